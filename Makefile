@@ -1,0 +1,64 @@
+# Each target does all of its own set-up. `make` prints this list.
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do command -v $$p >/dev/null 2>&1 && \
+  $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+PYTEST := $(BIN)/python -m pytest
+
+export PYSPARK_PYTHON := $(CURDIR)/$(BIN)/python
+export PYSPARK_DRIVER_PYTHON := $(CURDIR)/$(BIN)/python
+
+.PHONY: help setup check lint types imports unit test test-all demo bench bench-quick clean
+
+help:  ## print this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
+
+setup: $(READY)  ## build .venv with everything that the other targets need
+
+$(READY): pyproject.toml
+	@test -n "$(PYTHON)" || { echo "Tidemark needs Python 3.11 or newer (found: $$(python3 --version 2>&1)). Install it, or name it: make PYTHON=/path/to/python3" >&2; exit 2; }
+	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { echo "$(PYTHON) cannot make virtual environments. On Debian: apt-get install python3-venv" >&2; exit 2; }
+	@echo "setting up $(VENV) with $$($(PYTHON) --version) (once; PySpark is about 450 MB)"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[spark,dev]' 'pyspark==4.3.0'
+	@touch $(READY)
+
+java:
+	@java -version 2>&1 | head -1 | sed -E 's/.*"([0-9]+).*/\1/' | { read v; [ "$${v:-0}" -ge 17 ] 2>/dev/null; } || \
+	  { echo "Tidemark needs a JDK 17 or newer for Spark and the embedded servers (found: $$(java -version 2>&1 | head -1)). On Debian: apt-get install openjdk-17-jdk-headless; then set JAVA_HOME or PATH" >&2; exit 2; }
+.PHONY: java
+
+check: setup lint types imports unit  ## what must hold before a commit: style, types, layers, unit and property tests
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: setup
+	$(BIN)/mypy
+
+imports: setup
+	$(BIN)/lint-imports --no-cache
+
+unit: setup
+	$(PYTEST) -q -m "not spark and not kafka and not slow and not full"
+
+test: setup java  ## everything, on real servers, with fixed samples
+	$(PYTEST) -q -m "not full"
+
+test-all: setup java  ## everything, exhaustive forms included
+	$(PYTEST) -q
+
+demo: setup java  ## Spark's watermark and Tidemark's on the same lagging topic, side by side
+	@$(BIN)/tidemark demo
+
+bench: setup java  ## windowed JSON count against spark-sql-kafka, three rounds
+	$(BIN)/python -m benchmarks.kafka_window
+
+bench-quick: setup java  ## one round in under two minutes; the last line is JSON
+	@$(BIN)/python -m benchmarks.kafka_window --quick
+
+clean:  ## remove what the other targets made
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist *.egg-info

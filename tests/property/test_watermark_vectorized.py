@@ -1,0 +1,143 @@
+"""Each vectorised entry point gives what the per-record classes give."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from watermark import (
+    MAX_WATERMARK,
+    MIN_WATERMARK,
+    CombinedWatermark,
+    ExpressionValues,
+    PartialWatermark,
+    ReaderWatermarks,
+    RecordingOutput,
+    SplitStatus,
+    Watermark,
+    WatermarkStrategy,
+    combine,
+    combine_arrays,
+    combined_stamps,
+    floor_candidates,
+    floor_to_ms,
+    late_mask,
+    running_watermarks,
+)
+
+_SETTINGS = settings(max_examples=200, deadline=None)
+_TIMES = st.integers(-30, 30) | st.sampled_from([MIN_WATERMARK, MIN_WATERMARK + 1, MAX_WATERMARK - 1, MAX_WATERMARK])
+_VALUES = st.lists(st.none() | _TIMES, max_size=30)
+
+
+def columns(values):
+    """A column of values and its validity; what stands at a null must not matter, so it is the largest value."""
+    array = np.array([MAX_WATERMARK if value is None else value for value in values], dtype=np.int64)
+    valid = np.array([value is not None for value in values], dtype=np.bool_)
+    return array, None if valid.all() else valid
+
+
+@_SETTINGS
+@given(values=_VALUES, initial=_TIMES)
+def test_running_watermarks_equal_the_generator_row_by_row(values, initial):
+    generator, output = ExpressionValues(), RecordingOutput()
+    generator.restore(initial)
+    expected = []
+    for value in values:
+        expected.append(generator.snapshot())
+        generator.on_event(value, output)
+    candidates, valid = columns(values)
+    untouched = candidates.copy()
+    before, final = running_watermarks(candidates, valid, initial)
+    assert before.tolist() == expected
+    assert before.dtype == np.int64
+    assert final == generator.snapshot()
+    assert type(final) is int
+    assert np.array_equal(candidates, untouched)
+
+
+@_SETTINGS
+@given(values=_VALUES, initial=_TIMES, cut=st.integers(0, 30))
+def test_running_watermarks_do_not_depend_on_how_rows_are_cut_into_batches(values, initial, cut):
+    whole, whole_final = running_watermarks(*columns(values), initial)
+    first, middle = running_watermarks(*columns(values[:cut]), initial)
+    second, final = running_watermarks(*columns(values[cut:]), middle)
+    assert np.concatenate([first, second]).tolist() == whole.tolist()
+    assert final == whole_final
+
+
+@_SETTINGS
+@given(
+    values=st.lists(st.none() | st.integers(-30, 30), max_size=20),
+    initial=st.integers(-30, 30),
+    others=st.lists(st.sampled_from([MIN_WATERMARK, -5, 3, 40]), max_size=3),
+    reached=st.sampled_from([MIN_WATERMARK, -10, 5]),
+)
+def test_stamps_equal_the_combination_before_each_row(values, initial, others, reached):
+    # The per-record path: a reader whose other splits stand still.
+    combined = CombinedWatermark(Watermark(reached))
+    generator, output = ExpressionValues(), RecordingOutput()
+    generator.restore(initial)
+    expected = []
+    for value in values:
+        own = PartialWatermark(watermark=Watermark(generator.snapshot()))
+        combined.update([own, *(PartialWatermark(watermark=Watermark(other)) for other in others)])
+        expected.append(combined.timestamp)
+        generator.on_event(value, output)
+    before, _ = running_watermarks(*columns(values), initial)
+    stamps = combined_stamps(before, min(others, default=None), reached)
+    assert stamps.tolist() == expected
+
+
+@_SETTINGS
+@given(
+    rows=st.lists(st.tuples(st.none() | st.integers(-9, 9), st.integers(-9, 9) | st.just(MIN_WATERMARK)), max_size=30)
+)
+def test_late_rows_are_those_at_or_before_their_stamp(rows):
+    expected = [rowtime is not None and stamp != MIN_WATERMARK and rowtime <= stamp for rowtime, stamp in rows]
+    rowtimes, valid = columns([rowtime for rowtime, _ in rows])
+    stamps = np.array([stamp for _, stamp in rows], dtype=np.int64)
+    assert late_mask(rowtimes, valid, stamps).tolist() == expected
+
+
+def test_the_smallest_rowtime_is_not_late_without_a_watermark():
+    smallest = np.array([MIN_WATERMARK], dtype=np.int64)
+    assert late_mask(smallest, None, smallest).tolist() == [False]
+
+
+@_SETTINGS
+@given(splits=st.lists(st.tuples(_TIMES, st.sampled_from(SplitStatus)), max_size=8), previous=_TIMES)
+def test_combining_arrays_equals_the_fold(splits, previous):
+    partials = [PartialWatermark(watermark=Watermark(timestamp), status=status) for timestamp, status in splits]
+    expected = combine(partials, Watermark(previous))
+    watermarks = np.array([timestamp for timestamp, _ in splits], dtype=np.int64)
+    statuses = np.array([status for _, status in splits], dtype=np.uint8)
+    assert combine_arrays(watermarks, statuses, previous) == (expected.watermark.timestamp, expected.is_idle)
+
+
+@_SETTINGS
+@given(values=st.lists(st.integers(MIN_WATERMARK, MAX_WATERMARK) | _TIMES, max_size=20))
+def test_flooring_a_column_equals_flooring_each_value(values):
+    column = np.array(values, dtype=np.int64)
+    assert floor_candidates(column).tolist() == [floor_to_ms(value) for value in values]
+
+
+@_SETTINGS
+@given(rows=st.lists(st.tuples(st.sampled_from("AB"), st.none() | st.integers(-30, 30)), max_size=30))
+def test_a_batch_of_one_split_ends_where_the_reader_ends(rows):
+    output = RecordingOutput()
+    reader = ReaderWatermarks(WatermarkStrategy.punctuated(), output)
+    for split_id in "AB":
+        reader.add_split(split_id, now_ns=0)
+    for split_id, value in rows:
+        reader.on_event(split_id, value, now_ns=0)
+    finals = [
+        running_watermarks(*columns([value for owner, value in rows if owner == split_id]), MIN_WATERMARK)[1]
+        for split_id in "AB"
+    ]
+    active = np.zeros(2, dtype=np.uint8)
+    assert combine_arrays(np.array(finals, dtype=np.int64), active, MIN_WATERMARK) == (
+        reader.combination.watermark.timestamp,
+        False,
+    )

@@ -1,0 +1,88 @@
+"""Every error that the algebra raises.
+
+    WatermarkError
+    ├── InvalidStrategy            a strategy, or one of its numbers, that cannot work
+    ├── InvalidState               a snapshot or timeline that does not have the documented shape
+    │   └── InvalidTimeline        a file of ``python -m watermark``; names the step
+    ├── SplitError                 the caller's bookkeeping of splits went wrong
+    │   ├── DuplicateSplit         an id was registered twice
+    │   ├── UnknownSplit           an id is not, or no longer, registered
+    │   └── IllegalTransition      something happened to a split that has finished
+    ├── UnknownSource              an alignment group was asked about a source that is not in it
+    ├── ClockError                 a clock was asked to run backwards, or unpaused without a pause
+    └── ProcessingTimeError        the rules of ``use_processing_time`` were broken
+        ├── EventTimeAfterProcessingTime    it was taken back
+        └── ProcessingTimeTooEarly          it was declared while the clock is behind the watermark
+
+Each message is one sentence: what happened, to which split, and what to do about it.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "ClockError",
+    "DuplicateSplit",
+    "EventTimeAfterProcessingTime",
+    "IllegalTransition",
+    "InvalidState",
+    "InvalidStrategy",
+    "InvalidTimeline",
+    "ProcessingTimeError",
+    "ProcessingTimeTooEarly",
+    "SplitError",
+    "UnknownSource",
+    "UnknownSplit",
+    "WatermarkError",
+]
+
+
+class WatermarkError(Exception):
+    """Base of all errors of the algebra."""
+
+
+class InvalidStrategy(WatermarkError):
+    """A strategy cannot work as given; correct the value that the message names."""
+
+
+class InvalidState(WatermarkError):
+    """A snapshot was not written by this package, or by a version that this one cannot read."""
+
+
+class InvalidTimeline(InvalidState):
+    """A timeline does not follow the format; the message names the step and what it lacks."""
+
+
+class SplitError(WatermarkError):
+    """The splits that the caller names are not those that it registered."""
+
+
+class DuplicateSplit(SplitError):
+    """A split id was registered twice; unregister it first, or use unique ids."""
+
+
+class UnknownSplit(SplitError):
+    """A split id is not registered; register a split when it is assigned, before its first row."""
+
+
+class IllegalTransition(SplitError):
+    """Something happened to a split after it had finished."""
+
+
+class UnknownSource(WatermarkError):
+    """A source is not in an alignment group; register it with its drift before it reports."""
+
+
+class ClockError(WatermarkError):
+    """Time cannot go backwards, and a clock that runs cannot be unpaused."""
+
+
+class ProcessingTimeError(WatermarkError):
+    """A watermark broke the rules of ``use_processing_time``."""
+
+
+class EventTimeAfterProcessingTime(ProcessingTimeError):
+    """An output that follows processing time was given an event-time watermark; the switch is for good."""
+
+
+class ProcessingTimeTooEarly(ProcessingTimeError):
+    """An output was switched to processing time while its watermark was later than the clock."""

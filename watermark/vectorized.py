@@ -1,0 +1,98 @@
+"""The algebra over whole columns: the same results as the per-record classes, one numpy call per batch.
+
+Rules of this file:
+
+* Values are int64 microseconds. ``MIN_WATERMARK`` means "none"; ``valid`` marks nulls, ``None`` means no null.
+* No function changes its arguments. Every function has a property test against the class that it stands for
+  (``tests/property/test_watermark_vectorized.py``).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from watermark.event_time import MAX_WATERMARK, MICROS_PER_MILLI, MIN_WATERMARK, EventTime
+from watermark.split_status import SplitStatus
+
+__all__ = ["combine_arrays", "combined_stamps", "floor_candidates", "late_mask", "running_watermarks"]
+
+
+def floor_candidates(values_us: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return candidates cut down to whole milliseconds (``floor_to_ms`` for a column)."""
+    floored = values_us - np.remainder(values_us, MICROS_PER_MILLI)
+    # Below the lowest whole millisecond the subtraction wraps to a huge positive value: clamp it to MIN.
+    floored = np.where(floored > values_us, np.int64(MIN_WATERMARK), floored)
+    return np.where(values_us == MAX_WATERMARK, np.int64(MAX_WATERMARK), floored)
+
+
+def running_watermarks(
+    candidates: NDArray[np.int64], valid: NDArray[np.bool_] | None, initial: EventTime
+) -> tuple[NDArray[np.int64], EventTime]:
+    """Return one split's watermark before each record, and its watermark after the last one.
+
+    Units/shape: microseconds; ``candidates`` and ``valid`` have one entry per record, in read order.
+
+    Args:
+        candidates: What the strategy's expression gave for each record.
+        valid: False where that was null; such a record leaves the watermark as it is.
+        initial: The split's watermark before the first record.
+
+    Returns:
+        The array of watermarks before each record, and the final watermark.
+    """
+    running = np.empty(candidates.size + 1, dtype=np.int64)
+    running[0] = initial
+    running[1:] = candidates
+    if valid is not None:
+        running[1:][~valid] = MIN_WATERMARK
+    np.maximum.accumulate(running, out=running)
+    return running[:-1], int(running[-1])
+
+
+def combined_stamps(before: NDArray[np.int64], others: EventTime | None, floor: EventTime) -> NDArray[np.int64]:
+    """Return the stamp of each record: the combined watermark that holds before it.
+
+    Args:
+        before: The own split's watermark before each record.
+        others: The minimum over the *other* active splits; ``None`` if no other split is active.
+        floor: The last combined watermark; a stamp never goes below it.
+    """
+    if others is None:
+        return np.maximum(before, np.int64(floor))
+    return np.maximum(np.minimum(before, np.int64(others)), np.int64(floor))
+
+
+def late_mask(
+    rowtimes: NDArray[np.int64], valid: NDArray[np.bool_] | None, stamps: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    """Return which records are late: rowtime at or before the stamp.
+
+    No record is late where there is no watermark yet (the stamp is ``MIN_WATERMARK``); a null rowtime is never late.
+    """
+    late: NDArray[np.bool_] = (rowtimes <= stamps) & (stamps != MIN_WATERMARK)
+    if valid is not None:
+        late &= valid
+    return late
+
+
+def combine_arrays(
+    watermarks: NDArray[np.int64], statuses: NDArray[np.uint8], previous: EventTime
+) -> tuple[EventTime, bool]:
+    """Return the combined watermark of many event-time splits, and whether all of them are idle.
+
+    Args:
+        watermarks: The watermark of each split.
+        statuses: The ``SplitStatus`` value of each split.
+        previous: The last combined watermark; the result is never below it.
+
+    Returns:
+        The combined watermark, and True if no split can move it (all idle, or no split at all).
+    """
+    holds = statuses <= SplitStatus.PAUSED
+    if holds.any():
+        return max(previous, int(watermarks[holds].min())), False
+    idle = statuses == SplitStatus.IDLE
+    if idle.any():
+        return max(previous, int(watermarks[idle].max())), True
+    return (MAX_WATERMARK, False) if statuses.size else (previous, True)
