@@ -1,0 +1,57 @@
+"""Sources for Spark whose readers make the watermark, split by split.
+
+    from datasources import register, read_stream, with_source_watermark, keep_time_attribute
+
+Names are loaded when first used: executors import parts of this package and should not pay for the rest.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from datasources.kafka.data_source import KafkaDataSource
+    from datasources.scripted.data_source import ScriptedDataSource
+    from datasources.session import read_stream, register
+    from datasources.spark.attach import with_source_watermark
+    from datasources.spark.keep_time_attribute import keep_time_attribute
+
+__all__ = [
+    "KafkaDataSource",
+    "ScriptedDataSource",
+    "keep_time_attribute",
+    "read_stream",
+    "register",
+    "with_source_watermark",
+]
+
+_HOMES = {
+    "KafkaDataSource": "datasources.kafka.data_source",
+    "ScriptedDataSource": "datasources.scripted.data_source",
+    "keep_time_attribute": "datasources.spark.keep_time_attribute",
+    "read_stream": "datasources.session",
+    "register": "datasources.session",
+    "with_source_watermark": "datasources.spark.attach",
+}
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'datasources' has no attribute '{name}'")
+    _require_own_watermark_package()
+    return getattr(importlib.import_module(home), name)
+
+
+def _require_own_watermark_package() -> None:
+    import watermark
+
+    if not hasattr(watermark, "combine_arrays"):
+        from datasources.errors import EnvironmentProblem
+
+        place = getattr(watermark, "__file__", None) or "unknown place"
+        raise EnvironmentProblem(
+            f"the import name 'watermark' is taken by another distribution ({place}). Uninstall that one, or install "
+            f"tidemark into an environment of its own; `tidemark doctor` shows both."
+        )

@@ -1,0 +1,195 @@
+"""Options: one declaration gives the key, the type, the default, the documentation and the error.
+
+Theory of operation. A group of options is a frozen pydantic model whose fields carry the option key as alias.
+`parse_options` takes the user's mapping and several such groups, matches keys without regard to case (Spark lowers
+them on its way to Python), refuses unknown ones with near matches, and turns pydantic's complaints into one
+`OptionError` that names the key. `render_options` makes the reference table in docs/ from the same declaration.
+"""
+
+from __future__ import annotations
+
+import difflib
+import enum
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Annotated, Any, TypeVar, get_args
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
+from pydantic_core import PydanticUndefined
+
+from datasources.durations import format_duration_ms, parse_duration_ms
+from datasources.errors import OptionError
+
+__all__ = [
+    "DurationMs",
+    "OptionGroup",
+    "Secret",
+    "lower_keys",
+    "parse_group",
+    "reject_unknown",
+    "render_options",
+]
+
+
+class OptionGroup(BaseModel):
+    """Base of a group of options; fields have `alias` = the option's key and `description` = its documentation."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=False, strict=False)
+
+    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
+        """Give what is shown of the group: every value but a secret's."""
+        fields = type(self).model_fields
+        for name, value in super().__repr_args__():
+            is_secret = name is not None and _is_marked(fields.get(name), _SecretMarker)
+            yield name, _MASK if is_secret and value is not None else value
+
+
+G = TypeVar("G", bound=OptionGroup)
+
+
+class _DurationMarker:
+    """Marks a field as a duration, for the reference table."""
+
+
+class _SecretMarker:
+    """Marks a field whose value must never be shown."""
+
+
+def _duration(value: object) -> object:
+    if isinstance(value, str):
+        try:
+            return parse_duration_ms(value, key="?")
+        except OptionError as error:
+            raise ValueError(error.message.removeprefix(f"option '?' = '{value}' ")) from None
+    return value
+
+
+DurationMs = Annotated[int, BeforeValidator(_duration), _DurationMarker()]
+Secret = Annotated[str, _SecretMarker()]
+_MASK = "******"
+
+
+def lower_keys(options: Mapping[str, str]) -> dict[str, str]:
+    """Return `options` with lower-case keys; two spellings of one key with different values are an error."""
+    lowered: dict[str, str] = {}
+    for key, value in options.items():
+        folded = key.lower()
+        if folded in lowered and lowered[folded] != value:
+            raise OptionError(f"option '{key}' is given twice with different values; keys ignore case.")
+        lowered[folded] = value
+    return lowered
+
+
+def parse_group(group: type[G], options: Mapping[str, str]) -> G:
+    """Return the group filled from those of `options` that belong to it.
+
+    Args:
+        group: the model class.
+        options: the user's mapping with lower-case keys; keys of other groups are left alone.
+
+    Raises:
+        OptionError: naming the key, the value (never a secret's) and what is accepted.
+    """
+    aliases = {_alias(name, field): field for name, field in group.model_fields.items()}
+    own = {alias: options[alias.lower()] for alias in aliases if alias.lower() in options}
+    try:
+        return group.model_validate(own)
+    except ValidationError as error:
+        raise OptionError(_explain(error, aliases)) from None
+
+
+def reject_unknown(
+    options: Mapping[str, str],
+    groups: Iterable[type[OptionGroup]],
+    *,
+    prefixes: Iterable[str] = (),
+    what: str,
+) -> None:
+    """Raise for the first key of `options` that no group declares.
+
+    Args:
+        options: the user's mapping with lower-case keys.
+        groups: every group that the source reads.
+        prefixes: key prefixes that are handed through, such as ``kafka.``.
+        what: the source's name, for the message.
+    """
+    known = {_alias(name, f).lower(): _alias(name, f) for g in groups for name, f in g.model_fields.items()}
+    heads = tuple(prefixes)
+    for key in options:
+        if key in known or key.startswith(heads):
+            continue
+        near = difflib.get_close_matches(key, known, n=3, cutoff=0.6)
+        hint = f" Did you mean {_quoted(known[n] for n in near)}?" if near else ""
+        raise OptionError(
+            f"unknown option '{key}' for {what}.{hint} All options: docs/options.md, or `tidemark options {what}`."
+        )
+
+
+def render_options(group: type[OptionGroup]) -> list[tuple[str, str, str, str]]:
+    """Return (key, type, default, description) of each option of a group, in the order of declaration."""
+    return [
+        (_alias(name, field), _type_name(field), _default(field), field.description or "")
+        for name, field in group.model_fields.items()
+    ]
+
+
+def _is_marked(field: Any, marker: type[object]) -> bool:
+    """Whether a field's type is marked, also as one side of ``... | None``, where pydantic leaves the mark inside."""
+    if field is None:
+        return False
+    inside = (mark for side in get_args(field.annotation) for mark in getattr(side, "__metadata__", ()))
+    return any(isinstance(mark, marker) for mark in (*field.metadata, *inside))
+
+
+def _alias(name: str, field: Any) -> str:
+    return str(field.alias or name)
+
+
+def _explain(error: ValidationError, aliases: Mapping[str, Any]) -> str:
+    problem = error.errors(include_url=False, include_context=False)[0]
+    if not problem["loc"]:
+        return str(problem["msg"]).removeprefix("Value error, ")
+    key = str(problem["loc"][0])
+    if problem["type"] == "missing":
+        return f"option '{key}' is required: {aliases[key].description}"
+    field = aliases.get(key)
+    shown = _MASK if _is_marked(field, _SecretMarker) else problem["input"]
+    return f"option '{key}' = '{shown}': {_reason(problem, field)}"
+
+
+def _reason(problem: Any, field: Any) -> str:
+    if problem["type"] == "enum" and field is not None:
+        return f"use one of {_quoted(_choices(field.annotation))}."
+    text = str(problem["msg"]).removeprefix("Value error, ")
+    return text if text.endswith(".") else f"{text}."
+
+
+def _choices(annotation: Any) -> list[str]:
+    types = [annotation, *get_args(annotation)]
+    return [str(m.value) for t in types if isinstance(t, type) and issubclass(t, enum.Enum) for m in t]
+
+
+def _type_name(field: Any) -> str:
+    if _is_marked(field, _DurationMarker):
+        return "duration"
+    choices = _choices(field.annotation)
+    if choices:
+        return " \\| ".join(choices)
+    types = [t for t in (get_args(field.annotation) or (field.annotation,)) if t is not type(None)]
+    return {"str": "text", "int": "number", "bool": "true \\| false"}.get(getattr(types[0], "__name__", "text"), "text")
+
+
+def _default(field: Any) -> str:
+    value = field.default
+    if value is PydanticUndefined:
+        return "(required)"
+    if value is None:
+        return "(none)"
+    if _is_marked(field, _DurationMarker):
+        return format_duration_ms(value)
+    if isinstance(value, enum.Enum):
+        return str(value.value)
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _quoted(names: Iterable[str]) -> str:
+    return ", ".join(f"'{name}'" for name in names)

@@ -1,0 +1,85 @@
+"""Splits that appear, vanish, or lose data while a query runs."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import replace
+
+from datasources.errors import DataLossError
+from datasources.source.enumerator import SplitEnumerator
+from datasources.source.idleness import SplitIdleness
+from datasources.source.offset import split_sort_key
+from datasources.source.split import SplitBounds, SplitId, SplitProgress
+
+__all__ = ["Discovery"]
+
+_logger = logging.getLogger(__name__)
+
+
+class Discovery:
+    """Brings the splits of an offset in line with what the source has now.
+
+    Args:
+        enumerator: asked where to begin in a new split.
+        idleness: told about splits that went away.
+        fail_on_data_loss: whether loss stops the query; otherwise it is logged, once per loss.
+    """
+
+    def __init__(self, enumerator: SplitEnumerator, idleness: SplitIdleness, *, fail_on_data_loss: bool) -> None:
+        self._enumerator = enumerator
+        self._idleness = idleness
+        self._fail = fail_on_data_loss
+
+    def update(
+        self, splits: tuple[SplitProgress, ...], bounds: Mapping[SplitId, SplitBounds], *, capped: bool
+    ) -> tuple[SplitProgress, ...]:
+        """Return the splits to plan with: vanished ones gone, new ones at their earliest position.
+
+        A new split has no watermark: it holds the combination where it is until it is caught up or idle.
+
+        Args:
+            splits: as of the last offset.
+            bounds: what the source has now.
+            capped: AvailableNow; a split that is not in the cap is then new, not vanished.
+
+        Raises:
+            DataLossError: a split or a part of its log is gone.
+        """
+        kept = [self._checked(split, bounds) for split in splits if self._exists(split, bounds, capped=capped)]
+        known = {split.split for split in splits}
+        bounded = any(split.limit is not None for split in splits)
+        new = [] if bounded else [self._begin(split) for split in bounds if split not in known]
+        if not new:
+            return tuple(kept)
+        return tuple(sorted([*kept, *new], key=lambda s: split_sort_key(s.split)))
+
+    def _exists(self, split: SplitProgress, bounds: Mapping[SplitId, SplitBounds], *, capped: bool) -> bool:
+        if split.split in bounds or capped:
+            return True
+        finished = split.limit is not None and split.end >= split.limit
+        if not finished:
+            self._lose(f"split '{split.split}' does not exist any more; it was read up to position {split.end}")
+        self._idleness.forget([split.split])
+        return finished
+
+    def _checked(self, split: SplitProgress, bounds: Mapping[SplitId, SplitBounds]) -> SplitProgress:
+        found = bounds.get(split.split)
+        if found is None or found.end_exclusive >= split.end or split.limit is not None:
+            return split
+        self._lose(
+            f"split '{split.split}' ends at position {found.end_exclusive} but was already read up to {split.end}: "
+            f"it was deleted and created again, or truncated"
+        )
+        begin = self._enumerator.late_start_position(split.split)
+        return replace(split, start=begin, end=begin, known_at=begin)
+
+    def _begin(self, split: SplitId) -> SplitProgress:
+        position = self._enumerator.late_start_position(split)
+        return SplitProgress(split=split, start=position, end=position, known_at=position)
+
+    def _lose(self, what: str) -> None:
+        message = f"{what}. Set failOnDataLoss to false to go on with what is there."
+        if self._fail:
+            raise DataLossError(message)
+        _logger.warning("data_loss accepted=true what=%r", what)

@@ -1,0 +1,176 @@
+"""The offset: the source's whole memory, written into Spark's checkpoint with every batch.
+
+Rules of this file
+* A batch is described by its *end* offset alone: each split's range, the watermarks that hold at its start, and
+  every decision that depended on a clock or on another process. Reading it again gives equal rows and stamps.
+* Spark compares offsets as JSON text, so equal offsets give equal text: sorted keys, integers, no floats.
+* The layout is versioned. A golden file of every released version is loaded by a test.
+
+Layout, version 1. Per-split values are columns in the order of `splits`. A column is its smallest value followed by
+deltas; one that would be long is its smallest value, a width and bytes in base64 (`offset_codec`):
+
+    v           1
+    seq, run    number of the batch; how many runner processes this query had
+    splits      [[group, [[first, last], ...]], ...]: names "group-number" as ranges; names without number: [name, null]
+    from, rows  columns of `start` and of `end - start`
+    wm          column of `watermark_ms`, null where none
+    lag         null if it is 0 everywhere, else the column of `start - known_at`
+    moved       column of `moved_ms`
+    status      {"idle": [[first, last], ...], ...} index ranges of all that is not active
+    limit       null, or the column of `limit` (bounded sources)
+    combined    watermark of the whole source before the batch, ms, null = none; a floor for its stamps
+    stamped     largest stamp known to have been emitted before the batch
+    ceiling     largest candidate that may move a watermark (`watermark.max-ahead`), null = any
+    strategy, schema, subscription   what the checkpoint was written with, as text or fingerprint
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from datasources.errors import OffsetError
+from datasources.source.offset_codec import (
+    decode_column,
+    decode_names,
+    decode_statuses,
+    encode_column,
+    encode_names,
+    encode_statuses,
+    require_int,
+    require_text,
+    split_sort_key,
+)
+from datasources.source.split import SplitId, SplitProgress
+
+__all__ = ["OFFSET_VERSION", "Identity", "Offset", "split_sort_key"]
+
+OFFSET_VERSION = 1
+_MOST_SPLITS = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identity:
+    """What a checkpoint belongs to: a change of any part on restart is an error unless the user allows it."""
+
+    strategy: str = ""
+    schema: str = ""
+    subscription: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offset:
+    """Everything that a batch needs to be read, now or again. See the module for the meaning of each part."""
+
+    sequence: int
+    run: int
+    splits: tuple[SplitProgress, ...]
+    combined_ms: int | None = None
+    stamped_ms: int | None = None
+    ceiling_ms: int | None = None
+    identity: Identity
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the offset as JSON primitives with sorted keys; equal offsets give equal results."""
+        columns = self.splits
+        lags = [s.start - s.known_at for s in columns]
+        limits = [s.limit for s in columns]
+        raw: dict[str, Any] = {
+            "v": OFFSET_VERSION,
+            "seq": self.sequence,
+            "run": self.run,
+            "splits": encode_names([s.split for s in columns]),
+            "from": encode_column([s.start for s in columns]),
+            "rows": encode_column([s.end - s.start for s in columns]),
+            "wm": encode_column([s.watermark_ms for s in columns]),
+            "lag": encode_column(lags) if any(lags) else None,
+            "moved": encode_column([s.moved_ms for s in columns]),
+            "status": encode_statuses([s.status for s in columns]),
+            "limit": None if all(limit is None for limit in limits) else encode_column(limits),
+            "combined": self.combined_ms,
+            "stamped": self.stamped_ms,
+            "ceiling": self.ceiling_ms,
+            "strategy": self.identity.strategy,
+            "schema": self.identity.schema,
+            "subscription": self.identity.subscription,
+        }
+        return dict(sorted(raw.items()))
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any]) -> Offset:
+        """Return the offset that `raw` describes.
+
+        Raises:
+            OffsetError: it was written by a newer version, or is no offset of Tidemark.
+        """
+        version = raw.get("v") if isinstance(raw, Mapping) else None
+        if type(version) is not int or version != OFFSET_VERSION:
+            raise OffsetError(
+                f"the checkpoint holds an offset of version {version!r}; this version of Tidemark reads version "
+                f"{OFFSET_VERSION}. Use the version that wrote it, or a new checkpoint location."
+            )
+        try:
+            return _decode(raw)
+        except (LookupError, AttributeError, TypeError, ValueError) as error:
+            raise OffsetError(
+                f"the checkpoint's offset is damaged ({type(error).__name__}: {error}). Restore the checkpoint "
+                f"from a copy, or start with a new checkpoint location."
+            ) from error
+
+
+def _decode(raw: Mapping[str, Any]) -> Offset:
+    return Offset(
+        sequence=require_int(raw["seq"]),
+        run=require_int(raw["run"]),
+        splits=_decode_splits(raw),
+        combined_ms=_optional(raw["combined"]),
+        stamped_ms=_optional(raw["stamped"]),
+        ceiling_ms=_optional(raw["ceiling"]),
+        identity=Identity(
+            strategy=require_text(raw["strategy"]),
+            schema=require_text(raw["schema"]),
+            subscription=require_text(raw["subscription"]),
+        ),
+    )
+
+
+def _decode_splits(raw: Mapping[str, Any]) -> tuple[SplitProgress, ...]:
+    names = decode_names(raw["splits"], _MOST_SPLITS)
+    count = len(names)
+    nothing: list[int | None] = [None] * count
+    columns = zip(
+        names,
+        map(require_int, decode_column(raw["from"], count)),
+        map(_not_negative, decode_column(raw["rows"], count)),
+        [0] * count if raw["lag"] is None else map(_not_negative, decode_column(raw["lag"], count)),
+        decode_column(raw["wm"], count),
+        map(require_int, decode_column(raw["moved"], count)),
+        decode_statuses(raw["status"], count),
+        nothing if raw["limit"] is None else decode_column(raw["limit"], count),
+        strict=True,
+    )
+    return tuple(
+        SplitProgress(
+            split=SplitId(name),
+            start=start,
+            end=start + rows,
+            watermark_ms=watermark,
+            known_at=start - lag,
+            status=status,
+            moved_ms=moved,
+            limit=limit,
+        )
+        for name, start, rows, lag, watermark, moved, status, limit in columns
+    )
+
+
+def _optional(value: object) -> int | None:
+    return None if value is None else require_int(value)
+
+
+def _not_negative(value: object) -> int:
+    number = require_int(value)
+    if number < 0:
+        raise ValueError(f"{number} stands where no negative number belongs")
+    return number

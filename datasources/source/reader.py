@@ -1,0 +1,74 @@
+"""What a connector does on an executor: read a range of one split, in order, as Arrow columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import pyarrow as pa
+
+from datasources.source.split import SplitId
+
+__all__ = ["Chunk", "ReadCounts", "SplitReader", "SplitReaderFactory"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadCounts:
+    """How many records of a range did not become ordinary rows, by reason. Unit: records."""
+
+    bad: int = 0
+    null_value: int = 0
+    lost: int = 0
+
+    def __add__(self, other: ReadCounts) -> ReadCounts:
+        return ReadCounts(
+            bad=self.bad + other.bad, null_value=self.null_value + other.null_value, lost=self.lost + other.lost
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chunk:
+    """Consecutive rows of one split.
+
+    Attributes:
+        columns: the data columns in the source's schema, one row per emitted record, in split order.
+        counts: what was met on the way to these rows and is not among them.
+    """
+
+    columns: pa.RecordBatch
+    counts: ReadCounts = field(default_factory=ReadCounts)
+
+
+class SplitReader(Protocol):
+    """Reads ranges of splits; opened for one task on an executor, or on the driver for a lost report."""
+
+    def read(self, split: SplitId, start_inclusive: int, end_exclusive: int) -> Iterator[Chunk]:
+        """Yield the rows of [start, end) in order.
+
+        The same range always gives the same rows, whatever their grouping into chunks. Positions that hold no
+        record (compacted, aborted, control) are passed over; the range ends by position, never by count.
+
+        Raises:
+            DataLossError: a part of the range is gone and the source was told to fail on that.
+            RecordError: a record is malformed and the source was told to fail on that.
+            SourceUnavailable: the server did not answer in time.
+        """
+        ...
+
+    def close(self) -> None:
+        """Give resources back, also after an error or when the consumer of the rows stopped early."""
+        ...
+
+
+class SplitReaderFactory(Protocol):
+    """The picklable part of a reader that travels to executors; holds no connection."""
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The data columns that its readers make."""
+        ...
+
+    def open(self, *, only: frozenset[str] | None = None) -> SplitReader:
+        """Return a reader. With `only`, columns outside of it may be left null: they are not looked at."""
+        ...

@@ -1,0 +1,79 @@
+"""What a task tells the driver when it has read its range to the end.
+
+Rules of this file: a report is keyed by (sequence, split). The first one wins; an equal one is ignored (Spark reads
+a range several times: retries, self-unions, foreachBatch with two actions); a different one means that the range is
+not deterministic, which nothing can repair. Reports may be missing for every batch: nothing depends on their arrival
+but freshness.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from datasources.errors import CoordinatorError, NonDeterminismError
+from datasources.source.split import SplitId
+
+__all__ = ["SplitReport"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SplitReport:
+    """The end of one split's range in one batch.
+
+    Attributes:
+        sequence: which batch.
+        split: which split.
+        position: where the range ended.
+        watermark_ms: the split's watermark there; None = none yet.
+        stamp_ms: the largest stamp that the task put on a row; None = none.
+        rows: data rows emitted.
+        late_rows: how many of them had a rowtime at or below their stamp.
+        max_lateness_ms: by how much at most.
+        null_rowtime_rows: rows whose rowtime was null.
+        ahead_rows: candidates beyond `watermark.max-ahead`, which did not move the watermark.
+        bad, null_value, lost: records that did not become ordinary rows.
+    """
+
+    sequence: int
+    split: SplitId
+    position: int
+    watermark_ms: int | None
+    stamp_ms: int | None
+    rows: int = 0
+    late_rows: int = 0
+    max_lateness_ms: int = 0
+    null_rowtime_rows: int = 0
+    ahead_rows: int = 0
+    bad: int = 0
+    null_value: int = 0
+    lost: int = 0
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the report as JSON primitives."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any]) -> SplitReport:
+        """Return the report in `raw`; anything but the exact fields and types is a `CoordinatorError`."""
+        expected = {field.name for field in fields(cls)}
+        if not isinstance(raw, Mapping) or set(raw) != expected:
+            raise CoordinatorError("a task sent a malformed report: it has not exactly the fields of this version")
+        report = cls(**raw)
+        optional = (report.watermark_ms, report.stamp_ms)
+        required = (report.sequence, report.position, report.rows, report.late_rows, report.max_lateness_ms)
+        counts = (report.null_rowtime_rows, report.ahead_rows, report.bad, report.null_value, report.lost)
+        if not isinstance(report.split, str) or not all(
+            type(value) is int for value in (*required, *counts, *(v for v in optional if v is not None))
+        ):
+            raise CoordinatorError("a task sent a report with fields of the wrong type")
+        return report
+
+    def require_equal(self, other: SplitReport) -> None:
+        """Raise if `other`, for the same batch and split, tells another story."""
+        if self != other:
+            raise NonDeterminismError(
+                f"split '{self.split}' gave two different results for batch {self.sequence}: {self} and {other}. "
+                f"The source's data changed under the query; start from a new checkpoint."
+            )

@@ -1,0 +1,86 @@
+"""Rowtimes and watermark candidates of a chunk of rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from datasources.errors import RecordError
+from datasources.source.abilities import NullRowtime, ScanStrategy
+
+__all__ = ["EventTimes", "RowTimes"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventTimes:
+    """Per row, µs since the epoch: the rowtime and the candidate, each with a mask of the rows that have one.
+
+    A mask of None means that all rows have one. `null_rows` and `ahead_rows` count rows without rowtime, and
+    candidates beyond the ceiling, which are masked out.
+    """
+
+    rowtimes_us: NDArray[np.int64]
+    rowtimes_valid: NDArray[np.bool_] | None
+    candidates_us: NDArray[np.int64]
+    candidates_valid: NDArray[np.bool_] | None
+    null_rows: int
+    ahead_rows: int
+
+
+class RowTimes:
+    """Evaluates a strategy's expressions, chunk by chunk.
+
+    Args:
+        strategy: the scan's strategy.
+        ceiling_us: candidates beyond it are masked and counted; None = no bound.
+    """
+
+    def __init__(self, strategy: ScanStrategy, *, ceiling_us: int | None) -> None:
+        self._null_rowtime = strategy.null_rowtime
+        self._rowtime_text = strategy.rowtime.text
+        self._rowtime = strategy.rowtime.evaluator()
+        self._candidate = strategy.watermark.evaluator()
+        self._ceiling_us = ceiling_us
+
+    def of(self, columns: pa.RecordBatch) -> tuple[pa.RecordBatch, EventTimes]:
+        """Return the rows that stay and their times.
+
+        Raises:
+            RecordError: a rowtime is null and `watermark.null-rowtime` is `fail`.
+        """
+        rowtimes, valid = self._rowtime.event_time_us(columns)
+        nulls = 0 if valid is None else int(len(valid) - np.count_nonzero(valid))
+        if nulls and self._null_rowtime is NullRowtime.FAIL:
+            raise RecordError(
+                f"{nulls} row(s) have no value in the time attribute '{self._rowtime_text}'. "
+                f"Set watermark.null-rowtime to 'keep' or 'drop' to let the query run."
+            )
+        if nulls and self._null_rowtime is NullRowtime.DROP:
+            columns = columns.filter(pa.array(valid))
+            rowtimes, valid = self._rowtime.event_time_us(columns)
+        candidates, has_candidate = self._candidate.event_time_us(columns)
+        ahead, has_candidate = self._below_ceiling(candidates, has_candidate)
+        return columns, EventTimes(
+            rowtimes_us=rowtimes,
+            rowtimes_valid=valid,
+            candidates_us=candidates,
+            candidates_valid=has_candidate,
+            null_rows=nulls,
+            ahead_rows=ahead,
+        )
+
+    def _below_ceiling(
+        self, candidates: NDArray[np.int64], valid: NDArray[np.bool_] | None
+    ) -> tuple[int, NDArray[np.bool_] | None]:
+        if self._ceiling_us is None:
+            return 0, valid
+        ahead = candidates > self._ceiling_us
+        if valid is not None:
+            ahead &= valid
+        count = int(np.count_nonzero(ahead))
+        if not count:
+            return 0, valid
+        return count, ~ahead if valid is None else valid & ~ahead

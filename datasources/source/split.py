@@ -1,0 +1,62 @@
+"""Splits: the units of reading, and how far each has come.
+
+A split is Flink's word for what a reader reads in order: one Kafka partition, one chunk of a table, one binlog.
+A *position* is an integer inside one split: the next record to read. All positions together make the offset.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NewType
+
+from watermark import SplitStatus
+
+__all__ = ["SplitBounds", "SplitId", "SplitProgress"]
+
+SplitId = NewType("SplitId", str)
+"""The name of a split, unique in its source and stable across restarts: ``orders-3``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SplitBounds:
+    """What the source holds of one split now: positions in [start_inclusive, end_exclusive)."""
+
+    start_inclusive: int
+    end_exclusive: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SplitProgress:
+    """One split inside an offset.
+
+    Attributes:
+        split: whose progress this is.
+        start: first position of the batch's range.
+        end: planned end of the range, exclusive. Equal to `start` when the batch reads nothing of it.
+        watermark_ms: the split's watermark before position `known_at`, ms since the epoch; None = none yet.
+        known_at: the position up to which `watermark_ms` is known; below `start` when a report was lost, and
+            then the task reads [known_at, start) again without emitting it.
+        status: what the split is for the combination of watermarks.
+        moved_ms: wall clock, ms, at which the log's end was last seen to move; idle time goes on from it after
+            a restart.
+        limit: where a bounded split ends for good; None = never.
+    """
+
+    split: SplitId
+    start: int
+    end: int
+    watermark_ms: int | None = None
+    known_at: int
+    status: SplitStatus = SplitStatus.ACTIVE
+    moved_ms: int = 0
+    limit: int | None = None
+
+    @property
+    def rows(self) -> int:
+        """How many positions the batch reads of this split."""
+        return self.end - self.start
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the watermark at the end of this range is known."""
+        return self.known_at >= self.end

@@ -1,0 +1,57 @@
+"""The hidden columns: how a reader's watermark travels through Spark.
+
+`_watermark` is the stamp (a row's `CURRENT_WATERMARK`), `_heartbeat` marks rows that carry a stamp and no data. Both
+are never null: Spark infers `isnotnull` from the barrier and would lose such rows silently. Stamps are floored at the
+epoch, because Spark's watermark is never below 0, and capped at the year 9999, which Python can still represent.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+__all__ = ["HEARTBEAT_COLUMN", "LATE_COLUMN", "MAX_STAMP_MS", "RESERVED_COLUMNS", "WATERMARK_COLUMN", "StampedSchema"]
+
+WATERMARK_COLUMN = "_watermark"
+HEARTBEAT_COLUMN = "_heartbeat"
+LATE_COLUMN = "_late"
+RESERVED_COLUMNS = (WATERMARK_COLUMN, HEARTBEAT_COLUMN, LATE_COLUMN)
+MAX_STAMP_MS = 253_402_300_799_999  # 9999-12-31T23:59:59.999Z
+
+_STAMP_TYPE = pa.timestamp("us", tz="UTC")
+
+
+class StampedSchema:
+    """Builds output batches: the data columns, all nullable in Spark's schema, then the hidden ones.
+
+    Args:
+        output: the exact Arrow schema that Spark expects, hidden columns last if the source has them.
+    """
+
+    def __init__(self, output: pa.Schema) -> None:
+        self._output = output
+        self._data_types = [field.type for field in output if field.name not in RESERVED_COLUMNS]
+        self._nulls = [pa.nulls(1, type=data_type) for data_type in self._data_types]
+
+    def plain(self, columns: pa.RecordBatch) -> pa.RecordBatch:
+        """Return the rows of a source without watermark."""
+        return pa.RecordBatch.from_arrays(self._cast(columns), schema=self._output)
+
+    def data(self, columns: pa.RecordBatch, stamps_us: NDArray[np.int64]) -> pa.RecordBatch:
+        """Return data rows with their stamps (µs, MIN for none)."""
+        floored = np.clip(stamps_us, 0, MAX_STAMP_MS * 1_000)
+        hidden = [pa.array(floored).cast(_STAMP_TYPE), pa.repeat(pa.scalar(False), columns.num_rows)]
+        return pa.RecordBatch.from_arrays([*self._cast(columns), *hidden], schema=self._output)
+
+    def heartbeat(self, stamp_us: int) -> pa.RecordBatch:
+        """Return one row without data that carries `stamp_us`."""
+        stamp = min(max(stamp_us, 0), MAX_STAMP_MS * 1_000)
+        hidden = [pa.array([stamp], type=_STAMP_TYPE), pa.array([True])]
+        return pa.RecordBatch.from_arrays([*self._nulls, *hidden], schema=self._output)
+
+    def _cast(self, columns: pa.RecordBatch) -> list[pa.Array]:
+        return [
+            array if array.type == wanted else array.cast(wanted)
+            for array, wanted in zip(columns.columns, self._data_types, strict=True)
+        ]
