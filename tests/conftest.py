@@ -1,0 +1,97 @@
+"""Servers and sessions that tests share, and the rules about who may start them."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Generator, Iterator
+from contextlib import ExitStack
+from typing import Any, Final, NoReturn
+
+import pytest
+
+from datasources.errors import EnvironmentProblem
+from tests.support.guard import FIXTURE_MARKERS, StartGuard
+from tests.support.kafka_server import KafkaServer, OwnKafka
+from tests.support.servers import open_kafka, open_own_kafka
+from tests.support.spark_session import start_spark
+
+REQUIRE_VARIABLE: Final = "TIDEMARK_TEST_REQUIRE"
+NOT_RUN: Final = "not run: needs "
+USED: Final = pytest.StashKey[dict[str, str]]()
+GUARD: Final = StartGuard()
+
+
+def _cannot_run(needs: str, problem: EnvironmentProblem) -> NoReturn:
+    """Report a test that this machine cannot run; where everything is required (CI), that is a failure."""
+    text = f"{NOT_RUN}{needs}: {problem.message.splitlines()[0]}"
+    if os.environ.get(REQUIRE_VARIABLE):
+        pytest.fail(f"{text}\n{problem.message}", pytrace=False)
+    pytest.skip(text)
+
+
+@pytest.fixture(scope="session")
+def kafka(pytestconfig: pytest.Config) -> Iterator[KafkaServer]:
+    """A broker that all tests of the session share; they must not stop it."""
+    with ExitStack() as stack:
+        try:
+            server = stack.enter_context(open_kafka())
+        except EnvironmentProblem as problem:
+            _cannot_run("a Kafka broker", problem)
+        pytestconfig.stash[USED]["kafka"] = f"{server.origin} at {server.bootstrap_servers}"
+        yield server
+
+
+@pytest.fixture
+def own_kafka(pytestconfig: pytest.Config) -> Iterator[OwnKafka]:
+    """A broker of the test's own, which it may stop, kill and start; always an embedded one."""
+    with ExitStack() as stack:
+        try:
+            server = stack.enter_context(open_own_kafka())
+        except EnvironmentProblem as problem:
+            _cannot_run("an embedded broker", problem)
+        pytestconfig.stash[USED]["kafka of single tests"] = "embedded"
+        yield server
+
+
+@pytest.fixture(scope="session")
+def spark(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """The Spark session that all tests share."""
+    try:
+        session = start_spark(tmp_path_factory.mktemp("spark"))
+    except EnvironmentProblem as problem:
+        _cannot_run("Spark", problem)
+    pytestconfig.stash[USED]["spark"] = f"{session.version}, {session.sparkContext.master}"
+    yield session
+    session.stop()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make room for the names of the servers that get used."""
+    config.stash[USED] = {}
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Refuse a fixture that starts something to a test that is not marked for it, before it is started."""
+    for fixture, marker in FIXTURE_MARKERS.items():
+        if fixture in getattr(item, "fixturenames", ()) and item.get_closest_marker(marker) is None:
+            pytest.fail(f"fixture {fixture!r} is for tests marked with @pytest.mark.{marker}", pytrace=False)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Watch that a test starts only what it is marked for."""
+    markers = frozenset(marker for marker in FIXTURE_MARKERS.values() if item.get_closest_marker(marker) is None)
+    with GUARD.forbid(markers):
+        return (yield)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Say which servers were used, and what this machine lacked."""
+    used = ", ".join(f"{name}: {origin}" for name, origin in config.stash[USED].items())
+    terminalreporter.write_line(f"servers: {used or 'none were started'}")
+    reasons = (report.longrepr[2] for report in terminalreporter.stats.get("skipped", ()))
+    missing = Counter(reason.removeprefix("Skipped: ") for reason in reasons if NOT_RUN in reason)
+    for reason, count in sorted(missing.items()):
+        terminalreporter.write_line(f"{reason} ({count} test{'s' if count > 1 else ''})", yellow=True)

@@ -1,0 +1,51 @@
+"""The Spark session of the tests: small, quiet, and the same on every machine."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+from datasources.errors import EnvironmentProblem
+from datasources.java import find_java
+
+__all__ = ["start_spark"]
+
+_SETTINGS: Final = {
+    "spark.master": "local[2]",
+    "spark.app.name": "tidemark-tests",
+    "spark.driver.memory": "1g",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.session.timeZone": "UTC",
+}
+
+
+def start_spark(directory: Path) -> Any:
+    """Start the session; the caller stops it.
+
+    Args:
+        directory: Holds the warehouse and Spark's scratch files.
+
+    Raises:
+        EnvironmentProblem: PySpark or its Java is missing.
+    """
+    find_java()
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError as error:
+        raise EnvironmentProblem(f"PySpark cannot be imported ({error}): pip install 'tidemark[spark]'") from error
+    # Source processes run the PATH's python3 otherwise, which has none of our packages.
+    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    builder = SparkSession.builder
+    for key, value in _SETTINGS.items():
+        builder = builder.config(key, value)
+    builder = builder.config("spark.sql.warehouse.dir", str(directory / "warehouse"))
+    builder = builder.config("spark.local.dir", str(directory / "scratch"))
+    spark = builder.getOrCreate()
+    spark.sparkContext.setLogLevel("ERROR")
+    return spark
