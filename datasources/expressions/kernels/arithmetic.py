@@ -1,0 +1,168 @@
+"""Arithmetic and comparison on integers, floating-point numbers and decimals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from datasources.expressions.comparison import compare
+from datasources.expressions.plan import Call, Kernel, Outcome
+from datasources.expressions.vectors import Fault, Faults, Mask, Values, objects
+
+__all__ = ["KERNELS", "fault_where", "in_range", "multiply_exact"]
+
+_SAFE_PRODUCT: Final = float(2**62)
+_LONG_BITS: Final = 64
+_MIN: Final = -(2**63)
+
+
+def fault_where(mask: Mask, fault: int) -> Faults | None:
+    """Return the fault for the rows of the mask; None if there are none."""
+    return np.where(mask, np.uint8(fault), np.uint8(0)) if mask.any() else None
+
+
+def in_range(values: Values, bits: int) -> Mask:
+    """Tell which 64-bit integers fit a signed integer of so many bits."""
+    limit = 1 << (bits - 1)
+    return np.asarray((values >= -limit) & (values <= limit - 1))
+
+
+def multiply_exact(left: Values, right: Values) -> tuple[Values, Mask]:
+    """Multiply 64-bit integers; the mask tells where the product does not fit (its value is then 0)."""
+    with np.errstate(over="ignore"):
+        product = left * right
+    estimate = np.abs(left.astype(np.float64) * right.astype(np.float64))
+    overflow = np.zeros(len(product), dtype=np.bool_)
+    for row in np.flatnonzero(estimate >= _SAFE_PRODUCT):
+        overflow[row] = not _MIN <= int(left[row]) * int(right[row]) < -_MIN
+    return np.where(overflow, 0, product), overflow
+
+
+def _narrowed(values: Values, overflow: Mask, params: tuple[Any, ...]) -> Outcome:
+    bits, fault = params
+    if bits < _LONG_BITS:
+        overflow = overflow | ~in_range(values, bits)
+    return Outcome(values, fault_where(overflow, fault))
+
+
+def _int_add(call: Call) -> Outcome:
+    left, right = call.arguments
+    with np.errstate(over="ignore"):
+        values = left + right
+    return _narrowed(values, ((left ^ values) & (right ^ values)) < 0, call.params)
+
+
+def _int_subtract(call: Call) -> Outcome:
+    left, right = call.arguments
+    with np.errstate(over="ignore"):
+        values = left - right
+    return _narrowed(values, ((left ^ right) & (left ^ values)) < 0, call.params)
+
+
+def _int_multiply(call: Call) -> Outcome:
+    values, overflow = multiply_exact(call.arguments[0], call.arguments[1])
+    return _narrowed(values, overflow, call.params)
+
+
+def _int_negate(call: Call) -> Outcome:
+    bits, fault = call.params
+    values = call.arguments[0]
+    overflow = values == -(1 << (bits - 1))
+    return Outcome(-np.where(overflow, 0, values), fault_where(overflow, fault))
+
+
+def _int_abs(call: Call) -> Outcome:
+    bits, fault = call.params
+    values = call.arguments[0]
+    overflow = values == -(1 << (bits - 1))
+    return Outcome(np.abs(np.where(overflow, 0, values)), fault_where(overflow, fault))
+
+
+def _int_quotient(call: Call) -> Outcome:
+    """`div`: truncates towards zero; the only overflow is the smallest BIGINT by -1."""
+    (fault,) = call.params
+    right, left = call.arguments
+    zero, negation = right == 0, right == -1
+    divisor = np.where(zero | negation, 1, right)
+    floor = left // divisor
+    values = floor + ((left - floor * divisor != 0) & ((left < 0) != (divisor < 0)))
+    overflow = negation & (left == _MIN)
+    values = np.where(negation, -np.where(overflow, 0, values), values)
+    faults = np.where(zero, np.uint8(Fault.DIVIDE_BY_ZERO), np.where(overflow, np.uint8(fault), np.uint8(0)))
+    return Outcome(values, faults if faults.any() else None)
+
+
+def _int_remainder(call: Call) -> Outcome:
+    """`%`: has the sign of the dividend."""
+    right, left = call.arguments
+    zero = right == 0
+    divisor = np.where(zero | (right == -1), 1, right)
+    return Outcome(np.fmod(left, divisor), fault_where(zero, Fault.DIVIDE_BY_ZERO))
+
+
+def _floating(operation: Callable[[Values, Values], Values]) -> Kernel:
+    def kernel(call: Call) -> Outcome:
+        with np.errstate(all="ignore"):
+            return Outcome(operation(call.arguments[0], call.arguments[1]))
+
+    return kernel
+
+
+def _float_divide(call: Call) -> Outcome:
+    right, left = call.arguments
+    zero = right == 0
+    with np.errstate(all="ignore"):
+        return Outcome(left / np.where(zero, 1, right), fault_where(zero, Fault.DIVIDE_BY_ZERO))
+
+
+def _float_negate(call: Call) -> Outcome:
+    return Outcome(-call.arguments[0])
+
+
+def _float_abs(call: Call) -> Outcome:
+    return Outcome(np.abs(call.arguments[0]))
+
+
+def _decimal_add(call: Call) -> Outcome:
+    left_factor, right_factor = call.params
+    return Outcome(call.arguments[0] * left_factor + call.arguments[1] * right_factor)
+
+
+def _decimal_multiply(call: Call) -> Outcome:
+    return Outcome(call.arguments[0] * call.arguments[1])
+
+
+def _decimal_negate(call: Call) -> Outcome:
+    return Outcome(objects([-value for value in call.arguments[0]]))
+
+
+def _compare(call: Call) -> Outcome:
+    return Outcome(compare(call.params[0], call.arguments[0], call.arguments[1]))
+
+
+def _negate_boolean(call: Call) -> Outcome:
+    return Outcome(~call.arguments[0])
+
+
+KERNELS: Final[dict[str, Kernel]] = {
+    "int_add": _int_add,
+    "int_subtract": _int_subtract,
+    "int_multiply": _int_multiply,
+    "int_negate": _int_negate,
+    "int_abs": _int_abs,
+    "int_quotient": _int_quotient,
+    "int_remainder": _int_remainder,
+    "float_add": _floating(np.add),
+    "float_subtract": _floating(np.subtract),
+    "float_multiply": _floating(np.multiply),
+    "float_divide": _float_divide,
+    "float_negate": _float_negate,
+    "float_abs": _float_abs,
+    "decimal_add": _decimal_add,
+    "decimal_multiply": _decimal_multiply,
+    "decimal_negate": _decimal_negate,
+    "compare": _compare,
+    "not": _negate_boolean,
+}

@@ -1,0 +1,136 @@
+"""Conversions between numbers, text and booleans as Spark's CAST makes them."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+import numpy as np
+
+from datasources.expressions.kernels.arithmetic import fault_where, in_range
+from datasources.expressions.plan import Call, Kernel, Outcome
+from datasources.expressions.vectors import SPARK_BLANKS, Fault, Mask, objects
+
+__all__ = ["KERNELS"]
+
+_MORE_THAN_LONG: Final = 20
+_WHOLE: Final = re.compile(r"[+-]?[0-9]+")
+_WITH_FRACTION: Final = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]*)")
+
+
+def _int_to_int(call: Call) -> Outcome:
+    bits, fault = call.params
+    values = call.arguments[0]
+    return Outcome(values, fault_where(~in_range(values, bits), fault))
+
+
+def _int_to_float(call: Call) -> Outcome:
+    return Outcome(call.arguments[0].astype(np.float32))
+
+
+def _to_double(call: Call) -> Outcome:
+    return Outcome(call.arguments[0].astype(np.float64))
+
+
+def _float_to_int(call: Call) -> Outcome:
+    """Truncate; a number counts as too large only if its floor exceeds the type's maximum as a double."""
+    bits, fault = call.params
+    values = call.arguments[0].astype(np.float64)
+    limit = 1 << (bits - 1)
+    low, high = float(-limit), float(limit - 1)
+    with np.errstate(invalid="ignore"):
+        fits = (np.floor(values) <= high) & (np.ceil(values) >= low)
+    whole = np.trunc(np.where(fits, values, 0.0))
+    saturated = whole >= float(2**63)
+    numbers = np.where(saturated, 0.0, whole).astype(np.int64)
+    numbers = np.where(saturated, np.int64(2**63 - 1), numbers)
+    return Outcome(numbers, fault_where(~fits, fault))
+
+
+def _int_to_decimal(call: Call) -> Outcome:
+    precision, scale = call.params
+    limit, factor = 10**precision, 10**scale
+    return _checked_objects([int(value) * factor for value in call.arguments[0]], limit)
+
+
+def _decimal_to_decimal(call: Call) -> Outcome:
+    from_scale, precision, scale = call.params
+    limit = 10**precision
+    if scale >= from_scale:
+        factor = 10 ** (scale - from_scale)
+        return _checked_objects([value * factor for value in call.arguments[0]], limit)
+    divisor = 10 ** (from_scale - scale)
+    return _checked_objects([_half_up(value, divisor) for value in call.arguments[0]], limit)
+
+
+def _half_up(value: int, divisor: int) -> int:
+    magnitude = (2 * abs(value) + divisor) // (2 * divisor)
+    return magnitude if value >= 0 else -magnitude
+
+
+def _checked_objects(values: list[int], limit: int) -> Outcome:
+    over = np.fromiter((abs(value) >= limit for value in values), dtype=np.bool_, count=len(values))
+    return Outcome(objects(values), fault_where(over, Fault.DECIMAL_OVERFLOW))
+
+
+def _decimal_to_double(call: Call) -> Outcome:
+    divisor = 10 ** call.params[0]
+    values = [int(value) / divisor for value in call.arguments[0]]
+    return Outcome(np.array(values, dtype=np.float64))
+
+
+def _decimal_to_int(call: Call) -> Outcome:
+    scale, bits, fault = call.params
+    divisor, limit = 10**scale, 1 << (bits - 1)
+    whole = [abs(value) // divisor * (1 if value >= 0 else -1) for value in call.arguments[0]]
+    fits: Mask = np.fromiter((-limit <= value < limit for value in whole), dtype=np.bool_, count=len(whole))
+    numbers = [value if fit else 0 for value, fit in zip(whole, fits, strict=True)]
+    return Outcome(np.array(numbers, dtype=np.int64), fault_where(~fits, fault))
+
+
+def _string_to_int(call: Call) -> Outcome:
+    bits, fraction_allowed = call.params
+    pattern = _WITH_FRACTION if fraction_allowed else _WHOLE
+    limit = 1 << (bits - 1)
+    numbers = np.zeros(call.rows, dtype=np.int64)
+    malformed = np.zeros(call.rows, dtype=np.bool_)
+    for row, text in enumerate(call.arguments[0]):
+        stripped = text.strip(SPARK_BLANKS)
+        number = _integer(stripped) if pattern.fullmatch(stripped) else None
+        if number is None or not -limit <= number < limit:
+            malformed[row] = True
+        else:
+            numbers[row] = number
+    return Outcome(numbers, fault_where(malformed, Fault.MALFORMED_NUMBER))
+
+
+def _integer(text: str) -> int | None:
+    digits = text.partition(".")[0]
+    unsigned = digits.lstrip("+-").lstrip("0")
+    if len(unsigned) > _MORE_THAN_LONG:
+        return None
+    return -int(unsigned or "0") if digits.startswith("-") else int(unsigned or "0")
+
+
+def _int_to_string(call: Call) -> Outcome:
+    return Outcome(objects([str(value) for value in call.arguments[0].tolist()]))
+
+
+def _boolean_to_string(call: Call) -> Outcome:
+    names: list[Any] = ["true" if value else "false" for value in call.arguments[0]]
+    return Outcome(objects(names))
+
+
+KERNELS: Final[dict[str, Kernel]] = {
+    "int_to_int": _int_to_int,
+    "int_to_float": _int_to_float,
+    "to_double": _to_double,
+    "float_to_int": _float_to_int,
+    "int_to_decimal": _int_to_decimal,
+    "decimal_to_decimal": _decimal_to_decimal,
+    "decimal_to_double": _decimal_to_double,
+    "decimal_to_int": _decimal_to_int,
+    "string_to_int": _string_to_int,
+    "int_to_string": _int_to_string,
+    "boolean_to_string": _boolean_to_string,
+}

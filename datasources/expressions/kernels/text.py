@@ -1,0 +1,98 @@
+"""Functions of text; positions count characters (code points), as in Spark."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Final
+
+import numpy as np
+
+from datasources.expressions.plan import Call, Kernel, Outcome
+from datasources.expressions.vectors import Fault, objects
+
+__all__ = ["KERNELS"]
+
+
+def _mapped(function: Callable[[str], str]) -> Kernel:
+    """Map the case of ASCII text; beyond ASCII the result depends on the version of Unicode."""
+
+    def kernel(call: Call) -> Outcome:
+        texts = call.arguments[0]
+        faults = np.fromiter(
+            (0 if text.isascii() else Fault.CASE_MAPPING for text in texts), dtype=np.uint8, count=call.rows
+        )
+        return Outcome(objects([function(text) for text in texts]), faults if faults.any() else None)
+
+    return kernel
+
+
+def _length(call: Call) -> Outcome:
+    return Outcome(np.fromiter((len(text) for text in call.arguments[0]), dtype=np.int64, count=call.rows))
+
+
+def _substring(call: Call) -> Outcome:
+    position, length = call.params
+    return Outcome(objects([_part(text, position, length) for text in call.arguments[0]]))
+
+
+def _part(text: str, position: int, length: int | None) -> str:
+    start = position - 1 if position > 0 else len(text) + position
+    end = len(text) if length is None else start + length
+    return text[max(start, 0) : max(end, 0)]
+
+
+def _trimmed(call: Call) -> Outcome:
+    side = call.params[0]
+    strip = {"both": str.strip, "left": str.lstrip, "right": str.rstrip}[side]
+    return Outcome(objects([strip(text, " ") for text in call.arguments[0]]))
+
+
+def _concatenation(call: Call) -> Outcome:
+    return Outcome(objects(["".join(parts) for parts in zip(*call.arguments, strict=True)]))
+
+
+def _split_part(call: Call) -> Outcome:
+    delimiter, number = call.params
+    return Outcome(objects([_nth(text.split(delimiter), number) for text in call.arguments[0]]))
+
+
+def _nth(parts: list[str], number: int) -> str:
+    if abs(number) > len(parts):
+        return ""
+    return parts[number - 1 if number > 0 else number]
+
+
+@lru_cache(maxsize=64)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.ASCII)
+
+
+def _matches(call: Call) -> Outcome:
+    search = _compiled(call.params[0]).search
+    found = (search(text) is not None for text in call.arguments[0])
+    return Outcome(np.fromiter(found, dtype=np.bool_, count=call.rows))
+
+
+def _extracted(call: Call) -> Outcome:
+    pattern, group = call.params
+    search = _compiled(pattern).search
+    return Outcome(objects([_group(search(text), group) for text in call.arguments[0]]))
+
+
+def _group(match: re.Match[str] | None, group: int) -> str:
+    return "" if match is None else match[group] or ""
+
+
+KERNELS: Final[dict[str, Kernel]] = {
+    "upper": _mapped(str.upper),
+    "lower": _mapped(str.lower),
+    "length": _length,
+    "substring": _substring,
+    "trim": _trimmed,
+    "concat": _concatenation,
+    "split_part": _split_part,
+    "matches": _matches,
+    "regexp_extract": _extracted,
+}

@@ -1,0 +1,63 @@
+"""The user's text of an expression, and errors that point into it.
+
+Rules of this file: every refusal of an expression goes through `SourceText.refusal`, so that a user always
+sees the same three things: what the reason is, the line with the offending part underlined, and the way out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from datasources.errors import ExpressionError
+
+__all__ = ["SourceText", "Span"]
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A half-open range of characters in the text of an expression."""
+
+    start_inclusive: int
+    end_exclusive: int
+
+    def union(self, other: Span) -> Span:
+        """Return the smallest span that covers both."""
+        return Span(min(self.start_inclusive, other.start_inclusive), max(self.end_exclusive, other.end_exclusive))
+
+
+@dataclass(frozen=True, slots=True)
+class SourceText:
+    """The text of one expression and the option that it came from (`watermark.as`, ...)."""
+
+    text: str
+    purpose: str
+
+    @property
+    def whole(self) -> Span:
+        """The span of the text without the blanks around it."""
+        stripped = self.text.strip()
+        start = self.text.find(stripped)
+        return Span(start, start + len(stripped))
+
+    def slice(self, span: Span) -> str:
+        """Return the characters of a span."""
+        return self.text[span.start_inclusive : span.end_exclusive]
+
+    def refusal(self, span: Span, reason: str, way_out: str) -> ExpressionError:
+        """Build the error that says why the part at ``span`` cannot be used, and what to do.
+
+        Args:
+            span: The offending part.
+            reason: One clause without a full stop.
+            way_out: One sentence.
+        """
+        return ExpressionError(f"{self.purpose}: {reason}.\n{self._marked(span)}\n{way_out}")
+
+    def _marked(self, span: Span) -> str:
+        start = min(max(span.start_inclusive, 0), len(self.text))
+        line_start = self.text.rfind("\n", 0, start) + 1
+        line_end = self.text.find("\n", start)
+        line = self.text[line_start : line_end if line_end >= 0 else len(self.text)]
+        column = start - line_start
+        width = max(1, min(span.end_exclusive - start, len(line) - column))
+        return f"  {line}\n  {' ' * column}{'^' * width}"

@@ -1,0 +1,85 @@
+"""The two ways to read ISO text agree with each other and with the calendar of the standard library."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from datasources.expressions.datetime_columns import parse_columns
+from datasources.expressions.datetime_text import fixed_offset_us, parse_timestamp
+from datasources.expressions.vectors import Fault, objects
+
+EPOCH = dt.datetime(1970, 1, 1)
+MICROSECOND = dt.timedelta(microseconds=1)
+
+
+def numbered(width, largest):
+    return st.one_of(st.integers(0, largest), st.integers(0, 10**width - 1)).map(lambda number: f"{number:0{width}d}")
+
+
+NEARLY_ISO = st.builds(
+    "{}-{}-{}{}{}:{}:{}{}{}".format,
+    numbered(4, 9999), numbered(2, 13), numbered(2, 31), st.sampled_from(" Tt"), numbered(2, 24), numbered(2, 60), numbered(2, 60),
+    st.sampled_from(["", ".5", ".123", ".123456", ".1234567", ".x23", "x123"]), st.sampled_from(["", "Z", "z", "+00:00", "-05:30", " Z"]),
+)  # fmt: skip
+
+
+@given(
+    texts=st.lists(st.one_of(NEARLY_ISO, st.text(max_size=30)), max_size=20),
+    keeps=st.booleans(),
+    offset=st.sampled_from([None, 0, -19_800_000_000]),
+)
+@settings(max_examples=200, deadline=None)
+def test_columns_are_read_as_single_texts_are(texts, keeps, offset):
+    moments, done = parse_columns(objects(texts), keeps_wall_clock=keeps, offset_us=offset)
+    for text, moment, read in zip(texts, moments, done, strict=True):
+        single = parse_timestamp(text, keeps_wall_clock=keeps, offset_us=offset)
+        if read:
+            assert (text, int(moment)) == (text, single)
+
+
+@given(moment=st.datetimes(), offset_minutes=st.integers(-18 * 60, 18 * 60))
+@settings(max_examples=200, deadline=None)
+def test_every_moment_is_read_back(moment, offset_minutes):
+    hours, minutes = divmod(abs(offset_minutes), 60)
+    zone = f"{'-' if offset_minutes < 0 else '+'}{hours:02d}:{minutes:02d}"
+    expected = (
+        (moment - dt.timedelta(minutes=offset_minutes) - EPOCH) // MICROSECOND
+        if dt.datetime(2, 1, 1) < moment < dt.datetime(9998, 1, 1)
+        else None
+    )
+    found = parse_timestamp(f"{moment.isoformat(sep=' ')}{zone}", keeps_wall_clock=False, offset_us=None)
+    assert expected is None or found == expected
+    plain = np.array([moment.isoformat(timespec="microseconds")], dtype=object)
+    columns, done = parse_columns(plain, keeps_wall_clock=True, offset_us=None)
+    assert (columns.tolist(), done.tolist()) == ([(moment - EPOCH) // MICROSECOND], [True])
+
+
+def test_offsets_of_zones_are_known_only_where_they_never_change():
+    hour = 3_600_000_000
+    known = {
+        "UTC": 0,
+        "Z": 0,
+        "Etc/GMT+5": -5 * hour,
+        "Etc/GMT-14": None,
+        "+05:30": 5.5 * hour,
+        "UTC-3": -3 * hour,
+        "GMT+02:00": 2 * hour,
+        "+18:00": 18 * hour,
+        "+18:01": None,
+        "+05:60": None,
+    }
+    unknown = dict.fromkeys(["Europe/Berlin", "America/New_York", "EST", "", "utc+", "Etc/UTC+1"])
+    assert {zone: fixed_offset_us(zone) for zone in known | unknown} == known | unknown
+
+
+def test_text_that_needs_a_zone_says_so():
+    assert parse_timestamp("2026-01-01 00:00:00", keeps_wall_clock=False, offset_us=None) is Fault.ZONE_NEEDED
+    assert (
+        parse_timestamp("2026-01-01 00:00:00 Europe/Paris", keeps_wall_clock=False, offset_us=0) is Fault.REGION_IN_TEXT
+    )
+    assert parse_timestamp("T12:00", keeps_wall_clock=False, offset_us=0) is Fault.CLOCK_IN_TEXT
+    assert parse_timestamp("x", keeps_wall_clock=False, offset_us=0) is Fault.MALFORMED_TIMESTAMP
