@@ -46,11 +46,12 @@ class SplitIdleness:
             self._ends[split] = log_end
             self._moved_ms[split] = self._wall_ms()
             self._start_timer(split, 0)
-        elif planned < log_end:
-            self._start_timer(split, 0)  # unread backlog is no silence of the source
+        elif planned < log_end:  # unread backlog is no silence of the source
+            self._moved_ms[split] = self._wall_ms()
+            self._start_timer(split, 0)
 
     def moved_ms(self, split: SplitId) -> int:
-        """Return the wall time, ms, at which the end of the split's log was last seen to move."""
+        """Return the wall time, ms, from which idleness counts: the log moved then, or had unread records."""
         return self._moved_ms.get(split, 0)
 
     def is_idle(self, split: SplitId) -> bool:

@@ -142,7 +142,7 @@ class BatchPlanner:
         self._settled = (start.sequence, found, stamped)
         splits = self._with_status(found, bounds)
         combined = combined_ms(splits, stamped) if self._settings.has_watermark else None
-        shares = share_budget(_backlog(splits, bounds), budget_rows)
+        shares = share_budget(_backlog(splits, bounds), budget_rows, turn=start.sequence)
         if not shares and not self._carries(start, splits, combined, stamped, first=first):
             return start
         if not shares:

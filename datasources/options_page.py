@@ -1,0 +1,79 @@
+"""The reference of all options, made from their declarations: ``python -m datasources.options_page > docs/options.md``.
+
+A test asserts that docs/options.md is what this module writes, so that no option is undocumented.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+
+from datasources.kafka.source import KafkaSource
+from datasources.options import OptionGroup, render_options
+from datasources.scripted.source import ScriptedSource
+from datasources.source.connector import ScanSource
+from datasources.spark.scan_options import ScanOptions, SessionOptions, WatermarkOptions
+
+__all__ = ["CONNECTORS", "SHARED_GROUPS", "main", "render_page"]
+
+CONNECTORS: tuple[type[ScanSource], ...] = (KafkaSource, ScriptedSource)
+"""The sources that the page describes, in its order."""
+
+SHARED_GROUPS: tuple[type[OptionGroup], ...] = (WatermarkOptions, ScanOptions, SessionOptions)
+"""The groups that every source reads."""
+
+_HEAD = """# Options
+
+<!-- Made by `python -m datasources.options_page > docs/options.md`. Change the declarations, not this file. -->
+
+Keys ignore case. An unknown key is an error that names the nearest ones. A **duration** is a number with a unit
+(`200 ms`, `5 s`, `1 min`, `2 h`, `1 d`), an ISO duration (`PT1M30S`), or a bare number of milliseconds.
+"""
+_HANDED_THROUGH = {
+    "kafka.": "`kafka.*` and `properties.*` are handed to the client (librdkafka): `kafka.bootstrap.servers` is "
+    "required. Keys that belong to the source (such as `auto.offset.reset`) or exist in Java only (such as trust "
+    "stores) are refused with the way out; a JAAS line with a Plain or Scram login becomes `sasl.username` and "
+    "`sasl.password`. Passwords are never shown.",
+}
+_SHARED_TEXT = (
+    "The keys under `table.exec.` and `pipeline.` can be set for all sources of a session: in Spark's configuration as "
+    "`spark.tidemark.<key>`, before `register(spark)`. The keys under `scan.session.` are filled in by `register` and "
+    "`read_stream`."
+)
+
+
+def render_page() -> str:
+    """Return the whole page as Markdown."""
+    parts = [_HEAD]
+    for connector in CONNECTORS:
+        parts.append(f"## `{connector.format_name}`\n")
+        parts.extend(text + "\n" for prefix, text in _HANDED_THROUGH.items() if prefix in connector.option_prefixes)
+        parts.extend(_render_group(group) for group in connector.option_groups)
+    parts.append(f"## All sources\n\n{_SHARED_TEXT}\n")
+    parts.extend(_render_group(group) for group in SHARED_GROUPS)
+    return "\n".join(parts)
+
+
+def main() -> None:
+    """Write the page to standard output."""
+    sys.stdout.write(render_page())
+
+
+def _render_group(group: type[OptionGroup]) -> str:
+    title = (group.__doc__ or "").strip().splitlines()[0]
+    rows = (_row(f"`{key}`", kind, default, text) for key, kind, default, text in render_options(group))
+    table = "\n".join([_row("Option", "Type", "Default", "Meaning"), _row("---", "---", "---", "---"), *rows])
+    return f"### {title.rstrip('.')}\n\n{table}\n"
+
+
+def _row(*cells: str) -> str:
+    return f"| {' | '.join(_escaped(cells))} |"
+
+
+def _escaped(cells: Iterable[str]) -> Iterable[str]:
+    """A bar inside a cell would end it; the types come escaped already."""
+    return (cell.replace("\\|", "|").replace("|", "\\|") for cell in cells)
+
+
+if __name__ == "__main__":
+    main()
