@@ -1,0 +1,134 @@
+"""From Java client properties, which users know, to librdkafka's.
+
+`kafka.*` (Spark's prefix) and `properties.*` (Flink's) mean the same. Most keys have the same name on both sides.
+Those that belong to the source are refused; those that exist in Java only are translated or refused with the way out.
+Secrets go through here and must not be shown: the result is a mapping that masks itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from datasources.errors import OptionError
+
+__all__ = ["PREFIXES", "QUIET", "ClientConfig", "client_config"]
+
+PREFIXES = ("kafka.", "properties.")
+
+# librdkafka repeats every failed connection on stderr, several times a second; what matters is in our errors.
+# `kafka.log_level` = 6 brings its lines back.
+QUIET = {"log_level": "2"}
+
+_OWNED = {
+    "auto.offset.reset": "use startingOffsets or scan.startup.mode",
+    "enable.auto.commit": "the checkpoint holds the positions; nothing is committed to Kafka",
+    "enable.auto.offset.store": "the checkpoint holds the positions",
+    "key.deserializer": "keys are read as bytes",
+    "value.deserializer": "use the option 'format'",
+    "key.serializer": "this is a source",
+    "value.serializer": "this is a source",
+    "interceptor.classes": "interceptors are Java classes; the reader is not Java",
+    "enable.partition.eof": "the reader needs it on",
+    "partition.assignment.strategy": "Spark assigns partitions to tasks",
+    "group.instance.id": "Spark assigns partitions to tasks",
+}
+_JAVA_ONLY = {
+    "ssl.truststore.location": "set 'kafka.ssl.ca.location' to a PEM file with the CA certificates",
+    "ssl.truststore.password": "PEM files of CA certificates have no password: remove it",
+    "ssl.truststore.type": "use 'kafka.ssl.ca.location' with a PEM file",
+    "ssl.keystore.type": "use 'kafka.ssl.certificate.location' and 'kafka.ssl.key.location' (PEM), or a PKCS#12 file "
+    "in 'kafka.ssl.keystore.location'",
+    "sasl.login.callback.handler.class": "use 'kafka.sasl.oauthbearer.method' = 'oidc' and its options",
+    "sasl.client.callback.handler.class": "use librdkafka's sasl.* options",
+    "security.providers": "this is a Java setting",
+}
+_RENAMED = {"fetch.max.wait.ms": "fetch.wait.max.ms", "max.partition.fetch.bytes": "max.partition.fetch.bytes"}
+_IGNORED_JAVA = frozenset({"max.poll.records", "default.api.timeout.ms", "request.timeout.ms"})
+_SECRET = re.compile(r"passw|passphrase|secret|jaas|\.pem$|\.key$|token|oauthbearer\.config|credential", re.IGNORECASE)
+_POSITIVE = re.compile(r"[1-9][0-9]{0,8}")
+_JAAS_MODULE = re.compile(r"\.(Plain|Scram)LoginModule\b")
+_JAAS_FIELD = re.compile(r"""(username|password)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)')""")
+
+
+class ClientConfig(Mapping[str, str]):
+    """librdkafka settings; secrets are masked when it is printed.
+
+    Args:
+        settings: what is handed to librdkafka.
+        api_timeout_ms: how long requests for metadata and offsets may take.
+    """
+
+    def __init__(self, settings: Mapping[str, str], *, api_timeout_ms: int = 30_000) -> None:
+        self._settings = dict(settings)
+        self.api_timeout_ms = api_timeout_ms
+
+    def __getitem__(self, key: str) -> str:
+        return self._settings[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._settings)
+
+    def __len__(self) -> int:
+        return len(self._settings)
+
+    def __repr__(self) -> str:
+        shown = {key: "******" if _SECRET.search(key) else value for key, value in sorted(self._settings.items())}
+        return f"ClientConfig({shown})"
+
+    @property
+    def bootstrap_servers(self) -> str:
+        """The brokers, for messages."""
+        return self._settings["bootstrap.servers"]
+
+
+def client_config(options: Mapping[str, str]) -> ClientConfig:
+    """Return librdkafka's settings for the `kafka.*` and `properties.*` of `options` (lower-case keys).
+
+    Raises:
+        OptionError: bootstrap.servers is missing, a key belongs to the source, or has no meaning outside Java.
+    """
+    given = _without_prefix(options)
+    if not given.get("bootstrap.servers"):
+        raise OptionError(
+            "option 'kafka.bootstrap.servers' (or 'properties.bootstrap.servers') is required: host:port of one or "
+            "more brokers, separated by commas."
+        )
+    settings: dict[str, str] = {}
+    for key, value in given.items():
+        if key in _OWNED:
+            raise OptionError(f"option 'kafka.{key}' is set by the source: {_OWNED[key]}.")
+        if key in _JAVA_ONLY:
+            raise OptionError(f"option 'kafka.{key}' exists in Java clients only: {_JAVA_ONLY[key]}.")
+        if key == "sasl.jaas.config":
+            settings.update(_jaas(value))
+        elif key not in _IGNORED_JAVA:
+            settings[_RENAMED.get(key, key)] = value
+    timeout = given.get("default.api.timeout.ms", "30000")
+    if not _POSITIVE.fullmatch(timeout):
+        raise OptionError(f"option 'kafka.default.api.timeout.ms' = '{timeout}': it must be a positive number.")
+    return ClientConfig(settings, api_timeout_ms=int(timeout))
+
+
+def _without_prefix(options: Mapping[str, str]) -> dict[str, str]:
+    given: dict[str, str] = {}
+    for key, value in options.items():
+        for prefix in PREFIXES:
+            if key.startswith(prefix):
+                name = key.removeprefix(prefix)
+                if given.setdefault(name, value) != value:
+                    raise OptionError(f"options 'kafka.{name}' and 'properties.{name}' differ: set one of them.")
+    return given
+
+
+def _jaas(text: str) -> dict[str, str]:
+    if not _JAAS_MODULE.search(text):
+        raise OptionError(
+            "option 'kafka.sasl.jaas.config' names a login module that exists in Java only. Use "
+            "'kafka.sasl.mechanism' with 'kafka.sasl.username' and 'kafka.sasl.password', or librdkafka's settings "
+            "for Kerberos (sasl.kerberos.*) and OAuth (sasl.oauthbearer.*)."
+        )
+    found = {m[1]: re.sub(r"\\(.)", r"\1", m[2] if m[2] is not None else m[3]) for m in _JAAS_FIELD.finditer(text)}
+    if set(found) != {"username", "password"}:
+        raise OptionError("option 'kafka.sasl.jaas.config' has no username or no password.")
+    return {f"sasl.{key}": value for key, value in found.items()}

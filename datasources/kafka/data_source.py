@@ -1,0 +1,17 @@
+"""The format `tidemark-kafka`."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from datasources.kafka.source import KafkaSource
+from datasources.source.connector import ScanSource
+from datasources.spark.data_source import TidemarkDataSource
+
+__all__ = ["KafkaDataSource"]
+
+
+class KafkaDataSource(TidemarkDataSource):
+    """Kafka for Spark, with watermarks made per partition inside the reader."""
+
+    connector: ClassVar[type[ScanSource]] = KafkaSource

@@ -1,0 +1,146 @@
+"""The driver's view of Kafka: which partitions, from where, to where."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from datasources.errors import OptionError
+from datasources.kafka.metadata import BrokerMetadata
+from datasources.kafka.offsets import AtEarliest, AtGroup, AtLatest, AtPositions, AtTimestamp, Where
+from datasources.kafka.subscriber import Assigned, Subscriber
+from datasources.kafka.topic_partition import TopicPartitionName, parse_split, split_id
+from datasources.source.split import SplitBounds, SplitId
+from watermark import Clock
+
+__all__ = ["KafkaEnumerator", "KafkaRange"]
+
+_logger = logging.getLogger(__name__)
+_EARLIEST, _LATEST = -2, -1
+_NS_PER_MS = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KafkaRange:
+    """What a scan reads.
+
+    Attributes:
+        subscriber: which partitions.
+        start: where a new query begins.
+        end: where it ends for good; None = never.
+        discovery_ms: how often to look for new partitions; 0 = never.
+    """
+
+    subscriber: Subscriber
+    start: Where
+    end: Where | None
+    discovery_ms: int
+
+
+class KafkaEnumerator:
+    """SplitEnumerator over a cluster.
+
+    Args:
+        metadata: answers questions about the cluster.
+        wanted: what the scan reads.
+        clock: paces discovery.
+    """
+
+    def __init__(self, metadata: BrokerMetadata, wanted: KafkaRange, clock: Clock) -> None:
+        self._metadata = metadata
+        self._wanted = wanted
+        self._clock = clock
+        self._partitions: list[TopicPartitionName] | None = None
+        self._next_discovery_ns = 0
+
+    def start_positions(self) -> Mapping[SplitId, int]:
+        """Resolve the start in every partition that exists now."""
+        return self._resolve(self._wanted.start, "startingOffsets")
+
+    def limits(self) -> Mapping[SplitId, int] | None:
+        """Resolve the end in every partition that exists now."""
+        if self._wanted.end is None:
+            return None
+        return self._resolve(self._wanted.end, "endingOffsets")
+
+    def bounds(self) -> Mapping[SplitId, SplitBounds]:
+        """Return the end of every partition; the beginning is checked where a range is read."""
+        ends = self._metadata.ends(self._current())
+        return {split_id(*pair): SplitBounds(start_inclusive=0, end_exclusive=end) for pair, end in ends.items()}
+
+    def late_start_position(self, split: SplitId) -> int:
+        """Return the beginning of a partition that appeared while the query ran."""
+        pair = parse_split(split)
+        return self._metadata.beginnings([pair])[pair]
+
+    def close(self) -> None:
+        """Close the clients."""
+        self._metadata.close()
+
+    def _current(self) -> list[TopicPartitionName]:
+        """The partitions, asked for again once per discovery interval."""
+        now = self._clock.monotonic_ns()
+        interval = self._wanted.discovery_ms
+        is_fixed = isinstance(self._wanted.subscriber, Assigned) or interval == 0
+        if self._partitions is None or (not is_fixed and now >= self._next_discovery_ns):
+            self._partitions = self._metadata.partitions(self._wanted.subscriber)
+            self._next_discovery_ns = now + interval * _NS_PER_MS
+        return self._partitions
+
+    def _resolve(self, where: Where, key: str) -> dict[SplitId, int]:
+        partitions = self._current()
+        if isinstance(where, AtEarliest):
+            found = self._metadata.beginnings(partitions)
+        elif isinstance(where, AtLatest):
+            found = self._metadata.ends(partitions)
+        elif isinstance(where, AtGroup):
+            found = self._or_ends(self._metadata.committed(partitions))
+        elif isinstance(where, AtTimestamp):
+            found = self._at_timestamp(where, partitions)
+        else:
+            found = self._at_positions(where, partitions, key)
+        return {split_id(*pair): position for pair, position in found.items()}
+
+    def _at_timestamp(self, where: AtTimestamp, partitions: list[TopicPartitionName]) -> dict[TopicPartitionName, int]:
+        if isinstance(where.timestamp_ms, int):
+            times = dict.fromkeys(partitions, where.timestamp_ms)
+        else:
+            times = dict(where.timestamp_ms)
+            _require_exact(times, partitions, "startingOffsetsByTimestamp")
+        found = self._metadata.at_times(times)
+        missing = [pair for pair, position in found.items() if position is None]
+        if missing and not where.or_latest:
+            topic, partition = missing[0]
+            raise OptionError(
+                f"topic '{topic}', partition {partition} has no record at or after {times[missing[0]]} (epoch ms). Set "
+                f"startingOffsetsByTimestampStrategy to 'latest' to begin at its end."
+            )
+        return self._or_ends(found)
+
+    def _or_ends(self, found: Mapping[TopicPartitionName, int | None]) -> dict[TopicPartitionName, int]:
+        missing = [pair for pair, position in found.items() if position is None]
+        ends = self._metadata.ends(missing)
+        return {pair: ends[pair] if position is None else position for pair, position in found.items()}
+
+    def _at_positions(
+        self, where: AtPositions, partitions: list[TopicPartitionName], key: str
+    ) -> dict[TopicPartitionName, int]:
+        positions = dict(where.positions)
+        if all(topic == "*" for topic, _ in positions):
+            positions = {pair: positions.get(("*", pair[1]), _EARLIEST) for pair in partitions}
+        _require_exact(positions, partitions, key)
+        early = self._metadata.beginnings(pair for pair, p in positions.items() if p == _EARLIEST)
+        late = self._metadata.ends(pair for pair, p in positions.items() if p == _LATEST)
+        return {pair: {**early, **late}.get(pair, position) for pair, position in positions.items()}
+
+
+def _require_exact(given: Iterable[TopicPartitionName], partitions: Iterable[TopicPartitionName], key: str) -> None:
+    missing = sorted(set(partitions) - set(given))
+    extra = sorted(set(given) - set(partitions))
+    if missing or extra:
+        what = f"names no position for {missing[0]}" if missing else f"names {extra[0]}, which is not read"
+        raise OptionError(
+            f"option '{key}' {what}: it must name exactly the partitions that are read; use -2 for the earliest and -1 "
+            f"for the latest offset."
+        )

@@ -1,0 +1,54 @@
+"""librdkafka's errors as ours."""
+
+from __future__ import annotations
+
+from confluent_kafka import KafkaError, KafkaException
+
+from datasources.errors import OptionError, SourceUnavailable, TidemarkError
+
+__all__ = ["explain"]
+
+_UNREACHABLE = frozenset(
+    {
+        KafkaError._TRANSPORT,  # noqa: SLF001 - librdkafka names its local errors so
+        KafkaError._ALL_BROKERS_DOWN,  # noqa: SLF001
+        KafkaError._TIMED_OUT,  # noqa: SLF001
+        KafkaError._RESOLVE,  # noqa: SLF001
+    }
+)
+_REFUSED = frozenset(
+    {
+        KafkaError._AUTHENTICATION,  # noqa: SLF001
+        KafkaError._SSL,  # noqa: SLF001
+        KafkaError.SASL_AUTHENTICATION_FAILED,
+        KafkaError.TOPIC_AUTHORIZATION_FAILED,
+        KafkaError.GROUP_AUTHORIZATION_FAILED,
+        KafkaError.CLUSTER_AUTHORIZATION_FAILED,
+    }
+)
+
+
+def explain(error: KafkaException | KafkaError, *, doing: str, servers: str, detail: str = "") -> TidemarkError:
+    """Return our error for one of librdkafka's.
+
+    Args:
+        error: what was raised.
+        doing: what was tried, for the message: "listing the partitions of 'orders'".
+        servers: the bootstrap servers.
+        detail: the last thing that the client logged, if it helps.
+    """
+    cause = error.args[0] if isinstance(error, KafkaException) else error
+    if not isinstance(cause, KafkaError):
+        return SourceUnavailable(f"{doing} at {servers} failed: {cause}")
+    because = f" ({detail})" if detail else ""
+    if cause.code() in _UNREACHABLE:
+        return SourceUnavailable(
+            f"the brokers at {servers} did not answer while {doing}: {cause.str()}{because}. Check "
+            f"kafka.bootstrap.servers, that the brokers' advertised listeners can be reached from here, and the "
+            f"security settings (a TLS listener looks like a silent one to a plain client)."
+        )
+    if cause.code() in _REFUSED:
+        return SourceUnavailable(f"the brokers at {servers} refused {doing}: {cause.str()}{because}.")
+    if cause.code() == KafkaError._INVALID_ARG:  # noqa: SLF001
+        return OptionError(f"librdkafka does not accept a kafka.* option: {cause.str()}.")
+    return SourceUnavailable(f"{doing} at {servers} failed: {cause.name()}: {cause.str()}{because}.")

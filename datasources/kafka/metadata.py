@@ -1,0 +1,166 @@
+"""Questions to the brokers: which partitions exist, where they begin and end, where a time is.
+
+Rules of this file: every call is bounded by the configured timeout and raises an error of ours that says what was
+asked. Clients are opened when first needed; this object lives in the driver-side process of one query.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from confluent_kafka import (
+    OFFSET_END,
+    OFFSET_INVALID,
+    Consumer,
+    IsolationLevel,
+    KafkaError,
+    KafkaException,
+    TopicPartition,
+)
+from confluent_kafka.admin import AdminClient, OffsetSpec
+
+from datasources.errors import SourceUnavailable
+from datasources.kafka.client_config import QUIET, ClientConfig
+from datasources.kafka.errors import explain
+from datasources.kafka.subscriber import Assigned, SubscribedPattern, Subscriber
+from datasources.kafka.topic_partition import TopicPartitionName
+
+__all__ = ["BrokerMetadata"]
+
+_CONSUMER_ONLY = re.compile(
+    r"^(group\.|isolation\.level|fetch\.|queued\.|max\.(poll|partition)|session\.|heartbeat\.|check\.crcs)"
+)
+
+
+class BrokerMetadata:
+    """Asks one cluster.
+
+    Args:
+        config: the client settings.
+    """
+
+    def __init__(self, config: ClientConfig) -> None:
+        self._config = config
+        self._timeout_s = config.api_timeout_ms / 1_000
+        self._last_fault = ""
+
+    def partitions(self, wanted: Subscriber) -> list[TopicPartitionName]:
+        """Return the partitions that exist now.
+
+        Raises:
+            SourceUnavailable: the brokers do not answer, or a named topic or partition does not exist.
+        """
+        if isinstance(wanted, SubscribedPattern):
+            return self._matching(wanted.pattern)
+        if isinstance(wanted, Assigned):
+            names = sorted({topic for topic, _ in wanted.partitions})
+        else:
+            names = list(wanted.topics)
+        found = {pair for name in names for pair in self._topic(name)}
+        if isinstance(wanted, Assigned):
+            missing = [pair for pair in wanted.partitions if pair not in found]
+            if missing:
+                raise SourceUnavailable(f"partition {missing[0][1]} of topic '{missing[0][0]}' does not exist.")
+            return list(wanted.partitions)
+        return sorted(found)
+
+    def ends(self, partitions: Iterable[TopicPartitionName]) -> dict[TopicPartitionName, int]:
+        """Return the end of each partition as this source may read it (the last stable offset if read_committed)."""
+        return self._list(partitions, OffsetSpec.latest(), "asking for the ends of partitions")
+
+    def beginnings(self, partitions: Iterable[TopicPartitionName]) -> dict[TopicPartitionName, int]:
+        """Return the first offset that each partition still holds."""
+        return self._list(partitions, OffsetSpec.earliest(), "asking for the beginnings of partitions")
+
+    def at_times(self, times_ms: Mapping[TopicPartitionName, int]) -> dict[TopicPartitionName, int | None]:
+        """Return the first offset at or after a time in each partition; None where no record is that late."""
+        asked = [TopicPartition(topic, partition, time) for (topic, partition), time in times_ms.items()]
+        doing = "looking up timestamps"
+        answers = self._call(doing, lambda: self._consumer.offsets_for_times(asked, timeout=self._timeout_s))
+        return {(tp.topic, tp.partition): self._found(tp, doing) for tp in answers}
+
+    def committed(self, partitions: Iterable[TopicPartitionName]) -> dict[TopicPartitionName, int | None]:
+        """Return what the consumer group committed; None where nothing."""
+        asked = [TopicPartition(topic, partition) for topic, partition in partitions]
+        doing = "reading the group's committed offsets"
+        answers = self._call(doing, lambda: self._consumer.committed(asked, timeout=self._timeout_s))
+        return {(tp.topic, tp.partition): self._found(tp, doing) for tp in answers}
+
+    def close(self) -> None:
+        """Close the consumer, if it was opened."""
+        consumer = self.__dict__.get("_consumer")
+        if consumer is not None:
+            consumer.close()
+
+    def _topic(self, name: str) -> list[TopicPartitionName]:
+        doing = f"listing the partitions of topic '{name}'"
+        answer = self._call(doing, lambda: self._admin.list_topics(name, timeout=self._timeout_s))
+        topic = answer.topics[name]
+        if topic.error is None:
+            return [(name, partition) for partition in topic.partitions]
+        if topic.error.code() in {KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC}:  # noqa: SLF001
+            raise SourceUnavailable(
+                f"topic '{name}' does not exist at {self._config.bootstrap_servers}. Create it, correct the name, or "
+                f"use subscribePattern, which waits for topics to appear."
+            )
+        raise explain(topic.error, doing=doing, servers=self._config.bootstrap_servers)
+
+    def _matching(self, pattern: str) -> list[TopicPartitionName]:
+        doing = f"listing the topics like {pattern}"
+        answer = self._call(doing, lambda: self._admin.list_topics(timeout=self._timeout_s))
+        names = [name for name in answer.topics if re.fullmatch(pattern, name)]
+        return sorted((name, partition) for name in names for partition in answer.topics[name].partitions)
+
+    def _list(
+        self, partitions: Iterable[TopicPartitionName], spec: OffsetSpec, doing: str
+    ) -> dict[TopicPartitionName, int]:
+        asked = {TopicPartition(topic, partition): spec for topic, partition in partitions}
+        if not asked:
+            return {}
+        committed = self._config.get("isolation.level") == "read_committed"
+        level = IsolationLevel.READ_COMMITTED if committed else IsolationLevel.READ_UNCOMMITTED
+        futures = self._call(
+            doing, lambda: self._admin.list_offsets(asked, isolation_level=level, request_timeout=self._timeout_s)
+        )
+        found: dict[TopicPartitionName, int] = {}
+        for tp, future in futures.items():
+            try:
+                found[tp.topic, tp.partition] = future.result().offset
+            except KafkaException as error:
+                if error.args[0].code() != KafkaError.UNKNOWN_TOPIC_OR_PART:
+                    raise self._explained(error, doing) from None
+                # deleted between two questions: it is simply not there, and the planner decides what that means
+        return found
+
+    def _found(self, tp: TopicPartition, doing: str) -> int | None:
+        if tp.error is not None:
+            raise explain(tp.error, doing=doing, servers=self._config.bootstrap_servers)
+        return None if tp.offset in {OFFSET_END, OFFSET_INVALID} else int(tp.offset)
+
+    def _call(self, doing: str, request: Any) -> Any:
+        try:
+            return request()
+        except KafkaException as error:
+            raise self._explained(error, doing) from None
+
+    def _explained(self, error: KafkaException, doing: str) -> Exception:
+        return explain(error, doing=doing, servers=self._config.bootstrap_servers, detail=self._last_fault)
+
+    def _note(self, error: KafkaError) -> None:
+        self._last_fault = error.str()
+
+    @functools.cached_property
+    def _admin(self) -> AdminClient:
+        settings = {k: v for k, v in self._config.items() if not _CONSUMER_ONLY.match(k)}
+        return self._call(
+            "opening the client",
+            lambda: AdminClient({**QUIET, **settings, "error_cb": self._note}),
+        )
+
+    @functools.cached_property
+    def _consumer(self) -> Consumer:
+        settings = {**QUIET, "group.id": "tidemark", **self._config, "enable.auto.commit": "false"}
+        return self._call("opening the client", lambda: Consumer({**settings, "error_cb": self._note}))

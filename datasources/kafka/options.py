@@ -1,0 +1,138 @@
+"""Kafka's options: Flink's keys and Spark's, one declaration each; two names for one thing are never both accepted."""
+
+from __future__ import annotations
+
+import enum
+
+from pydantic import Field
+
+from datasources.options import DurationMs, OptionGroup
+
+__all__ = ["BoundedMode", "KafkaOptions", "StartupMode", "TimestampStrategy", "ValueFormat"]
+
+
+class ValueFormat(enum.Enum):
+    """How record values are read."""
+
+    RAW = "raw"
+    JSON = "json"
+
+
+class StartupMode(enum.Enum):
+    """Flink's scan.startup.mode."""
+
+    EARLIEST = "earliest-offset"
+    LATEST = "latest-offset"
+    GROUP = "group-offsets"
+    TIMESTAMP = "timestamp"
+    SPECIFIC = "specific-offsets"
+
+
+class BoundedMode(enum.Enum):
+    """Flink's scan.bounded.mode."""
+
+    UNBOUNDED = "unbounded"
+    LATEST = "latest-offset"
+    TIMESTAMP = "timestamp"
+    SPECIFIC = "specific-offsets"
+
+
+class TimestampStrategy(enum.Enum):
+    """What to do where no record is as late as the starting timestamp."""
+
+    ERROR = "error"
+    LATEST = "latest"
+
+
+class KafkaOptions(OptionGroup):
+    """Which topics, from where to where, and how values become columns."""
+
+    subscribe: str | None = Field(None, alias="subscribe", description="Topics, separated by commas.")
+    subscribe_pattern: str | None = Field(
+        None, alias="subscribePattern", description="A regular expression that whole topic names match."
+    )
+    assign: str | None = Field(
+        None, alias="assign", description='Topic partitions as JSON: `{"orders":[0,1],"returns":[2]}`.'
+    )
+    topic: str | None = Field(None, alias="topic", description="Flink's name for subscribe; separated by semicolons.")
+    topic_pattern: str | None = Field(None, alias="topic-pattern", description="Flink's name for subscribePattern.")
+
+    starting_offsets: str | None = Field(
+        None,
+        alias="startingOffsets",
+        description='`earliest`, `latest`, or JSON per partition: `{"orders":{"0":23,"1":-2}}` (-2 earliest, '
+        "-1 latest). Streams start at latest, batch reads at earliest.",
+    )
+    starting_timestamp: int | None = Field(
+        None, alias="startingTimestamp", ge=0, description="Start at the first record at or after this time, epoch ms."
+    )
+    starting_offsets_by_timestamp: str | None = Field(
+        None,
+        alias="startingOffsetsByTimestamp",
+        description='The same per partition: `{"orders":{"0":1700000000000}}`.',
+    )
+    timestamp_strategy: TimestampStrategy = Field(
+        TimestampStrategy.ERROR,
+        alias="startingOffsetsByTimestampStrategy",
+        description="What happens in a partition without a record that late.",
+    )
+    startup_mode: StartupMode | None = Field(None, alias="scan.startup.mode", description="Flink's way to say it.")
+    startup_timestamp: int | None = Field(
+        None, alias="scan.startup.timestamp-millis", ge=0, description="For scan.startup.mode=timestamp."
+    )
+    startup_specific: str | None = Field(
+        None,
+        alias="scan.startup.specific-offsets",
+        description="For scan.startup.mode=specific-offsets: `partition:0,offset:42;partition:1,offset:300`.",
+    )
+
+    ending_offsets: str | None = Field(
+        None, alias="endingOffsets", description="Where a batch read ends: `latest` (default) or JSON per partition."
+    )
+    ending_timestamp: int | None = Field(
+        None,
+        alias="endingTimestamp",
+        ge=0,
+        description="A batch read ends before the first record at or after this time.",
+    )
+    ending_offsets_by_timestamp: str | None = Field(
+        None, alias="endingOffsetsByTimestamp", description="The same per partition, as JSON."
+    )
+    bounded_mode: BoundedMode = Field(
+        BoundedMode.UNBOUNDED,
+        alias="scan.bounded.mode",
+        description="Ends a stream for good: at its end the final watermark closes every window, and no later run of "
+        "the same checkpoint reads more.",
+    )
+    bounded_timestamp: int | None = Field(
+        None, alias="scan.bounded.timestamp-millis", ge=0, description="For scan.bounded.mode=timestamp."
+    )
+    bounded_specific: str | None = Field(
+        None, alias="scan.bounded.specific-offsets", description="For scan.bounded.mode=specific-offsets."
+    )
+
+    fail_on_data_loss: bool = Field(
+        True,
+        alias="failOnDataLoss",
+        description="Whether positions that are gone (retention, deleted or re-created topics) stop the query; false "
+        "goes on with what is there, counted and logged.",
+    )
+    include_headers: bool = Field(False, alias="includeHeaders", description="Adds the column headers to raw columns.")
+    value_format: ValueFormat = Field(
+        ValueFormat.RAW,
+        alias="format",
+        description="`raw`: key, value, topic, partition, offset, timestamp, timestampType as Spark's own source has "
+        "them. `json`: the columns of `schema`.",
+    )
+    discovery_ms: DurationMs = Field(
+        5_000,
+        alias="scan.topic-partition-discovery.interval",
+        description="How often new topics and partitions are looked for; they are read from their beginning. "
+        "0 = never.",
+    )
+    poll_timeout_ms: int = Field(
+        120_000,
+        alias="kafkaConsumer.pollTimeoutMs",
+        description="How many milliseconds a task waits for a record that must exist before it fails.",
+        gt=0,
+    )

@@ -1,0 +1,17 @@
+"""The format `tidemark-scripted`."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from datasources.scripted.source import ScriptedSource
+from datasources.source.connector import ScanSource
+from datasources.spark.data_source import TidemarkDataSource
+
+__all__ = ["ScriptedDataSource"]
+
+
+class ScriptedDataSource(TidemarkDataSource):
+    """Scripts for Spark: JSON-lines files as splits."""
+
+    connector: ClassVar[type[ScanSource]] = ScriptedSource

@@ -1,0 +1,83 @@
+"""The connector: options in, scan out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar, Self
+
+import pyarrow as pa
+from pydantic import Field
+
+from datasources.errors import OptionError
+from datasources.formats.ddl import parse_schema
+from datasources.formats.options import FormatOptions
+from datasources.options import OptionGroup, parse_group
+from datasources.scripted.enumerator import ScriptedEnumerator
+from datasources.scripted.reader import ScriptedReaderFactory
+from datasources.source.connector import ScanSource, SessionFacts
+
+__all__ = ["ScriptedOptions", "ScriptedSource"]
+
+
+class ScriptedOptions(OptionGroup):
+    """Where the scripts are, and whether they end."""
+
+    path: str = Field(
+        ...,
+        alias="path",
+        description="A directory with one file `<split>.jsonl` per split. Appending a line is a new record, adding a "
+        "file a new split.",
+    )
+    is_bounded: bool = Field(
+        False,
+        alias="scripted.bounded",
+        description="Whether the lines that exist at the start are all that will ever be.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScriptedSource(ScanSource):
+    """One scan of a directory of scripts."""
+
+    format_name: ClassVar[str] = "tidemark-scripted"
+    option_groups: ClassVar[tuple[type[OptionGroup], ...]] = (ScriptedOptions, FormatOptions)
+
+    options: ScriptedOptions
+    factory: ScriptedReaderFactory
+
+    @classmethod
+    def create(cls, options: Mapping[str, str], session: SessionFacts) -> Self:
+        """Return the scan."""
+        own = parse_group(ScriptedOptions, options)
+        formats = parse_group(FormatOptions, options)
+        if formats.ddl is None:
+            raise OptionError("option 'schema' is required: the columns of the records as Spark DDL.")
+        if not Path(own.path).is_dir():
+            raise OptionError(f"option 'path' = '{own.path}' is no directory.")
+        factory = ScriptedReaderFactory(
+            directory=own.path,
+            schema=parse_schema(formats.ddl),
+            on_error=formats.on_error,
+            time_zone=session.time_zone,
+        )
+        return cls(options=own, factory=factory)
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The data columns."""
+        return self.factory.schema
+
+    @property
+    def subscription(self) -> str:
+        """The directory."""
+        return f"scripts in {self.options.path}"
+
+    def enumerator(self, *, is_batch: bool) -> ScriptedEnumerator:
+        """Open the driver's side; a batch read is bounded."""
+        return ScriptedEnumerator(Path(self.options.path), is_bounded=is_batch or self.options.is_bounded)
+
+    def reader_factory(self) -> ScriptedReaderFactory:
+        """Return the executors' part."""
+        return self.factory

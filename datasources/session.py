@@ -1,0 +1,62 @@
+"""register() and read_stream(): what a job calls first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from datasources.errors import OptionError
+from datasources.kafka.data_source import KafkaDataSource
+from datasources.scripted.data_source import ScriptedDataSource
+from datasources.spark.data_source import TidemarkDataSource
+from datasources.spark.read_stream import load_stream
+from datasources.spark.register import register_formats
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+__all__ = ["FORMATS", "read_stream", "register"]
+
+FORMATS: tuple[type[TidemarkDataSource], ...] = (KafkaDataSource, ScriptedDataSource)
+
+
+def register(spark: SparkSession) -> None:
+    """Make Tidemark's formats known to a session and start the application's coordinator.
+
+    Call it once per session, before the first read; calling it again is harmless. Session time zone, ANSI flag and
+    `spark.tidemark.*` settings are taken as they are at the call.
+
+    Raises:
+        QueryError: the session is a Spark Connect client.
+    """
+    register_formats(spark, FORMATS)
+
+
+def read_stream(
+    spark: SparkSession,
+    source_format: str,
+    options: Mapping[str, object],
+    schema: str | None = None,
+    *,
+    time_attributes: Sequence[str] = (),
+) -> DataFrame:
+    """Return a stream of a Tidemark source that Spark's stateful operators follow.
+
+    Registers the session if that was not done, checks every option in the calling process, loads, and attaches the
+    source's watermark if the options declare one.
+
+    Args:
+        spark: a classic session.
+        source_format: `tidemark-kafka` or `tidemark-scripted`.
+        options: as for `spark.readStream.options(...)`; values may be numbers and booleans.
+        schema: the columns as Spark DDL, the same as the option `schema`.
+        time_attributes: which columns are event time; default: the one of `watermark.for`.
+
+    Raises:
+        OptionError, ExpressionError, SchemaError, QueryError: before anything runs, saying what to do.
+    """
+    register(spark)
+    sources = {source.name(): source for source in FORMATS}
+    if source_format not in sources:
+        raise OptionError(f"unknown format '{source_format}'; Tidemark's formats are {', '.join(sources)}.")
+    return load_stream(spark, sources[source_format], options, schema, time_attributes)

@@ -1,0 +1,23 @@
+"""What register() binds into a data source class for the processes that Spark will start."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from datasources.source.coordinator import Endpoint
+
+__all__ = ["Binding"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Binding:
+    """The application's coordinator and the session's facts.
+
+    Attributes:
+        endpoint: None for a class that was registered by hand: its planner then starts a private coordinator.
+        defaults: options that hold unless the user sets them.
+    """
+
+    endpoint: Endpoint | None = None
+    defaults: Mapping[str, str] = field(default_factory=dict)

@@ -1,0 +1,66 @@
+"""The DataSource classes that Spark instantiates by format name."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from pyspark.sql.datasource import DataSource, DataSourceStreamReader
+from pyspark.sql.types import StructType
+
+from datasources.errors import SchemaError, TidemarkError
+from datasources.source.connector import ScanSource
+from datasources.spark.batch_reader import TidemarkBatchReader
+from datasources.spark.binding import Binding
+from datasources.spark.boundary import spark_entry
+from datasources.spark.refused_reader import RefusedStreamReader
+from datasources.spark.scan import Scan, build_scan
+from datasources.spark.schema import arrow_output_schema, spark_schema
+from datasources.spark.stream_reader import TidemarkStreamReader
+
+__all__ = ["TidemarkDataSource"]
+
+
+class TidemarkDataSource(DataSource):
+    """Base of the formats; a subclass names its connector, and register() binds the application's facts."""
+
+    connector: ClassVar[type[ScanSource]]
+    binding: ClassVar[Binding] = Binding()
+
+    @classmethod
+    def name(cls) -> str:
+        """The format's name."""
+        return cls.connector.format_name
+
+    @spark_entry
+    def schema(self) -> StructType:
+        """Return the data columns, and the hidden ones if the scan has a watermark."""
+        return spark_schema(self._scan())
+
+    @spark_entry
+    def reader(self, schema: StructType) -> TidemarkBatchReader:
+        """Open for `spark.read`."""
+        scan = self._scan()
+        _require_own_schema(schema, scan)
+        return TidemarkBatchReader(scan, arrow_output_schema(schema))
+
+    def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802
+        """Open for `spark.readStream`."""
+        try:
+            scan = self._scan()
+            _require_own_schema(schema, scan)
+        except TidemarkError as error:
+            return RefusedStreamReader(error)
+        return TidemarkStreamReader(scan, arrow_output_schema(schema), self.binding)
+
+    def _scan(self) -> Scan:
+        return build_scan(self.connector, dict(self.options), self.binding.defaults)
+
+
+def _require_own_schema(schema: StructType, scan: Scan) -> None:
+    own = spark_schema(scan)
+    if [(f.name, f.dataType) for f in schema.fields] == [(f.name, f.dataType) for f in own.fields]:
+        return
+    raise SchemaError(
+        f"the schema was given by .schema(...), which hides what the source adds. Give it as an option instead: "
+        f'.option("schema", "...") with format=json, and no .schema(...). The source reads: {own.simpleString()}'
+    )

@@ -1,0 +1,88 @@
+"""What register() learns from Spark while queries run.
+
+Spark calls `onQueryStarted` before the first batch of a run, and waits for it. So a query over a source with hidden
+columns that was never attached is found before its tasks ask to be admitted; they then raise the reason.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from py4j.protocol import Py4JError
+from pyspark.sql.streaming.listener import (
+    QueryIdleEvent,
+    QueryProgressEvent,
+    QueryStartedEvent,
+    QueryTerminatedEvent,
+    StreamingQueryListener,
+)
+
+from datasources.errors import QueryError
+from datasources.source.coordinator import Coordinator
+from datasources.spark.plan_walk import is_fully_attached
+from datasources.spark.session_checks import require_working_settings
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+__all__ = ["NOT_ATTACHED", "QueryListener"]
+
+_logger = logging.getLogger(__name__)
+
+NOT_ATTACHED = (
+    "the query reads a source with a watermark but was not attached to it, so its operators would see heartbeat rows "
+    "and ignore the watermark. Use read_stream(...), or with_source_watermark(df) directly on the loaded DataFrame; "
+    "without watermark.for the source is a plain one."
+)
+
+
+class QueryListener(StreamingQueryListener):
+    """Tells the coordinator which runs are attached and how much state they keep.
+
+    Args:
+        spark: the session whose queries it hears.
+        coordinator: of the application.
+    """
+
+    def __init__(self, spark: SparkSession, coordinator: Coordinator) -> None:
+        super().__init__()
+        self._spark = spark
+        self._coordinator = coordinator
+
+    def onQueryStarted(self, event: QueryStartedEvent) -> None:  # noqa: N802
+        """Look at the plan of a query that is about to run."""
+        run_id = str(event.runId)
+        reason = self._reason_to_refuse(str(event.id))
+        if reason is None:
+            self._coordinator.allow(run_id)
+        else:
+            self._coordinator.refuse(run_id, reason)
+
+    def onQueryProgress(self, event: QueryProgressEvent) -> None:  # noqa: N802
+        """Note the rows of state after a batch."""
+        progress = event.progress
+        rows = sum(operator.numRowsTotal for operator in progress.stateOperators)
+        self._coordinator.progress(str(progress.id), batch_id=progress.batchId, state_rows=rows)
+
+    def onQueryIdle(self, event: QueryIdleEvent) -> None:  # noqa: N802
+        """Nothing to note."""
+
+    def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:  # noqa: N802
+        """Forget the run."""
+        self._coordinator.terminated(str(event.id), str(event.runId))
+
+    def _reason_to_refuse(self, query_id: str) -> str | None:
+        try:
+            query = self._spark._jsparkSession.streams().get(query_id)  # noqa: SLF001 - PySpark hides the plan
+            plan = query.streamingQuery().analyzedPlan()
+        except (Py4JError, AttributeError) as error:
+            _logger.warning("query_plan_unreadable query=%s error=%r", query_id, str(error)[:200])
+            return None
+        if not is_fully_attached(plan):
+            return NOT_ATTACHED
+        try:
+            require_working_settings(self._spark)
+        except QueryError as error:
+            return error.message
+        return None

@@ -1,0 +1,29 @@
+"""What travels to an executor with a partition, beside the pickled reader."""
+
+from __future__ import annotations
+
+from pyspark.sql.datasource import InputPartition
+
+from datasources.source.coordinator import Endpoint
+from datasources.source.task import TaskPlan
+
+__all__ = ["TaskPartition"]
+
+
+class TaskPartition(InputPartition):
+    """One task's plan, and where to report.
+
+    Args:
+        plan: what to read.
+        source: the id of the source run.
+        endpoint: the coordinator; None where nothing is reported (batch reads, plain sources).
+    """
+
+    def __init__(self, plan: TaskPlan, *, source: str = "", endpoint: Endpoint | None = None) -> None:
+        super().__init__(None)
+        self.plan = plan
+        self.source = source
+        self.endpoint = endpoint
+
+    def __repr__(self) -> str:
+        return f"TaskPartition({[task.split for task in self.plan.splits]})"

@@ -1,0 +1,50 @@
+"""read_stream(): load and attach in one call, with every error of the options in the caller's own process."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from datasources.errors import OptionError
+from datasources.options import lower_keys
+from datasources.spark.attach import with_source_watermark
+from datasources.spark.data_source import TidemarkDataSource
+from datasources.spark.register import session_defaults
+from datasources.spark.scan import build_scan
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+__all__ = ["load_stream"]
+
+
+def load_stream(
+    spark: SparkSession,
+    source: type[TidemarkDataSource],
+    options: Mapping[str, object],
+    schema: str | None,
+    time_attributes: Sequence[str] = (),
+) -> DataFrame:
+    """Return the loaded stream, attached if it has a watermark.
+
+    Raises:
+        OptionError, ExpressionError, SchemaError, QueryError: before anything runs.
+    """
+    given = {key: _text(value) for key, value in options.items()}
+    if schema is not None:
+        if "schema" in lower_keys(given):
+            raise OptionError("the schema is given both as an argument and as the option 'schema': give it once.")
+        given["schema"] = schema
+    merged = {**lower_keys(session_defaults(spark)), **lower_keys(given)}
+    scan = build_scan(source.connector, merged, {})
+    scan.source.enumerator(is_batch=False).close()  # options that only a stream refuses; asks no server
+    loaded = spark.readStream.format(source.name()).options(**merged).load()
+    if scan.source.strategy is None:
+        if time_attributes:
+            raise OptionError("time_attributes need a watermark: set watermark.for and watermark.as.")
+        return loaded
+    return with_source_watermark(loaded, *time_attributes)
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,69 @@
+"""register(spark): the application's coordinator, the formats, the listener."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from datasources.source.coordinator import Coordinator
+from datasources.spark.binding import Binding
+from datasources.spark.data_source import TidemarkDataSource
+from datasources.spark.listener import QueryListener
+from datasources.spark.session_checks import require_classic
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+__all__ = ["GLOBAL_PREFIX", "register_formats", "session_defaults"]
+
+GLOBAL_PREFIX = "spark.tidemark."
+_COORDINATOR_HOST = f"{GLOBAL_PREFIX}coordinator.host"
+_COORDINATOR_PORT = f"{GLOBAL_PREFIX}coordinator.port"
+
+
+def register_formats(spark: SparkSession, formats: Sequence[type[TidemarkDataSource]]) -> Coordinator:
+    """Make the formats known to a session, start the application's coordinator once, listen to the session's queries.
+
+    Calling it again is harmless. Session time zone, ANSI flag and `spark.tidemark.*` are bound as defaults at the
+    time of the call.
+
+    Raises:
+        QueryError: the session is a Spark Connect client.
+        CoordinatorError: the configured port cannot be bound.
+    """
+    require_classic(spark)
+    coordinator = _application_coordinator(spark)
+    binding = Binding(endpoint=coordinator.endpoint, defaults=session_defaults(spark))
+    for source in formats:
+        bound = type(source.__name__, (source,), {"binding": binding, "__module__": "__main__"})
+        spark.dataSource.register(bound)
+    if getattr(spark, "_tidemark_listener", None) is None:
+        listener = QueryListener(spark, coordinator)
+        spark.streams.addListener(listener)
+        spark._tidemark_listener = listener  # noqa: SLF001 - lives as long as the session
+    return coordinator
+
+
+def session_defaults(spark: SparkSession) -> dict[str, str]:
+    """Return the options that the session fixes for all sources: zone, ANSI flag, `spark.tidemark.*`."""
+    defaults = {
+        "scan.session.time-zone": str(spark.conf.get("spark.sql.session.timeZone")),
+        "scan.session.ansi": str(spark.conf.get("spark.sql.ansi.enabled")).lower(),
+    }
+    for key in ("table.exec.source.idle-timeout", "pipeline.auto-watermark-interval"):
+        value = spark.conf.get(GLOBAL_PREFIX + key, None)
+        if value is not None:
+            defaults[key] = value
+    return defaults
+
+
+def _application_coordinator(spark: SparkSession) -> Coordinator:
+    context = spark.sparkContext
+    coordinator: Coordinator | None = getattr(context, "_tidemark_coordinator", None)
+    if coordinator is None:
+        conf = context.getConf()
+        driver_host = conf.get("spark.driver.host", "127.0.0.1")
+        host = conf.get(_COORDINATOR_HOST, driver_host)
+        coordinator = Coordinator(host=str(host), port=int(conf.get(_COORDINATOR_PORT, "0") or 0))
+        context._tidemark_coordinator = coordinator  # noqa: SLF001 - lives as long as it
+    return coordinator

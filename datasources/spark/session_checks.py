@@ -1,0 +1,55 @@
+"""Settings of a session under which a source's watermark would be ignored or lie."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from datasources.errors import QueryError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+__all__ = ["require_classic", "require_working_settings"]
+
+_logger = logging.getLogger(__name__)
+
+_POLICY = "spark.sql.streaming.multipleWatermarkPolicy"
+_ALLOW_MULTIPLE = "spark.sql.streaming.statefulOperator.allowMultiple"
+_NO_DATA = "spark.sql.streaming.noDataMicroBatches.enabled"
+
+
+def require_classic(spark: SparkSession) -> None:
+    """Raise on Spark Connect: sources live in the driver's processes, which a Connect client cannot reach.
+
+    Raises:
+        QueryError: saying where to run instead.
+    """
+    if type(spark).__module__.startswith("pyspark.sql.connect"):
+        raise QueryError(
+            "this session is a Spark Connect client. Tidemark registers its sources in the driver's own process: run "
+            "the job there (spark-submit, or a session without .remote(...))."
+        )
+
+
+def require_working_settings(spark: SparkSession) -> None:
+    """Raise or warn if the session's settings break event time.
+
+    Raises:
+        QueryError: naming the setting and the value that works.
+    """
+    if str(spark.conf.get(_POLICY, "min")).lower() == "max":
+        raise QueryError(
+            f"{_POLICY} is 'max': the fastest source would decide which rows of the slower ones are dropped. Set it to "
+            f"'min'."
+        )
+    if str(spark.conf.get(_ALLOW_MULTIPLE, "true")).lower() == "false":
+        raise QueryError(
+            f"{_ALLOW_MULTIPLE} is false: Spark then drops late rows by the current instead of the previous batch's "
+            f"watermark. Set it to true."
+        )
+    if str(spark.conf.get(_NO_DATA, "true")).lower() == "false":
+        _logger.warning(
+            "%s is false: results appear with the next batch after the watermark moved, not with the heartbeat",
+            _NO_DATA,
+        )

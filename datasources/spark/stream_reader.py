@@ -1,0 +1,165 @@
+"""The adapter to Spark's streaming reader.
+
+Two copies of this object live at once (DESIGN F3): one in the *runner process*, as long as the query, where Spark asks
+for offsets and partitions; and pickled ones on executors, which only ever see `read()`. What a task needs travels in
+its partition. camelCase is Spark's.
+"""
+
+from __future__ import annotations
+
+import functools
+import secrets
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
+from pyspark.sql.streaming.datasource import (
+    ReadAllAvailable,
+    ReadLimit,
+    ReadMaxRows,
+    SupportsTriggerAvailableNow,
+)
+
+from datasources.source.client import ChannelMailbox, CoordinatorClient
+from datasources.source.coordinator import Coordinator, Endpoint
+from datasources.source.identity import require_same_identity
+from datasources.source.offset import Offset
+from datasources.source.planner import BatchPlanner
+from datasources.source.split import SplitId
+from datasources.source.stamps import StampedSchema
+from datasources.source.summary import summarise
+from datasources.source.task import TaskReader, scan_watermark
+from datasources.source.tasks import plan_tasks
+from datasources.spark.binding import Binding
+from datasources.spark.boundary import spark_entry, spark_errors
+from datasources.spark.partition import TaskPartition
+from datasources.spark.scan import Scan
+from datasources.spark.task_channel import TaskChannel
+from watermark import SystemClock
+
+__all__ = ["TidemarkStreamReader"]
+
+_RUNNER_STATE = ("planner", "_channel", "_coordinator", "_source_id")
+
+
+class TidemarkStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
+    """Reads one scan as a stream.
+
+    Args:
+        scan: what to read.
+        output: the exact Arrow schema of the batches.
+        binding: from register(), or an empty one.
+    """
+
+    def __init__(self, scan: Scan, output: pa.Schema, binding: Binding) -> None:
+        self._scan = scan
+        self._output = output
+        self._binding = binding
+        self._initial: dict[str, Any] | None = None
+        self._last: Offset | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Executors get the description only: no planner, no connection, no thread."""
+        return {key: value for key, value in self.__dict__.items() if key not in _RUNNER_STATE}
+
+    # -- in the runner process --
+
+    @functools.cached_property
+    def planner(self) -> BatchPlanner:
+        """The planner of this process."""
+        source = self._scan.source
+        return BatchPlanner(
+            enumerator=source.enumerator(is_batch=False),
+            mailbox=ChannelMailbox(CoordinatorClient(self._channel), self._source_id),
+            scan=self._scan_on_driver,
+            settings=self._scan.planner_settings(),
+            clock=SystemClock(),
+        )
+
+    @functools.cached_property
+    def _channel(self) -> Endpoint:
+        return self._binding.endpoint or self._coordinator.endpoint
+
+    @functools.cached_property
+    def _coordinator(self) -> Coordinator:
+        return Coordinator()  # private: register() was not used, so only tasks on this machine can reach it
+
+    @functools.cached_property
+    def _source_id(self) -> str:
+        return secrets.token_hex(16)
+
+    @spark_entry
+    def initialOffset(self) -> dict[str, Any]:  # noqa: N802
+        """Return where a new query begins. Spark asks twice; "latest" is resolved once."""
+        if self._initial is None:
+            self._initial = self.planner.initial().to_json()
+        return self._initial
+
+    @spark_entry
+    def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:  # noqa: N802
+        """Return the end of the next batch, or `start` if there is nothing to do."""
+        budget = limit.max_rows if isinstance(limit, ReadMaxRows) else None
+        offset = self._parse(start)
+        self._last = self.planner.plan(offset, budget)
+        return start if self._last is offset else self._last.to_json()
+
+    def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
+        """Return the bound that the options set."""
+        rows = self._scan.max_rows_per_batch
+        return ReadAllAvailable() if rows is None else ReadMaxRows(rows)
+
+    @spark_entry
+    def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
+        """Fix the end of this run."""
+        self.planner.cap_available_now()
+
+    def reportLatestOffset(self) -> dict[str, Any] | None:  # noqa: N802
+        """Return the state of every split, for the query's progress."""
+        return None if self._last is None else summarise(self._last)
+
+    @spark_entry
+    def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:  # noqa: ARG002 - a batch lies in its own end
+        """Return the tasks of a batch. Needs nothing but `end`: it may be the first call of a new process."""
+        offset = self._parse(end)
+        require_same_identity(offset.identity, self._scan.planner_settings())
+        has_watermark = self._scan.source.strategy is not None
+        endpoint = self._channel if has_watermark else None
+        source = self._source_id if has_watermark else ""
+        plans = plan_tasks(offset, has_watermark=has_watermark)
+        return [TaskPartition(plan, source=source, endpoint=endpoint) for plan in plans]
+
+    def commit(self, end: dict[str, Any]) -> None:
+        """Do nothing: offsets are the source's whole memory, and Spark keeps them."""
+
+    def stop(self) -> None:
+        """Release the runner's connections."""
+        planner = self.__dict__.get("planner")
+        if planner is not None:
+            planner.close()
+
+    def _parse(self, raw: dict[str, Any]) -> Offset:
+        if self._last is not None and self._last.to_json() == raw:
+            return self._last
+        return Offset.from_json(raw)
+
+    def _scan_on_driver(self, split: SplitId, start: int, end: int, watermark_us: int, ceiling_us: int | None) -> int:
+        source = self._scan.source
+        assert source.strategy is not None
+        factory = source.reader_factory()
+        return scan_watermark(factory, source.strategy, split, start, end, watermark_us, ceiling_us)
+
+    # -- on an executor --
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """Yield one task's batches."""
+        assert isinstance(partition, TaskPartition)
+        with spark_errors():
+            channel = TaskChannel.of(partition)
+            if channel is not None:
+                channel.require_admission()
+            source = self._scan.source
+            reader = TaskReader(
+                factory=source.reader_factory(), strategy=source.strategy, stamped=StampedSchema(self._output)
+            )
+            yield from reader.run(partition.plan, channel.report if channel else lambda _: None)
