@@ -1,0 +1,130 @@
+"""make bench: the windowed JSON count on 4 partitions against spark-sql-kafka-0-10, alternating, in one run.
+
+Writes benchmarks/results/kafka_window.json. With --quick: one round on fewer rows, nothing written, last line JSON.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.measure import load_average
+from datasources.embedded import EmbeddedKafka
+
+SIDES = ("tidemark", "spark-sql-kafka")
+RESULTS = Path(__file__).parent / "results" / "kafka_window.json"
+PARTITIONS = 4
+
+
+def main() -> None:
+    """Run the rounds and show them."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="one round, under two minutes")
+    arguments = parser.parse_args()
+    rows, rounds, batch = (800_000, 1, 100_000) if arguments.quick else (2_000_000, 3, 250_000)
+    console = Console(stderr=arguments.quick)
+    load = load_average()
+    console.print(f"{rows:,} JSON orders on {PARTITIONS} partitions, {rounds} round(s), load before the run {load}")
+    with EmbeddedKafka() as kafka:
+        size = _produce(kafka.bootstrap_servers, "orders", rows)
+        _produce(kafka.bootstrap_servers, "orders-warm", min(rows, 200_000))
+        measured = [
+            {side: _measure(side, kafka.bootstrap_servers, batch, console) for side in _order(number)}
+            for number in range(rounds)
+        ]
+    _require_equal_results(measured, rows)
+    summary = _summary(measured, load)
+    _show(console, measured, summary)
+    if not arguments.quick:
+        _write(measured, summary, rows=rows, record_bytes=size)
+    print(json.dumps(summary))
+
+
+def _order(number: int) -> tuple[str, ...]:
+    """Alternate which side goes first."""
+    return SIDES if number % 2 == 0 else SIDES[::-1]
+
+
+def _produce(bootstrap: str, topic: str, rows: int) -> float:
+    command = [sys.executable, "-m", "benchmarks.orders", bootstrap, topic, str(PARTITIONS), str(rows)]
+    return round(float(subprocess.run(command, check=True, capture_output=True, text=True).stdout), 1)
+
+
+def _measure(side: str, bootstrap: str, batch: int, console: Console) -> dict[str, Any]:
+    command = [sys.executable, "-m", "benchmarks.window_query", side, bootstrap, "orders", str(batch)]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    if done.returncode:
+        raise SystemExit(f"the {side} side failed:\n{done.stderr[-4000:]}")
+    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    console.print(
+        f"  {side:16} {result['cpu_us_per_record']:.2f} us CPU/record, {result['rows_per_s']:,.0f} rows/s, "
+        f"largest worker {result['peak_worker_mb']} MB, JVM {result['peak_jvm_mb']} MB"
+    )
+    return result
+
+
+def _require_equal_results(measured: list[dict[str, dict[str, Any]]], rows: int) -> None:
+    for number, one_round in enumerate(measured):
+        ours, theirs = (one_round[side]["counts"] for side in SIDES)
+        if ours != theirs or sum(ours.values()) != rows:
+            raise SystemExit(f"round {number + 1}: the sides counted differently; nothing was compared")
+
+
+def _summary(measured: list[dict[str, dict[str, Any]]], load: float) -> dict[str, Any]:
+    cost = {side: statistics.median(r[side]["cpu_us_per_record"] for r in measured) for side in SIDES}
+    ratio = statistics.median(
+        r["tidemark"]["cpu_us_per_record"] / r["spark-sql-kafka"]["cpu_us_per_record"] for r in measured
+    )
+    return {
+        "cpu_us_per_record": {side: round(value, 3) for side, value in cost.items()},
+        "ratio": round(ratio, 3),
+        "load": load,
+    }
+
+
+def _show(console: Console, measured: list[dict[str, dict[str, Any]]], summary: dict[str, Any]) -> None:
+    table = Table("side", "us CPU/record", "rows/s", "largest worker MB", "JVM MB")
+    for side in SIDES:
+        runs = [r[side] for r in measured]
+        table.add_row(
+            side,
+            f"{summary['cpu_us_per_record'][side]:.2f}",
+            f"{statistics.median(r['rows_per_s'] for r in runs):,.0f}",
+            str(max(r["peak_worker_mb"] for r in runs)),
+            str(max(r["peak_jvm_mb"] for r in runs)),
+        )
+    console.print(table)
+    console.print(f"ratio of CPU per record, median of the rounds: {summary['ratio']:.2f}; equal counts on both sides")
+
+
+def _write(
+    measured: list[dict[str, dict[str, Any]]], summary: dict[str, Any], *, rows: int, record_bytes: float
+) -> None:
+    rounds = [
+        {side: {k: v for k, v in result.items() if k != "counts"} for side, result in r.items()} for r in measured
+    ]
+    RESULTS.parent.mkdir(exist_ok=True)
+    document = {
+        **summary,
+        "rows": rows,
+        "record_bytes": record_bytes,
+        "partitions": PARTITIONS,
+        "machine": f"{platform.machine()}, {os.cpu_count()} cores",
+        "python": platform.python_version(),
+        "rounds": rounds,
+    }
+    RESULTS.write_text(json.dumps(document, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()

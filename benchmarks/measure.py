@@ -1,0 +1,72 @@
+"""What a query costs: CPU of the driver's JVM and everything that it started, and the memory of the largest worker.
+
+CPU is user + system time from the kernel's accounting, children that ended included. The broker, the producer and the
+benchmark's own process are not descendants of that JVM and do not count.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from dataclasses import dataclass, field
+from typing import Self
+
+import psutil
+
+__all__ = ["Sampler", "cpu_seconds", "jvm_of_this_process", "load_average"]
+
+
+def jvm_of_this_process() -> psutil.Process:
+    """Return the JVM that PySpark started below this process."""
+    for child in psutil.Process().children(recursive=True):
+        if child.name() == "java":
+            return child
+    raise LookupError("this process started no JVM")
+
+
+def cpu_seconds(root: psutil.Process) -> float:
+    """Return CPU seconds of a process and all its descendants, those that ended included."""
+    total = 0.0
+    for process in [root, *root.children(recursive=True)]:
+        try:
+            times = process.cpu_times()
+        except psutil.NoSuchProcess:
+            continue  # it ended: from now on its parent's children_* hold its time
+        total += times.user + times.system + times.children_user + times.children_system
+    return total
+
+
+def load_average() -> float:
+    """Return the 1-minute load average."""
+    return round(os.getloadavg()[0], 2)
+
+
+@dataclass
+class Sampler:
+    """Watches resident memory in the background, every 0.2 s. Units: MB."""
+
+    root: psutil.Process
+    peak_worker_mb: float = 0.0
+    peak_jvm_mb: float = 0.0
+    _stop: threading.Event = field(default_factory=threading.Event)
+    _thread: threading.Thread | None = None
+
+    def __enter__(self) -> Self:
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        assert self._thread is not None
+        self._thread.join()
+
+    def _run(self) -> None:
+        while not self._stop.wait(0.2):
+            self.peak_jvm_mb = max(self.peak_jvm_mb, self.root.memory_info().rss / 1e6)
+            for child in self.root.children(recursive=True):
+                try:
+                    if "python" in child.name():
+                        self.peak_worker_mb = max(self.peak_worker_mb, child.memory_info().rss / 1e6)
+                except psutil.NoSuchProcess:
+                    continue

@@ -1,0 +1,128 @@
+"""One side of the benchmark in a process of its own: a windowed count over JSON orders; prints one JSON line.
+
+python -m benchmarks.window_query SIDE BOOTSTRAP TOPIC BATCH_ROWS
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+import threading
+import time
+from typing import Any
+
+os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+
+from benchmarks.measure import Sampler, cpu_seconds, jvm_of_this_process
+from benchmarks.orders import SCHEMA
+from benchmarks.peer_jars import peer_jars
+
+SIDES = ("tidemark", "spark-sql-kafka")
+DELAY = "5 seconds"
+
+
+def session(side: str) -> SparkSession:
+    """Return a session; the same settings on both sides."""
+    builder = (
+        SparkSession.builder.master("local[2]")
+        .config("spark.sql.shuffle.partitions", 2)
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+        .config("spark.sql.session.timeZone", "UTC")
+        .config("spark.driver.host", "127.0.0.1")
+        .config("spark.driver.memory", "2g")
+    )
+    if side == "spark-sql-kafka":
+        builder = builder.config("spark.jars", ",".join(str(jar) for jar in peer_jars().paths))
+    spark = builder.getOrCreate()
+    spark.sparkContext.setLogLevel("ERROR")
+    return spark
+
+
+def orders(spark: SparkSession, side: str, bootstrap: str, topic: str, batch_rows: int) -> DataFrame:
+    """Return the orders with event time, as each side's documentation says to do it."""
+    if side == "tidemark":
+        from datasources import read_stream
+
+        options = {
+            "kafka.bootstrap.servers": bootstrap,
+            "subscribe": topic,
+            "startingOffsets": "earliest",
+            "maxOffsetsPerTrigger": batch_rows,
+            "format": "json",
+            "schema": SCHEMA,
+            "watermark.for": "ts",
+            "watermark.as": "ts - INTERVAL '5' SECOND",
+        }
+        return read_stream(spark, "tidemark-kafka", options)
+    raw = (
+        spark.readStream.format("kafka")
+        .option("kafka.bootstrap.servers", bootstrap)
+        .option("subscribe", topic)
+        .option("startingOffsets", "earliest")
+        .option("maxOffsetsPerTrigger", batch_rows)
+        .load()
+    )
+    parsed = raw.select(F.from_json(F.col("value").cast("string"), SCHEMA).alias("order")).select("order.*")
+    return parsed.withWatermark("ts", DELAY)
+
+
+def run(df: DataFrame, *, measured: bool) -> dict[str, Any]:
+    """Run the count over everything that is there; return counts and, if measured, what it cost."""
+    counts: dict[str, int] = {}
+    lock = threading.Lock()
+
+    def collect(batch: DataFrame, _: int) -> None:
+        with lock:
+            for row in batch.collect():
+                counts[str(row[0])] = row[1]
+
+    windows = df.groupBy(F.window("ts", "10 seconds")).agg(F.count("user").alias("n"), F.sum("price").alias("total"))
+    jvm = jvm_of_this_process()
+    with tempfile.TemporaryDirectory() as checkpoint, Sampler(jvm) as sampler:
+        writer = windows.select(F.col("window.start").cast("string"), "n").writeStream.outputMode("update")
+        query = writer.foreachBatch(collect).option("checkpointLocation", checkpoint).trigger(availableNow=True).start()
+        marks: list[tuple[float, float, int]] = []  # time, CPU, rows so far, at each commit
+        while query.isActive or not marks:
+            _mark(query, marks, jvm)
+            query.awaitTermination(0.02)
+        _mark(query, marks, jvm)
+        query.awaitTermination()
+    result: dict[str, Any] = {"rows": sum(counts.values()), "counts": counts}
+    if measured:
+        first, last = marks[0], marks[-1]
+        rows = last[2] - first[2]
+        result |= {
+            "cpu_us_per_record": (last[1] - first[1]) / rows * 1e6,
+            "rows_per_s": rows / (last[0] - first[0]),
+            "batches": len(marks),
+            "peak_worker_mb": round(sampler.peak_worker_mb),
+            "peak_jvm_mb": round(sampler.peak_jvm_mb),
+        }
+    return result
+
+
+def _mark(query: Any, marks: list[tuple[float, float, int]], jvm: Any) -> None:
+    """Note time and CPU when another batch was committed. Heartbeats are batches of one row, and not marks."""
+    rows = sum(p.numInputRows for p in query.recentProgress)
+    if query.recentProgress and (not marks or rows > marks[-1][2]):
+        marks.append((time.perf_counter(), cpu_seconds(jvm), rows))
+
+
+def main() -> None:
+    """Warm up on the same topic, then measure."""
+    side, bootstrap, topic, batch_rows = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4])
+    spark = session(side)
+    run(orders(spark, side, bootstrap, f"{topic}-warm", batch_rows), measured=False)
+    result = run(orders(spark, side, bootstrap, topic, batch_rows), measured=True)
+    print(json.dumps(result))
+    spark.stop()
+
+
+if __name__ == "__main__":
+    main()
