@@ -15,10 +15,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pyspark
 from rich.console import Console
 from rich.table import Table
 
 from benchmarks.measure import load_average
+from datasources.demo.spark_kafka import SparkKafka, fetch_spark_kafka
 from datasources.embedded import EmbeddedKafka
 
 SIDES = ("tidemark", "spark-sql-kafka")
@@ -31,22 +33,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="one round, under two minutes")
     arguments = parser.parse_args()
-    rows, rounds, batch = (800_000, 1, 100_000) if arguments.quick else (2_000_000, 3, 250_000)
+    rows, rounds, batch = (1_500_000, 1, 375_000) if arguments.quick else (2_000_000, 3, 500_000)
     console = Console(stderr=arguments.quick)
     load = load_average()
+    peer = fetch_spark_kafka(pyspark.__version__, console.print)
     console.print(f"{rows:,} JSON orders on {PARTITIONS} partitions, {rounds} round(s), load before the run {load}")
     with EmbeddedKafka() as kafka:
         size = _produce(kafka.bootstrap_servers, "orders", rows)
-        _produce(kafka.bootstrap_servers, "orders-warm", min(rows, 200_000))
         measured = [
-            {side: _measure(side, kafka.bootstrap_servers, batch, console) for side in _order(number)}
+            {side: _measure(side, kafka.bootstrap_servers, batch, peer, console) for side in _order(number)}
             for number in range(rounds)
         ]
     _require_equal_results(measured, rows)
     summary = _summary(measured, load)
     _show(console, measured, summary)
     if not arguments.quick:
-        _write(measured, summary, rows=rows, record_bytes=size)
+        facts = {"rows": rows, "record_bytes": size, "batch_rows": batch, "peer_version": peer.version}
+        _write(measured, summary, facts)
     print(json.dumps(summary))
 
 
@@ -60,8 +63,9 @@ def _produce(bootstrap: str, topic: str, rows: int) -> float:
     return round(float(subprocess.run(command, check=True, capture_output=True, text=True).stdout), 1)
 
 
-def _measure(side: str, bootstrap: str, batch: int, console: Console) -> dict[str, Any]:
-    command = [sys.executable, "-m", "benchmarks.window_query", side, bootstrap, "orders", str(batch)]
+def _measure(side: str, bootstrap: str, batch: int, peer: SparkKafka, console: Console) -> dict[str, Any]:
+    jars = ",".join(str(jar) for jar in peer.jars)
+    command = [sys.executable, "-m", "benchmarks.window_query", side, bootstrap, "orders", str(batch), jars]
     done = subprocess.run(command, check=False, capture_output=True, text=True)
     if done.returncode:
         raise SystemExit(f"the {side} side failed:\n{done.stderr[-4000:]}")
@@ -107,17 +111,15 @@ def _show(console: Console, measured: list[dict[str, dict[str, Any]]], summary: 
     console.print(f"ratio of CPU per record, median of the rounds: {summary['ratio']:.2f}; equal counts on both sides")
 
 
-def _write(
-    measured: list[dict[str, dict[str, Any]]], summary: dict[str, Any], *, rows: int, record_bytes: float
-) -> None:
+def _write(measured: list[dict[str, dict[str, Any]]], summary: dict[str, Any], facts: dict[str, Any]) -> None:
     rounds = [
         {side: {k: v for k, v in result.items() if k != "counts"} for side, result in r.items()} for r in measured
     ]
     RESULTS.parent.mkdir(exist_ok=True)
     document = {
         **summary,
-        "rows": rows,
-        "record_bytes": record_bytes,
+        **facts,
+        "spark": pyspark.__version__,
         "partitions": PARTITIONS,
         "machine": f"{platform.machine()}, {os.cpu_count()} cores",
         "python": platform.python_version(),

@@ -1,6 +1,6 @@
 """One side of the benchmark in a process of its own: a windowed count over JSON orders; prints one JSON line.
 
-python -m benchmarks.window_query SIDE BOOTSTRAP TOPIC BATCH_ROWS
+python -m benchmarks.window_query SIDE BOOTSTRAP TOPIC BATCH_ROWS JARS
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from benchmarks.measure import Sampler, cpu_seconds, jvm_of_this_process
 from benchmarks.orders import SCHEMA
-from benchmarks.peer_jars import peer_jars
 
 SIDES = ("tidemark", "spark-sql-kafka")
 DELAY = "5 seconds"
@@ -38,7 +37,7 @@ def session(side: str) -> SparkSession:
         .config("spark.driver.memory", "2g")
     )
     if side == "spark-sql-kafka":
-        builder = builder.config("spark.jars", ",".join(str(jar) for jar in peer_jars().paths))
+        builder = builder.config("spark.jars", sys.argv[5])
     spark = builder.getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
     return spark
@@ -115,10 +114,10 @@ def _mark(query: Any, marks: list[tuple[float, float, int]], jvm: Any) -> None:
 
 
 def main() -> None:
-    """Warm up on the same topic, then measure."""
+    """Run once to warm up, then measure."""
     side, bootstrap, topic, batch_rows = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4])
     spark = session(side)
-    run(orders(spark, side, bootstrap, f"{topic}-warm", batch_rows), measured=False)
+    run(orders(spark, side, bootstrap, topic, batch_rows), measured=False)
     result = run(orders(spark, side, bootstrap, topic, batch_rows), measured=True)
     print(json.dumps(result))
     spark.stop()

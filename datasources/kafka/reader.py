@@ -79,7 +79,7 @@ class KafkaReader:
         if self._decoder is None:
             columns = raw_batch(messages, self._factory.schema, self._only)
             return Chunk(columns=columns, counts=ReadCounts(lost=fetched.lost))
-        decoded = self._decoder.decode(pa.array([m.value() for m in messages], type=pa.binary()))
+        decoded = self._decoder.decode(pa.array(list(map(Message.value, messages)), type=pa.binary()))
         result = apply_policy(decoded, self._factory.on_error, lambda index: _place(messages, index, topic, partition))
         counts = ReadCounts(bad=result.bad_rows, null_value=result.null_value_rows, lost=fetched.lost)
         return Chunk(columns=result.columns, counts=counts)

@@ -1,0 +1,167 @@
+"""The console script `tidemark`: demo, doctor, options, replay.
+
+Errors of ours are one paragraph on standard error and exit status 2; there is a traceback for our bugs only. Commands
+import what they need when they run: `tidemark doctor` must work where half of it is missing.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import sys
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from datasources.errors import OptionError, TidemarkError
+
+__all__ = ["app", "main"]
+
+_ERROR: Final = 2
+_COLUMNS_OF_FILES: Final = 120
+_FORMATS: Final = ("tidemark-kafka", "tidemark-scripted")
+
+app = typer.Typer(
+    name="tidemark",
+    help="Event time for Spark: sources whose readers make the watermark, split by split.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+def main() -> None:
+    """Run the command line; the entry point of the console script."""
+    try:
+        app()
+    except TidemarkError as error:
+        _say(f"tidemark: {error}")
+        sys.exit(_ERROR)
+    except BrokenPipeError:
+        # Whoever read the output has seen enough; the interpreter must not complain when it closes the pipe.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+
+
+def _say(message: str) -> None:
+    sys.stderr.write(message.rstrip() + "\n")
+
+
+def _console() -> Console:
+    """Return a console as wide as the terminal; a file or a pipe gets lines that are long enough for tables."""
+    return Console(width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else _COLUMNS_OF_FILES)
+
+
+def _print_version(is_wanted: bool) -> None:  # noqa: FBT001 - typer calls it so
+    if is_wanted:
+        typer.echo(f"tidemark {importlib.metadata.version('tidemark')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _common(
+    version: Annotated[  # noqa: FBT002 - a flag of the command line
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Take the options that come before a command; the help text is the app's."""
+
+
+@app.command()
+def demo(
+    seed: Annotated[int, typer.Option(help="What the orders are made from.")] = 7,
+    page: Annotated[Path, typer.Option(help="The HTML file with the charts.")] = Path("tidemark-demo.html"),
+    bootstrap_servers: Annotated[
+        str | None,
+        typer.Option(
+            envvar=["TIDEMARK_DEMO_KAFKA", "TIDEMARK_KAFKA"],
+            help="host:port of a running Kafka; else one is started. The demo's topic is deleted at the end.",
+        ),
+    ] = None,
+    spark_kafka: Annotated[  # noqa: FBT002 - a flag of the command line
+        bool, typer.Option("--spark-kafka", help="Read Spark's side with Spark's own Kafka source, fetched once.")
+    ] = False,
+) -> None:
+    """Count the orders of a lagging topic twice, with Spark's watermark and with Tidemark's, and compare."""
+    from datasources.demo.command import DemoRequest
+    from datasources.demo.command import demo as run
+    from datasources.demo.run import DemoSettings
+
+    servers = (bootstrap_servers or "").strip() or None
+    settings = DemoSettings(bootstrap_servers=servers, with_spark_kafka=spark_kafka)
+    raise typer.Exit(run(DemoRequest(seed=seed, page=page, settings=settings)))
+
+
+@app.command()
+def doctor(
+    bootstrap_servers: Annotated[str | None, typer.Option(help="host:port of a Kafka that should answer.")] = None,
+    spark: Annotated[  # noqa: FBT002 - a flag of the command line
+        bool, typer.Option("--spark", help="Also run a task on Spark and look at what its executor finds.")
+    ] = False,
+) -> None:
+    """Check what Tidemark needs on this machine, and say how to mend what is missing."""
+    from datasources.doctor import check_broker, check_findings, examine, has_problem
+    from datasources.doctor import render as render_checks
+
+    checks = examine()
+    if bootstrap_servers is not None:
+        from datasources.demo.broker import require_answer
+
+        checks.append(check_broker(bootstrap_servers, require_answer))
+    if spark:
+        from datasources.demo.spark_probe import probe_spark
+
+        checks += check_findings(probe_spark())
+    _console().print(render_checks(checks))
+    raise typer.Exit(int(has_problem(checks)))
+
+
+@app.command()
+def options(
+    source_format: Annotated[str | None, typer.Argument(metavar="[FORMAT]", help=" | ".join(_FORMATS))] = None,
+) -> None:
+    """Print the options of a source: key, type, default, meaning."""
+    if source_format is not None and source_format not in _FORMATS:
+        raise OptionError(f"unknown format '{source_format}'; Tidemark's formats are {', '.join(_FORMATS)}.")
+    console = _console()
+    for name in _FORMATS if source_format is None else (source_format,):
+        console.print(f"\n{name}", style="bold")
+        for table in _option_tables(name):
+            console.print(table)
+
+
+def _option_tables(source_format: str) -> list[Table]:
+    from datasources.kafka.source import KafkaSource
+    from datasources.options import OptionGroup, render_options
+    from datasources.scripted.source import ScriptedSource
+    from datasources.source.connector import ScanSource
+    from datasources.spark.scan_options import ScanOptions, SessionOptions, WatermarkOptions
+
+    connectors: tuple[type[ScanSource], ...] = (KafkaSource, ScriptedSource)
+    source = {each.format_name: each for each in connectors}[source_format]
+    groups: list[type[OptionGroup]] = [*source.option_groups, WatermarkOptions, ScanOptions, SessionOptions]
+    tables = []
+    for group in groups:
+        table = Table(title=(group.__doc__ or "").splitlines()[0], title_justify="left", show_lines=True)
+        for heading in ("option", "type", "default", "meaning"):
+            table.add_column(heading, overflow="fold")
+        for key, kind, default, meaning in render_options(group):
+            table.add_row(*(Text(cell) for cell in (key, kind.replace("\\|", "|"), default, meaning)))
+        tables.append(table)
+    return tables
+
+
+@app.command()
+def replay(file: Annotated[Path, typer.Argument(metavar="FILE.json", help="A timeline of splits.")]) -> None:
+    """Replay a timeline and print what the reader would emit, as `python -m watermark` does."""
+    from watermark.__main__ import main as replay_file
+
+    raise typer.Exit(replay_file([str(file)]))
+
+
+if __name__ == "__main__":
+    main()

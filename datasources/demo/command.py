@@ -1,0 +1,114 @@
+"""What `tidemark demo` does: run, show, write the page, judge."""
+
+from __future__ import annotations
+
+import os
+import signal
+import tempfile
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+from typing import Final, TextIO
+
+from rich.console import Console
+
+from datasources.demo.console import demo_display, show_outcome
+from datasources.demo.orders import tell_story
+from datasources.demo.outcome import Outcome
+from datasources.demo.quiet import quiet_output
+from datasources.demo.run import DemoSettings, run_demo
+from datasources.errors import EnvironmentProblem, InternalError, TidemarkError
+
+__all__ = ["DemoRequest", "demo"]
+
+_FALLBACK_COLUMNS: Final = 100
+_SIGNAL_EXIT: Final = 128
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DemoRequest:
+    """The command line of the demo.
+
+    Attributes:
+        seed: What the orders are made from.
+        page: The HTML file to write.
+        settings: How it is run.
+    """
+
+    seed: int
+    page: Path
+    settings: DemoSettings = field(default_factory=DemoSettings)
+
+
+def demo(request: DemoRequest) -> int:
+    """Run the demo and return the exit status: 0, or 1 if it did not show what it claims.
+
+    Raises:
+        TidemarkError: It could not be run; the message says why.
+    """
+    _require_writable(request.page)
+    with _polite_end(), tempfile.TemporaryDirectory(prefix="tidemark-demo-", ignore_cleanup_errors=True) as name:
+        directory = Path(name)
+        log = directory / "output.log"
+        try:
+            with quiet_output(log) as terminal:
+                outcome = _run(request, directory, _console(terminal))
+                return _conclude(request, outcome, _console(terminal))
+        except TidemarkError:
+            raise
+        except Exception as error:  # what nobody foresaw: the log says more than a stack trace on the terminal
+            kept = request.page.with_suffix(".log").resolve()
+            kept.write_text(log.read_text(errors="replace") + traceback.format_exc())
+            first = (str(error).splitlines() or [""])[0]
+            raise InternalError(f"the demo broke: {type(error).__name__}: {first}; its log is {kept}") from error
+
+
+def _run(request: DemoRequest, directory: Path, console: Console) -> Outcome:
+    story = tell_story(request.seed)
+    with demo_display(console, story) as display:
+        return run_demo(story, request.settings, directory, display)
+
+
+def _conclude(request: DemoRequest, outcome: Outcome, console: Console) -> int:
+    from datasources.demo.page import render_page
+    from datasources.demo.queries import SNIPPET
+
+    show_outcome(console, outcome)
+    request.page.write_text(render_page(outcome, SNIPPET), encoding="utf-8")
+    console.print(f"\nThe page with the charts: {request.page.resolve()}", soft_wrap=True, highlight=False)
+    if outcome.failure is not None:
+        console.print(f"\nFAILED: {outcome.failure}", style="bold red", soft_wrap=True, highlight=False)
+        return 1
+    return 0
+
+
+def _console(terminal: TextIO) -> Console:
+    columns = None
+    if not terminal.isatty():
+        columns = int(os.environ.get("COLUMNS", "") or _FALLBACK_COLUMNS)
+    return Console(file=terminal, width=columns)
+
+
+def _require_writable(page: Path) -> None:
+    """Raise before a minute of work if its result could not be stored."""
+    folder = page.resolve().parent
+    if not folder.is_dir() or not os.access(folder, os.W_OK) or page.is_dir():
+        raise EnvironmentProblem(f"{page} cannot be written: name another file with --page")
+
+
+@contextmanager
+def _polite_end() -> Iterator[None]:
+    """Let a termination or a closed terminal end us as Ctrl-C does: with everything cleaned up."""
+
+    def leave(number: int, _frame: FrameType | None) -> None:
+        raise SystemExit(_SIGNAL_EXIT + number)
+
+    before = {number: signal.signal(number, leave) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,206 @@
+"""The demo from its start to its outcome.
+
+Theory of operation. Kafka and Spark start side by side. Both queries are running before the first order is written, so
+Spark's watermark moves batch by batch while the lagging partition's orders arrive, as it does in production. The story
+ends with all partitions but the silent one at the same event time, so both watermarks end at the same place: whatever
+is missing then was lost on the way. Each query is over when a batch has run with that watermark, because that batch
+emits the last windows that are complete. Windows that were still open then are left out on both sides.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Event
+from typing import TYPE_CHECKING, Final, Protocol
+
+from datasources.demo.broker import OrdersTopic, open_broker, open_topic
+from datasources.demo.judge import judge
+from datasources.demo.local_spark import local_spark
+from datasources.demo.orders import Story
+from datasources.demo.outcome import Outcome, SideOutcome, Snapshot, Surroundings
+from datasources.demo.producer import Produced, StoryProducer
+from datasources.demo.spark_kafka import SparkKafka, fetch_spark_kafka
+from datasources.demo.timeline import Moment
+from datasources.embedded import KAFKA_VERSION
+from datasources.errors import EnvironmentProblem
+from datasources.java import find_java
+from watermark import Clock, SystemClock
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from datasources.demo.queries import CountQuery
+
+__all__ = ["DemoSettings", "Display", "run_demo"]
+
+_LOOK_S: Final = 0.25
+_CLOSE_DEADLINE_NS: Final = 40_000_000_000
+_SPARK: Final = "spark"
+_TIDEMARK: Final = "tidemark"
+
+
+class Display(Protocol):
+    """Shows the demo to the person who waits."""
+
+    def phase(self, text: str) -> None:
+        """Show that something else begins."""
+        ...
+
+    def note(self, text: str) -> None:
+        """Show one line of news, such as a fetch."""
+        ...
+
+    def snapshot(self, snapshot: Snapshot) -> None:
+        """Show how far the queries are. Called a few times a second."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DemoSettings:
+    """What the user chose.
+
+    Attributes:
+        bootstrap_servers: ``host:port`` of a running Kafka; None starts one.
+        with_spark_kafka: Whether Spark's side reads with Spark's own Kafka source, which is fetched.
+    """
+
+    bootstrap_servers: str | None = None
+    with_spark_kafka: bool = False
+
+
+def run_demo(story: Story, settings: DemoSettings, directory: Path, display: Display) -> Outcome:
+    """Run both queries over the story and return what they answered.
+
+    Args:
+        story: What is written to the topic.
+        settings: What the user chose.
+        directory: An empty directory for all files of the run; the caller removes it.
+        display: Is told what happens.
+
+    Raises:
+        EnvironmentProblem: Java, PySpark or Kafka is missing.
+        SourceUnavailable: The named broker does not answer.
+        QueryError: A query failed.
+    """
+    find_java()  # else Kafka and Spark would both fail, and the one with the longer message would be heard
+    peer = _peer(settings, display)
+    with ExitStack() as stack:
+        spark, servers = stack.enter_context(_servers(settings, peer, directory, display))
+        topic = stack.enter_context(open_topic(servers))
+        run = _Run(spark, story, display)
+        display.phase("starting the two queries")
+        stack.callback(run.stop_queries)
+        run.start_queries(topic, settings, directory)
+        producer = StoryProducer(topic, story)
+        stack.callback(producer.close)
+        display.phase("orders arrive, both queries count")
+        started_ms = run.watch(producer)
+        display.phase("waiting for the last windows")
+        run.wait_for_last_windows(producer.produced)
+        outcome = run.outcome(started_ms, _surroundings(settings, peer, spark.version))
+        display.phase("stopping")
+    return outcome
+
+
+@contextmanager
+def _servers(
+    settings: DemoSettings, peer: SparkKafka | None, directory: Path, display: Display
+) -> Iterator[tuple[SparkSession, str]]:
+    """Start Kafka and Spark side by side."""
+    own = settings.bootstrap_servers is None
+    display.phase("starting Spark" + (f" and Kafka {KAFKA_VERSION}" if own else ""))
+    with (
+        open_broker(settings.bootstrap_servers, display.note) as wait_for_broker,
+        local_spark(directory, jars=peer.jars if peer else ()) as spark,
+    ):
+        yield spark, wait_for_broker()
+
+
+class _Run:
+    """The two queries while they run."""
+
+    def __init__(self, spark: SparkSession, story: Story, display: Display) -> None:
+        self._spark = spark
+        self._story = story
+        self._display = display
+        self._clock: Clock = SystemClock()
+        self._pause = Event()
+        self._queries: dict[str, CountQuery] = {}
+
+    def start_queries(self, topic: OrdersTopic, settings: DemoSettings, directory: Path) -> None:
+        from datasources.demo.queries import CountQuery, Side  # imports PySpark, which was found by now
+
+        peer = Side.SPARK_KAFKA if settings.with_spark_kafka else Side.SPARK
+        for key, side in ((_SPARK, peer), (_TIDEMARK, Side.TIDEMARK)):
+            self._queries[key] = CountQuery.start(self._spark, side, topic=topic, directory=directory)
+
+    def stop_queries(self) -> None:
+        for query in self._queries.values():
+            query.stop()
+
+    def watch(self, producer: StoryProducer) -> int:
+        """Let the story be told; return when it began, ms since the epoch."""
+        started_ms = self._clock.now_us() // 1_000
+        producer.start()
+        while not producer.produced.is_done:
+            newest = self._look(producer.produced)
+            producer.follow(min((moment.read_rows if moment else 0) for moment in newest))
+            self._pause.wait(_LOOK_S)
+        return started_ms
+
+    def wait_for_last_windows(self, produced: Produced) -> None:
+        """Return when both queries emitted what is complete; the judge sees it if one does not in time."""
+        deadline_ns = self._clock.monotonic_ns() + _CLOSE_DEADLINE_NS
+        while self._clock.monotonic_ns() < deadline_ns:
+            newest = self._look(produced)
+            if all(moment and (moment.watermark_ms or 0) >= self._story.complete_until_ms for moment in newest):
+                return
+            self._pause.wait(_LOOK_S)
+
+    def outcome(self, started_ms: int, surroundings: Surroundings) -> Outcome:
+        return Outcome(
+            story=self._story,
+            started_ms=started_ms,
+            spark=self._side(self._queries[_SPARK]),
+            tidemark=self._side(self._queries[_TIDEMARK]),
+            surroundings=surroundings,
+        )
+
+    def _look(self, produced: Produced) -> tuple[Moment | None, Moment | None]:
+        spark, tidemark = (self._queries[key].newest_moment() for key in (_SPARK, _TIDEMARK))
+        self._display.snapshot(Snapshot(produced=produced, spark=spark, tidemark=tidemark))
+        return spark, tidemark
+
+    def _side(self, query: CountQuery) -> SideOutcome:
+        answer = query.answer(self._spark)
+        return SideOutcome(
+            title=query.side.value, answer=answer, verdict=judge(self._story, answer), timeline=query.timeline()
+        )
+
+
+def _peer(settings: DemoSettings, display: Display) -> SparkKafka | None:
+    if not settings.with_spark_kafka:
+        return None
+    display.phase("looking for Spark's own Kafka source")
+    try:
+        return fetch_spark_kafka(importlib.metadata.version("pyspark"), display.note)
+    except importlib.metadata.PackageNotFoundError as error:
+        raise EnvironmentProblem("PySpark is not installed: pip install 'tidemark[spark]'") from error
+
+
+def _surroundings(settings: DemoSettings, peer: SparkKafka | None, spark_version: str) -> Surroundings:
+    own = settings.bootstrap_servers is None
+    return Surroundings(
+        tidemark=importlib.metadata.version("tidemark"),
+        spark=spark_version,
+        broker=f"Kafka {KAFKA_VERSION}, embedded" if own else f"Kafka at {settings.bootstrap_servers}",
+        source=(
+            f"Spark's own Kafka source {peer.version}"
+            if peer is not None
+            else "Tidemark's Kafka source without its watermark options"
+        ),
+    )

@@ -1,0 +1,98 @@
+"""An outcome of the demo as a run would give it, made without Kafka and Spark."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+from datasources.demo.judge import judge
+from datasources.demo.orders import DELAY_MS, ROLES, Story, tell_story
+from datasources.demo.outcome import Outcome, SideOutcome, Surroundings
+from datasources.demo.timeline import Timeline
+
+__all__ = ["STARTED_MS", "demo_outcome", "progress_text"]
+
+STARTED_MS = 1_790_000_000_000
+_STEP_MS = 250
+_STEPS_OF_A_BATCH = 8
+_IDLE_FROM_BATCH = 4
+
+
+def demo_outcome(*, seed: int = 7, spark_loses: int = 3, tidemark_loses: int = 0) -> Outcome:
+    """Return an outcome in which each side counted so many orders too few in each of its first ten results."""
+    story = tell_story(seed)
+    newest, oldest = _timelines(story)
+    return Outcome(
+        story=story,
+        started_ms=STARTED_MS,
+        spark=_side(story, "Spark's withWatermark", spark_loses, newest),
+        tidemark=_side(story, "Tidemark", tidemark_loses, oldest),
+        surroundings=Surroundings(tidemark="0.1.0", spark="4.3.0", broker="Kafka <embedded>", source="a plain source"),
+    )
+
+
+def progress_text(
+    *,
+    batch: int,
+    at_ms: int,
+    watermark_ms: int | None = None,
+    latest: object = None,
+    end: object = None,
+    dropped: int = 0,
+    state: int = 0,
+) -> str:
+    """Return a StreamingQueryProgress as Spark writes it."""
+    progress = {
+        "batchId": batch,
+        "timestamp": _iso(at_ms),
+        "stateOperators": [{"numRowsTotal": state, "numRowsDroppedByWatermark": dropped}],
+        "sources": [{"endOffset": end, "latestOffset": latest}],
+    }
+    if watermark_ms is not None:
+        progress["eventTime"] = {"watermark": _iso(watermark_ms)}
+    return json.dumps(progress)
+
+
+def _side(story: Story, title: str, loses: int, timeline: Timeline) -> SideOutcome:
+    answer: dict[tuple[int, str], int] = dict(story.truth)
+    for key in list(answer)[:10]:
+        answer[key] -= min(loses, answer[key])
+    return SideOutcome(title=title, answer=answer, verdict=judge(story, answer), timeline=timeline)
+
+
+def _timelines(story: Story) -> tuple[Timeline, Timeline]:
+    """Return the timelines of a query by the maximum and of one by the minimum."""
+    newest: dict[int, int] = {}
+    positions = dict.fromkeys(range(len(ROLES)), 0)
+    texts: tuple[list[str], list[str]] = ([], [])
+    for number, step in enumerate(story.steps):
+        for order in step:
+            newest[order.partition] = max(order.ts_ms, newest.get(order.partition, 0))
+            positions[order.partition] += 1
+        if number % _STEPS_OF_A_BATCH == _STEPS_OF_A_BATCH - 1:
+            batch = number // _STEPS_OF_A_BATCH
+            for kind, side in enumerate(texts):
+                side.append(_text(batch, STARTED_MS + number * _STEP_MS, newest, positions, is_minimum=kind == 1))
+    return Timeline.from_progress(texts[0]), Timeline.from_progress(texts[1])
+
+
+def _text(batch: int, at_ms: int, newest: Mapping[int, int], positions: Mapping[int, int], *, is_minimum: bool) -> str:
+    idle = {3} if batch >= _IDLE_FROM_BATCH else set()
+    active = [ts for partition, ts in newest.items() if partition not in idle]
+    splits = [
+        {
+            "split": f"tidemark-demo-orders-1a-{partition}",
+            "position": positions[partition],
+            "watermark": ts - DELAY_MS,
+            "status": "idle" if partition in idle else "active",
+        }
+        for partition, ts in newest.items()
+    ]
+    watermark_ms = (min(active) if is_minimum else max(newest.values())) - DELAY_MS
+    latest = json.dumps({"batch": batch, "splits": splits})
+    return progress_text(batch=batch, at_ms=at_ms, watermark_ms=watermark_ms, latest=latest, dropped=2, state=batch)
+
+
+def _iso(value_ms: int) -> str:
+    return datetime.fromtimestamp(value_ms / 1_000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,0 +1,65 @@
+"""The judge of the demo: answers against the truth."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from datasources.demo.judge import judge, per_minute
+from datasources.demo.orders import Story
+from tests.support.demo_outcome import demo_outcome
+
+STORY = Story(
+    seed=1,
+    steps=(),
+    complete_until_ms=120_000,
+    truth={(0, "tea"): 5, (0, "soap"): 2, (60_000, "tea"): 3},
+)
+
+
+def test_the_truth_itself_is_perfect():
+    verdict = judge(STORY, STORY.truth)
+    assert verdict.is_perfect
+    assert (verdict.expected_rows, verdict.lost_rows, verdict.correct_results) == (10, 0, 3)
+
+
+def test_lost_orders_wrong_and_missing_results_are_counted_apart():
+    verdict = judge(STORY, {(0, "tea"): 4, (60_000, "tea"): 3})
+    assert (verdict.lost_rows, verdict.extra_rows) == (3, 0)
+    assert (verdict.correct_results, verdict.wrong_results, verdict.missing_results) == (1, 1, 1)
+    assert not verdict.is_perfect
+
+
+def test_orders_that_do_not_exist_do_not_make_up_for_lost_ones():
+    verdict = judge(STORY, {(0, "tea"): 7, (0, "soap"): 0, (60_000, "tea"): 3, (0, "lamp"): 1})
+    assert (verdict.lost_rows, verdict.extra_rows) == (2, 3)
+    assert verdict.wrong_results == 3
+    assert not verdict.is_perfect
+
+
+def test_windows_that_need_not_be_complete_count_for_nobody():
+    assert judge(STORY, {**STORY.truth, (120_000, "tea"): 9}).is_perfect
+
+
+def test_minutes_add_up_their_items():
+    minutes = per_minute(STORY, {(0, "tea"): 4, (60_000, "tea"): 3})
+    assert [(m.start_ms, m.expected_rows, m.counted_rows) for m in minutes] == [(0, 7, 4), (60_000, 3, 3)]
+
+
+def test_the_demo_succeeds_if_spark_lost_orders_and_tidemark_none():
+    assert demo_outcome().failure is None
+
+
+def test_the_demo_fails_if_tidemark_lost_an_order():
+    assert "Tidemark lost 10 orders" in (demo_outcome(tidemark_loses=1).failure or "")
+
+
+def test_the_demo_fails_if_spark_lost_nothing():
+    assert "nothing to compare" in (demo_outcome(spark_loses=0).failure or "")
+
+
+def test_the_demo_fails_if_tidemark_counted_an_order_twice():
+    outcome = demo_outcome()
+    key = next(iter(outcome.story.truth))
+    answer = {**outcome.story.truth, key: outcome.story.truth[key] + 1}
+    side = dataclasses.replace(outcome.tidemark, answer=answer, verdict=judge(outcome.story, answer))
+    assert dataclasses.replace(outcome, tidemark=side).failure is not None

@@ -1,0 +1,142 @@
+"""The page of the demo: whole in itself, well-formed, and true to the outcome."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from datasources.demo.page import render_page
+from datasources.demo.queries import SNIPPET, tidemark_options
+from datasources.demo.tables import comparison, partition_rows
+from datasources.demo.timeline import Timeline
+from datasources.demo.watermark_chart import watermark_chart
+from datasources.demo.window_chart import window_chart
+from tests.support.demo_outcome import demo_outcome
+
+
+class Outline(HTMLParser):
+    """Checks the nesting and collects elements, attributes and text."""
+
+    def __init__(self, page) -> None:
+        super().__init__()
+        self.elements, self.words, self._open = [], [], []
+        self.feed(page)
+        self.close()
+        assert not self._open
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        if tag != "meta":
+            self._open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self._open.pop() == tag
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+    def all(self, tag):
+        return [attributes for name, attributes in self.elements if name == tag]
+
+
+@pytest.fixture(scope="module")
+def outcome():
+    return demo_outcome()
+
+
+@pytest.fixture(scope="module")
+def page(outcome):
+    return render_page(outcome, SNIPPET)
+
+
+@pytest.fixture(scope="module")
+def outline(page):
+    return Outline(page)
+
+
+def test_the_page_needs_nothing_but_itself(page, outline):
+    assert not re.search(r"https?:|//[a-z]|@import|url\(", page)
+    assert not outline.all("script")
+    assert not outline.all("link")
+    assert not outline.all("img")
+
+
+def test_every_chart_has_a_title_and_a_description_for_those_who_do_not_see_it(page, outline):
+    charts = [svg for svg in outline.all("svg") if svg.get("class") == "chart"]
+    assert len(charts) == 4
+    assert all(svg["role"] == "img" and svg["aria-label"] for svg in charts)
+    assert page.count("<desc>") == 4
+    assert all(svg.get("aria-hidden") for svg in outline.all("svg") if svg.get("class") != "chart")
+
+
+def test_the_page_has_a_language_a_title_and_one_first_heading(outline):
+    assert outline.all("html") == [{"lang": "en"}]
+    assert len(outline.all("title")) > 1
+    assert len(outline.all("h1")) == 1
+    assert all(heading.get("scope") in {"col", "row"} for heading in outline.all("th"))
+
+
+def test_the_page_is_made_for_light_dark_and_narrow(page, outline):
+    assert "prefers-color-scheme: dark" in page
+    assert "max-width: 40rem" in page
+    assert any(meta.get("name") == "viewport" for meta in outline.all("meta"))
+
+
+def test_the_page_says_what_each_side_lost(outcome, outline):
+    words = " ".join(outline.words)
+    assert f"{outcome.spark.verdict.lost_rows:,} orders" in words
+    assert "none" in words
+    for row in comparison(outcome):
+        assert row.spark in words
+        assert row.tidemark in words
+
+
+def test_words_from_outside_cannot_become_markup(page):
+    assert "Kafka <embedded>" not in page
+    assert "Kafka &lt;embedded&gt;" in page
+
+
+def test_a_page_is_written_for_a_failed_demo_too():
+    assert "Tidemark&rsquo;s lost" in render_page(demo_outcome(tidemark_loses=2), SNIPPET)
+
+
+def test_the_chart_survives_queries_that_never_had_a_watermark(outcome):
+    nothing = dataclasses.replace(outcome.spark, timeline=Timeline(moments=()))
+    empty = dataclasses.replace(outcome, spark=nothing, tidemark=nothing)
+    for width in (400, 960):
+        chart = watermark_chart(empty, width=width, height=300)
+        Outline(chart)
+        assert "never had a watermark" in chart
+
+
+def test_no_mark_of_a_chart_lies_outside_its_view_box(outcome):
+    for chart, width in (
+        (watermark_chart(outcome, width=400, height=380), 400),
+        (window_chart(outcome, width=960), 960),
+    ):
+        places = [float(x) for x in re.findall(r' x(?:1|2)?="([-0-9.]+)"', chart)]
+        assert min(places) >= 0
+        assert max(places) <= width
+
+
+def test_the_bars_show_counted_and_lost_orders(outcome):
+    chart = window_chart(outcome, width=960)
+    assert chart.count('class="bar lost"') == len({start for start, _ in list(outcome.story.truth)[:10]})
+    assert chart.count('class="bar tidemark"') == len({start for start, _ in outcome.story.truth})
+
+
+def test_the_partitions_are_shown_with_role_and_state(outcome):
+    rows = partition_rows(outcome)
+    assert [row.number for row in rows] == ["0", "1", "2", "3"]
+    assert [row.status for row in rows] == ["active", "active", "active", "idle"]
+
+
+def test_the_code_to_copy_has_six_lines_and_the_options_that_ran():
+    assert len(SNIPPET.splitlines()) == 6
+    calls = [node for node in ast.walk(ast.parse(SNIPPET)) if isinstance(node, ast.Call)]
+    options = next(ast.literal_eval(call.args[2]) for call in calls if getattr(call.func, "id", "") == "read_stream")
+    assert options == tidemark_options("broker:9092", "orders")
