@@ -60,9 +60,14 @@ class OptionError(TidemarkError):
 
 
 class ExpressionError(OptionError):
-    """An expression does not parse, has the wrong type, or cannot be evaluated exactly in the reader."""
+    """An expression does not parse, has the wrong type, or cannot be evaluated exactly in the reader.
+
+    Attributes:
+        row_index: the row in its batch for which the expression has no value; -1 if it is not about one row.
+    """
 
     code = "TIDEMARK_EXPRESSION"
+    row_index: int = -1
 
 
 class SchemaError(TidemarkError):

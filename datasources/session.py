@@ -20,8 +20,8 @@ __all__ = ["FORMATS", "read_stream", "register"]
 FORMATS: tuple[type[TidemarkDataSource], ...] = (KafkaDataSource, ScriptedDataSource)
 
 
-def register(spark: SparkSession) -> None:
-    """Make Tidemark's formats known to a session and start the application's coordinator.
+def register(spark: SparkSession, *sources: type[TidemarkDataSource]) -> None:
+    """Make Tidemark's formats, and `sources` of your own, known to a session; start the application's coordinator.
 
     Call it once per session, before the first read; calling it again is harmless. Session time zone, ANSI flag and
     `spark.tidemark.*` settings are taken as they are at the call.
@@ -29,12 +29,12 @@ def register(spark: SparkSession) -> None:
     Raises:
         QueryError: the session is a Spark Connect client.
     """
-    register_formats(spark, FORMATS)
+    register_formats(spark, (*FORMATS, *sources))
 
 
 def read_stream(
     spark: SparkSession,
-    source_format: str,
+    source_format: str | type[TidemarkDataSource],
     options: Mapping[str, object],
     schema: str | None = None,
     *,
@@ -47,7 +47,7 @@ def read_stream(
 
     Args:
         spark: a classic session.
-        source_format: `tidemark-kafka` or `tidemark-scripted`.
+        source_format: `tidemark-kafka`, `tidemark-scripted`, or the class of a source of your own.
         options: as for `spark.readStream.options(...)`; values may be numbers and booleans.
         schema: the columns as Spark DDL, the same as the option `schema`.
         time_attributes: which columns are event time; default: the one of `watermark.for`.
@@ -55,8 +55,13 @@ def read_stream(
     Raises:
         OptionError, ExpressionError, SchemaError, QueryError: before anything runs, saying what to do.
     """
-    register(spark)
+    source = _by_name(source_format) if isinstance(source_format, str) else source_format
+    register(spark, source)
+    return load_stream(spark, source, options, schema, time_attributes)
+
+
+def _by_name(name: str) -> type[TidemarkDataSource]:
     sources = {source.name(): source for source in FORMATS}
-    if source_format not in sources:
-        raise OptionError(f"unknown format '{source_format}'; Tidemark's formats are {', '.join(sources)}.")
-    return load_stream(spark, sources[source_format], options, schema, time_attributes)
+    if name not in sources:
+        raise OptionError(f"unknown format '{name}'; Tidemark's formats are {', '.join(sources)}.")
+    return sources[name]

@@ -76,14 +76,14 @@ class KafkaReader:
 
     def _chunk(self, fetched: Fetched, topic: str, partition: int) -> Chunk:
         messages = fetched.messages
+
+        def place(index: int) -> str:
+            return f"topic '{topic}', partition {partition}, offset {messages[index].offset()}"
+
         if self._decoder is None:
             columns = raw_batch(messages, self._factory.schema, self._only)
-            return Chunk(columns=columns, counts=ReadCounts(lost=fetched.lost))
+            return Chunk(columns=columns, counts=ReadCounts(lost=fetched.lost), place=place)
         decoded = self._decoder.decode(pa.array(list(map(Message.value, messages)), type=pa.binary()))
-        result = apply_policy(decoded, self._factory.on_error, lambda index: _place(messages, index, topic, partition))
+        result = apply_policy(decoded, self._factory.on_error, place)
         counts = ReadCounts(bad=result.bad_rows, null_value=result.null_value_rows, lost=fetched.lost)
-        return Chunk(columns=result.columns, counts=counts)
-
-
-def _place(messages: list[Message], index: int, topic: str, partition: int) -> str:
-    return f"topic '{topic}', partition {partition}, offset {messages[index].offset()}"
+        return Chunk(columns=result.columns, counts=counts, place=lambda row: place(result.input_row(row)))

@@ -61,8 +61,10 @@ class ScriptedReader:
 
     def _chunk(self, values: list[bytes], split: SplitId, position: int) -> Chunk:
         decoded = self._decoder.decode(pa.array(values, type=pa.binary()))
-        result = apply_policy(
-            decoded, self._factory.on_error, lambda index: f"script '{split}', line {position + index + 1}"
-        )
+
+        def place(index: int) -> str:
+            return f"script '{split}', line {position + index + 1}"
+
+        result = apply_policy(decoded, self._factory.on_error, place)
         counts = ReadCounts(bad=result.bad_rows, null_value=result.null_value_rows)
-        return Chunk(columns=result.columns, counts=counts)
+        return Chunk(columns=result.columns, counts=counts, place=lambda row: place(result.input_row(row)))

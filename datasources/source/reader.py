@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -34,10 +34,12 @@ class Chunk:
     Attributes:
         columns: the data columns in the source's schema, one row per emitted record, in split order.
         counts: what was met on the way to these rows and is not among them.
+        place: names the place of a row for errors: "topic 'orders', partition 3, offset 17".
     """
 
     columns: pa.RecordBatch
     counts: ReadCounts = field(default_factory=ReadCounts)
+    place: Callable[[int], str] = field(default=lambda row: f"row {row} of a chunk")
 
 
 class SplitReader(Protocol):

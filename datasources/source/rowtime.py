@@ -8,8 +8,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from datasources.errors import RecordError
+from datasources.errors import ExpressionError, RecordError
 from datasources.source.abilities import NullRowtime, ScanStrategy
+from datasources.source.reader import Chunk
 
 __all__ = ["EventTimes", "RowTimes"]
 
@@ -45,18 +46,29 @@ class RowTimes:
         self._candidate = strategy.watermark.evaluator()
         self._ceiling_us = ceiling_us
 
-    def of(self, columns: pa.RecordBatch) -> tuple[pa.RecordBatch, EventTimes]:
+    def of(self, chunk: Chunk) -> tuple[pa.RecordBatch, EventTimes]:
         """Return the rows that stay and their times.
 
         Raises:
-            RecordError: a rowtime is null and `watermark.null-rowtime` is `fail`.
+            RecordError: an expression has no value for a row, or a rowtime is null and `watermark.null-rowtime` is
+                `fail`; the place of the row is named.
         """
+        try:
+            return self._of(chunk)
+        except ExpressionError as error:
+            if error.row_index < 0:
+                raise
+            raise RecordError(f"{chunk.place(error.row_index)}: {error.message}") from error
+
+    def _of(self, chunk: Chunk) -> tuple[pa.RecordBatch, EventTimes]:
+        columns = chunk.columns
         rowtimes, valid = self._rowtime.event_time_us(columns)
         nulls = 0 if valid is None else int(len(valid) - np.count_nonzero(valid))
-        if nulls and self._null_rowtime is NullRowtime.FAIL:
+        if nulls and valid is not None and self._null_rowtime is NullRowtime.FAIL:
+            first = int(np.flatnonzero(~valid)[0])
             raise RecordError(
-                f"{nulls} row(s) have no value in the time attribute '{self._rowtime_text}'. "
-                f"Set watermark.null-rowtime to 'keep' or 'drop' to let the query run."
+                f"{chunk.place(first)}: the time attribute '{self._rowtime_text}' is null. Set watermark.null-rowtime "
+                f"to 'keep' or 'drop' to let the query run."
             )
         if nulls and self._null_rowtime is NullRowtime.DROP:
             columns = columns.filter(pa.array(valid))

@@ -140,7 +140,7 @@ class _SplitRun:
 
     def stamp(self, chunk: Chunk) -> tuple[pa.RecordBatch, NDArray[np.int64]]:
         """Return the rows to emit and the stamp of each, µs, not yet floored at the epoch."""
-        columns, times = self._times.of(chunk.columns)
+        columns, times = self._times.of(chunk)
         before, self._watermark_us = running_watermarks(times.candidates_us, times.candidates_valid, self._watermark_us)
         if self._on_event:
             stamps = combined_stamps(before, self._task.others_us, self._plan.floor_us)
@@ -203,7 +203,7 @@ def scan_watermark(  # noqa: PLR0913, PLR0917 - the seven facts of a range; a cl
     times = RowTimes(strategy, ceiling_us=ceiling_us)
     try:
         for chunk in reader.read(split, start, end):
-            _, found = times.of(chunk.columns)
+            _, found = times.of(chunk)
             _, watermark_us = running_watermarks(found.candidates_us, found.candidates_valid, watermark_us)
     finally:
         reader.close()

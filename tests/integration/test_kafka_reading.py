@@ -237,7 +237,7 @@ def test_start_offsets_must_name_every_partition(kafka):
 def test_a_bounded_stream_ends_where_the_topic_ended_at_its_start(kafka):
     topic = kafka.create_topic()
     kafka.produce(topic, 0, [b"a", b"b"])
-    query = KafkaQuery(scan_of(kafka.bootstrap_servers, subscribe=topic, **{"scan__bounded__mode": "latest-offset"}))
+    query = KafkaQuery(scan_of(kafka.bootstrap_servers, subscribe=topic, scan__bounded__mode="latest-offset"))
     kafka.produce(topic, 0, [b"c"])
     assert ids(query.drain()) == [b"a", b"b"]
     assert query.batch() is None

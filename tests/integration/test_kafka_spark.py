@@ -8,75 +8,13 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from threading import Event
 
 import pytest
-from pyspark.sql import functions as F  # noqa: N812
 
 from datasources import read_stream
+from tests.support.kafka_orders import BASE, DEADLINE_S, MINUTE, iso, minute_counts, order, orders, start, wait_until
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow]
-
-BASE = 1_760_000_040_000  # a full minute
-MINUTE = 60_000
-SCHEMA = "id BIGINT, ts TIMESTAMP"
-DEADLINE_S = 90
-
-
-def order(number: int, ts_ms: int) -> tuple[bytes, bytes, int]:
-    value = {"id": number, "ts": f"{iso(ts_ms)}"}
-    return b"k", json.dumps(value).encode(), ts_ms
-
-
-def iso(ts_ms: int) -> str:
-    import datetime as dt
-
-    return dt.datetime.fromtimestamp(ts_ms / 1_000, dt.UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-
-
-def orders(kafka, topic, **options):
-    given = {
-        "kafka.bootstrap.servers": kafka.bootstrap_servers,
-        "subscribe": topic,
-        "startingOffsets": "earliest",
-        "format": "json",
-        "schema": SCHEMA,
-        "watermark.for": "ts",
-        "watermark.as": "ts - INTERVAL '5' SECOND",
-    }
-    return given | {key.replace("__", "."): value for key, value in options.items()}
-
-
-def minute_counts(df):
-    return df.groupBy(F.window("ts", "1 minute")).agg(F.count("id").alias("n"))
-
-
-def start(df, tmp_path, name="q", **trigger):
-    """Start a query that collects (minute, count) into a list."""
-    found: dict[int, int] = {}
-
-    def collect(batch, _):
-        for row in batch.collect():
-            minute = (int(row["window"]["start"].timestamp() * 1_000) - BASE) // MINUTE
-            assert minute not in found, "a window was emitted twice"
-            found[minute] = row["n"]
-
-    writer = (
-        df.writeStream.outputMode("append").foreachBatch(collect).option("checkpointLocation", str(tmp_path / name))
-    )
-    return (writer.trigger(**trigger) if trigger else writer).start(), found
-
-
-def wait_until(condition, query=None, timeout_s=DEADLINE_S):
-    """Poll a condition on a deadline; a failed query ends the wait with its error."""
-    pause = Event()
-    for _ in range(timeout_s * 10):
-        if condition():
-            return
-        if query is not None and query.exception() is not None:
-            raise query.exception()
-        pause.wait(0.1)
-    raise AssertionError(f"not within {timeout_s} s; last progress: {query and query.lastProgress}")
 
 
 def watermark_of(query) -> str:
@@ -118,8 +56,7 @@ def test_a_partition_ten_minutes_behind_loses_no_row_while_sparks_own_watermark_
 
 def test_an_idle_partition_is_excluded_after_its_timeout_and_holds_again_at_once(kafka, spark, tmp_path):
     topic = kafka.create_topic(partitions=2)
-    options = orders(kafka, topic, scan__watermark__idle_timeout="3 s")
-    options["scan.watermark.idle-timeout"] = options.pop("scan.watermark.idle_timeout")
+    options = orders(kafka, topic) | {"scan.watermark.idle-timeout": "3 s"}
     query, found = start(minute_counts(read_stream(spark, "tidemark-kafka", options)), tmp_path)
     try:
         kafka.produce(topic, 0, [order(n, BASE + n * 10_000) for n in range(18)])  # three minutes; partition 1: nothing
@@ -235,6 +172,7 @@ import json, sys
 from pathlib import Path
 from pyspark.sql import SparkSession, functions as F
 from datasources import read_stream
+from tests.support.kafka_orders import BASE, DEADLINE_S, MINUTE, iso, minute_counts, order, orders, start, wait_until
 
 options, folder, slow = json.loads(sys.argv[1]), Path(sys.argv[2]), sys.argv[3] == "slow"
 spark = (SparkSession.builder.master("local[2]").config("spark.sql.shuffle.partitions", 2)

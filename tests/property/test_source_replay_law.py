@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 
 import pytest
-from tests.support.memory_source import MemoryLog, Query, strategy
 
 from datasources.source.offset import Offset
+from tests.support.memory_source import MemoryLog, Query, strategy
 from watermark import EmitStrategy
 
 SCHEDULES = 400

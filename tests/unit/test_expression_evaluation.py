@@ -131,7 +131,7 @@ def test_an_error_of_a_record_names_expression_row_and_reason(text, columns, rea
         f"[TIDEMARK_EXPRESSION] watermark.as: `{text}` has no value for row 1 of the batch: "
     )
     assert reason in str(caught.value)
-    again = pickle.loads(pickle.dumps(caught.value))  # noqa: S301 - its own pickle
+    again = pickle.loads(pickle.dumps(caught.value))
     assert (again.row_index, again.is_reader_limit, str(again)) == (1, False, str(caught.value))
     assert isinstance(again, ExpressionError)
 
@@ -195,7 +195,7 @@ def test_every_plan_survives_pickling():
         "ts IS NULL OR flag",
     ):
         expression = compiled(text)
-        assert pickle.loads(pickle.dumps(expression)) == expression  # noqa: S301 - its own pickle
+        assert pickle.loads(pickle.dumps(expression)) == expression
 
 
 def test_columns_are_the_top_level_columns_that_are_read():

@@ -163,7 +163,7 @@ def test_a_missing_setting_does_not_show_the_others():
 
 def test_settings_travel_to_executors():
     found = config(**{"sasl.password": SECRET, "default.api.timeout.ms": "700"})
-    again = pickle.loads(pickle.dumps(found))  # noqa: S301 - our own bytes
+    again = pickle.loads(pickle.dumps(found))
     assert dict(again) == dict(found)
     assert again.api_timeout_ms == 700
     assert SECRET not in repr(again)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from tests.support.memory_source import MemoryLog, Query, Row, strategy
 
 from datasources.errors import DataLossError, NonDeterminismError, OffsetError, RecordError
 from datasources.source.abilities import NullRowtime
 from datasources.source.offset import Identity
 from datasources.source.stamps import MAX_STAMP_MS
+from tests.support.memory_source import MemoryLog, Query, Row, strategy
 from watermark import EmitStrategy, SplitStatus
 
 

@@ -60,7 +60,7 @@ def test_builders_return_copies_and_their_order_does_not_matter():
 
 def test_a_strategy_is_a_frozen_value_that_can_be_sent_to_another_process():
     strategy = WatermarkStrategy.for_bounded_out_of_orderness(5).with_idleness(7).with_alignment(_GROUP)
-    assert pickle.loads(pickle.dumps(strategy)) == strategy  # noqa: S301 - our own bytes
+    assert pickle.loads(pickle.dumps(strategy)) == strategy
     assert hash(strategy) == hash(dataclasses.replace(strategy))
     with pytest.raises(dataclasses.FrozenInstanceError):
         strategy.idle_timeout_us = 8  # type: ignore[misc]
