@@ -95,6 +95,7 @@ class BatchPlanner:
         self._settled: tuple[int, tuple[SplitProgress, ...], int | None] | None = None
         self._next_poll_ns = 0
         self._cap: Mapping[SplitId, int] | None = None
+        self._rest: tuple[int, Mapping[SplitId, SplitBounds], int | None] | None = None
 
     def initial(self) -> Offset:
         """Return the offset of a new query, before its first batch."""
@@ -136,14 +137,18 @@ class BatchPlanner:
         elif self._clock.monotonic_ns() < self._next_poll_ns:
             return start
         self._next_poll_ns = self._clock.monotonic_ns() + self._settings.poll_interval_ms * _NS_PER_MS
+        bounds = self._enumerator.bounds()
+        if not first and self._is_at_rest(start, bounds):
+            return start
         settled, stamped = self._settle(start)
-        bounds = self._bounds()
-        found = self._discovery.update(settled, bounds, capped=self._cap is not None)
+        found = self._discovery.update(settled, self._capped(bounds), capped=self._cap is not None)
         self._settled = (start.sequence, found, stamped)
         splits = self._with_status(found, bounds)
         combined = combined_ms(splits, stamped) if self._settings.has_watermark else None
-        shares = share_budget(_backlog(splits, bounds), budget_rows, turn=start.sequence)
+        shares = share_budget(_backlog(splits, self._capped(bounds)), budget_rows, turn=start.sequence)
         if not shares and not self._carries(start, splits, combined, stamped, first=first):
+            if not self._awaits(splits, combined, stamped):
+                self._rest = (start.sequence, bounds, self._idleness.next_deadline_ns())
             return start
         if not shares:
             self._heartbeats.planned()
@@ -182,8 +187,15 @@ class BatchPlanner:
         scanned = self._scan(split.split, split.known_at, split.start, to_us(split.watermark_ms), ceiling_us)
         return replace(moved, watermark_ms=to_ms(scanned), known_at=split.start)
 
-    def _bounds(self) -> Mapping[SplitId, SplitBounds]:
-        bounds = self._enumerator.bounds()
+    def _is_at_rest(self, start: Offset, bounds: Mapping[SplitId, SplitBounds]) -> bool:
+        """Whether nothing can have changed since a planning that found nothing to do: the cost of an idle query."""
+        if self._rest is None or self._rest[0] != start.sequence or self._rest[1] != bounds:
+            return False
+        until_ns = self._rest[2]
+        return until_ns is None or self._clock.monotonic_ns() < until_ns
+
+    def _capped(self, bounds: Mapping[SplitId, SplitBounds]) -> Mapping[SplitId, SplitBounds]:
+        """What may be planned. Idleness looks at the real ends: what came after the cap is no silence."""
         if self._cap is None:
             return bounds
         return {
@@ -224,14 +236,19 @@ class BatchPlanner:
             return False
         if first:
             return True  # else a source that is silent since the restart would hold the whole query
-        unknown = any(not split.is_known for split in splits)
-        advanced = combined is not None and (stamped is None or combined > stamped)
-        if not unknown and not advanced:
+        if not self._awaits(splits, combined, stamped):
             return False
         if self._cap is not None:
             return True
-        by_data = advanced and any(split.rows for split in start.splits)
-        return self._heartbeats.is_due(at_once=by_data and not unknown, has_state=self._mailbox.has_state())
+        at_once = all(split.is_known for split in splits) and any(split.rows for split in start.splits)
+        return self._heartbeats.is_due(at_once=at_once, has_state=self._mailbox.has_state())
+
+    def _awaits(self, splits: tuple[SplitProgress, ...], combined: int | None, stamped: int | None) -> bool:
+        """Whether there is something for a heartbeat to carry or to find out."""
+        if not self._settings.has_watermark:
+            return False
+        advanced = combined is not None and (stamped is None or combined > stamped)
+        return advanced or any(not split.is_known for split in splits)
 
     def _offset(
         self,

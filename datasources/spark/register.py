@@ -34,9 +34,13 @@ def register_formats(spark: SparkSession, formats: Sequence[type[TidemarkDataSou
     require_classic(spark)
     coordinator = _application_coordinator(spark)
     binding = Binding(endpoint=coordinator.endpoint, defaults=session_defaults(spark))
+    known: dict[str, tuple[type[TidemarkDataSource], Binding]] = getattr(spark, "_tidemark_formats", {})
     for source in formats:
-        bound = type(source.__name__, (source,), {"binding": binding, "__module__": "__main__"})
-        spark.dataSource.register(bound)
+        if known.get(source.name()) != (source, binding):  # Spark warns about every replacement
+            bound = type(source.__name__, (source,), {"binding": binding, "__module__": "__main__"})
+            spark.dataSource.register(bound)
+            known[source.name()] = (source, binding)
+    spark._tidemark_formats = known  # noqa: SLF001 - lives as long as the session
     if getattr(spark, "_tidemark_listener", None) is None:
         listener = QueryListener(spark, coordinator)
         spark.streams.addListener(listener)

@@ -363,3 +363,32 @@ def test_a_batch_can_be_read_by_a_process_that_knows_nothing_else():
     assert other.read(end) == emitted
     other.offset = end
     assert other.drain()[-1].stamp == 7
+
+
+def test_records_after_the_cap_of_available_now_are_no_silence():
+    log = MemoryLog()
+    log.append("a-0", 100)
+    log.append("a-1", 5)
+    query = Query(log, strategy(idle_timeout_ms=5_000))
+    query.planner.cap_available_now()
+    query.drain()
+    log.append("a-1", 6)  # not for this run
+    query.clock.advance_us(6_000_000)
+    emitted = query.drain()
+    assert emitted == []  # a-0 is idle, a-1 is not: nothing passes 5
+    query.start_process()
+    query.planner.cap_available_now()
+    assert {row.id: row.stamp for row in query.drain()}["a-1:1"] == 5
+
+
+def test_an_idle_source_is_looked_at_without_work():
+    log = MemoryLog()
+    log.append("a-0", 100)
+    query = Query(log, strategy(idle_timeout_ms=5_000))
+    query.drain()
+    assert query.batch() is None
+    query.planner._settle = None  # at rest nothing of a planning is done but asking for the bounds
+    assert query.batch() is None
+    with pytest.raises(TypeError):
+        query.clock.advance_us(6_000_000)
+        query.batch()
