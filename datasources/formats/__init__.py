@@ -1,0 +1,1 @@
+"""Formats: bytes to typed Arrow columns."""

@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from datasources.errors import RecordError
+from datasources.formats.decoded import Decoded, RecordStatus
+from datasources.formats.policy import OnError, apply_policy
+
+ROWS = pa.record_batch({"a": pa.array([1, None, None, 4], pa.int64())})
+MIXED = Decoded(
+    columns=ROWS,
+    statuses=np.array([RecordStatus.OK, RecordStatus.NULL_VALUE, RecordStatus.BAD, RecordStatus.OK], dtype=np.uint8),
+    reasons={2: "column 'a' of type BIGINT cannot hold 'x'"},
+)
+
+
+def place(index: int) -> str:
+    return f"topic orders, partition 3, offset {17 + index}"
+
+
+@pytest.mark.parametrize("on_error", OnError)
+def test_a_clean_batch_passes_untouched(on_error):
+    outcome = apply_policy(Decoded(columns=ROWS), on_error, place)
+    assert outcome.columns is ROWS
+    assert (outcome.kept, outcome.bad_rows, outcome.null_value_rows) == (None, 0, 0)
+
+
+def test_fail_names_place_reason_and_ways_out():
+    with pytest.raises(RecordError) as caught:
+        apply_policy(MIXED, OnError.FAIL, place)
+    assert str(caught.value) == (
+        "[TIDEMARK_RECORD] the record at topic orders, partition 3, offset 19 cannot be decoded: column 'a' of type BIGINT cannot hold 'x'; "
+        "correct the producer or the schema, or set 'format.on-error' to 'null' (keep such a record as a row of nulls) or 'skip' (leave it out)"
+    )
+
+
+def test_null_keeps_a_bad_record_as_a_row_of_nulls():
+    outcome = apply_policy(MIXED, OnError.NULL, place)
+    assert outcome.columns.to_pydict() == {"a": [1, None, 4]}
+    assert outcome.kept is not None
+    assert outcome.kept.tolist() == [True, False, True, True]
+    assert (outcome.bad_rows, outcome.null_value_rows) == (1, 1)
+
+
+def test_skip_leaves_a_bad_record_out():
+    outcome = apply_policy(MIXED, OnError.SKIP, place)
+    assert outcome.columns.to_pydict() == {"a": [1, 4]}
+    assert outcome.kept is not None
+    assert outcome.kept.tolist() == [True, False, False, True]
+    assert (outcome.bad_rows, outcome.null_value_rows) == (1, 1)
+
+
+def test_records_without_a_value_are_left_out_under_fail_too():
+    statuses = np.array([0, RecordStatus.NULL_VALUE, 0, 0], dtype=np.uint8)
+    outcome = apply_policy(Decoded(columns=ROWS, statuses=statuses), OnError.FAIL, place)
+    assert outcome.columns.num_rows == 3
+    assert (outcome.bad_rows, outcome.null_value_rows) == (0, 1)
+
+
+def test_bad_rows_that_are_all_kept_need_no_mask():
+    statuses = np.array([0, 0, RecordStatus.BAD, 0], dtype=np.uint8)
+    outcome = apply_policy(Decoded(columns=ROWS, statuses=statuses, reasons={2: "x"}), OnError.NULL, place)
+    assert outcome.columns is ROWS
+    assert (outcome.kept, outcome.bad_rows) == (None, 1)
