@@ -29,7 +29,7 @@ def register(spark: SparkSession, *sources: type[TidemarkDataSource]) -> None:
     Raises:
         QueryError: the session is a Spark Connect client.
     """
-    register_formats(spark, (*FORMATS, *sources))
+    register_formats(spark, (*FORMATS, *sources), again=True)
 
 
 def read_stream(
@@ -56,7 +56,7 @@ def read_stream(
         OptionError, ExpressionError, SchemaError, QueryError: before anything runs, saying what to do.
     """
     source = _by_name(source_format) if isinstance(source_format, str) else source_format
-    register(spark, source)
+    register_formats(spark, (*FORMATS, source), again=False)
     return load_stream(spark, source, options, schema, time_attributes)
 
 

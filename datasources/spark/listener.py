@@ -20,7 +20,7 @@ from pyspark.sql.streaming.listener import (
 
 from datasources.errors import QueryError
 from datasources.source.coordinator import Coordinator
-from datasources.spark.plan_walk import is_fully_attached
+from datasources.spark.plan_walk import forgets_duplicates_at_once, is_fully_attached
 from datasources.spark.session_checks import require_working_settings
 
 if TYPE_CHECKING:
@@ -81,6 +81,12 @@ class QueryListener(StreamingQueryListener):
             return None
         if not is_fully_attached(plan):
             return NOT_ATTACHED
+        if forgets_duplicates_at_once(plan):
+            _logger.warning(
+                "query %s uses dropDuplicatesWithinWatermark, but watermark.as has no constant bound: a key is "
+                "forgotten as soon as the watermark passes it. Set watermark.dedup-horizon.",
+                query_id,
+            )
         try:
             require_working_settings(self._spark)
         except QueryError as error:

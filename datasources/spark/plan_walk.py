@@ -13,7 +13,7 @@ from typing import Any
 
 from datasources.source.stamps import HEARTBEAT_COLUMN, WATERMARK_COLUMN
 
-__all__ = ["attached_delays_ms", "is_fully_attached", "projected_expression"]
+__all__ = ["attached_delays_ms", "forgets_duplicates_at_once", "is_fully_attached", "projected_expression"]
 
 _EVENT_TIME_WATERMARK = re.compile(r"EventTimeWatermark .*?_watermark#(\d+)")
 
@@ -34,13 +34,21 @@ def attached_delays_ms(plan: Any) -> list[int]:
     ]
 
 
+def forgets_duplicates_at_once(plan: Any) -> bool:
+    """Return whether dropDuplicatesWithinWatermark runs on a source of which nobody said how late its rows may be."""
+    facts = [metadata.get("tidemark", {}) for _, metadata in _hidden_leaves(plan)]
+    if all(fact.get("is_delay_known", True) for fact in facts):
+        return False
+    return any(_kind(node) == "DeduplicateWithinWatermark" for node in _nodes(plan))
+
+
 def projected_expression(plan: Any, column: str) -> str | None:
     """Return the text of the expression that the topmost projection gives `column`, None if it is passed through."""
     output = [a for a in _items(plan.output()) if a.name() == column]
-    if not output or not hasattr(plan, "projectList"):
+    if not output or _kind(plan) != "Project":
         return None
     for expression in _items(plan.projectList()):
-        if expression.name() == column and expression.getClass().getSimpleName() == "Alias":
+        if expression.name() == column and _kind(expression) == "Alias":
             return str(expression.child().sql())
     return None
 
@@ -55,6 +63,16 @@ def _hidden_leaves(plan: Any) -> Iterator[tuple[int, dict[str, Any]]]:
         if WATERMARK_COLUMN in output and HEARTBEAT_COLUMN in output:
             watermark = output[WATERMARK_COLUMN]
             yield int(watermark.exprId().id()), json.loads(watermark.metadata().json())
+
+
+def _nodes(plan: Any) -> Iterator[Any]:
+    yield plan
+    for child in _items(plan.children()):
+        yield from _nodes(child)
+
+
+def _kind(node: Any) -> str:
+    return str(node.getClass().getSimpleName())
 
 
 def _items(sequence: Any) -> Iterator[Any]:

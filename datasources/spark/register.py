@@ -21,11 +21,16 @@ _COORDINATOR_HOST = f"{GLOBAL_PREFIX}coordinator.host"
 _COORDINATOR_PORT = f"{GLOBAL_PREFIX}coordinator.port"
 
 
-def register_formats(spark: SparkSession, formats: Sequence[type[TidemarkDataSource]]) -> Coordinator:
+def register_formats(spark: SparkSession, formats: Sequence[type[TidemarkDataSource]], *, again: bool) -> Coordinator:
     """Make the formats known to a session, start the application's coordinator once, listen to the session's queries.
 
     Calling it again is harmless. Session time zone, ANSI flag and `spark.tidemark.*` are bound as defaults at the
     time of the call.
+
+    Args:
+        spark: the session.
+        formats: the classes; each is bound to the application's coordinator and the session's facts.
+        again: also bind formats that are bound to the same already. Spark logs a warning for each replacement.
 
     Raises:
         QueryError: the session is a Spark Connect client.
@@ -36,7 +41,7 @@ def register_formats(spark: SparkSession, formats: Sequence[type[TidemarkDataSou
     binding = Binding(endpoint=coordinator.endpoint, defaults=session_defaults(spark))
     known: dict[str, tuple[type[TidemarkDataSource], Binding]] = getattr(spark, "_tidemark_formats", {})
     for source in formats:
-        if known.get(source.name()) != (source, binding):  # Spark warns about every replacement
+        if again or known.get(source.name()) != (source, binding):
             bound = type(source.__name__, (source,), {"binding": binding, "__module__": "__main__"})
             spark.dataSource.register(bound)
             known[source.name()] = (source, binding)

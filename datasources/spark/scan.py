@@ -29,14 +29,15 @@ class Scan:
         source: the connector's part, strategy applied.
         watermark: the watermark options.
         max_rows_per_batch: None = everything that is there.
-        delay_ms: what `spark.watermarkDelayMs` says for the time attribute.
+        delay_ms: what `spark.watermarkDelayMs` says for the time attribute; None = neither the expression nor an
+            option says how late rows may be, so it is 0.
         session: zone and ANSI flag that the expressions were compiled for.
     """
 
     source: ScanSource
     watermark: WatermarkOptions
     max_rows_per_batch: int | None
-    delay_ms: int
+    delay_ms: int | None
     session: SessionFacts
 
     @property
@@ -89,7 +90,7 @@ def build_scan(connector: type[ScanSource], options: Mapping[str, str], defaults
     facts = parse_group(SessionOptions, merged)
     session = SessionFacts(time_zone=facts.time_zone, ansi=facts.ansi)
     source = connector.create(merged, session)
-    delay_ms = 0
+    delay_ms = None
     if watermark.rowtime is not None and watermark.expression is not None:
         strategy, compiled = _strategy(source, watermark, session)
         source = source.apply_watermark(strategy)
@@ -123,10 +124,10 @@ def _strategy(
     return strategy, watermark
 
 
-def _delay_ms(watermark: CompiledExpression, options: WatermarkOptions) -> int:
+def _delay_ms(watermark: CompiledExpression, options: WatermarkOptions) -> int | None:
     if watermark.constant_delay_ms is not None:
         return watermark.constant_delay_ms
-    return options.dedup_horizon_ms or 0
+    return options.dedup_horizon_ms
 
 
 def _fingerprint(text: str) -> str:

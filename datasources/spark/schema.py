@@ -41,7 +41,11 @@ def spark_schema(scan: Scan) -> StructType:
     fields = [StructField(f.name, f.dataType, nullable=True) for f in data.fields]
     strategy = scan.source.strategy
     if strategy is not None:
-        attribute = {"attribute": strategy.rowtime.text, "delay_ms": scan.delay_ms}
+        attribute = {
+            "attribute": strategy.rowtime.text,
+            "delay_ms": scan.delay_ms or 0,
+            "is_delay_known": scan.delay_ms is not None,
+        }
         fields += [
             StructField(WATERMARK_COLUMN, TimestampType(), nullable=False, metadata={_METADATA_KEY: attribute}),
             StructField(HEARTBEAT_COLUMN, BooleanType(), nullable=False),

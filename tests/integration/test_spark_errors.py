@@ -1,0 +1,196 @@
+"""What a user sees first: our code and sentence in the first line, and no traceback of ours before it."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import pytest
+
+from datasources import register, with_source_watermark
+from datasources.errors import OptionError, QueryError, SchemaError
+from datasources.spark.session_checks import require_classic
+from tests.support.scripted_stream import FORMAT, TINY_QUERIES, Scripts, drain, first_line, running, settings
+
+pytestmark = pytest.mark.spark
+
+PLAIN = {"watermark.for": None, "watermark.as": None, "scan.watermark.heartbeat-interval": None}
+POLICY = "spark.sql.streaming.multipleWatermarkPolicy"
+ALLOW_MULTIPLE = "spark.sql.streaming.statefulOperator.allowMultiple"
+NO_DATA = "spark.sql.streaming.noDataMicroBatches.enabled"
+
+
+@pytest.fixture(autouse=True)
+def _tiny(spark):
+    register(spark)
+    with settings(spark, TINY_QUERIES):
+        yield
+
+
+@pytest.fixture
+def scripts(tmp_path):
+    found = Scripts(tmp_path / "scripts")
+    found.append("s-0", (1, "a", "a1"), (12, "b", "b12"), (25, "c", "c25"))
+    return found
+
+
+def failure(run: Any, *arguments: Any) -> Exception:
+    with pytest.raises(Exception) as caught:  # noqa: PT011 - the kind is Spark's; the test is about its text
+        run(*arguments)
+    return caught.value
+
+
+def assert_says(error: Exception, code: str, *phrases: str) -> None:
+    line = first_line(error)
+    assert f"[{code}]" in line
+    for phrase in phrases:
+        assert phrase in line
+    assert "Traceback" not in str(error).split(f"[{code}]", 1)[0]
+
+
+def test_a_stream_that_was_never_attached_is_stopped_before_its_first_row(spark, scripts):
+    with running(scripts.loaded(spark)) as query:
+        error = failure(query.settle)
+        assert_says(error, "TIDEMARK_QUERY", "was not attached", "with_source_watermark(df)")
+        assert query.rows() == []
+
+
+def test_dropping_the_hidden_columns_is_no_way_of_attaching(spark, scripts):
+    error = failure(drain, scripts.loaded(spark).select("ts", "v"))
+    assert_says(error, "TIDEMARK_QUERY", "was not attached")
+
+
+def test_one_attached_branch_does_not_excuse_another(spark, scripts):
+    other = scripts.loaded(spark).filter("NOT _heartbeat").select("ts", "k", "v")
+    error = failure(drain, scripts.stream(spark).union(other))
+    assert_says(error, "TIDEMARK_QUERY", "was not attached")
+
+
+def test_without_register_the_hidden_columns_are_there_to_see(spark, scripts):
+    """Nobody watches the query then: docs/time-attributes.md says so."""
+    from datasources import ScriptedDataSource
+
+    spark.dataSource.register(ScriptedDataSource)
+    try:
+        loaded = scripts.loaded(spark)
+        assert loaded.columns == ["ts", "k", "v", "_watermark", "_heartbeat"]
+        rows, _ = drain(loaded)
+        attached, _ = drain(with_source_watermark(loaded).select("v"))
+    finally:
+        register(spark)
+    assert sorted(row[2] for row in rows if not row[4]) == ["a1", "b12", "c25"]
+    heartbeats = [row for row in rows if row[4]]
+    assert heartbeats
+    assert all(row[:3] == (None, None, None) for row in heartbeats)
+    assert sorted(attached) == [("a1",), ("b12",), ("c25",)]
+
+
+def test_a_schema_given_to_spark_is_refused_in_a_stream(spark, scripts):
+    reader = spark.readStream.format(FORMAT).options(**scripts.options())
+    error = failure(drain, reader.schema("ts TIMESTAMP, k STRING, v STRING").load())
+    assert_says(error, "TIDEMARK_SCHEMA", ".schema(...)", '.option("schema", "...")')
+
+
+def test_a_schema_given_to_spark_is_refused_in_a_batch(spark, scripts):
+    reader = spark.read.format(FORMAT).options(**scripts.options())
+    error = failure(lambda: reader.schema("ts TIMESTAMP, k STRING, v STRING").load().collect())
+    assert_says(error, "TIDEMARK_SCHEMA", ".schema(...)", '.option("schema", "...")')
+
+
+def test_a_bad_option_beside_a_schema_given_to_spark_is_named(spark, scripts):
+    reader = spark.readStream.format(FORMAT).options(**scripts.options({"watermark.as": "ts - 5"}))
+    error = failure(drain, reader.schema("ts TIMESTAMP").load())
+    assert_says(error, "TIDEMARK_EXPRESSION", "watermark.as: a number cannot be added to a timestamp")
+    assert "ts - 5" in str(error)
+
+
+@pytest.mark.parametrize("name", ["_watermark", "_heartbeat", "_late", "_Watermark"])
+def test_hidden_column_names_are_reserved(spark, tmp_path, name):
+    scripts = Scripts(tmp_path, schema=f"ts TIMESTAMP, {name} STRING")
+    with pytest.raises(SchemaError, match=f"'{name}' is the name of a column that Tidemark adds"):
+        scripts.stream(spark)
+    assert_says(failure(scripts.loaded, spark), "TIDEMARK_SCHEMA", f"'{name}'")
+
+
+def test_an_unknown_option_is_an_error_with_near_matches_on_both_ways_in(spark, scripts):
+    with pytest.raises(OptionError, match=r"unknown option 'watermark\.fro'.*Did you mean 'watermark\.for'"):
+        scripts.stream(spark, {"watermark.fro": "ts"})
+    error = failure(scripts.loaded, spark, {"watermark.fro": "ts"})
+    assert_says(error, "TIDEMARK_OPTION", "unknown option 'watermark.fro'", "'watermark.for'")
+
+
+def test_a_malformed_record_stops_a_stream_and_names_its_place(spark, scripts):
+    scripts.append("s-0", "{nonsense")
+    error = failure(drain, scripts.stream(spark))
+    assert_says(error, "TIDEMARK_RECORD", "script 's-0', line 4", "format.on-error")
+
+
+def test_a_malformed_record_stops_a_batch_read_without_a_traceback_before_the_reason(spark, scripts):
+    scripts.append("s-0", "{nonsense")
+    error = failure(spark.read.format(FORMAT).options(**scripts.options()).load().collect)
+    # PySpark itself puts a line of its own before what a task of a batch says.
+    assert "[TIDEMARK_RECORD] the record at script 's-0', line 4" in str(error).splitlines()[1]
+    assert "Traceback" not in str(error)
+
+
+def test_an_error_of_the_planner_stands_in_the_first_line_too(spark, scripts):
+    with running(scripts.stream(spark)) as query:
+        query.settle()
+        (scripts.directory / "s-0.jsonl").unlink()
+        error = failure(lambda: query.query.awaitTermination(30))
+    assert_says(error, "TIDEMARK_DATA_LOSS", "split 's-0' does not exist any more", "failOnDataLoss")
+
+
+@pytest.mark.parametrize(("key", "value", "advice"), [(POLICY, "max", "'min'"), (ALLOW_MULTIPLE, "false", "true")])
+def test_a_setting_that_breaks_event_time_is_refused_when_attaching(spark, scripts, key, value, advice):
+    with settings(spark, {key: value}), pytest.raises(QueryError) as caught:
+        scripts.stream(spark)
+    assert_says(caught.value, "TIDEMARK_QUERY", key, f"Set it to {advice}")
+
+
+def test_a_setting_that_breaks_event_time_stops_a_query_that_was_attached_before(spark, scripts):
+    df = scripts.stream(spark)
+    with settings(spark, {POLICY: "max"}):
+        error = failure(drain, df)
+    assert_says(error, "TIDEMARK_QUERY", POLICY, "Set it to 'min'")
+
+
+def test_a_setting_that_delays_results_is_a_warning(spark, scripts, caplog):
+    with settings(spark, {NO_DATA: "false"}), caplog.at_level(logging.WARNING):
+        scripts.stream(spark)
+    assert any(NO_DATA in record.getMessage() for record in caplog.records)
+
+
+def test_spark_connect_is_refused_with_a_way_out():
+    client = type("SparkSession", (), {"__module__": "pyspark.sql.connect.session"})()
+    with pytest.raises(QueryError) as caught:
+        require_classic(client)
+    assert_says(caught.value, "TIDEMARK_QUERY", "Spark Connect", "spark-submit")
+    with pytest.raises(QueryError, match="Spark Connect"):
+        register(client)
+
+
+def test_only_a_loaded_stream_with_its_hidden_columns_can_be_attached(spark, scripts):
+    register(spark)
+    for df in (scripts.loaded(spark, PLAIN), scripts.loaded(spark).select("ts"), scripts.stream(spark)):
+        with pytest.raises(QueryError, match="no columns '_watermark' and '_heartbeat'"):
+            with_source_watermark(df)
+
+
+def test_a_hidden_column_that_was_computed_cannot_be_attached(spark, scripts):
+    loaded = scripts.loaded(spark).selectExpr("ts", "_watermark + INTERVAL 1 HOUR AS _watermark", "_heartbeat")
+    with pytest.raises(QueryError, match="lost its metadata"):
+        with_source_watermark(loaded)
+
+
+def test_an_unknown_time_attribute_is_named_with_the_columns_that_exist(spark, scripts):
+    with pytest.raises(QueryError, match=r"no column 'nope' .*'ts', 'k', 'v'"):
+        with_source_watermark(scripts.loaded(spark), "nope")
+
+
+def test_a_source_without_watermark_has_no_hidden_columns_and_no_time_attribute(spark, scripts):
+    df = scripts.stream(spark, PLAIN)
+    assert df.columns == ["ts", "k", "v"]
+    assert sorted(drain(df.select("v"))[0]) == [("a1",), ("b12",), ("c25",)]
+    with pytest.raises(OptionError, match="time_attributes need a watermark"):
+        scripts.stream(spark, PLAIN, "ts")

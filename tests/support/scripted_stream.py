@@ -1,0 +1,209 @@
+"""Streams made of scripts: what tests of the Spark adapter read, and how they run a query and look at it."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from datasources import read_stream
+
+__all__ = [
+    "FORMAT",
+    "TINY_QUERIES",
+    "Running",
+    "Scripts",
+    "drain",
+    "first_line",
+    "instant",
+    "running",
+    "seconds",
+    "settings",
+]
+
+FORMAT = "tidemark-scripted"
+SCHEMA = "ts TIMESTAMP, k STRING, v STRING"
+TINY_QUERIES = {
+    "spark.sql.shuffle.partitions": "1",
+    # For a handful of rows compiling costs more than running.
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.streaming.checkpoint.fileChecksum.enabled": "false",
+}
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_POLL_S = 0.03
+_names = count()
+
+
+def instant(second: float) -> str:
+    """The text of an instant, seconds since the epoch, as records hold it."""
+    return (_EPOCH + timedelta(seconds=second)).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def seconds(value: Any) -> Any:
+    """An instant as PySpark returns it, in seconds since the epoch; other values unchanged."""
+    if not isinstance(value, datetime):
+        return value
+    return (value.astimezone(UTC) - _EPOCH).total_seconds()  # PySpark returns TIMESTAMP as naive local time
+
+
+@dataclass
+class Scripts:
+    """A directory of scripts; `append` is what a producer does."""
+
+    directory: Path
+    schema: str = SCHEMA
+
+    def __post_init__(self) -> None:
+        self.directory.mkdir(parents=True, exist_ok=True)
+
+    def append(self, split: str, *rows: tuple[Any, ...] | Mapping[str, Any] | str) -> None:
+        """Append records: (second, k, v), a mapping of columns, or a line as it is."""
+        lines = "".join(_line(row) + "\n" for row in rows)
+        with (self.directory / f"{split}.jsonl").open("a", encoding="utf-8") as script:
+            script.write(lines)
+
+    def options(self, changes: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """Options of a scan whose watermark is one second behind; a change to None leaves an option out."""
+        options = {
+            "path": str(self.directory),
+            "schema": self.schema,
+            "watermark.for": "ts",
+            "watermark.as": "ts - INTERVAL '1' SECOND",
+            "scan.watermark.heartbeat-interval": "300 ms",
+            **(changes or {}),
+        }
+        return {key: value for key, value in options.items() if value is not None}
+
+    def stream(self, spark: Any, changes: Mapping[str, Any] | None = None, *time_attributes: str) -> Any:
+        """An attached stream."""
+        return read_stream(spark, FORMAT, self.options(changes), time_attributes=time_attributes)
+
+    def loaded(self, spark: Any, changes: Mapping[str, Any] | None = None) -> Any:
+        """A stream with its hidden columns; the session must be registered."""
+        return spark.readStream.format(FORMAT).options(**self.options(changes)).load()
+
+
+def _line(row: tuple[Any, ...] | Mapping[str, Any] | str) -> str:
+    if isinstance(row, str):
+        return row
+    if isinstance(row, tuple):
+        second, k, v = row
+        row = {"ts": None if second is None else instant(second), "k": k, "v": v}
+    return json.dumps(row)
+
+
+@dataclass
+class Running:
+    """A streaming query under test."""
+
+    query: Any
+    name: str
+    spark: Any
+    _seen: dict[int, Any] = field(default_factory=dict)
+
+    def settle(self) -> None:
+        """Wait until everything that is there has been processed.
+
+        Spark's own call returns after a look at the source that may have begun before the call. So it is asked again
+        after the source has looked afresh.
+        """
+        self.query.processAllAvailable()
+        threading.Event().wait(_POLL_S)
+        self.query.processAllAvailable()
+        self._note()
+
+    def wait_for(self, holds: Callable[[Running], bool], *, deadline_s: float = 30.0) -> None:
+        """Wait until something that takes time, such as an idle timeout, has had its effect."""
+        pause = threading.Event()
+        for _ in range(int(deadline_s / _POLL_S)):
+            self._note()
+            if holds(self):
+                return
+            if not self.query.isActive:
+                raise AssertionError(f"the query ended: {self.query.exception()}")
+            pause.wait(_POLL_S)
+        raise AssertionError(f"not within {deadline_s} s; watermarks: {self.watermarks}, rows: {self.rows()}")
+
+    def rows(self) -> list[tuple[Any, ...]]:
+        """What reached the memory sink so far, instants in seconds since the epoch."""
+        return [tuple(map(seconds, row)) for row in self.spark.table(self.name).collect()]
+
+    @property
+    def progress(self) -> list[Any]:
+        """Progress of every batch so far."""
+        self._note()
+        return [self._seen[batch] for batch in sorted(self._seen)]
+
+    @property
+    def watermarks(self) -> list[float]:
+        """The values that Spark's watermark took, in order, without repeats."""
+        texts = [progress.eventTime.get("watermark") for progress in self.progress]
+        values = [seconds(datetime.fromisoformat(text)) for text in texts if text is not None]
+        return [value for index, value in enumerate(values) if index == 0 or values[index - 1] != value]
+
+    def source(self, index: int = 0) -> dict[str, Any]:
+        """What a source said about itself in the newest progress."""
+        return dict(json.loads(self.progress[-1].sources[index].latestOffset))
+
+    def _note(self) -> None:
+        for progress in self.query.recentProgress:
+            self._seen[progress.batchId] = progress
+
+
+@contextmanager
+def running(
+    df: Any,
+    mode: str = "append",
+    *,
+    checkpoint: Path | None = None,
+    for_each: Callable[[Any, int], None] | None = None,
+    trigger: Mapping[str, Any] | None = None,
+) -> Iterator[Running]:
+    """Run a query while in the block, into a memory sink or into `for_each`."""
+    name = f"scripted_{next(_names)}"
+    writer = df.writeStream.outputMode(mode).queryName(name)
+    if checkpoint is not None:
+        writer = writer.option("checkpointLocation", str(checkpoint))
+    if trigger is not None:
+        writer = writer.trigger(**trigger)
+    writer = writer.format("memory") if for_each is None else writer.foreachBatch(for_each)
+    query = writer.start()
+    try:
+        yield Running(query, name, df.sparkSession)
+    finally:
+        query.stop()
+
+
+def drain(df: Any, mode: str = "append", **how: Any) -> tuple[list[tuple[Any, ...]], Running]:
+    """Run a query until everything is processed; return the memory sink's rows and the stopped query."""
+    with running(df, mode, **how) as query:
+        query.settle()
+        return [] if how.get("for_each") else query.rows(), query
+
+
+@contextmanager
+def settings(spark: Any, values: Mapping[str, str]) -> Iterator[None]:
+    """Change settings of the shared session while in the block."""
+    before = {key: spark.conf.get(key, None) for key in values}
+    for key, value in values.items():
+        spark.conf.set(key, value)
+    try:
+        yield
+    finally:
+        for key, old in before.items():
+            if old is None:
+                spark.conf.unset(key)
+            else:
+                spark.conf.set(key, old)
+
+
+def first_line(error: BaseException) -> str:
+    """The first line of an error, as a user sees it."""
+    return str(error).splitlines()[0]
