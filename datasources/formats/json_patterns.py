@@ -110,7 +110,7 @@ def timestamp_pattern(kind: TimestampText, *, is_utc: bool) -> str:
 def _decimal(precision: int, scale: int) -> str:
     # In quotes DuckDB reads the digits themselves; no rounding as no digit is beyond the scale.
     patterns = [f'"{_plain_decimal(precision - scale, scale)}"']
-    # A number comes as a double: with 15 digits in all, rounding it to the scale gives back the text's digits.
+    # A number may come through a double, as DuckDB's version has it: of 15 digits in all, each one survives that.
     whole_digits = min(precision, _SAFE_DIGITS) - scale
     if whole_digits >= 0:
         patterns.append(_plain_decimal(whole_digits, scale))

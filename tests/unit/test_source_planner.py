@@ -389,6 +389,6 @@ def test_an_idle_source_is_looked_at_without_work():
     assert query.batch() is None
     query.planner._settle = None  # at rest nothing of a planning is done but asking for the bounds
     assert query.batch() is None
+    query.clock.advance_us(6_000_000)
     with pytest.raises(TypeError):
-        query.clock.advance_us(6_000_000)
         query.batch()
