@@ -28,6 +28,7 @@ from datasources.source.mailbox import ReportMailbox
 from datasources.source.offset import Identity, Offset, split_sort_key
 from datasources.source.reports import SplitReport
 from datasources.source.split import SplitBounds, SplitId, SplitProgress
+from datasources.source.summary import Totals
 from watermark import Clock, SplitStatus
 
 __all__ = ["BatchPlanner", "PlannerSettings"]
@@ -66,6 +67,9 @@ class PlannerSettings:
 class BatchPlanner:
     """Plans the batches of one source in one process.
 
+    Attributes:
+        totals: what tasks reported since the process began.
+
     Args:
         enumerator: the connector's view of its splits.
         mailbox: where tasks' reports arrive.
@@ -91,6 +95,7 @@ class BatchPlanner:
         self._idleness = SplitIdleness(timeout_ms=settings.idle_timeout_ms, clock=clock)
         self._discovery = Discovery(enumerator, self._idleness, fail_on_data_loss=settings.fail_on_data_loss)
         self._heartbeats = HeartbeatRule(interval_ms=settings.heartbeat_interval_ms, clock=clock)
+        self.totals = Totals()
         self._run: int | None = None
         self._settled: tuple[int, tuple[SplitProgress, ...], int | None] | None = None
         self._next_poll_ns = 0
@@ -168,6 +173,7 @@ class BatchPlanner:
         """Return the splits at the end of `start`, and the largest stamp that was surely emitted."""
         if self._settled is None or self._settled[0] != start.sequence:
             reports = self._mailbox.take(start.sequence)
+            self.totals.add(reports.values())
             splits = tuple(self._settle_split(start, split, reports.get(split.split)) for split in start.splits)
             stamps = [r.stamp_ms for r in reports.values() if r.stamp_ms is not None]
             known = [ms for ms in (start.stamped_ms, start.combined_ms, *stamps) if ms is not None]

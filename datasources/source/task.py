@@ -87,13 +87,34 @@ class TaskReader:
         reader = self._factory.open()
         try:
             if self._strategy is None:
-                for task in plan.splits:
-                    for chunk in reader.read(task.split, task.start, task.end):
-                        yield self._stamped.plain(chunk.columns)
-                return
-            yield from self._stamped_run(plan, reader, self._strategy, report)
+                yield from self._plain_run(plan, reader, report)
+            else:
+                yield from self._stamped_run(plan, reader, self._strategy, report)
         finally:
             reader.close()
+
+    def _plain_run(
+        self, plan: TaskPlan, reader: SplitReader, report: Callable[[list[SplitReport]], None]
+    ) -> Iterator[pa.RecordBatch]:
+        reports = []
+        for task in plan.splits:
+            counts = ReadCounts()
+            for chunk in reader.read(task.split, task.start, task.end):
+                counts = counts + chunk.counts
+                yield self._stamped.plain(chunk.columns)
+            reports.append(
+                SplitReport(
+                    sequence=plan.sequence,
+                    split=task.split,
+                    position=task.end,
+                    watermark_ms=None,
+                    stamp_ms=None,
+                    bad=counts.bad,
+                    null_value=counts.null_value,
+                    lost=counts.lost,
+                )
+            )
+        report(reports)
 
     def _stamped_run(
         self,

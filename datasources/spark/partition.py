@@ -16,7 +16,7 @@ class TaskPartition(InputPartition):
     Args:
         plan: what to read.
         source: the id of the source run.
-        endpoint: the coordinator; None where nothing is reported (batch reads, plain sources).
+        endpoint: the coordinator; None where nothing is reported (batch reads).
     """
 
     def __init__(self, plan: TaskPlan, *, source: str = "", endpoint: Endpoint | None = None) -> None:

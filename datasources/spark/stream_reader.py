@@ -118,18 +118,15 @@ class TidemarkStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def reportLatestOffset(self) -> dict[str, Any] | None:  # noqa: N802
         """Return the state of every split, for the query's progress."""
-        return None if self._last is None else summarise(self._last)
+        return None if self._last is None else summarise(self._last, self.planner.totals)
 
     @spark_entry
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:  # noqa: ARG002 - a batch lies in its own end
         """Return the tasks of a batch. Needs nothing but `end`: it may be the first call of a new process."""
         offset = self._parse(end)
         require_same_identity(offset.identity, self._scan.planner_settings())
-        has_watermark = self._scan.source.strategy is not None
-        endpoint = self._channel if has_watermark else None
-        source = self._source_id if has_watermark else ""
-        plans = plan_tasks(offset, has_watermark=has_watermark)
-        return [TaskPartition(plan, source=source, endpoint=endpoint) for plan in plans]
+        plans = plan_tasks(offset, has_watermark=self._scan.source.strategy is not None)
+        return [TaskPartition(plan, source=self._source_id, endpoint=self._channel) for plan in plans]
 
     def commit(self, end: dict[str, Any]) -> None:
         """Do nothing: offsets are the source's whole memory, and Spark keeps them."""

@@ -267,6 +267,7 @@ def test_bad_records_can_be_nulls_or_left_out_and_are_counted(kafka):
         query = KafkaQuery(scan_of(kafka.bootstrap_servers, subscribe=topic, **{"format__on-error": choice}, **options))
         rows = query.drain().filter(pa.compute.field("_heartbeat") == False)  # noqa: E712 - an expression
         assert rows.column("id").to_pylist() == expected
+        assert query.planner.totals.bad_records == 1
         assert query.mailbox.reports[1][f"{topic}-0"].bad == 1
 
 
@@ -332,3 +333,12 @@ def test_the_scan_can_be_pickled_and_shows_no_secret(kafka):
     assert pickle.loads(pickle.dumps(scan)).source == scan.source
     assert "hunter2" not in repr(scan)
     assert KafkaSource.format_name == "tidemark-kafka"
+
+
+def test_a_source_without_a_watermark_counts_what_it_left_out_too(kafka):
+    topic = kafka.create_topic()
+    kafka.produce(topic, 0, [order(0), b"{", (b"k", None, BASE)])
+    options = {"format": "json", "schema": SCHEMA, "format__on-error": "skip"}
+    query = KafkaQuery(scan_of(kafka.bootstrap_servers, subscribe=topic, **options))
+    assert query.drain().column("id").to_pylist() == [0]
+    assert (query.planner.totals.bad_records, query.planner.totals.null_values) == (1, 1)

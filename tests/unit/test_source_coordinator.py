@@ -106,11 +106,16 @@ def test_a_conflict_stays_until_the_source_runs_anew(client, mailbox, coordinato
 
 @pytest.mark.parametrize(
     "other",
-    [{"position": 11}, {"watermark_ms": 6}, {"watermark_ms": None}, {"stamp_ms": 5}, {"late_rows": 1}, {"lost": 1}],
+    [{"position": 11}, {"watermark_ms": 6}, {"watermark_ms": None}, {"stamp_ms": 5}, {"late_rows": 1}, {"rows": 9}],
 )
-def test_every_field_counts_for_equality(coordinator, other):
+def test_every_field_that_results_depend_on_counts_for_equality(coordinator, other):
     coordinator.answer(message(report()))
     assert coordinator.answer(message(report(**other)))["conflict"]
+
+
+def test_a_range_of_which_a_part_is_gone_is_not_compared(coordinator):
+    coordinator.answer(message(report()))
+    assert coordinator.answer(message(report(rows=3, lost=2)))["conflict"] is None
 
 
 def test_reports_of_older_batches_are_ignored(coordinator):
