@@ -29,7 +29,7 @@ def register(spark: SparkSession, *sources: type[TidemarkDataSource]) -> None:
     Raises:
         QueryError: the session is a Spark Connect client.
     """
-    register_formats(spark, (*FORMATS, *sources), again=True)
+    register_formats(spark, (*FORMATS, *sources))
 
 
 def read_stream(

@@ -73,7 +73,7 @@ def take_consumer(config: ClientConfig, topic: str, partition: int, position: in
     """
     _forget_after_fork()
     key = (tuple(sorted(config.items())), topic, partition)
-    kept = _kept.pop(key, None)
+    kept = _kept.pop(key, None) or _moved(key)
     if kept is None:
         settings = {**_DEFAULTS, **config, **_OWN_SETTINGS}
         try:
@@ -85,6 +85,16 @@ def take_consumer(config: ClientConfig, topic: str, partition: int, position: in
     if kept.position != position:
         kept.move(position)
     return kept
+
+
+def _moved(key: _Key) -> PartitionConsumer | None:
+    """Take the consumer that was not used for longest, if the pool is full: its connections are worth keeping."""
+    if len(_kept) < _MOST_KEPT:
+        return None
+    oldest = next((other for other in _kept if other[0] == key[0]), None)
+    if oldest is None:
+        return None
+    return PartitionConsumer(key, _kept.pop(oldest).consumer, -1)
 
 
 def return_consumer(used: PartitionConsumer) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import heapq
+
 from datasources.source.combine import others_us, to_us
 from datasources.source.offset import Offset
 from datasources.source.task import SplitTask, TaskPlan
@@ -9,11 +11,17 @@ from datasources.source.task import SplitTask, TaskPlan
 __all__ = ["plan_tasks"]
 
 
-def plan_tasks(end: Offset, *, has_watermark: bool) -> list[TaskPlan]:
+def plan_tasks(end: Offset, *, has_watermark: bool, most_tasks: int | None = None) -> list[TaskPlan]:
     """Return the tasks of the batch that ends at `end`.
 
-    One task per split that has something to read, again or for the first time. If there is none, a source with a
-    watermark gets one task that carries the heartbeat.
+    Splits that have something to read, again or for the first time, are spread over the tasks. If there is none, a
+    source with a watermark gets one task that carries the heartbeat.
+
+    Args:
+        end: the batch.
+        has_watermark: whether the source has hidden columns, and so heartbeats.
+        most_tasks: into how many tasks the splits are put at most; None = one each. A split's rows and stamps do not
+            depend on which other splits its task reads.
     """
     others = others_us(end.splits)
     tasks = [
@@ -29,10 +37,21 @@ def plan_tasks(end: Offset, *, has_watermark: bool) -> list[TaskPlan]:
         if split.rows or (has_watermark and split.known_at < split.start)
     ]
     ceiling_us = None if end.ceiling_ms is None else end.ceiling_ms * 1_000
-    groups: list[tuple[SplitTask, ...]] = [(task,) for task in tasks]
+    groups = _spread(tasks, most_tasks or len(tasks))
     if not groups and has_watermark:
         groups = [()]
     return [
         TaskPlan(sequence=end.sequence, splits=group, floor_us=to_us(end.combined_ms), ceiling_us=ceiling_us)
         for group in groups
     ]
+
+
+def _spread(tasks: list[SplitTask], most: int) -> list[tuple[SplitTask, ...]]:
+    """Put the tasks of splits into `most` groups of about equal work: the largest first, each to the least loaded."""
+    groups: list[list[SplitTask]] = [[] for _ in range(min(most, len(tasks)))]
+    loads = [(0, index) for index in range(len(groups))]
+    for task in sorted(tasks, key=lambda task: (task.known_at - task.end, task.split)):
+        load, index = heapq.heappop(loads)
+        groups[index].append(task)
+        heapq.heappush(loads, (load + task.end - task.known_at, index))
+    return [tuple(group) for group in groups]

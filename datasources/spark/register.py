@@ -17,11 +17,14 @@ if TYPE_CHECKING:
 __all__ = ["GLOBAL_PREFIX", "register_formats", "session_defaults"]
 
 GLOBAL_PREFIX = "spark.tidemark."
+_TASKS_PER_SLOT = 2  # splits differ in size: two waves even that out
 _COORDINATOR_HOST = f"{GLOBAL_PREFIX}coordinator.host"
 _COORDINATOR_PORT = f"{GLOBAL_PREFIX}coordinator.port"
 
 
-def register_formats(spark: SparkSession, formats: Sequence[type[TidemarkDataSource]], *, again: bool) -> Coordinator:
+def register_formats(
+    spark: SparkSession, formats: Sequence[type[TidemarkDataSource]], *, again: bool = True
+) -> Coordinator:
     """Make the formats known to a session, start the application's coordinator once, listen to the session's queries.
 
     Calling it again is harmless. Session time zone, ANSI flag and `spark.tidemark.*` are bound as defaults at the
@@ -38,7 +41,11 @@ def register_formats(spark: SparkSession, formats: Sequence[type[TidemarkDataSou
     """
     require_classic(spark)
     coordinator = _application_coordinator(spark)
-    binding = Binding(endpoint=coordinator.endpoint, defaults=session_defaults(spark))
+    binding = Binding(
+        endpoint=coordinator.endpoint,
+        defaults=session_defaults(spark),
+        most_tasks=_TASKS_PER_SLOT * spark.sparkContext.defaultParallelism,
+    )
     known: dict[str, tuple[type[TidemarkDataSource], Binding]] = getattr(spark, "_tidemark_formats", {})
     for source in formats:
         if again or known.get(source.name()) != (source, binding):

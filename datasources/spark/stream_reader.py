@@ -125,7 +125,8 @@ class TidemarkStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """Return the tasks of a batch. Needs nothing but `end`: it may be the first call of a new process."""
         offset = self._parse(end)
         require_same_identity(offset.identity, self._scan.planner_settings())
-        plans = plan_tasks(offset, has_watermark=self._scan.source.strategy is not None)
+        has_watermark = self._scan.source.strategy is not None
+        plans = plan_tasks(offset, has_watermark=has_watermark, most_tasks=self._binding.most_tasks)
         return [TaskPartition(plan, source=self._source_id, endpoint=self._channel) for plan in plans]
 
     def commit(self, end: dict[str, Any]) -> None:

@@ -342,3 +342,13 @@ def test_a_source_without_a_watermark_counts_what_it_left_out_too(kafka):
     query = KafkaQuery(scan_of(kafka.bootstrap_servers, subscribe=topic, **options))
     assert query.drain().column("id").to_pylist() == [0]
     assert (query.planner.totals.bad_records, query.planner.totals.null_values) == (1, 1)
+
+
+def test_more_partitions_than_the_pool_keeps_share_its_consumers(kafka):
+    topic = kafka.create_topic(partitions=12)
+    for partition in range(12):
+        kafka.produce(topic, partition, [b"%d" % (partition * 10 + n) for n in range(5)])
+    query = KafkaQuery(scan_of(kafka.bootstrap_servers, subscribe=topic))
+    expected = sorted(b"%d" % n for n in range(120) if n % 10 < 5)
+    assert sorted(ids(query.drain(rows=24))) == expected  # every partition is left and taken up again
+    assert len(_kept) <= 8

@@ -173,10 +173,10 @@ class Query:
             return None
         return Offset.from_json(end.to_json())
 
-    def read(self, end: Offset, *, take: int | None = None) -> list[Row]:
+    def read(self, end: Offset, *, take: int | None = None, most_tasks: int | None = None) -> list[Row]:
         """Read a batch; with `take` each task's consumer stops after that many rows, as LIMIT does."""
         rows: list[Row] = []
-        for plan in plan_tasks(end, has_watermark=True):
+        for plan in plan_tasks(end, has_watermark=True, most_tasks=most_tasks):
             reader = TaskReader(factory=self.log, strategy=self.strategy, stamped=StampedSchema(OUTPUT))
             task_rows: list[Row] = []
             generator = reader.run(plan, self.mailbox.put)
