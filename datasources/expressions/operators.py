@@ -170,11 +170,11 @@ def multiply(scope: Scope, tree: exp.Expr, left: Node, right: Node) -> Node:
     """Type ``left * right``."""
     pair = _Pair(scope=scope, tree=tree, symbol="*", left=left, right=right)
     if types.INTERVAL in pair.kinds():
-        other = right if left.type == types.INTERVAL else left
+        interval, other = (left, right) if left.type == types.INTERVAL else (right, left)
         if not is_integral(other.type):
             raise pair.refusal()
         return _folded(
-            Apply(kernel="int_multiply", arguments=(left, right), type=types.INTERVAL, params=(64, Fault.OVERFLOW))
+            Apply(kernel="int_multiply", arguments=(interval, other), type=types.INTERVAL, params=(64, Fault.OVERFLOW))
         )
     if pair.is_integral():
         return pair.integers("int_multiply")

@@ -139,8 +139,6 @@ class BatchPlanner:
         first = self._run is None
         if first:
             self._adopt(start)
-        elif self._clock.monotonic_ns() < self._next_poll_ns:
-            return start
         self._next_poll_ns = self._clock.monotonic_ns() + self._settings.poll_interval_ms * _NS_PER_MS
         bounds = self._enumerator.bounds()
         if not first and self._is_at_rest(start, bounds):
@@ -158,6 +156,14 @@ class BatchPlanner:
         if not shares:
             self._heartbeats.planned()
         return self._offset(start, splits, shares, combined, stamped)
+
+    def poll_delay_ns(self) -> int:
+        """Return how long to wait before planning again, so that the source is not asked too often.
+
+        Waiting is the caller's: an answer without a look would say that there is no new data, and
+        `processAllAvailable()` would believe it.
+        """
+        return max(0, self._next_poll_ns - self._clock.monotonic_ns())
 
     def close(self) -> None:
         """Release the enumerator's connections."""

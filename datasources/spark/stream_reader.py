@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import secrets
+import threading
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -40,7 +41,8 @@ from watermark import SystemClock
 
 __all__ = ["TidemarkStreamReader"]
 
-_RUNNER_STATE = ("planner", "_channel", "_coordinator", "_source_id")
+_RUNNER_STATE = ("planner", "_channel", "_coordinator", "_source_id", "_pause")
+_NS_PER_S = 1_000_000_000
 
 
 class TidemarkStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
@@ -79,6 +81,10 @@ class TidemarkStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         )
 
     @functools.cached_property
+    def _pause(self) -> threading.Event:
+        return threading.Event()  # never set: Spark asks about 100 times a second, the brokers should not be
+
+    @functools.cached_property
     def _channel(self) -> Endpoint:
         return self._binding.endpoint or self._coordinator.endpoint
 
@@ -101,6 +107,7 @@ class TidemarkStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:  # noqa: N802
         """Return the end of the next batch, or `start` if there is nothing to do."""
         budget = limit.max_rows if isinstance(limit, ReadMaxRows) else None
+        self._pause.wait(self.planner.poll_delay_ns() / _NS_PER_S)
         offset = self._parse(start)
         planned = self.planner.plan(offset, budget)
         self._last, self._last_raw = planned, start if planned is offset else planned.to_json()
