@@ -1,4 +1,4 @@
-"""The console script `tidemark`: demo, doctor, options, replay.
+"""The console script `tidemark`: demo, doctor, options, replay, watch.
 
 Errors of ours are one paragraph on standard error and exit status 2; there is a traceback for our bugs only. Commands
 import what they need when they run: `tidemark doctor` must work where half of it is missing.
@@ -161,6 +161,21 @@ def replay(file: Annotated[Path, typer.Argument(metavar="FILE.json", help="A tim
     from watermark.__main__ import main as replay_file
 
     raise typer.Exit(replay_file([str(file)]))
+
+
+@app.command()
+def watch(
+    url: Annotated[
+        str, typer.Argument(metavar="[URL]", envvar="TIDEMARK_UI", help="Where the driver serves its page.")
+    ] = "http://127.0.0.1:4055",
+    once: Annotated[  # noqa: FBT002 - a flag of the command line
+        bool, typer.Option("--once", help="Print one table and end.")
+    ] = False,
+) -> None:
+    """Show the watermark of every split of a running application, live."""
+    from datasources.observe.watch import watch as run
+
+    run(url, console=_console(), is_once=once)
 
 
 if __name__ == "__main__":

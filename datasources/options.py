@@ -159,6 +159,8 @@ def _explain(error: ValidationError, aliases: Mapping[str, Any]) -> str:
 def _reason(problem: Any, field: Any) -> str:
     if problem["type"] == "enum" and field is not None:
         return f"use one of {_quoted(_choices(field.annotation))}."
+    if problem["type"].startswith("bool"):
+        return "use 'true' or 'false'."
     text = str(problem["msg"]).removeprefix("Value error, ")
     return text if text.endswith(".") else f"{text}."
 

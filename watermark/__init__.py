@@ -63,6 +63,7 @@ from watermark.valve import MultiInputWatermarks, StatusWatermarkValve
 from watermark.vectorized import (
     combine_arrays,
     combined_stamps,
+    first_beyond,
     floor_candidates,
     late_mask,
     running_watermarks,
@@ -136,6 +137,7 @@ __all__ = [
     "combine",
     "combine_arrays",
     "combined_stamps",
+    "first_beyond",
     "floor_candidates",
     "floor_to_ms",
     "group_minimum",

@@ -15,7 +15,14 @@ from numpy.typing import NDArray
 from watermark.event_time import MAX_WATERMARK, MICROS_PER_MILLI, MIN_WATERMARK, EventTime
 from watermark.split_status import SplitStatus
 
-__all__ = ["combine_arrays", "combined_stamps", "floor_candidates", "late_mask", "running_watermarks"]
+__all__ = [
+    "combine_arrays",
+    "combined_stamps",
+    "first_beyond",
+    "floor_candidates",
+    "late_mask",
+    "running_watermarks",
+]
 
 
 def floor_candidates(values_us: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -74,6 +81,18 @@ def late_mask(
     if valid is not None:
         late &= valid
     return late
+
+
+def first_beyond(candidates: NDArray[np.int64], valid: NDArray[np.bool_] | None, allowed: EventTime) -> int | None:
+    """Return the index of the first record whose candidate exceeds ``allowed``; ``None`` if there is no such record.
+
+    That record is where an aligned reader stops: it is not read.
+    """
+    beyond = candidates > allowed
+    if valid is not None:
+        beyond &= valid
+    index = int(beyond.argmax()) if beyond.size else 0
+    return index if beyond.size and beyond[index] else None
 
 
 def combine_arrays(

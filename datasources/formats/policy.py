@@ -36,16 +36,26 @@ class Outcome:
         kept: for each input record whether it has a row in `columns`; None when every one has.
         bad_rows: number of bad records, kept as null rows or skipped.
         null_value_rows: number of records without a value; they never give a row.
+        statuses: of each input record; None when all are plain data.
     """
 
     columns: pa.RecordBatch
     kept: npt.NDArray[np.bool_] | None
     bad_rows: int
     null_value_rows: int
+    statuses: npt.NDArray[np.uint8] | None = None
 
     def input_row(self, row: int) -> int:
         """Return which input record a row of `columns` comes from."""
         return row if self.kept is None else int(np.flatnonzero(self.kept)[row])
+
+    def counts_before(self, row: int) -> tuple[int, int]:
+        """Return how many bad records and records without a value come before a row of `columns`."""
+        if self.statuses is None:
+            return 0, 0
+        before = self.statuses[: self.input_row(row)]
+        bad = int(np.count_nonzero(before == RecordStatus.BAD))
+        return bad, int(np.count_nonzero(before == RecordStatus.NULL_VALUE))
 
 
 def apply_policy(decoded: Decoded, on_error: OnError, place: Callable[[int], str]) -> Outcome:
@@ -74,6 +84,7 @@ def apply_policy(decoded: Decoded, on_error: OnError, place: Callable[[int], str
         kept=None if all_kept else kept,
         bad_rows=int(np.count_nonzero(bad)),
         null_value_rows=int(np.count_nonzero(absent)),
+        statuses=decoded.statuses,
     )
 
 

@@ -1,23 +1,33 @@
-"""Consumers that outlive a task: one per partition and worker process, with what they fetched ahead.
+"""Consumers that outlive a task or a planning, in the process that opened them.
 
-A consumer that ended one range stands where the next one usually begins, and librdkafka has already fetched beyond it.
-So it is kept, with the records that were taken but lie behind the range. That is an optimisation only: a task that
-finds no consumer at its position opens one or moves one. The pool is bounded; it belongs to one process.
+One per partition for executors: a consumer that ended one range stands where the next one usually begins, and
+librdkafka has already fetched beyond it. So it is kept, with the records that were taken but not used. One for many
+partitions for the driver, which reads a few records here and there: it keeps its connections and nothing else.
+
+Both are optimisations only: who finds no consumer at its position opens one or moves one. The pools are bounded.
 """
 
 from __future__ import annotations
 
-import atexit
-import os
-from collections import OrderedDict
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from confluent_kafka import Consumer, KafkaException, Message, TopicPartition
 
 from datasources.kafka.client_config import QUIET, ClientConfig
 from datasources.kafka.errors import explain
+from datasources.kafka.kept import Kept
+from datasources.kafka.topic_partition import TopicPartitionName
 
-__all__ = ["PartitionConsumer", "return_consumer", "take_consumer"]
+__all__ = [
+    "PartitionConsumer",
+    "WideConsumer",
+    "return_consumer",
+    "return_wide_consumer",
+    "take_consumer",
+    "take_wide_consumer",
+]
 
 _MOST_KEPT = 8
 _OWN_SETTINGS = {
@@ -36,10 +46,18 @@ _DEFAULTS = {
     "fetch.wait.max.ms": "100",
     "allow.auto.create.topics": "false",
 }
+_WIDE_SETTINGS = {
+    "queued.min.messages": "1",  # nothing is fetched again before everything that came was looked at
+    "queued.max.messages.kbytes": "65536",
+    "fetch.queue.backoff.ms": "1",
+    "fetch.min.bytes": "1",
+    "fetch.wait.max.ms": "1",  # a request that waits for new records would hold up the next planning
+}
+_WIDE_RESPONSE_BYTES = "16777216"  # a bound of the driver's memory: it is some ten times that as message objects
+_FETCH_BYTES = ("fetch.message.max.bytes", "max.partition.fetch.bytes")  # two names of one setting
 
-_Key = tuple[tuple[tuple[str, str], ...], str, int]
-_kept: OrderedDict[_Key, PartitionConsumer] = OrderedDict()
-_owner = {"pid": 0}
+_Config = tuple[tuple[str, str], ...]
+_Key = tuple[_Config, str, int]
 
 
 @dataclass(slots=True)
@@ -50,19 +68,66 @@ class PartitionConsumer:
         consumer: confluent-kafka's.
         position: the next offset that it will give, `pending` included.
         pending: records taken but not used, in order.
+        reached: the log was read up to here, as far as the client said so; it says so once.
     """
 
     key: _Key
     consumer: Consumer
     position: int
     pending: list[Message] = field(default_factory=list)
+    reached: int = -1
 
     def move(self, position: int) -> None:
         """Continue at another offset; what was fetched is dropped."""
         _, topic, partition = self.key
         self.pending = []
         self.position = position
+        self.reached = -1
         self.consumer.assign([TopicPartition(topic, partition, position)])
+
+    def go_to(self, position: int) -> None:
+        """Continue at another offset; what was fetched is used where it can be."""
+        if position == self.position:
+            return
+        if self.pending and self.position < position <= self.pending[-1].offset() + 1:
+            self.pending = self.pending[bisect_left(self.pending, position, key=Message.offset) :]
+            self.position = position
+        else:
+            self.move(position)
+
+    def take_back(self, records: list[Message]) -> None:
+        """Give the last records again, before what is pending: their user does not know which ones it used."""
+        if records:
+            self.pending = records + self.pending
+            self.position = records[0].offset()
+
+
+@dataclass(frozen=True, slots=True)
+class WideConsumer:
+    """A consumer of many partitions, assigned anew for each use. `key`: its settings and bytes per partition."""
+
+    key: tuple[_Config, int]
+    consumer: Consumer
+
+    def assign(self, positions: Mapping[TopicPartitionName, int]) -> None:
+        """Read these partitions, from these offsets on."""
+        self.consumer.assign([TopicPartition(*name, position) for name, position in positions.items()])
+
+    def drop(self, names: Iterable[TopicPartitionName]) -> None:
+        """Read some partitions no longer; what was fetched of them is dropped."""
+        self.consumer.incremental_unassign([TopicPartition(*name) for name in names])
+
+    def add(self, name: TopicPartitionName, position: int) -> None:
+        """Read one more partition."""
+        self.consumer.incremental_assign([TopicPartition(*name, position)])
+
+
+def _close_consumer(kept: PartitionConsumer | WideConsumer) -> None:
+    kept.consumer.close()
+
+
+_kept: Kept[_Key, PartitionConsumer] = Kept(_MOST_KEPT, _close_consumer)
+_kept_wide: Kept[tuple[_Config, int], WideConsumer] = Kept(_MOST_KEPT, _close_consumer)
 
 
 def take_consumer(config: ClientConfig, topic: str, partition: int, position: int) -> PartitionConsumer:
@@ -71,48 +136,55 @@ def take_consumer(config: ClientConfig, topic: str, partition: int, position: in
     Raises:
         SourceUnavailable, OptionError: it cannot be opened with these settings.
     """
-    _forget_after_fork()
     key = (tuple(sorted(config.items())), topic, partition)
-    kept = _kept.pop(key, None) or _moved(key)
-    if kept is None:
-        settings = {**_DEFAULTS, **config, **_OWN_SETTINGS}
-        try:
-            consumer = Consumer(settings)
-        except KafkaException as error:
-            doing = f"opening a consumer for topic '{topic}', partition {partition}"
-            raise explain(error, doing=doing, servers=config.bootstrap_servers) from None
-        kept = PartitionConsumer(key, consumer, -1)
-    if kept.position != position:
-        kept.move(position)
-    return kept
-
-
-def _moved(key: _Key) -> PartitionConsumer | None:
-    """Take the consumer that was not used for longest, if the pool is full: its connections are worth keeping."""
-    if len(_kept) < _MOST_KEPT:
-        return None
-    oldest = next((other for other in _kept if other[0] == key[0]), None)
-    if oldest is None:
-        return None
-    return PartitionConsumer(key, _kept.pop(oldest).consumer, -1)
+    used = _kept.take(key) or _moved(key)
+    if used is None:
+        doing = f"opening a consumer for topic '{topic}', partition {partition}"
+        used = PartitionConsumer(key, _open({**_DEFAULTS, **config, **_OWN_SETTINGS}, doing), -1)
+    used.go_to(position)
+    return used
 
 
 def return_consumer(used: PartitionConsumer) -> None:
     """Give a consumer back for the next range."""
-    _kept[used.key] = used
-    while len(_kept) > _MOST_KEPT:
-        _, oldest = _kept.popitem(last=False)
-        oldest.consumer.close()
+    _kept.give(used.key, used)
 
 
-def _forget_after_fork() -> None:
-    if _owner["pid"] != os.getpid():
-        _kept.clear()  # a parent's consumers do not work here, and closing them would not either
-        _owner["pid"] = os.getpid()
-        atexit.register(_close_all)
+def take_wide_consumer(config: ClientConfig, partition_bytes: int) -> WideConsumer:
+    """Return a consumer of many partitions, to which none is assigned. The caller owns it.
+
+    Args:
+        config: client settings; what they say about the sizes of requests is not for this consumer.
+        partition_bytes: the most that a request asks of each partition.
+
+    Raises:
+        SourceUnavailable, OptionError: it cannot be opened with these settings.
+    """
+    key = (tuple(sorted(config.items())), partition_bytes)
+    kept = _kept_wide.take(key)
+    if kept is not None:
+        return kept
+    given = {name: value for name, value in config.items() if name not in _FETCH_BYTES}
+    defaults = {**_DEFAULTS, "fetch.max.bytes": _WIDE_RESPONSE_BYTES}
+    own = {**_OWN_SETTINGS, **_WIDE_SETTINGS, _FETCH_BYTES[0]: str(partition_bytes)}
+    return WideConsumer(key, _open({**defaults, **given, **own}, "opening a consumer for looking ahead"))
 
 
-def _close_all() -> None:
-    while _kept:
-        _, kept = _kept.popitem()
-        kept.consumer.close()
+def return_wide_consumer(used: WideConsumer) -> None:
+    """Give a consumer back; it fetches nothing until it is used again."""
+    used.consumer.unassign()
+    _kept_wide.give(used.key, used)
+
+
+def _moved(key: _Key) -> PartitionConsumer | None:
+    """Take the consumer that was not used for longest, if the pool is full: its connections are worth keeping."""
+    oldest = next((other for other in _kept if other[0] == key[0]), None) if _kept.is_full else None
+    found = None if oldest is None else _kept.take(oldest)
+    return None if found is None else PartitionConsumer(key, found.consumer, -1)
+
+
+def _open(settings: Mapping[str, str], doing: str) -> Consumer:
+    try:
+        return Consumer(dict(settings))
+    except KafkaException as error:
+        raise explain(error, doing=doing, servers=settings["bootstrap.servers"]) from None

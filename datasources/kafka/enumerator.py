@@ -53,6 +53,7 @@ class KafkaEnumerator:
         self._clock = clock
         self._partitions: list[TopicPartitionName] | None = None
         self._next_discovery_ns = 0
+        self._compacted: dict[str, bool] = {}
 
     def start_positions(self) -> Mapping[SplitId, int]:
         """Resolve the start in every partition that exists now."""
@@ -73,6 +74,25 @@ class KafkaEnumerator:
         """Return the beginning of a partition that appeared while the query ran."""
         pair = parse_split(split)
         return self._metadata.beginnings([pair])[pair]
+
+    def may_lose_records(self, split: SplitId) -> bool:
+        """Whether the topic is compacted; asked once per topic."""
+        topic, _ = parse_split(split)
+        if topic not in self._compacted:
+            self._compacted[topic] = self._metadata.is_compacted(topic)
+        return self._compacted[topic]
+
+    def positions_at(self, times_ms: Mapping[SplitId, int]) -> Mapping[SplitId, int | None]:
+        """Return the first position in each split whose record has a Kafka timestamp at or after a time, ms.
+
+        None where no record is that late. Producers may stamp records in any order, so earlier ones may follow.
+
+        Raises:
+            SourceUnavailable: the brokers do not answer, or one of the topics does not exist.
+        """
+        asked = {parse_split(split): max(0, time) for split, time in times_ms.items()}  # below 0 are words for the ends
+        found = self._metadata.at_times(asked)
+        return {split: found[parse_split(split)] for split in times_ms}
 
     def close(self) -> None:
         """Close the clients."""

@@ -4,53 +4,38 @@ Offsets may have gaps (compaction, aborted transactions, control records), so th
 record. The range ends when a record at or behind `end` arrives, or when the broker says that the partition was read up
 to there. Small requests beat large ones: a list of 500 message objects stays in the caches. Python's cyclic collector
 is off while a range is read: it would walk thousands of live messages again and again, and nothing here makes cycles.
+
+Who reads a range may stop in its middle. Only it knows which records it used, so the last list that it was given is
+kept, and the next range, which begins inside of it, needs no request.
 """
 
 from __future__ import annotations
 
 import gc
-import logging
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from confluent_kafka import KafkaError, KafkaException, Message, TopicPartition
+from confluent_kafka import KafkaException, Message
 
-from datasources.errors import DataLossError, SourceUnavailable
-from datasources.kafka.client_config import ClientConfig
 from datasources.kafka.consumers import PartitionConsumer, return_consumer, take_consumer
-from datasources.kafka.errors import explain
+from datasources.kafka.partition_log import Event, FetchSettings, PartitionLog, Patience
 from watermark import Clock
 
-__all__ = ["FetchSettings", "Fetched", "PartitionFetcher"]
+__all__ = ["FetchSettings", "Fetched", "PartitionFetcher", "collector_off"]
 
-_logger = logging.getLogger(__name__)
 _REQUEST_RECORDS = 500
 _REQUEST_WAIT_S = 0.1
 _MOST_RECORDS = 16_384
 _MOST_BYTES = 8 << 20
-_NS_PER_MS = 1_000_000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FetchSettings:
-    """How to fetch.
-
-    Attributes:
-        config: client settings.
-        poll_timeout_ms: how long to wait for a record that must exist.
-        fail_on_data_loss: whether a missing part of the range is an error.
-    """
-
-    config: ClientConfig
-    poll_timeout_ms: int
-    fail_on_data_loss: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fetched:
-    """Consecutive records, and how many offsets before them were gone."""
+    """Consecutive records of a partition, and how many offsets before them were gone."""
 
+    topic: str
+    partition: int
     messages: list[Message]
     lost: int = 0
 
@@ -66,13 +51,12 @@ class PartitionFetcher:
     """
 
     def __init__(self, settings: FetchSettings, topic: str, partition: int, clock: Clock) -> None:
-        self._settings = settings
-        self._topic = topic
-        self._partition = partition
-        self._clock = clock
+        self._log = PartitionLog(settings, topic, partition)
+        self._patience = Patience(settings, clock)
         self._lost = 0
+        self._is_gone = False
 
-    def fetch(self, start: int, end: int) -> Iterator[Fetched]:
+    def fetch(self, start: int, end: int) -> Generator[Fetched, None, None]:
         """Yield the records of [start, end) in lists of some ten thousand.
 
         Raises:
@@ -81,19 +65,35 @@ class PartitionFetcher:
         """
         if start >= end:
             return
-        used = take_consumer(self._settings.config, self._topic, self._partition, start)
-        finished = False
+        used = take_consumer(self._log.settings.config, self._log.topic, self._log.partition, start)
         try:
-            with _collector_off():
-                while not finished:
-                    messages, finished = self._gather(used, end)
-                    lost, self._lost = self._lost, 0
-                    if messages or lost:
-                        yield Fetched(messages=messages, lost=lost)
+            with collector_off():
+                yield from self._lists(used, end)
+        except GeneratorExit:
+            self._give_back(used)
+            raise
         except BaseException:
             used.consumer.close()  # its position is unknown to the next task
             raise
-        return_consumer(used)
+        self._give_back(used)
+
+    def _give_back(self, used: PartitionConsumer) -> None:
+        if self._is_gone:
+            used.consumer.close()  # it would not notice a new topic of the same name
+        else:
+            return_consumer(used)
+
+    def _lists(self, used: PartitionConsumer, end: int) -> Iterator[Fetched]:
+        finished = False
+        while not finished:
+            messages, finished = self._gather(used, end)
+            lost, self._lost = self._lost, 0
+            if messages or lost:
+                try:
+                    yield Fetched(topic=self._log.topic, partition=self._log.partition, messages=messages, lost=lost)
+                except GeneratorExit:
+                    used.take_back(messages)
+                    raise
 
     def _gather(self, used: PartitionConsumer, end: int) -> tuple[list[Message], bool]:
         """Collect up to a list's worth; True when the range ended."""
@@ -109,110 +109,87 @@ class PartitionFetcher:
 
     def _next(self, used: PartitionConsumer, end: int) -> tuple[list[Message], bool]:
         """Return the next records before `end`; True when nothing before `end` can follow."""
-        deadline = self._clock.monotonic_ns() + self._settings.poll_timeout_ms * _NS_PER_MS
+        self._patience.renew()
         while used.position < end:
             received, used.pending = used.pending, []
-            if not received:
+            if not received and used.reached < end:
                 received = self._consume(used, end)
-            records, reached = self._records(used, received)
+            records = self._records(used, received, end)
             if records:
                 return self._cut(used, records, end)
-            if reached is not None and reached >= end:
-                used.position = reached
-                return [], True
-            if self._clock.monotonic_ns() > deadline:
-                raise self._stalled(used, end)
+            if used.reached >= end:
+                used.position = end
+            elif used.position < end:
+                self._wait(used, end)
         return [], True
 
+    def _wait(self, used: PartitionConsumer, end: int) -> None:
+        if self._patience.is_over():
+            raise self._log.stalled(used.consumer, used.position, end)
+        if self._patience.is_gone(self._log, used.consumer):
+            self._lose_rest(used, used.position, end)
+
     def _consume(self, used: PartitionConsumer, end: int) -> list[Message]:
+        """Take what is there, else wait for one message: gaps may keep a larger number from ever being reached."""
         wanted = min(_REQUEST_RECORDS, end - used.position)
         try:
-            received: list[Message] = used.consumer.consume(wanted, _REQUEST_WAIT_S)
+            received: list[Message] = used.consumer.consume(wanted, 0) or used.consumer.consume(1, _REQUEST_WAIT_S)
         except KafkaException as error:
-            raise self._explained(error) from None
+            raise self._log.explained(error) from None
         return received
 
-    def _records(self, used: PartitionConsumer, received: list[Message]) -> tuple[list[Message], int | None]:
-        """Separate records from the client's events; return the records and the position that an event proved."""
+    def _records(self, used: PartitionConsumer, received: list[Message], end: int) -> list[Message]:
+        """Separate records from the client's events, and follow the events, each where it stands."""
         if not any(map(Message.error, received)):  # per record: kept in C
-            return received, None
-        events = [m for m in received if m.error() is not None]
-        reached = None
-        for event in events:
-            code = event.error().code()
-            if code == KafkaError._PARTITION_EOF:  # noqa: SLF001 - librdkafka's name
-                reached = event.offset()
-            elif code == KafkaError._AUTO_OFFSET_RESET:  # noqa: SLF001
-                self._out_of_range(used)
-            elif event.error().fatal() or code not in _PASSING:
-                raise self._explained(event.error())
-        return [m for m in received if m.error() is None], reached
+            return received
+        records: list[Message] = []
+        for message in received:
+            if message.error() is None:
+                records.append(message)
+            else:
+                self._follow(message, used, records[-1].offset() + 1 if records else used.position, end)
+        return records
+
+    def _follow(self, message: Message, used: PartitionConsumer, position: int, end: int) -> None:
+        event = self._log.event(message)
+        if event is Event.END:
+            used.reached = message.offset()
+        elif event is Event.OUT_OF_RANGE:
+            self._skip(used, position, end)
+        elif event is Event.GONE:
+            self._lose_rest(used, position, end)
 
     def _cut(self, used: PartitionConsumer, records: list[Message], end: int) -> tuple[list[Message], bool]:
-        last = records[-1].offset()
-        if last < end:
-            used.position = last + 1
+        behind = records[-1].offset() + 1
+        if behind <= end:
+            used.position = end if used.reached >= end else max(used.position, behind)
             return records, used.position >= end
         inside = sum(1 for m in records if m.offset() < end)
         used.pending = records[inside:]
         used.position = end
         return records[:inside], True
 
-    def _out_of_range(self, used: PartitionConsumer) -> None:
+    def _skip(self, used: PartitionConsumer, position: int, end: int) -> None:
         """The position is not in the log: fail, or go on with the first record that is there."""
-        low, high = self._log_range(used)
-        where = (
-            f"topic '{self._topic}', partition {self._partition}: offset {used.position} is gone; the log now holds "
-            f"[{low}, {high})"
-        )
-        if self._settings.fail_on_data_loss:
-            raise DataLossError(
-                f"{where}. Records were deleted before they were read (retention, or the topic was created again). "
-                f"Set failOnDataLoss to false to go on with what is there."
-            )
-        begin = low if used.position < low else high
-        _logger.warning("data_loss accepted=true where=%r", where)
-        self._lost += max(0, begin - used.position)
+        begin = position
+        if position < end:  # else it is the next range's concern
+            begin = self._log.next_position(used.consumer, position, end)
+            self._lost += begin - position
         used.move(begin)
+        self._patience.renew()
 
-    def _log_range(self, used: PartitionConsumer) -> tuple[int, int]:
-        timeout_s = self._settings.config.api_timeout_ms / 1_000
-        try:
-            found = used.consumer.get_watermark_offsets(TopicPartition(self._topic, self._partition), timeout_s)
-        except KafkaException as error:
-            raise self._explained(error) from None
-        return int(found[0]), int(found[1])
-
-    def _stalled(self, used: PartitionConsumer, end: int) -> Exception:
-        low, high = self._log_range(used)
-        return SourceUnavailable(
-            f"topic '{self._topic}', partition {self._partition}: nothing arrived at offset {used.position} for "
-            f"{self._settings.poll_timeout_ms} ms, though the range ends at {end} and the log holds [{low}, {high}). "
-            f"Check the broker, or raise kafkaConsumer.pollTimeoutMs."
-        )
-
-    def _explained(self, error: KafkaException | KafkaError) -> Exception:
-        doing = f"reading topic '{self._topic}', partition {self._partition}"
-        return explain(error, doing=doing, servers=self._settings.config.bootstrap_servers)
-
-
-# Errors that the client repairs by itself while the deadline lasts.
-_PASSING = frozenset(
-    {
-        KafkaError._TRANSPORT,  # noqa: SLF001
-        KafkaError._ALL_BROKERS_DOWN,  # noqa: SLF001
-        KafkaError._RESOLVE,  # noqa: SLF001
-        KafkaError._TIMED_OUT,  # noqa: SLF001
-        KafkaError.LEADER_NOT_AVAILABLE,
-        KafkaError.NOT_LEADER_FOR_PARTITION,
-        KafkaError.REQUEST_TIMED_OUT,
-        KafkaError.OFFSET_NOT_AVAILABLE,
-    }
-)
+    def _lose_rest(self, used: PartitionConsumer, position: int, end: int) -> None:
+        """The partition does not exist any more: fail, or end the range."""
+        self._is_gone = True
+        if position < end:
+            self._log.lose_rest(position, end)
+            self._lost += end - position
+            used.position = end
 
 
 @contextmanager
-def _collector_off() -> Iterator[None]:
+def collector_off() -> Iterator[None]:
+    """Keep Python's cyclic collector from walking thousands of live messages."""
     was_on = gc.isenabled()
     gc.disable()
     try:

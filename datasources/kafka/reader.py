@@ -1,24 +1,21 @@
-"""Kafka ranges as Arrow columns, on an executor."""
+"""Kafka ranges as Arrow columns: on an executor range by range, on the driver a few records of many partitions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
-from confluent_kafka import Message
 
-from datasources.formats.policy import OnError, apply_policy
-from datasources.kafka.fetcher import Fetched, FetchSettings, PartitionFetcher
-from datasources.kafka.raw import raw_batch
+from datasources.formats.policy import OnError
+from datasources.kafka.chunks import ChunkFormat, ChunkMaker
+from datasources.kafka.fetcher import FetchSettings, PartitionFetcher
+from datasources.kafka.peek import peek_chunks
 from datasources.kafka.topic_partition import parse_split
-from datasources.source.reader import Chunk, ReadCounts
+from datasources.source.reader import Chunk
 from datasources.source.split import SplitId
 from watermark import SystemClock
-
-if TYPE_CHECKING:
-    from datasources.formats.json import JsonDecoder
 
 __all__ = ["KafkaReader", "KafkaReaderFactory"]
 
@@ -45,6 +42,31 @@ class KafkaReaderFactory:
         """Return a reader."""
         return KafkaReader(self, only)
 
+    def chunk_format(self, only: frozenset[str] | None) -> ChunkFormat:
+        """Return how records become rows; with `only`, other columns may be null."""
+        return ChunkFormat(
+            schema=self.schema,
+            is_json=self.is_json,
+            on_error=self.on_error,
+            time_zone=self.time_zone,
+            only=only,
+        )
+
+    def peek(self, ranges: Mapping[SplitId, tuple[int, int]], only: frozenset[str]) -> Iterator[tuple[SplitId, Chunk]]:
+        """Yield the rows of small ranges of many partitions, as a reader gives them.
+
+        A bad record is left out even if it fails its task (`format.on-error` = `fail`): the task that reads it names
+        its place, and until then it is only looked at.
+
+        Raises:
+            DataLossError: a part of a range is gone and that is an error.
+            SourceUnavailable: nothing arrived for the poll timeout.
+        """
+        how = self.chunk_format(only)
+        if how.on_error is OnError.FAIL:
+            how = replace(how, on_error=OnError.SKIP)
+        return peek_chunks(self.settings, how, ranges, SystemClock())
+
 
 class KafkaReader:
     """Reads ranges of partitions.
@@ -55,35 +77,16 @@ class KafkaReader:
     """
 
     def __init__(self, factory: KafkaReaderFactory, only: frozenset[str] | None) -> None:
-        self._factory = factory
-        self._only = only
-        self._decoder: JsonDecoder | None = None
-        if factory.is_json:
-            from datasources.formats.json import JsonDecoder  # raw columns need no decoder
-
-            columns = None if only is None else tuple(f.name for f in factory.schema if f.name in only)
-            self._decoder = JsonDecoder(factory.schema, time_zone=factory.time_zone, columns=columns)
+        self._settings = factory.settings
+        self._maker = ChunkMaker(factory.chunk_format(only))
 
     def read(self, split: SplitId, start_inclusive: int, end_exclusive: int) -> Iterator[Chunk]:
         """Yield the rows of a range of offsets."""
         topic, partition = parse_split(split)
-        fetcher = PartitionFetcher(self._factory.settings, topic, partition, SystemClock())
-        for fetched in fetcher.fetch(start_inclusive, end_exclusive):
-            yield self._chunk(fetched, topic, partition)
+        fetcher = PartitionFetcher(self._settings, topic, partition, SystemClock())
+        with closing(fetcher.fetch(start_inclusive, end_exclusive)) as ranges:
+            for fetched in ranges:
+                yield from self._maker.chunks([fetched])
 
     def close(self) -> None:
         """Nothing is held: consumers go back to the pool with each range."""
-
-    def _chunk(self, fetched: Fetched, topic: str, partition: int) -> Chunk:
-        messages = fetched.messages
-
-        def place(index: int) -> str:
-            return f"topic '{topic}', partition {partition}, offset {messages[index].offset()}"
-
-        if self._decoder is None:
-            columns = raw_batch(messages, self._factory.schema, self._only)
-            return Chunk(columns=columns, counts=ReadCounts(lost=fetched.lost), place=place)
-        decoded = self._decoder.decode(pa.array(list(map(Message.value, messages)), type=pa.binary()))
-        result = apply_policy(decoded, self._factory.on_error, place)
-        counts = ReadCounts(bad=result.bad_rows, null_value=result.null_value_rows, lost=fetched.lost)
-        return Chunk(columns=result.columns, counts=counts, place=lambda row: place(result.input_row(row)))

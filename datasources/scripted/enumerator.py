@@ -47,6 +47,10 @@ class ScriptedEnumerator:
         """Begin a new script at its first line."""
         return 0
 
+    def may_lose_records(self, split: SplitId) -> bool:  # noqa: ARG002 - a script only grows
+        """Never."""
+        return False
+
     def close(self) -> None:
         """Nothing is open."""
 

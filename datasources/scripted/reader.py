@@ -59,12 +59,23 @@ class ScriptedReader:
     def close(self) -> None:
         """Nothing is held between ranges."""
 
-    def _chunk(self, values: list[bytes], split: SplitId, position: int) -> Chunk:
+    def _chunk(self, values: list[bytes], split: SplitId, first: int) -> Chunk:
         decoded = self._decoder.decode(pa.array(values, type=pa.binary()))
 
         def place(index: int) -> str:
-            return f"script '{split}', line {position + index + 1}"
+            return f"script '{split}', line {first + index + 1}"
 
         result = apply_policy(decoded, self._factory.on_error, place)
         counts = ReadCounts(bad=result.bad_rows, null_value=result.null_value_rows)
-        return Chunk(columns=result.columns, counts=counts, place=lambda row: place(result.input_row(row)))
+
+        def counts_before(row: int) -> ReadCounts:
+            bad, null_value = result.counts_before(row)
+            return ReadCounts(bad=bad, null_value=null_value)
+
+        return Chunk(
+            columns=result.columns,
+            counts=counts,
+            place=lambda row: place(result.input_row(row)),
+            position=lambda row: first + result.input_row(row),
+            counts_before=counts_before,
+        )

@@ -9,19 +9,25 @@ from __future__ import annotations
 import logging
 import os
 import threading
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Protocol
 
-from datasources.errors import CoordinatorError, NonDeterminismError
+from datasources.errors import CoordinatorError, NonDeterminismError, OptionError
 from datasources.source.channel import Channel, open_channel
 from datasources.source.coordinator import Endpoint
+from datasources.source.peers import Peer, Publication
+from datasources.source.registry import LEASE_S
 from datasources.source.reports import SplitReport
 from datasources.source.split import SplitId
+from watermark import Clock, SystemClock
 
-__all__ = ["ChannelMailbox", "CoordinatorClient"]
+__all__ = ["Asks", "ChannelMailbox", "CoordinatorClient"]
 
 _logger = logging.getLogger(__name__)
 _TIMEOUT_S = 10.0
+_NS_PER_S = 1_000_000_000
+_TIME_TYPES = {"instant": "TIMESTAMP", "local": "TIMESTAMP_NTZ"}
 
 
 class CoordinatorClient:
@@ -78,18 +84,31 @@ class CoordinatorClient:
             self._channel = None
 
 
+class Asks(Protocol):
+    """What can be asked: a coordinator over its channel, or its registry in the same process."""
+
+    def ask(self, message: dict[str, Any]) -> dict[str, Any] | None:
+        """Return the answer, or None if it cannot be had now."""
+        ...
+
+
 class ChannelMailbox:
-    """A planner's mailbox at the coordinator.
+    """A planner's mailbox and its meeting place at the coordinator.
 
     Args:
         client: the connection.
         source: the id of this source run; tasks report under it.
+        clock: for how long the peers that were last seen count while the coordinator cannot be reached.
     """
 
-    def __init__(self, client: CoordinatorClient, source: str) -> None:
+    def __init__(self, client: Asks, source: str, clock: Clock | None = None) -> None:
         self._client = client
         self._source = source
         self._sequence = -1
+        self._clock = clock or SystemClock()
+        self._peers: tuple[Peer, ...] = ()
+        self.is_query_known = True  # until somebody who must know says no
+        self._met_ns = self._clock.monotonic_ns()
 
     def take(self, sequence: int) -> Mapping[SplitId, SplitReport]:
         """Return the reports of a batch; none if the coordinator cannot be reached."""
@@ -107,5 +126,47 @@ class ChannelMailbox:
         answer = self._ask()
         return None if answer is None else answer["has_state"]
 
+    def exchange(self, own: Publication) -> Sequence[Peer]:
+        """Say something and return the peers.
+
+        While the coordinator cannot be reached the peers that were last seen stand where they stood: the group's law
+        holds, and nobody runs ahead. After a lease they are gone for this source, as it is for them.
+
+        Raises:
+            OptionError: the group compares TIMESTAMP attributes with TIMESTAMP_NTZ ones.
+        """
+        answer = self._client.ask({"ask": "exchange", "source": self._source, "says": own.to_json()})
+        now_ns = self._clock.monotonic_ns()
+        if answer is None:
+            is_over = now_ns - self._met_ns > LEASE_S * _NS_PER_S
+            self._peers = () if is_over else tuple(_without_promise(peer) for peer in self._peers)
+            return self._peers
+        if answer.get("misfit"):
+            raise OptionError(
+                f"alignment group '{own.group}' holds a source whose time attribute is a "
+                f"{_TIME_TYPES[answer['misfit']]}; this one's is a {_TIME_TYPES[own.time_type]}, which cannot be "
+                f"compared with it. Use another group, or the same type."
+            )
+        self._met_ns = now_ns
+        self.is_query_known = bool(answer.get("is_query_known"))
+        self._peers = tuple(
+            Peer(source=raw["source"], says=Publication.from_json(raw["says"]), same_query=raw["same_query"])
+            for raw in answer["peers"]
+        )
+        return self._peers
+
+    def renew(self, own: Publication) -> None:
+        """Say that this source lives, though it is not planning; a coordinator that began anew learns of it so."""
+        self._client.ask({"ask": "renew", "source": self._source, "says": own.to_json()})
+
+    def publish(self, name: str, table: dict[str, Any]) -> None:
+        """Hand the table of the source to those who watch."""
+        self._client.ask({"ask": "table", "source": self._source, "name": name, "table": table})
+
     def _ask(self) -> dict[str, Any] | None:
         return self._client.ask({"ask": "take", "source": self._source, "sequence": self._sequence})
+
+
+def _without_promise(peer: Peer) -> Peer:
+    """Return a peer that stands where it stood: what it promised for its next batch cannot be relied on any more."""
+    return replace(peer, says=replace(peer.says, reach_ms=None))

@@ -14,12 +14,17 @@ from datasources.source.split import SplitId, SplitProgress
 from datasources.source.stamps import MAX_STAMP_MS
 from watermark import MIN_WATERMARK, SplitStatus, combine_arrays, ms_to_us
 
-__all__ = ["combined_ms", "others_us", "to_ms", "to_us"]
+__all__ = ["bound_us", "combined_ms", "others_us", "to_ms", "to_us"]
 
 
 def to_us(watermark_ms: int | None) -> int:
     """Return the algebra's microseconds, saturated; none is MIN_WATERMARK."""
     return MIN_WATERMARK if watermark_ms is None else ms_to_us(watermark_ms)
+
+
+def bound_us(bound_ms: int | None) -> int | None:
+    """Return a bound of candidates (ceiling, allowed) in the algebra's microseconds; None stays: nothing is bounded."""
+    return None if bound_ms is None else ms_to_us(bound_ms)
 
 
 def to_ms(watermark_us: int) -> int | None:
@@ -42,7 +47,7 @@ def others_us(splits: Sequence[SplitProgress]) -> Mapping[SplitId, int | None]:
 
     Works in one pass: the minimum of the others is the overall minimum, except for the split that holds it.
     """
-    active = [s for s in splits if s.status in {SplitStatus.ACTIVE, SplitStatus.PAUSED}]
+    active = [s for s in splits if s.status.holds_back]
     lowest = sorted((to_us(s.watermark_ms), s.split) for s in active)[:2]
     found: dict[SplitId, int | None] = {}
     for split in splits:

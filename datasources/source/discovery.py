@@ -24,12 +24,21 @@ class Discovery:
         enumerator: asked where to begin in a new split.
         idleness: told about splits that went away.
         fail_on_data_loss: whether loss stops the query; otherwise it is logged, once per loss.
+        has_turns: whether the source comes to processing time; a new split is in it from its beginning.
     """
 
-    def __init__(self, enumerator: SplitEnumerator, idleness: SplitIdleness, *, fail_on_data_loss: bool) -> None:
+    def __init__(
+        self,
+        enumerator: SplitEnumerator,
+        idleness: SplitIdleness,
+        *,
+        fail_on_data_loss: bool,
+        has_turns: bool = False,
+    ) -> None:
         self._enumerator = enumerator
         self._idleness = idleness
         self._fail = fail_on_data_loss
+        self._has_turns = has_turns
 
     def update(
         self, splits: tuple[SplitProgress, ...], bounds: Mapping[SplitId, SplitBounds], *, capped: bool
@@ -76,7 +85,8 @@ class Discovery:
 
     def _begin(self, split: SplitId) -> SplitProgress:
         position = self._enumerator.late_start_position(split)
-        return SplitProgress(split=split, start=position, end=position, known_at=position)
+        turn = position if self._has_turns else None
+        return SplitProgress(split=split, start=position, end=position, known_at=position, turn=turn)
 
     def _lose(self, what: str) -> None:
         message = f"{what}. Set failOnDataLoss to false to go on with what is there."

@@ -35,6 +35,13 @@ class SplitEnumerator(Protocol):
         """Return where to begin in a split that appeared after the query began: its earliest position."""
         ...
 
+    def may_lose_records(self, split: SplitId) -> bool:
+        """Return whether records may vanish from the middle of what is unread, as compaction makes them.
+
+        When called: only with alignment, for every planning; the answer may be remembered.
+        """
+        ...
+
     def limits(self) -> Mapping[SplitId, int] | None:
         """Return where each split ends for good, or None if the source never ends.
 

@@ -6,7 +6,7 @@ Rules of this file
 * Spark compares offsets as JSON text, so equal offsets give equal text: sorted keys, integers, no floats.
 * The layout is versioned. A golden file of every released version is loaded by a test.
 
-Layout, version 1. Per-split values are columns in the order of `splits`. A column is its smallest value followed by
+Layout, version 2. Per-split values are columns in the order of `splits`. A column is its smallest value followed by
 deltas; one that would be long is its smallest value, a width and bytes in base64 (`offset_codec`):
 
     v           1
@@ -21,7 +21,13 @@ deltas; one that would be long is its smallest value, a width and bytes in base6
     combined    watermark of the whole source before the batch, ms, null = none; a floor for its stamps
     stamped     largest stamp known to have been emitted before the batch
     ceiling     largest candidate that may move a watermark (`watermark.max-ahead`), null = any
+    allowed     a split stops before its first record with a larger candidate (alignment), null = no bound. The
+                planned end is then an upper bound: where a split really stopped, its report or a second look tells
+    processing  whether the source is in processing time; `combined` is then a reading of a clock
+    turn        null, or the column of `turn`: where each split's processing time begins
     strategy, schema, subscription   what the checkpoint was written with, as text or fingerprint
+
+Version 1 had neither `allowed` nor `processing` nor `turn`.
 """
 
 from __future__ import annotations
@@ -46,7 +52,8 @@ from datasources.source.split import SplitId, SplitProgress
 
 __all__ = ["OFFSET_VERSION", "Identity", "Offset", "split_sort_key"]
 
-OFFSET_VERSION = 1
+OFFSET_VERSION = 2
+_READABLE_VERSIONS = (1, 2)
 _MOST_SPLITS = 1_000_000
 
 
@@ -69,6 +76,8 @@ class Offset:
     combined_ms: int | None = None
     stamped_ms: int | None = None
     ceiling_ms: int | None = None
+    allowed_ms: int | None = None
+    is_processing: bool = False
     identity: Identity
 
     def to_json(self) -> dict[str, Any]:
@@ -76,6 +85,7 @@ class Offset:
         columns = self.splits
         lags = [s.start - s.known_at for s in columns]
         limits = [s.limit for s in columns]
+        turns = [s.turn for s in columns]
         raw: dict[str, Any] = {
             "v": OFFSET_VERSION,
             "seq": self.sequence,
@@ -91,6 +101,9 @@ class Offset:
             "combined": self.combined_ms,
             "stamped": self.stamped_ms,
             "ceiling": self.ceiling_ms,
+            "allowed": self.allowed_ms,
+            "processing": self.is_processing,
+            "turn": None if all(turn is None for turn in turns) else encode_column(turns),
             "strategy": self.identity.strategy,
             "schema": self.identity.schema,
             "subscription": self.identity.subscription,
@@ -105,10 +118,10 @@ class Offset:
             OffsetError: it was written by a newer version, or is no offset of Tidemark.
         """
         version = raw.get("v") if isinstance(raw, Mapping) else None
-        if type(version) is not int or version != OFFSET_VERSION:
+        if type(version) is not int or version not in _READABLE_VERSIONS:
             raise OffsetError(
-                f"the checkpoint holds an offset of version {version!r}; this version of Tidemark reads version "
-                f"{OFFSET_VERSION}. Use the version that wrote it, or a new checkpoint location."
+                f"the checkpoint holds an offset of version {version!r}; this version of Tidemark reads versions up "
+                f"to {OFFSET_VERSION}. Use the version that wrote it, or a new checkpoint location."
             )
         try:
             return _decode(raw)
@@ -120,6 +133,7 @@ class Offset:
 
 
 def _decode(raw: Mapping[str, Any]) -> Offset:
+    later = raw["v"] > 1
     return Offset(
         sequence=require_int(raw["seq"]),
         run=require_int(raw["run"]),
@@ -127,6 +141,8 @@ def _decode(raw: Mapping[str, Any]) -> Offset:
         combined_ms=_optional(raw["combined"]),
         stamped_ms=_optional(raw["stamped"]),
         ceiling_ms=_optional(raw["ceiling"]),
+        allowed_ms=_optional(raw["allowed"]) if later else None,
+        is_processing=_require_bool(raw["processing"]) if later else False,
         identity=Identity(
             strategy=require_text(raw["strategy"]),
             schema=require_text(raw["schema"]),
@@ -139,6 +155,7 @@ def _decode_splits(raw: Mapping[str, Any]) -> tuple[SplitProgress, ...]:
     names = decode_names(raw["splits"], _MOST_SPLITS)
     count = len(names)
     nothing: list[int | None] = [None] * count
+    turns = raw["turn"] if raw["v"] > 1 else None
     columns = zip(
         names,
         map(require_int, decode_column(raw["from"], count)),
@@ -148,6 +165,7 @@ def _decode_splits(raw: Mapping[str, Any]) -> tuple[SplitProgress, ...]:
         map(require_int, decode_column(raw["moved"], count)),
         decode_statuses(raw["status"], count),
         nothing if raw["limit"] is None else decode_column(raw["limit"], count),
+        nothing if turns is None else decode_column(turns, count),
         strict=True,
     )
     return tuple(
@@ -160,13 +178,20 @@ def _decode_splits(raw: Mapping[str, Any]) -> tuple[SplitProgress, ...]:
             status=status,
             moved_ms=moved,
             limit=limit,
+            turn=turn,
         )
-        for name, start, rows, lag, watermark, moved, status, limit in columns
+        for name, start, rows, lag, watermark, moved, status, limit, turn in columns
     )
 
 
 def _optional(value: object) -> int | None:
     return None if value is None else require_int(value)
+
+
+def _require_bool(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError(f"{value!r} stands where true or false belongs")
+    return value
 
 
 def _not_negative(value: object) -> int:

@@ -2,11 +2,12 @@
 
 Theory of operation. Spark asks for the latest offset again and again. Each time the planner
 
-1. *settles* the last offset: every split's watermark at its end, from the tasks' reports. Where a report is missing,
-   the range stays to be read again by the next task; where it is missing for the second time, it is read here;
+1. *settles* the last offset (`settlement`): where every split stands, from the tasks' reports;
 2. looks at the source: new splits, vanished ones, how far each log reaches, which splits are idle or finished;
-3. combines the watermarks: min over active splits, the maximum if all are idle; never backwards;
-4. plans data under the row budget, or a heartbeat if the combination moved and nothing carries it, or nothing.
+3. meets its peers (`peers`): the group's members, the other sources of its query;
+4. combines the watermarks (`source_watermark`): never backwards;
+5. plans data under the row budget (`admission`) and the alignment law (`split_alignment`), or a heartbeat if the
+   combination moved and nothing carries it, or nothing.
 
 What it decides is written into the returned offset, so that the batch can be read again by a process that knows
 nothing else. Nothing here is Spark's: time comes from a Clock, reports from a mailbox, splits from an enumerator.
@@ -14,54 +15,45 @@ nothing else. Nothing here is Spark's: time comes from a Clock, reports from a m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
+from datasources.source.abilities import ProcessingTime
 from datasources.source.admission import share_budget
-from datasources.source.combine import combined_ms, to_ms, to_us
 from datasources.source.discovery import Discovery
 from datasources.source.enumerator import SplitEnumerator
 from datasources.source.heartbeat import HeartbeatRule
 from datasources.source.identity import require_same_identity
 from datasources.source.idleness import SplitIdleness
+from datasources.source.lookahead import Lookahead
 from datasources.source.mailbox import ReportMailbox
-from datasources.source.offset import Identity, Offset, split_sort_key
-from datasources.source.reports import SplitReport
+from datasources.source.offset import Offset, split_sort_key
+from datasources.source.peer_talk import PeerTalk
+from datasources.source.peers import PeerExchange, Publication
+from datasources.source.planner_settings import PlannerSettings
+from datasources.source.positional import MOST_ROWS, end_of_allowed
+from datasources.source.processing_time import has_turned, require_no_return, turns_of
+from datasources.source.settlement import ScanWatermark, Settled, Settlement
+from datasources.source.source_view import SourceView
+from datasources.source.source_watermark import SourceWatermark, source_watermark, with_unread
 from datasources.source.split import SplitBounds, SplitId, SplitProgress
-from datasources.source.summary import Totals
+from datasources.source.split_alignment import AlignedShares, SplitAligner
 from watermark import Clock, SplitStatus
 
 __all__ = ["BatchPlanner", "PlannerSettings"]
 
 _NS_PER_MS = 1_000_000
-
-ScanWatermark = Callable[[SplitId, int, int, int, int | None], int]
-"""(split, start, end, watermark_us, ceiling_us) -> watermark_us at end: reads a range on the driver."""
+_LISTEN_MS = 200  # how long a source at rest that depends on others may not listen to them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlannerSettings:
-    """What the options say about planning.
+class _Rest:
+    """A planning that found nothing to do: while nothing of this changes the next one finds nothing either."""
 
-    Attributes:
-        identity: what the checkpoint must belong to.
-        has_watermark: False for a plain source: no idleness, no heartbeats, no reports.
-        idle_timeout_ms: 0 = splits are never idle.
-        heartbeat_interval_ms: at most how often time alone may cause a batch.
-        max_ahead_ms: bound of candidates beyond the clock; 0 = none.
-        poll_interval_ms: at most how often the source is asked for its bounds.
-        fail_on_data_loss: whether vanished splits and truncated logs stop the query.
-        continue_on_change: whether a changed identity is accepted on restart.
-    """
-
-    identity: Identity
-    has_watermark: bool
-    idle_timeout_ms: int = 0
-    heartbeat_interval_ms: int = 1_000
-    max_ahead_ms: int = 0
-    poll_interval_ms: int = 20
-    fail_on_data_loss: bool = True
-    continue_on_change: bool = False
+    sequence: int
+    bounds: Mapping[SplitId, SplitBounds]
+    until_ns: int | None
 
 
 class BatchPlanner:
@@ -76,9 +68,11 @@ class BatchPlanner:
         scan: reads a range for its watermark only.
         settings: from the options.
         clock: wall and monotonic time.
+        peers: the other sources of the application; None = there are none.
+        lookahead: reads candidates ahead; needed with alignment.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - its collaborators, all of them seams of tests
         self,
         *,
         enumerator: SplitEnumerator,
@@ -86,27 +80,46 @@ class BatchPlanner:
         scan: ScanWatermark,
         settings: PlannerSettings,
         clock: Clock,
+        peers: PeerExchange | None = None,
+        lookahead: Lookahead | None = None,
     ) -> None:
         self._enumerator = enumerator
         self._mailbox = mailbox
         self._scan = scan
         self._settings = settings
         self._clock = clock
+        self._talk = PeerTalk(peers, settings)
+        self._aligner = _aligner(settings, lookahead, clock)
         self._idleness = SplitIdleness(timeout_ms=settings.idle_timeout_ms, clock=clock)
-        self._discovery = Discovery(enumerator, self._idleness, fail_on_data_loss=settings.fail_on_data_loss)
+        self._discovery = Discovery(
+            enumerator,
+            self._idleness,
+            fail_on_data_loss=settings.fail_on_data_loss,
+            has_turns=settings.processing_time is not ProcessingTime.NEVER,
+        )
         self._heartbeats = HeartbeatRule(interval_ms=settings.heartbeat_interval_ms, clock=clock)
-        self.totals = Totals()
+        self._view = SourceView(self._idleness, clock)
+        self.totals = self._view.totals
+        self._settlement = Settlement(
+            mailbox=mailbox,
+            scan=scan,
+            has_watermark=settings.has_watermark,
+            totals=self.totals,
+            note_stop=None if self._aligner is None else self._aligner.note_stop,
+        )
         self._run: int | None = None
-        self._settled: tuple[int, tuple[SplitProgress, ...], int | None] | None = None
+        self._settled: Settled | None = None
         self._next_poll_ns = 0
         self._cap: Mapping[SplitId, int] | None = None
-        self._rest: tuple[int, Mapping[SplitId, SplitBounds], int | None] | None = None
+        self._cap_ms: int | None = None
+        self._rest: _Rest | None = None
 
     def initial(self) -> Offset:
         """Return the offset of a new query, before its first batch."""
         limits = self._enumerator.limits() or {}
         starts = self._enumerator.start_positions()
         wall_ms = self._wall_ms()
+        turns = turns_of(self._settings.processing_time, starts, self._enumerator)
         splits = tuple(
             SplitProgress(
                 split=split,
@@ -115,6 +128,7 @@ class BatchPlanner:
                 known_at=starts[split],
                 moved_ms=wall_ms,
                 limit=limits.get(split),
+                turn=turns.get(split),
             )
             for split in sorted(starts, key=split_sort_key)
         )
@@ -123,6 +137,7 @@ class BatchPlanner:
     def cap_available_now(self) -> None:
         """From now on plan nothing beyond what the source holds at this moment (Trigger.AvailableNow)."""
         self._cap = {split: bounds.end_exclusive for split, bounds in self._enumerator.bounds().items()}
+        self._cap_ms = self._wall_ms()
 
     def plan(self, start: Offset, budget_rows: int | None = None) -> Offset:
         """Return the end of the next batch; `start` itself if there is nothing to do.
@@ -133,29 +148,42 @@ class BatchPlanner:
 
         Raises:
             OffsetError: the checkpoint belongs to another strategy, schema or subscription.
+            OptionError: the source does not fit into its alignment group.
             DataLossError: splits or positions that were not read yet are gone.
             SourceUnavailable: the source cannot be asked.
         """
         first = self._run is None
         if first:
             self._adopt(start)
+        self._talk.begin_round()
         self._next_poll_ns = self._clock.monotonic_ns() + self._settings.poll_interval_ms * _NS_PER_MS
         bounds = self._enumerator.bounds()
         if not first and self._is_at_rest(start, bounds):
             return start
-        settled, stamped = self._settle(start)
-        found = self._discovery.update(settled, self._capped(bounds), capped=self._cap is not None)
-        self._settled = (start.sequence, found, stamped)
+        self._talk.meet()
+        settled = self._settle(start)
+        found = self._discovery.update(settled.splits, self._capped(bounds), capped=self._cap is not None)
+        settled = self._settled = replace(settled, splits=found)
         splits = self._with_status(found, bounds)
-        combined = combined_ms(splits, stamped) if self._settings.has_watermark else None
-        shares = share_budget(_backlog(splits, self._capped(bounds)), budget_rows, turn=start.sequence)
-        if not shares and not self._carries(start, splits, combined, stamped, first=first):
-            if not self._awaits(splits, combined, stamped):
-                self._rest = (start.sequence, bounds, self._idleness.next_deadline_ns())
+        is_processing = has_turned(self._settings.processing_time, start, splits)
+        backlog = _backlog(splits, self._capped(bounds))
+        aligned = self._share(splits, backlog, budget_rows, start.sequence, is_processing=is_processing)
+        watermark = self._watermark(
+            with_unread(splits, aligned.unread_ms), settled.stamped_ms, is_processing=is_processing
+        )
+        if first and self._aligner is not None:
+            aligned = aligned.without_data()  # the first batch is for meeting: the sources of a query begin together
+        self._talk.say(aligned, watermark, is_processing=is_processing)
+        self._view.note_decision(aligned, is_idle=watermark.is_idle)
+        combined = watermark.combined_ms if self._settings.has_watermark else None
+        if not aligned.shares and not self._carries(start, splits, combined, settled.stamped_ms, first=first):
+            self._view.note_settled(start, _with_pauses(splits, aligned.paused), is_processing=is_processing)
+            if not any(backlog.values()) and not self._awaits(splits, combined, settled.stamped_ms):
+                self._rest = _Rest(sequence=start.sequence, bounds=bounds, until_ns=self._rest_until(watermark))
             return start
-        if not shares:
+        if not aligned.shares:
             self._heartbeats.planned()
-        return self._offset(start, splits, shares, combined, stamped)
+        return self._offset(start, splits, aligned, combined, settled.stamped_ms, is_processing=is_processing)
 
     def poll_delay_ns(self) -> int:
         """Return how long to wait before planning again, so that the source is not asked too often.
@@ -165,46 +193,85 @@ class BatchPlanner:
         """
         return max(0, self._next_poll_ns - self._clock.monotonic_ns())
 
+    @property
+    def says(self) -> Publication:
+        """What the source last said of itself to its peers."""
+        return self._talk.says
+
+    def table(self, offset: Offset, *, most_splits: int) -> dict[str, Any]:
+        """Return the state of the source at `offset` as JSON primitives (see `SourceView`)."""
+        return self._view.table(offset, most_splits=most_splits)
+
     def close(self) -> None:
         """Release the enumerator's connections."""
         self._enumerator.close()
 
     def _adopt(self, start: Offset) -> None:
         require_same_identity(start.identity, self._settings)
+        require_no_return(self._settings.processing_time, start)
         self._run = start.run + 1
         for split in start.splits:
             self._idleness.restore(split.split, planned_end=split.end, moved_ms=split.moved_ms)
 
-    def _settle(self, start: Offset) -> tuple[tuple[SplitProgress, ...], int | None]:
-        """Return the splits at the end of `start`, and the largest stamp that was surely emitted."""
-        if self._settled is None or self._settled[0] != start.sequence:
-            reports = self._mailbox.take(start.sequence)
-            self.totals.add(reports.values())
-            splits = tuple(self._settle_split(start, split, reports.get(split.split)) for split in start.splits)
-            stamps = [r.stamp_ms for r in reports.values() if r.stamp_ms is not None]
-            known = [ms for ms in (start.stamped_ms, start.combined_ms, *stamps) if ms is not None]
-            self._settled = (start.sequence, splits, max(known, default=None))
-        return self._settled[1], self._settled[2]
+    def _settle(self, start: Offset) -> Settled:
+        if self._settled is None or self._settled.sequence != start.sequence:
+            self._settled = self._settlement.settle(start)
+        return self._settled
 
-    def _settle_split(self, start: Offset, split: SplitProgress, report: SplitReport | None) -> SplitProgress:
-        moved = replace(split, start=split.end)
-        if report is not None:
-            return replace(moved, watermark_ms=report.watermark_ms, known_at=split.end)
-        if not self._settings.has_watermark:
-            return replace(moved, known_at=split.end)
-        if split.known_at == split.start:
-            return moved
-        # Missing for the second time: read the older range here, so that what is read again never grows.
-        ceiling_us = None if start.ceiling_ms is None else start.ceiling_ms * 1_000
-        scanned = self._scan(split.split, split.known_at, split.start, to_us(split.watermark_ms), ceiling_us)
-        return replace(moved, watermark_ms=to_ms(scanned), known_at=split.start)
+    def _watermark(
+        self, splits: Sequence[SplitProgress], stamped: int | None, *, is_processing: bool
+    ) -> SourceWatermark:
+        clock_ms = self._wall_ms() if self._cap_ms is None else self._cap_ms
+        idle_since = [s.moved_ms + self._settings.idle_timeout_ms for s in splits if s.status is SplitStatus.IDLE]
+        return source_watermark(
+            splits,
+            self._talk.peers,
+            previous_ms=stamped,
+            clock_ms=clock_ms,
+            idle_since_ms=max(idle_since, default=None) if self._settings.advances_when_idle else None,
+            is_processing=is_processing,
+        )
+
+    def _share(
+        self,
+        splits: Sequence[SplitProgress],
+        backlog: Mapping[SplitId, int],
+        budget_rows: int | None,
+        turn: int,
+        *,
+        is_processing: bool,
+    ) -> AlignedShares:
+        if self._aligner is None or is_processing:
+            return AlignedShares(shares=share_budget(backlog, budget_rows, turn=turn))
+        ceiling_ms = self._ceiling_ms()
+        fixed = {s.split: s for s in splits if backlog.get(s.split) and self._enumerator.may_lose_records(s.split)}
+        aligned = self._aligner.plan(
+            splits,
+            backlog,
+            budget_rows,
+            bounds=self._talk.bounds(),
+            ceiling_ms=ceiling_ms,
+            most_rows=dict.fromkeys(fixed, MOST_ROWS),
+            turn=turn,
+        )
+        if not fixed:
+            return aligned
+        cut = end_of_allowed(aligned, fixed, ceiling_ms, self._scan, self._aligner.note_stop)
+        return replace(cut, reach_ms=None)  # what it was made from may vanish: no promise
 
     def _is_at_rest(self, start: Offset, bounds: Mapping[SplitId, SplitBounds]) -> bool:
         """Whether nothing can have changed since a planning that found nothing to do: the cost of an idle query."""
-        if self._rest is None or self._rest[0] != start.sequence or self._rest[1] != bounds:
+        rest = self._rest
+        if rest is None or rest.sequence != start.sequence or rest.bounds != bounds:
             return False
-        until_ns = self._rest[2]
-        return until_ns is None or self._clock.monotonic_ns() < until_ns
+        return rest.until_ns is None or self._clock.monotonic_ns() < rest.until_ns
+
+    def _rest_until(self, watermark: SourceWatermark) -> int | None:
+        deadline = self._idleness.next_deadline_ns()
+        if not self._settings.has_watermark or not (watermark.is_idle or self._talk.says.is_processing):
+            return deadline
+        listens = self._clock.monotonic_ns() + _LISTEN_MS * _NS_PER_MS
+        return listens if deadline is None else min(listens, deadline)
 
     def _capped(self, bounds: Mapping[SplitId, SplitBounds]) -> Mapping[SplitId, SplitBounds]:
         """What may be planned. Idleness looks at the real ends: what came after the cap is no silence."""
@@ -220,11 +287,17 @@ class BatchPlanner:
         self, splits: tuple[SplitProgress, ...], bounds: Mapping[SplitId, SplitBounds]
     ) -> tuple[SplitProgress, ...]:
         decided = []
+        ends = {split: b.end_exclusive for split, b in bounds.items()}
+        self._view.note_ends(ends)
         for split in splits:
-            log_end = bounds[split.split].end_exclusive if split.split in bounds else split.end
+            log_end = ends.get(split.split, split.end)
             self._idleness.observe(split.split, planned=split.end, log_end=log_end)
             moved_ms = self._idleness.moved_ms(split.split)
-            decided.append(replace(split, status=self._status(split, log_end), moved_ms=moved_ms))
+            status = self._status(split, log_end)
+            if split.status is SplitStatus.IDLE and status is SplitStatus.ACTIVE and self._aligner is not None:
+                self._aligner.note_returned()
+            is_same = status is split.status and moved_ms == split.moved_ms
+            decided.append(split if is_same else replace(split, status=status, moved_ms=moved_ms))
         return tuple(decided)
 
     def _status(self, split: SplitProgress, log_end: int) -> SplitStatus:
@@ -260,31 +333,59 @@ class BatchPlanner:
         if not self._settings.has_watermark:
             return False
         advanced = combined is not None and (stamped is None or combined > stamped)
-        return advanced or any(not split.is_known for split in splits)
+        is_stranger = self._talk.is_stranger and self._cap is None  # a run that is to end does not wait for peers
+        return advanced or is_stranger or any(not split.is_known for split in splits)
 
-    def _offset(
+    def _offset(  # noqa: PLR0913 - the parts of an offset
         self,
         start: Offset,
         splits: tuple[SplitProgress, ...],
-        shares: Mapping[SplitId, int],
+        aligned: AlignedShares,
         combined: int | None,
         stamped: int | None,
+        *,
+        is_processing: bool,
     ) -> Offset:
-        settings = self._settings
-        planned = tuple(replace(s, end=s.end + shares.get(s.split, 0)) for s in splits)
-        ceiling = self._wall_ms() + settings.max_ahead_ms if settings.max_ahead_ms else None
+        planned = tuple(
+            _planned(s, aligned.shares.get(s.split, 0), is_processing=is_processing)
+            for s in _with_pauses(splits, aligned.paused)
+        )
         return Offset(
             sequence=start.sequence + 1,
             run=self._run or 1,
             splits=planned,
             combined_ms=combined,
             stamped_ms=stamped,
-            ceiling_ms=ceiling,
-            identity=settings.identity,
+            ceiling_ms=self._ceiling_ms(),
+            allowed_ms=aligned.allowed_ms if aligned.shares else None,
+            is_processing=is_processing,
+            identity=self._settings.identity,
         )
+
+    def _ceiling_ms(self) -> int | None:
+        return self._wall_ms() + self._settings.max_ahead_ms if self._settings.max_ahead_ms else None
 
     def _wall_ms(self) -> int:
         return self._clock.now_us() // 1_000
+
+
+def _planned(split: SplitProgress, rows: int, *, is_processing: bool) -> SplitProgress:
+    if not rows and not is_processing:
+        return split
+    return replace(split, end=split.end + rows, turn=None if is_processing else split.turn)  # the turn is behind us
+
+
+def _with_pauses(splits: tuple[SplitProgress, ...], paused: frozenset[SplitId]) -> tuple[SplitProgress, ...]:
+    if not paused:
+        return splits
+    return tuple(replace(s, status=SplitStatus.PAUSED) if s.split in paused else s for s in splits)
+
+
+def _aligner(settings: PlannerSettings, lookahead: Lookahead | None, clock: Clock) -> SplitAligner | None:
+    if settings.alignment is None:
+        return None
+    assert lookahead is not None
+    return SplitAligner(settings.alignment, lookahead, clock)
 
 
 def _backlog(splits: tuple[SplitProgress, ...], bounds: Mapping[SplitId, SplitBounds]) -> dict[SplitId, int]:

@@ -35,11 +35,15 @@ class Chunk:
         columns: the data columns in the source's schema, one row per emitted record, in split order.
         counts: what was met on the way to these rows and is not among them.
         place: names the place of a row for errors: "topic 'orders', partition 3, offset 17".
+        position: gives the position of a row in its split.
+        counts_before: gives the part of `counts` that was met before a row; None = all of it was.
     """
 
     columns: pa.RecordBatch
     counts: ReadCounts = field(default_factory=ReadCounts)
     place: Callable[[int], str] = field(default=lambda row: f"row {row} of a chunk")
+    position: Callable[[int], int]
+    counts_before: Callable[[int], ReadCounts] | None = None
 
 
 class SplitReader(Protocol):

@@ -9,7 +9,7 @@ but freshness.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Any
 
 from datasources.errors import CoordinatorError, NonDeterminismError
@@ -25,10 +25,11 @@ class SplitReport:
     Attributes:
         sequence: which batch.
         split: which split.
-        position: where the range ended.
+        position: the first position that was not read: the range's end, or that of the record which stopped it.
         watermark_ms: the split's watermark there; None = none yet.
         stamp_ms: the largest stamp that the task put on a row; None = none.
-        rows: data rows emitted; not counted by a source without watermark.
+        next_ms: the candidate of the record that stopped the task (alignment); None = it read the whole range.
+        rows: data rows read, late ones included; not counted by a source without watermark.
         late_rows: how many of them had a rowtime at or below their stamp.
         max_lateness_ms: by how much at most.
         null_rowtime_rows: rows whose rowtime was null.
@@ -41,6 +42,7 @@ class SplitReport:
     position: int
     watermark_ms: int | None
     stamp_ms: int | None
+    next_ms: int | None = None
     rows: int = 0
     late_rows: int = 0
     max_lateness_ms: int = 0
@@ -52,21 +54,16 @@ class SplitReport:
 
     def to_json(self) -> dict[str, Any]:
         """Return the report as JSON primitives."""
-        return asdict(self)
+        return {name: getattr(self, name) for name in _NAMES}
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> SplitReport:
         """Return the report in `raw`; anything but the exact fields and types is a `CoordinatorError`."""
-        expected = {field.name for field in fields(cls)}
-        if not isinstance(raw, Mapping) or set(raw) != expected:
+        if not isinstance(raw, Mapping) or raw.keys() != _NAMES:
             raise CoordinatorError("a task sent a malformed report: it has not exactly the fields of this version")
         report = cls(**raw)
-        optional = (report.watermark_ms, report.stamp_ms)
-        required = (report.sequence, report.position, report.rows, report.late_rows, report.max_lateness_ms)
-        counts = (report.null_rowtime_rows, report.ahead_rows, report.bad, report.null_value, report.lost)
-        if not isinstance(report.split, str) or not all(
-            type(value) is int for value in (*required, *counts, *(v for v in optional if v is not None))
-        ):
+        is_text = isinstance(report.split, str)
+        if not is_text or not all(type(raw[n]) is int or (raw[n] is None and n in _OPTIONAL) for n in _NUMBERS):
             raise CoordinatorError("a task sent a report with fields of the wrong type")
         return report
 
@@ -84,3 +81,8 @@ class SplitReport:
 
     def _story(self) -> tuple[int | None, ...]:
         return (self.position, self.watermark_ms, self.stamp_ms, self.rows, self.late_rows)
+
+
+_NAMES = {field.name: None for field in fields(SplitReport)}.keys()  # in order, and comparable as a set
+_OPTIONAL = frozenset({"watermark_ms", "stamp_ms", "next_ms"})
+_NUMBERS = tuple(name for name in _NAMES if name != "split")

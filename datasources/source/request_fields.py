@@ -7,7 +7,7 @@ from typing import Any
 
 from datasources.errors import CoordinatorError
 
-__all__ = ["list_field", "number_field", "text_field"]
+__all__ = ["list_field", "number_field", "object_field", "text_field"]
 
 
 def text_field(message: Mapping[str, Any], name: str) -> str:
@@ -43,4 +43,16 @@ def list_field(message: Mapping[str, Any], name: str) -> list[Any]:
     value = message.get(name)
     if not isinstance(value, list):
         raise CoordinatorError(f"field '{name}' of a request is no list")
+    return value
+
+
+def object_field(message: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """Return a field that must be an object.
+
+    Raises:
+        CoordinatorError: it is missing or something else.
+    """
+    value = message.get(name)
+    if not isinstance(value, dict):
+        raise CoordinatorError(f"field '{name}' of a request is no object")
     return value

@@ -40,6 +40,7 @@ class SplitProgress:
         moved_ms: wall clock, ms, at which the log's end was last seen to move or to be unread; idle time goes on
             from it after a restart.
         limit: where a bounded split ends for good; None = never.
+        turn: the position from which this split is in processing time; None = it never is.
     """
 
     split: SplitId
@@ -50,6 +51,21 @@ class SplitProgress:
     status: SplitStatus = SplitStatus.ACTIVE
     moved_ms: int = 0
     limit: int | None = None
+    turn: int | None = None
+
+    def moved_to(self, position: int, *, known_at: int, watermark_ms: int | None) -> SplitProgress:
+        """Return the split with nothing to read at `position`. Spelled out: planning does it for every split."""
+        return SplitProgress(
+            split=self.split,
+            start=position,
+            end=position,
+            watermark_ms=watermark_ms,
+            known_at=known_at,
+            status=self.status,
+            moved_ms=self.moved_ms,
+            limit=self.limit,
+            turn=self.turn,
+        )
 
     @property
     def rows(self) -> int:

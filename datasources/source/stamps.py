@@ -11,19 +11,28 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-__all__ = ["HEARTBEAT_COLUMN", "LATE_COLUMN", "MAX_STAMP_MS", "RESERVED_COLUMNS", "WATERMARK_COLUMN", "StampedSchema"]
+__all__ = [
+    "HEARTBEAT_COLUMN",
+    "HIDDEN_COLUMNS",
+    "LATE_COLUMN",
+    "MAX_STAMP_MS",
+    "RESERVED_COLUMNS",
+    "WATERMARK_COLUMN",
+    "StampedSchema",
+]
 
 WATERMARK_COLUMN = "_watermark"
 HEARTBEAT_COLUMN = "_heartbeat"
 LATE_COLUMN = "_late"
-RESERVED_COLUMNS = (WATERMARK_COLUMN, HEARTBEAT_COLUMN, LATE_COLUMN)
+HIDDEN_COLUMNS = (WATERMARK_COLUMN, HEARTBEAT_COLUMN)
+RESERVED_COLUMNS = (*HIDDEN_COLUMNS, LATE_COLUMN)
 MAX_STAMP_MS = 253_402_300_799_999  # 9999-12-31T23:59:59.999Z
 
 _STAMP_TYPE = pa.timestamp("us", tz="UTC")
 
 
 class StampedSchema:
-    """Builds output batches: the data columns, all nullable in Spark's schema, then the hidden ones.
+    """Builds output batches: the data columns, all nullable in Spark's schema, `_late` if asked for, the hidden ones.
 
     Args:
         output: the exact Arrow schema that Spark expects, hidden columns last if the source has them.
@@ -31,6 +40,7 @@ class StampedSchema:
 
     def __init__(self, output: pa.Schema) -> None:
         self._output = output
+        self._marks_late = LATE_COLUMN in output.names
         self._data_types = [field.type for field in output if field.name not in RESERVED_COLUMNS]
         self._nulls = [pa.nulls(1, type=data_type) for data_type in self._data_types]
 
@@ -38,16 +48,18 @@ class StampedSchema:
         """Return the rows of a source without watermark."""
         return pa.RecordBatch.from_arrays(self._cast(columns), schema=self._output)
 
-    def data(self, columns: pa.RecordBatch, stamps_us: NDArray[np.int64]) -> pa.RecordBatch:
-        """Return data rows with their stamps (µs, MIN for none)."""
+    def data(self, columns: pa.RecordBatch, stamps_us: NDArray[np.int64], late: NDArray[np.bool_]) -> pa.RecordBatch:
+        """Return data rows with their stamps (µs, MIN for none), and the mark of late ones if the schema has it."""
         floored = np.clip(stamps_us, 0, MAX_STAMP_MS * 1_000)
-        hidden = [pa.array(floored).cast(_STAMP_TYPE), pa.repeat(pa.scalar(False), columns.num_rows)]
+        hidden = [pa.array(late)] if self._marks_late else []
+        hidden += [pa.array(floored).cast(_STAMP_TYPE), pa.repeat(pa.scalar(False), columns.num_rows)]
         return pa.RecordBatch.from_arrays([*self._cast(columns), *hidden], schema=self._output)
 
     def heartbeat(self, stamp_us: int) -> pa.RecordBatch:
         """Return one row without data that carries `stamp_us`."""
         stamp = min(max(stamp_us, 0), MAX_STAMP_MS * 1_000)
-        hidden = [pa.array([stamp], type=_STAMP_TYPE), pa.array([True])]
+        hidden = [pa.array([False])] if self._marks_late else []
+        hidden += [pa.array([stamp], type=_STAMP_TYPE), pa.array([True])]
         return pa.RecordBatch.from_arrays([*self._nulls, *hidden], schema=self._output)
 
     def _cast(self, columns: pa.RecordBatch) -> list[pa.Array]:

@@ -1,24 +1,25 @@
-"""The state of a source as people read it: in Spark's progress, on a terminal, in metrics."""
+"""The state of a source as people read it: in Spark's progress, on a terminal, on a page, in metrics."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from datasources.source.offset import Offset
 from datasources.source.reports import SplitReport
+from datasources.source.split import SplitId, SplitProgress
+from watermark import SplitStatus
 
-__all__ = ["Totals", "summarise"]
-
-_MOST_SPLITS = 100
+__all__ = ["SourceFacts", "Totals", "summarise"]
 
 
 @dataclass(slots=True)
 class Totals:
     """What tasks reported since this process began. Unit: records; `max_lateness_ms` in ms.
 
-    A lost report's counts are lost with it; results never depend on them.
+    A lost report's counts are lost with it; results never depend on them. `by_split` holds late rows and their
+    largest lateness per split.
     """
 
     late_rows: int = 0
@@ -28,6 +29,7 @@ class Totals:
     bad_records: int = 0
     null_values: int = 0
     lost_positions: int = 0
+    by_split: dict[SplitId, tuple[int, int]] = field(default_factory=dict)
 
     def add(self, reports: Iterable[SplitReport]) -> None:
         """Count the reports of one batch."""
@@ -39,25 +41,94 @@ class Totals:
             self.bad_records += report.bad
             self.null_values += report.null_value
             self.lost_positions += report.lost
+            if report.late_rows:
+                rows, lateness_ms = self.by_split.get(report.split, (0, 0))
+                self.by_split[report.split] = (rows + report.late_rows, max(lateness_ms, report.max_lateness_ms))
+
+    def to_json(self) -> dict[str, int]:
+        """Return the counts of the whole source."""
+        counts = asdict(self)
+        del counts["by_split"]
+        return counts
 
 
-def summarise(offset: Offset, totals: Totals) -> dict[str, Any]:
-    """Return JSON primitives: the combined watermark, the counts, the first 100 splits with position and status.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceFacts:
+    """What a planner knows of its source beside the offset. Units: ms since the epoch; None = none.
 
-    Units: ms since the epoch; None = none yet.
+    Attributes:
+        time_ms: the driver's clock.
+        is_idle: all splits are idle, or there is none.
+        max_allowed_ms: the candidate that no record of the newest batch exceeds (Flink's maxDesiredWatermark).
+        slowest_ms: the F that it is made from.
+        ends: how far each split's log reached when it was last looked at.
+        idle_since_ms, paused_since_ms: per split that is idle or waits for slower ones.
+    """
+
+    time_ms: int
+    is_idle: bool
+    max_allowed_ms: int | None
+    slowest_ms: int | None
+    ends: Mapping[SplitId, int]
+    idle_since_ms: Mapping[SplitId, int]
+    paused_since_ms: Mapping[SplitId, int]
+
+
+def summarise(offset: Offset, totals: Totals, facts: SourceFacts, *, most_splits: int) -> dict[str, Any]:
+    """Return JSON primitives: the combined watermark, the counts, and the table of the splits.
+
+    Of more than `most_splits` those are left out that are furthest ahead: the others hold the watermark.
+    Units: ms since the epoch, None = none; `lag` in positions; `watermark_lag` and `drift` in ms.
     """
     return {
-        **asdict(totals),
+        **totals.to_json(),
+        "time": facts.time_ms,
         "batch": offset.sequence,
         "watermark": offset.combined_ms,
-        "splits": [
-            {
-                "split": split.split,
-                "position": split.end,
-                "watermark": split.watermark_ms,
-                "status": split.status.name.lower(),
-            }
-            for split in offset.splits[:_MOST_SPLITS]
-        ],
+        "status": _status(offset, facts),
+        "max_allowed": facts.max_allowed_ms,
+        "splits": [_row(split, totals, facts) for split in _slowest(offset.splits, most_splits)],
         "split_count": len(offset.splits),
     }
+
+
+def _slowest(splits: tuple[SplitProgress, ...], most: int) -> Sequence[SplitProgress]:
+    """Return at most `most` splits in their order: finished ones are left out first, then the largest watermarks."""
+    if len(splits) <= most:
+        return splits
+    ranked = sorted(splits, key=_ahead)
+    kept = {split.split for split in ranked[:most]}
+    return [split for split in splits if split.split in kept]
+
+
+def _ahead(split: SplitProgress) -> tuple[bool, bool, int]:
+    return split.status is SplitStatus.FINISHED, split.watermark_ms is not None, split.watermark_ms or 0
+
+
+def _status(offset: Offset, facts: SourceFacts) -> str:
+    if offset.splits and all(split.status is SplitStatus.FINISHED for split in offset.splits):
+        return "finished"
+    if offset.is_processing:
+        return "processing-time"
+    return "idle" if facts.is_idle else "active"
+
+
+def _row(split: SplitProgress, totals: Totals, facts: SourceFacts) -> dict[str, Any]:
+    late_rows, max_lateness_ms = totals.by_split.get(split.split, (0, 0))
+    return {
+        "split": split.split,
+        "position": split.end,
+        "lag": max(0, facts.ends.get(split.split, split.end) - split.end),
+        "watermark": split.watermark_ms,
+        "watermark_lag": _difference(facts.time_ms, split.watermark_ms),
+        "status": split.status.name.lower(),
+        "idle_since": facts.idle_since_ms.get(split.split),
+        "paused_since": facts.paused_since_ms.get(split.split),
+        "drift": _difference(split.watermark_ms, facts.slowest_ms),
+        "late_rows": late_rows,
+        "max_lateness_ms": max_lateness_ms,
+    }
+
+
+def _difference(one: int | None, other: int | None) -> int | None:
+    return None if one is None or other is None else one - other

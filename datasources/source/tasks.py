@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 
-from datasources.source.combine import others_us, to_us
+from datasources.source.combine import bound_us, others_us, to_us
 from datasources.source.offset import Offset
 from datasources.source.task import SplitTask, TaskPlan
 
@@ -36,12 +36,18 @@ def plan_tasks(end: Offset, *, has_watermark: bool, most_tasks: int | None = Non
         for split in end.splits
         if split.rows or (has_watermark and split.known_at < split.start)
     ]
-    ceiling_us = None if end.ceiling_ms is None else end.ceiling_ms * 1_000
     groups = _spread(tasks, most_tasks or len(tasks))
     if not groups and has_watermark:
         groups = [()]
     return [
-        TaskPlan(sequence=end.sequence, splits=group, floor_us=to_us(end.combined_ms), ceiling_us=ceiling_us)
+        TaskPlan(
+            sequence=end.sequence,
+            splits=group,
+            floor_us=to_us(end.combined_ms),
+            ceiling_us=bound_us(end.ceiling_ms),
+            allowed_us=bound_us(end.allowed_ms),
+            is_processing=end.is_processing,
+        )
         for group in groups
     ]
 

@@ -15,7 +15,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 
 from datasources.errors import QueryError
-from datasources.source.stamps import HEARTBEAT_COLUMN, RESERVED_COLUMNS, WATERMARK_COLUMN
+from datasources.source.stamps import HEARTBEAT_COLUMN, HIDDEN_COLUMNS, WATERMARK_COLUMN
 from datasources.spark.schema import time_attribute_of
 from datasources.spark.session_checks import require_classic, require_working_settings
 
@@ -43,7 +43,7 @@ def with_source_watermark(df: DataFrame, *time_attributes: str) -> DataFrame:
     paths = time_attributes or (attribute.path,)
     metadata = {DELAY_KEY: attribute.delay_ms}
     event_times = {_column_name(path): _attribute(df, path, metadata) for path in paths}
-    data = [name for name in df.columns if name not in RESERVED_COLUMNS]
+    data = [name for name in df.columns if name not in HIDDEN_COLUMNS]
     columns = [event_times.pop(name, F.col(f"`{name}`")) for name in data]
     attached = df.withWatermark(WATERMARK_COLUMN, "0 seconds").filter(_BARRIER)
     return attached.select(*columns, *event_times.values())

@@ -17,9 +17,11 @@ class Binding:
     Attributes:
         endpoint: None for a class that was registered by hand: its planner then starts a private coordinator.
         defaults: options that hold unless the user sets them.
+        is_watched: whether somebody watches the application's sources, so that planners publish their tables.
         most_tasks: into how many tasks the splits of a batch are put at most; None = one task per split.
     """
 
     endpoint: Endpoint | None = None
     defaults: Mapping[str, str] = field(default_factory=dict)
     most_tasks: int | None = None
+    is_watched: bool = False

@@ -55,22 +55,22 @@ class QueryListener(StreamingQueryListener):
         run_id = str(event.runId)
         reason = self._reason_to_refuse(str(event.id))
         if reason is None:
-            self._coordinator.allow(run_id)
+            self._coordinator.registry.allow(run_id)
         else:
-            self._coordinator.refuse(run_id, reason)
+            self._coordinator.registry.refuse(run_id, reason)
 
     def onQueryProgress(self, event: QueryProgressEvent) -> None:  # noqa: N802
         """Note the rows of state after a batch."""
         progress = event.progress
         rows = sum(operator.numRowsTotal for operator in progress.stateOperators)
-        self._coordinator.progress(str(progress.id), batch_id=progress.batchId, state_rows=rows)
+        self._coordinator.registry.progress(str(progress.id), batch_id=progress.batchId, state_rows=rows)
 
     def onQueryIdle(self, event: QueryIdleEvent) -> None:  # noqa: N802
         """Nothing to note."""
 
     def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:  # noqa: N802
         """Forget the run."""
-        self._coordinator.terminated(str(event.id), str(event.runId))
+        self._coordinator.registry.terminated(str(event.id), str(event.runId))
 
     def _reason_to_refuse(self, query_id: str) -> str | None:
         try:

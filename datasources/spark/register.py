@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from datasources.errors import OptionError
 from datasources.source.coordinator import Coordinator
 from datasources.spark.binding import Binding
 from datasources.spark.data_source import TidemarkDataSource
@@ -14,12 +16,23 @@ from datasources.spark.session_checks import require_classic
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from datasources.observe.server import Observer
+
 __all__ = ["GLOBAL_PREFIX", "register_formats", "session_defaults"]
+
+_logger = logging.getLogger(__name__)
 
 GLOBAL_PREFIX = "spark.tidemark."
 _TASKS_PER_SLOT = 2  # splits differ in size: two waves even that out
+_GLOBAL_OPTIONS = (
+    "table.exec.source.idle-timeout",
+    "pipeline.auto-watermark-interval",
+    "pipeline.watermark-alignment.allow-unaligned-source-splits",
+)
 _COORDINATOR_HOST = f"{GLOBAL_PREFIX}coordinator.host"
 _COORDINATOR_PORT = f"{GLOBAL_PREFIX}coordinator.port"
+_UI_HOST = f"{GLOBAL_PREFIX}ui.host"
+_UI_PORT = f"{GLOBAL_PREFIX}ui.port"
 
 
 def register_formats(
@@ -41,9 +54,11 @@ def register_formats(
     """
     require_classic(spark)
     coordinator = _application_coordinator(spark)
+    observer = _application_observer(spark, coordinator)
     binding = Binding(
         endpoint=coordinator.endpoint,
         defaults=session_defaults(spark),
+        is_watched=observer is not None,
         most_tasks=_TASKS_PER_SLOT * spark.sparkContext.defaultParallelism,
     )
     known: dict[str, tuple[type[TidemarkDataSource], Binding]] = getattr(spark, "_tidemark_formats", {})
@@ -66,7 +81,7 @@ def session_defaults(spark: SparkSession) -> dict[str, str]:
         "scan.session.time-zone": str(spark.conf.get("spark.sql.session.timeZone")),
         "scan.session.ansi": str(spark.conf.get("spark.sql.ansi.enabled")).lower(),
     }
-    for key in ("table.exec.source.idle-timeout", "pipeline.auto-watermark-interval"):
+    for key in _GLOBAL_OPTIONS:
         value = spark.conf.get(GLOBAL_PREFIX + key, None)
         if value is not None:
             defaults[key] = value
@@ -83,3 +98,25 @@ def _application_coordinator(spark: SparkSession) -> Coordinator:
         coordinator = Coordinator(host=str(host), port=int(conf.get(_COORDINATOR_PORT, "0") or 0))
         context._tidemark_coordinator = coordinator  # noqa: SLF001 - lives as long as it
     return coordinator
+
+
+def _application_observer(spark: SparkSession, coordinator: Coordinator) -> Observer | None:
+    """Start the page of the application's sources once, if `spark.tidemark.ui.port` asks for it."""
+    context = spark.sparkContext
+    observer: Observer | None = getattr(context, "_tidemark_observer", None)
+    port = context.getConf().get(_UI_PORT, None)
+    if observer is None and port is not None:
+        from datasources.observe.server import start_observer  # not needed where nobody watches
+
+        host = context.getConf().get(_UI_HOST, "127.0.0.1")
+        observer = start_observer(coordinator.registry.tables, host=str(host), port=_port_of(port))
+        context._tidemark_observer = observer  # noqa: SLF001 - lives as long as it
+        _logger.warning("watch the sources of this application at %s", observer.url)
+    return observer
+
+
+def _port_of(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise OptionError(f"{_UI_PORT} = '{text}' is no port: use a number, 0 for any free one.") from None

@@ -7,14 +7,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import pyarrow as pa
+
+from datasources.errors import OptionError
 from datasources.expressions import CompiledExpression, compile_rowtime, compile_watermark
 from datasources.formats.ddl import schema_ddl
 from datasources.options import OptionGroup, lower_keys, parse_group, reject_unknown
-from datasources.source.abilities import ScanStrategy
+from datasources.source.abilities import LateRows, ProcessingTime, ScanStrategy
 from datasources.source.connector import ScanSource, SessionFacts
 from datasources.source.offset import Identity
 from datasources.source.planner import PlannerSettings
-from datasources.spark.scan_options import OnChange, ScanOptions, SessionOptions, WatermarkOptions
+from datasources.spark.scan_options import AllIdle, OnChange, ScanOptions, SessionOptions, WatermarkOptions
 
 __all__ = ["Scan", "build_scan"]
 
@@ -32,6 +35,7 @@ class Scan:
         delay_ms: what `spark.watermarkDelayMs` says for the time attribute; None = neither the expression nor an
             option says how late rows may be, so it is 0.
         session: zone and ANSI flag that the expressions were compiled for.
+        is_instant: whether the time attribute is a TIMESTAMP; a TIMESTAMP_NTZ has no place on the clock.
     """
 
     source: ScanSource
@@ -39,6 +43,7 @@ class Scan:
     max_rows_per_batch: int | None
     delay_ms: int | None
     session: SessionFacts
+    is_instant: bool = True
 
     @property
     def identity(self) -> Identity:
@@ -58,6 +63,10 @@ class Scan:
             idle_timeout_ms=0 if strategy is None else strategy.idle_timeout_ms,
             heartbeat_interval_ms=1_000 if strategy is None else strategy.heartbeat_interval_ms,
             max_ahead_ms=0 if strategy is None else strategy.max_ahead_ms,
+            alignment=None if strategy is None else strategy.alignment,
+            advances_when_idle=strategy is not None and strategy.advances_when_idle,
+            processing_time=ProcessingTime.NEVER if strategy is None else strategy.processing_time,
+            time_type="instant" if self.is_instant else "local",
             fail_on_data_loss=self.source.fail_on_data_loss,
             continue_on_change=self.watermark.on_change is OnChange.CONTINUE,
         )
@@ -68,7 +77,10 @@ class Scan:
             return "no watermark"
         zone = "" if self.session.time_zone is None else f" in {self.session.time_zone}"
         ansi = "" if self.session.ansi is None else f", ansi {str(self.session.ansi).lower()}"
-        text = f"{strategy.rowtime.text} AS {strategy.watermark.text}, {strategy.emit.value}{zone}{ansi}"
+        late = "" if strategy.late_rows is LateRows.KEEP else f", late rows {strategy.late_rows.value}"
+        processing = strategy.processing_time
+        turn = "" if processing is ProcessingTime.NEVER else f", processing time {processing.value}"
+        text = f"{strategy.rowtime.text} AS {strategy.watermark.text}, {strategy.emit.value}{zone}{ansi}{late}{turn}"
         return _fingerprint(text)
 
 
@@ -90,9 +102,9 @@ def build_scan(connector: type[ScanSource], options: Mapping[str, str], defaults
     facts = parse_group(SessionOptions, merged)
     session = SessionFacts(time_zone=facts.time_zone, ansi=facts.ansi)
     source = connector.create(merged, session)
-    delay_ms = None
+    delay_ms, is_instant = None, True
     if watermark.rowtime is not None and watermark.expression is not None:
-        strategy, compiled = _strategy(source, watermark, session)
+        strategy, compiled, is_instant = _strategy(source, watermark, session)
         source = source.apply_watermark(strategy)
         delay_ms = _delay_ms(compiled, watermark)
     return Scan(
@@ -101,17 +113,24 @@ def build_scan(connector: type[ScanSource], options: Mapping[str, str], defaults
         max_rows_per_batch=parse_group(ScanOptions, merged).max_rows_per_batch,
         delay_ms=delay_ms,
         session=session,
+        is_instant=is_instant,
     )
 
 
 def _strategy(
     source: ScanSource, options: WatermarkOptions, session: SessionFacts
-) -> tuple[ScanStrategy, CompiledExpression]:
+) -> tuple[ScanStrategy, CompiledExpression, bool]:
     assert options.rowtime is not None
     assert options.expression is not None
     zone: dict[str, Any] = {"time_zone": session.time_zone, "ansi": session.ansi}
     rowtime = compile_rowtime(options.rowtime, source.schema)
     watermark = compile_watermark(options.expression, source.schema, rowtime=options.rowtime, **zone)
+    is_instant = pa.types.is_timestamp(rowtime.result_type) and rowtime.result_type.tz is not None
+    if options.processing_time is not ProcessingTime.NEVER and not is_instant:
+        raise OptionError(
+            f"option 'watermark.processing-time' needs a time attribute of type TIMESTAMP: '{options.rowtime}' is a "
+            f"TIMESTAMP_NTZ, which has no place on the clock."
+        )
     strategy = ScanStrategy(
         rowtime=rowtime,
         watermark=watermark,
@@ -120,8 +139,12 @@ def _strategy(
         null_rowtime=options.null_rowtime,
         max_ahead_ms=options.max_ahead_ms,
         heartbeat_interval_ms=options.effective_heartbeat_interval_ms,
+        late_rows=options.late_rows,
+        alignment=options.alignment,
+        advances_when_idle=options.all_idle is AllIdle.PROCESSING_TIME,
+        processing_time=options.processing_time,
     )
-    return strategy, watermark
+    return strategy, watermark, is_instant
 
 
 def _delay_ms(watermark: CompiledExpression, options: WatermarkOptions) -> int | None:

@@ -7,10 +7,17 @@ import enum
 from pydantic import Field, model_validator
 
 from datasources.options import DurationMs, OptionGroup
-from datasources.source.abilities import NullRowtime
+from datasources.source.abilities import Alignment, LateRows, NullRowtime, ProcessingTime
 from watermark import EmitStrategy
 
-__all__ = ["OnChange", "ScanOptions", "SessionOptions", "WatermarkOptions"]
+__all__ = ["AllIdle", "OnChange", "ScanOptions", "SessionOptions", "WatermarkOptions"]
+
+
+class AllIdle(enum.Enum):
+    """What the watermark does while all splits of a source are idle."""
+
+    HOLD = "hold"
+    PROCESSING_TIME = "processing-time"
 
 
 class OnChange(enum.Enum):
@@ -66,6 +73,49 @@ class WatermarkOptions(OptionGroup):
         alias="watermark.null-rowtime",
         description="A row without a rowtime is kept, dropped, or stops the query; it never moves the watermark.",
     )
+    alignment_group: str | None = Field(
+        None,
+        alias="scan.watermark.alignment.group",
+        description="Sources of the application that name the same group do not run ahead of each other by more than "
+        "their max-drift, nor do the splits of one source. Needs max-drift.",
+    )
+    max_drift_ms: DurationMs | None = Field(
+        None,
+        alias="scan.watermark.alignment.max-drift",
+        description="No record is read whose candidate is further than this beyond the next unread record of the "
+        "group's slowest split that is not idle. 0 is allowed: nobody is ahead.",
+    )
+    update_interval_ms: DurationMs | None = Field(
+        None,
+        alias="scan.watermark.alignment.update-interval",
+        description="At least how often a source tells its group that it lives, also during a long batch; every "
+        "planning asks for the group's bound anyway. Default 1 s; 0 is an error.",
+    )
+    allows_unaligned_splits: bool = Field(
+        False,
+        alias="pipeline.watermark-alignment.allow-unaligned-source-splits",
+        description="With an alignment group: only the source as a whole waits, its splits are not aligned.",
+    )
+    late_rows: LateRows = Field(
+        LateRows.KEEP,
+        alias="watermark.late-rows",
+        description="A row at or before its stamp is counted always; `keep` leaves it to Spark's operators, `drop` "
+        "leaves it out, `mark` says so in a column `_late`. `drop` is exact, so it needs on-event emission, which is "
+        "then the default.",
+    )
+    all_idle: AllIdle = Field(
+        AllIdle.HOLD,
+        alias="watermark.all-idle",
+        description="While all splits are idle the watermark stays (`hold`) or goes on at the clock's pace "
+        "(`processing-time`), which needs an idle timeout.",
+    )
+    processing_time: ProcessingTime = Field(
+        ProcessingTime.NEVER,
+        alias="watermark.processing-time",
+        description="From where the source is in processing time, where its watermark follows the driver's clock, or "
+        "the query's event-time sources while one is active: `never`, `after-backlog` (what was there when the query "
+        "began is read in event time first), `always`. There is no way back. Needs a TIMESTAMP attribute.",
+    )
     max_ahead_ms: DurationMs = Field(
         86_400_000,
         alias="watermark.max-ahead",
@@ -100,10 +150,65 @@ class WatermarkOptions(OptionGroup):
                 )
         return self
 
+    @model_validator(mode="after")
+    def _alignment(self) -> WatermarkOptions:
+        given = [name for name in _ALIGNMENT if name in self.model_fields_set]
+        missing = [name for name in _ALIGNMENT[:2] if getattr(self, name) is None]
+        if given and missing:
+            alias = {name: type(self).model_fields[name].alias for name in (*given, *missing)}
+            needs = " and ".join(f"'{alias[name]}'" for name in missing)
+            raise ValueError(f"option '{alias[given[0]]}' needs {needs} beside it.")
+        group = self.alignment_group
+        if group is not None and not group.strip():
+            raise ValueError("option 'scan.watermark.alignment.group' is blank: name the group, or leave it out.")
+        if group is not None and group != group.strip():
+            raise ValueError(
+                f"option 'scan.watermark.alignment.group' = '{group}' begins or ends with a blank: another source "
+                f"would not find this group. Leave the blank out."
+            )
+        if self.update_interval_ms == 0:
+            raise ValueError("option 'scan.watermark.alignment.update-interval' must be longer than 0.")
+        return self
+
+    @model_validator(mode="after")
+    def _combinations(self) -> WatermarkOptions:
+        if self.late_rows is LateRows.DROP and self._says_on_periodic:
+            raise ValueError(
+                "option 'watermark.late-rows' = 'drop' is exact and so needs 'scan.watermark.emit.strategy' = "
+                "'on-event', which is the default with it: leave the strategy out, or use 'mark'."
+            )
+        if self.all_idle is AllIdle.PROCESSING_TIME and self.rowtime is not None and not self.effective_idle_timeout_ms:
+            raise ValueError(
+                "option 'watermark.all-idle' = 'processing-time' has no effect without an idle timeout: set "
+                "'scan.watermark.idle-timeout'."
+            )
+        return self
+
+    @property
+    def _says_on_periodic(self) -> bool:
+        return "emit" in self.model_fields_set and self.emit_strategy_given is EmitStrategy.ON_PERIODIC
+
+    @property
+    def emit_strategy_given(self) -> EmitStrategy:
+        """What emit strategy and interval say together: an interval of 0 means on-event (FLIP-66)."""
+        return EmitStrategy.ON_EVENT if self.interval_ms == 0 else self.emit
+
     @property
     def emit_strategy(self) -> EmitStrategy:
-        """The effective strategy: an interval of 0 means on-event (FLIP-66)."""
-        return EmitStrategy.ON_EVENT if self.interval_ms == 0 else self.emit
+        """The effective strategy: on-event where late rows are dropped, unless something else is said."""
+        return EmitStrategy.ON_EVENT if self.late_rows is LateRows.DROP else self.emit_strategy_given
+
+    @property
+    def alignment(self) -> Alignment | None:
+        """The source's part in an alignment group; None = it is not aligned."""
+        if self.alignment_group is None or self.max_drift_ms is None:
+            return None
+        return Alignment(
+            group=self.alignment_group,
+            max_drift_ms=self.max_drift_ms,
+            update_interval_ms=self.update_interval_ms or 1_000,
+            aligns_splits=not self.allows_unaligned_splits,
+        )
 
     @property
     def effective_idle_timeout_ms(self) -> int:
@@ -119,7 +224,8 @@ class WatermarkOptions(OptionGroup):
 
 
 # Options that may come from the session for all of its sources, and the one about checkpoints.
-_HARMLESS_WITHOUT_WATERMARK = {"interval_ms", "global_idle_timeout_ms", "on_change"}
+_HARMLESS_WITHOUT_WATERMARK = {"interval_ms", "global_idle_timeout_ms", "allows_unaligned_splits", "on_change"}
+_ALIGNMENT = ("alignment_group", "max_drift_ms", "update_interval_ms")
 
 
 class ScanOptions(OptionGroup):

@@ -10,7 +10,8 @@ from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import BooleanType, StructField, StructType, TimestampType
 
 from datasources.errors import QueryError
-from datasources.source.stamps import HEARTBEAT_COLUMN, WATERMARK_COLUMN
+from datasources.source.abilities import LateRows
+from datasources.source.stamps import HEARTBEAT_COLUMN, LATE_COLUMN, WATERMARK_COLUMN
 from datasources.spark.scan import Scan
 
 __all__ = ["TimeAttribute", "arrow_output_schema", "spark_schema", "time_attribute_of"]
@@ -46,6 +47,8 @@ def spark_schema(scan: Scan) -> StructType:
             "delay_ms": scan.delay_ms or 0,
             "is_delay_known": scan.delay_ms is not None,
         }
+        if strategy.late_rows is LateRows.MARK:
+            fields.append(StructField(LATE_COLUMN, BooleanType(), nullable=True))
         fields += [
             StructField(WATERMARK_COLUMN, TimestampType(), nullable=False, metadata={_METADATA_KEY: attribute}),
             StructField(HEARTBEAT_COLUMN, BooleanType(), nullable=False),

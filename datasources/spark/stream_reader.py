@@ -22,15 +22,16 @@ from pyspark.sql.streaming.datasource import (
     SupportsTriggerAvailableNow,
 )
 
+from datasources.errors import OptionError
 from datasources.source.client import ChannelMailbox, CoordinatorClient
 from datasources.source.coordinator import Coordinator, Endpoint
 from datasources.source.identity import require_same_identity
+from datasources.source.lookahead import ReaderLookahead
 from datasources.source.offset import Offset
 from datasources.source.planner import BatchPlanner
-from datasources.source.split import SplitId
+from datasources.source.presence import Presence
 from datasources.source.stamps import StampedSchema
-from datasources.source.summary import summarise
-from datasources.source.task import TaskReader, scan_watermark
+from datasources.source.task import ScanEnd, ScanRange, TaskReader, scan_watermark
 from datasources.source.tasks import plan_tasks
 from datasources.spark.binding import Binding
 from datasources.spark.boundary import spark_entry, spark_errors
@@ -41,7 +42,9 @@ from watermark import SystemClock
 
 __all__ = ["TidemarkStreamReader"]
 
-_RUNNER_STATE = ("planner", "_channel", "_coordinator", "_source_id", "_pause")
+_RUNNER_STATE = ("planner", "_channel", "_coordinator", "_mailbox", "_presence", "_source_id", "_pause")
+_WATCHED_SPLITS = 1_000
+_PROGRESS_SPLITS = 100
 _NS_PER_S = 1_000_000_000
 
 
@@ -74,10 +77,29 @@ class TidemarkStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         source = self._scan.source
         return BatchPlanner(
             enumerator=source.enumerator(is_batch=False),
-            mailbox=ChannelMailbox(CoordinatorClient(self._channel), self._source_id),
+            mailbox=self._mailbox,
             scan=self._scan_on_driver,
             settings=self._scan.planner_settings(),
             clock=SystemClock(),
+            peers=self._mailbox,
+            lookahead=None if source.strategy is None else ReaderLookahead(source.reader_factory(), source.strategy),
+        )
+
+    @functools.cached_property
+    def _mailbox(self) -> ChannelMailbox:
+        return ChannelMailbox(CoordinatorClient(self._channel), self._source_id)
+
+    @functools.cached_property
+    def _presence(self) -> Presence:
+        """What goes on in the background: the source lives, also while a batch takes long, and may be watched."""
+        strategy = self._scan.source.strategy
+        alignment = None if strategy is None else strategy.alignment
+        return Presence(
+            CoordinatorClient(self._channel),
+            source=self._source_id,
+            name=self._scan.source.subscription,
+            interval_ms=1_000 if alignment is None else alignment.update_interval_ms,
+            is_watched=self._binding.is_watched,
         )
 
     @functools.cached_property
@@ -86,6 +108,8 @@ class TidemarkStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     @functools.cached_property
     def _channel(self) -> Endpoint:
+        if self._binding.endpoint is None:
+            _require_alone(self._scan)
         return self._binding.endpoint or self._coordinator.endpoint
 
     @functools.cached_property
@@ -111,6 +135,8 @@ class TidemarkStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         offset = self._parse(start)
         planned = self.planner.plan(offset, budget)
         self._last, self._last_raw = planned, start if planned is offset else planned.to_json()
+        if self._scan.source.strategy is not None:
+            self._presence.tell(self.planner.says, lambda: self.planner.table(planned, most_splits=_WATCHED_SPLITS))
         return self._last_raw
 
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
@@ -125,7 +151,7 @@ class TidemarkStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def reportLatestOffset(self) -> dict[str, Any] | None:  # noqa: N802
         """Return the state of every split, for the query's progress."""
-        return None if self._last is None else summarise(self._last, self.planner.totals)
+        return None if self._last is None else self.planner.table(self._last, most_splits=_PROGRESS_SPLITS)
 
     @spark_entry
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:  # noqa: ARG002 - a batch lies in its own end
@@ -141,20 +167,20 @@ class TidemarkStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def stop(self) -> None:
         """Release the runner's connections."""
-        planner = self.__dict__.get("planner")
-        if planner is not None:
-            planner.close()
+        for name in ("_presence", "planner"):
+            opened = self.__dict__.get(name)
+            if opened is not None:
+                opened.close()
 
     def _parse(self, raw: dict[str, Any]) -> Offset:
         if self._last is not None and self._last_raw == raw:  # the usual case, about 100 times a second
             return self._last
         return Offset.from_json(raw)
 
-    def _scan_on_driver(self, split: SplitId, start: int, end: int, watermark_us: int, ceiling_us: int | None) -> int:
+    def _scan_on_driver(self, wanted: ScanRange) -> ScanEnd:
         source = self._scan.source
         assert source.strategy is not None
-        factory = source.reader_factory()
-        return scan_watermark(factory, source.strategy, split, start, end, watermark_us, ceiling_us)
+        return scan_watermark(source.reader_factory(), source.strategy, wanted)
 
     # -- on an executor --
 
@@ -170,3 +196,13 @@ class TidemarkStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
                 factory=source.reader_factory(), strategy=source.strategy, stamped=StampedSchema(self._output)
             )
             yield from reader.run(partition.plan, channel.report if channel else lambda _: None)
+
+
+def _require_alone(scan: Scan) -> None:
+    """Raise for a group that could not work: a private coordinator knows one source only."""
+    strategy = scan.source.strategy
+    if strategy is not None and strategy.alignment is not None:
+        raise OptionError(
+            f"alignment group '{strategy.alignment.group}' needs the application's coordinator: call "
+            f"datasources.register(spark) before the query starts, or use read_stream(...)."
+        )

@@ -66,6 +66,7 @@ class TaskChannel:
                 "ask": "report",
                 "source": self._source,
                 "query": _property("sql.streaming.queryId"),
+                "run": _property("spark.jobGroup.id"),
                 "batch": int(_property("streaming.sql.batchId") or -1),
                 "reports": [report.to_json() for report in reports],
             }

@@ -56,7 +56,7 @@ def test_a_partition_ten_minutes_behind_loses_no_row_while_sparks_own_watermark_
 
 def test_an_idle_partition_is_excluded_after_its_timeout_and_holds_again_at_once(kafka, spark, tmp_path):
     topic = kafka.create_topic(partitions=2)
-    options = orders(kafka, topic) | {"scan.watermark.idle-timeout": "3 s"}
+    options = orders(kafka, topic) | {"scan.watermark.idle-timeout": "10 s"}  # longer than two batches ever take
     query, found = start(minute_counts(read_stream(spark, "tidemark-kafka", options)), tmp_path)
     try:
         kafka.produce(topic, 0, [order(n, BASE + n * 10_000) for n in range(18)])  # three minutes; partition 1: nothing
@@ -82,6 +82,7 @@ def test_heartbeats_close_the_windows_with_no_further_data(kafka, spark, tmp_pat
     query, found = start(minute_counts(read_stream(spark, "tidemark-kafka", orders(kafka, topic))), tmp_path)
     try:
         wait_until(lambda: 0 in found, query)
+        query.processAllAvailable()  # a batch's progress is told after its rows
         assert found == {0: 120}
         assert watermark_of(query) == iso(BASE + 114_000).replace("000Z", "Z")
     finally:

@@ -91,7 +91,7 @@ def test_a_limit_stays_exact_at_flat_cost(spark, tmp_path, batches):
 
 
 def test_after_batches_without_an_action_the_watermark_is_what_an_undisturbed_query_has(spark, tmp_path):
-    """The rows that were skipped count for the watermark: only they reach 71 s."""
+    """The rows that were skipped count for the watermark: only they reach 33 s."""
     scripts = Scripts(tmp_path)
     append_batch(scripts, 0)
     counts: list[Any] = []
@@ -103,14 +103,14 @@ def test_after_batches_without_an_action_the_watermark_is_what_an_undisturbed_qu
     wakes = threading.Event()
     stream = counted_stream(spark, scripts)
     with running(stream.select("v"), for_each=consume) as query:
-        run_batches(query, scripts, 8)
+        run_batches(query, scripts, 4)
         wakes.set()
         scripts.append("s-0", (5, "k", "late"))
         query.settle()
         scripts.append("s-0", (72, "k", "last"))
         query.settle()
         assert counts[:2] == [("late",), ("last",)]
-        assert query.source()["watermark"] == (7 * 10 + ROWS - 1 - 1) * 1_000
+        assert query.source()["watermark"] == (3 * 10 + ROWS - 1 - 1) * 1_000
 
 
 def test_a_batch_that_is_read_twice_counts_once(spark, tmp_path):
@@ -136,7 +136,7 @@ def test_nothing_moves_means_no_batch(spark, tmp_path):
     with running(df) as query:
         query.settle()
         before = query.progress[-1].batchId
-        threading.Event().wait(2.0)
+        threading.Event().wait(1.2)  # four heartbeat intervals
         assert query.progress[-1].batchId == before
 
 
@@ -148,7 +148,7 @@ def test_time_alone_makes_one_batch_and_then_none(spark, tmp_path):
     df = scripts.stream(spark, {"scan.watermark.idle-timeout": "1 s"}).groupBy(F.window("ts", "10 seconds")).count()
     with running(df) as query:
         query.wait_for(lambda running_: running_.watermarks[-1:] == [64])
-        threading.Event().wait(2.0)
+        threading.Event().wait(1.2)  # four heartbeat intervals
         assert len(query.progress) <= 5
         assert [row[1] for row in query.rows()] == [2]
 

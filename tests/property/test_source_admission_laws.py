@@ -8,7 +8,7 @@ import random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from datasources.source.admission import share_budget
+from datasources.source.admission import EventTimeSpan, share_budget, share_by_event_time
 
 BACKLOGS = st.dictionaries(
     st.integers(0, 60).map("orders-{}".format), st.integers(0, 50) | st.integers(0, 10**15), max_size=25
@@ -77,3 +77,73 @@ def test_no_split_starves_however_much_arrives(splits, budget, seed):
             unserved[name] = 0 if name in shares else unserved[name] + 1
             backlog[name] += arrivals.randint(1, 3) - shares.get(name, 0)
         assert max(unserved.values()) < splits
+
+
+# -- by event time --
+
+SPANS = st.dictionaries(
+    st.integers(0, 60).map("orders-{}".format),
+    st.builds(
+        lambda rows, first, width, least: EventTimeSpan(
+            rows=rows, first_ms=first, last_ms=first + width, least_rows=least
+        ),
+        st.integers(1, 60) | st.integers(1, 10**12),
+        st.integers(-500, 500) | st.integers(-(10**13), 10**13),
+        st.just(0) | st.integers(0, 300) | st.integers(0, 10**12),
+        st.just(0) | st.integers(0, 40),
+    ),
+    min_size=1,
+    max_size=15,
+)
+UNPROMISED = SPANS.map(
+    lambda spans: {n: EventTimeSpan(rows=s.rows, first_ms=s.first_ms, last_ms=s.last_ms) for n, s in spans.items()}
+)
+TURNS = st.integers(0, 20)
+
+
+@settings(max_examples=150, deadline=None)
+@given(SPANS, BUDGETS, TURNS)
+def test_by_event_time_exactly_the_budget_is_given_or_what_was_promised(spans, budget, turn):
+    shares = share_by_event_time(spans, budget, turn=turn)
+    promised = {name: min(span.least_rows, span.rows) for name, span in spans.items()}
+    total = sum(span.rows for span in spans.values())
+    assert sum(shares.values()) == max(min(budget, total), sum(promised.values()))
+    assert all(0 < rows <= spans[name].rows for name, rows in shares.items())
+    assert all(shares.get(name, 0) >= rows for name, rows in promised.items())
+
+
+@settings(max_examples=150, deadline=None)
+@given(UNPROMISED, BUDGETS, TURNS)
+def test_by_event_time_nobody_gets_a_row_before_all_earlier_ones_are_given(spans, budget, turn):
+    shares = share_by_event_time(spans, budget, turn=turn)
+    latest = max((spans[name].first_ms for name in shares), default=None)
+    for name, span in spans.items():
+        if latest is not None and span.last_ms < latest:
+            assert shares.get(name, 0) == span.rows
+
+
+@settings(max_examples=150, deadline=None)
+@given(SPANS, BUDGETS, st.integers(0, 50), TURNS)
+def test_by_event_time_a_larger_budget_takes_one_row_away_at_most(spans, budget, more, turn):
+    # One row: the remainder of a level is given in turns.
+    smaller = share_by_event_time(spans, budget, turn=turn)
+    larger = share_by_event_time(spans, budget + more, turn=turn)
+    assert all(larger.get(name, 0) >= rows - 1 for name, rows in smaller.items())
+
+
+@settings(max_examples=100, deadline=None)
+@given(UNPROMISED, st.integers(2, 6), BUDGETS, TURNS)
+def test_by_event_time_equal_spans_get_equal_shares_within_one_row(spans, copies, budget, turn):
+    copied = {f"{name}.{copy}": span for name, span in spans.items() for copy in range(copies)}
+    shares = share_by_event_time(copied, budget, turn=turn)
+    for name in spans:
+        given_rows = [shares.get(f"{name}.{copy}", 0) for copy in range(copies)]
+        assert max(given_rows) - min(given_rows) <= 1
+
+
+@settings(max_examples=100, deadline=None)
+@given(SPANS, BUDGETS, TURNS, st.randoms(use_true_random=False))
+def test_by_event_time_the_answer_does_not_depend_on_the_order_of_the_splits(spans, budget, turn, order):
+    shuffled = list(spans.items())
+    order.shuffle(shuffled)
+    assert share_by_event_time(dict(shuffled), budget, turn=turn) == share_by_event_time(spans, budget, turn=turn)

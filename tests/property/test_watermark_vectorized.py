@@ -20,6 +20,7 @@ from watermark import (
     combine,
     combine_arrays,
     combined_stamps,
+    first_beyond,
     floor_candidates,
     floor_to_ms,
     late_mask,
@@ -141,3 +142,40 @@ def test_a_batch_of_one_split_ends_where_the_reader_ends(rows):
         reader.combination.watermark.timestamp,
         False,
     )
+
+
+@_SETTINGS
+@given(values=_VALUES, allowed=_TIMES)
+def test_the_first_candidate_beyond_is_the_first_one_row_by_row(values, allowed):
+    expected = next((row for row, value in enumerate(values) if value is not None and value > allowed), None)
+    candidates, valid = columns(values)
+    untouched = candidates.copy(), None if valid is None else valid.copy()
+    found = first_beyond(candidates, valid, allowed)
+    assert found == expected
+    assert found is None or type(found) is int
+    assert np.array_equal(candidates, untouched[0])
+    assert valid is None or np.array_equal(valid, untouched[1])
+
+
+@_SETTINGS
+@given(values=_VALUES, allowed=_TIMES, cut=st.integers(0, 30))
+def test_the_first_candidate_beyond_does_not_depend_on_how_rows_are_cut_into_batches(values, allowed, cut):
+    whole = first_beyond(*columns(values), allowed)
+    first = first_beyond(*columns(values[:cut]), allowed)
+    second = first_beyond(*columns(values[cut:]), allowed)
+    behind = None if second is None else second + min(cut, len(values))
+    assert whole == (behind if first is None else first)
+
+
+@_SETTINGS
+@given(values=_VALUES, initial=st.integers(-30, 30), allowed=st.integers(-30, 30))
+def test_what_lies_before_the_first_candidate_beyond_never_raises_a_watermark_beyond(values, initial, allowed):
+    stop = first_beyond(*columns(values), allowed)
+    _, final = running_watermarks(*columns(values[:stop]), initial)
+    assert final <= max(initial, allowed)
+
+
+def test_nothing_is_beyond_the_largest_watermark_or_in_no_rows():
+    assert first_beyond(np.array([MAX_WATERMARK], dtype=np.int64), None, MAX_WATERMARK) is None
+    assert first_beyond(np.array([], dtype=np.int64), None, MIN_WATERMARK) is None
+    assert first_beyond(np.array([MIN_WATERMARK, 0], dtype=np.int64), None, MIN_WATERMARK) == 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from datasources.kafka.source import KafkaSource
+from datasources.source.lookahead import ReaderLookahead
 from datasources.source.offset import Offset
 from datasources.source.planner import BatchPlanner
 from datasources.source.stamps import StampedSchema
@@ -38,9 +39,10 @@ class KafkaQuery:
         self.planner = BatchPlanner(
             enumerator=source.enumerator(is_batch=False),
             mailbox=self.mailbox,
-            scan=lambda *a: scan_watermark(source.reader_factory(), source.strategy, *a),
+            scan=lambda wanted: scan_watermark(source.reader_factory(), source.strategy, wanted),
             settings=scan.planner_settings(),
             clock=clock or SystemClock(),
+            lookahead=None if source.strategy is None else ReaderLookahead(source.reader_factory(), source.strategy),
         )
         self.offset = self.planner.initial()
 

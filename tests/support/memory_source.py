@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from datasources.source.abilities import NullRowtime, ScanStrategy
+from datasources.source.lookahead import ReaderLookahead
 from datasources.source.offset import Identity, Offset
 from datasources.source.planner import BatchPlanner, PlannerSettings
 from datasources.source.reader import Chunk
@@ -48,7 +49,7 @@ class MillisColumn:
         return np.asarray(column.fill_null(0), dtype=np.int64) * 1_000, valid
 
 
-def strategy(emit=EmitStrategy.ON_EVENT, *, idle_timeout_ms=0, null_rowtime=NullRowtime.KEEP, max_ahead_ms=0):
+def strategy(emit=EmitStrategy.ON_EVENT, *, idle_timeout_ms=0, null_rowtime=NullRowtime.KEEP, max_ahead_ms=0, **more):
     return ScanStrategy(
         rowtime=MillisColumn("rowtime"),
         watermark=MillisColumn("candidate"),
@@ -57,6 +58,7 @@ def strategy(emit=EmitStrategy.ON_EVENT, *, idle_timeout_ms=0, null_rowtime=Null
         null_rowtime=null_rowtime,
         max_ahead_ms=max_ahead_ms,
         heartbeat_interval_ms=1_000,
+        **more,
     )
 
 
@@ -68,6 +70,7 @@ class MemoryLog:
     chunk_rows: int = 3
     reads: list[tuple[str, int, int]] = field(default_factory=list)
     limited: bool = False
+    compacted: frozenset[str] = frozenset()
 
     def append(self, split: str, *rowtimes: int | None, delay: int = 0) -> None:
         rows = self.splits.setdefault(split, [])
@@ -85,6 +88,9 @@ class MemoryLog:
 
     def late_start_position(self, split):
         return 0
+
+    def may_lose_records(self, split):
+        return split in self.compacted
 
     def close(self):
         pass
@@ -105,7 +111,10 @@ class MemoryLog:
                 pa.array([r for _, (r, _) in part], pa.int64()),
                 pa.array([c for _, (_, c) in part], pa.int64()),
             ]
-            yield Chunk(columns=pa.RecordBatch.from_arrays(columns, schema=SCHEMA))
+            positions = [i for i, _ in part]
+            yield Chunk(
+                columns=pa.RecordBatch.from_arrays(columns, schema=SCHEMA), position=lambda row, at=positions: at[row]
+            )
 
 
 class Mailbox:
@@ -139,10 +148,11 @@ class Row:
 class Query:
     """A query over a memory log: what Spark does, without Spark."""
 
-    def __init__(self, log: MemoryLog, scan_strategy=None, *, clock=None, offset=None, **settings) -> None:
+    def __init__(self, log: MemoryLog, scan_strategy=None, *, clock=None, offset=None, peers=None, **settings) -> None:
         self.log = log
         self.strategy = scan_strategy or strategy()
         self.clock = clock or ManualClock(1_700_000_000_000_000)
+        self.peers = peers
         self.mailbox = Mailbox()
         self.settings = PlannerSettings(
             identity=Identity(strategy="s", schema="x", subscription="m"),
@@ -150,6 +160,9 @@ class Query:
             idle_timeout_ms=self.strategy.idle_timeout_ms,
             heartbeat_interval_ms=self.strategy.heartbeat_interval_ms,
             max_ahead_ms=self.strategy.max_ahead_ms,
+            alignment=self.strategy.alignment,
+            advances_when_idle=self.strategy.advances_when_idle,
+            processing_time=self.strategy.processing_time,
             poll_interval_ms=0,
             **settings,
         )
@@ -160,11 +173,17 @@ class Query:
         """A new runner process: its memory is empty and so is its coordinator's."""
         self.mailbox = Mailbox()
         self.planner = BatchPlanner(
-            enumerator=self.log, mailbox=self.mailbox, scan=self._scan, settings=self.settings, clock=self.clock
+            enumerator=self.log,
+            mailbox=self.mailbox,
+            scan=self._scan,
+            settings=self.settings,
+            clock=self.clock,
+            peers=self.peers,
+            lookahead=ReaderLookahead(self.log, self.strategy),
         )
 
-    def _scan(self, split, start, end, watermark_us, ceiling_us):
-        return scan_watermark(self.log, self.strategy, split, start, end, watermark_us, ceiling_us)
+    def _scan(self, wanted):
+        return scan_watermark(self.log, self.strategy, wanted)
 
     def plan(self, rows: int | None = None) -> Offset | None:
         """Plan one batch; None if there is nothing to do. What Spark stores is text, so it goes through JSON."""

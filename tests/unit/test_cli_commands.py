@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from datasources import cli
 from datasources.demo import broker, command, spark_probe
 from datasources.demo.outcome import Outcome
 from datasources.errors import SourceUnavailable
+from tests.support.console import console_script
 from tests.support.demo_outcome import demo_outcome
 from watermark.__main__ import main as replay_main
 
@@ -21,18 +21,7 @@ REPLAYS = Path(__file__).parents[1] / "replays"
 @pytest.fixture
 def tidemark(monkeypatch, capfd):
     """Run the console script: arguments in, (exit status, output, errors) out."""
-    for variable in ("TIDEMARK_DEMO_KAFKA", "TIDEMARK_KAFKA"):
-        monkeypatch.delenv(variable, raising=False)
-    monkeypatch.setenv("COLUMNS", "120")
-
-    def run(*arguments: str):
-        monkeypatch.setattr("sys.argv", ["tidemark", *arguments])
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        captured = capfd.readouterr()
-        return ended.value.code or 0, captured.out, captured.err
-
-    return run
+    return console_script(monkeypatch, capfd)
 
 
 @pytest.fixture

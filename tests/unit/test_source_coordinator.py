@@ -93,7 +93,7 @@ def test_a_different_report_is_told_to_the_task_and_to_the_planner_and_the_first
     assert "start from a new checkpoint" in conflict
     with pytest.raises(NonDeterminismError, match="two different results for batch 1"):
         mailbox.take(1)
-    assert coordinator.answer(take())["reports"] == [report(rows=3).to_json()]
+    assert coordinator.registry.answer(take())["reports"] == [report(rows=3).to_json()]
 
 
 def test_a_conflict_stays_until_the_source_runs_anew(client, mailbox, coordinator):
@@ -109,44 +109,44 @@ def test_a_conflict_stays_until_the_source_runs_anew(client, mailbox, coordinato
     [{"position": 11}, {"watermark_ms": 6}, {"watermark_ms": None}, {"stamp_ms": 5}, {"late_rows": 1}, {"rows": 9}],
 )
 def test_every_field_that_results_depend_on_counts_for_equality(coordinator, other):
-    coordinator.answer(message(report()))
-    assert coordinator.answer(message(report(**other)))["conflict"]
+    coordinator.registry.answer(message(report()))
+    assert coordinator.registry.answer(message(report(**other)))["conflict"]
 
 
 def test_a_range_of_which_a_part_is_gone_is_not_compared(coordinator):
-    coordinator.answer(message(report()))
-    assert coordinator.answer(message(report(rows=3, lost=2)))["conflict"] is None
+    coordinator.registry.answer(message(report()))
+    assert coordinator.registry.answer(message(report(rows=3, lost=2)))["conflict"] is None
 
 
 def test_reports_of_older_batches_are_ignored(coordinator):
-    coordinator.answer(message(report(sequence=5)))
-    assert coordinator.answer(message(report(sequence=4), report(sequence=3)))["conflict"] is None
-    assert coordinator.answer(take(4))["reports"] == []
-    assert len(coordinator.answer(take(5))["reports"]) == 1
+    coordinator.registry.answer(message(report(sequence=5)))
+    assert coordinator.registry.answer(message(report(sequence=4), report(sequence=3)))["conflict"] is None
+    assert coordinator.registry.answer(take(4))["reports"] == []
+    assert len(coordinator.registry.answer(take(5))["reports"]) == 1
 
 
 def test_a_late_second_task_of_an_older_batch_is_no_conflict(coordinator):
-    coordinator.answer(message(report(sequence=4, rows=1)))
-    coordinator.answer(message(report(sequence=5)))
-    assert coordinator.answer(message(report(sequence=4, rows=2)))["conflict"] is None
+    coordinator.registry.answer(message(report(sequence=4, rows=1)))
+    coordinator.registry.answer(message(report(sequence=5)))
+    assert coordinator.registry.answer(message(report(sequence=4, rows=2)))["conflict"] is None
 
 
 def test_a_run_keeps_three_batches(coordinator):
     for sequence in range(100):
-        coordinator.answer(message(report(sequence=sequence)))
-    kept = [sequence for sequence in range(100) if coordinator.answer(take(sequence))["reports"]]
+        coordinator.registry.answer(message(report(sequence=sequence)))
+    kept = [sequence for sequence in range(100) if coordinator.registry.answer(take(sequence))["reports"]]
     assert kept == [97, 98, 99]
 
 
 def test_a_thousand_source_runs_are_kept_and_the_ones_in_use_stay(coordinator):
-    coordinator.answer(message(report(), source="in use"))
-    coordinator.answer(message(report(), source="abandoned"))
+    coordinator.registry.answer(message(report(), source="in use"))
+    coordinator.registry.answer(message(report(), source="abandoned"))
     for number in range(1_500):
-        coordinator.answer(message(report(), source=f"other-{number}"))
-        coordinator.answer(take(source="in use"))
-    assert len(coordinator._runs) == 1_000
-    assert coordinator.answer(take(source="in use"))["reports"]
-    assert not coordinator.answer(take(source="abandoned"))["reports"]
+        coordinator.registry.answer(message(report(), source=f"other-{number}"))
+        coordinator.registry.answer(take(source="in use"))
+    assert len(coordinator.registry._runs) == 1_000
+    assert coordinator.registry.answer(take(source="in use"))["reports"]
+    assert not coordinator.registry.answer(take(source="abandoned"))["reports"]
 
 
 # -- requests that are wrong --
@@ -179,8 +179,8 @@ WITHOUT_ROWS = {name: value for name, value in GOOD.items() if name != "rows"}
 )
 def test_a_malformed_report_is_refused_and_leaves_no_trace(coordinator, raw):
     with pytest.raises(CoordinatorError, match="a task sent a"):
-        coordinator.answer(message(report(split="a-9"), raw, query="other", batch=9))
-    answer = coordinator.answer(take())
+        coordinator.registry.answer(message(report(split="a-9"), raw, query="other", batch=9))
+    answer = coordinator.registry.answer(take())
     assert (answer["reports"], answer["batch"], answer["conflict"]) == ([], -1, None)
 
 
@@ -242,46 +242,46 @@ def test_state_is_unknown_before_the_first_progress(coordinator, client, mailbox
 def test_state_is_known_from_the_progress_of_the_batch_that_reported_or_a_later_one(
     coordinator, mailbox, progress_batch, rows, expected
 ):
-    coordinator.answer(message(report(), query="q", batch=4))
-    coordinator.progress("q", batch_id=progress_batch, state_rows=rows)
+    coordinator.registry.answer(message(report(), query="q", batch=4))
+    coordinator.registry.progress("q", batch_id=progress_batch, state_rows=rows)
     assert mailbox.has_state() is expected
 
 
 def test_the_state_of_another_query_says_nothing(coordinator, client, mailbox):
     client.ask(message(report(), query="q", batch=0))
-    coordinator.progress("p", batch_id=5, state_rows=7)
+    coordinator.registry.progress("p", batch_id=5, state_rows=7)
     assert mailbox.has_state() is None
 
 
 def test_state_is_unknown_again_when_a_newer_batch_reports(coordinator, client, mailbox):
     client.ask(message(report(), query="q", batch=4))
-    coordinator.progress("q", batch_id=4, state_rows=0)
+    coordinator.registry.progress("q", batch_id=4, state_rows=0)
     client.ask(message(report(sequence=2), query="q", batch=5))
     assert mailbox.has_state() is None
 
 
 def test_a_task_outside_of_a_query_does_not_hide_the_query(coordinator, client, mailbox):
     client.ask(message(report(), query="q", batch=4))
-    coordinator.progress("q", batch_id=4, state_rows=7)
+    coordinator.registry.progress("q", batch_id=4, state_rows=7)
     client.ask(message(report(split="a-1"), query=None, batch=-1))
     assert mailbox.has_state() is True
 
 
 def test_a_query_that_ended_is_forgotten(coordinator, client, mailbox):
     client.ask(message(report(), query="q", batch=0))
-    coordinator.progress("q", batch_id=0, state_rows=7)
-    coordinator.refuse("r", "not attached")
-    coordinator.allow("s")
-    coordinator.terminated("q", "r")
-    coordinator.terminated("other", "s")
+    coordinator.registry.progress("q", batch_id=0, state_rows=7)
+    coordinator.registry.refuse("r", "not attached")
+    coordinator.registry.allow("s")
+    coordinator.registry.terminated("q", "r")
+    coordinator.registry.terminated("other", "s")
     assert mailbox.has_state() is None
     assert client.ask({"ask": "admit", "run": "r"}) == {"refused": None, "checked": False}
     assert client.ask({"ask": "admit", "run": "s"}) == {"refused": None, "checked": False}
 
 
 def test_a_run_is_admitted_refused_or_not_yet_known(coordinator, client):
-    coordinator.allow("good")
-    coordinator.refuse("bad", "use with_source_watermark")
+    coordinator.registry.allow("good")
+    coordinator.registry.refuse("bad", "use with_source_watermark")
     assert client.ask({"ask": "admit", "run": "good"}) == {"refused": None, "checked": True}
     assert client.ask({"ask": "admit", "run": "bad"}) == {"refused": "use with_source_watermark", "checked": False}
     assert client.ask({"ask": "admit", "run": "?"}) == {"refused": None, "checked": False}

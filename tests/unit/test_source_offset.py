@@ -1,26 +1,31 @@
 """Offsets that were written once must load for ever; golden files are added, never edited.
 
 Each golden pair is the text as it stands in a checkpoint (`NAME.json`) and what it means, spelled out (`NAME.txt`).
+Every version has a directory. What an older version wrote is loaded and written back as the newest one, so its text is
+the golden text of the same name there.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+import random
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
 
 from datasources.errors import OffsetError
-from datasources.source.offset import Identity, Offset, split_sort_key
+from datasources.source.offset import OFFSET_VERSION, Identity, Offset, split_sort_key
 from datasources.source.split import SplitId, SplitProgress
 from watermark import SplitStatus
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "offsets" / "v1"
-NAMES = sorted(path.stem for path in GOLDEN.glob("*.json"))
+GOLDEN = Path(__file__).parents[1] / "golden" / "offsets"
+NEWEST = f"v{OFFSET_VERSION}"
+PAIRS = sorted((path.parent.name, path.stem) for path in GOLDEN.glob("*/*.json"))
+MOST_BYTES = 64 * 1024
 
 VALID = {
-    "v": 1,
+    "v": 2,
     "seq": 7,
     "run": 2,
     "splits": [["orders", [[0, 1]]]],
@@ -34,58 +39,113 @@ VALID = {
     "combined": 900,
     "stamped": None,
     "ceiling": None,
+    "allowed": 5_000,
+    "processing": False,
+    "turn": [15, None, 0],
     "strategy": "no watermark",
     "schema": "",
     "subscription": "",
 }
 
 
-def meaning(offset: Offset) -> str:
+LATER_PARTS = ("allowed", "processing", "turn")
+"""What version 1 did not have."""
+VALID_V1 = {key: value for key, value in VALID.items() if key not in LATER_PARTS} | {"v": 1}
+
+
+def golden(version, name):
+    return (GOLDEN / version / f"{name}.json").read_text()
+
+
+def load(version, name):
+    return Offset.from_json(json.loads(golden(version, name)))
+
+
+def meaning(offset: Offset, version: str) -> str:
+    """Spell an offset out, as the golden texts of a version do: version 1 knew no alignment and no processing time."""
+    is_later = version != "v1"
     head = f"batch {offset.sequence}, run {offset.run}, combined {offset.combined_ms}, stamped {offset.stamped_ms}"
-    lines = [f"{head}, ceiling {offset.ceiling_ms}", json.dumps(asdict(offset.identity), sort_keys=True)]
+    lines = [f"{head}, ceiling {offset.ceiling_ms}"]
+    if is_later:
+        lines.append(f"allowed {offset.allowed_ms}, in {'processing' if offset.is_processing else 'event'} time")
+    lines.append(json.dumps(asdict(offset.identity), sort_keys=True))
     for s in offset.splits:
         place = f"{s.split!r}: [{s.start}, {s.end}) of {s.limit}, {s.status.name}"
-        lines.append(f"{place}, watermark {s.watermark_ms} known at {s.known_at}, moved {s.moved_ms}")
+        turn = f", turn {s.turn}" if is_later else ""
+        lines.append(f"{place}, watermark {s.watermark_ms} known at {s.known_at}, moved {s.moved_ms}{turn}")
     return "\n".join(lines) + "\n"
 
 
-def test_there_are_golden_offsets():
-    assert {"empty", "kafka", "bounded", "odd_names", "lost_reports", "thousand"} <= set(NAMES)
+# -- golden files --
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_golden_offset_still_means_what_it_meant(name):
-    offset = Offset.from_json(json.loads((GOLDEN / f"{name}.json").read_text()))
-    assert meaning(offset) == (GOLDEN / f"{name}.txt").read_text()
+def test_there_are_golden_offsets_of_every_version():
+    old = {"empty", "kafka", "bounded", "odd_names", "lost_reports", "thousand"}
+    assert {name for version, name in PAIRS if version == "v1"} == old
+    assert {name for version, name in PAIRS if version == "v2"} == old | {"aligned", "processing_time", "turns"}
+    assert {version for version, _ in PAIRS} == {f"v{number}" for number in range(1, OFFSET_VERSION + 1)}
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_golden_offset_is_written_as_the_same_text(name):
-    text = (GOLDEN / f"{name}.json").read_text()
-    assert json.dumps(Offset.from_json(json.loads(text)).to_json()) + "\n" == text
+@pytest.mark.parametrize(("version", "name"), PAIRS)
+def test_a_golden_offset_still_means_what_it_meant(version, name):
+    assert meaning(load(version, name), version) == (GOLDEN / version / f"{name}.txt").read_text()
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_golden_offset_has_sorted_keys_and_no_float(name):
+@pytest.mark.parametrize(("version", "name"), PAIRS)
+def test_a_golden_offset_is_written_as_the_newest_version_s_text_of_the_same_name(version, name):
+    assert json.dumps(load(version, name).to_json()) + "\n" == golden(NEWEST, name)
+
+
+@pytest.mark.parametrize("name", [name for version, name in PAIRS if version == "v1"])
+def test_an_offset_of_version_1_has_no_alignment_and_is_in_event_time(name):
+    offset = load("v1", name)
+    assert (offset.allowed_ms, offset.is_processing) == (None, False)
+    assert {split.turn for split in offset.splits} <= {None}
+    assert offset == load("v2", name)
+
+
+@pytest.mark.parametrize(("version", "name"), PAIRS)
+def test_a_golden_offset_has_its_version_sorted_keys_and_no_float(version, name):
     def refuse(text):
         raise AssertionError(f"{text} is no integer")
 
-    raw = json.loads((GOLDEN / f"{name}.json").read_text(), parse_float=refuse, parse_constant=refuse)
+    raw = json.loads(golden(version, name), parse_float=refuse, parse_constant=refuse)
+    assert f"v{raw['v']}" == version
     assert list(raw) == sorted(raw)
     assert list(raw["status"]) == sorted(raw["status"])
+
+
+def test_the_golden_offsets_use_every_part_that_version_2_added():
+    aligned, processing, turns = (load("v2", name) for name in ("aligned", "processing_time", "turns"))
+    assert aligned.allowed_ms == 1_795_000_005_000
+    assert [s.status for s in aligned.splits].count(SplitStatus.PAUSED) == 1
+    assert processing.is_processing
+    assert [s.turn for s in turns.splits] == [400, 90, 5, None]
+
+
+# -- versions --
 
 
 def test_the_valid_offset_of_this_file_is_valid():
     offset = Offset.from_json(VALID)
     assert [s.watermark_ms for s in offset.splits] == [1_000, None]
     assert [s.status for s in offset.splits] == [SplitStatus.ACTIVE, SplitStatus.IDLE]
+    assert [s.turn for s in offset.splits] == [None, 15]
+    assert (offset.allowed_ms, offset.is_processing) == (5_000, False)
     assert offset.to_json() == VALID
 
 
-@pytest.mark.parametrize("version", [2, 99, 0, -1, None, "1", True, 1.0])
+def test_the_valid_offset_of_version_1_is_valid():
+    expected = {**VALID, "allowed": None, "processing": False, "turn": None}
+    assert Offset.from_json(VALID_V1).to_json() == expected
+
+
+@pytest.mark.parametrize("version", [3, 99, 0, -1, None, "1", "2", True, 1.0, 2.0])
 def test_another_version_is_refused_and_the_way_out_is_named(version):
-    with pytest.raises(OffsetError, match=r"reads version 1\. Use the version that wrote it, or a new checkpoint"):
+    way_out = r"reads versions up to 2\. Use the version that wrote it, or a new checkpoint location"
+    with pytest.raises(OffsetError, match=way_out) as caught:
         Offset.from_json({**VALID, "v": version})
+    assert f"an offset of version {version!r};" in caught.value.message
 
 
 @pytest.mark.parametrize("raw", [None, [], "1", 5, {}])
@@ -94,9 +154,19 @@ def test_what_is_no_offset_at_all_is_refused(raw):
         Offset.from_json(raw)
 
 
+# -- damage --
+
+
 @pytest.mark.parametrize("key", sorted(set(VALID) - {"v"}))
 def test_a_missing_part_is_damage(key):
     raw = {name: value for name, value in VALID.items() if name != key}
+    with pytest.raises(OffsetError, match=r"damaged.*Restore the checkpoint from a copy"):
+        Offset.from_json(raw)
+
+
+@pytest.mark.parametrize("key", sorted(set(VALID_V1) - {"v"}))
+def test_a_missing_part_of_version_1_is_damage(key):
+    raw = {name: value for name, value in VALID_V1.items() if name != key}
     with pytest.raises(OffsetError, match=r"damaged.*Restore the checkpoint from a copy"):
         Offset.from_json(raw)
 
@@ -152,6 +222,27 @@ def test_a_missing_part_is_damage(key):
         ("combined", 900.5),
         ("stamped", []),
         ("ceiling", False),
+        ("allowed", "5000"),
+        ("allowed", 5_000.0),
+        ("allowed", True),
+        ("allowed", [5_000]),
+        ("processing", None),
+        ("processing", 0),
+        ("processing", 1),
+        ("processing", "true"),
+        ("turn", [15]),
+        ("turn", [15, None]),
+        ("turn", [15, None, 5, 5]),
+        ("turn", [15, None, 5.0]),
+        ("turn", [15, None, "5"]),
+        ("turn", [15, None, False]),
+        ("turn", [None, None, 5]),
+        ("turn", [15, 1, "AAAA"]),
+        ("turn", [15, 1, "not base64!"]),
+        ("turn", []),
+        ("turn", {}),
+        ("turn", 15),
+        ("turn", "15"),
         ("strategy", None),
         ("schema", 5),
         ("subscription", ["a"]),
@@ -160,6 +251,17 @@ def test_a_missing_part_is_damage(key):
 def test_damage_is_found_and_never_guessed_away(key, value):
     with pytest.raises(OffsetError, match="damaged"):
         Offset.from_json({**VALID, key: value})
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("from", [10, 0]), ("rows", [0, 4, -1]), ("limit", "7"), ("combined", 1.5), ("seq", None)]
+)
+def test_damage_is_found_in_version_1_too(key, value):
+    with pytest.raises(OffsetError, match="damaged"):
+        Offset.from_json({**VALID_V1, key: value})
+
+
+# -- text --
 
 
 def test_equal_offsets_give_equal_text():
@@ -178,3 +280,36 @@ def test_a_name_survives_whatever_it_looks_like(name):
     split = SplitProgress(split=SplitId(name), start=0, end=0, known_at=0)
     offset = Offset(sequence=0, run=0, splits=(split,), identity=Identity())
     assert Offset.from_json(json.loads(json.dumps(offset.to_json()))) == offset
+
+
+@pytest.mark.parametrize("change", [{"allowed_ms": 1}, {"is_processing": True}, {"combined_ms": 1}])
+def test_offsets_that_differ_in_one_part_differ_in_their_text(change):
+    offset = Offset.from_json(VALID)
+    assert json.dumps(replace(offset, **change).to_json()) != json.dumps(offset.to_json())
+
+
+def test_a_turn_is_written_only_where_a_split_has_one():
+    splits = [SplitProgress(split=SplitId(f"a-{n}"), start=0, end=0, known_at=0) for n in range(3)]
+    plain = Offset(sequence=0, run=0, splits=tuple(splits), identity=Identity())
+    assert plain.to_json()["turn"] is None
+    turned = replace(plain, splits=(splits[0], replace(splits[1], turn=7), splits[2]))
+    assert turned.to_json()["turn"] == [7, None, 0, None]
+    assert Offset.from_json(turned.to_json()) == turned
+
+
+def test_a_thousand_partitions_with_turns_stay_below_64_kb():
+    numbers = random.Random(1)
+    splits = []
+    for index in range(1_000):
+        start, end, turn = sorted(numbers.randrange(10**12, 10**13) for _ in range(3))
+        watermark_ms, moved_ms = numbers.randrange(10**12, 10**13), numbers.randrange(10**12, 10**13)
+        times = {"watermark_ms": watermark_ms, "moved_ms": moved_ms, "status": list(SplitStatus)[index % 4]}
+        split = SplitProgress(
+            split=SplitId(f"orders-{index}"), start=start, end=end, known_at=start - 9, turn=turn, **times
+        )
+        splits.append(split)
+    identity = Identity(strategy="s" * 1_000, schema="c" * 1_000, subscription="t" * 1_000)
+    offset = Offset(sequence=10**12, run=10**6, splits=tuple(splits), allowed_ms=10**13, identity=identity)
+    text = json.dumps(offset.to_json())
+    assert len(text.encode()) < MOST_BYTES
+    assert Offset.from_json(json.loads(text)) == offset

@@ -1,0 +1,188 @@
+"""One partition's log as its readers meet it: where it begins and ends, and what it means when a part is not there.
+
+Rules of this file: nothing is read here. Readers bring what happened, this says what it means for a range of offsets:
+go on elsewhere, wait, or one of our errors. `failOnDataLoss` is decided here, and nowhere else on an executor.
+"""
+
+from __future__ import annotations
+
+import enum
+import logging
+from dataclasses import dataclass
+
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
+
+from datasources.errors import DataLossError, SourceUnavailable
+from datasources.kafka.client_config import ClientConfig
+from datasources.kafka.errors import explain
+from watermark import Clock
+
+__all__ = ["Event", "FetchSettings", "PartitionLog", "Patience"]
+
+_logger = logging.getLogger(__name__)
+_NS_PER_MS = 1_000_000
+_LOOK_NS = 1_000 * _NS_PER_MS
+_LOOK_TIMEOUT_S = 1.0
+_MOST_MISSING = 2  # looks: a broker that has just started may not know every topic yet
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FetchSettings:
+    """How to fetch.
+
+    Attributes:
+        config: client settings.
+        poll_timeout_ms: how long to wait for a record that must exist.
+        fail_on_data_loss: whether a missing part of the range is an error.
+    """
+
+    config: ClientConfig
+    poll_timeout_ms: int
+    fail_on_data_loss: bool
+
+
+class Event(enum.Enum):
+    """What the client says in place of a record."""
+
+    END = "the log was read up to the event's offset"
+    OUT_OF_RANGE = "the position is not in the log"
+    GONE = "the partition does not exist"
+    PASSING = "the client repairs it by itself, while the deadline lasts"
+
+
+_EVENTS = {
+    KafkaError._PARTITION_EOF: Event.END,  # noqa: SLF001 - librdkafka names its local errors so
+    KafkaError._AUTO_OFFSET_RESET: Event.OUT_OF_RANGE,  # noqa: SLF001
+    KafkaError.UNKNOWN_TOPIC_OR_PART: Event.GONE,
+    KafkaError._UNKNOWN_TOPIC: Event.GONE,  # noqa: SLF001
+    KafkaError._UNKNOWN_PARTITION: Event.GONE,  # noqa: SLF001
+    KafkaError._TRANSPORT: Event.PASSING,  # noqa: SLF001
+    KafkaError._ALL_BROKERS_DOWN: Event.PASSING,  # noqa: SLF001
+    KafkaError._RESOLVE: Event.PASSING,  # noqa: SLF001
+    KafkaError._TIMED_OUT: Event.PASSING,  # noqa: SLF001
+    KafkaError.LEADER_NOT_AVAILABLE: Event.PASSING,
+    KafkaError.NOT_LEADER_FOR_PARTITION: Event.PASSING,
+    KafkaError.REQUEST_TIMED_OUT: Event.PASSING,
+    KafkaError.OFFSET_NOT_AVAILABLE: Event.PASSING,
+    KafkaError.UNKNOWN_TOPIC_ID: Event.PASSING,
+    KafkaError.INCONSISTENT_TOPIC_ID: Event.PASSING,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionLog:
+    """One partition, and how its readers were told to behave."""
+
+    settings: FetchSettings
+    topic: str
+    partition: int
+
+    def event(self, message: Message) -> Event:
+        """Return what a message that is no record means.
+
+        Raises:
+            SourceUnavailable, OptionError: the client cannot go on.
+        """
+        found = _EVENTS.get(message.error().code())
+        if found is None or message.error().fatal():
+            raise self.explained(message.error())
+        return found
+
+    def next_position(self, consumer: Consumer, position: int, end: int) -> int:
+        """Return where to go on in a range when `position` is not in the log: at its first record, or at `end`.
+
+        Raises:
+            DataLossError: something before `end` is gone, and that is an error.
+            SourceUnavailable: the log's bounds cannot be asked for.
+        """
+        low, high = self._bounds(consumer)
+        if low <= position <= high:
+            return position  # it is now
+        self._lose(
+            f"offset {position} is gone; the log now holds [{low}, {high}). Records were deleted before they were read "
+            f"(retention, or the topic was created again)"
+        )
+        return min(low, end) if position < low else end
+
+    def lose_rest(self, position: int, end: int) -> None:
+        """Give up [position, end) of a partition that does not exist any more.
+
+        Raises:
+            DataLossError: that is an error.
+        """
+        self._lose(f"it does not exist any more, and [{position}, {end}) of it was not read. The topic was deleted")
+
+    def exists(self, consumer: Consumer) -> bool:
+        """Ask the brokers; a question without an answer says nothing, so that is a yes."""
+        try:
+            answer = consumer.list_topics(self.topic, timeout=_LOOK_TIMEOUT_S)
+        except KafkaException:
+            return True
+        found = answer.topics[self.topic]
+        if found.error is None:
+            return self.partition in found.partitions
+        return _EVENTS.get(found.error.code()) is not Event.GONE
+
+    def stalled(self, consumer: Consumer, position: int, end: int) -> Exception:
+        """Return the error for a range in which nothing arrives."""
+        low, high = self._bounds(consumer)
+        return SourceUnavailable(
+            f"topic '{self.topic}', partition {self.partition}: nothing arrived at offset {position} for "
+            f"{self.settings.poll_timeout_ms} ms, though the range ends at {end} and the log holds [{low}, {high}). "
+            f"Check the broker, or raise kafkaConsumer.pollTimeoutMs."
+        )
+
+    def explained(self, error: KafkaException | KafkaError) -> Exception:
+        """Return the client's error as ours."""
+        doing = f"reading topic '{self.topic}', partition {self.partition}"
+        return explain(error, doing=doing, servers=self.settings.config.bootstrap_servers)
+
+    def _lose(self, what: str) -> None:
+        where = f"topic '{self.topic}', partition {self.partition}: {what}"
+        if self.settings.fail_on_data_loss:
+            raise DataLossError(f"{where}. Set failOnDataLoss to false to go on with what is there.")
+        _logger.warning("data_loss accepted=true where=%r", where)
+
+    def _bounds(self, consumer: Consumer) -> tuple[int, int]:
+        timeout_s = self.settings.config.api_timeout_ms / 1_000
+        try:
+            low, high = consumer.get_watermark_offsets(TopicPartition(self.topic, self.partition), timeout_s)
+        except KafkaException as error:
+            raise self.explained(error) from None
+        return int(low), int(high)
+
+
+class Patience:
+    """How long a reader waits for a record that must exist, and what it does meanwhile.
+
+    The client says nothing of a partition that was deleted: it waits for it to appear. So once a second the brokers are
+    asked whether it exists.
+
+    Args:
+        settings: the poll timeout.
+        clock: monotonic time.
+    """
+
+    def __init__(self, settings: FetchSettings, clock: Clock) -> None:
+        self._timeout_ns = settings.poll_timeout_ms * _NS_PER_MS
+        self._clock = clock
+        self.renew()
+
+    def renew(self) -> None:
+        """Begin again: something arrived."""
+        now = self._clock.monotonic_ns()
+        self._deadline_ns = now + self._timeout_ns
+        self._next_look_ns = now + _LOOK_NS
+        self._missing = 0
+
+    def is_over(self) -> bool:
+        """Whether the poll timeout has passed."""
+        return self._clock.monotonic_ns() > self._deadline_ns
+
+    def is_gone(self, log: PartitionLog, consumer: Consumer) -> bool:
+        """Whether the partition was missing at several looks in a row; looks at most once a second."""
+        if self._clock.monotonic_ns() < self._next_look_ns:
+            return False
+        self._missing = 0 if log.exists(consumer) else self._missing + 1
+        self._next_look_ns = self._clock.monotonic_ns() + _LOOK_NS
+        return self._missing >= _MOST_MISSING

@@ -1,0 +1,8 @@
+"""The watermark of every split, visible: a page, its JSON, metrics for Prometheus, a table in the terminal.
+
+It knows tables of JSON primitives and nothing of Spark, so it runs in any process that has such tables.
+"""
+
+from datasources.observe.server import Observer, start_observer
+
+__all__ = ["Observer", "start_observer"]

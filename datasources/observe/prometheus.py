@@ -1,0 +1,197 @@
+"""The tables in Prometheus' text format, with Flink's metric names.
+
+A value that is not known is left out: no sample is better than a number that means something else. Times and durations
+are in milliseconds, as the Flink metrics of these names are. Sources: Flink's metrics reference, FLIP-33, FLIP-513.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from operator import itemgetter
+from typing import Final
+
+from prometheus_client import generate_latest
+from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from datasources.observe.tables import STATUSES, Table
+
+__all__ = ["CONTENT_TYPE", "METRICS", "MetricMeaning", "render_metrics"]
+
+CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
+"""Every Prometheus reads this version; the names need no newer one."""
+
+_SOURCE_LABELS: Final = ("source", "name", "query", "group")
+_SPLIT_LABELS: Final = (*_SOURCE_LABELS, "split")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricMeaning:
+    """One metric.
+
+    Attributes:
+        name: as it is scraped, without the `_total` of a counter.
+        key: of the table or of its splits.
+        is_counter: whether it only grows, from the start of the process on.
+        help: what it means, with its unit.
+    """
+
+    name: str
+    key: str
+    is_counter: bool = False
+    help: str
+
+
+_SOURCE_METRICS: Final = (
+    MetricMeaning(
+        name="tidemark_source_currentWatermark",
+        key="watermark",
+        help="Combined watermark of the source, ms since the epoch.",
+    ),
+    MetricMeaning(
+        name="tidemark_source_maxDesiredWatermark",
+        key="max_allowed",
+        help="How far a split may go in the newest batch, ms since the epoch; only with alignment.",
+    ),
+    MetricMeaning(name="tidemark_source_batch", key="batch", help="Number of the source's newest batch."),
+    MetricMeaning(
+        name="tidemark_source_lastPlanned",
+        key="time",
+        help="Driver's clock when the source last planned; all of its figures are of that time, ms since the epoch.",
+    ),
+    MetricMeaning(name="tidemark_source_splits", key="split_count", help="Number of splits."),
+    MetricMeaning(
+        name="tidemark_source_numLateRecords",
+        key="late_rows",
+        is_counter=True,
+        help="Rows behind the source's watermark.",
+    ),
+    MetricMeaning(
+        name="tidemark_source_maxLateness", key="max_lateness_ms", help="Largest lateness of a row so far, ms."
+    ),
+    MetricMeaning(
+        name="tidemark_source_numNullRowtimeRecords",
+        key="null_rowtime_rows",
+        is_counter=True,
+        help="Rows whose time attribute is null.",
+    ),
+    MetricMeaning(
+        name="tidemark_source_numAheadRecords",
+        key="ahead_rows",
+        is_counter=True,
+        help="Rows further ahead of the clock than watermark.max-ahead; they do not move the watermark.",
+    ),
+    MetricMeaning(
+        name="tidemark_source_numBadRecords",
+        key="bad_records",
+        is_counter=True,
+        help="Records that could not be decoded and were skipped or made null.",
+    ),
+    MetricMeaning(
+        name="tidemark_source_numNullValues", key="null_values", is_counter=True, help="Records without a value."
+    ),
+    MetricMeaning(
+        name="tidemark_source_numLostPositions",
+        key="lost_positions",
+        is_counter=True,
+        help="Positions that were gone before they were read.",
+    ),
+)
+_SPLIT_METRICS: Final = (
+    MetricMeaning(
+        name="tidemark_split_currentWatermark", key="watermark", help="Watermark of the split, ms since the epoch."
+    ),
+    MetricMeaning(
+        name="tidemark_split_watermarkAlignmentDrift",
+        key="drift",
+        help="Watermark of the split minus that of the slowest split of its group, ms; only with alignment.",
+    ),
+    MetricMeaning(name="tidemark_split_pendingRecords", key="lag", help="Positions that are not planned yet."),
+    MetricMeaning(
+        name="tidemark_split_currentEmitEventTimeLag",
+        key="watermark_lag",
+        help="Driver's clock minus the watermark of the split, ms. Flink measures at the newest record instead: this "
+        "is larger by the delay of the strategy, and goes on growing while no record comes.",
+    ),
+    MetricMeaning(
+        name="tidemark_split_numLateRecords",
+        key="late_rows",
+        is_counter=True,
+        help="Rows behind the source's watermark.",
+    ),
+    MetricMeaning(
+        name="tidemark_split_maxLateness", key="max_lateness_ms", help="Largest lateness of a row so far, ms."
+    ),
+)
+_LAG: Final = MetricMeaning(
+    name="tidemark_source_watermarkLag", key="", help="Driver's clock minus the combined watermark of the source, ms."
+)
+_STATUS: Final = MetricMeaning(
+    name="tidemark_split_status", key="status", help="1 for the status that the split has, 0 for the others."
+)
+
+METRICS: Final[Sequence[MetricMeaning]] = (*_SOURCE_METRICS, _LAG, *_SPLIT_METRICS, _STATUS)
+"""Every metric that is rendered."""
+
+
+def render_metrics(tables: Iterable[Table]) -> bytes:
+    """Return the tables in the text format, UTF-8; its media type is `CONTENT_TYPE`."""
+    return generate_latest(_Collector(list(tables)))
+
+
+class _Collector(Collector):
+    def __init__(self, tables: Sequence[Table]) -> None:
+        self._tables = tables
+
+    def collect(self) -> Iterator[Metric]:
+        for meaning in _SOURCE_METRICS:
+            yield self._sources(meaning, itemgetter(meaning.key))
+        yield self._sources(_LAG, _lag)
+        for meaning in _SPLIT_METRICS:
+            yield self._splits(meaning)
+        yield self._statuses()
+
+    def _sources(self, meaning: MetricMeaning, value_of: Callable[[Table], int | None]) -> Metric:
+        family = _family(meaning, _SOURCE_LABELS)
+        for table in self._tables:
+            value = value_of(table)
+            if value is not None:
+                family.add_metric(_labels(table), value)
+        return family
+
+    def _splits(self, meaning: MetricMeaning) -> Metric:
+        family = _family(meaning, _SPLIT_LABELS)
+        for table in self._tables:
+            labels = _labels(table)
+            for split in table["splits"]:
+                if split[meaning.key] is not None:
+                    family.add_metric([*labels, _text(split["split"])], split[meaning.key])
+        return family
+
+    def _statuses(self) -> Metric:
+        family = _family(_STATUS, (*_SPLIT_LABELS, "status"))
+        for table in self._tables:
+            labels = _labels(table)
+            for split in table["splits"]:
+                for status in STATUSES:
+                    family.add_metric([*labels, _text(split["split"]), status], int(split["status"] == status))
+        return family
+
+
+def _family(meaning: MetricMeaning, labels: Sequence[str]) -> CounterMetricFamily | GaugeMetricFamily:
+    kind = CounterMetricFamily if meaning.is_counter else GaugeMetricFamily
+    return kind(meaning.name, meaning.help, labels=labels)
+
+
+def _lag(table: Table) -> int | None:
+    return None if table["watermark"] is None else table["time"] - table["watermark"]
+
+
+def _labels(table: Table) -> list[str]:
+    return [_text(table[label]) for label in _SOURCE_LABELS]
+
+
+def _text(value: str | None) -> str:
+    """Return a label's value; half of a surrogate pair, which UTF-8 cannot carry, becomes a question mark."""
+    return (value or "").encode("utf-8", "replace").decode("utf-8")

@@ -1,0 +1,197 @@
+"""What each address answers, without sockets: a request in, a response out.
+
+Rules of this file: the addresses are a fixed list, never paths of files; what comes from a request is never sent back;
+every response carries the security headers.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import ipaddress
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from importlib.resources import files
+from types import MappingProxyType
+from typing import Final
+from urllib.parse import parse_qs, urlsplit
+
+from datasources.observe.sampler import Sampler
+
+__all__ = ["SECURITY_HEADERS", "SERVER_NAME", "Request", "Response", "Routes", "problem"]
+
+SERVER_NAME: Final = "tidemark"
+"""What the Server header of every response says."""
+
+SECURITY_HEADERS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+        "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+        "require-trusted-types-for 'script'",
+        "X-Content-Type-Options": "nosniff",
+        "X-Frame-Options": "DENY",
+        "Referrer-Policy": "no-referrer",
+        "Cross-Origin-Opener-Policy": "same-origin",
+        "Cross-Origin-Resource-Policy": "same-origin",
+        "Cache-Control": "no-store",
+    }
+)
+"""Nothing inline, nothing from elsewhere, no frame around it, nothing kept by caches."""
+
+_TEXT: Final = "text/plain; charset=utf-8"
+_JSON: Final = "application/json"
+_LONGEST_TARGET: Final = 2_048
+_MOST_FIELDS: Final = 8
+_LONGEST_NUMBER: Final = 15
+_FILES: Final = {
+    "/": ("page.html", "text/html; charset=utf-8"),
+    "/page.css": ("page.css", "text/css; charset=utf-8"),
+    "/icon.svg": ("icon.svg", "image/svg+xml"),
+    **{
+        f"/{name}.js": (f"{name}.js", "text/javascript; charset=utf-8")
+        for name in (
+            "page",
+            "source",
+            "chart",
+            "lines",
+            "scales",
+            "marks",
+            "readout",
+            "splits",
+            "history",
+            "format",
+            "dom",
+        )
+    },
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """A GET or HEAD request.
+
+    Attributes:
+        target: path and query as sent.
+        hosts: the values of its Host headers.
+    """
+
+    target: str
+    hosts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Response:
+    """What is sent back."""
+
+    status: HTTPStatus = HTTPStatus.OK
+    content_type: str
+    body: bytes
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+def problem(status: HTTPStatus, sentence: str, **headers: str) -> Response:
+    """Return a response that says in one sentence why there is no other."""
+    return Response(status=status, content_type=_TEXT, body=f"{sentence}\n".encode(), headers=headers)
+
+
+class Routes:
+    """Answers requests from the sampler's newest tables.
+
+    Args:
+        sampler: has the tables.
+        is_local: whether only this machine can connect. Requests must then name it: a web page whose host name was
+            turned to this machine's address (DNS rebinding) gets nothing.
+        bound_host: the host that was asked for; it may be named as well.
+    """
+
+    def __init__(self, sampler: Sampler, *, is_local: bool, bound_host: str) -> None:
+        self._sampler = sampler
+        self._is_local = is_local
+        self._bound_host = bound_host.lower()
+        folder = files(__package__).joinpath("static")
+        self._files = {
+            path: Response(content_type=kind, body=folder.joinpath(name).read_bytes())
+            for path, (name, kind) in _FILES.items()
+        }
+        self._routes: dict[str, Callable[[str], Response]] = {
+            "/metrics": self._metrics,
+            "/api/sources": self._sources,
+            "/api/history": self._history,
+        }
+
+    def answer(self, request: Request) -> Response:
+        """Return the response to a request; one that is wrong gets a 4xx."""
+        if len(request.target) > _LONGEST_TARGET:
+            return problem(HTTPStatus.REQUEST_URI_TOO_LONG, f"An address has at most {_LONGEST_TARGET} characters.")
+        if len(request.hosts) != 1:
+            return problem(HTTPStatus.BAD_REQUEST, "A request has one Host header.")
+        if self._is_local and not self._is_our_name(request.hosts[0]):
+            return problem(
+                HTTPStatus.FORBIDDEN,
+                "This page is for its own machine: open it as http://localhost with its port. To show it to others, "
+                "set spark.tidemark.ui.host.",
+            )
+        path, _, query = request.target.partition("?")
+        if path in self._files:
+            return self._files[path]
+        route = self._routes.get(path)
+        if route is None:
+            return problem(HTTPStatus.NOT_FOUND, "There is nothing at this address; the page is at /.")
+        return route(query)
+
+    def _is_our_name(self, host: str) -> bool:
+        try:
+            name = urlsplit(f"//{host}").hostname or ""
+        except ValueError:
+            return False
+        return name in {"localhost", self._bound_host} or _is_loopback(name)
+
+    def _metrics(self, _query: str) -> Response:
+        try:
+            from datasources.observe.prometheus import CONTENT_TYPE
+
+            body = self._sampler.latest.metrics
+        except ImportError:
+            return problem(
+                HTTPStatus.SERVICE_UNAVAILABLE,
+                "Metrics need prometheus-client where the driver runs: pip install 'tidemark[observe]'.",
+            )
+        return Response(content_type=CONTENT_TYPE, body=body)
+
+    def _sources(self, _query: str) -> Response:
+        latest = self._sampler.latest
+        head = {"tidemark": _version(), "time": self._sampler.now_ms(), "sampled": latest.time_ms}
+        body = f'{json.dumps(head)[:-1]}, "sources": {latest.json}}}'
+        return Response(content_type=_JSON, body=body.encode("ascii"))
+
+    def _history(self, query: str) -> Response:
+        try:
+            fields = parse_qs(query, strict_parsing=True, max_num_fields=_MOST_FIELDS, errors="strict")
+        except ValueError:
+            return problem(HTTPStatus.BAD_REQUEST, "Write /api/history?source=ID&since=NUMBER.")
+        sources, since = fields.pop("source", []), fields.pop("since", ["0"])
+        if fields or len(sources) != 1 or len(since) != 1 or not _is_number(since[0]):
+            return problem(HTTPStatus.BAD_REQUEST, "Write /api/history?source=ID&since=NUMBER.")
+        found = self._sampler.history.read(sources[0], since=int(since[0]))
+        if found is None:
+            return problem(HTTPStatus.NOT_FOUND, "No source has this id, or it ended more than a minute ago.")
+        return Response(content_type=_JSON, body=json.dumps(found, separators=(",", ":")).encode("ascii"))
+
+
+def _version() -> str:
+    try:
+        return importlib.metadata.version("tidemark")
+    except importlib.metadata.PackageNotFoundError:  # a zip on the path, without metadata
+        return "unknown"
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= _LONGEST_NUMBER
+
+
+def _is_loopback(name: str) -> bool:
+    try:
+        return ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return False

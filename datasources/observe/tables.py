@@ -1,0 +1,84 @@
+"""The tables that are shown, what they must have, and which of their splits matter most.
+
+A table is a dict of JSON primitives per live source run; times are ms since the epoch, None = none or not known. It was
+made in another process: one that lacks something is left out whole, and does not end what shows the others.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
+
+__all__ = [
+    "END_OF_TIME_MS",
+    "STATUSES",
+    "Table",
+    "Tables",
+    "counts_by_status",
+    "is_counted",
+    "is_well_formed",
+    "worst_first",
+]
+
+Table = dict[str, Any]
+Tables = Callable[[], list[Table]]
+
+STATUSES: Final = ("active", "paused", "idle", "finished")
+END_OF_TIME_MS: Final = 253_402_300_799_999
+"""The watermark of a finished source: 9999-12-31T23:59:59.999Z."""
+
+_ORDER: Final = {"active": 0, "paused": 0, "idle": 1, "finished": 2}
+_OTHER: Final = 1
+_MISSING: Final = object()
+_COUNTERS: Final = ("null_rowtime_rows", "ahead_rows", "bad_records", "null_values", "lost_positions")
+_LATE: Final = ("late_rows", "max_lateness_ms")
+_TABLE_FIELDS: Final = {
+    **dict.fromkeys(("source", "name", "status"), str),
+    **dict.fromkeys(("query", "group"), str | None),
+    **dict.fromkeys(("time", "batch", "split_count", *_LATE, *_COUNTERS), int),
+    **dict.fromkeys(("watermark", "max_allowed"), int | None),
+    "splits": list,
+}
+_SPLIT_FIELDS: Final = {
+    **dict.fromkeys(("split", "status"), str),
+    **dict.fromkeys(_LATE, int),
+    **dict.fromkeys(("position", "lag", "watermark", "watermark_lag"), int | None),
+    **dict.fromkeys(("idle_since", "paused_since", "drift"), int | None),
+}
+
+
+def is_well_formed(table: Table) -> bool:
+    """Return whether a table and its splits have every field, of the right type."""
+    return _has(table, _TABLE_FIELDS) and all(_has(split, _SPLIT_FIELDS) for split in table["splits"])
+
+
+def is_counted(split: Table) -> bool:
+    """Return whether a split takes part in the combined watermark: it is neither idle nor finished."""
+    return _ORDER.get(split["status"], _OTHER) == 0
+
+
+def worst_first(splits: Iterable[Table]) -> list[Table]:
+    """Return the splits in the order in which they hold the source back.
+
+    Splits that count come first, the one without a watermark or with the lowest one leading; of equal ones that with
+    more unread rows. Idle splits follow, then finished ones.
+    """
+    return sorted(splits, key=_badness)
+
+
+def counts_by_status(splits: Iterable[Table]) -> dict[str, int]:
+    """Return how many splits have each status, in the order of `STATUSES`; a status without splits is left out."""
+    counts = Counter(split["status"] for split in splits)
+    known = {status: counts.pop(status) for status in STATUSES if status in counts}
+    return known | dict(sorted(counts.items()))
+
+
+def _has(row: object, fields: Mapping[str, Any]) -> bool:
+    return isinstance(row, dict) and all(isinstance(row.get(key, _MISSING), kind) for key, kind in fields.items())
+
+
+def _badness(split: Table) -> tuple[int, bool, int, int, str]:
+    watermark = split["watermark"]
+    order = _ORDER.get(split["status"], _OTHER)
+    return order, watermark is not None, watermark or 0, -(split["lag"] or 0), split["split"]

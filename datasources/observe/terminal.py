@@ -1,0 +1,192 @@
+"""Tables of sources as rich draws them: one heading and one table of splits per source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+from typing import Any, Final
+
+from rich.box import SIMPLE_HEAD
+from rich.console import RenderableType
+from rich.padding import Padding
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from datasources.observe.tables import END_OF_TIME_MS, Table, counts_by_status, worst_first
+
+__all__ = ["Shown", "duration_text", "plain", "render", "time_text"]
+
+_NONE: Final = "-"
+_STALE_MS: Final = 5_000
+_LINES_AROUND: Final = 7
+_FEWEST_ROWS: Final = 3
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_UNITS: Final = (("d", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("s", 1_000))
+_STYLES: Final = {"active": "blue", "paused": "yellow", "idle": "magenta", "finished": "green"}
+_COLUMNS: Final = ("watermark", "behind", "unread", "late", "lateness", "position", "drift", "not read")
+_NARROW: Final = 112
+_COLUMNS_IF_NARROW: Final = 4
+_COUNTERS: Final = {
+    "bad_records": "bad records",
+    "null_values": "null values",
+    "null_rowtime_rows": "null rowtimes",
+    "ahead_rows": "rows ahead of the clock",
+    "lost_positions": "lost positions",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """What is on the screen.
+
+    Attributes:
+        answer: of the page: `time`, `sampled`, `sources`.
+        gone_since_ms: since when there is no newer answer, ms since the epoch; None = the answer is new.
+    """
+
+    answer: Mapping[str, Any]
+    gone_since_ms: int | None = None
+
+
+def render(shown: Shown, *, lines: int, width: int) -> Iterator[RenderableType]:
+    """Yield what to print.
+
+    Args:
+        shown: the answer.
+        lines: how many there are; of many splits those are shown that hold their source back.
+        width: in characters; a narrow terminal gets fewer columns.
+    """
+    notice = _notice(shown)
+    if notice is not None:
+        yield Text(notice, style="bold red")
+    sources = shown.answer["sources"]
+    if not sources:
+        yield Text(
+            "No source is running. Start a streaming query on a Tidemark source; it appears here with its first batch."
+        )
+        return
+    rows = max(_FEWEST_ROWS, (lines - (notice is not None)) // len(sources) - _LINES_AROUND)
+    columns = len(_COLUMNS) if width >= _NARROW else _COLUMNS_IF_NARROW
+    for table in sources:
+        yield _heading(table, shown.answer["time"] - table["time"])
+        yield Padding(_splits(table, rows, columns), (0, 0, 0, 1))
+
+
+def time_text(value_ms: int | None) -> str:
+    """Return a time in UTC as ISO text; `-` for none."""
+    if value_ms is None:
+        return _NONE
+    if value_ms >= END_OF_TIME_MS:
+        return "end of input"
+    try:
+        moment = _EPOCH + timedelta(milliseconds=value_ms)
+    except OverflowError:
+        return f"{value_ms} ms"
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def duration_text(value_ms: int | None) -> str:
+    """Return a duration with its two largest units: `340 ms`, `4.2 s`, `4 min 5 s`; `-` for none."""
+    if value_ms is None:
+        return _NONE
+    if value_ms < 0:
+        return f"-{duration_text(-value_ms)}"
+    if value_ms < 10_000:  # noqa: PLR2004 - below ten seconds the tenths matter
+        return f"{value_ms} ms" if value_ms < _UNITS[-1][1] else f"{value_ms // 100 / 10:.1f} s"
+    parts = []
+    for unit, size in _UNITS:
+        count, value_ms = divmod(value_ms, size)
+        parts.append((count, unit))
+    first = next(place for place, (count, _) in enumerate(parts) if count)
+    return " ".join(f"{count} {unit}" for count, unit in parts[first : first + 2] if count)
+
+
+def plain(text: object) -> str:
+    """Return a text that cannot steer a terminal: what cannot be printed becomes the replacement character."""
+    return "".join(letter if letter.isprintable() else "\ufffd" for letter in str(text))
+
+
+def _notice(shown: Shown) -> str | None:
+    if shown.gone_since_ms is not None:
+        since = time_text(shown.gone_since_ms)
+        return f"No answer since {since}: the driver has ended, or cannot be reached. Below is its last state."
+    answer = shown.answer
+    if answer["time"] - answer["sampled"] > _STALE_MS:
+        return f"The driver answers, but its figures are from {time_text(answer['sampled'])}."
+    return None
+
+
+def _heading(table: Table, age_ms: int) -> Text:
+    lag = None if table["watermark"] is None else table["time"] - table["watermark"]
+    counts = ", ".join(f"{count:,} {status}" for status, count in counts_by_status(table["splits"]).items())
+    text = Text(plain(table["name"]), style="bold", end="\n")
+    text.append(f"  watermark {time_text(table['watermark'])}", style="not bold cyan")
+    text.append(f"  {_lag_text(lag, table['watermark'])} behind  {plain(table['status'])}", style="not bold")
+    facts = [
+        f"query {_or_none(table['query'])}",
+        f"group {_or_none(table['group'])}",
+        f"batch {table['batch']:,}",
+        *([f"planned {duration_text(age_ms)} ago"] if age_ms > _STALE_MS else []),
+        plain(counts),
+        *_losses(table),
+    ]
+    text.append("\n  " + " | ".join(facts), style="not bold dim")
+    return text
+
+
+def _losses(table: Table) -> Iterator[str]:
+    if table["late_rows"]:
+        yield f"{table['late_rows']:,} late rows, up to {duration_text(table['max_lateness_ms'])}"
+    for key, words in _COUNTERS.items():
+        if table[key]:
+            yield f"{table[key]:,} {words}"
+
+
+def _splits(table: Table, rows: int, columns: int) -> RichTable:
+    ranked = worst_first(table["splits"])
+    caption = None
+    if len(ranked) > rows or table["split_count"] > len(ranked):
+        caption = (
+            f"{min(rows, len(ranked)):,} of {table['split_count']:,} splits, those that hold the source back first"
+        )
+    drawn = RichTable(box=SIMPLE_HEAD, caption=caption, caption_justify="left", padding=(0, 1, 0, 0))
+    drawn.add_column("split", overflow="fold", min_width=8)
+    drawn.add_column("status", no_wrap=True)
+    for name in _COLUMNS[:columns]:
+        drawn.add_column(name, justify="right", no_wrap=True)
+    for split in ranked[:rows]:
+        drawn.add_row(*_name_and_status(split), *islice(_cells(split, table["time"]), columns))
+    return drawn
+
+
+def _name_and_status(split: Table) -> tuple[Text, Text]:
+    status = split["status"]
+    return Text(plain(split["split"])), Text(plain(status), style=_STYLES.get(status, ""))
+
+
+def _cells(split: Table, now_ms: int) -> Iterator[Text]:
+    """Yield the cells of `_COLUMNS`."""
+    late = split["late_rows"]
+    since_ms = {"idle": split["idle_since"], "paused": split["paused_since"]}.get(split["status"])
+    yield Text(time_text(split["watermark"]))
+    yield Text(_lag_text(split["watermark_lag"], split["watermark"]))
+    yield Text(_number(split["lag"]))
+    yield Text(_number(late), style="red" if late else "")
+    yield Text(duration_text(split["max_lateness_ms"]) if late else _NONE)
+    yield Text(_number(split["position"]))
+    yield Text(duration_text(split["drift"]))
+    yield Text(duration_text(None if since_ms is None else now_ms - since_ms))
+
+
+def _lag_text(lag_ms: int | None, watermark_ms: int | None) -> str:
+    return _NONE if watermark_ms is not None and watermark_ms >= END_OF_TIME_MS else duration_text(lag_ms)
+
+
+def _number(value: int | None) -> str:
+    return _NONE if value is None else f"{value:,}"
+
+
+def _or_none(value: str | None) -> str:
+    return _NONE if value is None else plain(value)

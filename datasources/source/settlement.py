@@ -1,0 +1,122 @@
+"""Settling a batch: where every split stands after it, from what its tasks reported.
+
+A report may be missing for every batch: a LIMIT, a batch without an action, a lost connection, a restart. Then the
+range is read again. Without alignment only the watermark at its end is unknown, and the next task finds it out on its
+way (once; the second time it is read here, so that what is read again never grows). With alignment even the position
+is unknown, because the range may have ended early; the planner cannot go on without it, so it is read here at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from datasources.source.combine import bound_us, to_ms, to_us
+from datasources.source.mailbox import ReportMailbox
+from datasources.source.offset import Offset
+from datasources.source.reports import SplitReport
+from datasources.source.split import SplitId, SplitProgress
+from datasources.source.summary import Totals
+from datasources.source.task import ScanEnd, ScanRange
+
+__all__ = ["NoteStop", "ScanWatermark", "Settled", "Settlement"]
+
+ScanWatermark = Callable[[ScanRange], ScanEnd]
+"""Reads a range on the driver, for its watermark and its end only."""
+
+NoteStop = Callable[[SplitId, int, int], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settled:
+    """The splits after a batch.
+
+    Attributes:
+        sequence: of the batch.
+        splits: with `start` = `end` = the next position to read.
+        stamped_ms: the largest stamp that surely went out; None = none.
+    """
+
+    sequence: int
+    splits: tuple[SplitProgress, ...]
+    stamped_ms: int | None
+
+
+class Settlement:
+    """Settles the batches of one source in one process.
+
+    Args:
+        mailbox: where reports arrive.
+        scan: reads a range whose report is missing.
+        has_watermark: False for a plain source, whose batches need no report.
+        totals: gets the counts.
+        note_stop: told (split, position, candidate) where alignment stopped a split; None without alignment.
+    """
+
+    def __init__(
+        self,
+        *,
+        mailbox: ReportMailbox,
+        scan: ScanWatermark,
+        has_watermark: bool,
+        totals: Totals,
+        note_stop: NoteStop | None = None,
+    ) -> None:
+        self._mailbox = mailbox
+        self._scan = scan
+        self._has_watermark = has_watermark
+        self._totals = totals
+        self._note_stop = note_stop
+        self._is_aligned = note_stop is not None
+
+    def settle(self, batch: Offset) -> Settled:
+        """Return where every split stands after `batch`.
+
+        Raises:
+            NonDeterminismError: two tasks read different things from one range.
+            DataLossError, SourceUnavailable, RecordError: a range that had to be read again cannot be.
+        """
+        reports = self._mailbox.take(batch.sequence)
+        self._totals.add(reports.values())
+        splits = tuple(self._settle_split(batch, split, reports.get(split.split)) for split in batch.splits)
+        stamps = [r.stamp_ms for r in reports.values() if r.stamp_ms is not None]
+        known = [ms for ms in (batch.stamped_ms, batch.combined_ms, *stamps) if ms is not None]
+        return Settled(sequence=batch.sequence, splits=splits, stamped_ms=max(known, default=None))
+
+    def _settle_split(self, batch: Offset, split: SplitProgress, report: SplitReport | None) -> SplitProgress:
+        if report is not None:
+            return self._at(split, report.position, report.watermark_ms, report.next_ms)
+        moved = replace(split, start=split.end)
+        if not self._has_watermark:
+            return replace(moved, known_at=split.end)
+        if split.rows and (self._is_aligned or batch.allowed_ms is not None):
+            end = self._scan_again(batch, split, split.end)
+            next_ms = None if end.next_us is None else end.next_us // 1_000
+            return self._at(split, end.position, to_ms(end.watermark_us), next_ms)
+        if split.known_at == split.start:
+            return moved
+        # Missing for the second time: read the older range here, so that what is read again never grows.
+        end = self._scan_again(batch, split, split.start)
+        return replace(moved, watermark_ms=to_ms(end.watermark_us), known_at=split.start)
+
+    def _at(self, split: SplitProgress, position: int, watermark_ms: int | None, next_ms: int | None) -> SplitProgress:
+        if next_ms is not None and self._note_stop is not None:
+            self._note_stop(split.split, position, next_ms)
+        return split.moved_to(position, known_at=position, watermark_ms=watermark_ms)
+
+    def _scan_again(self, batch: Offset, split: SplitProgress, end: int) -> ScanEnd:
+        """Read [known_at, end): what lies before the batch was read whole, what lies in it may have been stopped."""
+        wanted = ScanRange(
+            split=split.split,
+            start=split.known_at,
+            end=split.start,
+            watermark_us=to_us(split.watermark_ms),
+            ceiling_us=bound_us(batch.ceiling_ms),
+        )
+        found = ScanEnd(position=split.start, watermark_us=wanted.watermark_us)
+        if wanted.start < wanted.end:
+            found = self._scan(wanted)
+        if end > split.start:
+            wanted = replace(wanted, start=split.start, end=end, watermark_us=found.watermark_us)
+            found = self._scan(replace(wanted, allowed_us=bound_us(batch.allowed_ms)))
+        return found

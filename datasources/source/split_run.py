@@ -1,0 +1,134 @@
+"""One range of one split being read: its watermark so far, where it stops, and what is counted for the report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from datasources.source.abilities import LateRows, ScanStrategy
+from datasources.source.combine import to_ms
+from datasources.source.reader import Chunk, ReadCounts
+from datasources.source.reports import SplitReport
+from datasources.source.rowtime import EventTimes, RowTimes
+from watermark import EmitStrategy, combined_stamps, first_beyond, late_mask, running_watermarks
+
+if TYPE_CHECKING:
+    from datasources.source.task import SplitTask, TaskPlan
+
+__all__ = ["SplitRun", "StampedRows"]
+
+_US_PER_MS = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StampedRows:
+    """Rows to emit, the stamp of each (µs, not yet floored at the epoch), and which of them are late."""
+
+    columns: pa.RecordBatch
+    stamps_us: NDArray[np.int64]
+    late: NDArray[np.bool_]
+
+
+class SplitRun:
+    """Stamps the rows of one range, chunk by chunk, until the range ends or a record lies beyond what is allowed.
+
+    Args:
+        plan: the task's plan.
+        task: the split's part of it.
+        strategy: how watermarks are made and what happens to late rows.
+        watermark_us: the split's watermark before the range.
+    """
+
+    def __init__(self, plan: TaskPlan, task: SplitTask, strategy: ScanStrategy, watermark_us: int) -> None:
+        self._plan = plan
+        self._task = task
+        self._moves_by_row = strategy.emit is EmitStrategy.ON_EVENT and not plan.is_processing
+        self._late_rows = strategy.late_rows
+        self._times = RowTimes(strategy, ceiling_us=plan.ceiling_us)
+        self._watermark_us = watermark_us
+        self._stopped_at: int | None = None
+        self._next_us: int | None = None
+        self._counts = ReadCounts()
+        self._rows = 0
+        self._late = 0
+        self._max_lateness_us = 0
+        self._null_rows = 0
+        self._ahead_rows = 0
+
+    @property
+    def has_stopped(self) -> bool:
+        """Whether a record beyond the allowed watermark ended the range early."""
+        return self._stopped_at is not None
+
+    def take(self, chunk: Chunk) -> StampedRows:
+        """Return the rows of `chunk` to emit; those from a record beyond the allowed watermark on are not read."""
+        times, counts = self._until_stop(chunk)
+        before, self._watermark_us = running_watermarks(times.candidates_us, times.candidates_valid, self._watermark_us)
+        if self._moves_by_row:
+            stamps = combined_stamps(before, self._task.others_us, self._plan.floor_us)
+        else:
+            stamps = np.full(times.columns.num_rows, self._plan.floor_us, dtype=np.int64)
+        late = self._late_of(times, stamps)
+        self._count(counts, times, stamps, late)
+        if self._late_rows is LateRows.DROP and late.any():
+            return StampedRows(columns=times.columns.filter(pa.array(~late)), stamps_us=stamps[~late], late=late[~late])
+        return StampedRows(columns=times.columns, stamps_us=stamps, late=late)
+
+    def final_stamp_us(self) -> int:
+        """Return the watermark after the last row, as this task can know it."""
+        if self._plan.is_processing:
+            return self._plan.floor_us
+        last = np.array([self._watermark_us], dtype=np.int64)
+        return int(combined_stamps(last, self._task.others_us, self._plan.floor_us)[0])
+
+    def report(self) -> SplitReport:
+        """Return what the driver should know."""
+        return SplitReport(
+            sequence=self._plan.sequence,
+            split=self._task.split,
+            position=self._task.end if self._stopped_at is None else self._stopped_at,
+            watermark_ms=to_ms(self._watermark_us),
+            stamp_ms=to_ms(self.final_stamp_us()),
+            next_ms=None if self._next_us is None else self._next_us // _US_PER_MS,
+            rows=self._rows,
+            late_rows=self._late,
+            max_lateness_ms=self._max_lateness_us // _US_PER_MS,
+            null_rowtime_rows=self._null_rows,
+            ahead_rows=self._ahead_rows,
+            bad=self._counts.bad,
+            null_value=self._counts.null_value,
+            lost=self._counts.lost,
+        )
+
+    def _until_stop(self, chunk: Chunk) -> tuple[EventTimes, ReadCounts]:
+        times = self._times.of(chunk)
+        if self._plan.allowed_us is None:
+            return times, chunk.counts
+        stop = first_beyond(times.candidates_us, times.candidates_valid, self._plan.allowed_us)
+        if stop is None:
+            return times, chunk.counts
+        row = times.chunk_row(stop)
+        self._stopped_at = chunk.position(row)
+        self._next_us = int(times.candidates_us[stop])
+        counts = chunk.counts if chunk.counts_before is None else chunk.counts_before(row)
+        return self._times.before(chunk, times, stop), counts
+
+    def _late_of(self, times: EventTimes, stamps: NDArray[np.int64]) -> NDArray[np.bool_]:
+        if self._plan.is_processing:
+            return np.zeros(len(stamps), dtype=np.bool_)  # a row cannot be late for a clock
+        return late_mask(times.rowtimes_us, times.rowtimes_valid, stamps)
+
+    def _count(self, counts: ReadCounts, times: EventTimes, stamps: NDArray[np.int64], late: NDArray[np.bool_]) -> None:
+        self._counts = self._counts + counts
+        self._rows += len(stamps)
+        self._null_rows += times.null_rows
+        self._ahead_rows += times.ahead_rows
+        late_rows = int(np.count_nonzero(late))
+        if late_rows:
+            self._late += late_rows
+            lateness = int((stamps[late] - times.rowtimes_us[late]).max())
+            self._max_lateness_us = max(self._max_lateness_us, lateness)

@@ -1,0 +1,66 @@
+"""What one simulated source is set to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+from datasources.source.abilities import Alignment, LateRows, NullRowtime, ProcessingTime, ScanStrategy
+from datasources.source.offset import Identity
+from datasources.source.planner import PlannerSettings
+from tests.simulation.splits import TimeColumn
+from watermark import EmitStrategy
+
+_HEARTBEAT_MS = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceOptions:
+    """The options of one source; durations in ms."""
+
+    emit: EmitStrategy = EmitStrategy.ON_EVENT
+    idle_timeout_ms: int = 0
+    late_rows: LateRows = LateRows.KEEP
+    null_rowtime: NullRowtime = NullRowtime.KEEP
+    alignment: Alignment | None = None
+    advances_when_idle: bool = False
+    processing_time: ProcessingTime = ProcessingTime.NEVER
+    max_ahead_ms: int = 0
+    delay_ms: int = 0
+    chunk_rows: int = 4
+    most_tasks: int | None = None
+    is_bounded: bool = False
+    is_compacted: bool = False
+
+    def __str__(self) -> str:
+        usual = SourceOptions()
+        told = {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) != getattr(usual, f.name)}
+        return ", ".join(f"{name}={getattr(value, 'value', value)}" for name, value in told.items())
+
+    def strategy(self) -> ScanStrategy:
+        return ScanStrategy(
+            rowtime=TimeColumn("rowtime"),
+            watermark=TimeColumn("candidate"),
+            emit=self.emit,
+            idle_timeout_ms=self.idle_timeout_ms,
+            null_rowtime=self.null_rowtime,
+            max_ahead_ms=self.max_ahead_ms,
+            heartbeat_interval_ms=_HEARTBEAT_MS,
+            late_rows=self.late_rows,
+            alignment=self.alignment,
+            advances_when_idle=self.advances_when_idle,
+            processing_time=self.processing_time,
+        )
+
+    def settings(self, name: str) -> PlannerSettings:
+        return PlannerSettings(
+            identity=Identity(strategy="s", schema="x", subscription=name),
+            has_watermark=True,
+            idle_timeout_ms=self.idle_timeout_ms,
+            heartbeat_interval_ms=_HEARTBEAT_MS,
+            max_ahead_ms=self.max_ahead_ms,
+            alignment=self.alignment,
+            advances_when_idle=self.advances_when_idle,
+            processing_time=self.processing_time,
+            poll_interval_ms=0,
+            fail_on_data_loss=False,
+        )

@@ -1,0 +1,237 @@
+"""A seed becomes a schedule: what the application looks like, what happens to it, and how it ends."""
+
+from __future__ import annotations
+
+import random
+from contextlib import suppress
+
+from datasources.source.abilities import Alignment, LateRows, NullRowtime, ProcessingTime
+from tests.simulation.application import START_MS, Application
+from tests.simulation.closing import close
+from tests.simulation.laws import LawBroken
+from tests.simulation.options import SourceOptions
+from tests.simulation.producer import Producer
+from tests.simulation.query import Crash, Killed, Query
+from tests.simulation.source import Source
+from tests.simulation.splits import ScriptedLog
+from watermark import EmitStrategy
+
+STEPS = 34
+_COMPACTION_STEPS = 10
+_TOPOLOGIES = ((2,), (2,), (2,), (1, 1), (1, 1), (2, 1))
+
+
+class Schedule:
+    """One run of one seed.
+
+    Args:
+        seed: decides everything.
+        trace: gets one line per event, if given.
+    """
+
+    def __init__(self, seed: int, trace: list[str] | None = None) -> None:
+        self.random = random.Random(seed)
+        self.app = Application(self.random, trace)
+        self.queries: list[Query] = []
+        self.producers: list[Producer] = []
+        self._unreachable_steps = 0
+        self._is_clock_steady = self.random.random() < 0.4
+        self._build()
+
+    def run(self) -> set[str]:
+        """Run it; return the faults that occurred.
+
+        Raises:
+            LawBroken: a law does not hold.
+        """
+        for step in range(STEPS):
+            self._step()
+            if step % _COMPACTION_STEPS == 0:
+                for producer in self.producers:
+                    producer.compact()
+        self.app.is_reachable = True
+        close(self.app, self.queries, self.producers)
+        return self.app.faults
+
+    # -- what there is --
+
+    def _build(self) -> None:
+        rng = self.random
+        step_ms = rng.choice((10, 1_000))
+        alignment = None
+        if rng.random() < 0.7:
+            alignment = Alignment(group="g", max_drift_ms=step_ms * rng.choice((0, 1, 3, 10, 50)))
+        for size in rng.choice(_TOPOLOGIES):
+            query = Query(self.app, keeps_state=rng.random() < 0.85)
+            for _ in range(size):
+                self._add_source(query, alignment, step_ms)
+            self.queries.append(query)
+
+    def _add_source(self, query: Query, alignment: Alignment | None, step_ms: int) -> None:
+        options = self._options(alignment, step_ms)
+        log = ScriptedLog(
+            chunk_rows=options.chunk_rows, is_bounded=options.is_bounded, is_compacted=options.is_compacted
+        )
+        name = "abc"[len(self.producers)]
+        producer = Producer(self.app, log, options, step_ms=step_ms, prefix=name)
+        producer.begin()
+        self.producers.append(producer)
+        query.sources.append(Source(query, name, options, log))
+        self.app.note(f"{name} of {query.id}: {options}")
+        self.app.faults.update(_kinds(options))
+
+    def _options(self, alignment: Alignment | None, step_ms: int) -> SourceOptions:
+        rng = self.random
+        emit = rng.choice(list(EmitStrategy))
+        late = rng.choice(list(LateRows) if emit is EmitStrategy.ON_EVENT else [LateRows.KEEP, LateRows.MARK])
+        processing = rng.choices(list(ProcessingTime), (86, 8, 6))[0]
+        if alignment is not None and rng.random() < 0.15:
+            alignment = Alignment(group="g", max_drift_ms=alignment.max_drift_ms, aligns_splits=False)
+        idle_timeout_ms = rng.choice((0, 2_000, 5_000))
+        # Where a ceiling sinks, or a split without an idle timeout has its last records beyond it, a group may stand.
+        may_have_ceiling = alignment is None or (self._is_clock_steady and idle_timeout_ms)
+        return SourceOptions(
+            emit=emit,
+            idle_timeout_ms=idle_timeout_ms,
+            late_rows=late,
+            null_rowtime=rng.choice((NullRowtime.KEEP, NullRowtime.DROP)),
+            alignment=alignment,
+            advances_when_idle=rng.random() < 0.2,
+            processing_time=processing,
+            max_ahead_ms=rng.choice((0, 0, 0, 50 * step_ms)) if may_have_ceiling else 0,
+            delay_ms=step_ms * rng.choice((0, 0, 2)),
+            chunk_rows=rng.choice((1, 3, 8)),
+            most_tasks=rng.choice((None, 1, 2)),
+            is_bounded=rng.random() < 0.1,
+            is_compacted=rng.random() < 0.12,
+        )
+
+    # -- what happens --
+
+    def _step(self) -> None:
+        self._pass_unreachable()
+        events = (
+            (self._trigger, 46),
+            (self._produce, 20),
+            (self._wait, 14),
+            (self._change_splits, 4),
+            (self._set_clock, 3),
+            (self._lose_coordinator, 3),
+            (self._deliver_late_post, 4),
+            (self._hang, 2),
+            (self._run_available_now, 2),
+            (self._crash_application, 2),
+        )
+        self.random.choices([e for e, _ in events], [w for _, w in events])[0]()
+
+    def _pass_unreachable(self) -> None:
+        if not self.app.is_reachable:
+            self._unreachable_steps -= 1
+            self.app.is_reachable = self._unreachable_steps <= 0
+
+    def _trigger(self) -> None:
+        query = self.random.choice(self.queries)
+        if not query.is_running:
+            query.start()
+        crash = self.random.choice(list(Crash)) if self.random.random() < 0.12 else None
+        try:
+            had_batch = query.trigger(self.random.choice((None, None, 2, 5, 12)), crash)
+        except Killed:
+            self._kill(query, str(crash.value if crash else ""))
+            return
+        if query.is_capped and not had_batch:
+            self.app.faults.add("available now")
+            query.stop(is_told=True)
+
+    def _kill(self, query: Query, kind: str) -> None:
+        self.app.faults.add(kind)
+        self.app.note(f"{query.id}: {kind}")
+        query.stop(is_told=self.random.random() < 0.5)
+
+    def _produce(self) -> None:
+        self.random.choice(self.producers).produce()
+
+    def _wait(self) -> None:
+        duration_ms = self.random.choice((1, 150, 250, 1_000, 1_000, 2_500, 6_000, 31_000))
+        self.app.advance(duration_ms)
+        self.app.note(f"{duration_ms} ms pass")
+
+    def _change_splits(self) -> None:
+        producer = self.random.choice(self.producers)
+        self.random.choice((producer.grow, producer.grow, producer.shrink, producer.fall_silent, producer.compact))()
+
+    def _set_clock(self) -> None:
+        if self._is_clock_steady:
+            return
+        change_ms = self.random.choice((-40_000, -3_000, 3_000, 40_000))
+        self.app.clock.set_wall_us(self.app.clock.now_us() + change_ms * 1_000)
+        self.app.faults.add("clock set back" if change_ms < 0 else "clock set forward")
+        self.app.note(f"the clock is set by {change_ms} ms")
+
+    def _lose_coordinator(self) -> None:
+        if self.random.random() < 0.5:
+            self.app.forget_everything()
+            self.app.faults.add("coordinator restarted")
+            self.app.note("the coordinator forgets everything")
+        else:
+            self.app.is_reachable, self._unreachable_steps = False, self.random.randint(2, 8)
+            self.app.note("the coordinator cannot be reached")
+
+    def _deliver_late_post(self) -> None:
+        self.app.deliver_late_post()
+
+    def _hang(self) -> None:
+        """A process does nothing for longer than its lease."""
+        if self.app.processes:
+            process = self.random.choice(self.app.processes)
+            process.hangs = True
+            self.app.note(f"{process.id} hangs for 61 s")
+            self.app.advance(61_000)
+            process.hangs = False
+            self.app.faults.add("lease over")
+
+    def _run_available_now(self) -> None:
+        query = self.random.choice(self.queries)
+        query.stop(is_told=True)
+        query.start(is_capped=True)
+
+    def _crash_application(self) -> None:
+        for query in self.queries:
+            if query.is_running:
+                self._kill(query, "crash of the application")
+        self.app.forget_everything()
+
+
+def _kinds(options: SourceOptions) -> set[str]:
+    kinds = {options.emit.value, f"late rows {options.late_rows.value}"}
+    if options.processing_time is not ProcessingTime.NEVER:
+        kinds.add(f"processing time {options.processing_time.value}")
+    if options.advances_when_idle:
+        kinds.add("all idle: processing time")
+    if options.alignment is not None and not options.alignment.aligns_splits:
+        kinds.add("unaligned splits")
+    return kinds
+
+
+def run_seed(seed: int) -> set[str]:
+    """Run one seed; a broken law is told with its trace.
+
+    Raises:
+        LawBroken: with the seed and the last events before it.
+    """
+    try:
+        return Schedule(seed).run()
+    except Exception as error:
+        told = "\n  ".join(_trace(seed)[-40:])
+        raise LawBroken(getattr(error, "law", 0), f"seed {seed}: {error!r}\n  {told}") from error
+
+
+def _trace(seed: int) -> list[str]:
+    """What happens in a schedule up to the broken law."""
+    trace: list[str] = []
+    with suppress(Exception):  # it is known, and raised by the caller
+        Schedule(seed, trace).run()
+    return trace
+
+
+__all__ = ["START_MS", "STEPS", "Schedule", "run_seed"]

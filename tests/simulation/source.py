@@ -1,0 +1,281 @@
+"""One source of a query: its checkpoint, which survives, and its process, which does not."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from datasources.source.abilities import LateRows
+from datasources.source.client import ChannelMailbox
+from datasources.source.lookahead import ReaderLookahead
+from datasources.source.offset import Offset
+from datasources.source.planner import BatchPlanner
+from datasources.source.task import scan_watermark
+from tests.simulation.application import LEASE_NS, Application, Member
+from tests.simulation.naive import NOTHING, QuietTimes, reached_after, standing, stop_position
+from tests.simulation.options import SourceOptions
+from tests.simulation.splits import Script, ScriptedLog
+from watermark import SplitStatus
+
+if TYPE_CHECKING:
+    from tests.simulation.query import Query
+
+
+@dataclass(slots=True, kw_only=True)
+class Known:
+    """Another source as a planning could know it, and whether both were known to be of one query."""
+
+    member: Member
+    same_query: bool
+
+
+class Process:
+    """A planner's process: a new id and empty memory."""
+
+    def __init__(self, source: Source, *, is_capped: bool) -> None:
+        app = source.app
+        self.source = source
+        self.id = app.new_id("source")
+        self.run = source.query.run
+        self.hangs = False
+        self.mailbox = ChannelMailbox(self, self.id, app.clock)
+        self.rounds = 0
+        self.newest: Member | None = None
+        self.sure_ms: int | None = None
+        self.settled: int | None = None
+        self.quiet = QuietTimes(source.options.idle_timeout_ms, app.clock)
+        self._met: list[Known] = []
+        self._met_ns = app.clock.monotonic_ns()
+        self.planner = BatchPlanner(
+            enumerator=source.log,
+            mailbox=self.mailbox,
+            scan=lambda wanted: scan_watermark(source.log, source.strategy, wanted),
+            settings=source.settings,
+            clock=app.clock,
+            peers=self.mailbox,
+            lookahead=ReaderLookahead(source.log, source.strategy),
+        )
+        self.cap: dict[str, int] | None = None
+        self.cap_ms = app.clock.now_us() // 1_000
+        if is_capped:
+            self.cap = {s.name: s.end for s in source.log.listed()}
+            self.planner.cap_available_now()
+
+    def ask(self, message: dict) -> dict | None:
+        """What the planner's mailbox asks the coordinator."""
+        answer = self.source.app.ask(message)
+        if message["ask"] == "exchange":
+            self._met = self.known_now()
+            if answer is not None:
+                self.source.app.keep_alive(self)
+                self._met_ns = self.source.app.clock.monotonic_ns()
+        return answer
+
+    def renew(self) -> None:
+        """What its background thread does: it lives, and a coordinator that began anew learns of it."""
+        if self.newest is None:
+            return
+        self.mailbox.renew(self.planner.says)
+        if self.source.app.is_reachable:
+            self.source.app.members.setdefault(self.id, self.newest)
+            self.source.app.keep_alive(self)
+
+    def known_now(self) -> list[Known]:
+        """The other sources that a planning at this moment can know."""
+        app = self.source.app
+        if app.is_reachable:
+            return self._known()
+        return self._met if app.clock.monotonic_ns() - self._met_ns <= LEASE_NS else []
+
+    def known_before(self) -> list[Known]:
+        return self._met
+
+    def _known(self) -> list[Known]:
+        app = self.source.app
+        return [Known(member=m, same_query=app.is_same_query(self, m.process)) for m in app.living(self)]
+
+
+@dataclass(slots=True, kw_only=True)
+class Planning:
+    """One planning as the naive model sees it. `stops` are the positions after the planned batch."""
+
+    source: Source
+    process: Process
+    positions: dict[str, int]
+    log_ends: dict[str, int]
+    statuses: dict[str, SplitStatus]
+    ceiling_ms: int | None
+    known: list[Known]
+    known_before: list[Known]
+    end: Offset | None = None
+    stops: dict[str, int] = field(default_factory=dict)
+
+    def floor(self, positions: dict[str, int], log_ends: dict[str, int] | None = None) -> int | None:
+        """F over the source's own splits that are not idle."""
+        parts = [self.part(split, positions, log_ends) for split in (self.holding if log_ends is None else log_ends)]
+        return min((part for part in parts if part is not None), default=None)
+
+    def part(self, split: str, positions: dict[str, int], log_ends: dict[str, int] | None = None) -> int | None:
+        if split not in positions:
+            return None  # it was removed meanwhile
+        script, start, end = self.source.script(split), self.positions.get(split, 0), (log_ends or self.log_ends)[split]
+        stop = min(positions[split], end)
+        reached = reached_after(script, start, stop, self.source.reached.get(split, NOTHING), self.ceiling_ms)
+        return standing(script, stop, end, reached, self.ceiling_ms)
+
+    @property
+    def holding(self) -> list[str]:
+        return [split for split, status in self.statuses.items() if status is SplitStatus.ACTIVE]
+
+
+class Source:
+    """One source: options, log, checkpoint."""
+
+    def __init__(self, query: Query, name: str, options: SourceOptions, log: ScriptedLog) -> None:
+        self.app: Application = query.app
+        self.query = query
+        self.name = name
+        self.options = options
+        self.strategy = options.strategy()
+        self.settings = options.settings(name)
+        self.log = log
+        self.emitted: list[int] = []
+        self.dropped: list[int] = []
+        self.highest_ms = NOTHING
+        self.stamp_ms = 0
+        self.ceilings: list[int] = []
+        self.reached: dict[str, int] = {}
+        self.process: Process | None = None
+        self.offset = self._begin()
+        self.positions = {s.split: s.start for s in self.offset.splits}
+
+    def _begin(self) -> Offset:
+        planner = Process(self, is_capped=False).planner
+        return Offset.from_json(json.loads(json.dumps(planner.initial().to_json())))
+
+    def start_process(self, *, is_capped: bool) -> None:
+        self.process = Process(self, is_capped=is_capped)
+        self.app.processes.append(self.process)
+        self.positions = self.settled_positions()
+
+    def stop_process(self) -> None:
+        if self.process is not None:
+            self.app.processes.remove(self.process)
+            self.process = None
+
+    def settled_positions(self) -> dict[str, int]:
+        return {s.split: stop_position(self.log.scripts[s.split], s, self.offset) for s in self.offset.splits}
+
+    def plan(self, budget_rows: int | None) -> Planning:
+        """Let the real planner plan, and note what the naive model knows."""
+        process = self.process
+        assert process is not None
+        if not process.rounds:
+            process.quiet.restore(self.offset.splits)
+        process.rounds += 1
+        self._take_stamps(process)
+        planning = self._observe(process)
+        start = self.offset
+        planned = process.planner.plan(start, budget_rows)
+        planning.stops = dict(self.positions)
+        if planned is not start:
+            planning.end = planned
+            planning.stops |= {s.split: stop_position(self.log.scripts[s.split], s, planned) for s in planned.splits}
+        self._publish(process, planning)
+        return planning
+
+    def _take_stamps(self, process: Process) -> None:
+        """The stamps of a batch are sure if their reports arrived before its first planning."""
+        if process.settled == self.offset.sequence:
+            return
+        process.settled = self.offset.sequence
+        if self.app.is_reachable:
+            process.sure_ms = self.app.delivered.get((process.id, self.offset.sequence), process.sure_ms)
+
+    def _observe(self, process: Process) -> Planning:
+        self._discover(process)
+        statuses = {split: self._status(process, split) for split in self.positions}
+        ahead = self.options.max_ahead_ms
+        return Planning(
+            source=self,
+            process=process,
+            positions=dict(self.positions),
+            log_ends={split: self._readable_end(process, split) for split in self.positions},
+            statuses=statuses,
+            ceiling_ms=self.app.clock.now_us() // 1_000 + ahead if ahead else None,
+            known=process.known_now(),
+            known_before=process.known_before(),
+        )
+
+    def _discover(self, process: Process) -> None:
+        listed = {s.name: s for s in self.log.listed()}
+        for split in [s for s in self.positions if s not in listed and process.cap is None]:
+            process.quiet.forget(split)
+            if not self.has_ended(split):
+                del self.positions[split]
+        if not self.log.is_bounded:
+            for name, script in listed.items():
+                if process.cap is None or name in process.cap:
+                    self.positions.setdefault(name, script.begin)
+
+    def has_ended(self, split: str) -> bool:
+        limit = self.log.scripts[split].limit
+        return limit is not None and self.positions[split] >= limit
+
+    def _status(self, process: Process, split: str) -> SplitStatus:
+        script, position = self.log.scripts[split], self.positions[split]
+        log_end = script.end if script.is_listed else position
+        is_idle = process.quiet.is_idle(split, position, log_end)
+        if self.has_ended(split):
+            return SplitStatus.FINISHED
+        return SplitStatus.IDLE if is_idle else SplitStatus.ACTIVE
+
+    def _readable_end(self, process: Process, split: str) -> int:
+        script = self.log.scripts[split]
+        if not script.is_listed:
+            return self.positions[split]
+        end = script.end if script.limit is None else min(script.end, script.limit)
+        if process.cap is not None:
+            end = min(end, process.cap.get(split, 0))
+        return max(end, self.positions[split])
+
+    def _publish(self, process: Process, planning: Planning) -> None:
+        said = process.planner.says
+        if said.round != process.rounds:
+            return  # at rest
+        process.newest = Member(
+            process=process,
+            floor_ms=None if said.is_processing else planning.floor(planning.stops),
+            said=said,
+            log_ends={split: planning.log_ends[split] for split in planning.holding},
+            until_ns=self.app.clock.monotonic_ns() + LEASE_NS,
+        )
+        if self.app.is_reachable:
+            self.app.members[process.id] = process.newest
+
+    def write(self, end: Offset) -> None:
+        """The batch is in Spark's offset log: it will be read, whatever happens."""
+        self.highest_ms = max(self.highest_ms, NOTHING if end.combined_ms is None else end.combined_ms)
+        if end.ceiling_ms is not None:
+            self.ceilings.append(end.ceiling_ms)
+
+    def commit(self, end: Offset, read: Mapping[str, tuple[list[tuple], int]]) -> None:
+        """The batch is over: it counts. `read`: per split its rows and its heartbeat's stamp."""
+        self.offset = end
+        self.positions = self.settled_positions()
+        for s in end.splits:
+            before, script = self.reached.get(s.split, NOTHING), self.script(s.split)
+            self.reached[s.split] = reached_after(script, s.start, self.positions[s.split], before, end.ceiling_ms)
+        drops_late = self.options.late_rows is LateRows.DROP
+        self.stamp_ms = max([self.stamp_ms, end.combined_ms or 0])
+        for rows, last in [read[s.split] for s in end.splits if s.rows or s.known_at < s.start]:
+            self.stamp_ms = max([self.stamp_ms, last, *(stamp for _, stamp, _ in rows)])
+            for record_id, _, is_late in rows:
+                (self.dropped if is_late and drops_late else self.emitted).append(record_id)
+                if is_late:
+                    self.app.faults.add(f"late row: {self.options.late_rows.value}")
+
+    def script(self, split: str) -> Script:
+        return self.log.scripts[split]

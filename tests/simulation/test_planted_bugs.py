@@ -1,0 +1,195 @@
+"""Bugs planted into the real code: the simulation finds each of them.
+
+What a plant replaces is the real function; what it puts there is the kind of mistake that one makes.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from datasources.source import peers, planner, settlement, split_run
+from datasources.source.foresight import Foresight
+from datasources.source.idleness import SplitIdleness
+from datasources.source.peer_talk import PeerTalk
+from datasources.source.registry import SourceRegistry
+from datasources.source.settlement import Settlement
+from datasources.source.split_alignment import SplitAligner
+from datasources.source.task import TaskReader
+from tests.simulation.laws import LawBroken
+from tests.simulation.schedule import Schedule
+
+MOST = 1_500
+"""Within how many schedules a bug must be found."""
+
+Plant = Callable[[pytest.MonkeyPatch], None]
+
+
+def a_paused_split_is_never_resumed(patch: pytest.MonkeyPatch) -> None:
+    """Once paused, its share is left out for ever."""
+    plan, paused = SplitAligner.plan, set()
+
+    def sticky(self, *args, **kwargs):
+        aligned = plan(self, *args, **kwargs)
+        paused.update((id(self), split) for split in aligned.paused)
+        shares = {split: rows for split, rows in aligned.shares.items() if (id(self), split) not in paused}
+        return replace(aligned, shares=shares)
+
+    patch.setattr(SplitAligner, "plan", sticky)
+
+
+def the_idle_clock_runs_while_records_wait(patch: pytest.MonkeyPatch) -> None:
+    """Backlog does not restart the timer, and caught up is not asked for."""
+    observe = SplitIdleness.observe
+    patch.setattr(
+        SplitIdleness,
+        "observe",
+        lambda self, split, *, planned, log_end: observe(self, split, planned=log_end, log_end=log_end),
+    )
+    patch.setattr(
+        planner.BatchPlanner,
+        "_status",
+        lambda self, split, log_end: (
+            planner.SplitStatus.IDLE if self._idleness.is_idle(split.split) else planner.SplitStatus.ACTIVE
+        ),
+    )
+
+
+def the_newest_report_counts_for_every_batch(patch: pytest.MonkeyPatch) -> None:
+    """An old report is taken for the one of the batch that is settled."""
+    take = SourceRegistry._take
+
+    def any_batch(self, message):
+        answer = take(self, message)
+        run = self._runs[message["source"]]
+        kept = next(iter(run.reports.values()), {})
+        return {**answer, "reports": [{**r.to_json(), "sequence": message["sequence"]} for r in kept.values()]}
+
+    patch.setattr(SourceRegistry, "_take", any_batch)
+
+
+def the_record_that_stops_a_task_counts_as_read(patch: pytest.MonkeyPatch) -> None:
+    """Off by one: the next batch begins behind it."""
+    report = split_run.SplitRun.report
+
+    def behind(self):
+        made = report(self)
+        return replace(made, position=made.position + 1) if made.next_ms is not None else made
+
+    patch.setattr(split_run.SplitRun, "report", behind)
+
+
+def the_planned_end_is_taken_for_the_position(patch: pytest.MonkeyPatch) -> None:
+    """What a task left unread is lost."""
+    settle = Settlement._settle_split
+
+    def at_end(self, batch, split, report):
+        return replace(settle(self, batch, split, report), start=split.end, end=split.end, known_at=split.end)
+
+    patch.setattr(Settlement, "_settle_split", at_end)
+
+
+def what_went_out_is_forgotten(patch: pytest.MonkeyPatch) -> None:
+    """The floor is lost: stamps go back when a split returns or appears."""
+    settle = Settlement.settle
+    patch.setattr(Settlement, "settle", lambda self, batch: replace(settle(self, batch), stamped_ms=None))
+
+
+def a_promise_of_another_query_is_relied_on(patch: pytest.MonkeyPatch) -> None:
+    """Two queries share no batch."""
+    patch.setattr(peers, "_reach", lambda own, peer: max(peer.says.floor_ms, peer.says.reach_ms or peer.says.floor_ms))
+
+
+def a_lost_report_means_that_nothing_was_read(patch: pytest.MonkeyPatch) -> None:
+    """The range without a report is not looked at again: its watermark stays what it was."""
+    patch.setattr(
+        settlement.Settlement,
+        "_scan_again",
+        lambda self, batch, split, end: settlement.ScanEnd(
+            position=end, watermark_us=settlement.to_us(split.watermark_ms)
+        ),
+    )
+    patch.setattr(TaskReader, "_watermark_before", lambda self, plan, task, strategy: task.watermark_us)
+
+
+def a_row_is_late_by_the_watermark_after_it(patch: pytest.MonkeyPatch) -> None:
+    """The stamp is the watermark before the row; this takes the one after it."""
+    running = split_run.running_watermarks
+
+    def after(candidates, valid, initial):
+        before, last = running(candidates, valid, initial)
+        return np.append(before[1:], last), last
+
+    patch.setattr(split_run, "running_watermarks", after)
+
+
+def the_dead_bound_their_group(patch: pytest.MonkeyPatch) -> None:
+    """A lease never ends, and a query that ended leaves its sources behind."""
+    patch.setattr(SourceRegistry, "terminated", lambda self, query_id, run_id: None)
+    patch.setattr(
+        SourceRegistry, "_living", lambda self, source: {n: r for n, r in self._runs.items() if n != source and r.says}
+    )
+
+
+def the_next_record_is_guessed(patch: pytest.MonkeyPatch) -> None:
+    """Nobody looks at the records where a budget cuts a range."""
+
+    def guess(self, waiting, promises, ceiling_ms):
+        for w in waiting:
+            w.at_end_ms = w.read_whole_ms
+
+    patch.setattr(Foresight, "look_at_planned_ends", guess)
+
+
+def peers_are_met_once(patch: pytest.MonkeyPatch) -> None:
+    """The group's bound is never asked for again."""
+    meet = PeerTalk.meet
+    patch.setattr(PeerTalk, "meet", lambda self: meet(self) if self._round < 2 else None)
+    say = PeerTalk.say
+
+    def deaf(self, *args, **kwargs):
+        known = self.peers
+        say(self, *args, **kwargs)
+        self.peers = known or self.peers
+
+    patch.setattr(PeerTalk, "say", deaf)
+
+
+PLANTS: list[Plant] = [
+    a_paused_split_is_never_resumed,
+    the_idle_clock_runs_while_records_wait,
+    the_newest_report_counts_for_every_batch,
+    the_record_that_stops_a_task_counts_as_read,
+    the_planned_end_is_taken_for_the_position,
+    what_went_out_is_forgotten,
+    a_promise_of_another_query_is_relied_on,
+    a_lost_report_means_that_nothing_was_read,
+    a_row_is_late_by_the_watermark_after_it,
+    the_dead_bound_their_group,
+    the_next_record_is_guessed,
+    peers_are_met_once,
+]
+
+
+@pytest.fixture(autouse=True)
+def quiet() -> Iterator[None]:
+    logging.disable(logging.CRITICAL)
+    yield
+    logging.disable(logging.NOTSET)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("plant", PLANTS, ids=lambda plant: plant.__name__)
+def test_the_simulation_finds(plant, monkeypatch):
+    plant(monkeypatch)
+    for seed in range(MOST):
+        try:
+            Schedule(seed).run()
+        except LawBroken as broken:
+            print(f"found by schedule {seed + 1}: {broken}")
+            return
+    raise AssertionError(f"not found in {MOST} schedules")

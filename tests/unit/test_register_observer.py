@@ -1,0 +1,47 @@
+"""The page of an application's sources is off unless `spark.tidemark.ui.port` asks for it."""
+
+from __future__ import annotations
+
+import json
+import urllib.request
+from types import SimpleNamespace
+
+import pytest
+
+from datasources.errors import OptionError
+from datasources.source.coordinator import Coordinator
+from datasources.spark.register import _application_observer
+
+
+def session(**conf: str) -> SimpleNamespace:
+    """A session as far as starting the page looks at it."""
+    values = {f"spark.tidemark.ui.{name}": value for name, value in conf.items()}
+    return SimpleNamespace(sparkContext=SimpleNamespace(getConf=lambda: values))
+
+
+@pytest.fixture
+def coordinator():
+    server = Coordinator()
+    yield server
+    server.close()
+
+
+def test_nobody_listens_unless_asked_to(coordinator):
+    assert _application_observer(session(), coordinator) is None
+
+
+def test_a_port_starts_one_page_for_the_application_on_this_machine_only(coordinator):
+    spark = session(port="0")
+    observer = _application_observer(spark, coordinator)
+    try:
+        assert observer.url.startswith("http://127.0.0.1:")
+        assert _application_observer(spark, coordinator) is observer
+        with urllib.request.urlopen(f"{observer.url.rstrip('/')}/api/sources", timeout=10) as answer:  # noqa: S310 - ours
+            assert isinstance(json.load(answer), list | dict)
+    finally:
+        observer.close()
+
+
+def test_a_port_that_is_none_says_what_to_set(coordinator):
+    with pytest.raises(OptionError, match=r"spark.tidemark.ui.port = 'many' is no port: use a number"):
+        _application_observer(session(port="many"), coordinator)

@@ -1,0 +1,122 @@
+"""A source lives in the background, and may be watched."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from datasources.source.client import ChannelMailbox
+from datasources.source.peers import Publication
+from datasources.source.presence import Presence
+from datasources.source.registry import LEASE_S, SourceRegistry
+from tests.support.loopback import PATIENCE_S
+from watermark import ManualClock
+
+
+class Line:
+    """A line to a registry; says when something was asked."""
+
+    def __init__(self) -> None:
+        self.clock = ManualClock()
+        self.registry = SourceRegistry(self.clock)
+        self.asked: list[str] = []
+        self.renewed = threading.Event()
+        self.published = threading.Event()
+
+    def ask(self, message):
+        self.asked.append(message["ask"])
+        answer = self.registry.answer(message)
+        {"renew": self.renewed, "table": self.published}.get(message["ask"], threading.Event()).set()
+        return answer
+
+
+@pytest.fixture
+def line():
+    return Line()
+
+
+@pytest.fixture
+def presence(line):
+    opened = []
+
+    def open_presence(*, interval_ms=1, is_watched=False):
+        opened.append(Presence(line, source="a", name="topic a", interval_ms=interval_ms, is_watched=is_watched))
+        return opened[-1]
+
+    yield open_presence
+    for one in opened:
+        one.close()
+
+
+SAYS = Publication(group="g", floor_ms=7)
+
+
+def test_a_source_that_said_something_is_renewed_while_nobody_plans(line, presence):
+    presence().tell(SAYS, dict)
+    assert line.renewed.wait(PATIENCE_S)
+    (peer,) = ChannelMailbox(line, "b").exchange(Publication(group="g"))
+    assert (peer.source, peer.says) == ("a", SAYS)
+
+
+def test_renewing_outlasts_any_lease(line, presence):
+    presence().tell(SAYS, dict)
+    for _ in range(3):
+        line.clock.advance_us(LEASE_S * 1_000_000)
+        for _ in range(2):  # one renewal may have begun before the clock was turned
+            line.renewed.clear()
+            assert line.renewed.wait(PATIENCE_S)
+        assert len(ChannelMailbox(line, "b").exchange(Publication(group="g"))) == 1
+
+
+def test_a_source_that_said_nothing_yet_is_not_spoken_for(line, presence):
+    presence()
+    assert not line.renewed.wait(0.05)
+    assert line.asked == []
+
+
+def test_the_newest_table_is_delivered_where_somebody_watches(line, presence):
+    presence(is_watched=True).tell(SAYS, lambda: {"batch": 3})
+    assert line.published.wait(PATIENCE_S)
+    assert line.registry.tables() == [{"source": "a", "name": "topic a", "query": None, "group": "g", "batch": 3}]
+    assert "renew" in line.asked
+
+
+def test_no_table_is_made_where_nobody_watches(line, presence):
+    def refuse():
+        raise AssertionError("nobody watches")
+
+    presence().tell(SAYS, refuse)
+    for _ in range(3):
+        line.renewed.clear()
+        assert line.renewed.wait(PATIENCE_S)
+    assert line.asked.count("table") == 0
+
+
+@pytest.mark.parametrize(
+    ("interval_ms", "is_watched", "expected_s"),
+    [
+        (1_000, False, 1.0),
+        (250, False, 0.25),
+        (250, True, 0.25),
+        (1_000, True, 0.5),
+        (3_600_000, False, 20.0),
+        (3_600_000, True, 0.5),
+    ],
+)
+def test_it_speaks_often_enough_for_the_lease_and_for_those_who_watch(presence, interval_ms, is_watched, expected_s):
+    assert presence(interval_ms=interval_ms, is_watched=is_watched)._interval_s == expected_s
+    assert expected_s * 2 < LEASE_S
+
+
+def test_after_the_end_it_is_silent(line, presence):
+    one = presence()
+    one.tell(SAYS, dict)
+    assert line.renewed.wait(PATIENCE_S)
+    one.close()
+    for thread in threading.enumerate():
+        if thread.name == "tidemark-presence":
+            thread.join(PATIENCE_S)
+    asked = len(line.asked)
+    assert not threading.Event().wait(0.05)
+    assert len(line.asked) == asked

@@ -1,0 +1,419 @@
+"""Where sources meet: who hears of whom, for how long, and what becomes of those that fall silent or end."""
+
+from __future__ import annotations
+
+import pytest
+
+from datasources.errors import CoordinatorError, OptionError
+from datasources.source.client import ChannelMailbox
+from datasources.source.peers import Publication
+from datasources.source.registry import LEASE_S, SourceRegistry
+from watermark import ManualClock
+
+LEASE_US = LEASE_S * 1_000_000
+
+
+class Application:
+    """A registry with a clock that is turned by hand; it can be cut off."""
+
+    def __init__(self) -> None:
+        self.clock = ManualClock()
+        self.registry = SourceRegistry(self.clock)
+        self.is_cut_off = False
+
+    def ask(self, message):
+        return None if self.is_cut_off else self.registry.answer(message)
+
+    def mailbox(self, source):
+        return ChannelMailbox(self, source, self.clock)
+
+    def belongs(self, source, query, run="run-1"):
+        """A task of the source reports, and with it which query it is in."""
+        self.ask({"ask": "report", "source": source, "query": query, "run": run, "batch": 0, "reports": []})
+
+    def meets(self, source, **says):
+        """The names of the peers of a source that says something."""
+        return {peer.source for peer in self.mailbox(source).exchange(Publication(**says))}
+
+    def tables(self):
+        return [table["source"] for table in self.registry.tables()]
+
+
+@pytest.fixture
+def app():
+    return Application()
+
+
+# -- who meets whom --
+
+
+def test_members_of_a_group_meet_whatever_their_query(app):
+    assert app.meets("a", group="g") == set()
+    assert app.meets("b", group="g") == {"a"}
+    assert app.meets("a", group="g") == {"b"}
+    assert app.meets("c", group="h") == set()
+    assert app.meets("a", group="g") == {"b"}
+
+
+def test_sources_of_one_query_meet_without_a_group(app):
+    for source in ("a", "b"):
+        app.meets(source)
+        app.belongs(source, "query-1")
+    app.meets("c")
+    app.belongs("c", "query-2")
+    assert app.meets("a") == {"b"}
+    assert app.meets("c") == set()
+
+
+def test_sources_whose_query_is_not_known_yet_are_strangers(app):
+    app.meets("a")
+    assert app.meets("b") == set()
+
+
+def test_a_peer_says_whether_it_is_in_the_same_query(app):
+    app.meets("a", group="g", floor_ms=1)
+    app.meets("b", group="g", floor_ms=2)
+    app.meets("c")
+    for source, query in (("a", "query-1"), ("b", "query-2"), ("c", "query-1")):
+        app.belongs(source, query)
+    peers = {p.source: p for p in app.mailbox("a").exchange(Publication(group="g"))}
+    assert {name: peer.same_query for name, peer in peers.items()} == {"b": False, "c": True}
+    assert peers["b"].says == Publication(group="g", floor_ms=2)
+
+
+def test_the_newest_thing_said_is_what_is_heard(app):
+    app.meets("a", group="g", floor_ms=1)
+    app.meets("a", group="g", floor_ms=9, reach_ms=20, round=2)
+    (peer,) = app.mailbox("b").exchange(Publication(group="g"))
+    assert peer.says == Publication(group="g", floor_ms=9, reach_ms=20, round=2)
+
+
+def test_a_source_that_said_nothing_is_nobody_s_peer(app):
+    app.belongs("a", "query-1")
+    app.belongs("b", "query-1")
+    app.mailbox("a").take(1)
+    assert app.meets("b", group="g") == set()
+
+
+def test_a_source_is_not_its_own_peer(app):
+    app.meets("a", group="g")
+    app.belongs("a", "query-1")
+    assert app.meets("a", group="g") == set()
+
+
+def test_who_leaves_a_group_bounds_it_no_more(app):
+    app.meets("a", group="g")
+    app.meets("a", group="h")
+    assert app.meets("b", group="g") == set()
+
+
+def test_a_thousand_sources_meet(app):
+    for n in range(999):
+        app.mailbox(f"s{n}").renew(Publication(group="g", floor_ms=n))
+    peers = app.mailbox("last").exchange(Publication(group="g"))
+    assert sorted(p.says.floor_ms for p in peers) == list(range(999))
+
+
+def test_beyond_a_thousand_the_one_that_was_silent_for_longest_is_forgotten(app):
+    for n in range(1_000):
+        app.mailbox(f"s{n}").renew(Publication(group="g"))
+    app.mailbox("s0").renew(Publication(group="g"))
+    found = app.meets("last", group="g")
+    assert len(found) == 999
+    assert "s0" in found
+    assert "s1" not in found
+
+
+# -- types of time --
+
+
+def test_a_group_compares_one_type_of_time_only(app):
+    app.meets("a", group="g", time_type="instant")
+    with pytest.raises(OptionError) as caught:
+        app.meets("b", group="g", time_type="local")
+    assert caught.value.message == (
+        "alignment group 'g' holds a source whose time attribute is a TIMESTAMP; this one's is a TIMESTAMP_NTZ, which "
+        "cannot be compared with it. Use another group, or the same type."
+    )
+
+
+def test_the_source_that_does_not_fit_bounds_nobody(app):
+    app.meets("a", group="g", time_type="local")
+    with pytest.raises(OptionError, match="is a TIMESTAMP_NTZ; this one's is a TIMESTAMP,"):
+        app.meets("b", group="g", time_type="instant", floor_ms=1)
+    assert app.meets("a", group="g", time_type="local") == set()
+    assert app.meets("c", group="g", time_type="local") == {"a"}
+
+
+@pytest.mark.parametrize(("one", "other"), [("g", "h"), ("g", None), (None, None)])
+def test_sources_that_are_not_in_one_group_may_have_different_types(app, one, other):
+    app.meets("a", group=one, time_type="instant")
+    app.belongs("a", "query-1")
+    app.belongs("b", "query-1")
+    assert app.meets("b", group=other, time_type="local") == {"a"}
+
+
+def test_a_dead_member_of_another_type_keeps_nobody_out(app):
+    app.meets("a", group="g", time_type="instant")
+    app.clock.advance_us(LEASE_US)
+    assert app.meets("b", group="g", time_type="local") == set()
+
+
+# -- leases --
+
+
+def test_a_source_that_says_nothing_for_a_lease_is_taken_for_dead(app):
+    app.meets("a", group="g")
+    app.clock.advance_us(LEASE_US - 1)
+    assert app.meets("b", group="g") == {"a"}
+    app.clock.advance_us(1)
+    assert app.meets("b", group="g") == set()
+
+
+def test_a_source_that_renews_lives_however_long_its_batch_takes(app):
+    says = Publication(group="g", floor_ms=7)
+    app.mailbox("a").exchange(says)
+    for _ in range(10):
+        app.clock.advance_us(LEASE_US - 1)
+        app.mailbox("a").renew(says)
+    (peer,) = app.mailbox("b").exchange(Publication(group="g"))
+    assert peer.says == says
+
+
+def test_what_a_planner_said_is_not_taken_back_by_an_older_renewal(app):
+    app.meets("a", group="g", floor_ms=9)
+    app.mailbox("a").renew(Publication(group="g", floor_ms=7))
+    (peer,) = app.mailbox("b").exchange(Publication(group="g"))
+    assert peer.says.floor_ms == 9
+
+
+def test_a_renewal_tells_a_coordinator_that_began_anew_what_the_source_said(app):
+    app.mailbox("a").renew(Publication(group="g", floor_ms=7))
+    (peer,) = app.mailbox("b").exchange(Publication(group="g"))
+    assert (peer.source, peer.says.floor_ms) == ("a", 7)
+
+
+def test_a_dead_source_that_speaks_again_lives_again(app):
+    app.meets("a", group="g")
+    app.clock.advance_us(2 * LEASE_US)
+    assert app.meets("b", group="g") == set()
+    app.meets("a", group="g")
+    assert app.meets("b", group="g") == {"a"}
+
+
+def test_reports_and_questions_do_not_keep_a_source_alive(app):
+    app.meets("a", group="g")
+    app.clock.advance_us(LEASE_US)
+    app.belongs("a", "query-1")
+    app.mailbox("a").take(1)
+    assert app.meets("b", group="g") == set()
+
+
+# -- the end of a query --
+
+
+def test_a_terminated_run_takes_its_sources_along_and_nobody_else(app):
+    for source, query, run in (("a", "q1", "r1"), ("b", "q1", "r1"), ("c", "q2", "r2"), ("d", "q3", "r3")):
+        app.meets(source, group="g")
+        app.belongs(source, query, run)
+        app.mailbox(source).publish(source, {"batch": 1})
+    app.registry.terminated("q1", "r1")
+    assert app.meets("e", group="g") == {"c", "d"}
+    assert app.tables() == ["c", "d"]
+
+
+def test_another_run_of_the_query_stays_when_one_ends(app):
+    app.meets("old", group="g")
+    app.belongs("old", "q1", "r1")
+    app.meets("new", group="g")
+    app.belongs("new", "q1", "r2")
+    app.registry.terminated("q1", "r1")
+    assert app.meets("other", group="g") == {"new"}
+
+
+def test_the_end_of_an_unknown_run_changes_nothing(app):
+    app.meets("a", group="g")  # its query is not known yet
+    app.registry.terminated("q9", "r9")
+    assert app.meets("b", group="g") == {"a"}
+
+
+# -- malformed requests --
+
+GOOD = Publication(group="g", floor_ms=5).to_json()
+
+
+@pytest.mark.parametrize("ask", ["exchange", "renew"])
+@pytest.mark.parametrize(
+    "says",
+    [
+        None,
+        [],
+        "x",
+        {},
+        {**GOOD, "floor_ms": "5"},
+        {**GOOD, "round": True},
+        {**GOOD, "more": 1},
+        {key: value for key, value in GOOD.items() if key != "group"},
+    ],
+)
+def test_a_malformed_publication_changes_nothing(app, ask, says):
+    app.meets("a", group="g", floor_ms=5)
+    for source in ("a", "new"):
+        with pytest.raises(CoordinatorError):
+            app.ask({"ask": ask, "source": source, "says": says})
+    (peer,) = app.mailbox("b").exchange(Publication(group="g"))
+    assert (peer.source, peer.says.floor_ms) == ("a", 5)
+
+
+def test_a_malformed_publication_is_no_sign_of_life(app):
+    app.meets("a", group="g")
+    app.clock.advance_us(LEASE_US - 1)
+    with pytest.raises(CoordinatorError):
+        app.ask({"ask": "renew", "source": "a", "says": {**GOOD, "is_idle": 0}})
+    app.clock.advance_us(1)
+    assert app.meets("b", group="g") == set()
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"ask": "exchange", "says": GOOD},
+        {"ask": "exchange", "source": 5, "says": GOOD},
+        {"ask": "renew", "source": None, "says": GOOD},
+        {"ask": "table", "source": "a", "name": "topic a"},
+        {"ask": "table", "source": "a", "table": {}},
+        {"ask": "table", "source": "a", "name": "topic a", "table": []},
+        {"ask": "table", "name": "topic a", "table": {}},
+    ],
+)
+def test_a_request_without_a_field_that_it_needs_is_refused(app, message):
+    with pytest.raises(CoordinatorError, match="field"):
+        app.ask(message)
+    assert app.tables() == []
+    assert app.meets("b", group="g") == set()
+
+
+# -- tables --
+
+
+def test_a_table_carries_who_and_where_the_source_is(app):
+    app.meets("a", group="g")
+    app.belongs("a", "query-1")
+    app.mailbox("a").publish("topic orders", {"batch": 3, "watermark": 7})
+    assert app.registry.tables() == [
+        {"source": "a", "name": "topic orders", "query": "query-1", "group": "g", "batch": 3, "watermark": 7}
+    ]
+
+
+def test_a_source_without_query_or_group_has_a_table_too(app):
+    app.mailbox("a").publish("scripts", {"batch": 1})
+    assert app.registry.tables() == [{"source": "a", "name": "scripts", "query": None, "group": None, "batch": 1}]
+    assert app.meets("b", group="g") == set()  # it said nothing yet
+
+
+def test_only_living_sources_have_a_table(app):
+    app.mailbox("a").publish("a", {"batch": 1})
+    app.clock.advance_us(LEASE_US - 1)
+    app.mailbox("b").publish("b", {"batch": 1})
+    assert app.tables() == ["a", "b"]
+    app.clock.advance_us(1)
+    assert app.tables() == ["b"]
+    app.mailbox("a").renew(Publication())
+    assert sorted(app.tables()) == ["a", "b"]
+
+
+def test_a_source_that_sends_no_table_has_none(app):
+    app.meets("a", group="g")
+    assert app.tables() == []
+
+
+# -- the client --
+
+
+def test_while_the_coordinator_cannot_be_reached_the_peers_stand_where_they_stood(app):
+    app.meets("b", group="g", floor_ms=42)
+    mailbox = app.mailbox("a")
+    seen = mailbox.exchange(Publication(group="g"))
+    assert [p.says.floor_ms for p in seen] == [42]
+    app.is_cut_off = True
+    for _ in range(6):
+        app.clock.advance_us(LEASE_US // 6)
+        assert mailbox.exchange(Publication(group="g")) == seen
+
+
+def test_after_a_lease_without_the_coordinator_the_peers_are_gone(app):
+    app.meets("b", group="g", floor_ms=42)
+    mailbox = app.mailbox("a")
+    mailbox.exchange(Publication(group="g"))
+    app.is_cut_off = True
+    app.clock.advance_us(LEASE_US + 1)
+    assert mailbox.exchange(Publication(group="g")) == ()
+    app.is_cut_off = False
+    app.meets("b", group="g", floor_ms=43)
+    assert [p.says.floor_ms for p in mailbox.exchange(Publication(group="g"))] == [43]
+
+
+def test_the_lease_of_the_peers_begins_anew_with_every_meeting(app):
+    mailbox = app.mailbox("a")
+    for _ in range(5):
+        app.clock.advance_us(LEASE_US - 1)
+        app.meets("b", group="g")
+        assert len(mailbox.exchange(Publication(group="g"))) == 1
+    app.is_cut_off = True
+    app.clock.advance_us(LEASE_US)
+    assert len(mailbox.exchange(Publication(group="g"))) == 1
+
+
+def test_a_client_that_never_reached_the_coordinator_has_no_peers_no_reports_and_no_facts(app):
+    app.is_cut_off = True
+    mailbox = app.mailbox("a")
+    assert mailbox.exchange(Publication(group="g")) == ()
+    assert mailbox.take(1) == {}
+    assert mailbox.has_state() is None
+    mailbox.renew(Publication())
+    mailbox.publish("a", {})
+    app.is_cut_off = False
+    assert app.tables() == []
+
+
+def test_a_misfit_leaves_the_peers_that_were_seen(app):
+    app.meets("b", group="g")
+    mailbox = app.mailbox("a")
+    seen = mailbox.exchange(Publication(group="g"))
+    with pytest.raises(OptionError):
+        mailbox.exchange(Publication(group="g", time_type="local"))
+    app.is_cut_off = True
+    assert mailbox.exchange(Publication(group="g")) == seen
+
+
+def test_a_source_learns_whether_its_query_is_known(app):
+    mailbox = app.mailbox("a")
+    assert mailbox.is_query_known  # nobody who must know said no
+    mailbox.exchange(Publication())
+    assert not mailbox.is_query_known
+    app.belongs("a", "query-1")
+    mailbox.exchange(Publication())
+    assert mailbox.is_query_known
+    app.is_cut_off = True
+    mailbox.exchange(Publication())
+    assert mailbox.is_query_known
+
+
+def test_a_coordinator_that_began_anew_does_not_know_the_query(app):
+    app.belongs("a", "query-1")
+    mailbox = app.mailbox("a")
+    mailbox.exchange(Publication())
+    assert mailbox.is_query_known
+    app.registry = SourceRegistry(app.clock)
+    mailbox.exchange(Publication())
+    assert not mailbox.is_query_known
+
+
+def test_the_last_words_of_a_source_that_ended_do_not_bring_it_back(app):
+    app.meets("a", group="g")
+    app.belongs("a", "q1", run="r1")
+    app.registry.terminated("q1", "r1")
+    app.mailbox("a").renew(Publication(group="g", floor_ms=5))
+    app.mailbox("a").publish("topic a", {})
+    assert app.meets("b", group="g") == set()
+    assert app.tables() == []

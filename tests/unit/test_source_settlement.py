@@ -1,0 +1,245 @@
+"""Where every split stands after a batch: from reports, or from reading again what none was sent for."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import pytest
+
+from datasources.source.abilities import NullRowtime
+from datasources.source.offset import Identity, Offset
+from datasources.source.reports import SplitReport
+from datasources.source.settlement import Settlement
+from datasources.source.split import SplitId, SplitProgress
+from datasources.source.stamps import StampedSchema
+from datasources.source.summary import Totals
+from datasources.source.task import TaskReader, scan_watermark
+from datasources.source.tasks import plan_tasks
+from tests.support.memory_source import OUTPUT, Mailbox, MemoryLog, strategy
+
+
+class Desk:
+    """A settlement over a memory log, with what it read and what it was told written down."""
+
+    def __init__(self, log=None, scan_strategy=None, **how) -> None:
+        self.log = log or MemoryLog()
+        self.strategy = scan_strategy or strategy()
+        self.mailbox = Mailbox()
+        self.totals = Totals()
+        self.scans = []
+        self.stops = []
+        self.settlement = Settlement(
+            mailbox=self.mailbox,
+            scan=self.scan,
+            has_watermark=how.get("has_watermark", True),
+            totals=self.totals,
+            note_stop=(lambda *stop: self.stops.append(stop)) if how.get("is_aligned", True) else None,
+        )
+
+    def scan(self, wanted):
+        self.scans.append((wanted.split, wanted.start, wanted.end, wanted.allowed_us))
+        return scan_watermark(self.log, self.strategy, wanted)
+
+    def report(self, offset):
+        for plan in plan_tasks(offset, has_watermark=True):
+            reader = TaskReader(factory=self.log, strategy=self.strategy, stamped=StampedSchema(OUTPUT))
+            for _ in reader.run(plan, self.mailbox.put):
+                pass
+
+    def settle(self, offset):
+        return self.settlement.settle(offset)
+
+
+def batch(*splits, **parts):
+    return Offset(sequence=4, run=1, splits=splits, identity=Identity(), **parts)
+
+
+def split(start, end, name="a-0", **parts):
+    return SplitProgress(split=SplitId(name), start=start, end=end, **{"known_at": start, **parts})
+
+
+def place(settled):
+    return [(s.start, s.end, s.known_at, s.watermark_ms) for s in settled.splits]
+
+
+def log_of(*rowtimes, **parts):
+    log = MemoryLog(**parts)
+    log.append("a-0", *rowtimes)
+    return log
+
+
+# -- a report is there --
+
+
+def test_a_report_says_where_the_split_stands():
+    desk = Desk(log_of(10, 30, 20))
+    offset = batch(split(0, 3))
+    desk.report(offset)
+    settled = desk.settle(offset)
+    assert place(settled) == [(3, 3, 3, 30)]
+    assert (settled.sequence, settled.stamped_ms, desk.scans, desk.stops) == (4, 30, [], [])
+
+
+def test_a_report_of_a_stop_says_where_and_at_which_candidate():
+    desk = Desk(log_of(10, 30, 500, 20))
+    offset = batch(split(0, 4), allowed_ms=100)
+    desk.report(offset)
+    assert place(desk.settle(offset)) == [(2, 2, 2, 30)]
+    assert desk.stops == [("a-0", 2, 500)]
+
+
+def test_a_split_that_the_batch_left_alone_stays():
+    desk = Desk()
+    assert place(desk.settle(batch(split(7, 7, watermark_ms=5), allowed_ms=100))) == [(7, 7, 7, 5)]
+    assert desk.scans == []
+
+
+def test_the_largest_stamp_that_surely_went_out_is_kept():
+    desk = Desk(log_of(10, 30))
+    offset = batch(split(0, 2), combined_ms=12, stamped_ms=25)
+    assert desk.settle(offset).stamped_ms == 25
+    desk.report(offset)
+    assert desk.settle(offset).stamped_ms == 30
+    assert Desk().settle(batch()).stamped_ms is None
+
+
+# -- a report is missing --
+
+
+def test_a_missing_report_leaves_the_watermark_to_the_next_task():
+    desk = Desk(log_of(10, 30), is_aligned=False)
+    assert place(desk.settle(batch(split(0, 2)))) == [(2, 2, 0, None)]
+    assert desk.scans == []
+
+
+def test_a_report_that_is_missing_twice_makes_the_older_range_be_read_here():
+    desk = Desk(log_of(10, 30, 50), is_aligned=False)
+    assert place(desk.settle(batch(split(2, 3, known_at=0)))) == [(3, 3, 2, 30)]
+    assert desk.scans == [("a-0", 0, 2, None)]
+
+
+def test_an_aligned_source_needs_its_watermarks_at_once_also_where_nobody_bounded_the_batch():
+    desk = Desk(log_of(10, 30))
+    assert place(desk.settle(batch(split(0, 2)))) == [(2, 2, 2, 30)]
+    assert desk.scans == [("a-0", 0, 2, None)]
+
+
+def test_a_source_that_is_aligned_no_more_still_reads_again_what_a_bound_could_have_stopped():
+    desk = Desk(log_of(10, 30, 500, 20), is_aligned=False)
+    assert place(desk.settle(batch(split(0, 4), allowed_ms=100))) == [(2, 2, 2, 30)]
+
+
+def test_where_a_batch_could_stop_early_it_is_read_here_at_once():
+    desk = Desk(log_of(10, 30, 500, 20))
+    assert place(desk.settle(batch(split(0, 4), allowed_ms=100))) == [(2, 2, 2, 30)]
+    assert desk.scans == [("a-0", 0, 4, 100_000)]
+    assert desk.stops == [("a-0", 2, 500)]
+
+
+def test_what_lies_before_a_batch_that_could_stop_was_read_whole():
+    # The older range holds a record beyond what is allowed now; it was read by a batch that was allowed more.
+    desk = Desk(log_of(10, 900, 30, 40))
+    assert place(desk.settle(batch(split(2, 4, known_at=0), allowed_ms=100))) == [(4, 4, 4, 900)]
+    assert desk.scans == [("a-0", 0, 2, None), ("a-0", 2, 4, 100_000)]
+
+
+def test_an_older_unknown_range_of_a_split_that_the_batch_left_alone_is_read_without_a_bound():
+    desk = Desk(log_of(10, 900))
+    assert place(desk.settle(batch(split(2, 2, known_at=0), allowed_ms=100))) == [(2, 2, 2, 900)]
+    assert desk.scans == [("a-0", 0, 2, None)]
+
+
+def test_a_range_is_read_with_the_ceiling_of_its_batch():
+    desk = Desk(log_of(10, 5_000, 30))
+    assert place(desk.settle(batch(split(0, 3), allowed_ms=100, ceiling_ms=1_000))) == [(3, 3, 3, 30)]
+    assert desk.stops == []
+
+
+def test_each_split_is_settled_by_itself():
+    log = log_of(10, 30, 500)
+    log.append("a-1", 5, 6, 7)
+    desk = Desk(log)
+    offset = batch(split(0, 3), split(0, 3, name="a-1"), allowed_ms=100)
+    desk.report(offset)
+    del desk.mailbox.reports[4]["a-0"]
+    assert place(desk.settle(offset)) == [(2, 2, 2, 30), (3, 3, 3, 7)]
+    assert [name for name, *_ in desk.scans] == ["a-0"]
+
+
+def test_a_plain_source_needs_no_report():
+    desk = Desk(has_watermark=False)
+    assert place(desk.settle(batch(split(0, 9)))) == [(9, 9, 9, None)]
+    assert desk.scans == []
+
+
+# -- what is read again is what a task would have reported --
+
+
+@pytest.mark.parametrize("null_rowtime", [NullRowtime.KEEP, NullRowtime.DROP])
+@pytest.mark.parametrize("chunk_rows", [1, 2, 3, 50])
+def test_reading_again_ends_where_the_task_ended_for_every_possible_stop(null_rowtime, chunk_rows):
+    numbers = random.Random(chunk_rows)
+    log = MemoryLog(chunk_rows=chunk_rows)
+    log.append("a-0", *(None if numbers.random() < 0.2 else numbers.randrange(60) for _ in range(40)))
+    stops = 0
+    for allowed_ms in range(-1, 61):
+        offset = batch(split(9, 40, watermark_ms=3), allowed_ms=allowed_ms, ceiling_ms=55)
+        told, read = (Desk(log, strategy(null_rowtime=null_rowtime)) for _ in range(2))
+        told.report(offset)
+        assert place(told.settle(offset)) == place(read.settle(offset))
+        assert told.stops == read.stops
+        assert (told.scans, len(read.scans)) == ([], 1)
+        stops += len(told.stops)
+    assert stops > 20
+
+
+def test_reading_again_after_a_lost_report_ends_where_the_task_ended_that_read_both_ranges():
+    numbers = random.Random(5)
+    log = log_of(*(numbers.randrange(60) for _ in range(40)))
+    for allowed_ms in range(0, 60, 3):
+        offset = batch(split(20, 40, known_at=8, watermark_ms=3), allowed_ms=allowed_ms)
+        told, read = Desk(log), Desk(log)
+        told.report(offset)
+        assert place(told.settle(offset)) == place(read.settle(offset))
+
+
+# -- counts --
+
+
+def test_the_counts_of_all_reports_are_added_up():
+    desk = Desk()
+    report = SplitReport(
+        sequence=4,
+        split=SplitId("a-0"),
+        position=3,
+        watermark_ms=1,
+        stamp_ms=1,
+        rows=10,
+        late_rows=2,
+        max_lateness_ms=30,
+        null_rowtime_rows=3,
+        ahead_rows=4,
+        bad=5,
+        null_value=6,
+        lost=7,
+    )
+    desk.mailbox.put([report, replace(report, split=SplitId("a-1"), late_rows=1, max_lateness_ms=50)])
+    desk.settle(batch(split(0, 3), split(0, 3, name="a-1")))
+    assert desk.totals.to_json() == {
+        "late_rows": 3,
+        "max_lateness_ms": 50,
+        "null_rowtime_rows": 6,
+        "ahead_rows": 8,
+        "bad_records": 10,
+        "null_values": 12,
+        "lost_positions": 14,
+    }
+    assert desk.totals.by_split == {"a-0": (2, 30), "a-1": (1, 50)}
+
+
+def test_what_is_read_here_counts_nothing():
+    desk = Desk(log_of(100, 1, None, 500))
+    desk.settle(batch(split(0, 4), allowed_ms=200))
+    assert desk.scans
+    assert set(desk.totals.to_json().values()) == {0}
