@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from datasources import read_stream
+from datasources import read_stream, register, with_source_watermark
 from tests.support.kafka_orders import BASE, DEADLINE_S, MINUTE, iso, minute_counts, order, orders, start, wait_until
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow]
@@ -108,6 +108,7 @@ def test_available_now_emits_what_the_watermark_passed_and_the_next_run_loses_no
 
 
 def test_a_batch_read_of_the_topic_equals_what_was_produced(kafka, spark):
+    register(spark)
     topic = kafka.create_topic(partitions=2)
     for partition in (0, 1):
         kafka.produce(topic, partition, [order(partition * 100 + n, BASE + n * 1_000) for n in range(50)])
@@ -121,8 +122,6 @@ def test_a_batch_read_of_the_topic_equals_what_was_produced(kafka, spark):
 
 def test_plain_use_reads_naturally(kafka, spark, tmp_path):
     """The lines of the README."""
-    from datasources import register, with_source_watermark
-
     topic = kafka.create_topic()
     kafka.produce(topic, 0, [(None, b'{"user":1,"price":2.5,"ts":"2026-01-01T00:00:00Z"}', BASE)])
     register(spark)
