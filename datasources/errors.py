@@ -4,6 +4,7 @@
     ├── OptionError              an option is unknown, missing, malformed or contradicts another
     │   └── ExpressionError      a watermark or computed expression cannot be used; knows the place
     ├── SchemaError              a schema or DDL string is malformed, or names a reserved column
+    ├── SqlError                 a SQL statement is malformed or cannot be carried out; names line and column
     ├── QueryError               the query around the source is not one that works (not attached, bad setting)
     ├── SourceUnavailable        a broker or server could not be reached, or does not have what was named
     ├── DataLossError            positions that the query needs are gone
@@ -36,6 +37,7 @@ __all__ = [
     "RecordError",
     "SchemaError",
     "SourceUnavailable",
+    "SqlError",
     "TidemarkError",
 ]
 
@@ -74,6 +76,12 @@ class SchemaError(TidemarkError):
     """A schema string is malformed, holds an unsupported type, or uses a reserved column name."""
 
     code = "TIDEMARK_SCHEMA"
+
+
+class SqlError(TidemarkError):
+    """A SQL statement is malformed, names what does not exist, or asks for what cannot be done."""
+
+    code = "TIDEMARK_SQL"
 
 
 class QueryError(TidemarkError):

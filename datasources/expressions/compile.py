@@ -1,11 +1,13 @@
-"""The compiler's entry points: an expression, a watermark strategy's expression, a rowtime column.
+"""The compiler's entry points: an expression, a watermark strategy's expression, a rowtime, a filter.
 
 Rules of this file: it is imported on the driver. What it returns is evaluated elsewhere, without it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Final
 
 import pyarrow as pa
@@ -15,25 +17,35 @@ from datasources.errors import ExpressionError
 from datasources.expressions.binder import bind
 from datasources.expressions.casts import widened
 from datasources.expressions.columns import column, split_path
-from datasources.expressions.compiled import CompiledExpression, constant_delay_us
+from datasources.expressions.compiled import CompiledExpression, constant_delay_us, unshifted
+from datasources.expressions.function_call import ReaderFunction
 from datasources.expressions.plan import FieldPath, Node, children_of
+from datasources.expressions.python_functions import by_name
 from datasources.expressions.scope import Scope
 from datasources.expressions.source_text import SourceText
-from datasources.expressions.spark_types import BIGINT, is_integral, is_time, spark_name
+from datasources.expressions.spark_types import BIGINT, BOOLEAN, is_integral, is_time, spark_name
 from datasources.expressions.syntax import parse
 
-__all__ = ["compile_expression", "compile_rowtime", "compile_watermark"]
+__all__ = [
+    "compile_expression",
+    "compile_filter",
+    "compile_rowtime",
+    "compile_rowtime_expression",
+    "compile_watermark",
+]
 
 _MILLISECOND_US: Final = 1_000
+_NO_FUNCTIONS: Final[Mapping[str, ReaderFunction]] = MappingProxyType({})
 
 
-def compile_expression(
+def compile_expression(  # noqa: PLR0913 - the text and all that its meaning depends on
     text: str,
     schema: pa.Schema,
     *,
     time_zone: str | None,
     ansi: bool | None,
     purpose: str = "watermark.as",
+    functions: Mapping[str, ReaderFunction] = _NO_FUNCTIONS,
 ) -> CompiledExpression:
     """Compile a Spark SQL expression on the columns of a record.
 
@@ -43,49 +55,115 @@ def compile_expression(
         time_zone: spark.sql.session.timeZone, or None if unknown: what depends on it is refused then.
         ansi: spark.sql.ansi.enabled, or None if unknown: what depends on it is refused then.
         purpose: The option that the text came from; errors name it.
+        functions: The user's own functions by name. Functions of Spark's come first.
 
     Raises:
         ExpressionError: The text does not parse, names unknown columns, or is not certain to be evaluated with
             Spark's own result. The message has the reason, the place and the way out.
     """
     source = SourceText(text=text, purpose=purpose)
-    scope = Scope(source=source, schema=schema, time_zone=time_zone, ansi=ansi, bind=bind)
+    scope = Scope(source=source, schema=schema, time_zone=time_zone, ansi=ansi, bind=bind, functions=by_name(functions))
     return _compiled(source, scope.node(parse(source)))
 
 
-def compile_watermark(
-    text: str, schema: pa.Schema, *, rowtime: str, time_zone: str | None, ansi: bool | None
+def compile_watermark(  # noqa: PLR0913 - the facts of a strategy
+    text: str,
+    schema: pa.Schema,
+    *,
+    rowtime: str | CompiledExpression,
+    time_zone: str | None,
+    ansi: bool | None,
+    functions: Mapping[str, ReaderFunction] = _NO_FUNCTIONS,
 ) -> CompiledExpression:
     """Compile the expression whose value is a record's watermark candidate.
 
-    The result is of the rowtime column's type, or BIGINT epoch milliseconds (smaller integers are widened).
+    The result is of the rowtime's type, or BIGINT epoch milliseconds (smaller integers are widened).
     NULL means that the record gives no watermark. Event times are floored to whole milliseconds.
 
     Args:
         text: The expression.
         schema: The columns of the records.
-        rowtime: The time attribute, as in `compile_rowtime`.
+        rowtime: The time attribute, as in `compile_rowtime`, or what gives its value.
         time_zone: As in `compile_expression`.
         ansi: As in `compile_expression`.
+        functions: As in `compile_expression`.
 
     Raises:
         ExpressionError: As `compile_expression` and `compile_rowtime`, or the type is another one.
     """
-    attribute = compile_rowtime(rowtime, schema)
-    compiled = compile_expression(text, schema, time_zone=time_zone, ansi=ansi)
+    attribute = compile_rowtime(rowtime, schema) if isinstance(rowtime, str) else rowtime
+    compiled = compile_expression(text, schema, time_zone=time_zone, ansi=ansi, functions=functions)
     plan, found = compiled.plan, compiled.result_type
     if is_integral(found):
         plan, found = widened(plan, BIGINT), BIGINT
     elif found != attribute.result_type:
         raise _wrong_watermark_type(compiled, attribute)
-    delay = constant_delay_us(plan)
     return replace(
         compiled,
         plan=plan,
         result_type=found,
-        constant_delay_ms=None if delay is None or delay[0] != attribute.plan else compiled.constant_delay_ms,
+        constant_delay_ms=_delay_behind_ms(plan, attribute.plan),
         grain_us=_MILLISECOND_US,
     )
+
+
+def compile_rowtime_expression(  # noqa: PLR0913 - as compile_expression, and the attribute's name
+    text: str,
+    schema: pa.Schema,
+    *,
+    attribute: str,
+    time_zone: str | None,
+    ansi: bool | None,
+    functions: Mapping[str, ReaderFunction] = _NO_FUNCTIONS,
+) -> CompiledExpression:
+    """Compile the expression whose value is the rowtime, for an attribute that is no column of the records.
+
+    Args:
+        text: The expression.
+        schema: The columns of the records.
+        attribute: The name of the time attribute, for errors.
+        time_zone: As in `compile_expression`.
+        ansi: As in `compile_expression`.
+        functions: As in `compile_expression`.
+
+    Raises:
+        ExpressionError: As `compile_expression`, or the type is neither TIMESTAMP nor TIMESTAMP_NTZ.
+    """
+    compiled = compile_expression(
+        text, schema, time_zone=time_zone, ansi=ansi, purpose="watermark.rowtime", functions=functions
+    )
+    if not is_time(compiled.result_type):
+        source = SourceText(text=text, purpose="watermark.rowtime")
+        found = spark_name(compiled.result_type)
+        raise source.refusal(
+            source.whole,
+            f"the time attribute {attribute} is {found}, and has to be TIMESTAMP or TIMESTAMP_NTZ",
+            "CAST the value, or compute it with timestamp_millis or to_timestamp.",
+        )
+    return compiled
+
+
+def compile_filter(
+    text: str,
+    schema: pa.Schema,
+    *,
+    time_zone: str | None,
+    ansi: bool | None,
+    functions: Mapping[str, ReaderFunction] = _NO_FUNCTIONS,
+) -> CompiledExpression:
+    """Compile a condition on the columns of a record; rows where it is not true are left out.
+
+    Raises:
+        ExpressionError: As `compile_expression`, or the type is not BOOLEAN.
+    """
+    compiled = compile_expression(
+        text, schema, time_zone=time_zone, ansi=ansi, purpose="scan.filter", functions=functions
+    )
+    if compiled.result_type != BOOLEAN:
+        source = SourceText(text=text, purpose="scan.filter")
+        found = spark_name(compiled.result_type)
+        raise source.refusal(source.whole, f"the filter is {found}, and has to be BOOLEAN", "Compare the value.")
+    return compiled
 
 
 def compile_rowtime(path: str, schema: pa.Schema) -> CompiledExpression:
@@ -120,6 +198,15 @@ def _compiled(source: SourceText, plan: Node) -> CompiledExpression:
         columns=tuple(dict.fromkeys(_columns(plan))),
         constant_delay_ms=None if delay is None else -(-delay[1] // _MILLISECOND_US),
     )
+
+
+def _delay_behind_ms(watermark: Node, rowtime: Node) -> int | None:
+    """Return by how much the watermark is behind the rowtime, rounded up, if that is the same for all records."""
+    (late, late_us), (early, early_us) = unshifted(watermark), unshifted(rowtime)
+    delay_us = late_us - early_us
+    if late != early or not is_time(late.type) or delay_us < 0:
+        return None
+    return -(-delay_us // _MILLISECOND_US)
 
 
 def _columns(plan: Node) -> list[str]:

@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from datasources.errors import ExpressionError
+from datasources.expressions.function_failure import FunctionFailure
 from datasources.expressions.plan import Apply, FieldPath, Frame, Node
 from datasources.expressions.spark_types import BIGINT, is_time
 from datasources.expressions.vectors import Fault, Mask, Vector, is_reader_limit, merge_faults, to_arrow
@@ -117,7 +118,7 @@ class Evaluator:
         """
         if isinstance(self._plan, FieldPath):
             return self._plan.array(batch).cast(self._expression.result_type)
-        return to_arrow(self._checked(self._plan.evaluate(Frame(batch))), self._expression.result_type)
+        return to_arrow(self._checked(self._vector(batch)), self._expression.result_type)
 
     def event_time_us(self, batch: pa.RecordBatch) -> tuple[Micros, Mask | None]:
         """Return event times in microseconds since the epoch, and which rows have one.
@@ -128,7 +129,7 @@ class Evaluator:
         Raises:
             ExpressionEvaluationError: As `evaluate`, and for milliseconds beyond the range of timestamps.
         """
-        vector = self._checked(self._plan.evaluate(Frame(batch)))
+        vector = self._checked(self._vector(batch))
         values = vector.values
         if self._expression.result_type == BIGINT:
             values = self._from_milliseconds(vector)
@@ -143,17 +144,27 @@ class Evaluator:
         self._checked(Vector(values=vector.values, faults=merge_faults(None, faults)))
         return np.where(outside, 0, vector.values) * _MILLISECOND_US
 
+    def _vector(self, batch: pa.RecordBatch) -> Vector:
+        try:
+            return self._plan.evaluate(Frame(batch))
+        except FunctionFailure as failure:
+            raise self._error(failure.row, failure.reason) from failure
+
     def _checked(self, vector: Vector) -> Vector:
         if vector.faults is None or not vector.faults.any():
             return vector
         row = int(np.flatnonzero(vector.faults)[0])
-        reason = _REASONS[Fault(int(vector.faults[row]))]
-        error = ExpressionEvaluationError(
-            f"{self._expression.purpose}: `{self._expression.text}` has no value for row {row} of the batch: {reason}."
-        )
-        error.row_index = row
+        error = self._error(row, _REASONS[Fault(int(vector.faults[row]))])
         error.is_reader_limit = bool(is_reader_limit(vector.faults[row]))
         raise error
+
+    def _error(self, row: int, reason: str) -> ExpressionEvaluationError:
+        where = f"row {row} of the batch" if row >= 0 else "a batch"
+        error = ExpressionEvaluationError(
+            f"{self._expression.purpose}: `{self._expression.text}` has no value for {where}: {reason}."
+        )
+        error.row_index = row
+        return error
 
 
 def _floored(values: Micros, grain_us: int) -> Micros:
@@ -167,10 +178,16 @@ def _floored(values: Micros, grain_us: int) -> Micros:
 
 def constant_delay_us(plan: Node) -> tuple[FieldPath, int] | None:
     """Return the column and its delay if the plan is a time column with constants taken off; else None."""
+    base, delay_us = unshifted(plan)
+    if isinstance(base, FieldPath) and is_time(base.type) and delay_us >= 0:
+        return base, delay_us
+    return None
+
+
+def unshifted(plan: Node) -> tuple[Node, int]:
+    """Return what is left of a plan without the constants that are taken off at its end, and their sum, µs."""
     delay_us = 0
     while isinstance(plan, Apply) and plan.kernel == "shift":
         delay_us -= plan.params[0]
         plan = plan.arguments[0]
-    if isinstance(plan, FieldPath) and is_time(plan.type) and delay_us >= 0:
-        return plan, delay_us
-    return None
+    return plan, delay_us

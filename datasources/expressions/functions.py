@@ -19,6 +19,7 @@ from datasources.expressions import spark_types as types
 from datasources.expressions.casts import cast
 from datasources.expressions.logic import Case, Coalesce, Extreme, IsNull
 from datasources.expressions.plan import Apply, Constant, Node
+from datasources.expressions.python_functions import bind_call
 from datasources.expressions.scope import SEE_DOCS, Scope
 from datasources.expressions.spark_types import INT, STRING, is_numeric
 from datasources.expressions.time_functions import TIME_FUNCTIONS
@@ -75,8 +76,10 @@ def call(scope: Scope, tree: exp.Anonymous) -> Node:
     if name in NON_DETERMINISTIC and not (name == "unix_timestamp" and arguments):
         raise non_deterministic(scope, tree, name)
     function = FUNCTIONS.get(name)
+    if function is None and name in scope.functions:
+        return bind_call(scope, tree, scope.functions[name])
     if function is None:
-        near = get_close_matches(name, FUNCTIONS, n=3)
+        near = get_close_matches(name, [*FUNCTIONS, *scope.functions], n=3)
         hint = f"Did you mean {' or '.join(near)}? " if near else ""
         raise scope.refusal(tree, f"the function {name} is not evaluated in the reader", hint + SEE_DOCS)
     if not function.fewest <= len(arguments) <= function.most:

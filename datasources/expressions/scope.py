@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 from sqlglot import exp
@@ -16,6 +16,9 @@ from datasources.expressions.source_text import SourceText
 from datasources.expressions.spark_types import STRING, is_integral, spark_name
 from datasources.expressions.syntax import span_of
 from datasources.expressions.vectors import Fault
+
+if TYPE_CHECKING:
+    from datasources.expressions.function_call import ReaderFunction
 
 __all__ = ["SEE_DOCS", "Scope"]
 
@@ -32,6 +35,7 @@ class Scope:
         time_zone: spark.sql.session.timeZone; None if unknown.
         ansi: spark.sql.ansi.enabled; None if unknown.
         bind: Types a subtree; set by the binder.
+        functions: The user's own functions, under their names in lower case.
     """
 
     source: SourceText
@@ -39,6 +43,7 @@ class Scope:
     time_zone: str | None
     ansi: bool | None
     bind: Callable[[Scope, exp.Expr], Node]
+    functions: Mapping[str, ReaderFunction] = field(default_factory=dict)
 
     def node(self, tree: exp.Expr) -> Node:
         """Type a subtree."""

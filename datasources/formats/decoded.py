@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-__all__ = ["Decoded", "Decoder", "RecordStatus"]
+__all__ = ["ROW_KINDS", "Decoded", "Decoder", "RecordStatus", "RowKind"]
 
 _NO_REASONS: Mapping[int, str] = MappingProxyType({})
 
@@ -28,21 +28,42 @@ class RecordStatus(IntEnum):
     """The record could not be decoded; the row is all null and there is a reason."""
 
 
+class RowKind(IntEnum):
+    """What a row of a changelog does. `ROW_KINDS` has the texts, in this order."""
+
+    INSERT = 0
+    UPDATE_BEFORE = 1
+    """The row as it was; the row as it is follows."""
+    UPDATE_AFTER = 2
+    """The row as it is; without an UPDATE_BEFORE before it: whether it was there is not said."""
+    DELETE = 3
+    TRUNCATE = 4
+    """All rows are gone; there are no values."""
+
+
+ROW_KINDS = ("+I", "-U", "+U", "-D", "T")
+"""How the column `row_kind` writes them. Source: Flink RowKind; T is Tidemark's own."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decoded:
-    """The typed rows of one batch, one row for each input record, in the order of the input.
+    """The typed rows of one batch, in the order of the input: one or more for each input record.
 
     Attributes:
-        columns: rows in exactly the decoder's schema; where the status is not OK, every value is null, also in
-            columns that were declared NOT NULL.
-        statuses: one `RecordStatus` for each row, or None when all of them are OK.
+        columns: rows in exactly the decoder's schema; a record whose status is not OK has one row, in which every
+            value is null, also in columns that were declared NOT NULL.
+        statuses: one `RecordStatus` for each record, or None when all of them are OK.
         reasons: for bad records only: input index -> why, in one clause without a full stop, with at most about
             80 characters of the payload.
+        records: which input record each row comes from, never decreasing; None = every record has one row.
+        kinds: one `RowKind` for each row; None = all are INSERT. Without meaning where the status is not OK.
     """
 
     columns: pa.RecordBatch
     statuses: npt.NDArray[np.uint8] | None = None
     reasons: Mapping[int, str] = field(default_factory=lambda: _NO_REASONS)
+    records: npt.NDArray[np.int64] | None = None
+    kinds: npt.NDArray[np.uint8] | None = None
 
 
 class Decoder(Protocol):

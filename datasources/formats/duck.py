@@ -45,9 +45,7 @@ class PreparedQuery:
 
     def __init__(self) -> None:
         self._feed = _Feed(_as_table(pa.array([], pa.string())))
-        self._connection: Any = duckdb.connect(":memory:", config=dict(_SETTINGS))
-        self._connection.execute("SET TimeZone = 'UTC'")
-        self._connection.register("feed", self._feed)
+        self._connection: Any = None
 
     def prepare(self, expression: str) -> None:
         """Set the expression.
@@ -55,6 +53,10 @@ class PreparedQuery:
         Raises:
             DuckError: it does not compile; the one before may be gone.
         """
+        if self._connection is None:  # it takes longer than a small batch, and many decoders never need one
+            self._connection = duckdb.connect(":memory:", config=dict(_SETTINGS))
+            self._connection.execute("SET TimeZone = 'UTC'")
+            self._connection.register("feed", self._feed)
         self._feed.table = _as_table(pa.array([], pa.string()))
         query = f"SELECT {expression} AS result FROM feed"  # noqa: S608 - the expression is not a user's text
         self._connection.execute(f"PREPARE decode AS {query}")

@@ -113,6 +113,9 @@ def finished(array: pa.Array, arrow: pa.DataType, kind: TimestampText | None, lo
         return _timestamps(array, local.instants(_int64(array)))
     if pa.types.is_binary(arrow):
         return pa.array([None if v is None else binascii.a2b_base64(v) for v in array.to_pylist()], arrow)
+    if pa.types.is_struct(arrow) and array.type != arrow:
+        parts = [finished(part, f.type, None, None) for part, f in zip(array.flatten(), arrow, strict=True)]
+        return pa.StructArray.from_arrays(parts, fields=list(arrow), mask=array.is_null())
     return array.cast(arrow)
 
 

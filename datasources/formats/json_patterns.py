@@ -68,15 +68,15 @@ class TimestampText(Enum):
     SECONDS = "as seconds since 1970"
 
 
-def can_be_quick(arrow: pa.DataType, *, is_nested: bool = False) -> bool:
-    """Return whether DuckDB has a type for these values; BINARY is converted afterwards, as a whole column only."""
+def can_be_quick(arrow: pa.DataType, *, is_item: bool = False) -> bool:
+    """Return whether DuckDB has a type for these values; BINARY is converted afterwards, and not inside of lists."""
     if pa.types.is_struct(arrow):
-        return arrow.num_fields > 0 and all(can_be_quick(f.type, is_nested=True) for f in arrow)
+        return arrow.num_fields > 0 and all(can_be_quick(f.type, is_item=is_item) for f in arrow)
     if pa.types.is_list(arrow):
-        return can_be_quick(arrow.value_type, is_nested=True)
+        return can_be_quick(arrow.value_type, is_item=True)
     if pa.types.is_map(arrow):
-        return can_be_quick(arrow.item_type, is_nested=True)
-    return not (is_nested and pa.types.is_binary(arrow))
+        return can_be_quick(arrow.item_type, is_item=True)
+    return not (is_item and pa.types.is_binary(arrow))
 
 
 def holds_map(arrow: pa.DataType) -> bool:

@@ -1,14 +1,15 @@
 """The quick way of decoding: whole batches in DuckDB, for the documents whose text a template matches.
 
 Theory of operation: each text is matched against the templates learned so far, and one prepared query transforms those
-that match. A few of the documents left over are looked at to extend the templates; what no template matches then is
-the exact way's. So what is learned decides only about speed.
+that match. A few of the documents left over are looked at to extend the templates, and again a few of those that are
+still left over, for documents of several kinds may alternate; what no template matches then is the exact way's. So
+what is learned decides only about speed.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,7 +29,8 @@ from datasources.formats.zones import FixedOffset, Zone
 __all__ = ["Part", "QuickDecoder", "with_rows"]
 
 _PROBE = pa.array([""])
-_SAMPLES_PER_BATCH = 8
+_SAMPLES = 8
+_ROUNDS_PER_BATCH = 3
 _MAX_TEMPLATES = 8
 _MAX_SAMPLE_CHARACTERS = 100_000
 _FEWEST_ROWS_TO_HALVE = 16
@@ -52,17 +54,30 @@ class QuickDecoder:
     """Decodes what it can of a batch, and remembers templates for the next ones.
 
     Not for use by several threads at once.
+
+    Args:
+        schema: what documents are judged by.
+        wanted: names of the columns to decode; without any, documents are only judged.
+        zone: where timestamps without a zone were written; None = they have none.
+        types: types of wanted columns, where they are not the schema's: a STRUCT of which some fields are left out.
     """
 
-    def __init__(self, schema: pa.Schema, wanted: Sequence[str], zone: Zone | None) -> None:
+    def __init__(
+        self,
+        schema: pa.Schema,
+        wanted: Sequence[str],
+        zone: Zone | None,
+        *,
+        types: Mapping[str, pa.DataType] | None = None,
+    ) -> None:
         self._fields = {f.name: f for f in schema}
-        self._wanted = [self._fields[name] for name in wanted]
+        self._wanted = [pa.field(name, (types or {}).get(name, self._fields[name].type)) for name in wanted]
         self._local = None if zone is None else LocalTimes(zone)
         self._kinds = TimestampKinds({}, is_utc=zone == FixedOffset(0), has_zone=zone is not None)
         self._templates: list[Template] = []
         self._pattern = ""
         self._query = PreparedQuery()
-        self._is_possible = bool(self._wanted) and all(can_be_quick(f.type) for f in schema)
+        self._is_possible = all(can_be_quick(f.type) for f in schema)
         # A name twice in a MAP is an error in DuckDB's strict mode only; otherwise it makes a null of the column.
         self._is_strict = any(holds_map(f.type) for f in self._wanted)
         self._batches = 0
@@ -82,7 +97,9 @@ class QuickDecoder:
         self._batches += 1
         part = self._run(texts) if self._templates else _nothing_done(len(texts), self._wanted)
         left = np.flatnonzero(~part.is_done & np.asarray(texts.is_valid()))
-        if len(left) and self._learn(texts, left):
+        for _ in range(_ROUNDS_PER_BATCH):
+            if not len(left) or not self._learn(texts, left):
+                break
             part = _filled_in(part, left, self._run(texts.take(pa.array(left))))
             left = left[~part.is_done[left]]
         self._forget_if_useless(len(left), len(texts))
@@ -93,6 +110,8 @@ class QuickDecoder:
         is_known = pc.match_substring_regex(texts, pattern=self._pattern).fill_null(False)
         if not is_known.true_count:
             return _nothing_done(len(texts), self._wanted)
+        if not self._wanted:
+            return Part([], np.asarray(is_known))  # whoever matches is no bad record
         is_every = is_known.true_count == len(texts)
         return self._transformed(texts if is_every else pc.if_else(is_known, texts, None))
 
@@ -114,7 +133,7 @@ class QuickDecoder:
     def _learn(self, texts: pa.Array, left: npt.NDArray[np.intp]) -> bool:
         """Extend the templates by a sample of the rows; return whether there is anything new."""
         is_new = False
-        for row in left[:: max(1, len(left) // _SAMPLES_PER_BATCH)][:_SAMPLES_PER_BATCH].tolist():
+        for row in left[:: max(1, len(left) // _SAMPLES)][:_SAMPLES].tolist():
             text = texts[row].as_py()
             if len(text) > _MAX_SAMPLE_CHARACTERS:
                 continue
@@ -144,7 +163,8 @@ class QuickDecoder:
         self._pattern = rf"\A(?:{'|'.join(t.pattern() for t in self._templates)})\z"
         try:
             pc.match_substring_regex(_PROBE, pattern=self._pattern)
-            self._query.prepare(f"{transform}(v, {_literal(json.dumps(structure, ensure_ascii=False))})")
+            if structure:
+                self._query.prepare(f"{transform}(v, {_literal(json.dumps(structure, ensure_ascii=False))})")
         except (DuckError, pa.ArrowInvalid):
             # The pattern is too large for RE2, or two fields differ only in a way that DuckDB does not see.
             self._is_possible = False

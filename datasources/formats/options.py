@@ -16,7 +16,8 @@ class FormatOptions(OptionGroup):
     ddl: str | None = Field(
         None,
         alias="schema",
-        description="The columns as Spark DDL: `user BIGINT, price DOUBLE, ts TIMESTAMP`. Needed by format=json.",
+        description="The columns as Spark DDL: `user BIGINT, price DOUBLE, ts TIMESTAMP`. Needed by every format but "
+        "raw.",
     )
     on_error: OnError = Field(
         OnError.FAIL,

@@ -33,10 +33,11 @@ class Outcome:
 
     Attributes:
         columns: the remaining rows, in the order of the input.
-        kept: for each input record whether it has a row in `columns`; None when every one has.
+        kept: for each input record whether it has rows in `columns`; None when every one has.
         bad_rows: number of bad records, kept as null rows or skipped.
         null_value_rows: number of records without a value; they never give a row.
         statuses: of each input record; None when all are plain data.
+        records: which input record each row of `columns` comes from; None = row n comes from the nth that has one.
     """
 
     columns: pa.RecordBatch
@@ -44,10 +45,17 @@ class Outcome:
     bad_rows: int
     null_value_rows: int
     statuses: npt.NDArray[np.uint8] | None = None
+    records: npt.NDArray[np.int64] | None = None
 
     def input_row(self, row: int) -> int:
         """Return which input record a row of `columns` comes from."""
+        if self.records is not None:
+            return int(self.records[row])
         return row if self.kept is None else int(np.flatnonzero(self.kept)[row])
+
+    def first_row(self, row: int) -> int:
+        """Return the first row of the record that a row of `columns` belongs to."""
+        return row if self.records is None else int(np.searchsorted(self.records, self.records[row]))
 
     def counts_before(self, row: int) -> tuple[int, int]:
         """Return how many bad records and records without a value come before a row of `columns`."""
@@ -71,7 +79,7 @@ def apply_policy(decoded: Decoded, on_error: OnError, place: Callable[[int], str
         RecordError: `on_error` is FAIL and there is a bad record; the first one is named.
     """
     if decoded.statuses is None:
-        return Outcome(columns=decoded.columns, kept=None, bad_rows=0, null_value_rows=0)
+        return Outcome(columns=decoded.columns, kept=None, bad_rows=0, null_value_rows=0, records=decoded.records)
     bad = decoded.statuses == RecordStatus.BAD
     absent = decoded.statuses == RecordStatus.NULL_VALUE
     if on_error is OnError.FAIL and bad.any():
@@ -79,12 +87,14 @@ def apply_policy(decoded: Decoded, on_error: OnError, place: Callable[[int], str
         raise RecordError(_failure(place(index), decoded.reasons[index]))
     kept = ~(absent | bad) if on_error is OnError.SKIP else ~absent
     all_kept = bool(kept.all())
+    rows = kept if decoded.records is None else kept[decoded.records]
     return Outcome(
-        columns=decoded.columns if all_kept else decoded.columns.filter(pa.array(kept)),
+        columns=decoded.columns if all_kept else decoded.columns.filter(pa.array(rows)),
         kept=None if all_kept else kept,
         bad_rows=int(np.count_nonzero(bad)),
         null_value_rows=int(np.count_nonzero(absent)),
         statuses=decoded.statuses,
+        records=None if decoded.records is None else decoded.records[rows],
     )
 
 

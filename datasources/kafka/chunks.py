@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
-from confluent_kafka import Message
 
 from datasources.formats.decoded import Decoded
 from datasources.formats.policy import OnError, apply_policy
 from datasources.kafka.fetcher import Fetched
-from datasources.kafka.raw import raw_batch
+from datasources.kafka.record_layout import RecordLayout, plain_layout
+from datasources.kafka.records import RecordDecoder
 from datasources.source.reader import Chunk, ReadCounts
-
-if TYPE_CHECKING:
-    from datasources.formats.json import JsonDecoder
 
 __all__ = ["ChunkFormat", "ChunkMaker"]
 
@@ -27,18 +23,20 @@ class ChunkFormat:
     """How records become rows.
 
     Attributes:
-        schema: the data columns.
-        is_json: whether values are decoded; raw columns otherwise.
+        schema: the columns, metadata included.
         on_error: what a bad record does.
         time_zone: the zone of text without one.
         only: the columns that are needed; None = all.
+        layout: where the columns come from; None = all from JSON values, or all raw ones.
+        is_json: without a layout: whether values are decoded.
     """
 
     schema: pa.Schema
-    is_json: bool
     on_error: OnError
     time_zone: str | None
     only: frozenset[str] | None = None
+    layout: RecordLayout | None = None
+    is_json: bool = False
 
 
 class ChunkMaker:
@@ -49,13 +47,9 @@ class ChunkMaker:
     """
 
     def __init__(self, how: ChunkFormat) -> None:
-        self._how = how
-        self._decoder: JsonDecoder | None = None
-        if how.is_json:
-            from datasources.formats.json import JsonDecoder  # raw columns need no decoder
-
-            columns = None if how.only is None else tuple(f.name for f in how.schema if f.name in how.only)
-            self._decoder = JsonDecoder(how.schema, time_zone=how.time_zone, columns=columns)
+        self._on_error = how.on_error
+        layout = how.layout or plain_layout(how.schema, is_json=how.is_json)
+        self._decoder = RecordDecoder(how.schema, layout, time_zone=how.time_zone, only=how.only)
 
     def chunks(self, parts: Sequence[Fetched]) -> Iterator[Chunk]:
         """Yield a chunk for each part, in order. They are decoded together: that is what makes small parts cheap.
@@ -63,28 +57,31 @@ class ChunkMaker:
         Raises:
             RecordError: a record is bad and `on_error` is FAIL.
         """
-        decoded = self._decoded([message for part in parts for message in part.messages])
+        decoded = self._decoder.decode([message for part in parts for message in part.messages])
         start = 0
         for part in parts:
             count = len(part.messages)
-            yield _chunk(part, _slice(decoded, start, count), self._how.on_error)
+            yield _chunk(part, _slice(decoded, start, count), self._on_error)
             start += count
-
-    def _decoded(self, messages: list[Message]) -> Decoded:
-        if self._decoder is None:
-            return Decoded(columns=raw_batch(messages, self._how.schema, self._how.only))
-        return self._decoder.decode(pa.array(list(map(Message.value, messages)), type=pa.binary()))
 
 
 def _slice(decoded: Decoded, start: int, count: int) -> Decoded:
+    """Return what came of `count` records from `start` on."""
+    if decoded.records is not None:
+        first, end = np.searchsorted(decoded.records, [start, start + count])
+        part = replace(decoded, records=decoded.records[first:end] - start)
+        return _judged(part, decoded.columns.slice(first, end - first), start, count)
     if count == decoded.columns.num_rows:
         return decoded
-    columns = decoded.columns.slice(start, count)
+    return _judged(decoded, decoded.columns.slice(start, count), start, count)
+
+
+def _judged(decoded: Decoded, columns: pa.RecordBatch, start: int, count: int) -> Decoded:
     if decoded.statuses is None:
-        return Decoded(columns=columns)
+        return replace(decoded, columns=columns)
     statuses = decoded.statuses[start : start + count]
     reasons = {n: decoded.reasons[start + n] for n in range(count) if start + n in decoded.reasons}
-    return Decoded(columns=columns, statuses=statuses if statuses.any() else None, reasons=reasons)
+    return replace(decoded, columns=columns, statuses=statuses if statuses.any() else None, reasons=reasons)
 
 
 def _chunk(part: Fetched, decoded: Decoded, on_error: OnError) -> Chunk:
@@ -94,10 +91,12 @@ def _chunk(part: Fetched, decoded: Decoded, on_error: OnError) -> Chunk:
         return f"topic '{part.topic}', partition {part.partition}, offset {messages[index].offset()}"
 
     result = apply_policy(decoded, on_error, place)
-    kept = None if result.kept is None else np.flatnonzero(result.kept)
+    records = result.records
+    if records is None and result.kept is not None:
+        records = np.flatnonzero(result.kept)
 
     def record(row: int) -> int:
-        return row if kept is None else int(kept[row])
+        return row if records is None else int(records[row])
 
     def counts_before(row: int) -> ReadCounts:
         bad, null_value = result.counts_before(row)
@@ -109,4 +108,5 @@ def _chunk(part: Fetched, decoded: Decoded, on_error: OnError) -> Chunk:
         place=lambda row: place(record(row)),
         position=lambda row: int(messages[record(row)].offset()),
         counts_before=counts_before,
+        first_row=None if result.records is None else result.first_row,
     )

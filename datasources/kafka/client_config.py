@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 
 from datasources.errors import OptionError
 
-__all__ = ["PREFIXES", "QUIET", "ClientConfig", "client_config"]
+__all__ = ["PREFIXES", "QUIET", "ClientConfig", "client_config", "is_secret"]
 
 PREFIXES = ("kafka.", "properties.")
 
@@ -73,13 +73,18 @@ class ClientConfig(Mapping[str, str]):
         return len(self._settings)
 
     def __repr__(self) -> str:
-        shown = {key: "******" if _SECRET.search(key) else value for key, value in sorted(self._settings.items())}
+        shown = {key: "******" if is_secret(key) else value for key, value in sorted(self._settings.items())}
         return f"ClientConfig({shown})"
 
     @property
     def bootstrap_servers(self) -> str:
         """The brokers, for messages."""
         return self._settings["bootstrap.servers"]
+
+
+def is_secret(key: str) -> bool:
+    """Return whether the value of a client setting must not be shown."""
+    return bool(_SECRET.search(key))
 
 
 def client_config(options: Mapping[str, str]) -> ClientConfig:

@@ -8,14 +8,7 @@ from pydantic import Field
 
 from datasources.options import DurationMs, OptionGroup
 
-__all__ = ["BoundedMode", "KafkaOptions", "StartupMode", "TimestampStrategy", "ValueFormat"]
-
-
-class ValueFormat(enum.Enum):
-    """How record values are read."""
-
-    RAW = "raw"
-    JSON = "json"
+__all__ = ["BoundedMode", "KafkaOptions", "StartupMode", "TimestampStrategy"]
 
 
 class StartupMode(enum.Enum):
@@ -45,7 +38,7 @@ class TimestampStrategy(enum.Enum):
 
 
 class KafkaOptions(OptionGroup):
-    """Which topics, from where to where, and how values become columns."""
+    """Which topics, and from where to where."""
 
     subscribe: str | None = Field(None, alias="subscribe", description="Topics, separated by commas.")
     subscribe_pattern: str | None = Field(
@@ -116,13 +109,6 @@ class KafkaOptions(OptionGroup):
         alias="failOnDataLoss",
         description="Whether positions that are gone (retention, deleted or re-created topics) stop the query; false "
         "goes on with what is there, counted and logged.",
-    )
-    include_headers: bool = Field(False, alias="includeHeaders", description="Adds the column headers to raw columns.")
-    value_format: ValueFormat = Field(
-        ValueFormat.RAW,
-        alias="format",
-        description="`raw`: key, value, topic, partition, offset, timestamp, timestampType as Spark's own source has "
-        "them. `json`: the columns of `schema`.",
     )
     discovery_ms: DurationMs = Field(
         5_000,

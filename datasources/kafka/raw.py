@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pyarrow as pa
 from confluent_kafka import Message
 
-__all__ = ["RAW_COLUMNS", "raw_batch", "raw_schema"]
+__all__ = ["RAW_COLUMNS", "raw_schema"]
 
 _HEADER = pa.struct([pa.field("key", pa.string()), pa.field("value", pa.binary())])
 _NO_TIMESTAMP_MS = -1
@@ -27,16 +27,6 @@ RAW_COLUMNS: dict[str, tuple[pa.DataType, Callable[[list[Message]], list[object]
 def raw_schema(*, headers: bool) -> pa.Schema:
     """Return the raw columns; `headers` only if asked for."""
     return pa.schema([(name, kind) for name, (kind, _) in RAW_COLUMNS.items() if headers or name != "headers"])
-
-
-def raw_batch(messages: list[Message], schema: pa.Schema, only: frozenset[str] | None) -> pa.RecordBatch:
-    """Return the messages as columns; those outside of `only` are null."""
-    arrays = []
-    for field in schema:
-        kind, values = RAW_COLUMNS[field.name]
-        wanted = only is None or field.name in only
-        arrays.append(pa.array(values(messages), type=kind) if wanted else pa.nulls(len(messages), type=kind))
-    return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
 def _timestamp_us(message: Message) -> int:

@@ -11,7 +11,9 @@ import pyarrow as pa
 from datasources.formats.policy import OnError
 from datasources.kafka.chunks import ChunkFormat, ChunkMaker
 from datasources.kafka.fetcher import FetchSettings, PartitionFetcher
+from datasources.kafka.kept import Kept
 from datasources.kafka.peek import peek_chunks
+from datasources.kafka.record_layout import RecordLayout
 from datasources.kafka.topic_partition import parse_split
 from datasources.source.reader import Chunk
 from datasources.source.split import SplitId
@@ -19,24 +21,29 @@ from watermark import SystemClock
 
 __all__ = ["KafkaReader", "KafkaReaderFactory"]
 
+# To open a decoder and to learn takes it as long as some ten thousand records.
+_makers: Kept[ChunkFormat, ChunkMaker] = Kept(8, lambda _: None)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KafkaReaderFactory:
     """Everything a task needs to read; picklable.
 
     Attributes:
-        schema: the data columns.
+        schema: the columns, metadata included.
         settings: how to fetch.
-        is_json: whether values are decoded; raw columns otherwise.
+        layout: where the columns come from.
         on_error: what a bad record does.
         time_zone: the zone of text without one.
+        columns: the columns that are decoded, the others are null; None = all.
     """
 
     schema: pa.Schema
     settings: FetchSettings
-    is_json: bool
+    layout: RecordLayout
     on_error: OnError
     time_zone: str | None
+    columns: tuple[str, ...] | None = None
 
     def open(self, *, only: frozenset[str] | None = None) -> KafkaReader:
         """Return a reader."""
@@ -44,12 +51,13 @@ class KafkaReaderFactory:
 
     def chunk_format(self, only: frozenset[str] | None) -> ChunkFormat:
         """Return how records become rows; with `only`, other columns may be null."""
+        decoded = None if self.columns is None else frozenset(self.columns)
         return ChunkFormat(
             schema=self.schema,
-            is_json=self.is_json,
+            layout=self.layout,
             on_error=self.on_error,
             time_zone=self.time_zone,
-            only=only,
+            only=decoded if only is None else only if decoded is None else only & decoded,
         )
 
     def peek(self, ranges: Mapping[SplitId, tuple[int, int]], only: frozenset[str]) -> Iterator[tuple[SplitId, Chunk]]:
@@ -78,7 +86,8 @@ class KafkaReader:
 
     def __init__(self, factory: KafkaReaderFactory, only: frozenset[str] | None) -> None:
         self._settings = factory.settings
-        self._maker = ChunkMaker(factory.chunk_format(only))
+        self._how = factory.chunk_format(only)
+        self._maker = _makers.take(self._how) or ChunkMaker(self._how)
 
     def read(self, split: SplitId, start_inclusive: int, end_exclusive: int) -> Iterator[Chunk]:
         """Yield the rows of a range of offsets."""
@@ -89,4 +98,5 @@ class KafkaReader:
                 yield from self._maker.chunks([fetched])
 
     def close(self) -> None:
-        """Nothing is held: consumers go back to the pool with each range."""
+        """Keep what was learned of the documents for the next task. Consumers went back with each range."""
+        _makers.give(self._how, self._maker)

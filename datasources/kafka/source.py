@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 import pyarrow as pa
 
 from datasources.errors import OptionError
-from datasources.formats.ddl import parse_schema
 from datasources.formats.options import FormatOptions
 from datasources.kafka.client_config import PREFIXES, client_config
 from datasources.kafka.enumerator import KafkaEnumerator, KafkaRange
 from datasources.kafka.fetcher import FetchSettings
 from datasources.kafka.metadata import BrokerMetadata
 from datasources.kafka.offsets import ending, starting
-from datasources.kafka.options import KafkaOptions, ValueFormat
-from datasources.kafka.raw import raw_schema
+from datasources.kafka.options import KafkaOptions
 from datasources.kafka.reader import KafkaReaderFactory
+from datasources.kafka.record_facts import METADATA_TYPES, VALUE_PREFIX
+from datasources.kafka.record_options import RecordOptions, ValueFormat
+from datasources.kafka.resolve_layout import on_error, resolve_layout
 from datasources.kafka.subscriber import subscriber
 from datasources.options import OptionGroup, parse_group
+from datasources.source.abilities import SourceWatermarkSpec
 from datasources.source.connector import ScanSource, SessionFacts
 from watermark import SystemClock
 
@@ -33,13 +35,14 @@ class KafkaSource(ScanSource):
 
     Attributes:
         options: Kafka's own options.
-        columns: the data columns.
+        columns: the data columns, then those of metadata.
         factory: the executors' part.
     """
 
     format_name: ClassVar[str] = "tidemark-kafka"
-    option_groups: ClassVar[tuple[type[OptionGroup], ...]] = (KafkaOptions, FormatOptions)
+    option_groups: ClassVar[tuple[type[OptionGroup], ...]] = (KafkaOptions, RecordOptions, FormatOptions)
     option_prefixes: ClassVar[tuple[str, ...]] = PREFIXES
+    metadata_types: ClassVar[Mapping[str, pa.DataType]] = METADATA_TYPES
 
     options: KafkaOptions
     columns: pa.Schema
@@ -49,9 +52,10 @@ class KafkaSource(ScanSource):
     def create(cls, options: Mapping[str, str], session: SessionFacts) -> Self:
         """Return the scan; everything that needs no broker is checked here."""
         own = parse_group(KafkaOptions, options)
+        record = parse_group(RecordOptions, options)
         formats = parse_group(FormatOptions, options)
         _require_range(own)
-        columns = _columns(own, formats)
+        columns, layout = resolve_layout(record, formats)
         settings = FetchSettings(
             config=client_config(options),
             poll_timeout_ms=own.poll_timeout_ms,
@@ -60,15 +64,46 @@ class KafkaSource(ScanSource):
         factory = KafkaReaderFactory(
             schema=columns,
             settings=settings,
-            is_json=own.value_format is ValueFormat.JSON,
-            on_error=formats.on_error,
+            layout=layout,
+            on_error=on_error(record, formats),
             time_zone=session.time_zone,
         )
         return cls(options=own, columns=columns, factory=factory, fail_on_data_loss=own.fail_on_data_loss)
 
+    @classmethod
+    def source_watermark(cls) -> SourceWatermarkSpec:
+        """Return the watermark of the log itself: a partition's records are taken to be in order of their timestamps.
+
+        Several records may have one millisecond, so the watermark is the one before it.
+        """
+        return SourceWatermarkSpec(
+            metadata={"_record_time": "timestamp"},
+            rowtime="_record_time",
+            watermark="_record_time - INTERVAL '0.001' SECOND",
+        )
+
+    def with_metadata(self, columns: Mapping[str, str]) -> Self:
+        """Return a copy whose schema ends with metadata columns, name -> key."""
+        layout = self.factory.layout
+        for name, key in columns.items():
+            if key.startswith(VALUE_PREFIX) and layout.value_format is not ValueFormat.DEBEZIUM_JSON:
+                raise OptionError(
+                    f"metadata column '{name}': the key '{key}' needs 'format' = 'debezium-json'; the format here is "
+                    f"'{layout.value_format.value}'."
+                )
+        schema = self.columns
+        for name, key in columns.items():
+            schema = schema.append(pa.field(name, METADATA_TYPES[key]))
+        layout = replace(layout, metadata=(*layout.metadata, *columns.items()))
+        return replace(self, columns=schema, factory=replace(self.factory, schema=schema, layout=layout))
+
+    def with_columns(self, decode: Sequence[str]) -> Self:
+        """Return a copy whose readers decode only these columns."""
+        return replace(self, factory=replace(self.factory, columns=tuple(decode)))
+
     @property
     def schema(self) -> pa.Schema:
-        """The data columns."""
+        """The data columns, then those of metadata."""
         return self.columns
 
     @property
@@ -104,15 +139,3 @@ def _require_range(options: KafkaOptions) -> None:
             problems.append(problem)
     if len(problems) > 1:
         raise problems[0]
-
-
-def _columns(options: KafkaOptions, formats: FormatOptions) -> pa.Schema:
-    if options.value_format is ValueFormat.RAW:
-        if formats.ddl is not None:
-            raise OptionError("option 'schema' needs 'format' = 'json': raw columns are fixed.")
-        return raw_schema(headers=options.include_headers)
-    if formats.ddl is None:
-        raise OptionError("option 'format' = 'json' needs 'schema': the columns as Spark DDL.")
-    if options.include_headers:
-        raise OptionError("option 'includeHeaders' adds a raw column: it cannot be combined with 'format' = 'json'.")
-    return parse_schema(formats.ddl)

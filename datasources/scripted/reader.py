@@ -3,31 +3,53 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
+import numpy as np
 import pyarrow as pa
 
 from datasources.errors import DataLossError
-from datasources.formats.policy import OnError, apply_policy
+from datasources.formats.policy import OnError, Outcome, apply_policy
 from datasources.scripted.enumerator import SUFFIX
 from datasources.source.reader import Chunk, ReadCounts
 from datasources.source.split import SplitId
 
-__all__ = ["ScriptedReader", "ScriptedReaderFactory"]
+__all__ = ["METADATA_TYPES", "ScriptedReader", "ScriptedReaderFactory"]
+
+METADATA_TYPES: Final[Mapping[str, pa.DataType]] = {"split": pa.string(), "position": pa.int64()}
+"""The keys of metadata columns: the script's name, and the number of the line, counted from 0."""
 
 _CHUNK_ROWS = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScriptedReaderFactory:
-    """Everything a task needs to read; picklable."""
+    """Everything a task needs to read; picklable.
+
+    Attributes:
+        directory: where the scripts are.
+        records: the columns of the records.
+        on_error: what a bad line does.
+        time_zone: the zone of text without one.
+        metadata: columns behind those of the records, name -> key.
+        columns: the columns that are needed, the others are null; None = all.
+    """
 
     directory: str
-    schema: pa.Schema
+    records: pa.Schema
     on_error: OnError
     time_zone: str | None
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    columns: frozenset[str] | None = None
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of a chunk."""
+        facts = [pa.field(name, METADATA_TYPES[key]) for name, key in self.metadata.items()]
+        return pa.schema([*self.records, *facts])
 
     def open(self, *, only: frozenset[str] | None = None) -> ScriptedReader:
         """Return a reader."""
@@ -41,8 +63,16 @@ class ScriptedReader:
         from datasources.formats.json import JsonDecoder
 
         self._factory = factory
-        columns = None if only is None else tuple(f.name for f in factory.schema if f.name in only)
-        self._decoder = JsonDecoder(factory.schema, time_zone=factory.time_zone, columns=columns)
+        needed = {
+            name
+            for name in factory.records.names
+            if (only is None or name in only) and (factory.columns is None or name in factory.columns)
+        }
+        columns = (
+            None if len(needed) == len(factory.records) else tuple(n for n in factory.records.names if n in needed)
+        )
+        self._decoder = JsonDecoder(factory.records, time_zone=factory.time_zone, columns=columns)
+        self._schema = factory.schema
 
     def read(self, split: SplitId, start_inclusive: int, end_exclusive: int) -> Iterator[Chunk]:
         """Yield the rows of a range of lines."""
@@ -73,9 +103,18 @@ class ScriptedReader:
             return ReadCounts(bad=bad, null_value=null_value)
 
         return Chunk(
-            columns=result.columns,
+            columns=self._with_metadata(result, split, first),
             counts=counts,
             place=lambda row: place(result.input_row(row)),
             position=lambda row: first + result.input_row(row),
             counts_before=counts_before,
         )
+
+    def _with_metadata(self, result: Outcome, split: SplitId, first: int) -> pa.RecordBatch:
+        if not self._factory.metadata:
+            return result.columns
+        rows = result.columns.num_rows
+        lines = np.arange(rows) if result.kept is None else np.flatnonzero(result.kept)
+        facts = {"split": pa.repeat(pa.scalar(str(split)), rows), "position": pa.array(lines + first, pa.int64())}
+        added = [facts[key] for key in self._factory.metadata.values()]
+        return pa.RecordBatch.from_arrays([*result.columns.columns, *added], schema=self._schema)

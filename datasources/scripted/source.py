@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar, Self
 
@@ -15,7 +15,7 @@ from datasources.formats.ddl import parse_schema
 from datasources.formats.options import FormatOptions
 from datasources.options import OptionGroup, parse_group
 from datasources.scripted.enumerator import ScriptedEnumerator
-from datasources.scripted.reader import ScriptedReaderFactory
+from datasources.scripted.reader import METADATA_TYPES, ScriptedReaderFactory
 from datasources.source.connector import ScanSource, SessionFacts
 
 __all__ = ["ScriptedOptions", "ScriptedSource"]
@@ -43,6 +43,7 @@ class ScriptedSource(ScanSource):
 
     format_name: ClassVar[str] = "tidemark-scripted"
     option_groups: ClassVar[tuple[type[OptionGroup], ...]] = (ScriptedOptions, FormatOptions)
+    metadata_types: ClassVar[Mapping[str, pa.DataType]] = METADATA_TYPES
 
     options: ScriptedOptions
     factory: ScriptedReaderFactory
@@ -58,7 +59,7 @@ class ScriptedSource(ScanSource):
             raise OptionError(f"option 'path' = '{own.path}' is no directory.")
         factory = ScriptedReaderFactory(
             directory=own.path,
-            schema=parse_schema(formats.ddl),
+            records=parse_schema(formats.ddl),
             on_error=formats.on_error,
             time_zone=session.time_zone,
         )
@@ -66,13 +67,21 @@ class ScriptedSource(ScanSource):
 
     @property
     def schema(self) -> pa.Schema:
-        """The data columns."""
+        """The data columns, then those of the metadata."""
         return self.factory.schema
 
     @property
     def subscription(self) -> str:
         """The directory."""
         return f"scripts in {self.options.path}"
+
+    def with_columns(self, decode: Sequence[str]) -> Self:
+        """Return a copy that decodes only these columns (SupportsColumnPruning)."""
+        return replace(self, factory=replace(self.factory, columns=frozenset(decode)))
+
+    def with_metadata(self, columns: Mapping[str, str]) -> Self:
+        """Return a copy with metadata columns (SupportsReadingMetadata): `split` and `position`."""
+        return replace(self, factory=replace(self.factory, metadata=dict(columns)))
 
     def enumerator(self, *, is_batch: bool) -> ScriptedEnumerator:
         """Open the driver's side; a batch read is bounded."""

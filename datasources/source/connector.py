@@ -2,7 +2,9 @@
 
 A connector turns options into a frozen `ScanSource`: a description of one scan that can be pickled, compared, copied
 with a watermark strategy, and opened on the driver (enumerator) and on executors (reader factory). It holds no
-connection. docs/write-a-source.md walks through `datasources/scripted`, the smallest one.
+connection. What else it can do for a planner (leave columns undecoded, read metadata, bring its own watermark) it says
+by implementing the protocols in `abilities`. docs/write-a-source.md walks through `datasources/scripted`, the smallest
+one.
 """
 
 from __future__ import annotations
@@ -42,6 +44,8 @@ class ScanSource(ABC):
     format_name: ClassVar[str]
     option_groups: ClassVar[tuple[type[OptionGroup], ...]] = ()
     option_prefixes: ClassVar[tuple[str, ...]] = ()
+    metadata_types: ClassVar[Mapping[str, pa.DataType]] = {}
+    """Keys of metadata columns and their types; a source that has any implements `with_metadata`."""
 
     strategy: ScanStrategy | None = None
     fail_on_data_loss: bool = True
@@ -62,7 +66,7 @@ class ScanSource(ABC):
     @property
     @abstractmethod
     def schema(self) -> pa.Schema:
-        """The data columns as the user declared them."""
+        """The data columns as the user declared them, then the metadata columns of `with_metadata`. Never pruned."""
 
     @property
     @abstractmethod

@@ -73,7 +73,7 @@ class ReaderLookahead:
     def __init__(self, factory: SplitReaderFactory, strategy: ScanStrategy) -> None:
         self._factory = factory
         self._strategy = strategy
-        self._needed = frozenset((*strategy.watermark.columns, *strategy.rowtime.columns))
+        self._needed = strategy.columns
 
     def candidates(
         self, ranges: Mapping[SplitId, tuple[int, int]], ceiling_ms: int | None
@@ -86,7 +86,7 @@ class ReaderLookahead:
         parts: dict[SplitId, list[tuple[NDArray[np.int64], NDArray[np.int64]]]] = {}
         for (split, chunk), (rows, values) in zip(read, _evaluate(times, [chunk for _, chunk in read]), strict=True):
             if len(rows):
-                parts.setdefault(split, []).append((_positions(chunk)[rows], values))
+                parts.setdefault(split, []).append(_by_record(chunk, rows, values))
         return {
             split: Candidates(
                 positions=_joined([positions for positions, _ in found]),
@@ -147,11 +147,20 @@ def _rows_of(times: RowTimes, chunk: Chunk) -> _Found:
     return kept[found.candidates_valid], found.candidates_us[found.candidates_valid]
 
 
+def _by_record(chunk: Chunk, rows: NDArray[np.int64], values: NDArray[np.int64]) -> _Found:
+    """Return the position of each record with a candidate and its candidate: the largest of its rows."""
+    positions = _positions(chunk)[rows]
+    if chunk.first_row is None:
+        return positions, values
+    distinct, starts = np.unique(positions, return_index=True)
+    return distinct, np.maximum.reduceat(values, starts)
+
+
 def _positions(chunk: Chunk) -> NDArray[np.int64]:
     """The position of every row; asked for one by one only where there are gaps."""
     count = chunk.columns.num_rows
     first, last = chunk.position(0), chunk.position(count - 1)
-    if last - first == count - 1:
+    if chunk.first_row is None and last - first == count - 1:
         return np.arange(first, last + 1, dtype=np.int64)
     return np.array([chunk.position(row) for row in range(count)], dtype=np.int64)
 

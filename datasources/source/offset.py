@@ -25,6 +25,8 @@ deltas; one that would be long is its smallest value, a width and bytes in base6
                 planned end is then an upper bound: where a split really stopped, its report or a second look tells
     processing  whether the source is in processing time; `combined` is then a reading of a clock
     turn        null, or the column of `turn`: where each split's processing time begins
+    parts       only where the scan has several time attributes: for each the column of its watermark. A split that is
+                not known to have several has the same in all
     strategy, schema, subscription   what the checkpoint was written with, as text or fingerprint
 
 Version 1 had neither `allowed` nor `processing` nor `turn`.
@@ -108,6 +110,12 @@ class Offset:
             "schema": self.identity.schema,
             "subscription": self.identity.subscription,
         }
+        attributes = max((len(s.parts_ms) for s in columns), default=0)
+        if attributes:
+            raw["parts"] = [
+                encode_column([s.parts_ms[n] if s.parts_ms else s.watermark_ms for s in columns])
+                for n in range(attributes)
+            ]
         return dict(sorted(raw.items()))
 
     @classmethod
@@ -156,6 +164,7 @@ def _decode_splits(raw: Mapping[str, Any]) -> tuple[SplitProgress, ...]:
     count = len(names)
     nothing: list[int | None] = [None] * count
     turns = raw["turn"] if raw["v"] > 1 else None
+    parts = [decode_column(column, count) for column in raw.get("parts", [])]
     columns = zip(
         names,
         map(require_int, decode_column(raw["from"], count)),
@@ -166,6 +175,7 @@ def _decode_splits(raw: Mapping[str, Any]) -> tuple[SplitProgress, ...]:
         decode_statuses(raw["status"], count),
         nothing if raw["limit"] is None else decode_column(raw["limit"], count),
         nothing if turns is None else decode_column(turns, count),
+        zip(*parts, strict=True) if parts else [()] * count,
         strict=True,
     )
     return tuple(
@@ -179,8 +189,9 @@ def _decode_splits(raw: Mapping[str, Any]) -> tuple[SplitProgress, ...]:
             moved_ms=moved,
             limit=limit,
             turn=turn,
+            parts_ms=tuple(of_split),
         )
-        for name, start, rows, lag, watermark, moved, status, limit, turn in columns
+        for name, start, rows, lag, watermark, moved, status, limit, turn, of_split in columns
     )
 
 

@@ -32,11 +32,13 @@ class Chunk:
     """Consecutive rows of one split.
 
     Attributes:
-        columns: the data columns in the source's schema, one row per emitted record, in split order.
+        columns: the data columns by name, in split order. Columns that were not asked for may be null or left out.
         counts: what was met on the way to these rows and is not among them.
         place: names the place of a row for errors: "topic 'orders', partition 3, offset 17".
         position: gives the position of a row in its split.
         counts_before: gives the part of `counts` that was met before a row; None = all of it was.
+        first_row: gives the first row of the record that a row belongs to, where a record has several rows: they are
+            consecutive and have one position. None = every row is a record of its own.
     """
 
     columns: pa.RecordBatch
@@ -44,6 +46,11 @@ class Chunk:
     place: Callable[[int], str] = field(default=lambda row: f"row {row} of a chunk")
     position: Callable[[int], int]
     counts_before: Callable[[int], ReadCounts] | None = None
+    first_row: Callable[[int], int] | None = None
+
+    def record_start(self, row: int) -> int:
+        """Return the first row of the record that a row belongs to."""
+        return row if self.first_row is None else self.first_row(row)
 
 
 class SplitReader(Protocol):

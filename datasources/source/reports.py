@@ -27,6 +27,7 @@ class SplitReport:
         split: which split.
         position: the first position that was not read: the range's end, or that of the record which stopped it.
         watermark_ms: the split's watermark there; None = none yet.
+        parts_ms: that of each time attribute, where there are several.
         stamp_ms: the largest stamp that the task put on a row; None = none.
         next_ms: the candidate of the record that stopped the task (alignment); None = it read the whole range.
         rows: data rows read, late ones included; not counted by a source without watermark.
@@ -51,19 +52,26 @@ class SplitReport:
     bad: int = 0
     null_value: int = 0
     lost: int = 0
+    parts_ms: tuple[int | None, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return the report as JSON primitives."""
-        return {name: getattr(self, name) for name in _NAMES}
+        return {**{name: getattr(self, name) for name in _NAMES}, "parts_ms": list(self.parts_ms)}
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> SplitReport:
         """Return the report in `raw`; anything but the exact fields and types is a `CoordinatorError`."""
         if not isinstance(raw, Mapping) or raw.keys() != _NAMES:
             raise CoordinatorError("a task sent a malformed report: it has not exactly the fields of this version")
-        report = cls(**raw)
+        parts = raw["parts_ms"]
+        is_list = isinstance(parts, list | tuple) and all(part is None or type(part) is int for part in parts)
+        report = cls(**{**raw, "parts_ms": tuple(parts) if is_list else ()})
         is_text = isinstance(report.split, str)
-        if not is_text or not all(type(raw[n]) is int or (raw[n] is None and n in _OPTIONAL) for n in _NUMBERS):
+        if (
+            not is_list
+            or not is_text
+            or not all(type(raw[n]) is int or (raw[n] is None and n in _OPTIONAL) for n in _NUMBERS)
+        ):
             raise CoordinatorError("a task sent a report with fields of the wrong type")
         return report
 
@@ -80,9 +88,9 @@ class SplitReport:
         )
 
     def _story(self) -> tuple[int | None, ...]:
-        return (self.position, self.watermark_ms, self.stamp_ms, self.rows, self.late_rows)
+        return (self.position, self.watermark_ms, self.stamp_ms, self.rows, self.late_rows, *self.parts_ms)
 
 
 _NAMES = {field.name: None for field in fields(SplitReport)}.keys()  # in order, and comparable as a set
 _OPTIONAL = frozenset({"watermark_ms", "stamp_ms", "next_ms"})
-_NUMBERS = tuple(name for name in _NAMES if name != "split")
+_NUMBERS = tuple(name for name in _NAMES if name not in ("split", "parts_ms"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,8 +12,13 @@ from numpy.typing import NDArray
 from datasources.errors import ExpressionError, RecordError
 from datasources.source.abilities import NullRowtime, ScanStrategy
 from datasources.source.reader import Chunk
+from watermark import first_beyond
 
-__all__ = ["EventTimes", "RowTimes"]
+__all__ = ["EventTimes", "RowTimes", "Stop", "stop_of"]
+
+
+_Mask = NDArray[np.bool_] | None
+_Times = tuple[NDArray[np.int64], _Mask]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,8 +29,9 @@ class EventTimes:
 
     Attributes:
         columns: the rows.
-        rowtimes_us, rowtimes_valid: the rowtime of each row.
+        rowtimes_us, rowtimes_valid: the rowtime of each row; of several attributes the earliest.
         candidates_us, candidates_valid: the candidate of each row; one beyond the ceiling does not count as one.
+        further: candidates and their masks of further attributes.
         chunk_rows: which row of the chunk each row is; None = the same.
         null_rows: how many rows up to here had no rowtime, dropped ones included.
         ahead_rows: how many candidates were beyond the ceiling.
@@ -38,10 +45,41 @@ class EventTimes:
     chunk_rows: NDArray[np.int64] | None
     null_rows: int
     ahead_rows: int
+    further: tuple[_Times, ...] = ()
 
     def chunk_row(self, row: int) -> int:
         """Return which row of the chunk `row` is."""
         return row if self.chunk_rows is None else int(self.chunk_rows[row])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stop:
+    """Where a range ends early: before a record with a candidate beyond what is allowed.
+
+    Attributes:
+        chunk_row: the record's first row in the chunk.
+        candidate_us: the largest candidate of its rows, µs.
+    """
+
+    chunk_row: int
+    candidate_us: int
+
+
+def stop_of(chunk: Chunk, times: EventTimes, allowed_us: int | None) -> Stop | None:
+    """Return where a range stops in this chunk, None if it does not. A record is read whole or not at all."""
+    if allowed_us is None:
+        return None
+    row = first_beyond(times.candidates_us, times.candidates_valid, allowed_us)
+    if row is None:
+        return None
+    first = chunk.record_start(times.chunk_row(row))
+    largest = int(times.candidates_us[row])
+    for other in range(row + 1, len(times.candidates_us)):
+        if chunk.record_start(times.chunk_row(other)) != first:
+            break
+        if times.candidates_valid is None or times.candidates_valid[other]:
+            largest = max(largest, int(times.candidates_us[other]))
+    return Stop(chunk_row=first, candidate_us=largest)
 
 
 class RowTimes:
@@ -54,9 +92,9 @@ class RowTimes:
 
     def __init__(self, strategy: ScanStrategy, *, ceiling_us: int | None) -> None:
         self._null_rowtime = strategy.null_rowtime
-        self._rowtime_text = strategy.rowtime.text
-        self._rowtime = strategy.rowtime.evaluator()
-        self._candidate = strategy.watermark.evaluator()
+        self._names = (strategy.attribute_name, *(each.name for each in strategy.further))
+        self._rowtimes = [e.evaluator() for e in (strategy.rowtime, *(each.rowtime for each in strategy.further))]
+        self._candidates = [e.evaluator() for e in (strategy.watermark, *(each.watermark for each in strategy.further))]
         self._ceiling_us = ceiling_us
 
     def of(self, chunk: Chunk) -> EventTimes:
@@ -73,37 +111,54 @@ class RowTimes:
                 raise
             raise RecordError(f"{chunk.place(error.row_index)}: {error.message}") from error
 
-    def before(self, chunk: Chunk, times: EventTimes, row: int) -> EventTimes:
-        """Return the times of the rows before `row`, as if the chunk ended there."""
-        cut = replace(chunk, columns=chunk.columns.slice(0, times.chunk_row(row)))
-        return self.of(cut)
+    def before(self, chunk: Chunk, stop: Stop) -> EventTimes:
+        """Return the times of the rows before a stop, as if the chunk ended there."""
+        return self.of(replace(chunk, columns=chunk.columns.slice(0, stop.chunk_row)))
 
     def _of(self, chunk: Chunk) -> EventTimes:
         columns = chunk.columns
-        rowtimes, valid = self._rowtime.event_time_us(columns)
+        rowtimes = [evaluator.event_time_us(columns) for evaluator in self._rowtimes]
+        valid = _all_valid(rowtimes)
         nulls = 0 if valid is None else int(len(valid) - np.count_nonzero(valid))
         chunk_rows = None
         if nulls and valid is not None and self._null_rowtime is NullRowtime.FAIL:
-            first = int(np.flatnonzero(~valid)[0])
-            raise RecordError(
-                f"{chunk.place(first)}: the time attribute '{self._rowtime_text}' is null. Set watermark.null-rowtime "
-                f"to 'keep' or 'drop' to let the query run."
-            )
+            raise self._null_error(chunk, rowtimes, int(np.flatnonzero(~valid)[0]))
         if nulls and valid is not None and self._null_rowtime is NullRowtime.DROP:
             chunk_rows = np.flatnonzero(valid)
             columns = columns.filter(pa.array(valid))
-            rowtimes, valid = self._rowtime.event_time_us(columns)
-        candidates, has_candidate = self._candidate.event_time_us(columns)
-        ahead, has_candidate = self._below_ceiling(candidates, has_candidate)
+            rowtimes = [evaluator.event_time_us(columns) for evaluator in self._rowtimes]
+        earliest_us, earliest_valid = _earliest(rowtimes)
+        ahead, candidates = self._candidates_of(columns)
+        (first_us, first_valid), *further = candidates
         return EventTimes(
             columns=columns,
-            rowtimes_us=rowtimes,
-            rowtimes_valid=valid,
-            candidates_us=candidates,
-            candidates_valid=has_candidate,
+            rowtimes_us=earliest_us,
+            rowtimes_valid=earliest_valid,
+            candidates_us=first_us,
+            candidates_valid=first_valid,
             chunk_rows=chunk_rows,
             null_rows=nulls,
             ahead_rows=ahead,
+            further=tuple(further),
+        )
+
+    def _candidates_of(self, columns: pa.RecordBatch) -> tuple[int, list[_Times]]:
+        """Return how many candidates are beyond the ceiling, and the candidates of each attribute."""
+        total, found = 0, []
+        for evaluator in self._candidates:
+            values, valid = evaluator.event_time_us(columns)
+            ahead, valid = self._below_ceiling(values, valid)
+            total += ahead
+            found.append((values, valid))
+        return total, found
+
+    def _null_error(self, chunk: Chunk, rowtimes: Sequence[_Times], row: int) -> RecordError:
+        nulls = [
+            name for name, (_, valid) in zip(self._names, rowtimes, strict=True) if valid is not None and not valid[row]
+        ]
+        return RecordError(
+            f"{chunk.place(row)}: the time attribute '{nulls[0]}' is null. Set watermark.null-rowtime to 'keep' or "
+            f"'drop' to let the query run."
         )
 
     def _below_ceiling(
@@ -118,3 +173,20 @@ class RowTimes:
         if not count:
             return 0, valid
         return count, ~ahead if valid is None else valid & ~ahead
+
+
+def _all_valid(times: Sequence[_Times]) -> _Mask:
+    """Return which rows have a value of every attribute; None = all."""
+    masks = [valid for _, valid in times if valid is not None]
+    return np.logical_and.reduce(masks) if masks else None
+
+
+def _earliest(times: Sequence[_Times]) -> _Times:
+    """Return the earliest value of each row over the attributes that have one, and which rows have any."""
+    if len(times) == 1:
+        return times[0]
+    latest = np.iinfo(np.int64).max
+    values = [us if valid is None else np.where(valid, us, latest) for us, valid in times]
+    masks = [valid for _, valid in times if valid is not None]
+    has_any = None if len(masks) < len(times) else np.logical_or.reduce(masks)
+    return np.minimum.reduce(values), has_any

@@ -85,24 +85,24 @@ class Settlement:
 
     def _settle_split(self, batch: Offset, split: SplitProgress, report: SplitReport | None) -> SplitProgress:
         if report is not None:
-            return self._at(split, report.position, report.watermark_ms, report.next_ms)
+            if report.next_ms is not None and self._note_stop is not None:
+                self._note_stop(split.split, report.position, report.next_ms)
+            return split.moved_to(
+                report.position, known_at=report.position, watermark_ms=report.watermark_ms, parts_ms=report.parts_ms
+            )
         moved = replace(split, start=split.end)
         if not self._has_watermark:
             return replace(moved, known_at=split.end)
         if split.rows and (self._is_aligned or batch.allowed_ms is not None):
             end = self._scan_again(batch, split, split.end)
-            next_ms = None if end.next_us is None else end.next_us // 1_000
-            return self._at(split, end.position, to_ms(end.watermark_us), next_ms)
+            if end.next_us is not None and self._note_stop is not None:
+                self._note_stop(split.split, end.position, end.next_us // 1_000)
+            return _known(split.moved_to(end.position, known_at=end.position, watermark_ms=None), end)
         if split.known_at == split.start:
             return moved
         # Missing for the second time: read the older range here, so that what is read again never grows.
         end = self._scan_again(batch, split, split.start)
-        return replace(moved, watermark_ms=to_ms(end.watermark_us), known_at=split.start)
-
-    def _at(self, split: SplitProgress, position: int, watermark_ms: int | None, next_ms: int | None) -> SplitProgress:
-        if next_ms is not None and self._note_stop is not None:
-            self._note_stop(split.split, position, next_ms)
-        return split.moved_to(position, known_at=position, watermark_ms=watermark_ms)
+        return replace(_known(moved, end), known_at=split.start)
 
     def _scan_again(self, batch: Offset, split: SplitProgress, end: int) -> ScanEnd:
         """Read [known_at, end): what lies before the batch was read whole, what lies in it may have been stopped."""
@@ -111,12 +111,20 @@ class Settlement:
             start=split.known_at,
             end=split.start,
             watermark_us=to_us(split.watermark_ms),
+            parts_us=tuple(map(to_us, split.parts_ms)),
             ceiling_us=bound_us(batch.ceiling_ms),
         )
-        found = ScanEnd(position=split.start, watermark_us=wanted.watermark_us)
+        found = ScanEnd(position=split.start, watermark_us=wanted.watermark_us, parts_us=wanted.parts_us)
         if wanted.start < wanted.end:
             found = self._scan(wanted)
         if end > split.start:
-            wanted = replace(wanted, start=split.start, end=end, watermark_us=found.watermark_us)
+            wanted = replace(
+                wanted, start=split.start, end=end, watermark_us=found.watermark_us, parts_us=found.parts_us
+            )
             found = self._scan(replace(wanted, allowed_us=bound_us(batch.allowed_ms)))
         return found
+
+
+def _known(split: SplitProgress, end: ScanEnd) -> SplitProgress:
+    """Return the split with the watermark that was found at the end of a range."""
+    return replace(split, watermark_ms=to_ms(end.watermark_us), parts_ms=tuple(map(to_ms, end.parts_us)))

@@ -40,6 +40,7 @@ class SplitProgress:
         moved_ms: wall clock, ms, at which the log's end was last seen to move or to be unread; idle time goes on
             from it after a restart.
         limit: where a bounded split ends for good; None = never.
+        parts_ms: the watermark of each time attribute, where there are several, ms; `watermark_ms` is their minimum.
         turn: the position from which this split is in processing time; None = it never is.
     """
 
@@ -52,8 +53,16 @@ class SplitProgress:
     moved_ms: int = 0
     limit: int | None = None
     turn: int | None = None
+    parts_ms: tuple[int | None, ...] = ()
 
-    def moved_to(self, position: int, *, known_at: int, watermark_ms: int | None) -> SplitProgress:
+    def moved_to(
+        self,
+        position: int,
+        *,
+        known_at: int,
+        watermark_ms: int | None,
+        parts_ms: tuple[int | None, ...] = (),
+    ) -> SplitProgress:
         """Return the split with nothing to read at `position`. Spelled out: planning does it for every split."""
         return SplitProgress(
             split=self.split,
@@ -65,6 +74,7 @@ class SplitProgress:
             moved_ms=self.moved_ms,
             limit=self.limit,
             turn=self.turn,
+            parts_ms=parts_ms,
         )
 
     @property

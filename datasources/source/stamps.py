@@ -34,6 +34,8 @@ _STAMP_TYPE = pa.timestamp("us", tz="UTC")
 class StampedSchema:
     """Builds output batches: the data columns, all nullable in Spark's schema, `_late` if asked for, the hidden ones.
 
+    Data columns are taken from the rows by name: rows may hold more, or hold them in another order.
+
     Args:
         output: the exact Arrow schema that Spark expects, hidden columns last if the source has them.
     """
@@ -41,8 +43,8 @@ class StampedSchema:
     def __init__(self, output: pa.Schema) -> None:
         self._output = output
         self._marks_late = LATE_COLUMN in output.names
-        self._data_types = [field.type for field in output if field.name not in RESERVED_COLUMNS]
-        self._nulls = [pa.nulls(1, type=data_type) for data_type in self._data_types]
+        self._data = [(field.name, field.type) for field in output if field.name not in RESERVED_COLUMNS]
+        self._nulls = [pa.nulls(1, type=data_type) for _, data_type in self._data]
 
     def plain(self, columns: pa.RecordBatch) -> pa.RecordBatch:
         """Return the rows of a source without watermark."""
@@ -63,7 +65,5 @@ class StampedSchema:
         return pa.RecordBatch.from_arrays([*self._nulls, *hidden], schema=self._output)
 
     def _cast(self, columns: pa.RecordBatch) -> list[pa.Array]:
-        return [
-            array if array.type == wanted else array.cast(wanted)
-            for array, wanted in zip(columns.columns, self._data_types, strict=True)
-        ]
+        arrays = [(columns.column(name), wanted) for name, wanted in self._data]
+        return [array if array.type == wanted else array.cast(wanted) for array, wanted in arrays]

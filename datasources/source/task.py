@@ -6,7 +6,8 @@ split's watermark at a known position, what the other splits contribute, the flo
 1. If the watermark before the range is not known (a report was lost), read [known_at, start) for the watermark only.
 2. Read [start, end), or less: a record beyond the allowed watermark ends the range before it. A row's stamp is the
    watermark *before* it: min(own split, other active splits), never below the floor. On-event the own part moves row by
-   row; on-periodic a batch is one tick and every row carries the floor.
+   row; on-periodic a batch is one tick and every row carries the floor. A pushed-down filter is applied to the
+   stamped rows, so that the watermark is that of all rows.
 3. Emit one heartbeat row: no data, the watermark after the last row.
 4. When the heartbeat was taken, report the end of each split. A consumer that stops early (LIMIT) gets no report.
 
@@ -20,21 +21,25 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from datasources.source.abilities import ScanStrategy
+from datasources.source.abilities import RowCondition, ScanStrategy
 from datasources.source.reader import ReadCounts, SplitReader, SplitReaderFactory
 from datasources.source.reports import SplitReport
-from datasources.source.rowtime import RowTimes
+from datasources.source.row_filter import RowFilter
+from datasources.source.rowtime import RowTimes, stop_of
 from datasources.source.split import SplitId
-from datasources.source.split_run import SplitRun
+from datasources.source.split_run import RunningWatermark, SplitRun
 from datasources.source.stamps import StampedSchema
-from watermark import first_beyond, running_watermarks
 
 __all__ = ["ScanEnd", "ScanRange", "SplitTask", "TaskPlan", "TaskReader", "scan_watermark"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SplitTask:
-    """One split's part of a task. Watermarks in µs; `others_us` None = no other split is active."""
+    """One split's part of a task. Watermarks in µs; `others_us` None = no other split is active.
+
+    Attributes:
+        parts_us: the watermark of each time attribute, where there are several; `watermark_us` is their minimum.
+    """
 
     split: SplitId
     known_at: int
@@ -42,6 +47,7 @@ class SplitTask:
     end: int
     watermark_us: int
     others_us: int | None
+    parts_us: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,12 +80,21 @@ class TaskReader:
         factory: opens the connector's reader.
         strategy: None for a plain source, which has no hidden columns, heartbeats or reports.
         stamped: the output schema.
+        condition: which rows are delivered; None = all.
     """
 
-    def __init__(self, *, factory: SplitReaderFactory, strategy: ScanStrategy | None, stamped: StampedSchema) -> None:
+    def __init__(
+        self,
+        *,
+        factory: SplitReaderFactory,
+        strategy: ScanStrategy | None,
+        stamped: StampedSchema,
+        condition: RowCondition | None = None,
+    ) -> None:
         self._factory = factory
         self._strategy = strategy
         self._stamped = stamped
+        self._filter = None if condition is None else RowFilter(condition)
 
     def run(self, plan: TaskPlan, report: Callable[[list[SplitReport]], None]) -> Iterator[pa.RecordBatch]:
         """Yield the batches of `plan`, then call `report` once.
@@ -103,7 +118,9 @@ class TaskReader:
             counts = ReadCounts()
             for chunk in reader.read(task.split, task.start, task.end):
                 counts = counts + chunk.counts
-                yield self._stamped.plain(chunk.columns)
+                rows = chunk.columns if self._filter is None else self._filter.plain(chunk)
+                if rows.num_rows or self._filter is None:
+                    yield self._stamped.plain(rows)
             reports.append(
                 SplitReport(
                     sequence=plan.sequence,
@@ -127,7 +144,9 @@ class TaskReader:
     ) -> Iterator[pa.RecordBatch]:
         reports = []
         for task in plan.splits:
-            run = SplitRun(plan, task, strategy, self._watermark_before(plan, task, strategy))
+            parts = self._parts_before(plan, task, strategy)
+            watermark = min(parts) if parts else self._watermark_before(plan, task, strategy)
+            run = SplitRun(plan, task, strategy, watermark, parts_us=parts)
             yield from self._rows(reader, task, run)
             if plan.heartbeat:
                 yield self._stamped.heartbeat(run.final_stamp_us())
@@ -141,6 +160,8 @@ class TaskReader:
         try:
             for chunk in chunks:
                 rows = run.take(chunk)
+                if self._filter is not None:
+                    rows = self._filter.stamped(rows, chunk)
                 if rows.columns.num_rows:
                     yield self._stamped.data(rows.columns, rows.stamps_us, rows.late)
                 if run.has_stopped:
@@ -152,14 +173,26 @@ class TaskReader:
     def _watermark_before(self, plan: TaskPlan, task: SplitTask, strategy: ScanStrategy) -> int:
         if task.known_at >= task.start:
             return task.watermark_us
+        return self._scan_before(plan, task, strategy).watermark_us
+
+    def _parts_before(self, plan: TaskPlan, task: SplitTask, strategy: ScanStrategy) -> tuple[int, ...]:
+        """Return the watermark of each attribute before the range; empty if there is one attribute only."""
+        if not strategy.further:
+            return ()
+        if task.known_at >= task.start:
+            return task.parts_us or (task.watermark_us,)
+        return self._scan_before(plan, task, strategy).parts_us
+
+    def _scan_before(self, plan: TaskPlan, task: SplitTask, strategy: ScanStrategy) -> ScanEnd:
         unknown = ScanRange(
             split=task.split,
             start=task.known_at,
             end=task.start,
             watermark_us=task.watermark_us,
+            parts_us=task.parts_us,
             ceiling_us=plan.ceiling_us,
         )
-        return scan_watermark(self._factory, strategy, unknown).watermark_us
+        return scan_watermark(self._factory, strategy, unknown)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,6 +205,7 @@ class ScanRange:
     watermark_us: int
     ceiling_us: int | None
     allowed_us: int | None = None
+    parts_us: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,24 +215,24 @@ class ScanEnd:
     position: int
     watermark_us: int
     next_us: int | None = None
+    parts_us: tuple[int, ...] = ()
 
 
 def scan_watermark(factory: SplitReaderFactory, strategy: ScanStrategy, wanted: ScanRange) -> ScanEnd:
     """Read a range without emitting it and return where it ends; only what the watermark needs is decoded."""
-    needed = frozenset((*strategy.watermark.columns, *strategy.rowtime.columns))
+    needed = strategy.columns
     reader = factory.open(only=needed)
     times = RowTimes(strategy, ceiling_us=wanted.ceiling_us)
-    watermark_us = wanted.watermark_us
+    running = RunningWatermark(strategy, wanted.watermark_us, wanted.parts_us)
+    position, next_us = wanted.end, None
     try:
         for chunk in reader.read(wanted.split, wanted.start, wanted.end):
             found = times.of(chunk)
-            candidates, valid = found.candidates_us, found.candidates_valid
-            stop = None if wanted.allowed_us is None else first_beyond(candidates, valid, wanted.allowed_us)
-            valid = valid if stop is None or valid is None else valid[:stop]
-            _, watermark_us = running_watermarks(candidates[:stop], valid, watermark_us)
+            stop = stop_of(chunk, found, wanted.allowed_us)
+            running.advance(found if stop is None else times.before(chunk, stop))
             if stop is not None:
-                position = chunk.position(found.chunk_row(stop))
-                return ScanEnd(position=position, watermark_us=watermark_us, next_us=int(candidates[stop]))
+                position, next_us = chunk.position(stop.chunk_row), stop.candidate_us
+                break
     finally:
         reader.close()
-    return ScanEnd(position=wanted.end, watermark_us=watermark_us)
+    return ScanEnd(position=position, watermark_us=running.watermark_us, next_us=next_us, parts_us=running.parts_us)

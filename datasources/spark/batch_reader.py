@@ -53,7 +53,10 @@ class TidemarkBatchReader(DataSourceReader):
         with spark_errors():
             source = self._scan.source
             reader = TaskReader(
-                factory=source.reader_factory(), strategy=source.strategy, stamped=StampedSchema(self._output)
+                factory=source.reader_factory(),
+                strategy=source.strategy,
+                stamped=StampedSchema(self._output),
+                condition=self._scan.condition,
             )
             yield from reader.run(partition.plan, lambda _: None)
 

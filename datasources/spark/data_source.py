@@ -53,7 +53,7 @@ class TidemarkDataSource(DataSource):
         return TidemarkStreamReader(scan, arrow_output_schema(schema), self.binding)
 
     def _scan(self) -> Scan:
-        return build_scan(self.connector, dict(self.options), self.binding.defaults)
+        return build_scan(self.connector, dict(self.options), self.binding.defaults, self.binding.functions)
 
 
 def _require_own_schema(schema: StructType, scan: Scan) -> None:

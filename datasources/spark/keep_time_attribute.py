@@ -15,8 +15,8 @@ from pyspark.sql.types import TimestampNTZType, TimestampType
 
 from datasources.durations import parse_duration_ms
 from datasources.errors import QueryError
-from datasources.spark.attach import DELAY_KEY
 from datasources.spark.plan_walk import attached_delays_ms, projected_expression
+from datasources.spark.time_attributes import ROWTIME, time_metadata
 
 __all__ = ["keep_time_attribute"]
 
@@ -41,7 +41,8 @@ def keep_time_attribute(df: DataFrame, column: str, *, shift: str | None = None)
         raise QueryError(f"column '{column}' is {df.schema[column].dataType.simpleString()}, not a timestamp")
     _require_no_past(df, column, shift)
     delay_ms = _delay_of(df)
-    return df.withColumn(column, F.col(f"`{column}`").alias(column, metadata={DELAY_KEY: delay_ms}))
+    marks = time_metadata(time=ROWTIME, delay_ms=delay_ms)
+    return df.withColumn(column, F.col(f"`{column}`").alias(column, metadata=marks))
 
 
 def _require_no_past(df: DataFrame, column: str, shift: str | None) -> None:

@@ -1,13 +1,8 @@
-"""Questions to Spark's analysed plan, asked through the JVM gateway.
-
-The plan is walked as objects, never parsed as text, except for the one line of EventTimeWatermark, which Spark does not
-truncate.
-"""
+"""Questions to Spark's analysed plan, asked through the JVM gateway. The plan is walked as objects, never as text."""
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,28 +10,29 @@ from datasources.source.stamps import HEARTBEAT_COLUMN, WATERMARK_COLUMN
 
 __all__ = ["attached_delays_ms", "forgets_duplicates_at_once", "is_fully_attached", "projected_expression"]
 
-_EVENT_TIME_WATERMARK = re.compile(r"EventTimeWatermark .*?_watermark#(\d+)")
+_FACTS_KEY = "tidemark"
 
 
 def is_fully_attached(plan: Any) -> bool:
-    """Return whether every source in the plan that has the hidden columns is attached on its own `_watermark`."""
-    attached = _attached_ids(plan)
+    """Return whether every source in the plan that has the hidden columns is attached on its own `_watermark`.
+
+    An operator of ours that stands between a source and its attachment gives the column a new id; it counts as long
+    as the way down has one streaming input at every node: what comes from two sources would have the larger stamp.
+    """
+    attached = {
+        watermark_id for node in _watermark_nodes(plan) for watermark_id in (_event_time_id(node), _input_id(node))
+    }
     return all(watermark_id in attached for watermark_id, _ in _hidden_leaves(plan))
 
 
 def attached_delays_ms(plan: Any) -> list[int]:
     """Return the delay of each attached source in the plan, ms."""
-    attached = _attached_ids(plan)
-    return [
-        int(metadata.get("tidemark", {}).get("delay_ms", 0))
-        for watermark_id, metadata in _hidden_leaves(plan)
-        if watermark_id in attached
-    ]
+    return [int(facts.get("delay_ms", 0)) for node in _watermark_nodes(plan) if (facts := _facts(node)) is not None]
 
 
 def forgets_duplicates_at_once(plan: Any) -> bool:
     """Return whether dropDuplicatesWithinWatermark runs on a source of which nobody said how late its rows may be."""
-    facts = [metadata.get("tidemark", {}) for _, metadata in _hidden_leaves(plan)]
+    facts = [found for node in _watermark_nodes(plan) if (found := _facts(node)) is not None]
     if all(fact.get("is_delay_known", True) for fact in facts):
         return False
     return any(_kind(node) == "DeduplicateWithinWatermark" for node in _nodes(plan))
@@ -53,8 +49,44 @@ def projected_expression(plan: Any, column: str) -> str | None:
     return None
 
 
-def _attached_ids(plan: Any) -> set[int]:
-    return {int(number) for number in _EVENT_TIME_WATERMARK.findall(str(plan.toString()))}
+def _watermark_nodes(plan: Any) -> Iterator[Any]:
+    """Give the nodes that attach a stream: an EventTimeWatermark on a column `_watermark`."""
+    for node in _nodes(plan):
+        if _kind(node) == "EventTimeWatermark" and str(node.eventTime().name()) == WATERMARK_COLUMN:
+            yield node
+
+
+def _event_time_id(node: Any) -> int:
+    return int(node.eventTime().exprId().id())
+
+
+def _input_id(node: Any) -> int | None:
+    """Return the id of `_watermark` in the one source that a node reads, None if it reads none or several."""
+    leaf = _only_input(node)
+    found = [] if leaf is None else list(_hidden_leaves(leaf))
+    return found[0][0] if found else None
+
+
+def _only_input(node: Any) -> Any | None:
+    while True:
+        children = [child for child in _items(node.children()) if child.isStreaming()]
+        if not children:
+            return node
+        if len(children) > 1:
+            return None
+        node = children[0]
+
+
+def _facts(node: Any) -> dict[str, Any] | None:
+    """Return what `_watermark` says about its time attribute, below the operators that dropped its metadata too."""
+    own = json.loads(node.eventTime().metadata().json()).get(_FACTS_KEY)
+    if isinstance(own, dict):
+        return own
+    leaf = _only_input(node)
+    for _, metadata in [] if leaf is None else _hidden_leaves(leaf):
+        below = metadata.get(_FACTS_KEY)
+        return below if isinstance(below, dict) else None
+    return None
 
 
 def _hidden_leaves(plan: Any) -> Iterator[tuple[int, dict[str, Any]]]:

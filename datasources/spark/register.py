@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from datasources.errors import OptionError
@@ -16,9 +16,10 @@ from datasources.spark.session_checks import require_classic
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from datasources.expressions.function_call import ReaderFunction
     from datasources.observe.server import Observer
 
-__all__ = ["GLOBAL_PREFIX", "register_formats", "session_defaults"]
+__all__ = ["GLOBAL_PREFIX", "register_formats", "session_defaults", "session_functions"]
 
 _logger = logging.getLogger(__name__)
 
@@ -36,7 +37,11 @@ _UI_PORT = f"{GLOBAL_PREFIX}ui.port"
 
 
 def register_formats(
-    spark: SparkSession, formats: Sequence[type[TidemarkDataSource]], *, again: bool = True
+    spark: SparkSession,
+    formats: Sequence[type[TidemarkDataSource]],
+    *,
+    again: bool = True,
+    functions: Mapping[str, ReaderFunction] | None = None,
 ) -> Coordinator:
     """Make the formats known to a session, start the application's coordinator once, listen to the session's queries.
 
@@ -47,6 +52,8 @@ def register_formats(
         spark: the session.
         formats: the classes; each is bound to the application's coordinator and the session's facts.
         again: also bind formats that are bound to the same already. Spark logs a warning for each replacement.
+        functions: the user's own functions that expressions may call, by name; they travel to executors with the
+            class. None = those of the last call.
 
     Raises:
         QueryError: the session is a Spark Connect client.
@@ -55,9 +62,12 @@ def register_formats(
     require_classic(spark)
     coordinator = _application_coordinator(spark)
     observer = _application_observer(spark, coordinator)
+    if functions is not None:
+        spark._tidemark_functions = dict(functions)  # noqa: SLF001 - lives as long as the session
     binding = Binding(
         endpoint=coordinator.endpoint,
         defaults=session_defaults(spark),
+        functions=session_functions(spark),
         is_watched=observer is not None,
         most_tasks=_TASKS_PER_SLOT * spark.sparkContext.defaultParallelism,
     )
@@ -86,6 +96,12 @@ def session_defaults(spark: SparkSession) -> dict[str, str]:
         if value is not None:
             defaults[key] = value
     return defaults
+
+
+def session_functions(spark: SparkSession) -> dict[str, ReaderFunction]:
+    """Return the user's own functions that are bound to the session's formats, by name."""
+    functions: dict[str, ReaderFunction] = getattr(spark, "_tidemark_functions", {})
+    return functions
 
 
 def _application_coordinator(spark: SparkSession) -> Coordinator:

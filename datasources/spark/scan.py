@@ -5,22 +5,27 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
 
-import pyarrow as pa
-
-from datasources.errors import OptionError
-from datasources.expressions import CompiledExpression, compile_rowtime, compile_watermark
+from datasources.expressions import compile_filter
 from datasources.formats.ddl import schema_ddl
 from datasources.options import OptionGroup, lower_keys, parse_group, reject_unknown
-from datasources.source.abilities import LateRows, ProcessingTime, ScanStrategy
+from datasources.source.abilities import LateRows, ProcessingTime, RowCondition
 from datasources.source.connector import ScanSource, SessionFacts
 from datasources.source.offset import Identity
 from datasources.source.planner import PlannerSettings
-from datasources.spark.scan_options import AllIdle, OnChange, ScanOptions, SessionOptions, WatermarkOptions
+from datasources.spark.further_attributes import further_options, is_numbered, require_fitting
+from datasources.spark.pushed import delivered_columns, with_decoded_columns, with_metadata_columns
+from datasources.spark.scan_options import OnChange, ScanOptions, SessionOptions, WatermarkOptions
+from datasources.spark.strategy import build_strategy
+
+if TYPE_CHECKING:
+    from datasources.expressions.function_call import ReaderFunction
 
 __all__ = ["Scan", "build_scan"]
 
+_NO_FUNCTIONS: Final[Mapping[str, ReaderFunction]] = MappingProxyType({})
 _LONGEST_PLAIN_TEXT = 1_000
 
 
@@ -36,6 +41,8 @@ class Scan:
             option says how late rows may be, so it is 0.
         session: zone and ANSI flag that the expressions were compiled for.
         is_instant: whether the time attribute is a TIMESTAMP; a TIMESTAMP_NTZ has no place on the clock.
+        columns: the data columns that are delivered; None = all of the source's.
+        condition: which rows are delivered; None = all.
     """
 
     source: ScanSource
@@ -44,6 +51,8 @@ class Scan:
     delay_ms: int | None
     session: SessionFacts
     is_instant: bool = True
+    columns: tuple[str, ...] | None = None
+    condition: RowCondition | None = None
 
     @property
     def identity(self) -> Identity:
@@ -80,77 +89,60 @@ class Scan:
         late = "" if strategy.late_rows is LateRows.KEEP else f", late rows {strategy.late_rows.value}"
         processing = strategy.processing_time
         turn = "" if processing is ProcessingTime.NEVER else f", processing time {processing.value}"
-        text = f"{strategy.rowtime.text} AS {strategy.watermark.text}, {strategy.emit.value}{zone}{ansi}{late}{turn}"
+        name = "" if strategy.attribute is None else f"{strategy.attribute} = "
+        text = f"{name}{strategy.rowtime.text} AS {strategy.watermark.text}, {strategy.emit.value}"
+        text += "".join(f"; {a.name} = {a.rowtime.text} AS {a.watermark.text}" for a in strategy.further)
+        text = f"{text}{zone}{ansi}{late}{turn}"
         return _fingerprint(text)
 
 
-def build_scan(connector: type[ScanSource], options: Mapping[str, str], defaults: Mapping[str, str]) -> Scan:
+def build_scan(
+    connector: type[ScanSource],
+    options: Mapping[str, str],
+    defaults: Mapping[str, str],
+    functions: Mapping[str, ReaderFunction] = _NO_FUNCTIONS,
+) -> Scan:
     """Return the scan that `options` describe.
 
     Args:
         connector: which source.
         options: as the user gave them, any case of keys.
         defaults: what register() bound: session facts and global options; the user's options come first.
+        functions: the user's own functions that expressions may call, by name.
 
     Raises:
         OptionError, ExpressionError, SchemaError: saying what to do.
     """
     merged = {**lower_keys(defaults), **lower_keys(options)}
     groups: list[type[OptionGroup]] = [*connector.option_groups, WatermarkOptions, ScanOptions, SessionOptions]
+    further = further_options(merged)
+    merged = {key: value for key, value in merged.items() if not is_numbered(key)}
     reject_unknown(merged, groups, prefixes=connector.option_prefixes, what=connector.format_name)
     watermark = parse_group(WatermarkOptions, merged)
+    require_fitting(further, watermark)
+    wanted = parse_group(ScanOptions, merged)
     facts = parse_group(SessionOptions, merged)
     session = SessionFacts(time_zone=facts.time_zone, ansi=facts.ansi)
-    source = connector.create(merged, session)
-    delay_ms, is_instant = None, True
-    if watermark.rowtime is not None and watermark.expression is not None:
-        strategy, compiled, is_instant = _strategy(source, watermark, session)
-        source = source.apply_watermark(strategy)
-        delay_ms = _delay_ms(compiled, watermark)
-    return Scan(
-        source=source,
-        watermark=watermark,
-        max_rows_per_batch=parse_group(ScanOptions, merged).max_rows_per_batch,
-        delay_ms=delay_ms,
-        session=session,
-        is_instant=is_instant,
-    )
-
-
-def _strategy(
-    source: ScanSource, options: WatermarkOptions, session: SessionFacts
-) -> tuple[ScanStrategy, CompiledExpression, bool]:
-    assert options.rowtime is not None
-    assert options.expression is not None
-    zone: dict[str, Any] = {"time_zone": session.time_zone, "ansi": session.ansi}
-    rowtime = compile_rowtime(options.rowtime, source.schema)
-    watermark = compile_watermark(options.expression, source.schema, rowtime=options.rowtime, **zone)
-    is_instant = pa.types.is_timestamp(rowtime.result_type) and rowtime.result_type.tz is not None
-    if options.processing_time is not ProcessingTime.NEVER and not is_instant:
-        raise OptionError(
-            f"option 'watermark.processing-time' needs a time attribute of type TIMESTAMP: '{options.rowtime}' is a "
-            f"TIMESTAMP_NTZ, which has no place on the clock."
+    source = with_metadata_columns(connector.create(merged, session), wanted.metadata)
+    built = build_strategy(source.schema, watermark, session, functions, further)
+    if built is not None:
+        source = source.apply_watermark(built.strategy)
+    columns = delivered_columns(source.schema, wanted.columns)
+    condition = None
+    if wanted.filter is not None:
+        condition = compile_filter(
+            wanted.filter, source.schema, time_zone=session.time_zone, ansi=session.ansi, functions=functions
         )
-    strategy = ScanStrategy(
-        rowtime=rowtime,
+    return Scan(
+        source=with_decoded_columns(source, columns, condition),
         watermark=watermark,
-        emit=options.emit_strategy,
-        idle_timeout_ms=options.effective_idle_timeout_ms,
-        null_rowtime=options.null_rowtime,
-        max_ahead_ms=options.max_ahead_ms,
-        heartbeat_interval_ms=options.effective_heartbeat_interval_ms,
-        late_rows=options.late_rows,
-        alignment=options.alignment,
-        advances_when_idle=options.all_idle is AllIdle.PROCESSING_TIME,
-        processing_time=options.processing_time,
+        max_rows_per_batch=wanted.max_rows_per_batch,
+        delay_ms=None if built is None else built.delay_ms,
+        session=session,
+        is_instant=built is None or built.is_instant,
+        columns=columns,
+        condition=condition,
     )
-    return strategy, watermark, is_instant
-
-
-def _delay_ms(watermark: CompiledExpression, options: WatermarkOptions) -> int | None:
-    if watermark.constant_delay_ms is not None:
-        return watermark.constant_delay_ms
-    return options.dedup_horizon_ms
 
 
 def _fingerprint(text: str) -> str:

@@ -11,12 +11,22 @@ from pyspark.sql.types import BooleanType, StructField, StructType, TimestampTyp
 
 from datasources.errors import QueryError
 from datasources.source.abilities import LateRows
+from datasources.source.clock_only import ClockOnly
 from datasources.source.stamps import HEARTBEAT_COLUMN, LATE_COLUMN, WATERMARK_COLUMN
 from datasources.spark.scan import Scan
+from datasources.spark.time_attributes import PROCTIME, ROWTIME
 
-__all__ = ["TimeAttribute", "arrow_output_schema", "spark_schema", "time_attribute_of"]
+__all__ = [
+    "FACTS_KEY",
+    "TimeAttribute",
+    "arrow_output_schema",
+    "spark_schema",
+    "time_attribute_of",
+    "watermark_facts",
+]
 
-_METADATA_KEY = "tidemark"
+FACTS_KEY = "tidemark"
+"""The key under which the metadata of `_watermark` holds the facts of its time attribute."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,10 +36,14 @@ class TimeAttribute:
     Attributes:
         path: the column, nested ones with dots.
         delay_ms: the value for `spark.watermarkDelayMs`.
+        is_local: whether it is a TIMESTAMP_NTZ: stamps are then its wall clock read as UTC.
+        time: `time_attributes.ROWTIME` or PROCTIME.
     """
 
     path: str
     delay_ms: int
+    is_local: bool = False
+    time: str = ROWTIME
 
 
 def spark_schema(scan: Scan) -> StructType:
@@ -38,22 +52,43 @@ def spark_schema(scan: Scan) -> StructType:
     Data columns are nullable, because heartbeat rows hold nulls; the reader itself enforces NOT NULL on data rows.
     The hidden columns are declared NOT NULL: a null in them would lose rows silently.
     """
-    data = from_arrow_schema(scan.source.schema, prefer_timestamp_ntz=True)
+    whole = scan.source.schema
+    delivered = whole if scan.columns is None else pa.schema([whole.field(name) for name in scan.columns])
+    data = from_arrow_schema(delivered, prefer_timestamp_ntz=True)
     fields = [StructField(f.name, f.dataType, nullable=True) for f in data.fields]
     strategy = scan.source.strategy
     if strategy is not None:
-        attribute = {
-            "attribute": strategy.rowtime.text,
-            "delay_ms": scan.delay_ms or 0,
-            "is_delay_known": scan.delay_ms is not None,
-        }
+        facts = watermark_facts(
+            attribute=strategy.attribute_name,
+            delay_ms=scan.delay_ms,
+            is_local=not scan.is_instant,
+            is_clock=isinstance(strategy.rowtime, ClockOnly),
+        )
         if strategy.late_rows is LateRows.MARK:
             fields.append(StructField(LATE_COLUMN, BooleanType(), nullable=True))
         fields += [
-            StructField(WATERMARK_COLUMN, TimestampType(), nullable=False, metadata={_METADATA_KEY: attribute}),
+            StructField(WATERMARK_COLUMN, TimestampType(), nullable=False, metadata={FACTS_KEY: facts}),
             StructField(HEARTBEAT_COLUMN, BooleanType(), nullable=False),
         ]
     return StructType(fields)
+
+
+def watermark_facts(*, attribute: str, delay_ms: int | None, is_local: bool, is_clock: bool) -> dict[str, Any]:
+    """Return what the metadata of `_watermark` says, under `FACTS_KEY`.
+
+    Args:
+        attribute: the time attribute, nested ones with dots.
+        delay_ms: by how much the watermark is behind it; None = not constant.
+        is_local: whether it is a TIMESTAMP_NTZ.
+        is_clock: whether it is processing time.
+    """
+    return {
+        "attribute": attribute,
+        "delay_ms": delay_ms or 0,
+        "is_delay_known": delay_ms is not None,
+        "is_local": is_local,
+        "time": PROCTIME if is_clock else ROWTIME,
+    }
 
 
 def arrow_output_schema(schema: StructType) -> pa.Schema:
@@ -72,10 +107,15 @@ def time_attribute_of(schema: StructType) -> TimeAttribute:
             f"the DataFrame has no columns '{WATERMARK_COLUMN}' and '{HEARTBEAT_COLUMN}'. Load it from a Tidemark "
             f"source with the options watermark.for and watermark.as, and attach it before any select()."
         )
-    raw: Any = schema[WATERMARK_COLUMN].metadata.get(_METADATA_KEY)
+    raw: Any = schema[WATERMARK_COLUMN].metadata.get(FACTS_KEY)
     if not isinstance(raw, dict):
         raise QueryError(
             f"the column '{WATERMARK_COLUMN}' lost its metadata: call with_source_watermark() directly on the loaded "
             f"DataFrame."
         )
-    return TimeAttribute(path=str(raw["attribute"]), delay_ms=int(raw["delay_ms"]))
+    return TimeAttribute(
+        path=str(raw["attribute"]),
+        delay_ms=int(raw["delay_ms"]),
+        is_local=bool(raw.get("is_local", False)),
+        time=str(raw.get("time", ROWTIME)),
+    )

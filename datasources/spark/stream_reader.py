@@ -193,7 +193,10 @@ class TidemarkStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
                 channel.require_admission()
             source = self._scan.source
             reader = TaskReader(
-                factory=source.reader_factory(), strategy=source.strategy, stamped=StampedSchema(self._output)
+                factory=source.reader_factory(),
+                strategy=source.strategy,
+                stamped=StampedSchema(self._output),
+                condition=self._scan.condition,
             )
             yield from reader.run(partition.plan, channel.report if channel else lambda _: None)
 

@@ -1,0 +1,6 @@
+"""Operators with state of our own, on Spark's transformWithState. They read loaded streams, below the attach step."""
+
+from datasources.spark.operators.session_windows import session_windows
+from datasources.spark.operators.state_settings import configure_state
+
+__all__ = ["configure_state", "session_windows"]

@@ -1,0 +1,100 @@
+"""Keys as a PARTITION BY sees them: which columns can be one, which bucket a key goes to, which rows have equal keys.
+
+Equal is what GROUP BY calls equal: NULL equals NULL, -0.0 equals 0.0, every NaN equals every other. CHAR columns come
+padded and decimals in their column's scale, so that their bytes are canonical already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+from pyspark.sql import Column
+from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
+from pyspark.sql.types import DataType, DoubleType, FloatType, StringType, StructType
+
+from datasources.errors import QueryError
+
+__all__ = ["HASH_VERSION", "bucket_of", "equal_codes", "require_keys"]
+
+HASH_VERSION: Final = "xxhash64-42-1"
+"""Names how a key finds its bucket; stored in the state, because another way would look for keys in wrong buckets."""
+
+_REFUSED: Final = frozenset({"array", "map", "struct", "variant", "calendar_interval", "void"})
+_MOST_CODES: Final = 1 << 31
+
+
+def require_keys(schema: StructType, keys: Sequence[str]) -> tuple[str, ...]:
+    """Return the keys as the schema spells them.
+
+    Raises:
+        QueryError: there is no such column, or its type cannot be a key.
+    """
+    names = {field.name.lower(): field for field in schema.fields}
+    found = []
+    for key in keys:
+        field = names.get(key.lower())
+        if field is None:
+            raise QueryError(f"there is no column '{key}' to partition by; columns: {', '.join(schema.names)}.")
+        _require_type(field.name, field.dataType)
+        found.append(field.name)
+    return tuple(found)
+
+
+def _require_type(name: str, data_type: DataType) -> None:
+    if data_type.typeName() in _REFUSED:
+        raise QueryError(
+            f"column '{name}' of type {data_type.simpleString().upper()} cannot partition sessions: partition by plain "
+            f"columns, for a struct by its fields."
+        )
+    if isinstance(data_type, StringType) and getattr(data_type, "collation", "UTF8_BINARY") != "UTF8_BINARY":
+        raise QueryError(
+            f"column '{name}' has the collation {data_type.collation}, under which different texts are equal: "
+            f"partition by `lower({name})` or a column with the collation UTF8_BINARY."
+        )
+
+
+def bucket_of(schema: StructType, keys: Sequence[str], buckets: int) -> Column:
+    """Return the bucket of a row, 0 to `buckets` - 1, as a Spark expression; without keys there is one bucket."""
+    if not keys:
+        return F.lit(0)
+    hashed = F.xxhash64(*(_canonical(key, schema[key].dataType) for key in keys))
+    return F.pmod(hashed, F.lit(buckets)).cast("int")
+
+
+def _canonical(key: str, data_type: DataType) -> Column:
+    column = F.col(f"`{key}`")
+    if not isinstance(data_type, FloatType | DoubleType):
+        return column
+    typed = data_type.simpleString()
+    is_zero = column == F.lit(0).cast(typed)
+    return F.when(F.isnan(column), F.lit("NaN").cast(typed)).when(is_zero, F.lit(0).cast(typed)).otherwise(column)
+
+
+def equal_codes(columns: Sequence[pa.ChunkedArray], rows: int) -> NDArray[np.int64]:
+    """Return a number per row, the same where all columns are equal. Without columns all rows are."""
+    codes = np.zeros(rows, dtype=np.int64)
+    highest = 1
+    for column in columns:
+        found, count = _column_codes(column)
+        if highest * count > _MOST_CODES:
+            _, codes = np.unique(codes, return_inverse=True)
+            highest = int(codes.max(initial=0)) + 1
+        codes = codes * count + found
+        highest *= count
+    return codes
+
+
+def _column_codes(column: pa.ChunkedArray) -> tuple[NDArray[np.int64], int]:
+    array: Any = column.combine_chunks()
+    if isinstance(array, pa.ChunkedArray):
+        array = pa.concat_arrays(array.chunks) if array.num_chunks else pa.array([], type=array.type)
+    if pa.types.is_floating(array.type):
+        not_a_number = pa.scalar(float("nan"), type=array.type)
+        array = pc.if_else(pc.is_nan(array), not_a_number, pc.add(array, pa.scalar(0.0, type=array.type)))
+    encoded = array.dictionary_encode(null_encoding="encode")
+    return encoded.indices.to_numpy().astype(np.int64), len(encoded.dictionary) or 1

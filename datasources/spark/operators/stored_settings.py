@@ -1,0 +1,53 @@
+"""What an operator's state was made with. Found different after a restart, the state would be read wrongly: refused."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Self
+
+from datasources.errors import OffsetError
+
+__all__ = ["STATE_VERSION", "StoredSettings"]
+
+STATE_VERSION: Final = 1
+"""The form of the state; raised whenever that changes."""
+
+_VERSION: Final = "state version"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredSettings:
+    """Settings as they are written beside a bucket's state.
+
+    Attributes:
+        text: JSON with sorted keys, names as users know them.
+    """
+
+    text: str
+
+    @classmethod
+    def of(cls, settings: Mapping[str, object]) -> Self:
+        """Return settings with the version of the state added."""
+        return cls(text=json.dumps({_VERSION: STATE_VERSION, **settings}, sort_keys=True))
+
+    def require_same(self, stored: str) -> None:
+        """Raise unless the state was made with the same settings.
+
+        Raises:
+            OffsetError: naming each setting that differs, the stored value and the present one.
+        """
+        if stored == self.text:
+            return
+        was: dict[str, Any] = json.loads(stored)
+        now: dict[str, Any] = json.loads(self.text)
+        changed = [
+            f"{name} was {was.get(name, 'not set')} and is {now.get(name, 'not set')}"
+            for name in sorted({*was, *now})
+            if was.get(name) != now.get(name)
+        ]
+        raise OffsetError(
+            f"the checkpoint's session windows were made with other settings: {'; '.join(changed)}. Their rows lie "
+            f"where the stored settings say: go back to those, or start with a new checkpoint."
+        )
