@@ -1,4 +1,4 @@
-"""The console script `tidemark`: demo, doctor, options, replay, watch.
+"""The console script `tidemark`: demo, doctor, options, replay, sql, watch.
 
 Errors of ours are one paragraph on standard error and exit status 2; there is a traceback for our bugs only. Commands
 import what they need when they run: `tidemark doctor` must work where half of it is missing.
@@ -161,6 +161,33 @@ def replay(file: Annotated[Path, typer.Argument(metavar="FILE.json", help="A tim
     from watermark.__main__ import main as replay_file
 
     raise typer.Exit(replay_file([str(file)]))
+
+
+@app.command()
+def sql(
+    file: Annotated[Path | None, typer.Option("-f", "--file", metavar="FILE", help="Run this script.")] = None,
+    text: Annotated[
+        str | None, typer.Option("-e", "--execute", metavar="TEXT", help="Run these statements, after the file's.")
+    ] = None,
+    catalog: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Where tables, views and functions are kept; without it they end with this."),
+    ] = None,
+    conf: Annotated[
+        list[str] | None, typer.Option(metavar="KEY=VALUE", help="A setting of Spark's, such as spark.master=local[2].")
+    ] = None,
+    no_wait: Annotated[  # noqa: FBT002 - a flag of the command line
+        bool, typer.Option("--no-wait", help="End after the last statement; queries that still run are stopped.")
+    ] = False,
+) -> None:
+    """Run SQL: a script, or an interactive prompt. A script ends with its queries, or at its first error."""
+    from datasources.sql.shell_command import ShellRequest, run_shell
+    from datasources.sql.shell_session import parse_settings
+
+    request = ShellRequest(
+        file=file, text=text, catalog=catalog, settings=parse_settings(conf or ()), is_awaited=not no_wait
+    )
+    raise typer.Exit(run_shell(request, _console()))
 
 
 @app.command()

@@ -48,7 +48,7 @@ def test_the_version_is_that_of_the_distribution(tidemark):
 def test_the_help_lists_every_command(tidemark):
     status, output, _ = tidemark("--help")
     assert status == 0
-    assert all(name in output for name in ("demo", "doctor", "options", "replay"))
+    assert all(name in output for name in ("demo", "doctor", "options", "replay", "sql", "watch"))
 
 
 def test_a_replay_prints_what_the_module_prints(tidemark, capfd):

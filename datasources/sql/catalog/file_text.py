@@ -1,0 +1,48 @@
+"""A definition as the text of a file: its properties as one JSON object, a line for each."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from datasources.errors import SqlError
+
+__all__ = ["properties_in", "text_of"]
+
+
+def text_of(properties: Mapping[str, str]) -> str:
+    """Return the text of a file."""
+    return json.dumps(properties, indent=2, ensure_ascii=False) + "\n"
+
+
+def properties_in(text: bytes) -> dict[str, str]:
+    """Return the properties in a file.
+
+    Raises:
+        SqlError: it is not what `text_of` writes; the message does not name the file.
+    """
+    try:
+        found = json.loads(text.decode("utf-8"), object_pairs_hook=_without_doubles)
+    except json.JSONDecodeError as error:
+        raise SqlError(
+            f"it is cut short or was damaged: {error.msg} at line {error.lineno}, column {error.colno}."
+        ) from None
+    except UnicodeDecodeError as error:
+        raise SqlError(f"it is no UTF-8 text: byte {error.start + 1} is damaged.") from None
+    except RecursionError:
+        raise SqlError("it is nested deeply; it has to be one JSON object of texts.") from None
+    if not isinstance(found, dict):
+        raise SqlError("it is no JSON object of texts.")
+    for key, value in found.items():
+        if not isinstance(value, str):
+            raise SqlError(f"property '{key}' is no text: put its value between double quotes.")
+    return found
+
+
+def _without_doubles(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        keys = [key for key, _ in pairs]
+        double = next(key for key in keys if keys.count(key) > 1)
+        raise SqlError(f"property '{double}' is there twice.")
+    return found

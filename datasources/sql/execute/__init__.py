@@ -1,0 +1,1 @@
+"""What each statement does: one family per file."""

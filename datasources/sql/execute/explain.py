@@ -1,0 +1,79 @@
+"""EXPLAIN: how a query is rewritten, each table's tree, what was pushed and what was not, and Spark's own plan."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from datasources.sql.execute.insert import query_text
+from datasources.sql.execute.queries import query_frame
+from datasources.sql.planner.explain import explain_tree
+from datasources.sql.planner.plan_json import abilities_of, to_json
+from datasources.sql.planner.tree import scan_of
+from datasources.sql.query import rewrite_query
+from datasources.sql.result import StatementResult
+from datasources.sql.statements import Explain, ExplainMode, Insert
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from datasources.sql.relation import QueryPlan
+    from datasources.sql.relations import StatementRelations
+    from datasources.sql.state import SessionState
+
+__all__ = ["explain"]
+
+
+def explain(state: SessionState, statement: Explain) -> StatementResult:
+    """Return the plan of a query without running it, as a tree or as JSON."""
+    inner = statement.statement
+    source = query_text(inner) if isinstance(inner, Insert) else inner.source
+    relations = state.relations()
+    try:
+        plan = rewrite_query(source, relations)
+        frame = query_frame(state, plan, source, relations)
+        if statement.mode is ExplainMode.JSON:
+            text = json.dumps(_json(plan, relations), indent=2)
+        else:
+            text = _tree(plan, relations, frame)
+    finally:
+        relations.close()
+    return StatementResult(kind="EXPLAIN", columns=("plan",), rows=((text,),), hints=(*statement.hints, *plan.hints))
+
+
+def _tree(plan: QueryPlan, relations: StatementRelations, frame: DataFrame) -> str:
+    parts = []
+    if not plan.is_untouched:
+        parts.append("== Query ==\n" + plan.text.strip())
+    for step in relations.steps:
+        times = f" (event time: {', '.join(step.event_times)})" if step.event_times else ""
+        parts.append(f"== {step.shown or step.view}{times} ==\n{step.view} := {step.text.strip()}")
+    parts += [f"== Table {t.use.name} ==\n{explain_tree(t.tree)}" for t in relations.tables]
+    parts.append("== Spark ==\n" + _spark(frame))
+    return "\n\n".join(parts)
+
+
+def _spark(frame: DataFrame) -> str:
+    """Spark's physical plan; of a stream the logical one, because there is no other before a batch is run."""
+    execution = frame._jdf.queryExecution()  # noqa: SLF001 - explain() only prints, and refuses streams
+    if not frame.isStreaming:
+        return str(execution.executedPlan().toString()).strip()
+    return str(execution.analyzed().toString()).strip()
+
+
+def _json(plan: QueryPlan, relations: StatementRelations) -> dict[str, Any]:
+    return {
+        "query": plan.text,
+        "steps": [
+            {"view": s.view, "text": s.text, "eventTimes": list(s.event_times), "shown": s.shown}
+            for s in relations.steps
+        ],
+        "tables": [
+            {
+                "table": t.use.name,
+                "connector": scan_of(t.tree).connector.name,
+                "abilities": to_json(abilities_of(scan_of(t.tree))),
+            }
+            for t in relations.tables
+        ],
+    }

@@ -1,0 +1,55 @@
+"""SELECT: a DataFrame, streaming if its tables are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyspark.errors import AnalysisException
+
+from datasources.sql.execute.unknown_column import unknown_column
+from datasources.sql.planner.tree import attributes_of
+from datasources.sql.query import rewrite_query
+from datasources.sql.relation import STAMP_COLUMN
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from datasources.sql.relation import QueryPlan
+    from datasources.sql.relations import StatementRelations
+    from datasources.sql.source_text import SqlText
+    from datasources.sql.state import SessionState
+
+__all__ = ["query_frame", "run_query"]
+
+
+def run_query(state: SessionState, source: SqlText) -> DataFrame:
+    """Return the DataFrame of a query.
+
+    Raises:
+        SqlError, OptionError, ExpressionError, SchemaError: from us, saying what to do.
+        AnalysisException, ParseException: Spark's own.
+    """
+    relations = state.relations()
+    try:
+        return query_frame(state, rewrite_query(source, relations), source, relations)
+    finally:
+        relations.close()
+
+
+def query_frame(state: SessionState, plan: QueryPlan, source: SqlText, relations: StatementRelations) -> DataFrame:
+    """Return the DataFrame of a rewritten query, without the columns that only rewrites need."""
+    if plan.is_untouched:
+        return state.spark.sql(source.text)
+    try:
+        frame = state.spark.sql(plan.text)
+    except AnalysisException as refusal:
+        raise unknown_column(refusal, source, relations) or refusal from None
+    hidden = {STAMP_COLUMN} | _unnamed_attributes(relations, source.text)
+    drop = [name for name in frame.columns if name in hidden]
+    return frame.drop(*drop) if drop else frame
+
+
+def _unnamed_attributes(relations: StatementRelations, text: str) -> set[str]:
+    """The top-level columns of nested time attributes, `a_b_c` for a.b.c, that the user does not name."""
+    nested = {a.column for t in relations.tables for a in attributes_of(t.tree) if len(a.path) > 1}
+    return {name for name in nested if name.lower() not in text.lower()}

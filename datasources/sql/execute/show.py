@@ -1,0 +1,101 @@
+"""SHOW, DESCRIBE, SET and RESET."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from datasources.sql.describe import describe as description_of
+from datasources.sql.execute.queries import run_query
+from datasources.sql.result import StatementResult
+from datasources.sql.settings import SqlOptions
+from datasources.sql.show_create import show_create
+from datasources.sql.site import Site
+from datasources.sql.source_text import SqlText
+from datasources.sql.statements import Describe, Reset, Set, Show, ShowCreate
+from datasources.sql.table import TableDefinition, ViewDefinition
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from datasources.sql.state import SessionState
+
+__all__ = ["describe", "reset", "set_option", "show", "show_create_object"]
+
+_TIME_ZONE = "table.local-time-zone"
+_OURS = {str(field.alias) for field in SqlOptions.model_fields.values()}
+
+
+def show(state: SessionState, statement: Show) -> StatementResult:
+    """List objects of one kind, broken ones with what is wrong."""
+    kind = statement.kind
+    rows = [
+        (entry.name, "yes" if entry.is_temporary else "no", entry.problem or "")
+        for entry in state.catalog.entries(kind)
+        if statement.like is None or fnmatchcase(entry.name.lower(), statement.like.lower().replace("%", "*"))
+    ]
+    return StatementResult(
+        kind=f"SHOW {kind.value}S", columns=("name", "temporary", "problem"), rows=tuple(rows), hints=statement.hints
+    )
+
+
+def show_create_object(state: SessionState, statement: ShowCreate) -> StatementResult | DataFrame:
+    """Show the statement that would make an object of ours; others are Spark's."""
+    if not state.catalog.exists(statement.kind, statement.name) and state.spark.catalog.tableExists(statement.name):
+        return state.spark.sql(statement.source.text)
+    at = Site(clause="the name", source=statement.source, place=statement.name_place)
+    text = show_create(state.catalog.get(statement.kind, statement.name, at=at))
+    return StatementResult(kind=f"SHOW CREATE {statement.kind.value}", columns=("statement",), rows=((text,),))
+
+
+def describe(state: SessionState, statement: Describe) -> StatementResult | DataFrame:
+    """Describe a table or view of ours; others are Spark's."""
+    found = state.catalog.find(statement.name)
+    if isinstance(found, TableDefinition):
+        columns, rows = description_of(state.planner.resolved(found))
+        return StatementResult(kind="DESCRIBE", columns=tuple(columns), rows=tuple(rows))
+    if isinstance(found, ViewDefinition):
+        return _describe_view(state, found)
+    return state.spark.sql(statement.source.text)
+
+
+def set_option(state: SessionState, statement: Set) -> StatementResult:
+    """Set or show settings: ours by our keys, Spark's by all others."""
+    if statement.key is None:
+        return _settings(state)
+    key = statement.key.lower()
+    if statement.value is None:
+        value = state.settings.texts().get(key) if key in _OURS else state.spark.conf.get(statement.key, None)
+        return StatementResult(kind="SET", columns=("key", "value"), rows=((statement.key, value),))
+    if not _is_ours(key):
+        state.spark.conf.set(statement.key, statement.value)
+        return StatementResult(kind="SET", hints=statement.hints)
+    state.settings.set(statement.key, statement.value)
+    if key == _TIME_ZONE:
+        state.spark.conf.set("spark.sql.session.timeZone", statement.value)
+    return StatementResult(kind="SET", hints=statement.hints)
+
+
+def reset(state: SessionState, statement: Reset) -> StatementResult:
+    """Forget one setting of ours or all of them; a key of Spark's is unset."""
+    if statement.key is not None and not _is_ours(statement.key.lower()):
+        state.spark.conf.unset(statement.key)
+    else:
+        state.settings.reset(statement.key)
+    return StatementResult(kind="RESET", hints=statement.hints)
+
+
+def _is_ours(key: str) -> bool:
+    """Whether a key is meant for us; a misspelt one of ours must not end in Spark's settings unseen."""
+    return key.startswith(("execution.", "pipeline.", "table.", "tidemark."))
+
+
+def _settings(state: SessionState) -> StatementResult:
+    return StatementResult(kind="SET", columns=("key", "value"), rows=tuple(sorted(state.settings.texts().items())))
+
+
+def _describe_view(state: SessionState, view: ViewDefinition) -> StatementResult:
+    frame = run_query(state, SqlText(view.query))
+    names = view.columns or tuple(frame.columns)
+    rows = tuple((name, field.dataType.simpleString()) for name, field in zip(names, frame.schema.fields, strict=True))
+    return StatementResult(kind="DESCRIBE", columns=("name", "type"), rows=rows)

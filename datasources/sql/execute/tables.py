@@ -1,0 +1,124 @@
+"""CREATE, ALTER and DROP of tables, views and functions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from datasources.sql.alter import alter
+from datasources.sql.execute.queries import run_query
+from datasources.sql.like import merge_like
+from datasources.sql.result import StatementResult
+from datasources.sql.secrets import masked_source, refuse_masked
+from datasources.sql.site import Site
+from datasources.sql.statements import (
+    AlterTable,
+    CreateFunction,
+    CreateTable,
+    CreateView,
+    Drop,
+    ObjectKind,
+    OtherAction,
+    RenameTable,
+)
+from datasources.sql.table import TableDefinition
+
+if TYPE_CHECKING:
+    from datasources.sql.source_text import SqlText
+    from datasources.sql.state import SessionState
+
+__all__ = ["alter_table", "create_function", "create_table", "create_view", "drop"]
+
+
+def create_table(state: SessionState, statement: CreateTable) -> StatementResult:
+    """Check a table in full and put it into the catalog."""
+    result = StatementResult(kind="CREATE TABLE", hints=statement.hints)
+    table = statement.table
+    if statement.if_not_exists and state.catalog.exists(ObjectKind.TABLE, table.name):
+        return result
+    refuse_masked(table.options, source=statement.source, places=statement.option_places)
+    source = masked_source(statement.source, table.options, statement.option_places)
+    if statement.like is not None:
+        site = Site(clause="LIKE", source=source, place=statement.like.place)
+        table = merge_like(_table(state, statement.like.base, site), statement)
+    datatypes = _checked(state, table, source)
+    at = Site(clause="the table's name", source=source, place=statement.name_place)
+    state.catalog.create(table, if_not_exists=statement.if_not_exists, datatypes=datatypes, at=at)
+    return result
+
+
+def create_view(state: SessionState, statement: CreateView) -> StatementResult:
+    """Analyse a view's query and put its text into the catalog."""
+    run_query(state, statement.source.part(statement.query_place))
+    state.catalog.create(statement.view, if_not_exists=statement.if_not_exists, or_replace=statement.or_replace)
+    return StatementResult(kind="CREATE VIEW", hints=statement.hints)
+
+
+def create_function(state: SessionState, statement: CreateFunction) -> StatementResult:
+    """Load a Python function, put it into the catalog, and make it known to readers and to Spark."""
+    state.functions.get(statement.function)
+    state.catalog.create(statement.function, if_not_exists=statement.if_not_exists, or_replace=statement.or_replace)
+    state.bind_functions()
+    return StatementResult(kind="CREATE FUNCTION", hints=statement.hints)
+
+
+def alter_table(state: SessionState, statement: AlterTable) -> StatementResult:
+    """Change a table; it is checked in full before it takes the old one's place."""
+    result = StatementResult(kind="ALTER TABLE", hints=statement.hints)
+    action, source = statement.action, statement.source
+    at = Site(clause="the table's name", source=source, place=statement.name_place)
+    if not state.catalog.exists(ObjectKind.TABLE, statement.name):
+        if state.spark.catalog.tableExists(statement.name):
+            state.spark.sql(source.text)
+            return result
+        if statement.if_exists:
+            return result
+    table = _table(state, statement.name, at)
+    if isinstance(action, OtherAction):
+        raise action.error or source.error(
+            action.place,
+            f"a table of this catalog cannot be changed like this; '{statement.name}' is one",
+            "ADD, MODIFY or DROP WATERMARK, ADD a column, RENAME TO, SET and RESET are possible.",
+        )
+    if isinstance(action, RenameTable):
+        state.catalog.rename(
+            statement.name, action.name, at=Site(clause="the new name", source=source, place=action.place)
+        )
+        return result
+    changed = alter(table, action, source)
+    state.catalog.replace(table, changed, datatypes=_checked(state, changed, source), at=at)
+    return result
+
+
+def drop(state: SessionState, statement: Drop) -> StatementResult:
+    """Take an object out of the catalog, or, if it is none of ours, let Spark do it."""
+    result = StatementResult(kind=f"DROP {statement.kind.value}", hints=statement.hints)
+    if not state.catalog.exists(statement.kind, statement.name) and _is_sparks(state, statement):
+        state.spark.sql(statement.source.text)
+        return result
+    state.catalog.drop(
+        statement.kind,
+        statement.name,
+        if_exists=statement.if_exists,
+        is_temporary=statement.is_temporary,
+        at=Site(clause="the name", source=statement.source, place=statement.name_place),
+    )
+    if statement.kind is ObjectKind.FUNCTION:
+        state.bind_functions()
+    return result
+
+
+def _table(state: SessionState, name: str, at: Site) -> TableDefinition:
+    found = state.catalog.get(ObjectKind.TABLE, name, at=at)
+    assert isinstance(found, TableDefinition)
+    return found
+
+
+def _checked(state: SessionState, table: TableDefinition, source: SqlText) -> tuple[str, ...]:
+    """Resolve a table and return the types of its watermarks."""
+    return tuple(watermark.datatype for watermark in state.planner.resolved(table, source).watermarks)
+
+
+def _is_sparks(state: SessionState, statement: Drop) -> bool:
+    if statement.kind is ObjectKind.FUNCTION:
+        return bool(state.spark.catalog.functionExists(statement.name))
+    return bool(state.spark.catalog.tableExists(statement.name))

@@ -1,0 +1,34 @@
+"""A column that no table has: Spark's error, with our place and our near matches.
+
+Spark cannot suggest what it does not see: columns that a statement does not name are not in the view that it reads.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from datasources.sql.site import near_matches
+from datasources.sql.tokens import TokenKind, tokenize
+
+if TYPE_CHECKING:
+    from pyspark.errors import AnalysisException
+
+    from datasources.errors import SqlError
+    from datasources.sql.relations import StatementRelations
+    from datasources.sql.source_text import SqlText
+
+__all__ = ["unknown_column"]
+
+
+def unknown_column(refusal: AnalysisException, source: SqlText, relations: StatementRelations) -> SqlError | None:
+    """Return the error about a column that Spark does not find, or None if the refusal is about something else."""
+    if not (refusal.getCondition() or "").startswith("UNRESOLVED_COLUMN"):
+        return None
+    name = (refusal.getMessageParameters() or {}).get("objectName", "").rpartition(".")[2].strip("`")
+    names = (TokenKind.WORD, TokenKind.QUOTED)
+    place = next((t.place for t in tokenize(source) if t.kind in names and t.value.lower() == name.lower()), None)
+    if place is None:
+        return None
+    known = {column: None for columns in relations.known_columns() for column in columns}
+    listed = f"The tables have {', '.join(known)}." if known else ""
+    return source.error(place, f"there is no column '{name}'", near_matches(name, known).strip() or listed)

@@ -1,0 +1,184 @@
+"""Queries, INSERT INTO, statement sets and EXPLAIN. Queries are kept as text: the query layer and Spark read them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from datasources.sql.parse.cursor import Cursor
+from datasources.sql.parse.expressions import skip_brackets
+from datasources.sql.parse.names import names_in_parentheses, object_name
+from datasources.sql.source_text import Span
+from datasources.sql.statements import Explain, ExplainMode, Insert, PassThrough, Query, StatementSet
+from datasources.sql.tokens import Token, TokenKind
+
+__all__ = ["QUERY_WORDS", "read_execute", "read_explain", "read_insert", "read_query", "read_query_place"]
+
+QUERY_WORDS: Final = frozenset({"SELECT", "WITH", "VALUES", "FROM", "TABLE"})
+"""Words that begin a query; a parenthesis does as well."""
+
+_EXPLAIN_OF_SPARK: Final = frozenset({"EXTENDED", "CODEGEN", "COST", "FORMATTED", "ANALYZE", "LOGICAL"})
+_EXPLAIN_OF_FLINK: Final = frozenset({"ESTIMATED_COST", "CHANGELOG_MODE", "PLAN_ADVICE", "AST"})
+
+
+def read_query(cursor: Cursor) -> Query | PassThrough:
+    """Take a whole statement that begins as a query does.
+
+    Raises:
+        SqlError: its brackets do not match.
+    """
+    if cursor.sees("WITH") and _has_outer_insert(cursor):
+        return PassThrough(source=cursor.source)
+    read_query_place(cursor)
+    return Query(source=cursor.source, hints=tuple(cursor.hints))
+
+
+def read_insert(cursor: Cursor) -> Insert | PassThrough:
+    """Read INSERT INTO; other forms of INSERT are Spark's.
+
+    Raises:
+        SqlError: the target or the query is missing.
+    """
+    cursor.expect("INSERT")
+    if not cursor.skip("INTO"):
+        return PassThrough(source=cursor.source)
+    if cursor.token.word == "TABLE" and cursor.peek().kind in (TokenKind.WORD, TokenKind.QUOTED):
+        cursor.next()
+    if cursor.word in ("SELECT", "VALUES", "WITH"):
+        raise cursor.unexpected("the name of the table to insert into")
+    target, place = object_name(cursor, "the name of the table to insert into")
+    if cursor.token.word in ("PARTITION", "REPLACE", "IF") or cursor.sees("BY", "NAME"):
+        return PassThrough(source=cursor.source)
+    columns: tuple[str, ...] = ()
+    if cursor.sees_symbol("(") and not _begins_query(cursor):
+        columns = names_in_parentheses(cursor, "the name of a column")
+    query_place = read_query_place(cursor)
+    return Insert(
+        source=cursor.source,
+        hints=tuple(cursor.hints),
+        target=target,
+        columns=columns,
+        target_place=place,
+        query_place=query_place,
+    )
+
+
+def read_execute(cursor: Cursor) -> StatementSet | PassThrough:
+    """Read EXECUTE STATEMENT SET BEGIN insert; ... END; other forms of EXECUTE are Spark's.
+
+    Raises:
+        SqlError: BEGIN, END or a semicolon is missing, or something else than INSERT INTO stands between them.
+    """
+    cursor.expect("EXECUTE")
+    if not cursor.skip("STATEMENT"):
+        return PassThrough(source=cursor.source)
+    cursor.expect("SET", "BEGIN", way_out="Write EXECUTE STATEMENT SET BEGIN insert; insert; END.")
+    inserts: list[Insert] = []
+    while not cursor.skip("END"):
+        inserts.append(_read_member(cursor))
+    if not inserts:
+        raise cursor.error(cursor.previous.place, "the statement set is empty", "Put INSERT INTO statements in it.")
+    cursor.expect_end()
+    return StatementSet(source=cursor.source, inserts=tuple(inserts))
+
+
+def read_explain(cursor: Cursor) -> Explain | PassThrough:
+    """Read EXPLAIN [PLAN FOR | JSON_EXECUTION_PLAN] of a query or an INSERT; all others are Spark's.
+
+    Raises:
+        SqlError: what is explained is malformed, or a kind of EXPLAIN is asked for that only Flink has.
+    """
+    cursor.expect("EXPLAIN")
+    if cursor.token.word in _EXPLAIN_OF_SPARK:
+        return PassThrough(source=cursor.source)
+    if cursor.token.word in _EXPLAIN_OF_FLINK:
+        raise cursor.error(
+            cursor.token.place,
+            f"EXPLAIN {cursor.token.word} does not exist here",
+            "There are EXPLAIN PLAN FOR, which shows the tree, and EXPLAIN JSON_EXECUTION_PLAN.",
+        )
+    mode = ExplainMode.JSON if cursor.skip("JSON_EXECUTION_PLAN") else ExplainMode.TREE
+    if mode is ExplainMode.TREE and cursor.skip("PLAN"):
+        cursor.expect("FOR", way_out="Write EXPLAIN PLAN FOR SELECT ...")
+    is_query = _is_query(cursor.token)
+    if not is_query and cursor.token.word != "INSERT":
+        if mode is ExplainMode.JSON or cursor.is_at_end:
+            raise cursor.unexpected("a query or INSERT INTO")
+        return PassThrough(source=cursor.source)
+    statement = _explained(cursor, is_query=is_query)
+    if isinstance(statement, PassThrough):
+        return PassThrough(source=cursor.source)
+    return Explain(source=cursor.source, hints=statement.hints, statement=statement, mode=mode)
+
+
+def _explained(cursor: Cursor, *, is_query: bool) -> Query | Insert | PassThrough:
+    part = Span(cursor.token.start, len(cursor.source.text))
+    inner = Cursor(cursor.source.part(part))
+    return read_query(inner) if is_query else read_insert(inner)
+
+
+def _read_member(cursor: Cursor) -> Insert:
+    start = cursor.token
+    if start.word != "INSERT":
+        raise cursor.unexpected("INSERT INTO or END", "A statement set holds INSERT INTO statements, then END.")
+    while not cursor.sees_symbol(";"):
+        if cursor.is_at_end:
+            raise cursor.error(
+                start.place,
+                "this INSERT is not ended",
+                "End each INSERT with a semicolon, also the last one, and the set with END.",
+            )
+        cursor.next()
+    # Up to the semicolon, because a hint may stand before it.
+    part = Span(start.start, cursor.next().start)
+    insert = read_insert(Cursor(cursor.source.part(part)))
+    if isinstance(insert, PassThrough):
+        raise cursor.error(start.place, "a statement set holds INSERT INTO only", "Run this statement by itself.")
+    return insert
+
+
+def read_query_place(cursor: Cursor) -> Span:
+    """Read a query to the end of the statement; return where it stands.
+
+    Raises:
+        SqlError: no query begins here, its brackets do not match, or a semicolon parts it.
+    """
+    start = cursor.token
+    if start.word not in QUERY_WORDS and start.text != "(":
+        raise cursor.unexpected("a query (SELECT, WITH, VALUES or '(')")
+    while not cursor.is_at_end:
+        token = cursor.token
+        if token.kind is not TokenKind.SYMBOL:
+            cursor.next()
+        elif token.text in ("(", "[", "{"):
+            skip_brackets(cursor)
+        elif token.text in (")", "]", "}"):
+            raise cursor.error(token.place, f"this '{token.text}' closes nothing", "Remove it, or open the bracket.")
+        elif token.text == ";":
+            raise cursor.error(token.place, "a statement ends here, and text follows", "Run one statement at a time.")
+        else:
+            cursor.next()
+    return Span(start.start, cursor.end)
+
+
+def _is_query(token: Token) -> bool:
+    return token.word in QUERY_WORDS or (token.text == "(" and token.kind is TokenKind.SYMBOL)
+
+
+def _begins_query(cursor: Cursor) -> bool:
+    """Tell whether the parenthesis that comes next holds a query, and not the names of columns."""
+    if cursor.peek().text == "(":
+        return True
+    return cursor.peek().word in QUERY_WORDS and cursor.peek(2).text not in (",", ")")
+
+
+def _has_outer_insert(cursor: Cursor) -> bool:
+    """Tell whether WITH belongs to an INSERT, as in Spark's `WITH q AS (...) INSERT INTO t SELECT * FROM q`."""
+    depth = 0
+    ahead = 0
+    while (token := cursor.peek(ahead)).kind is not TokenKind.END:
+        if token.kind is TokenKind.SYMBOL:
+            depth += (token.text == "(") - (token.text == ")")
+        elif depth == 0 and token.word == "INSERT" and cursor.peek(ahead + 1).word in ("INTO", "OVERWRITE"):
+            return True
+        ahead += 1
+    return False

@@ -1,0 +1,96 @@
+"""Decides by its first words whose a statement is, and has it read.
+
+What is Spark's comes back as `PassThrough` and is never looked into; a query comes back as `Query`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from datasources.sql.parse.alter import read_alter
+from datasources.sql.parse.create_other import read_create_function, read_create_view
+from datasources.sql.parse.create_table import read_create_table
+from datasources.sql.parse.cursor import Cursor
+from datasources.sql.parse.inspection import read_describe, read_drop, read_show
+from datasources.sql.parse.queries import QUERY_WORDS, read_execute, read_explain, read_insert, read_query
+from datasources.sql.parse.settings import read_reset, read_set
+from datasources.sql.source_text import Span, SqlText
+from datasources.sql.statements import PassThrough, Statement
+from datasources.sql.tokens import Token, TokenKind, tokenize
+
+__all__ = ["parse_statement"]
+
+
+def parse_statement(source: SqlText) -> Statement:
+    """Return the statement that a text holds. A semicolon at its end is no part of it.
+
+    Raises:
+        SqlError: the text is empty, cannot be cut into tokens, or is a malformed statement of ours; the error says
+            what was expected and underlines what stands there.
+    """
+    cursor = _cursor(source)
+    first = cursor.token
+    if first.kind is TokenKind.END:
+        raise cursor.error(first.place, "there is no statement", "Write one, such as SHOW TABLES.")
+    if first.text == "(":
+        return read_query(cursor)
+    read = _READERS.get(first.word)
+    return PassThrough(source=cursor.source) if read is None else read(cursor)
+
+
+def _cursor(source: SqlText) -> Cursor:
+    """Return the place before the first token, without the semicolons at the end of the text."""
+    tokens = tuple(each for each in tokenize(source) if each.kind is not TokenKind.COMMENT)
+    last = len(tokens) - 1
+    while last > 0 and tokens[last - 1].text == ";" and tokens[last - 1].kind is TokenKind.SYMBOL:
+        last -= 1
+    if last == len(tokens) - 1:
+        return Cursor(source, tokens)
+    end = tokens[last].start
+    whole = SqlText(source.text[:end], source.name, source.first_line, source.first_column)
+    return Cursor(whole, (*tokens[:last], Token(TokenKind.END, "", end, end)))
+
+
+def _read_create(cursor: Cursor) -> Statement:
+    cursor.expect("CREATE")
+    or_replace = cursor.skip("OR", "REPLACE")
+    is_temporary = cursor.skip("TEMPORARY") or cursor.skip("TEMP")
+    if is_temporary and cursor.peek().word == "FUNCTION":
+        cursor.skip("SYSTEM")
+    if cursor.skip("VIEW"):
+        return read_create_view(cursor, or_replace=or_replace, is_temporary=is_temporary)
+    if cursor.skip("FUNCTION"):
+        return read_create_function(cursor, or_replace=or_replace, is_temporary=is_temporary)
+    if not cursor.sees("TABLE"):
+        return PassThrough(source=cursor.source)
+    place = cursor.next().place
+    statement = read_create_table(cursor, is_temporary=is_temporary)
+    if or_replace and not isinstance(statement, PassThrough):
+        raise cursor.error(
+            Span(_start_of(cursor), place.end),
+            "a table of Tidemark's cannot be replaced",
+            "Write DROP TABLE IF EXISTS name first, then CREATE TABLE.",
+        )
+    return statement
+
+
+def _start_of(cursor: Cursor) -> int:
+    cursor.back_to(0)
+    return cursor.token.start
+
+
+_READERS: Final[dict[str, Callable[[Cursor], Statement]]] = {
+    **dict.fromkeys(QUERY_WORDS, read_query),
+    "ALTER": read_alter,
+    "CREATE": _read_create,
+    "DESC": read_describe,
+    "DESCRIBE": read_describe,
+    "DROP": read_drop,
+    "EXECUTE": read_execute,
+    "EXPLAIN": read_explain,
+    "INSERT": read_insert,
+    "RESET": read_reset,
+    "SET": read_set,
+    "SHOW": read_show,
+}

@@ -1,0 +1,79 @@
+"""Connectors by their SQL names: ours, and every format of Spark's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from datasources.kafka.data_source import KafkaDataSource
+from datasources.scripted.data_source import ScriptedDataSource
+from datasources.source.connector import ScanSource
+from datasources.spark.data_source import TidemarkDataSource
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+__all__ = ["SINKS", "Connector", "connector_of"]
+
+SINKS: Mapping[str, str] = {"print": "console", "blackhole": "noop", "memory": "memory"}
+"""Sinks with a name of Flink's, and Spark's format for each. They cannot be read."""
+
+_SPARK_NAMES = {"spark-kafka": "kafka", **SINKS}
+_FILES = frozenset({"avro", "csv", "json", "orc", "parquet", "text", "xml"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Connector:
+    """What stands behind `'connector' = '...'`.
+
+    Attributes:
+        name: as it is called in SQL.
+        format_name: what `spark.read.format()` takes.
+        data_source: our class; None = a format of Spark's.
+        options: what the name alone says.
+        takes_schema: whether the format must be told its columns (files); others know them.
+    """
+
+    name: str
+    format_name: str
+    data_source: type[TidemarkDataSource] | None = None
+    options: Mapping[str, str] = field(default_factory=dict)
+    takes_schema: bool = False
+
+    @property
+    def source(self) -> type[ScanSource] | None:
+        """The class that plans and reads, if the connector is ours."""
+        return None if self.data_source is None else self.data_source.connector
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether watermarks can be made in its reader."""
+        return self.data_source is not None
+
+
+_OURS = {
+    "kafka": Connector(name="kafka", format_name="tidemark-kafka", data_source=KafkaDataSource),
+    "upsert-kafka": Connector(
+        name="upsert-kafka",
+        format_name="tidemark-kafka",
+        data_source=KafkaDataSource,
+        options={"scan.upsert": "true", "scan.startup.mode": "earliest-offset"},  # a table, not its newest changes
+    ),
+    "scripted": Connector(name="scripted", format_name="tidemark-scripted", data_source=ScriptedDataSource),
+}
+
+
+def connector_of(spark: SparkSession, name: str) -> Connector:
+    """Return the connector of a name: ours, a source that was registered with the session, or a format of Spark's."""
+    folded = name.lower()
+    if folded in _OURS:
+        return _OURS[folded]
+    registered = getattr(spark, "_tidemark_formats", {})
+    if folded in registered:
+        return Connector(name=name, format_name=folded, data_source=registered[folded][0])
+    return Connector(
+        name=name,
+        format_name=_SPARK_NAMES.get(folded, name),
+        takes_schema=folded in _FILES,
+    )

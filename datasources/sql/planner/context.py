@@ -1,0 +1,51 @@
+"""What rules may ask."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+from datasources.source.connector import SessionFacts
+from datasources.sql.planner.tree import Scan
+
+if TYPE_CHECKING:
+    from datasources.expressions.arrow_function import ArrowFunction
+
+__all__ = ["PlanningContext", "TrialScan"]
+
+
+class TrialScan(Protocol):
+    """Builds the scan that a node describes, without running it."""
+
+    def __call__(self, scan: Scan) -> None:
+        """Do it.
+
+        Raises:
+            ExpressionError: an expression cannot be evaluated in the reader with Spark's own result.
+            OptionError, SchemaError: an option is wrong.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanningContext:
+    """The facts of one statement.
+
+    Attributes:
+        session: zone and ANSI flag.
+        try_scan: asks the connector whether it can do what a scan says.
+        needed: lower-case names that the statement mentions; None = every column.
+        filter: a condition that all rows of the answer meet; None = none is known.
+        functions: Python functions by lower-case name.
+    """
+
+    session: SessionFacts
+    try_scan: TrialScan
+    needed: frozenset[str] | None = None
+    filter: str | None = None
+    functions: Mapping[str, ArrowFunction] = field(default_factory=dict)
+
+    def needs(self, name: str) -> bool:
+        """Whether the statement may name a column."""
+        return self.needed is None or name.lower() in self.needed

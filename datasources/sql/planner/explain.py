@@ -1,0 +1,66 @@
+"""A table's tree as EXPLAIN shows it, with Flink's names for what was pushed into the scan (semantics P7)."""
+
+from __future__ import annotations
+
+from datasources.options import parse_group
+from datasources.spark.scan_options import WatermarkOptions
+from datasources.sql.planner.scan_options import scan_options
+from datasources.sql.planner.tree import Attribute, Node, Project, Scan, WatermarkAssigner
+
+__all__ = ["explain_tree"]
+
+
+def explain_tree(tree: Node) -> str:
+    """Return the tree, the scan at the bottom."""
+    lines: list[str] = []
+    depth = 0
+    node = tree
+    while True:
+        indent = "" if depth == 0 else "   " * (depth - 1) + "+- "
+        lines.append(indent + _line(node))
+        if isinstance(node, Scan):
+            return "\n".join(lines)
+        node, depth = node.input, depth + 1
+
+
+def _line(node: Node) -> str:
+    if isinstance(node, Scan):
+        return _scan(node)
+    if isinstance(node, Project):
+        shown = (c.name if c.is_plain else f"{c.expression} AS {c.name}" for c in node.columns)
+        return f"Calc(select=[{', '.join(shown)}])"
+    return _assigner(node)
+
+
+def _assigner(node: WatermarkAssigner) -> str:
+    rowtimes = ", ".join(".".join(a.path) for a in node.attributes)
+    why = f", notPushed=[{' '.join(node.why.split())}]" if node.why else ""
+    return f"WatermarkAssigner(rowtime=[{rowtimes}], watermark=[{_watermarks(node.attributes)}]{why})"
+
+
+def _watermarks(attributes: tuple[Attribute, ...]) -> str:
+    return ", ".join("SOURCE_WATERMARK()" if a.is_source_watermark else a.expression for a in attributes)
+
+
+def _scan(scan: Scan) -> str:
+    fields = ", ".join(scan.names if scan.delivered is None else scan.delivered)
+    parts = [f"table=[{scan.table}]", f"connector=[{scan.connector.name}]", f"fields=[{fields}]"]
+    if scan.metadata:
+        parts.append(f"metadata=[{', '.join(m.key for m in scan.metadata)}]")
+    if scan.filter is not None:
+        parts.append(f"filter=[{scan.filter}]")
+    if scan.attributes:
+        parts += _pushed(scan)
+    return f"TableSourceScan({', '.join(parts)})"
+
+
+def _pushed(scan: Scan) -> list[str]:
+    options = parse_group(WatermarkOptions, scan_options(scan))
+    parts = [f"watermark=[{_watermarks(scan.attributes)}]"]
+    if options.effective_idle_timeout_ms > 0:
+        parts.append(f"idletimeout=[{options.effective_idle_timeout_ms}]")
+    parts.append(f"watermarkEmitStrategy=[{options.emit_strategy.value}]")
+    align = options.alignment
+    if align is not None:
+        parts.append(f"watermarkAlignment=[{align.group}, {align.max_drift_ms}, {align.update_interval_ms}]")
+    return parts

@@ -1,0 +1,118 @@
+"""A finished tree as a DataFrame."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
+
+from datasources.errors import SchemaError
+from datasources.spark.assigner import assign_watermark
+from datasources.spark.attach import AttachedColumn, attach
+from datasources.sql.planner.scan_options import scan_options, spark_options
+from datasources.sql.planner.tree import (
+    Node,
+    Project,
+    ProjectColumn,
+    Scan,
+    assigner_of,
+    attributes_of,
+    scan_of,
+)
+from datasources.sql.relation import STAMP_COLUMN, TimeKind
+from datasources.sql.secrets import expand
+from datasources.sql.text import quoted
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+__all__ = ["TableFrames"]
+
+_READER_ONLY = ("watermark.", "scan.watermark.")
+
+
+@dataclass(frozen=True, slots=True)
+class TableFrames:
+    """Makes DataFrames of trees in a session."""
+
+    spark: SparkSession
+
+    def frame(self, tree: Node, *, has_stamp: bool = False) -> DataFrame:
+        """Return the table, attached if it has a watermark.
+
+        Args:
+            tree: after all rules.
+            has_stamp: whether each row shall carry the watermark before it, in `STAMP_COLUMN`.
+
+        Raises:
+            SchemaError: a format of Spark's does not have a declared column.
+        """
+        scan = scan_of(tree)
+        loaded = self.loaded(scan)
+        columns = attached_columns(tree)
+        stamp = STAMP_COLUMN if has_stamp else None
+        assigner = assigner_of(tree)
+        if assigner is not None:
+            (attribute, *_) = assigner.attributes
+            return assign_watermark(loaded, attribute.expression, columns, stamp_as=stamp)
+        if scan.attributes:
+            return attach(loaded, columns, stamp_as=stamp)
+        frame = loaded.select(*(F.expr(c.expression or quoted(c.name)).alias(c.name) for c in columns))
+        return frame.withColumn(STAMP_COLUMN, F.lit(None).cast("timestamp")) if has_stamp else frame
+
+    def loaded(self, scan: Scan) -> DataFrame:
+        """Return what `load()` gives: with hidden columns if the scan makes watermarks."""
+        if scan.connector.is_ours:
+            return self._ours(scan)
+        return self._sparks(scan)
+
+    def _ours(self, scan: Scan) -> DataFrame:
+        options = expand(scan_options(scan))
+        if not scan.is_streaming:
+            options = {key: value for key, value in options.items() if not key.startswith(_READER_ONLY)}
+            return self.spark.read.format(scan.connector.format_name).options(**options).load()
+        return self.spark.readStream.format(scan.connector.format_name).options(**options).load()
+
+    def _sparks(self, scan: Scan) -> DataFrame:
+        reader = self.spark.readStream if scan.is_streaming else self.spark.read
+        reader = reader.format(scan.connector.format_name).options(**expand(spark_options(scan)))
+        if scan.connector.takes_schema and scan.columns:
+            reader = reader.schema(", ".join(f"{quoted(c.name)} {c.spark_type}" for c in scan.columns))
+        loaded = reader.load()
+        known = {name.lower() for name in loaded.columns}
+        for column in scan.columns:
+            if column.name.lower() not in known:
+                raise SchemaError(
+                    f"table '{scan.table}' declares a column '{column.name}' that the connector "
+                    f"'{scan.connector.name}' does not have; it has {', '.join(loaded.columns)}."
+                )
+        wanted = [c for c in scan.columns if scan.delivered is None or c.name in scan.delivered]
+        return loaded.select(*(F.expr(quoted(c.name)).cast(c.spark_type).alias(c.name) for c in wanted))
+
+
+def attached_columns(tree: Node) -> list[AttachedColumn]:
+    """Return the columns of a table as they are made above the barrier."""
+    scan = scan_of(tree)
+    event_times = {a.column for a in attributes_of(tree)}
+    if isinstance(tree, Project):
+        columns = [_attached(c, is_event_time=c.name in event_times) for c in tree.columns]
+    else:
+        names = scan.names if scan.delivered is None else scan.delivered
+        plain = (ProjectColumn(name=name, expression=quoted(name), is_plain=True) for name in names)
+        columns = [_attached(c, is_event_time=c.name in event_times) for c in plain]
+    nested = [a for a in attributes_of(tree) if len(a.path) > 1]
+    return columns + [
+        AttachedColumn(name=a.column, expression=a.rowtime, time=TimeKind.ROWTIME.value, is_event_time=True)
+        for a in nested
+    ]
+
+
+def _attached(column: ProjectColumn, *, is_event_time: bool) -> AttachedColumn:
+    time = column.time or (TimeKind.ROWTIME if is_event_time else None)
+    return AttachedColumn(
+        name=column.name,
+        expression=column.expression,
+        time=None if time is None else time.value,
+        is_event_time=is_event_time,
+    )

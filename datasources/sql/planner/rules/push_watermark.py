@@ -1,0 +1,54 @@
+"""WatermarkAssigner above a scan -> into the scan, if the source makes watermarks and can evaluate the expression.
+
+Source: Flink's PushWatermarkIntoTableSourceScanRule and the table P5 of the semantics. What it does silently is an
+error here: options that only a pushed watermark obeys, on a source that has none (O2).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from datasources.errors import ExpressionError, OptionError
+from datasources.source.abilities import SupportsWatermarkPushDown
+from datasources.sql.planner.context import PlanningContext
+from datasources.sql.planner.tree import Attribute, Node, Project, Scan, WatermarkAssigner
+
+__all__ = ["READER_OPTIONS", "push_watermark"]
+
+READER_OPTIONS = ("scan.watermark.", "watermark.")
+"""Options that only a reader that makes watermarks obeys."""
+
+
+def push_watermark(tree: Node, context: PlanningContext) -> Node:
+    """WatermarkAssigner(Scan) -> Scan(watermark), else the WatermarkAssigner says why not.
+
+    Raises:
+        OptionError: an option needs a pushed watermark, and it could not be pushed.
+    """
+    if isinstance(tree, Project):
+        return replace(tree, input=push_watermark(tree.input, context))
+    if not isinstance(tree, WatermarkAssigner) or not isinstance(tree.input, Scan):
+        return tree
+    scan = tree.input
+    source = scan.connector.source
+    if source is None or not issubclass(source, SupportsWatermarkPushDown):
+        why = f"the connector '{scan.connector.name}' makes no watermarks in its reader"
+        return _kept(tree, scan, tree.attributes, why)
+    pushed = replace(scan, attributes=tree.attributes)
+    try:
+        context.try_scan(pushed)
+    except ExpressionError as refusal:
+        return _kept(tree, scan, tree.attributes, refusal.message)
+    return pushed
+
+
+def _kept(tree: WatermarkAssigner, scan: Scan, attributes: tuple[Attribute, ...], why: str) -> WatermarkAssigner:
+    asks = [key for key in scan.options if key.lower().startswith(READER_OPTIONS)]
+    if asks:
+        raise OptionError(
+            f"option '{asks[0]}' of table '{scan.table}' has no effect here, because the watermark is not made in the "
+            f"source's reader: {why}. Remove the option, or change the watermark so that it can be pushed down."
+        )
+    if any(a.is_source_watermark for a in attributes):
+        raise OptionError(f"table '{scan.table}' uses SOURCE_WATERMARK(), but {why}.")
+    return replace(tree, why=why)

@@ -1,0 +1,54 @@
+"""A scan node as the options of a connector: the only thing that Spark's DataSource API takes."""
+
+from __future__ import annotations
+
+from datasources.options import lower_keys
+from datasources.sql.planner.tree import Attribute, Scan
+from datasources.sql.text import quoted
+
+__all__ = ["scan_options", "spark_options"]
+
+_SESSION_KEYS = (
+    "table.exec.source.idle-timeout",
+    "pipeline.auto-watermark-interval",
+    "pipeline.watermark-alignment.allow-unaligned-source-splits",
+)
+
+
+def scan_options(scan: Scan) -> dict[str, str]:
+    """Return what a connector of ours is told. Keys in lower case; secrets are those of `scan.options`."""
+    options = {**scan.connector.options, **lower_keys(scan.options)}
+    if scan.columns:
+        options["schema"] = _ddl(scan)
+    if scan.primary_key and "scan.upsert" in options:
+        options["primary-key"] = ";".join(scan.primary_key)
+    if scan.metadata:
+        options["scan.metadata"] = ", ".join(f"{quoted(m.name)} FROM {quoted(m.key)}" for m in scan.metadata)
+    if scan.delivered is not None:
+        options["scan.columns"] = ", ".join(quoted(name) for name in scan.delivered)
+    if scan.filter is not None:
+        options["scan.filter"] = scan.filter
+    for number, attribute in enumerate(scan.attributes):
+        options |= _watermark(attribute, "watermark." if number == 0 else f"watermark.{number}.")
+    if scan.attributes:
+        return options
+    return {key: value for key, value in options.items() if key not in _SESSION_KEYS}
+
+
+def spark_options(scan: Scan) -> dict[str, str]:
+    """Return what a format of Spark's is told: the user's options, and nothing of ours."""
+    return {key: value for key, value in scan.options.items() if key.lower() not in _SESSION_KEYS}
+
+
+def _ddl(scan: Scan) -> str:
+    return ", ".join(f"{quoted(c.name)} {c.spark_type}" + ("" if c.is_nullable else " NOT NULL") for c in scan.columns)
+
+
+def _watermark(attribute: Attribute, prefix: str) -> dict[str, str]:
+    if attribute.proctime:
+        return {f"{prefix}for": attribute.column, "watermark.processing-time": "always"}
+    path = ".".join(quoted(name) for name in attribute.path)
+    options = {f"{prefix}for": path, f"{prefix}as": attribute.expression}
+    if attribute.rowtime != path:
+        options[f"{prefix}rowtime"] = attribute.rowtime
+    return options

@@ -1,0 +1,121 @@
+"""Planning one use of one table: options in their order, the tree, the rules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from datasources.errors import OptionError
+from datasources.options import lower_keys
+from datasources.sql.planner.build import build_tree
+from datasources.sql.planner.connectors import SINKS, Connector
+from datasources.sql.planner.context import PlanningContext
+from datasources.sql.planner.rules import rewrite
+from datasources.sql.planner.tree import Node, Scan, assigner_of, scan_of
+from datasources.sql.relation import TableUse
+from datasources.sql.resolved import ResolvedTable
+from datasources.sql.settings import LateRowsMode, RuntimeMode, Settings
+
+__all__ = ["TableRequest", "first_tree", "merged_options", "plan_table"]
+
+_IN_DDL = {
+    "schema": "the list of columns",
+    "watermark.for": "WATERMARK FOR column AS expression among the columns",
+    "watermark.as": "WATERMARK FOR column AS expression among the columns",
+    "watermark.rowtime": "a computed column with a watermark",
+    "scan.columns": "the SELECT list",
+    "scan.filter": "the WHERE clause",
+    "scan.metadata": "a METADATA column",
+}
+_EMIT = "scan.watermark.emit.strategy"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableRequest:
+    """What is planned.
+
+    Attributes:
+        table: resolved.
+        connector: of its `connector` option.
+        use: how the statement uses it.
+        settings: of the session.
+    """
+
+    table: ResolvedTable
+    connector: Connector
+    use: TableUse
+    settings: Settings
+
+
+def plan_table(request: TableRequest, context: PlanningContext) -> Node:
+    """Return the tree after all rules.
+
+    Raises:
+        OptionError, ExpressionError, SchemaError: saying what to do.
+    """
+    tree = rewrite(first_tree(request, context), context)
+    typed = request.settings.typed
+    if typed.runtime_mode is RuntimeMode.STREAMING and typed.late_rows is LateRowsMode.EXACT:
+        _require_exact(tree)
+    return tree
+
+
+def first_tree(request: TableRequest, context: PlanningContext) -> Node:
+    """Return the tree before all rules; the connector has taken its own options.
+
+    Raises:
+        OptionError, SchemaError: an option that is not about the watermark is wrong, or the table is a sink.
+    """
+    if request.connector.name.lower() in SINKS:
+        raise OptionError(
+            f"table '{request.table.name}' is a sink: its connector '{request.connector.name}' cannot be read."
+        )
+    options = merged_options(request.table, request.use, request.settings)
+    is_streaming = request.settings.typed.runtime_mode is RuntimeMode.STREAMING
+    tree = build_tree(request.table, request.connector, options, is_streaming=is_streaming)
+    context.try_scan(_without_reader_options(scan_of(tree)))
+    return tree
+
+
+def merged_options(table: ResolvedTable, use: TableUse, settings: Settings) -> Mapping[str, str]:
+    """Return hint over table over session (semantics O4); `connector` is not among them.
+
+    With exact late rows on-event emission is the default of a table that names no strategy.
+    """
+    own = lower_keys(table.options)
+    _refuse_what_the_ddl_says(table.name, own)
+    hints = lower_keys(use.hints)
+    merged = {**settings.scan_options(), **own, **hints}
+    merged.pop("connector", None)
+    typed = settings.typed
+    is_exact = typed.late_rows is LateRowsMode.EXACT and typed.runtime_mode is RuntimeMode.STREAMING
+    if is_exact and table.watermarks and _EMIT not in merged:
+        merged[_EMIT] = "on-event"
+    return merged
+
+
+def _refuse_what_the_ddl_says(name: str, options: Mapping[str, str]) -> None:
+    """In SQL the columns say what the options of a DataFrame's source say."""
+    for key, instead in _IN_DDL.items():
+        if key in options:
+            raise OptionError(f"table '{name}' has the option '{key}': in SQL that is {instead}.")
+
+
+def _require_exact(tree: Node) -> None:
+    scan, assigner = scan_of(tree), assigner_of(tree)
+    if assigner is not None:
+        raise OptionError(
+            f"'table.exec.late-rows' = 'exact' needs a watermark that is made in the source's reader, and that of "
+            f"table '{scan.table}' is not: {assigner.why}."
+        )
+    if scan.attributes and scan.options.get(_EMIT) == "on-periodic":
+        raise OptionError(
+            f"'table.exec.late-rows' = 'exact' needs on-event emission, and table '{scan.table}' says '{_EMIT}' = "
+            f"'on-periodic': leave the option out."
+        )
+
+
+def _without_reader_options(scan: Scan) -> Scan:
+    """The scan alone, to find wrong options of the connector before any of the watermark."""
+    plain = {k: v for k, v in scan.options.items() if not k.startswith(("watermark.", "scan.watermark."))}
+    return replace(scan, options=plain)

@@ -1,0 +1,179 @@
+"""Tables of the catalog as DataFrames: definition -> resolved -> tree -> frame."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from datasources.errors import SqlError
+from datasources.formats.ddl_types import type_text
+from datasources.options import lower_keys
+from datasources.source.abilities import SupportsSourceWatermark
+from datasources.source.connector import SessionFacts
+from datasources.spark.attach import AttachedColumn, attach
+from datasources.spark.operators import session_windows
+from datasources.sql.planner.connectors import Connector, connector_of
+from datasources.sql.planner.context import PlanningContext
+from datasources.sql.planner.frame import TableFrames, attached_columns
+from datasources.sql.planner.hinted_watermark import with_hinted_watermark
+from datasources.sql.planner.table_plan import TableRequest, plan_table
+from datasources.sql.planner.tree import Node, attributes_of, scan_of
+from datasources.sql.planner.trial import ScanTrial
+from datasources.sql.planner.type_oracle import SparkTypes
+from datasources.sql.relation import TableUse
+from datasources.sql.resolve import resolve
+from datasources.sql.resolved import ResolvedTable
+from datasources.sql.source_text import SqlText
+from datasources.sql.table import TableDefinition
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from datasources.expressions.arrow_function import ArrowFunction
+    from datasources.sql.settings import Settings
+
+__all__ = ["PlannedTable", "TablePlanner"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedTable:
+    """A table as a statement uses it: what EXPLAIN shows and `frame` runs."""
+
+    use: TableUse
+    tree: Node
+
+
+@dataclass(slots=True)
+class TablePlanner:
+    """Plans tables in a session.
+
+    Attributes:
+        spark: the session.
+        settings: of SET.
+        functions: Python functions by lower-case name.
+    """
+
+    spark: SparkSession
+    settings: Settings
+    functions: dict[str, ArrowFunction] = field(default_factory=dict)
+    _resolved: dict[str, tuple[TableDefinition, SessionFacts, ResolvedTable]] = field(default_factory=dict)
+
+    def resolved(self, table: TableDefinition, source: SqlText | None = None) -> ResolvedTable:
+        """Return the table with every name and type known.
+
+        Args:
+            table: from the catalog or a statement.
+            source: the statement, if its places can be shown in errors.
+
+        Raises:
+            SqlError: naming the column or clause, and the place if `source` is given.
+        """
+        facts = self._facts()
+        known = self._resolved.get(table.name.lower())
+        if known is not None and source is None and known[:2] == (table, facts):
+            return known[2]
+        connector = self.connector(table)
+        found = resolve(
+            table,
+            source=source,
+            metadata_types=_metadata_types(connector),
+            types=SparkTypes(self.spark),
+            source_watermark=_source_watermark(connector),
+            non_deterministic=[name for name, function in self.functions.items() if not function.is_deterministic],
+        )
+        self._resolved[table.name.lower()] = (table, facts, found)
+        return found
+
+    def connector(self, table: TableDefinition) -> Connector:
+        """Return the connector of a table.
+
+        Raises:
+            SqlError: the table names none.
+        """
+        name = lower_keys(table.options).get("connector")
+        if name is None:
+            raise SqlError(
+                f"table '{table.name}' has no 'connector': say in WITH what it reads, for example "
+                f"'connector' = 'kafka'."
+            )
+        return connector_of(self.spark, name)
+
+    def plan(self, table: TableDefinition, use: TableUse) -> PlannedTable:
+        """Return the table's tree for one use.
+
+        Raises:
+            SqlError, OptionError, ExpressionError, SchemaError: saying what to do.
+        """
+        table, use = with_hinted_watermark(table, use)
+        context = PlanningContext(
+            session=self._facts(),
+            try_scan=ScanTrial(session=self._facts(), functions=self.functions),
+            needed=use.columns,
+            filter=use.filter,
+            functions=self.functions,
+        )
+        request = TableRequest(
+            table=self.resolved(table), connector=self.connector(table), use=use, settings=self.settings
+        )
+        return PlannedTable(use=use, tree=plan_table(request, context))
+
+    def column_names(self, table: TableDefinition) -> tuple[str, ...]:
+        """Return the names of a table's columns."""
+        return tuple(column.name for column in self.resolved(table).columns)
+
+    def frame(self, planned: PlannedTable) -> DataFrame:
+        """Return the table as a DataFrame, attached if it has a watermark."""
+        return TableFrames(self.spark).frame(planned.tree, has_stamp=planned.use.needs_stamp)
+
+    def session_frame(
+        self, planned: PlannedTable, *, keys: tuple[str, ...], attribute: str, gap_ms: int, is_exact: bool
+    ) -> DataFrame:
+        """Return the table's rows with their session windows: the operator runs below attach().
+
+        Raises:
+            SqlError: the table's watermark is not made by its source.
+        """
+        scan = scan_of(planned.tree)
+        if not scan.attributes:
+            raise SqlError(
+                f"SESSION windows of table '{scan.table}' need a watermark that its source makes; EXPLAIN says why it "
+                f"does not."
+            )
+        columns = attached_columns(planned.tree)
+        loaded = TableFrames(self.spark).loaded(scan)
+        rows = loaded.selectExpr(*(f"{c.expression} AS `{c.name}`" for c in columns), "_watermark", "_heartbeat")
+        windows = session_windows(rows, keys=keys, attribute=attribute, gap_ms=gap_ms, exact=is_exact)
+        event_times = {a.column for a in attributes_of(planned.tree)}
+        out = [_regular(c, event_times) for c in columns]
+        out += [
+            AttachedColumn(name="window_start", expression="window_start", time=None, is_event_time=False),
+            AttachedColumn(name="window_end", expression="window_end", time=None, is_event_time=True),
+            AttachedColumn(name="window_time", expression="window_time", time="rowtime", is_event_time=False),
+        ]
+        return attach(windows, out)
+
+    def _facts(self) -> SessionFacts:
+        return SessionFacts(
+            time_zone=str(self.spark.conf.get("spark.sql.session.timeZone")),
+            ansi=str(self.spark.conf.get("spark.sql.ansi.enabled")).lower() == "true",
+        )
+
+
+def _regular(column: AttachedColumn, event_times: set[str]) -> AttachedColumn:
+    """Return the column as it is beside its window: the window's time counts from now on."""
+    time = None if column.name in event_times else column.time
+    return AttachedColumn(name=column.name, expression=f"`{column.name}`", time=time, is_event_time=False)
+
+
+def _metadata_types(connector: Connector) -> Mapping[str, str]:
+    source = connector.source
+    return {} if source is None else {key: type_text(kind) for key, kind in source.metadata_types.items()}
+
+
+def _source_watermark(connector: Connector) -> tuple[str, str] | None:
+    source = connector.source
+    if source is None or not issubclass(source, SupportsSourceWatermark):
+        return None
+    spec = source.source_watermark()
+    return None if spec is None else (spec.rowtime, spec.watermark)

@@ -1,0 +1,48 @@
+"""Asking a connector whether it can do what a scan node says, before anything is loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from datasources.expressions.arrow_function import ArrowFunction
+from datasources.source.connector import SessionFacts
+from datasources.spark.scan import build_scan
+from datasources.sql.planner.scan_options import scan_options
+from datasources.sql.planner.tree import Scan
+from datasources.sql.secrets import expand
+
+__all__ = ["ScanTrial"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScanTrial:
+    """Builds scans of our connectors (`TrialScan`). Formats of Spark's are not asked.
+
+    Attributes:
+        session: zone and ANSI flag.
+        functions: Python functions by lower-case name.
+    """
+
+    session: SessionFacts
+    functions: Mapping[str, ArrowFunction]
+
+    def __call__(self, scan: Scan) -> None:
+        """Build the scan that a node describes; needs no server.
+
+        Raises:
+            ExpressionError: an expression cannot be evaluated in the reader with Spark's own result.
+            OptionError, SchemaError: an option is wrong.
+        """
+        source = scan.connector.source
+        if source is None:
+            return
+        defaults = {
+            key: value
+            for key, value in (
+                ("scan.session.time-zone", self.session.time_zone),
+                ("scan.session.ansi", None if self.session.ansi is None else str(self.session.ansi).lower()),
+            )
+            if value is not None
+        }
+        build_scan(source, expand(scan_options(scan)), defaults, functions=self.functions)

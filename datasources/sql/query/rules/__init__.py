@@ -1,0 +1,43 @@
+"""The rewrites of a block, in the order in which they are made.
+
+One shape: a rule takes a block's context and changes it: what the block reads (`relations`), its text (`edits`), and
+the marks of its columns. Rules that make relations come first; those that
+put parts in other words come before those that take the whole into a step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from datasources.sql.query.context import BlockContext
+from datasources.sql.query.rules.current_watermark import rewrite_current_watermark
+from datasources.sql.query.rules.group_windows import rewrite_group_windows
+from datasources.sql.query.rules.nested_queries import rewrite_nested_queries
+from datasources.sql.query.rules.placing import place_relations
+from datasources.sql.query.rules.processing_time import rewrite_processing_time
+from datasources.sql.query.rules.sources import read_sources
+from datasources.sql.query.rules.spellings import rewrite_spellings
+from datasources.sql.query.rules.stamps import carry_stamp
+from datasources.sql.query.rules.time_attributes import note_time_attributes
+from datasources.sql.query.rules.time_rounding import rewrite_time_rounding
+from datasources.sql.query.rules.window_functions import expand_window_functions
+from datasources.sql.query.rules.window_top_n import rewrite_window_top_n
+
+__all__ = ["RULES"]
+
+RULES: Final[tuple[Callable[[BlockContext], None], ...]] = (
+    rewrite_window_top_n,
+    expand_window_functions,
+    read_sources,
+    rewrite_nested_queries,
+    rewrite_spellings,
+    rewrite_processing_time,
+    rewrite_current_watermark,
+    rewrite_group_windows,
+    rewrite_time_rounding,
+    note_time_attributes,
+    carry_stamp,
+    place_relations,
+)
+"""All rewrites."""

@@ -1,0 +1,13 @@
+"""Queries inside expressions: EXISTS, IN, scalar ones. They stay where they are."""
+
+from __future__ import annotations
+
+from datasources.sql.query.context import BlockContext
+
+__all__ = ["rewrite_nested_queries"]
+
+
+def rewrite_nested_queries(context: BlockContext) -> None:
+    """Rewrite them in their places."""
+    for query in context.block.nested:
+        context.rewriter.as_text(query, context.scope)

@@ -1,0 +1,18 @@
+"""PROCTIME() in a query: the time at which a batch runs.
+
+SELECT k, PROCTIME() AS at FROM t      SELECT k, current_timestamp() AS at FROM v AS t
+"""
+
+from __future__ import annotations
+
+from datasources.sql.query.context import BlockContext
+
+__all__ = ["rewrite_processing_time"]
+
+
+def rewrite_processing_time(context: BlockContext) -> None:
+    """Put Spark's function in the place of every call."""
+    for call in context.calls("PROCTIME"):
+        if call.inside:
+            raise context.error(context.words.place(call.region), "PROCTIME takes no arguments", "Write PROCTIME().")
+        context.replace_call(call, "current_timestamp()")

@@ -1,0 +1,32 @@
+"""Window table functions.
+
+FROM TABLE(TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '10' SECOND)) AS w      FROM __tidemark_1 AS w
+"""
+
+from __future__ import annotations
+
+from datasources.sql.query.context import BlockContext
+from datasources.sql.query.rules.sources import flat
+from datasources.sql.query.tree import FromItem, SourceKind
+from datasources.sql.query.window_arguments import table_function_window
+from datasources.sql.query.windows import windowed
+from datasources.sql.relation import TableUse
+
+__all__ = ["expand_window_functions"]
+
+
+def expand_window_functions(context: BlockContext) -> None:
+    """Make a relation of every window table function."""
+    for item in flat(context.block.sources):
+        if item.tvf is not None and item not in context.relations:
+            data = context.rewriter.relation(item.tvf.data, context.scope)
+            shown = context.words.source.of(item.source)
+            spec = table_function_window(context, item.tvf, data, shown)
+            context.relations[item] = windowed(context.planning, data, spec, _table(context, item.tvf.data))
+
+
+def _table(context: BlockContext, item: FromItem) -> TableUse | None:
+    """The table that is windowed as it is, which session windows of a stream have to know."""
+    if item.kind is not SourceKind.TABLE or context.scope.find(item.name) is not None:
+        return None
+    return context.planning.uses.get(item.name.lower())

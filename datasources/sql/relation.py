@@ -1,0 +1,159 @@
+"""What the query layer needs to know of a relation, and what it asks of the planner: the seam between the two.
+
+A query is rewritten into *steps*: Spark SQL texts, each of which becomes a temporary view that later texts name, and a
+last text whose DataFrame is the answer. Spark's SQL cannot say that a column is event time, so a step says it beside
+its text, and whoever runs the step puts it into the columns' metadata.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from datasources.sql.table import ViewDefinition
+
+__all__ = ["STAMP_COLUMN", "QueryPlan", "Relation", "RelationColumn", "Relations", "Step", "TableUse", "TimeKind"]
+
+STAMP_COLUMN = "__tidemark_stamp"
+"""The watermark before each row, in the type of the time attribute, NULL while there is none. A relation carries it
+where the statement needs it (`CURRENT_WATERMARK`, exact late rows); it never reaches the answer."""
+
+
+class TimeKind(enum.Enum):
+    """Which time a time attribute is."""
+
+    ROWTIME = "rowtime"
+    PROCTIME = "proctime"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelationColumn:
+    """A column of a relation.
+
+    Attributes:
+        name: its name.
+        type_name: Spark's simple string of its type: `timestamp`, `timestamp_ntz`, `struct<a:int>`.
+        time: whether it is a time attribute, and which time.
+        why_not: if it was one, where it was lost: "a regular join makes 'ts' an ordinary timestamp".
+        held_back: FLOOR(ts TO unit) is a time attribute whose rows are up to this unit behind the watermark.
+    """
+
+    name: str
+    type_name: str
+    time: TimeKind | None = None
+    why_not: str | None = None
+    held_back: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relation:
+    """A relation that a query can name.
+
+    Attributes:
+        view: the name under which Spark finds it.
+        columns: without hidden ones.
+        has_stamp: whether it carries `STAMP_COLUMN`.
+    """
+
+    view: str
+    columns: tuple[RelationColumn, ...]
+    has_stamp: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableUse:
+    """A table of our catalog as a statement uses it.
+
+    Attributes:
+        name: as written.
+        hints: the options of the first OPTIONS hint for this table in the statement.
+        columns: names that the statement mentions, lower case; None = all. May hold names that are none.
+        filter: a condition on the table's columns that every row of the answer meets, as Spark SQL; None = none known.
+        needs_stamp: whether the relation has to carry `STAMP_COLUMN`.
+    """
+
+    name: str
+    hints: Mapping[str, str] = field(default_factory=dict)
+    columns: frozenset[str] | None = None
+    filter: str | None = None
+    needs_stamp: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """A view to be made before the next text is read.
+
+    Attributes:
+        view: its name.
+        text: Spark SQL over the views of tables and of earlier steps.
+        event_times: columns that Spark's stateful operators take for event time.
+        attributes: columns that are time attributes for later steps (window_time is one and is no event time).
+        held_back: attributes that are behind the watermark, and by which unit; see `RelationColumn.held_back`.
+        lost: columns that are neither from here on, and where each was lost; see `RelationColumn.why_not`.
+        shown: the user's construct, for EXPLAIN: `TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '10' SECOND)`.
+    """
+
+    view: str
+    text: str
+    event_times: tuple[str, ...] = ()
+    attributes: Mapping[str, TimeKind] = field(default_factory=dict)
+    held_back: Mapping[str, str] = field(default_factory=dict)
+    lost: Mapping[str, str] = field(default_factory=dict)
+    shown: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryPlan:
+    """A rewritten query.
+
+    Attributes:
+        text: Spark SQL; the user's own characters wherever nothing had to be rewritten.
+        steps: in the order in which they have been run.
+        uses: the tables.
+        is_untouched: the query names nothing of ours: Spark gets it as it was written.
+        hints: remarks for the user.
+    """
+
+    text: str
+    steps: tuple[Step, ...] = ()
+    uses: tuple[TableUse, ...] = ()
+    is_untouched: bool = False
+    hints: tuple[str, ...] = ()
+
+
+class Relations(Protocol):
+    """What the query layer asks while it rewrites; the planner answers by making views."""
+
+    def table(self, use: TableUse) -> Relation | None:
+        """Return the relation of a table of ours, or None: the name is Spark's."""
+        ...
+
+    def view(self, name: str) -> ViewDefinition | None:
+        """Return a view of ours, or None."""
+        ...
+
+    def run(self, step: Step) -> Relation:
+        """Make the view of a step and return its relation, analysed by Spark.
+
+        Raises:
+            SqlError: Spark refuses the text; its message is kept.
+        """
+        ...
+
+    def session_windows(
+        self, source: TableUse | Relation, keys: tuple[str, ...], attribute: str, gap_ms: int
+    ) -> Relation:
+        """Return the relation with the session windows of its rows: window_start, window_end, window_time added."""
+        ...
+
+    @property
+    def is_streaming(self) -> bool:
+        """Whether `execution.runtime-mode` is streaming."""
+        ...
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether `table.exec.late-rows` is exact."""
+        ...

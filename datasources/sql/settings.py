@@ -1,0 +1,121 @@
+"""What SET sets: one declaration gives the key, the type, the default, the documentation and the error."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+
+from pydantic import Field
+
+from datasources.options import DurationMs, OptionGroup, lower_keys, parse_group, reject_unknown
+
+__all__ = ["LateRowsMode", "RuntimeMode", "Settings", "SqlOptions"]
+
+
+class RuntimeMode(enum.Enum):
+    """How tables are read."""
+
+    STREAMING = "streaming"
+    BATCH = "batch"
+
+
+class LateRowsMode(enum.Enum):
+    """Who decides that a row is too late for a window."""
+
+    SPARK = "spark"
+    EXACT = "exact"
+
+
+class SqlOptions(OptionGroup):
+    """Settings of a `TableEnvironment`."""
+
+    runtime_mode: RuntimeMode = Field(
+        RuntimeMode.STREAMING,
+        alias="execution.runtime-mode",
+        description="`streaming`, or `batch`: tables are read once, to what is there, and without watermarks.",
+    )
+    late_rows: LateRowsMode = Field(
+        LateRowsMode.SPARK,
+        alias="table.exec.late-rows",
+        description="`spark`: Spark's operators drop a row that is late by the watermark of the batch before. `exact`: "
+        "each row is judged by the watermark at that row, so results do not depend on how rows fall into batches; "
+        "on-event emission is then the default.",
+    )
+    idle_timeout_ms: DurationMs | None = Field(
+        None, alias="table.exec.source.idle-timeout", description="The idle timeout of tables that set none; 0 = off."
+    )
+    interval_ms: DurationMs | None = Field(
+        None, alias="pipeline.auto-watermark-interval", description="As the table option of that name."
+    )
+    allows_unaligned_splits: bool | None = Field(
+        None,
+        alias="pipeline.watermark-alignment.allow-unaligned-source-splits",
+        description="As the table option of that name.",
+    )
+    time_zone: str | None = Field(
+        None, alias="table.local-time-zone", description="Sets the session's `spark.sql.session.timeZone`."
+    )
+    checkpoint_directory: str | None = Field(
+        None,
+        alias="execution.checkpointing.dir",
+        description="Where INSERT statements keep their checkpoints: one directory each, named after the target table.",
+    )
+    trigger: str | None = Field(
+        None,
+        alias="execution.trigger",
+        description="When INSERT statements make batches: `available-now` reads what is there and ends, a duration "
+        "such as `5 s` waits between batches; default: as soon as possible.",
+    )
+    query_name: str | None = Field(None, alias="pipeline.name", description="The name of the next query.")
+
+
+_SCAN_KEYS = (
+    "table.exec.source.idle-timeout",
+    "pipeline.auto-watermark-interval",
+    "pipeline.watermark-alignment.allow-unaligned-source-splits",
+)
+
+
+class Settings:
+    """The settings of a session, as texts and typed.
+
+    Args:
+        values: what is set at the beginning.
+    """
+
+    def __init__(self, values: Mapping[str, str] | None = None) -> None:
+        self._values: dict[str, str] = {}
+        for key, value in (values or {}).items():
+            self.set(key, value)
+
+    @property
+    def typed(self) -> SqlOptions:
+        """The settings with their defaults."""
+        return parse_group(SqlOptions, self._values)
+
+    def texts(self) -> dict[str, str]:
+        """Return what was set, by key."""
+        return dict(self._values)
+
+    def set(self, key: str, value: str) -> None:
+        """Set a value.
+
+        Raises:
+            OptionError: the key is unknown (near matches are named) or the value is none of its.
+        """
+        changed = {**self._values, **lower_keys({key: value})}
+        reject_unknown(changed, [SqlOptions], what="SET")
+        parse_group(SqlOptions, changed)
+        self._values = changed
+
+    def reset(self, key: str | None = None) -> None:
+        """Forget a value, or all of them."""
+        if key is None:
+            self._values.clear()
+        else:
+            reject_unknown(lower_keys({key: ""}), [SqlOptions], what="RESET")
+            self._values.pop(key.lower(), None)
+
+    def scan_options(self) -> dict[str, str]:
+        """Return what the session says for all scans."""
+        return {key: self._values[key] for key in _SCAN_KEYS if key in self._values}

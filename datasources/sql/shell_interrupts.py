@@ -1,0 +1,64 @@
+"""Ctrl-C while Spark works.
+
+PySpark's own handler calls the JVM from within a call to the JVM that is under way; both then fail, with tracebacks on
+standard error, and the jobs go on. So while the shell waits, Ctrl-C is only noted, and whoever waits acts on it.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from typing import Final, TypeVar
+
+__all__ = ["Interrupts", "interruptible", "noted_interrupts"]
+
+_LOOK_S: Final = 0.2
+
+T = TypeVar("T")
+
+
+class Interrupts:
+    """Whether Ctrl-C was pressed. No event: setting one in a signal handler can wait for the thread that it stopped."""
+
+    is_pressed = False
+
+
+@contextmanager
+def noted_interrupts() -> Iterator[Interrupts]:
+    """Note Ctrl-C in the block instead of raising KeyboardInterrupt; only the main thread can ask for that."""
+    interrupts = Interrupts()
+
+    def note(_number: int, _frame: object) -> None:
+        interrupts.is_pressed = True
+
+    if threading.current_thread() is not threading.main_thread():
+        yield interrupts
+        return
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        yield interrupts
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def interruptible(action: Callable[[], T], cancel: Callable[[], None]) -> T:
+    """Run an action in a thread of its own and return its result; Ctrl-C cancels it.
+
+    Args:
+        action: what to run.
+        cancel: makes the action end soon; called in this thread.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C was pressed, and the action has ended.
+    """
+    with noted_interrupts() as interrupts, ThreadPoolExecutor(max_workers=1) as pool:
+        future = pool.submit(action)
+        while not wait([future], timeout=_LOOK_S).done:
+            if interrupts.is_pressed:
+                cancel()
+                wait([future])
+                raise KeyboardInterrupt
+        return future.result()

@@ -1,0 +1,75 @@
+"""The Spark session below `tidemark sql`."""
+
+from __future__ import annotations
+
+import importlib.util
+import logging
+import os
+import sys
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Final
+
+from datasources.errors import EnvironmentProblem, OptionError
+from datasources.java import find_java
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+__all__ = ["parse_settings", "start_session"]
+
+_QUIET: Final = {
+    "spark.app.name": "tidemark sql",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.log.level": "ERROR",
+}
+
+
+def parse_settings(texts: Iterable[str]) -> dict[str, str]:
+    """Return settings of Spark from texts such as `spark.master=local[2]`.
+
+    Raises:
+        OptionError: a text has no key or no `=`.
+    """
+    settings = {}
+    for text in texts:
+        key, equals, value = text.partition("=")
+        if not equals or not key.strip():
+            raise OptionError(f"--conf '{text}' is no setting; write --conf spark.key=value.")
+        settings[key.strip()] = value.strip()
+    return settings
+
+
+def _for_one_machine(settings: Mapping[str, str]) -> dict[str, str]:
+    """Return what suits a session of this process: 200 shuffle partitions, Spark's default, are slow on one machine.
+
+    A session that spark-submit configured is left as it is.
+    """
+    is_local = settings.get("spark.master", "local").startswith("local") and "PYSPARK_GATEWAY_PORT" not in os.environ
+    return {"spark.sql.shuffle.partitions": str(os.cpu_count() or 1)} if is_local else {}
+
+
+def start_session(settings: Mapping[str, str]) -> SparkSession:
+    """Return the session of this process, or start one: on this machine, unless a setting names another master.
+
+    Raises:
+        EnvironmentProblem: Java or PySpark is missing, or Spark does not start; the message says why.
+    """
+    find_java()
+    if importlib.util.find_spec("pyspark") is None:
+        raise EnvironmentProblem("PySpark is missing: pip install 'tidemark[spark]'")
+    from pyspark.errors import PySparkRuntimeError
+    from pyspark.sql import SparkSession
+
+    # PySpark writes each error to standard error as one line of JSON with a stack trace, beside raising it.
+    logging.getLogger("SQLQueryContextLogger").disabled = True
+    # Source processes run the PATH's python3 otherwise, which may have none of our packages.
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    builder = SparkSession.builder
+    for key, value in {**_QUIET, **_for_one_machine(settings), **settings}.items():
+        builder = builder.config(key, value)
+    try:
+        return builder.getOrCreate()
+    except PySparkRuntimeError as error:
+        raise EnvironmentProblem(
+            f"Spark did not start: {str(error).splitlines()[0]} Run `tidemark doctor` to see what is missing."
+        ) from error

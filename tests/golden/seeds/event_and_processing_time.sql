@@ -1,0 +1,46 @@
+-- "Event & Processing Time in Table API and SQL".
+
+-- name: amounts with the rate that is valid when they arrive
+-- as written
+SELECT
+  a.amount, r.rate
+FROM
+  amounts AS a,
+  rates AS r
+WHERE
+  a.currency = r.currency AND
+  r.proctime = (
+    SELECT MAX(r2.proctime)
+  FROM rates AS r2
+  AND r2.proctime <= a.proctime)</pre>
+-- refused: AND where WHERE was meant, and a remnant of HTML; a join with a table that changes over time comes with FOR SYSTEM_TIME AS OF
+-- error: </pre>
+
+-- name: amounts per day with the closing rate
+-- as written
+SELECT
+  a.amountSum, r.rate, a.day
+FROM
+  (
+    SELECT
+    currency,
+    SUM(amount) AS amountSum,
+CEIL(rowtime TO DAY) AS day
+FROM amounts
+GROUP BY currency, CEIL(rowtime TO DAY)
+) AS a
+rates AS r
+WHERE
+a.currency = r.currency AND
+r.rowtime = (
+SELECT MAX(r2.rowtime)
+FROM rates AS r2
+AND r2.rowtime <= a.day)
+-- repaired: the inner query, which is complete, is run; the outer one lacks a comma and a WHERE, and joins a table that changes over time
+-- as run
+SELECT
+    currency,
+    SUM(amount) AS amountSum,
+CEIL(rowtime TO DAY) AS day
+FROM amounts
+GROUP BY currency, CEIL(rowtime TO DAY)

@@ -1,0 +1,222 @@
+"""Relations for tests of the query layer: one that makes views in Spark, and a fake that needs no Spark."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from datasources.sql.query.scanner import scan
+from datasources.sql.query.tree import Block
+from datasources.sql.query.views import column_metadata, make_view, relation_of
+from datasources.sql.query.words import Words
+from datasources.sql.relation import STAMP_COLUMN, Relation, RelationColumn, Step, TableUse, TimeKind
+from datasources.sql.source_text import SqlText
+from datasources.sql.table import ViewDefinition
+
+__all__ = ["FakeRelations", "SparkRelations", "TableShape", "table"]
+
+_TYPES = ("timestamp", "timestamp_ntz")
+
+
+@dataclass(frozen=True)
+class TableShape:
+    """A table: columns as (name, Spark type, time)."""
+
+    columns: tuple[RelationColumn, ...]
+
+    @property
+    def stamp_type(self) -> str:
+        """The type of the stamp: that of the time attribute."""
+        return next((c.type_name for c in self.columns if c.time is TimeKind.ROWTIME), "timestamp")
+
+
+def table(ddl: str, rowtime: str | None = None, proctime: str | None = None) -> TableShape:
+    """A table from `a INT, ts TIMESTAMP_NTZ`; types without blanks."""
+    columns = []
+    for part in ddl.split(", "):
+        name, type_name = part.split(" ", 1)
+        time = {rowtime: TimeKind.ROWTIME, proctime: TimeKind.PROCTIME}.get(name)
+        columns.append(RelationColumn(name=name, type_name=type_name.lower(), time=time))
+    return TableShape(tuple(columns))
+
+
+@dataclass
+class _Relations:
+    """What both have: tables, views, modes, and what was asked."""
+
+    tables: Mapping[str, TableShape]
+    views: Mapping[str, ViewDefinition] = field(default_factory=dict)
+    is_streaming: bool = True
+    is_exact: bool = False
+    uses: list[TableUse] = field(default_factory=list)
+    steps: list[Step] = field(default_factory=list)
+    sessions: list[tuple[Any, tuple[str, ...], str, int]] = field(default_factory=list)
+
+    def view(self, name: str) -> ViewDefinition | None:
+        return self.views.get(name.lower())
+
+    def _shape(self, use: TableUse) -> TableShape | None:
+        shape = self.tables.get(use.name.lower())
+        if shape is not None:
+            self.uses.append(use)
+        return shape
+
+    def _sessions_of(self, relation: Relation, attribute: str) -> tuple[RelationColumn, ...]:
+        found = next(column for column in relation.columns if column.name == attribute)
+        bounds = [RelationColumn(name=name, type_name=found.type_name) for name in ("window_start", "window_end")]
+        kept = [RelationColumn(name=c.name, type_name=c.type_name) for c in relation.columns]
+        return (*kept, *bounds, RelationColumn(name="window_time", type_name=found.type_name, time=found.time))
+
+
+@dataclass
+class SparkRelations(_Relations):
+    """Makes every view in a Spark session; tables are empty unless a frame is given for them.
+
+    `made` may be handed on to spare the analyses of the tables.
+    """
+
+    spark: Any = None
+    frames: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
+    made: dict[tuple[str, bool], Any] = field(default_factory=dict)
+
+    def table(self, use: TableUse) -> Relation | None:
+        shape = self._shape(use)
+        if shape is None:
+            return None
+        view = f"t_{use.name}"
+        key = (use.name.lower(), use.needs_stamp)
+        if key not in self.made:
+            self.made[key] = self._frame(shape, key[0], needs_stamp=use.needs_stamp)
+        frame = self.made[key]
+        frame.createOrReplaceTempView(view)
+        return relation_of(frame, view)
+
+    def _frame(self, shape: TableShape, name: str, *, needs_stamp: bool) -> Any:
+        make = self.frames.get(name)
+        if make is not None:
+            return _marked(make(), shape)
+        frame = self._empty(shape)
+        return frame.selectExpr("*", f"CAST(NULL AS {shape.stamp_type}) AS {STAMP_COLUMN}") if needs_stamp else frame
+
+    def run(self, step: Step) -> Relation:
+        self.steps.append(step)
+        return make_view(self.spark, step)
+
+    def session_windows(
+        self, source: TableUse | Relation, keys: tuple[str, ...], attribute: str, gap_ms: int
+    ) -> Relation:
+        self.sessions.append((source, keys, attribute, gap_ms))
+        given = self._given(source)
+        frame = self._empty(TableShape(self._sessions_of(given, attribute)), ends=("window_end",))
+        frame.createOrReplaceTempView("t_sessions")
+        return relation_of(frame, "t_sessions")
+
+    def _given(self, source: TableUse | Relation) -> Relation:
+        if isinstance(source, Relation):
+            return source
+        return relation_of(self.spark.table(f"t_{source.name}"), f"t_{source.name}")
+
+    def _empty(self, shape: TableShape, ends: tuple[str, ...] = ()) -> Any:
+        nulls = ", ".join(f"CAST(NULL AS {c.type_name}) AS `{c.name}`" for c in shape.columns)
+        return _marked(self.spark.sql(f"SELECT {nulls} WHERE false"), shape, ends)
+
+
+@dataclass
+class FakeRelations(_Relations):
+    """Answers without Spark: the columns of a step are read off its text, their types guessed."""
+
+    known: dict[str, Relation] = field(default_factory=dict)
+
+    def table(self, use: TableUse) -> Relation | None:
+        shape = self._shape(use)
+        if shape is None:
+            return None
+        return self._keep(Relation(view=f"t_{use.name}", columns=shape.columns, has_stamp=use.needs_stamp))
+
+    def run(self, step: Step) -> Relation:
+        self.steps.append(step)
+        columns = self._columns(step)
+        shown = tuple(column for column in columns if column.name != STAMP_COLUMN)
+        return self._keep(Relation(view=step.view, columns=shown, has_stamp=len(shown) < len(columns)))
+
+    def session_windows(
+        self, source: TableUse | Relation, keys: tuple[str, ...], attribute: str, gap_ms: int
+    ) -> Relation:
+        self.sessions.append((source, keys, attribute, gap_ms))
+        given = self.known[f"t_{source.name}"] if isinstance(source, TableUse) else source
+        return self._keep(Relation(view="t_sessions", columns=self._sessions_of(given, attribute)))
+
+    def _columns(self, step: Step) -> tuple[RelationColumn, ...]:
+        words, query = scan(SqlText(step.text))
+        found = {column.name: column for column in self._of_term(words, query.terms[0])}
+        for name in (*step.event_times, *step.attributes, *step.lost):
+            time, why_not = step.attributes.get(name), step.lost.get(name)
+            held_back = step.held_back.get(name)
+            found[name] = replace(found[name], time=time, why_not=why_not, held_back=held_back)
+        return tuple(found.values())
+
+    def _of_term(self, words: Words, term: Any) -> list[RelationColumn]:
+        if not isinstance(term, Block):
+            return []
+        below = [column for item in term.sources for column in self._of_item(words, item)]
+        columns: list[RelationColumn] = []
+        for item in term.items:
+            text = words.text(item.expression)
+            if re.match(r"(\w+\.)?\*", text):
+                left_out = {each.strip() for each in text.partition("EXCEPT (")[2].rstrip(")").split(",")}
+                columns += [column for column in below if column.name not in left_out]
+            elif text.startswith("inline("):
+                listed = {column.name: column for column in self.known[_last_source(words.source.text)].columns}
+                number = RelationColumn(name="", type_name="int")
+                columns += [replace(listed.get(n, number), name=n) for n in re.findall(r"AS `(\w+)`", text)]
+            else:
+                columns.append(self._computed(text, item.alias or text.rpartition(".")[2].strip("`"), below))
+        return columns
+
+    def _of_item(self, words: Words, item: Any) -> list[RelationColumn]:
+        if item.query is not None:
+            return self._of_term(words, item.query.terms[0])
+        known = self.known.get(item.name)
+        if known is None:
+            return []
+        hidden = (RelationColumn(name=STAMP_COLUMN, type_name="timestamp"),) if known.has_stamp else ()
+        renamed = re.search(r" AS renamed\((.*)\)$", words.source.text)
+        if renamed is None:
+            return [*known.columns, *hidden]
+        names = renamed.group(1).split(", ")
+        return [replace(column, name=name) for column, name in zip((*known.columns, *hidden), names, strict=True)]
+
+    @staticmethod
+    def _computed(text: str, name: str, below: list[RelationColumn]) -> RelationColumn:
+        """A column that is passed on keeps its marks; another one is a time if one stands in its text."""
+        for column in below:
+            if text.rpartition(".")[2].strip("`").lower() == column.name.lower():
+                return replace(column, name=name)
+        times = [c.type_name for c in below if c.name in text and c.type_name in _TYPES and "COUNT" not in text]
+        return RelationColumn(name=name, type_name=next(iter(times), "bigint"))
+
+    def _keep(self, relation: Relation) -> Relation:
+        self.known[relation.view] = relation
+        return relation
+
+
+def _last_source(text: str) -> str:
+    """The last name behind FROM."""
+    return text.rpartition(" FROM ")[2].split()[0]
+
+
+def _marked(frame: Any, shape: TableShape, ends: tuple[str, ...] = ()) -> Any:
+    from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
+
+    return frame.select(
+        *(
+            F.col(c.name).alias(
+                c.name, metadata=column_metadata(is_event_time=c.time is not None or c.name in ends, time=c.time)
+            )
+            if c.time is not None or c.name in ends
+            else F.col(c.name)
+            for c in shape.columns
+        )
+    )
