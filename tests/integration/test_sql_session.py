@@ -179,6 +179,12 @@ def test_explain_shows_what_was_pushed(t, tmp_path):
     assert old.params == WatermarkParams()
 
 
+def test_an_unknown_connector_is_refused_with_near_matches(t):
+    t.sql(f"CREATE TABLE orders ({TS}) WITH ('connector' = 'kafak')")
+    with pytest.raises(OptionError, match=r"table 'orders': there is no connector 'kafak'\. Did you mean 'kafka'"):
+        t.sql("SELECT * FROM orders")
+
+
 def test_no_plan_shows_a_secret(t, monkeypatch):
     monkeypatch.setenv("ORDERS_PASSWORD", "hunter2hunter2")
     jaas = 'org.apache.kafka.common.security.plain.PlainLoginModule required username="u" password="hunter2hunter2";'

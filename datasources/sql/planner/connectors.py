@@ -6,15 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from datasources.errors import OptionError
 from datasources.kafka.data_source import KafkaDataSource
 from datasources.scripted.data_source import ScriptedDataSource
 from datasources.source.connector import ScanSource
 from datasources.spark.data_source import TidemarkDataSource
+from datasources.sql.site import near_matches
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["SINKS", "Connector", "connector_of"]
+__all__ = ["SINKS", "Connector", "connector_of", "unknown_connector"]
 
 SINKS: Mapping[str, str] = {"print": "console", "blackhole": "noop", "memory": "memory"}
 """Sinks with a name of Flink's, and Spark's format for each. They cannot be read."""
@@ -76,4 +78,17 @@ def connector_of(spark: SparkSession, name: str) -> Connector:
         name=name,
         format_name=_SPARK_NAMES.get(folded, name),
         takes_schema=folded in _FILES,
+    )
+
+
+def unknown_connector(table: str, connector: Connector, error: Exception) -> OptionError | None:
+    """Return the error about a connector that neither we nor Spark have, or None if `error` is about something else."""
+    text = str(error)
+    if "DATA_SOURCE_NOT_FOUND" not in text and "Failed to find data source" not in text:
+        return None
+    known = {*_OURS, *_SPARK_NAMES, *_FILES, "rate", "socket", "delta", "iceberg", "jdbc"} - {connector.name.lower()}
+    near = near_matches(connector.name, sorted(known))
+    return OptionError(
+        f"table '{table}': there is no connector '{connector.name}'.{near} Tidemark's are {', '.join(_OURS)}; "
+        f"any other name is a format that this Spark session must know: add its package if it has one."
     )

@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 
 from datasources.errors import SchemaError
 from datasources.spark.assigner import assign_watermark
 from datasources.spark.attach import AttachedColumn, attach
+from datasources.sql.planner.connectors import unknown_connector
 from datasources.sql.planner.scan_options import scan_options, spark_options
 from datasources.sql.planner.tree import (
     Node,
@@ -79,7 +82,10 @@ class TableFrames:
         reader = reader.format(scan.connector.format_name).options(**expand(spark_options(scan)))
         if scan.connector.takes_schema and scan.columns:
             reader = reader.schema(", ".join(f"{quoted(c.name)} {c.spark_type}" for c in scan.columns))
-        loaded = reader.load()
+        try:
+            loaded = reader.load()
+        except (PySparkException, Py4JJavaError) as error:
+            raise unknown_connector(scan.table, scan.connector, error) or error from None
         known = {name.lower() for name in loaded.columns}
         for column in scan.columns:
             if column.name.lower() not in known:
