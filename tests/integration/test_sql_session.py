@@ -103,6 +103,20 @@ def test_a_source_of_sparks_keeps_its_watermark_assigner(t, spark, tmp_path):
         query.wait_for(lambda running_: [tuple(map(seconds, r)) for r in running_.rows()] == [(0, 1)])
 
 
+def test_an_assigner_takes_the_largest_candidate_and_nulls_move_nothing(t, spark, tmp_path):
+    """Replay 25: (rowtime, watermark) in ms; BIGINT candidates are epoch milliseconds."""
+    pairs = [(1, 0), (2, 1), (3, 1), (4, 2), (2, 1), (1, 0), (6, None), (9, 8), (8, 7), (10, None), (11, 10)]
+    rows = [(ts, at(ts / 1_000), candidate) for ts, candidate in pairs]
+    spark.createDataFrame(rows, "id INT, text STRING, wm BIGINT").coalesce(1).write.parquet(str(tmp_path / "p"))
+    t.sql(
+        "CREATE TABLE pairs (id INT, text STRING, wm BIGINT, ts AS to_timestamp_ntz(text), WATERMARK FOR ts AS wm) "
+        f"WITH ('connector' = 'parquet', 'path' = '{tmp_path / 'p'}')"
+    )
+    with running(t.sql("SELECT id, ts FROM pairs").dropDuplicates(["id", "ts"])) as query:
+        query.wait_for(lambda running_: running_.watermarks[-1:] == [0.01])
+        assert len(query.rows()) == len({ts for ts, _ in pairs})
+
+
 def test_an_insert_writes_and_goes_on_from_its_checkpoint(t, spark, tmp_path):
     write_records(tmp_path / "o", "s-0", records(1, 2, 3))
     t.sql(scripted_table("orders", TS, tmp_path / "o"))
