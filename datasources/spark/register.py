@@ -12,6 +12,7 @@ from datasources.spark.binding import Binding
 from datasources.spark.data_source import TidemarkDataSource
 from datasources.spark.listener import QueryListener
 from datasources.spark.session_checks import require_classic
+from datasources.spark.watermark_options import GLOBAL_OPTIONS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -25,11 +26,6 @@ _logger = logging.getLogger(__name__)
 
 GLOBAL_PREFIX = "spark.tidemark."
 _TASKS_PER_SLOT = 2  # splits differ in size: two waves even that out
-_GLOBAL_OPTIONS = (
-    "table.exec.source.idle-timeout",
-    "pipeline.auto-watermark-interval",
-    "pipeline.watermark-alignment.allow-unaligned-source-splits",
-)
 _COORDINATOR_HOST = f"{GLOBAL_PREFIX}coordinator.host"
 _COORDINATOR_PORT = f"{GLOBAL_PREFIX}coordinator.port"
 _UI_HOST = f"{GLOBAL_PREFIX}ui.host"
@@ -91,7 +87,7 @@ def session_defaults(spark: SparkSession) -> dict[str, str]:
         "scan.session.time-zone": str(spark.conf.get("spark.sql.session.timeZone")),
         "scan.session.ansi": str(spark.conf.get("spark.sql.ansi.enabled")).lower(),
     }
-    for key in _GLOBAL_OPTIONS:
+    for key in GLOBAL_OPTIONS:
         value = spark.conf.get(GLOBAL_PREFIX + key, None)
         if value is not None:
             defaults[key] = value

@@ -10,7 +10,14 @@ from datasources.options import DurationMs, OptionGroup
 from datasources.source.abilities import Alignment, LateRows, NullRowtime, ProcessingTime
 from watermark import EmitStrategy
 
-__all__ = ["AllIdle", "OnChange", "WatermarkOptions"]
+__all__ = ["GLOBAL_OPTIONS", "AllIdle", "OnChange", "WatermarkOptions"]
+
+GLOBAL_OPTIONS = (
+    "table.exec.source.idle-timeout",
+    "pipeline.auto-watermark-interval",
+    "pipeline.watermark-alignment.allow-unaligned-source-splits",
+)
+"""Options that the session may set for all sources that set none."""
 
 
 class AllIdle(enum.Enum):

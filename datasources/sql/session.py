@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from datasources.session import register
 from datasources.sql.catalog import Catalog, open_catalog
 from datasources.sql.execute.explain import explain
 from datasources.sql.execute.insert import insert
@@ -71,7 +70,6 @@ class TableEnvironment:
         catalog: Catalog | str | Path | None = None,
         settings: dict[str, str] | None = None,
     ) -> None:
-        register(spark)
         kept = Settings(settings)
         held = open_catalog(catalog) if catalog is None or isinstance(catalog, (str, Path)) else catalog
         self._state = SessionState(

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pydantic import Field
 
 from datasources.options import DurationMs, OptionGroup, lower_keys, parse_group, reject_unknown
+from datasources.spark.watermark_options import GLOBAL_OPTIONS
 
 __all__ = ["LateRowsMode", "RuntimeMode", "Settings", "SqlOptions"]
 
@@ -69,13 +70,6 @@ class SqlOptions(OptionGroup):
     query_name: str | None = Field(None, alias="pipeline.name", description="The name of the next query.")
 
 
-_SCAN_KEYS = (
-    "table.exec.source.idle-timeout",
-    "pipeline.auto-watermark-interval",
-    "pipeline.watermark-alignment.allow-unaligned-source-splits",
-)
-
-
 class Settings:
     """The settings of a session, as texts and typed.
 
@@ -118,4 +112,4 @@ class Settings:
 
     def scan_options(self) -> dict[str, str]:
         """Return what the session says for all scans."""
-        return {key: self._values[key] for key in _SCAN_KEYS if key in self._values}
+        return {key: self._values[key] for key in GLOBAL_OPTIONS if key in self._values}

@@ -10,9 +10,6 @@ from datasources.errors import ExpressionError
 from datasources.expressions import compile_expression
 from datasources.expressions.spark_types import spark_name
 from datasources.formats.ddl import parse_schema
-from datasources.formats.ddl_types import type_text
-from datasources.kafka.source import KafkaSource
-from datasources.scripted.source import ScriptedSource
 from datasources.source.connector import SessionFacts
 from datasources.sql.parse import parse_statement
 from datasources.sql.planner.connectors import connector_of
@@ -31,7 +28,6 @@ from datasources.sql.type_oracle import TypeOracleError
 __all__ = ["CompiledTypes", "NotATable", "PlannerCase", "cases_of", "plan_case"]
 
 FACTS = SessionFacts(time_zone="UTC", ansi=True)
-_SOURCES = {"kafka": KafkaSource, "upsert-kafka": KafkaSource, "scripted": ScriptedSource}
 
 
 class CompiledTypes:
@@ -124,27 +120,20 @@ def plan_case(case: PlannerCase, *, until: str) -> Node:
         raise NotATable
     definition = statement.table
     connector = connector_of(None, definition.options.get("connector", "none"))
-    kinds = {} if connector.source is None else connector.source.metadata_types
+    time = connector.source_time
     table = resolve(
         definition,
         source=source,
-        metadata_types={key: type_text(kind) for key, kind in kinds.items()},
+        metadata_types=connector.metadata_types,
         types=CompiledTypes(case.types),
-        source_watermark=_source_watermark(connector.source),
+        source_watermark=None if time is None else (time.rowtime, time.watermark),
     )
     use = TableUse(name=definition.name, hints=case.hints, columns=case.needs, filter=case.filter)
     request = TableRequest(table=table, connector=connector, use=use, settings=Settings(case.settings))
-    context = PlanningContext(
-        session=FACTS, try_scan=ScanTrial(session=FACTS, functions={}), needed=case.needs, filter=case.filter
-    )
+    context = PlanningContext(try_scan=ScanTrial(session=FACTS, functions={}), needed=case.needs, filter=case.filter)
     tree = first_tree(request, context)
     for rule in RULES:
         tree = rule(tree, context)
         if rule.__name__ == until:
             return tree
     raise AssertionError(f"no rule '{until}'")
-
-
-def _source_watermark(source):
-    spec = getattr(source, "source_watermark", lambda: None)()
-    return None if spec is None else (spec.rowtime, spec.watermark)

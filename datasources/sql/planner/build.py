@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from datasources.formats.ddl_types import type_text
-from datasources.source.abilities import SupportsSourceWatermark
 from datasources.sql.planner.connectors import Connector
 from datasources.sql.planner.tree import (
     Attribute,
@@ -69,15 +67,14 @@ def _plain(name: str) -> ProjectColumn:
 
 def _source_times(table: ResolvedTable, connector: Connector) -> tuple[ResolvedMetadata, ...]:
     """Return the metadata columns that SYSTEM_ROWTIME() and SYSTEM_WATERMARK() of this table read."""
-    source = connector.source
-    spec = source.source_watermark() if source is not None and issubclass(source, SupportsSourceWatermark) else None
-    if source is None or spec is None:
+    spec = connector.source_time
+    if spec is None:
         return ()
     expressions = [c.expression for c in table.columns if c.expression is not None]
     expressions += [w.expression for w in table.watermarks if w.is_source_watermark]
     read = {name for expression in expressions for name in references(expression)}
     return tuple(
-        ResolvedMetadata(name=name, key=key, source_type=type_text(source.metadata_types[key]))
+        ResolvedMetadata(name=name, key=key, source_type=connector.metadata_types[key])
         for name, key in spec.metadata.items()
         if name.lower() in read
     )

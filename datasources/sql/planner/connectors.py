@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from datasources.errors import OptionError
+from datasources.formats.ddl_types import type_text
 from datasources.kafka.data_source import KafkaDataSource
 from datasources.scripted.data_source import ScriptedDataSource
+from datasources.source.abilities import SourceWatermarkSpec, SupportsSourceWatermark
 from datasources.source.connector import ScanSource
 from datasources.spark.data_source import TidemarkDataSource
 from datasources.sql.site import near_matches
@@ -47,6 +49,19 @@ class Connector:
     def source(self) -> type[ScanSource] | None:
         """The class that plans and reads, if the connector is ours."""
         return None if self.data_source is None else self.data_source.connector
+
+    @property
+    def source_time(self) -> SourceWatermarkSpec | None:
+        """What SYSTEM_ROWTIME() and SYSTEM_WATERMARK() are in its records; None = it has no time of its own."""
+        source = self.source
+        if source is None or not issubclass(source, SupportsSourceWatermark):
+            return None
+        return source.source_watermark()
+
+    @property
+    def metadata_types(self) -> Mapping[str, str]:
+        """Metadata keys and their types as Spark DDL."""
+        return {} if self.source is None else {key: type_text(t) for key, t in self.source.metadata_types.items()}
 
     @property
     def is_ours(self) -> bool:

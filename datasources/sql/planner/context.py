@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import dataclass
+from typing import Protocol
 
-from datasources.source.connector import SessionFacts
 from datasources.sql.planner.tree import Scan
-
-if TYPE_CHECKING:
-    from datasources.expressions.arrow_function import ArrowFunction
 
 __all__ = ["PlanningContext", "TrialScan"]
 
@@ -33,18 +28,14 @@ class PlanningContext:
     """The facts of one statement.
 
     Attributes:
-        session: zone and ANSI flag.
         try_scan: asks the connector whether it can do what a scan says.
         needed: lower-case names that the statement mentions; None = every column.
         filter: a condition that all rows of the answer meet; None = none is known.
-        functions: Python functions by lower-case name.
     """
 
-    session: SessionFacts
     try_scan: TrialScan
     needed: frozenset[str] | None = None
     filter: str | None = None
-    functions: Mapping[str, ArrowFunction] = field(default_factory=dict)
 
     def needs(self, name: str) -> bool:
         """Whether the statement may name a column."""

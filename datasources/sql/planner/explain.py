@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from datasources.options import parse_group
-from datasources.spark.scan_options import WatermarkOptions
-from datasources.sql.planner.scan_options import scan_options
+from datasources.sql.planner.scan_options import watermark_options
 from datasources.sql.planner.tree import Attribute, Node, Project, Scan, WatermarkAssigner
 
 __all__ = ["explain_tree"]
@@ -55,7 +53,7 @@ def _scan(scan: Scan) -> str:
 
 
 def _pushed(scan: Scan) -> list[str]:
-    options = parse_group(WatermarkOptions, scan_options(scan))
+    options = watermark_options(scan)
     parts = [f"watermark=[{_watermarks(scan.attributes)}]"]
     if options.effective_idle_timeout_ms > 0:
         parts.append(f"idletimeout=[{options.effective_idle_timeout_ms}]")

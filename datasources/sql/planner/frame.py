@@ -13,7 +13,7 @@ from datasources.errors import SchemaError
 from datasources.spark.assigner import assign_watermark
 from datasources.spark.attach import AttachedColumn, attach
 from datasources.sql.planner.connectors import unknown_connector
-from datasources.sql.planner.scan_options import scan_options, spark_options
+from datasources.sql.planner.scan_options import scan_options, spark_options, without_reader_options
 from datasources.sql.planner.tree import (
     Node,
     Project,
@@ -28,11 +28,9 @@ from datasources.sql.secrets import expand
 from datasources.sql.text import quoted
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
 
-__all__ = ["TableFrames"]
-
-_READER_ONLY = ("watermark.", "scan.watermark.")
+__all__ = ["TableFrames", "attached_columns", "plain_column"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +59,7 @@ class TableFrames:
             return assign_watermark(loaded, attribute.expression, columns, stamp_as=stamp)
         if scan.attributes:
             return attach(loaded, columns, stamp_as=stamp)
-        frame = loaded.select(*(F.expr(c.expression or quoted(c.name)).alias(c.name) for c in columns))
+        frame = loaded.select(*map(plain_column, columns))
         return frame.withColumn(STAMP_COLUMN, F.lit(None).cast("timestamp")) if has_stamp else frame
 
     def loaded(self, scan: Scan) -> DataFrame:
@@ -73,8 +71,7 @@ class TableFrames:
     def _ours(self, scan: Scan) -> DataFrame:
         options = expand(scan_options(scan))
         if not scan.is_streaming:
-            options = {key: value for key, value in options.items() if not key.startswith(_READER_ONLY)}
-            return self.spark.read.format(scan.connector.format_name).options(**options).load()
+            return self.spark.read.format(scan.connector.format_name).options(**without_reader_options(options)).load()
         return self.spark.readStream.format(scan.connector.format_name).options(**options).load()
 
     def _sparks(self, scan: Scan) -> DataFrame:
@@ -95,6 +92,11 @@ class TableFrames:
                 )
         wanted = [c for c in scan.columns if scan.delivered is None or c.name in scan.delivered]
         return loaded.select(*(F.expr(quoted(c.name)).cast(c.spark_type).alias(c.name) for c in wanted))
+
+
+def plain_column(column: AttachedColumn) -> Column:
+    """Return a column's value under its name, without marks."""
+    return F.expr(column.expression or quoted(column.name)).alias(column.name)
 
 
 def attached_columns(tree: Node) -> list[AttachedColumn]:

@@ -13,9 +13,7 @@ from typing import Any
 
 from datasources.durations import parse_duration_ms
 from datasources.errors import SqlError
-from datasources.options import parse_group
-from datasources.spark.scan_options import WatermarkOptions
-from datasources.sql.planner.scan_options import scan_options
+from datasources.sql.planner.scan_options import watermark_options
 from datasources.sql.planner.tree import Scan
 
 __all__ = ["SourceWatermark", "WatermarkParams", "WatermarkPushDown", "abilities_of", "load_abilities", "to_json"]
@@ -64,7 +62,7 @@ Ability = WatermarkPushDown | SourceWatermark
 def abilities_of(scan: Scan) -> tuple[Ability, ...]:
     """Return what was pushed into a scan."""
     produced = ", ".join(f"{c.name} {c.spark_type}" for c in scan.columns)
-    options = parse_group(WatermarkOptions, scan_options(scan))
+    options = watermark_options(scan)
     align = options.alignment
     own_idle_ms = options.idle_timeout_ms
     params = WatermarkParams(

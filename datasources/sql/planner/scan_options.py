@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from datasources.options import lower_keys
+from collections.abc import Mapping
+
+from datasources.options import lower_keys, parse_group
+from datasources.spark.watermark_options import GLOBAL_OPTIONS, WatermarkOptions
 from datasources.sql.planner.tree import Attribute, Scan
 from datasources.sql.text import quoted
 
-__all__ = ["scan_options", "spark_options"]
+__all__ = ["READER_OPTIONS", "scan_options", "spark_options", "watermark_options", "without_reader_options"]
 
-_SESSION_KEYS = (
-    "table.exec.source.idle-timeout",
-    "pipeline.auto-watermark-interval",
-    "pipeline.watermark-alignment.allow-unaligned-source-splits",
-)
+READER_OPTIONS = ("scan.watermark.", "watermark.")
+"""Beginnings of options that only a reader that makes watermarks obeys."""
 
 
 def scan_options(scan: Scan) -> dict[str, str]:
@@ -32,12 +32,22 @@ def scan_options(scan: Scan) -> dict[str, str]:
         options |= _watermark(attribute, "watermark." if number == 0 else f"watermark.{number}.")
     if scan.attributes:
         return options
-    return {key: value for key, value in options.items() if key not in _SESSION_KEYS}
+    return {key: value for key, value in options.items() if key not in GLOBAL_OPTIONS}
 
 
 def spark_options(scan: Scan) -> dict[str, str]:
     """Return what a format of Spark's is told: the user's options, and nothing of ours."""
-    return {key: value for key, value in scan.options.items() if key.lower() not in _SESSION_KEYS}
+    return {key: value for key, value in scan.options.items() if key.lower() not in GLOBAL_OPTIONS}
+
+
+def watermark_options(scan: Scan) -> WatermarkOptions:
+    """Return what a connector of ours makes of the options of its watermark."""
+    return parse_group(WatermarkOptions, scan_options(scan))
+
+
+def without_reader_options(options: Mapping[str, str]) -> dict[str, str]:
+    """Return the options (lower-case keys) that a scan without a watermark obeys."""
+    return {key: value for key, value in options.items() if not key.startswith(READER_OPTIONS)}
 
 
 def _ddl(scan: Scan) -> str:

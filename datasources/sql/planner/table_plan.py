@@ -11,6 +11,7 @@ from datasources.sql.planner.build import build_tree
 from datasources.sql.planner.connectors import SINKS, Connector
 from datasources.sql.planner.context import PlanningContext
 from datasources.sql.planner.rules import rewrite
+from datasources.sql.planner.scan_options import without_reader_options
 from datasources.sql.planner.tree import Node, Scan, assigner_of, scan_of
 from datasources.sql.relation import TableUse
 from datasources.sql.resolved import ResolvedTable
@@ -117,5 +118,4 @@ def _require_exact(tree: Node) -> None:
 
 def _without_reader_options(scan: Scan) -> Scan:
     """The scan alone, to find wrong options of the connector before any of the watermark."""
-    plain = {k: v for k, v in scan.options.items() if not k.startswith(("watermark.", "scan.watermark."))}
-    return replace(scan, options=plain)
+    return replace(scan, options=without_reader_options(scan.options))

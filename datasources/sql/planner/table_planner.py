@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from datasources.errors import SqlError
-from datasources.formats.ddl_types import type_text
 from datasources.options import lower_keys
-from datasources.source.abilities import SupportsSourceWatermark
 from datasources.source.connector import SessionFacts
+from datasources.source.stamps import HEARTBEAT_COLUMN, WATERMARK_COLUMN
 from datasources.spark.attach import AttachedColumn, attach
 from datasources.spark.operators import session_windows
 from datasources.sql.planner.connectors import Connector, connector_of
 from datasources.sql.planner.context import PlanningContext
-from datasources.sql.planner.frame import TableFrames, attached_columns
+from datasources.sql.planner.frame import TableFrames, attached_columns, plain_column
 from datasources.sql.planner.hinted_watermark import with_hinted_watermark
 from datasources.sql.planner.table_plan import TableRequest, plan_table
 from datasources.sql.planner.tree import Node, attributes_of, scan_of
 from datasources.sql.planner.trial import ScanTrial
 from datasources.sql.planner.type_oracle import SparkTypes
-from datasources.sql.relation import TableUse
+from datasources.sql.relation import TableUse, TimeKind
 from datasources.sql.resolve import resolve
 from datasources.sql.resolved import ResolvedTable
 from datasources.sql.source_text import SqlText
@@ -74,12 +72,13 @@ class TablePlanner:
         if known is not None and source is None and known[:2] == (table, facts):
             return known[2]
         connector = self.connector(table)
+        time = connector.source_time
         found = resolve(
             table,
             source=source,
-            metadata_types=_metadata_types(connector),
+            metadata_types=connector.metadata_types,
             types=SparkTypes(self.spark),
-            source_watermark=_source_watermark(connector),
+            source_watermark=None if time is None else (time.rowtime, time.watermark),
             non_deterministic=[name for name, function in self.functions.items() if not function.is_deterministic],
         )
         self._resolved[table.name.lower()] = (table, facts, found)
@@ -107,11 +106,9 @@ class TablePlanner:
         """
         table, use = with_hinted_watermark(table, use)
         context = PlanningContext(
-            session=self._facts(),
             try_scan=ScanTrial(session=self._facts(), functions=self.functions),
             needed=use.columns,
             filter=use.filter,
-            functions=self.functions,
         )
         request = TableRequest(
             table=self.resolved(table), connector=self.connector(table), use=use, settings=self.settings
@@ -142,14 +139,14 @@ class TablePlanner:
             )
         columns = attached_columns(planned.tree)
         loaded = TableFrames(self.spark).loaded(scan)
-        rows = loaded.selectExpr(*(f"{c.expression} AS `{c.name}`" for c in columns), "_watermark", "_heartbeat")
+        rows = loaded.select(*map(plain_column, columns), WATERMARK_COLUMN, HEARTBEAT_COLUMN)
         windows = session_windows(rows, keys=keys, attribute=attribute, gap_ms=gap_ms, exact=is_exact)
         event_times = {a.column for a in attributes_of(planned.tree)}
         out = [_regular(c, event_times) for c in columns]
         out += [
-            AttachedColumn(name="window_start", expression="window_start", time=None, is_event_time=False),
-            AttachedColumn(name="window_end", expression="window_end", time=None, is_event_time=True),
-            AttachedColumn(name="window_time", expression="window_time", time="rowtime", is_event_time=False),
+            AttachedColumn(name="window_start"),
+            AttachedColumn(name="window_end", is_event_time=True),
+            AttachedColumn(name="window_time", time=TimeKind.ROWTIME.value),
         ]
         return attach(windows, out)
 
@@ -162,18 +159,4 @@ class TablePlanner:
 
 def _regular(column: AttachedColumn, event_times: set[str]) -> AttachedColumn:
     """Return the column as it is beside its window: the window's time counts from now on."""
-    time = None if column.name in event_times else column.time
-    return AttachedColumn(name=column.name, expression=f"`{column.name}`", time=time, is_event_time=False)
-
-
-def _metadata_types(connector: Connector) -> Mapping[str, str]:
-    source = connector.source
-    return {} if source is None else {key: type_text(kind) for key, kind in source.metadata_types.items()}
-
-
-def _source_watermark(connector: Connector) -> tuple[str, str] | None:
-    source = connector.source
-    if source is None or not issubclass(source, SupportsSourceWatermark):
-        return None
-    spec = source.source_watermark()
-    return None if spec is None else (spec.rowtime, spec.watermark)
+    return AttachedColumn(name=column.name, time=None if column.name in event_times else column.time)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from datasources.errors import SqlError
+from datasources.spark.time_attributes import TIME_KEY, time_metadata
 from datasources.sql.relation import STAMP_COLUMN, Relation, RelationColumn, Step, TimeKind
 from datasources.sql.text import quoted
 
@@ -17,9 +18,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
 __all__ = [
-    "DELAY_KEY",
     "HELD_BACK_KEY",
-    "TIME_KEY",
     "WHY_NOT_KEY",
     "column_metadata",
     "make_view",
@@ -27,10 +26,6 @@ __all__ = [
     "step_frame",
 ]
 
-DELAY_KEY: Final = "spark.watermarkDelayMs"
-"""What Spark's operators take event time by."""
-TIME_KEY: Final = "tidemark.time"
-"""Which time a time attribute is: a value of `TimeKind`."""
 WHY_NOT_KEY: Final = "tidemark.why-not"
 """Where a column stopped being a time attribute."""
 HELD_BACK_KEY: Final = "tidemark.held-back"
@@ -45,9 +40,7 @@ def column_metadata(
     held_back: str | None = None,
 ) -> dict[str, Any]:
     """Return the metadata of a column."""
-    metadata: dict[str, Any] = {DELAY_KEY: 0} if is_event_time else {}
-    if time is not None:
-        metadata[TIME_KEY] = time.value
+    metadata = time_metadata(time=None if time is None else time.value, delay_ms=0 if is_event_time else None)
     if why_not is not None:
         metadata[WHY_NOT_KEY] = why_not
     if held_back is not None:

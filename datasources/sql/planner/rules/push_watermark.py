@@ -11,12 +11,10 @@ from dataclasses import replace
 from datasources.errors import ExpressionError, OptionError
 from datasources.source.abilities import SupportsWatermarkPushDown
 from datasources.sql.planner.context import PlanningContext
+from datasources.sql.planner.scan_options import READER_OPTIONS
 from datasources.sql.planner.tree import Attribute, Node, Project, Scan, WatermarkAssigner
 
-__all__ = ["READER_OPTIONS", "push_watermark"]
-
-READER_OPTIONS = ("scan.watermark.", "watermark.")
-"""Options that only a reader that makes watermarks obeys."""
+__all__ = ["push_watermark"]
 
 
 def push_watermark(tree: Node, context: PlanningContext) -> Node:
