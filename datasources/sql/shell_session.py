@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import logging
 import os
 import sys
 from collections.abc import Iterable, Mapping
@@ -58,10 +57,13 @@ def start_session(settings: Mapping[str, str]) -> SparkSession:
     if importlib.util.find_spec("pyspark") is None:
         raise EnvironmentProblem("PySpark is missing: pip install 'tidemark[spark]'")
     from pyspark.errors import PySparkRuntimeError
+    from pyspark.logger import PySparkLogger
     from pyspark.sql import SparkSession
 
-    # PySpark writes each error to standard error as one line of JSON with a stack trace, beside raising it.
-    logging.getLogger("SQLQueryContextLogger").disabled = True
+    # PySpark writes each error to standard error as one line of JSON with a stack trace, beside raising it. Its
+    # own class must make these loggers: PySpark gives them arguments that logging.Logger refuses.
+    for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
+        PySparkLogger.getLogger(name).disabled = True
     # Source processes run the PATH's python3 otherwise, which may have none of our packages.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder

@@ -7,7 +7,6 @@ that have values.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
+from pyspark.logger import PySparkLogger
 from pyspark.sql import DataFrame, SparkSession
 
 ERROR = "an error"
@@ -132,7 +132,8 @@ def plain(array: pa.Array) -> list[Any]:
 def oracle(spark: SparkSession, batch: pa.RecordBatch, directory: Path) -> Iterator[Oracle]:
     """Give the rows to the shared session as a table; its settings are put back at the end."""
     before = {key: spark.conf.get(key, None) for key in _KEYS}
-    logger = logging.getLogger("SQLQueryContextLogger")  # PySpark writes every expected error to stderr
+    # PySpark writes every expected error to stderr; a logger that another class made would refuse its arguments
+    logger = PySparkLogger.getLogger("SQLQueryContextLogger")
     was_disabled, logger.disabled = logger.disabled, True
     path = directory / "rows.parquet"
     pq.write_table(pa.Table.from_batches([batch]), path)
