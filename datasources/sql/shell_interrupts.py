@@ -49,7 +49,8 @@ def interruptible(action: Callable[[], T], cancel: Callable[[], None]) -> T:
 
     Args:
         action: what to run.
-        cancel: makes the action end soon; called in this thread.
+        cancel: makes the action end soon; called in this thread, again and again until the action has ended: what it
+            cancels may not have begun.
 
     Raises:
         KeyboardInterrupt: Ctrl-C was pressed, and the action has ended.
@@ -59,6 +60,6 @@ def interruptible(action: Callable[[], T], cancel: Callable[[], None]) -> T:
         while not wait([future], timeout=_LOOK_S).done:
             if interrupts.is_pressed:
                 cancel()
-                wait([future])
-                raise KeyboardInterrupt
+        if interrupts.is_pressed:
+            raise KeyboardInterrupt
         return future.result()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
+from uuid import uuid4
 
 from rich.console import Console
 from rich.table import Table
@@ -51,7 +52,7 @@ def print_rows(console: Console, frame: DataFrame) -> None:
         frame.collect()
         console.print(Text("ok"))
         return
-    rows = interruptible(lambda: _first_rows(frame), frame.sparkSession.sparkContext.cancelAllJobs)
+    rows = _collected(frame)
     _print_table(console, frame.columns, rows[:MOST_ROWS])
     is_cut = len(rows) > MOST_ROWS
     console.print(Text(f"the first {MOST_ROWS} rows" if is_cut else _counted(len(rows))))
@@ -112,6 +113,17 @@ def _start(console: Console, frame: DataFrame, trigger: str | None) -> Streaming
             raise
     console.print(Text("hint: rows of this query change: a row replaces an earlier one of the same group"))
     return writer.outputMode("update").start()
+
+
+def _collected(frame: DataFrame) -> list[Row]:
+    """Return the first rows; Ctrl-C cancels the jobs of this statement, and not those of queries in the background."""
+    context, tag = frame.sparkSession.sparkContext, f"tidemark-sql-{uuid4()}"
+
+    def collect() -> list[Row]:
+        context.addJobTag(tag)  # a tag is its thread's own, and this thread ends with the statement
+        return _first_rows(frame)
+
+    return interruptible(collect, lambda: context.cancelJobsWithTag(tag))
 
 
 def _first_rows(frame: DataFrame) -> list[Row]:

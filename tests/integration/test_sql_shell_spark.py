@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import io
+import os
+import signal
+import threading
 
 import pytest
 from rich.console import Console
 
 from datasources.sql import TableEnvironment
 from datasources.sql.shell import Shell
+from datasources.sql.shell_output import print_rows
 from datasources.sql.source_text import SqlText
-from tests.support.scripted_stream import TINY_QUERIES, Scripts, settings
+from tests.support.scripted_stream import TINY_QUERIES, Running, Scripts, settings
 
 pytestmark = pytest.mark.spark
 
@@ -62,3 +66,38 @@ def test_errors_of_spark_have_no_traceback(spark, tmp_path):
     lines = err.getvalue().splitlines()
     assert "nowhere" in lines[0]
     assert not any(line.startswith(("Traceback", "\tat ", "JVM stacktrace")) for line in lines)
+
+
+def test_ctrl_c_ends_a_bounded_query_and_leaves_those_in_the_background_alone(spark, tmp_path):
+    """`range` gives more numbers than anybody waits for; the stream beside it goes on with the next row."""
+    scripts = Scripts(tmp_path / "scripts")
+    scripts.append("s", (1, "a", "x"))
+    frame = spark.sql("SELECT sum(id % 7) AS s FROM range(10000000000000)")
+    tracker = spark.sparkContext.statusTracker()
+    seen: list[str] = []
+    query = (
+        scripts.stream(spark).writeStream.foreachBatch(lambda df, _: seen.extend(row.k for row in df.collect())).start()
+    )
+    background = Running(query, "", spark)
+    try:
+        background.wait_for(lambda _: seen == ["a"])
+        presses = threading.Thread(target=press_when_it_runs, args=(tracker,))
+        presses.start()
+        with pytest.raises(KeyboardInterrupt):
+            print_rows(Console(file=io.StringIO()), frame)
+        presses.join()
+        scripts.append("s", (2, "b", "x"))
+        background.wait_for(lambda _: seen == ["a", "b"])
+        background.settle()
+        assert list(tracker.getActiveJobsIds()) == []
+    finally:
+        query.stop()
+
+
+def press_when_it_runs(tracker) -> None:
+    """Press Ctrl-C when a job has been at work for a while: the stream's own are shorter."""
+    seen: dict[int, int] = {}
+    while not any(looks >= 20 for looks in seen.values()):
+        seen = {job: seen.get(job, 0) + 1 for job in tracker.getActiveJobsIds()}
+        threading.Event().wait(0.1)
+    os.kill(os.getpid(), signal.SIGINT)

@@ -55,7 +55,9 @@ class Frame:
     """A bounded DataFrame."""
 
     isStreaming = False  # noqa: N815 - Spark's
-    sparkSession = SimpleNamespace(sparkContext=SimpleNamespace(cancelAllJobs=pytest.fail))  # noqa: N815 - Spark's
+    sparkSession = SimpleNamespace(  # noqa: N815 - Spark's
+        sparkContext=SimpleNamespace(addJobTag=lambda _tag: None, cancelJobsWithTag=pytest.fail)
+    )
 
     def __init__(self, columns, rows) -> None:
         self.columns = columns
@@ -283,6 +285,20 @@ def test_ctrl_c_cancels_what_runs_and_leaves_the_handler_as_it_was():
         interruptible(action, cancelled.set)
     assert cancelled.is_set()
     assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_what_has_not_begun_when_ctrl_c_is_pressed_is_cancelled_when_it_has():
+    has_begun, cancelled = threading.Event(), threading.Event()
+
+    def action():
+        signal.raise_signal(signal.SIGINT)
+        assert not cancelled.wait(0.5)
+        has_begun.set()
+        assert cancelled.wait(10)
+
+    with pytest.raises(KeyboardInterrupt):
+        interruptible(action, lambda: cancelled.set() if has_begun.is_set() else None)
+    assert cancelled.is_set()
 
 
 def test_what_runs_gives_its_result_or_its_error():
