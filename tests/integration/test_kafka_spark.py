@@ -226,9 +226,11 @@ def test_a_restart_after_sigkill_in_mid_batch_gives_the_rows_and_stamps_of_an_un
     undisturbed, disturbed = tmp_path / "undisturbed", tmp_path / "disturbed"
     assert run_job(options, undisturbed, "quick").wait(DEADLINE_S * 2) == 0, (undisturbed / "log-quick").read_text()
     killed = run_job(options, disturbed, "slow")
-    wait_until((disturbed / "in-batch").exists)
-    os.killpg(killed.pid, signal.SIGKILL)
-    killed.wait()
+    try:
+        wait_until((disturbed / "in-batch").exists)
+    finally:
+        os.killpg(killed.pid, signal.SIGKILL)
+        killed.wait()
     before = offsets_of(disturbed)
     assert run_job(options, disturbed, "quick").wait(DEADLINE_S * 2) == 0, (disturbed / "log-quick").read_text()
     assert offsets_of(disturbed)["2"] == before["2"]  # batch 2 was read again as it was planned

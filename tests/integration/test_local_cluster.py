@@ -44,7 +44,7 @@ PER_BATCH = 3_000  # of one partition: three pieces of the job's reader
 BEHIND = (0, 1, 2, 3)  # minutes
 STEP_MS = 40
 DELAY_MS = 5_000
-DEADLINE_S = 150
+DEADLINE_S = 400
 
 
 @dataclass(frozen=True, kw_only=True)

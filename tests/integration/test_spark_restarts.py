@@ -167,7 +167,7 @@ def kill_in_batch(number: int, scripts: Scripts, checkpoint: Path, out: Path) ->
     )
     try:
         pause = threading.Event()
-        for _ in range(1_200):
+        for _ in range(2_400):
             if (out / STUCK).exists():
                 break
             assert child.poll() is None, "the query ended before it was killed"

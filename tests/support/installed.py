@@ -18,7 +18,7 @@ from datasources.errors import EnvironmentProblem
 __all__ = ["install_project", "spark_home"]
 
 ROOT = Path(__file__).parents[2]
-_DEADLINE_S = 120
+_DEADLINE_S = 400
 
 
 def install_project(directory: Path) -> Path:

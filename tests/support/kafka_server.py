@@ -17,7 +17,7 @@ __all__ = ["KafkaServer", "OwnKafka", "Record"]
 Record = bytes | tuple[bytes | None, bytes | None, int]
 """A value, or key, value and timestamp in milliseconds since the epoch."""
 
-_DEADLINE_S: Final = 30.0
+_DEADLINE_S: Final = 120.0
 _ATTEMPTS: Final = 300
 _TOPIC_DEFAULTS: Final = {
     # Tests write records of any year, also to a broker that is not configured for it.
