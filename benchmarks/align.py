@@ -8,8 +8,6 @@ benchmarks/results/align.json; the last line is JSON.
 from __future__ import annotations
 
 import json
-import os
-import platform
 import statistics
 import sys
 import tempfile
@@ -22,7 +20,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.align_plan import PlanCost, plan_group, plan_partitions
-from benchmarks.measure import load_average
+from benchmarks.measure import load_average, machine_facts
 from benchmarks.overshoot import reported_overshoot_ms, true_overshoot_ms, unaligned_overshoot_ms
 from datasources.demo.local_spark import local_spark
 from datasources.demo.spark_kafka import SparkKafka, fetch_spark_kafka
@@ -159,8 +157,7 @@ def _write(summary: dict[str, Any], load: float, drains: Drains, group: PlanCost
         f"plan_ms_{SOURCES}_sources": group.plan_ms,
         "peer_version": peer_version,
         "spark": pyspark.__version__,
-        "machine": f"{platform.machine()}, {os.cpu_count()} cores",
-        "python": platform.python_version(),
+        **machine_facts(),
     }
     RESULTS.parent.mkdir(exist_ok=True)
     RESULTS.write_text(json.dumps(document, indent=2) + "\n")

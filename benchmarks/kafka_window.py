@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import platform
 import statistics
 import subprocess
 import sys
@@ -19,7 +17,7 @@ import pyspark
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.measure import load_average
+from benchmarks.measure import load_average, machine_facts
 from datasources.demo.spark_kafka import SparkKafka, fetch_spark_kafka
 from datasources.embedded import EmbeddedKafka
 
@@ -121,8 +119,7 @@ def _write(measured: list[dict[str, dict[str, Any]]], summary: dict[str, Any], f
         **facts,
         "spark": pyspark.__version__,
         "partitions": PARTITIONS,
-        "machine": f"{platform.machine()}, {os.cpu_count()} cores",
-        "python": platform.python_version(),
+        **machine_facts(),
         "rounds": rounds,
     }
     RESULTS.write_text(json.dumps(document, indent=2) + "\n")

@@ -7,13 +7,14 @@ benchmark's own process are not descendants of that JVM and do not count.
 from __future__ import annotations
 
 import os
+import platform
 import threading
 from dataclasses import dataclass, field
 from typing import Self
 
 import psutil
 
-__all__ = ["Sampler", "cpu_seconds", "jvm_of_this_process", "load_average"]
+__all__ = ["Sampler", "cpu_seconds", "jvm_of_this_process", "load_average", "machine_facts"]
 
 
 def jvm_of_this_process() -> psutil.Process:
@@ -39,6 +40,11 @@ def cpu_seconds(root: psutil.Process) -> float:
 def load_average() -> float:
     """Return the 1-minute load average."""
     return round(os.getloadavg()[0], 2)
+
+
+def machine_facts() -> dict[str, str]:
+    """Return what a result file says about the machine."""
+    return {"machine": f"{platform.machine()}, {os.cpu_count()} cores", "python": platform.python_version()}
 
 
 @dataclass

@@ -14,8 +14,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import platform
 import statistics
 import subprocess
 import sys
@@ -25,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rich.console import Console
 
-from benchmarks.measure import cpu_seconds, jvm_of_this_process, load_average
+from benchmarks.measure import cpu_seconds, jvm_of_this_process, load_average, machine_facts
 from benchmarks.wide_orders import WIDE_SCHEMA
 from benchmarks.window_query import counted, run, session
 from datasources.embedded import EmbeddedKafka
@@ -61,8 +59,7 @@ def main() -> None:
         rounds = [_round(t, number, console) for number in range(WARM_UP + ROUNDS)][WARM_UP:]
     summary = _summary(rounds) | {"rows": ROWS, "record_bytes": round(size, 1), "columns": 20, "load": load}
     if arguments.save:
-        machine = {"machine": f"{platform.machine()}, {os.cpu_count()} cores", "python": platform.python_version()}
-        RESULTS.write_text(json.dumps(summary | machine | {"rounds": rounds}, indent=2) + "\n")
+        RESULTS.write_text(json.dumps(summary | machine_facts() | {"rounds": rounds}, indent=2) + "\n")
     print(json.dumps(summary))
 
 

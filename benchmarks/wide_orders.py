@@ -1,4 +1,4 @@
-"""The data of the pruning benchmarks: JSON documents of 20 columns, about 370 bytes, made from a number alone."""
+"""The data of the pruning benchmarks: JSON documents of 20 columns, about 400 bytes, made from a number alone."""
 
 from __future__ import annotations
 

@@ -35,9 +35,8 @@ __all__ = [
 ]
 
 _MILLISECOND_US: Final = 1_000
-_DEEPEST: Final = (
-    150  # operators within operators: a task, whose stack is not the driver's, must manage what is accepted
-)
+_DEEPEST: Final = 150
+"""Operators within operators: a task, whose stack is not the driver's, must manage what is accepted."""
 _NO_FUNCTIONS: Final[Mapping[str, ReaderFunction]] = MappingProxyType({})
 
 

@@ -8,6 +8,7 @@ the others.
 from __future__ import annotations
 
 import enum
+from collections.abc import Mapping
 from typing import Any
 
 from pydantic import Field
@@ -85,17 +86,23 @@ class FlinkFormatOptions(OptionGroup):
 
 
 def check_flink_options(options: FlinkFormatOptions, value: ValueFormat, key: KeyFormat | None) -> None:
-    """Check that each option belongs to a format of this source.
+    """Check that each option belongs to a format of this source, and is said under one name.
 
     Raises:
         OptionError: naming the option, and what it needs.
     """
-    for name in options.given(""):
+    given = options.given("")
+    for name in given:
         side, format_name = _owner(name)
         if side == "key" and (key is None or key.value != format_name):
             raise OptionError(f"option '{name}' has no effect without 'key.format' = '{format_name}'.")
         if side == "value" and value.value != format_name:
             raise OptionError(f"option '{name}' has no effect without 'format' = '{format_name}'.")
+        longer = f"value.{name}"
+        if longer in given and given[longer] == given[name]:
+            raise OptionError(f"options '{name}' and '{longer}' mean the same: set one of them.")
+        if longer in given:
+            raise _contradiction({name: given[name], longer: given[longer]})
     for name, value_of in options.given(_MISSING).items():
         if value_of:
             raise OptionError(
@@ -115,24 +122,19 @@ def on_error(options: FlinkFormatOptions, formats: FormatOptions) -> OnError:
     if "on_error" in formats.model_fields_set:
         said["format.on-error"] = formats.on_error
     if len(set(said.values())) > 1:
-        shown = {name: str(value).lower() for name, value in ignores.items()}
-        shown |= {"format.on-error": formats.on_error.value} if "format.on-error" in said else {}
-        listed = " and ".join(f"'{name}' = '{value}'" for name, value in shown.items())
-        raise OptionError(f"options {listed} contradict each other: set one of them.")
+        raise _contradiction({**said, **ignores})
     return next(iter(said.values()), formats.on_error)
 
 
 def has_debezium_schema(options: FlinkFormatOptions) -> bool:
-    """Return whether Debezium's events have a schema around them.
+    """Return whether Debezium's events have a schema around them."""
+    return any(options.given(_SCHEMA).values())
 
-    Raises:
-        OptionError: it is said under both names.
-    """
-    given = options.given(_SCHEMA)
-    if len(given) > 1:
-        listed = " and ".join(f"'{name}'" for name in given)
-        raise OptionError(f"options {listed} mean the same: set one of them.")
-    return any(given.values())
+
+def _contradiction(said: Mapping[str, Any]) -> OptionError:
+    texts = {name: value.value if isinstance(value, enum.Enum) else str(value).lower() for name, value in said.items()}
+    listed = " and ".join(f"'{name}' = '{text}'" for name, text in texts.items())
+    return OptionError(f"options {listed} contradict each other: set one of them.")
 
 
 def _owner(name: str) -> tuple[str, str]:

@@ -13,6 +13,7 @@ import pytest
 
 from datasources import read_stream, register, with_source_watermark
 from tests.support.kafka_orders import BASE, DEADLINE_S, MINUTE, iso, minute_counts, order, orders, start, wait_until
+from tests.support.scripted_stream import process_all
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow]
 
@@ -35,10 +36,10 @@ def test_a_partition_ten_minutes_behind_loses_no_row_while_sparks_own_watermark_
             behind = [order(1_000 + wave * 100 + n, BASE + wave * MINUTE + n * 1_000) for n in range(60)]
             kafka.produce(topic, 0, ahead)
             for running in (query, spark_query):
-                running.processAllAvailable()
+                process_all(running)
             kafka.produce(topic, 1, behind)
             for running in (query, spark_query):
-                running.processAllAvailable()
+                process_all(running)
         end = BASE + 30 * MINUTE
         kafka.produce(topic, 0, [order(9_000, end)])
         kafka.produce(topic, 1, [order(9_001, end)])
@@ -60,13 +61,13 @@ def test_an_idle_partition_is_excluded_after_its_timeout_and_holds_again_at_once
     query, found = start(minute_counts(read_stream(spark, "tidemark-kafka", options)), tmp_path)
     try:
         kafka.produce(topic, 0, [order(n, BASE + n * 10_000) for n in range(18)])  # three minutes; partition 1: nothing
-        query.processAllAvailable()
+        process_all(query)
         assert found == {}
         wait_until(lambda: set(found) == {0, 1}, query)  # up to 2:50 - 5 s: heartbeats closed two windows, no new data
         kafka.produce(topic, 1, [order(100, BASE + 2 * MINUTE + 1_000)])  # partition 1 is back, within minute 2
-        query.processAllAvailable()
+        process_all(query)
         kafka.produce(topic, 0, [order(200, BASE + 9 * MINUTE)])
-        query.processAllAvailable()
+        process_all(query)
         assert 2 not in found  # partition 1 holds again although partition 0 is far ahead
         kafka.produce(topic, 1, [order(101, BASE + 9 * MINUTE)])
         wait_until(lambda: 2 in found, query)
@@ -82,7 +83,7 @@ def test_heartbeats_close_the_windows_with_no_further_data(kafka, spark, tmp_pat
     query, found = start(minute_counts(read_stream(spark, "tidemark-kafka", orders(kafka, topic))), tmp_path)
     try:
         wait_until(lambda: 0 in found, query)
-        query.processAllAvailable()  # a batch's progress is told after its rows
+        process_all(query)  # a batch's progress is told after its rows
         assert found == {0: 120}
         assert watermark_of(query) == iso(BASE + 114_000).replace("000Z", "Z")
     finally:

@@ -9,7 +9,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from datasources import read_stream
 from tests.support.kafka_orders import BASE, MINUTE, iso, minute_counts, order, orders, start, wait_until
-from tests.support.scripted_stream import Scripts, first_line
+from tests.support.scripted_stream import Scripts, first_line, process_all
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow]
 
@@ -33,7 +33,7 @@ def test_a_partition_that_is_added_holds_until_it_has_caught_up_and_loses_no_row
         kafka.create_partitions(topic, 2)
         wait_until(lambda: split_count(query) == 2, query)
         kafka.produce(topic, 0, [order(50, BASE + 4 * MINUTE)])
-        query.processAllAvailable()
+        process_all(query)
         assert counts == {0: 6}  # nobody knows yet what the new partition holds
         kafka.produce(topic, 1, [order(100 + n, BASE + 2 * MINUTE + n * 1_000) for n in range(5)])
         kafka.produce(topic, 1, [order(200, BASE + 4 * MINUTE)])
@@ -48,7 +48,7 @@ def test_a_topic_that_is_deleted_stops_the_query_and_says_what_to_do(kafka, spar
     changes = {"scan__topic-partition-discovery__interval": "200 ms"}
     query, _ = start(minute_counts(read_stream(spark, "tidemark-kafka", orders(kafka, topic, **changes))), tmp_path)
     try:
-        query.processAllAvailable()
+        process_all(query)
         kafka.delete_topic(topic)
         with pytest.raises(Exception, match="TIDEMARK_") as caught:
             query.awaitTermination(60)

@@ -11,6 +11,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from datasources import read_stream
 from datasources.source.offset import Offset
 from tests.support.kafka_orders import BASE, DEADLINE_S, MINUTE, iso, minute_counts, order, orders, start, wait_until
+from tests.support.scripted_stream import process_all
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow]
 
@@ -37,7 +38,7 @@ def test_a_source_that_is_silent_since_a_restart_does_not_pin_the_query(kafka, s
     query, first = start(minute_counts(both), tmp_path)
     try:
         wait_until(lambda: first == {0: 1}, query)
-        query.processAllAvailable()  # its batch is committed: the next run does not emit it again
+        process_all(query)  # its batch is committed: the next run does not emit it again
     finally:
         query.stop()
     query, second = start(minute_counts(both), tmp_path)
@@ -65,7 +66,7 @@ def test_batches_of_limit_or_without_an_action_stay_exact_at_flat_cost(kafka, sp
         for number in range(batches):
             rows = [order(number * 10 + n, BASE + (number * 10 + n) * 1_000) for n in range(10)]
             kafka.produce(topic, 0, rows)
-            query.processAllAvailable()
+            process_all(query)
     finally:
         query.stop()
     previous = None

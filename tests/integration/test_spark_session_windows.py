@@ -14,7 +14,7 @@ from datasources.errors import QueryError
 from datasources.spark.attach import with_source_watermark
 from datasources.spark.operators import session_windows
 from tests.support.oracle import SCHEMA, load_case, normal_rows
-from tests.support.scripted_stream import TINY_QUERIES, Scripts, running, settings
+from tests.support.scripted_stream import TINY_QUERIES, Scripts, process_all, running, settings
 
 pytestmark = pytest.mark.spark
 
@@ -81,7 +81,7 @@ def test_an_aggregate_over_the_windows_gives_flinks_answer(spark, tmp_path, name
         F.col("window_start").cast("timestamp_ntz"), F.col("window_end").cast("timestamp_ntz"), "k", "count"
     )
     with running(texts) as query:
-        query.query.processAllAvailable()
+        process_all(query.query)
         query.settle()
         found = [tuple(row) for row in spark.table(query.name).collect()]
         assert normal_rows(found) == load_case(name).answers["session_key"].inserted
@@ -117,7 +117,7 @@ def test_a_query_that_died_goes_on_as_if_it_had_not_and_refuses_other_buckets(sp
             "cast(window_start as timestamp_ntz) s", "cast(window_end as timestamp_ntz) e", "k"
         )
         with running(attached, checkpoint=tmp_path / "checkpoint", for_each=keep) as query:
-            query.query.processAllAvailable()
+            process_all(query.query)
 
     with pytest.raises(StreamingQueryException, match="died"):
         run(buckets=2, dies_in=2)

@@ -14,7 +14,7 @@ from datasources.sql import TableEnvironment
 from datasources.sql.shell import Shell
 from datasources.sql.shell_output import print_rows
 from datasources.sql.source_text import SqlText
-from tests.support.scripted_stream import TINY_QUERIES, Running, Scripts, settings
+from tests.support.scripted_stream import TINY_QUERIES, Scripts, running, settings
 
 pytestmark = pytest.mark.spark
 
@@ -75,13 +75,11 @@ def test_ctrl_c_ends_a_bounded_query_and_leaves_those_in_the_background_alone(sp
     frame = spark.sql("SELECT sum(id % 7) AS s FROM range(10000000000000)")
     tracker = spark.sparkContext.statusTracker()
     seen: list[str] = []
-    query = (
-        scripts.stream(spark).writeStream.foreachBatch(lambda df, _: seen.extend(row.k for row in df.collect())).start()
-    )
-    background = Running(query, "", spark)
-    try:
+    with running(
+        scripts.stream(spark), for_each=lambda df, _: seen.extend(row.k for row in df.collect())
+    ) as background:
         background.wait_for(lambda _: seen == ["a"])
-        presses = threading.Thread(target=press_when_it_runs, args=(tracker,))
+        presses = threading.Thread(target=press_when_it_runs, args=(tracker,), daemon=True)
         presses.start()
         with pytest.raises(KeyboardInterrupt):
             print_rows(Console(file=io.StringIO()), frame)
@@ -90,8 +88,6 @@ def test_ctrl_c_ends_a_bounded_query_and_leaves_those_in_the_background_alone(sp
         background.wait_for(lambda _: seen == ["a", "b"])
         background.settle()
         assert list(tracker.getActiveJobsIds()) == []
-    finally:
-        query.stop()
 
 
 def press_when_it_runs(tracker) -> None:

@@ -23,6 +23,7 @@ __all__ = [
     "drain",
     "first_line",
     "instant",
+    "process_all",
     "running",
     "seconds",
     "settings",
@@ -101,6 +102,25 @@ def _line(row: tuple[Any, ...] | Mapping[str, Any] | str) -> str:
     return json.dumps(row)
 
 
+def process_all(query: Any) -> None:
+    """Call processAllAvailable in a thread: a call to the JVM that is cut short spoils the connection for later tests."""
+    ended: Future[None] = Future()
+
+    def process() -> None:
+        try:
+            ended.set_result(query.processAllAvailable())
+        except Exception as error:  # noqa: BLE001 - whatever it is, the test's thread raises it
+            ended.set_exception(error)
+
+    threading.Thread(target=process, daemon=True).start()
+    try:
+        ended.result(DEADLINE_S)
+    except TimeoutError:
+        if ended.done():
+            raise
+        raise AssertionError(f"the query had not settled after {DEADLINE_S} s: {query.status}") from None
+
+
 @dataclass
 class Running:
     """A streaming query under test."""
@@ -117,28 +137,10 @@ class Running:
         after the source has looked afresh. It never returns while heartbeats come faster than batches end (a source in
         processing time, on a slow machine): there, use `wait_for`.
         """
-        self._process_all()
+        process_all(self.query)
         threading.Event().wait(_POLL_S)
-        self._process_all()
+        process_all(self.query)
         self._note()
-
-    def _process_all(self) -> None:
-        """Wait in a thread of its own: a call to the JVM that is cut short spoils the connection for all later tests."""
-        ended: Future[None] = Future()
-
-        def process() -> None:
-            try:
-                ended.set_result(self.query.processAllAvailable())
-            except Exception as error:  # noqa: BLE001 - whatever it is, the test's thread raises it
-                ended.set_exception(error)
-
-        threading.Thread(target=process, daemon=True).start()
-        try:
-            ended.result(DEADLINE_S)
-        except TimeoutError:
-            if ended.done():
-                raise
-            raise AssertionError(f"the query had not settled after {DEADLINE_S} s: {self.query.status}") from None
 
     def wait_for(self, holds: Callable[[Running], bool], *, deadline_s: float = DEADLINE_S) -> None:
         """Wait until something that takes time, such as an idle timeout, has had its effect."""

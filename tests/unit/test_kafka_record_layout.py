@@ -167,6 +167,10 @@ def without(options, *names):
             {**JSON, "json__ignore_parse_errors": "true", "value__json__ignore_parse_errors": "false"},
             "'json.ignore-parse-errors' = 'true' and 'value.json.ignore-parse-errors' = 'false' contradict",
         ),
+        (
+            {**JSON, "json__ignore_parse_errors": "true", "value__json__ignore_parse_errors": "true"},
+            "'json.ignore-parse-errors' and 'value.json.ignore-parse-errors' mean the same: set one",
+        ),
         ({**DEBEZIUM, "json__ignore_parse_errors": "true"}, "has no effect without 'format' = 'json'"),
         ({**JSON, "key__json__ignore_parse_errors": "true"}, "has no effect without 'key.format' = 'json'"),
         (
