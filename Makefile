@@ -43,7 +43,7 @@ imports: setup
 	$(BIN)/lint-imports --no-cache
 
 unit: setup
-	$(PYTEST) -q -m "not spark and not kafka and not slow and not full"
+	$(PYTEST) -q -m "not spark and not kafka and not mysql and not slow and not full"
 
 test: setup java  ## everything, on real servers, with fixed samples
 	$(PYTEST) -q -m "not full"

@@ -1,0 +1,152 @@
+"""The embedded MySQL is a real server: it keeps data over outages, and nothing of it outlives its owner."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import psutil
+import pymysql
+import pytest
+
+from datasources.embedded import EmbeddedMySql, MySqlVersion
+from datasources.errors import EnvironmentProblem, InternalError
+from tests.support.mysql_server import MySqlServer, OpenMySql, every_server
+
+pytestmark = pytest.mark.mysql
+
+
+def eventually(condition: Callable[[], bool]) -> bool:
+    pause = threading.Event()
+    for _ in range(600):
+        if condition():
+            return True
+        pause.wait(0.05)
+    return False
+
+
+def variables(server: MySqlServer, *names: str) -> tuple[object, ...]:
+    return server.execute("SELECT " + ", ".join(f"@@GLOBAL.{name}" for name in names))[0]
+
+
+@every_server
+def test_the_binlog_has_whole_rows_that_describe_themselves(mysql: MySqlServer):
+    assert variables(mysql, "log_bin", "binlog_format", "binlog_row_image", "binlog_row_metadata", "time_zone") == (
+        1,
+        "ROW",
+        "FULL",
+        "FULL",
+        "+00:00",
+    )
+    assert ("MariaDB" in mysql.execute("SELECT VERSION()")[0][0]) == mysql.is_mariadb
+    if not mysql.is_mariadb:
+        assert variables(mysql, "gtid_mode") == ("ON",)
+
+
+@every_server
+def test_the_reader_may_read_and_replicate_and_nothing_else(mysql: MySqlServer):
+    database = mysql.create_database()
+    mysql.execute(f"CREATE TABLE {database}.t (id INT PRIMARY KEY)", f"INSERT INTO {database}.t VALUES (1)")
+    with closing(mysql.connect(mysql.reader)) as connection, connection.cursor() as cursor:
+        cursor.execute(f"SELECT id FROM {database}.t")
+        assert cursor.fetchall() == ((1,),)
+        cursor.execute("SHOW BINARY LOGS")
+        with pytest.raises(pymysql.MySQLError, match="denied"):
+            cursor.execute(f"INSERT INTO {database}.t VALUES (2)")
+
+
+@every_server
+def test_the_certificate_is_valid_for_the_servers_address(mysql: MySqlServer):
+    with (
+        closing(
+            mysql.connect(
+                mysql.reader, ssl_ca=str(mysql.authority_path), ssl_verify_cert=True, ssl_verify_identity=True
+            )
+        ) as connection,
+        connection.cursor() as cursor,
+    ):
+        cursor.execute("SHOW STATUS LIKE 'Ssl_cipher'")
+        assert cursor.fetchone()[1]
+
+
+@pytest.mark.parametrize("version", ["newest", "mariadb"])
+def test_a_killed_server_comes_back_with_its_data_and_its_place(own_mysql: OpenMySql, version: str):
+    server = own_mysql(MySqlVersion(version))
+    database = server.create_database()
+    server.execute(f"CREATE TABLE {database}.t (id INT PRIMARY KEY)", f"INSERT INTO {database}.t VALUES (1)")
+    logs, address = server.execute("SHOW BINARY LOGS"), server.administrator
+    pid = server.embedded.pid
+    server.embedded.kill()
+    assert pid is not None
+    assert not psutil.pid_exists(pid)
+    with pytest.raises(pymysql.MySQLError):
+        server.connect()
+    server.embedded.start()
+    assert server.embedded.administrator == address
+    assert server.execute(f"SELECT id FROM {database}.t") == [(1,)]
+    assert len(server.execute("SHOW BINARY LOGS")) == len(logs) + 1
+
+
+def test_a_stopped_server_starts_with_other_settings_on_the_same_port(own_mysql: OpenMySql):
+    server = own_mysql(MySqlVersion.V8_0, gtid_mode="OFF", enforce_gtid_consistency="OFF", log_bin="OFF")
+    assert variables(server, "log_bin", "gtid_mode") == (0, "OFF")
+    identity = variables(server, "server_id", "server_uuid")
+    server.embedded.stop()
+    assert not server.embedded.is_running
+    server.embedded.reconfigure({"log_bin": "other", "binlog-group-commit-sync-delay": "1000"})
+    with closing(socket.socket()) as other:
+        other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        other.bind((server.administrator.host, server.administrator.port))
+        other.listen()
+        with pytest.raises(EnvironmentProblem, match=r"another process listens on its port \d+"):
+            server.embedded.start()
+    server.embedded.start()
+    assert variables(server, "log_bin", "binlog_group_commit_sync_delay") == (1, 1000)
+    assert variables(server, "server_id", "server_uuid") == identity
+
+
+def test_every_server_has_an_identity_of_its_own(mysql: MySqlServer, own_mysql: OpenMySql):
+    other = own_mysql()
+    for name in ("server_id", "server_uuid"):
+        assert variables(other, name) != variables(mysql, name)
+
+
+def test_a_setting_that_the_server_refuses_is_told_with_its_words():
+    with pytest.raises(EnvironmentProblem, match=r"MySQL ended with \d+ while it was starting[^$]*no-such-setting"):
+        EmbeddedMySql(MySqlVersion.V8_0, {"no_such_setting": "1"}).start()
+
+
+def test_a_server_that_was_not_started_says_so():
+    server = EmbeddedMySql()
+    with pytest.raises(InternalError, match=r"not started yet"):
+        _ = server.administrator
+    assert not server.is_running
+    server.close()
+
+
+_OWNER = """
+import sys
+from datasources.embedded import EmbeddedMySql, MySqlVersion
+with EmbeddedMySql(MySqlVersion.V8_0) as server:
+    print(server.pid, server.data_dir, flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_nothing_outlives_an_owner_that_was_killed():
+    with subprocess.Popen(
+        [sys.executable, "-c", _OWNER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as owner:
+        assert owner.stdout is not None
+        pid, data = owner.stdout.readline().split()
+        assert psutil.pid_exists(int(pid))
+        os.kill(owner.pid, signal.SIGKILL)
+    assert eventually(lambda: not psutil.pid_exists(int(pid)))
+    assert eventually(lambda: not Path(data).parent.exists())
