@@ -109,6 +109,10 @@ class ChangeReader:
         """Whether the stop rule was reached."""
         return self._progress.is_done
 
+    def close(self) -> None:
+        """Close the dump's connection."""
+        self._packets.close()
+
     def __iter__(self) -> Iterator[Change]:
         """Yield changes until the stop rule holds or the server ends the dump.
 

@@ -135,7 +135,7 @@ def _days(cells: Cells, parts: tuple[Int64s, Int64s, Int64s], zero_dates: ZeroDa
 def _first_days(months: Int64s) -> Int64s:
     """Days since the epoch of the first day of months since 1970-01."""
     first: npt.NDArray[np.datetime64] = months.astype("datetime64[M]").astype("datetime64[D]")
-    return np.array(first, np.int64)
+    return first.view(np.int64)
 
 
 def _without_zero(cells: Cells, is_zero: Mask, zero_dates: ZeroDates, text: _TextOf) -> Mask | None:
