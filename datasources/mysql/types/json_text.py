@@ -55,7 +55,7 @@ def _double_text(number: float) -> str:
     point = int(exponent) + 1
     if number == 0:
         return f"{sign}0.0"
-    if not -_DOUBLE_DIGITS < point <= _DOUBLE_DIGITS:
+    if not -_DOUBLE_DIGITS < point <= _DOUBLE_DIGITS and not 0 < point < len(digits):
         tail = f".{digits[1:]}" if len(digits) > 1 else ""
         return f"{sign}{digits[0]}{tail}e{point - 1}"
     if point <= 0:
