@@ -10,12 +10,15 @@ from typing import Final
 import numpy as np
 
 from datasources.errors import RecordError
+from datasources.mysql.binlog.event_types import HEARTBEATS, EventType
 from datasources.mysql.types.cells import PADDING, Bytes, Int64s, Mask, read_little
 
 __all__ = ["HEADER_BYTES", "EventBlock", "events_in", "padded"]
 
 HEADER_BYTES: Final = 19
 _ARTIFICIAL: Final = 0x20
+_MAY_BE_COPY: Final = np.isin(np.arange(256), [EventType.FORMAT_DESCRIPTION, EventType.ROTATE, EventType.GTID_LIST])
+_IS_HEARTBEAT: Final = np.isin(np.arange(256), list(HEARTBEATS))
 _SIZE: Final = struct.Struct("<I")
 _SIZE_AT: Final = 9
 
@@ -51,7 +54,7 @@ class EventBlock:
 
     @cached_property
     def log_positions(self) -> Int64s:
-        """The low 32 bits of the position behind each event, 0 for events that stand in no file."""
+        """The low 32 bits of the position behind each event; 0 where the server does not say it."""
         return read_little(self.data, self.starts + 13, 4).view(np.int64)
 
     @cached_property
@@ -63,7 +66,9 @@ class EventBlock:
     def is_artificial(self) -> Mask:
         """Events that the server made for this dump; they stand in no file."""
         flags = self.data[self.starts + 17]
-        return np.asarray((flags & _ARTIFICIAL != 0) | (self.log_positions == 0), np.bool_)
+        # A format or rotation without a position is a copy; MariaDB's events in a transaction have none either.
+        is_copy = (self.log_positions == 0) & _MAY_BE_COPY[self.types]
+        return np.asarray((flags & _ARTIFICIAL != 0) | is_copy | _IS_HEARTBEAT[self.types], np.bool_)
 
     def body(self, index: int) -> bytes:
         """Return what follows an event's header."""

@@ -18,6 +18,7 @@ from datasources.mysql.binlog.positions import FIRST_POSITION, BinlogPosition, e
 __all__ = ["DumpRequest", "open_dump"]
 
 _NON_BLOCK: Final = 0x01
+_SEND_ANNOTATE: Final = 0x02  # without these events MariaDB's positions inside transactions could not be counted
 _THROUGH_GTID: Final = 0x04
 _NANOS: Final = 1_000_000_000
 _MAX_SHORT_POSITION: Final = 0xFFFFFFFF
@@ -69,7 +70,7 @@ def open_dump(connection: Connection[Any], request: DumpRequest) -> PacketReader
         if isinstance(request.start, str) and not is_mariadb:
             _send(connection, COMMAND.COM_BINLOG_DUMP_GTID, _gtid_dump(request, request.start))
         else:
-            _send(connection, COMMAND.COM_BINLOG_DUMP, _position_dump(request))
+            _send(connection, COMMAND.COM_BINLOG_DUMP, _position_dump(request, is_mariadb=is_mariadb))
     except MySQLError as error:
         raise explain_dump(error) from error
     return PacketReader(connection)
@@ -102,14 +103,14 @@ def _registration(request: DumpRequest) -> bytes:
     return struct.pack("<I", request.server_id) + bytes([len(name)]) + name + struct.pack("<BBHII", 0, 0, 0, 0, 0)
 
 
-def _position_dump(request: DumpRequest) -> bytes:
+def _position_dump(request: DumpRequest, *, is_mariadb: bool) -> bytes:
     start = request.start if isinstance(request.start, BinlogPosition) else BinlogPosition("", FIRST_POSITION)
     if start.pos > _MAX_SHORT_POSITION:
         raise OptionError(
             f"position {start} lies beyond 4 GiB, which only a dump by GTID set can reach; use one, or start at the "
             f"beginning of the next file."
         )
-    flags = _NON_BLOCK if request.is_bounded else 0
+    flags = (_NON_BLOCK if request.is_bounded else 0) | (_SEND_ANNOTATE if is_mariadb else 0)
     return struct.pack("<IHI", start.pos, flags, request.server_id) + start.file.encode()
 
 

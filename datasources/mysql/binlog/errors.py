@@ -18,7 +18,9 @@ _PURGED: Final = re.compile(
     re.IGNORECASE,
 )
 _REPLACED: Final = re.compile(r"same server_uuid|same server[_-]id", re.IGNORECASE)
-_OFF_BOUNDARY: Final = re.compile(r"impossible position|log event entry exceeded|bogus data|read error", re.IGNORECASE)
+_OFF_BOUNDARY: Final = re.compile(
+    r"impossible position|log event entry exceeded|bogus data|read error|truncated in the middle", re.IGNORECASE
+)
 
 
 def explain_dump(error: MySQLError) -> TidemarkError:

@@ -74,7 +74,19 @@ GTIDS: Final = frozenset({_T.GTID, _T.ANONYMOUS_GTID, _T.GTID_TAGGED, _T.MARIADB
 
 HEARTBEATS: Final = frozenset({_T.HEARTBEAT, _T.HEARTBEAT_V2})
 
-BOUNDARIES: Final = GTIDS | HEARTBEATS | {_T.ROTATE, _T.STOP, _T.FORMAT_DESCRIPTION, _T.PREVIOUS_GTIDS, _T.GTID_LIST}
+BOUNDARIES: Final = (
+    GTIDS
+    | HEARTBEATS
+    | {
+        _T.ROTATE,
+        _T.STOP,
+        _T.FORMAT_DESCRIPTION,
+        _T.PREVIOUS_GTIDS,
+        _T.GTID_LIST,
+        _T.BINLOG_CHECKPOINT,
+        _T.START_ENCRYPTION,
+    }
+)
 """Events that never stand inside a transaction."""
 
 IGNORED: Final = frozenset(

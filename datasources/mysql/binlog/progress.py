@@ -8,7 +8,7 @@ import numpy as np
 
 from datasources.mysql.binlog.blocks import EventBlock
 from datasources.mysql.binlog.changes import StopRule
-from datasources.mysql.binlog.event_types import BOUNDARIES, HEARTBEATS, EventType
+from datasources.mysql.binlog.event_types import BOUNDARIES, EventType
 from datasources.mysql.binlog.positions import BinlogPosition
 from datasources.mysql.types.cells import Int64s
 
@@ -16,7 +16,6 @@ __all__ = ["Progress"]
 
 _WRAP: Final = 1 << 32
 _IS_BOUNDARY: Final = np.isin(np.arange(256), list(BOUNDARIES))
-_IS_HEARTBEAT: Final = np.isin(np.arange(256), list(HEARTBEATS))
 
 
 class Progress:
@@ -31,7 +30,8 @@ class Progress:
         self._file = start.file
         self.pos = start.pos
         self.boundary = start
-        self.passed_bytes = 0
+        self._passed_before = 0
+        self._entered_at = start.pos
         self.changed_rows = 0
         self.is_done = False
 
@@ -41,24 +41,28 @@ class Progress:
         return self._file
 
     @property
+    def passed_bytes(self) -> int:
+        """Bytes of the binlog between the start and here; also those that the server does not send count."""
+        return self._passed_before + self.pos - self._entered_at
+
+    @property
     def here(self) -> BinlogPosition:
         """Where the next event stands."""
         return BinlogPosition(self._file, self.pos)
 
     def places(self, run: EventBlock) -> tuple[Int64s, Int64s]:
         """Return the positions of a run's events and those behind them, without passing them."""
-        is_stored = ~(run.is_artificial | _IS_HEARTBEAT[run.types])
-        low = np.where(is_stored, run.log_positions, -1)
-        ends = np.empty(len(run), np.int64)
-        at = self.pos
-        stored = low[is_stored]
-        if len(stored):
-            high = at & ~(_WRAP - 1)
-            before = np.concatenate([[at - high], stored[:-1]])
-            ends[is_stored] = stored + high + np.cumsum(stored < before) * _WRAP
-        # Others stand where the one before them ends.
-        places = np.maximum.accumulate(np.where(is_stored, ends, at))
-        return np.where(is_stored, places - run.sizes, places), places
+        sizes = np.cumsum(_stored_sizes(run))
+        known = np.flatnonzero(~run.is_artificial & (run.log_positions != 0))
+        ends = self.pos + sizes
+        if len(known):
+            low = run.log_positions[known]
+            high = self.pos & ~(_WRAP - 1)
+            absolute = low + high + np.cumsum(low < np.concatenate([[self.pos - high], low[:-1]])) * _WRAP
+            # Events without a position stand behind the last one that has one.
+            last = np.searchsorted(known, np.arange(len(run)), side="right") - 1
+            ends = np.where(last < 0, ends, absolute[last] - sizes[known[last]] + sizes)
+        return ends - _stored_sizes(run), ends
 
     def cut(self, run: EventBlock, begins: Int64s, changes: Int64s) -> int:
         """Return the first event of a run that is behind the stop rule's place; the run's length if none is.
@@ -68,8 +72,7 @@ class Progress:
             begins: their positions.
             changes: rows of captured tables that each changes.
         """
-        sizes = np.where(run.is_artificial | _IS_HEARTBEAT[run.types], 0, run.sizes)
-        passed = self.passed_bytes + np.cumsum(sizes) - sizes
+        passed = self._passed_before + begins - self._entered_at
         changed = self.changed_rows + np.cumsum(changes) - changes
         holds = np.zeros(len(run), np.bool_)
         if self._stop.max_bytes is not None:
@@ -87,8 +90,6 @@ class Progress:
         """Note that a run was read."""
         if not len(run):
             return
-        sizes = np.where(run.is_artificial | _IS_HEARTBEAT[run.types], 0, run.sizes)
-        self.passed_bytes += int(sizes.sum())
         self.changed_rows += changed_rows
         self.pos = int(ends[-1])
         closing = np.where(_IS_BOUNDARY[run.types], begins, np.where(run.types == EventType.XID, ends, -1))
@@ -101,8 +102,6 @@ class Progress:
     def pass_event(self, run: EventBlock) -> None:
         """Note that a single event was read, without rows of its own."""
         _, ends = self.places(run)
-        if not bool(run.is_artificial[0]):
-            self.passed_bytes += int(run.sizes[0])
         self.pos = int(ends[0])
 
     def begin_event(self, run: EventBlock) -> None:
@@ -127,5 +126,11 @@ class Progress:
 
     def rotate(self, to: BinlogPosition) -> None:
         """Go on in another file, or at a place that the server announces at the begin of a dump."""
-        self._file, self.pos = to.file, to.pos
+        self._passed_before = self.passed_bytes
+        self._file, self.pos, self._entered_at = to.file, to.pos, to.pos
         self.close()
+
+
+def _stored_sizes(run: EventBlock) -> Int64s:
+    """Bytes that each event takes in its file; 0 for those that stand in none."""
+    return np.where(run.is_artificial, 0, run.sizes)

@@ -94,6 +94,22 @@ _HEADS: Final = {
 _BETWEEN: Final = frozenset({"IF", "NOT", "EXISTS", "ONLINE", "OFFLINE", "IGNORE", "TABLE", "TABLES"})
 _ADJECTIVES: Final = frozenset({"TEMPORARY", "OR", "REPLACE", "ONLINE", "OFFLINE", "IGNORE", "UNDO"})
 _RENAMED_PARTS: Final = frozenset({"COLUMN", "INDEX", "KEY", "CONSTRAINT"})
+_NOT_TABLES: Final = frozenset(
+    {
+        "INTO",
+        "FROM",
+        "SET",
+        "VALUES",
+        "VALUE",
+        "WHERE",
+        "SELECT",
+        "IGNORE",
+        "LOW_PRIORITY",
+        "DELAYED",
+        "QUICK",
+        "INFILE",
+    }
+)
 # Comments, and the marks around statements for certain versions, whose content counts.
 _SKIPPED: Final = ("/*", "*/", "-- ", "#")
 
@@ -170,7 +186,7 @@ def _name_at(tokens: list[str], at: int, database: str) -> tuple[tuple[str, str]
 
 def _any_names(tokens: list[str], database: str) -> Iterator[tuple[str, str]]:
     for index, token in enumerate(tokens):
-        if token[0] in '`"_$' or token[0].isalnum():
+        if token.upper() not in _NOT_TABLES and (token[0] in '`"_$' or token[0].isalnum()):
             yield _name_at(tokens, index, database)[0]
             yield database, _unquoted(token)
 

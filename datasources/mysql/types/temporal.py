@@ -134,8 +134,9 @@ def _days(cells: Cells, parts: tuple[Int64s, Int64s, Int64s], zero_dates: ZeroDa
 
 def _first_days(months: Int64s) -> Int64s:
     """Days since the epoch of the first day of months since 1970-01."""
-    first: npt.NDArray[np.datetime64] = months.astype("datetime64[M]").astype("datetime64[D]")
-    return first.view(np.int64)
+    first = months.astype("datetime64[M]").astype("datetime64[D]")
+    days: Int64s = first.astype(np.int64)
+    return days
 
 
 def _without_zero(cells: Cells, is_zero: Mask, zero_dates: ZeroDates, text: _TextOf) -> Mask | None:
