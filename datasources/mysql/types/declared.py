@@ -37,7 +37,7 @@ _GEOMETRIES: Final = frozenset(
     }
 )
 _MEMBER: Final = re.compile(r"'((?:[^']|'')*)'")
-_NUMBERS: Final = re.compile(r"\d+")
+_NUMBERS: Final = re.compile(r"\w+\s*\((\d+)(?:,(\d+))?\)")
 
 
 def column_type_of(column_type: str, charset: str | None, *, column: str) -> ColumnType:
@@ -70,7 +70,10 @@ def column_type_of(column_type: str, charset: str | None, *, column: str) -> Col
 
 
 def _with_numbers(word: str, text: str, column: str, column_type: str) -> ColumnType:
-    numbers = [int(n) for n in _NUMBERS.findall(text.partition(")")[0])]
+    match = _NUMBERS.match(text)
+    numbers = [] if match is None else [int(number) for number in match.groups(default="0")]
+    if "mariadb-5.3" in text and numbers:
+        raise _refused(column, column_type, "ALTER TABLE ... FORCE writes its times in the form of today")
     if word in _INTEGERS:
         return ColumnType(kind=Kind.INTEGER, width=_INTEGERS[word], is_unsigned="unsigned" in text.lower())
     if word == "decimal":

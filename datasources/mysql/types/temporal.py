@@ -10,7 +10,6 @@ from collections.abc import Callable
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from datasources.errors import RecordError
@@ -159,4 +158,5 @@ def _fraction_us(cells: Cells, behind: int, digits: int) -> Int64s:
     width = fraction_width(digits)
     if width == 0:
         return np.zeros(len(cells), np.int64)
-    return read_big(cells.data, cells.at + behind, width).view(np.int64) * 100 ** (3 - width)
+    fraction: Int64s = read_big(cells.data, cells.at + behind, width).view(np.int64) * np.int64(100 ** (3 - width))
+    return fraction
