@@ -34,6 +34,7 @@ class Progress:
         self._entered_at = start.pos
         self.changed_rows = 0
         self.is_done = False
+        self.is_inside = False  # the events are those of a compressed one: they stand in no file of their own
 
     @property
     def file(self) -> str:
@@ -101,18 +102,21 @@ class Progress:
 
     def pass_event(self, run: EventBlock) -> None:
         """Note that a single event was read, without rows of its own."""
-        _, ends = self.places(run)
-        self.pos = int(ends[0])
+        if not self.is_inside:
+            _, ends = self.places(run)
+            self.pos = int(ends[0])
 
     def begin_event(self, run: EventBlock) -> None:
         """Note that a single event comes; one that stands between transactions is a place to stop."""
-        if _IS_BOUNDARY[run.types[0]]:
+        if _IS_BOUNDARY[run.types[0]] and not self.is_inside:
             begins, _ = self.places(run)
             self.pos = int(begins[0])
             self.close()
 
     def close(self) -> None:
         """Note that a transaction ended here."""
+        if self.is_inside:
+            return
         self.boundary = self.here
         self.is_done = self.is_done or self._stop.holds(
             self.boundary, passed_bytes=self.passed_bytes, changed_rows=self.changed_rows

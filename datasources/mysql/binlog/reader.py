@@ -254,8 +254,7 @@ class ChangeReader:
     def _statement(self, event: EventBlock, body: bytes) -> Iterator[Change]:
         place = self._progress.here
         statement = parse_query(body)
-        if not self._runs.is_inside:
-            self._progress.pass_event(event)
+        self._progress.pass_event(event)
         if statement.kind is StatementKind.XA_START:
             self._runs.holds_rows = self._runs.transaction_begin not in self._released
         elif statement.kind in _DECISIONS:

@@ -48,11 +48,6 @@ class RunReader:
         self.follows_gtid = False
         self.transaction_begin = progress.here
 
-    @property
-    def is_inside(self) -> bool:
-        """Whether the events are those of a compressed one."""
-        return self._fixed is not None
-
     def forget_tables(self) -> None:
         """Forget table maps: behind a format, numbers of tables may mean others."""
         self._tables.clear()
@@ -60,11 +55,11 @@ class RunReader:
     @contextmanager
     def inside(self, begin: int, end: int) -> Iterator[None]:
         """Read events that a compressed event held: they all stand where that one does, and none is a place to stop."""
-        self._fixed, self._rows_inside = (begin, end), 0
+        self._fixed, self._rows_inside, self._progress.is_inside = (begin, end), 0, True
         try:
             yield
         finally:
-            self._fixed = None
+            self._fixed, self._progress.is_inside = None, False
 
     def read(self, run: EventBlock) -> Iterator[RowBatch]:
         """Yield the rows of a run of ordinary events, up to the stop rule."""
