@@ -58,7 +58,7 @@ _Measured = tuple[int, float, float]
 def main(arguments: Sequence[str]) -> None:
     """Measure, print, and write the result file."""
     quick = "--quick" in arguments
-    bulk_rows, single_rows, rounds = (50_000, 10_000, 1) if quick else (300_000, 60_000, 3)
+    bulk_rows, single_rows, rounds = (50_000, 10_000, 1) if quick else (90_000, 40_000, 3)
     load = load_average()
     with EmbeddedMySql(MySqlVersion.NEWEST) as server, closing(_connect(server.administrator)) as connection:
         cursor = connection.cursor()

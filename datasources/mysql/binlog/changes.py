@@ -88,7 +88,10 @@ class XaChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Idle:
-    """The server has nothing more at the moment; all up to the position was delivered."""
+    """The server spoke without a change (it has nothing more, or passes over transactions that were read already).
+
+    All up to the position was delivered.
+    """
 
     position: BinlogPosition
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import cache
 from typing import Final
 
 import pyarrow as pa
@@ -119,14 +120,10 @@ def storage_of(
 _Timeless = Callable[[Cells, ColumnType], pa.Array]
 
 
+@cache
 def _timeless(decode: _Timeless) -> Callable[[Cells, ColumnType, ZeroDates], pa.Array]:
-    cached = _WRAPPED.get(decode)
-    if cached is None:
-        cached = _WRAPPED[decode] = lambda cells, column, _zero_dates: decode(cells, column)
-    return cached
-
-
-_WRAPPED: Final[dict[_Timeless, Callable[[Cells, ColumnType, ZeroDates], pa.Array]]] = {}
+    """The same decoder for all columns of a kind, so that equal table maps are equal."""
+    return lambda cells, column, _zero_dates: decode(cells, column)
 
 
 def _choice(code: ColumnCode, charset: str, members: tuple[str, ...]) -> ColumnStorage:

@@ -45,6 +45,8 @@ class PacketReader:
     def __init__(self, connection: Connection[Any], *, block_bytes: int = _BLOCK_BYTES) -> None:
         self._connection = connection
         self._socket: socket.socket = connection._sock  # noqa: SLF001 - no public name
+        # PyMySQL sets its timeout with each of its own reads only.
+        self._socket.settimeout(connection._read_timeout)  # noqa: SLF001 - as above
         self._readable = select.poll()
         self._readable.register(self._socket, select.POLLIN)
         self._data: Bytes = np.empty(block_bytes + PADDING, np.uint8)
