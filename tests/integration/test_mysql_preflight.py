@@ -249,7 +249,6 @@ def test_the_time_zone_is_told(mysql: MySqlServer, shop: str):
     assert any(each.check == "time_zone" and each.found.startswith("SYSTEM (") for each in found.findings)
 
 
-@every_server
 @pytest.mark.parametrize("ahead_s", [-60, 60])
 def test_a_clock_that_is_wrong_is_a_warning(mysql: MySqlServer, shop: str, ahead_s: int):
     ours = ManualClock(now_us=SystemClock().now_us() - ahead_s * 1_000_000)

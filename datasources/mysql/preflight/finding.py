@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
-__all__ = ["Finding", "Severity", "quote_name", "quote_text", "table_name"]
+__all__ = ["Finding", "Severity"]
 
 
 class Severity(enum.Enum):
@@ -46,18 +46,3 @@ class Finding:
             "why": self.why,
             "fix": list(self.fix),
         }
-
-
-def quote_name(name: str) -> str:
-    """Return a name as SQL writes it, in backticks."""
-    return "`" + name.replace("`", "``") + "`"
-
-
-def quote_text(text: str) -> str:
-    """Return a text as SQL writes it, whatever the session's SQL mode is."""
-    return "'" + text.replace("'", "''") + "'"
-
-
-def table_name(database: str, table: str) -> str:
-    """Return a table's full name as SQL writes it."""
-    return f"{quote_name(database)}.{quote_name(table)}"

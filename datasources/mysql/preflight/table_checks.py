@@ -6,8 +6,9 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
+from datasources.mysql.connection_names import quote_name
 from datasources.mysql.options import FaultPolicy, NoKeyPolicy
-from datasources.mysql.preflight.finding import Finding, Severity, quote_name
+from datasources.mysql.preflight.finding import Finding, Severity
 from datasources.mysql.preflight.privileges import Login
 from datasources.mysql.preflight.settings import ServerFacts
 from datasources.mysql.preflight.tables import Cascade, TableFacts

@@ -10,8 +10,8 @@ from typing import Any, Final
 
 import pymysql
 
+from datasources.mysql.connection_names import table_name
 from datasources.mysql.connection_server import ServerVersion
-from datasources.mysql.preflight.finding import table_name
 from datasources.mysql.preflight.wanted import SYSTEM_DATABASES, Wanted
 from datasources.mysql.snapshot.bounds_key import Index, KeyColumn, TableKey, choose_key
 

@@ -22,7 +22,7 @@ import threading
 from typing import Any, Final
 
 from datasources.errors import SourceUnavailable
-from datasources.mysql.preflight.finding import table_name
+from datasources.mysql.connection_names import table_name
 from watermark.clock import Clock, SystemClock
 
 __all__ = ["open_locked_snapshot", "open_positioned_snapshot", "owned_gtids", "wait_until_visible"]

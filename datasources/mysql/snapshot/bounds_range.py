@@ -1,0 +1,132 @@
+"""Ranges of keys: the condition that selects one, and on which side of a bound a key lies."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from datasources.mysql.connection_names import quote_name
+from datasources.mysql.snapshot.bounds_key import KeyColumn, TableKey
+from datasources.mysql.snapshot.bounds_values import is_ordered_here, labels, literal, sort_key
+
+__all__ = ["Bound", "KeyRange", "are_within", "range_condition"]
+
+Bound = tuple[str, ...]
+"""One canonical text per column of the key, in its order (see bounds_values.py)."""
+
+_KEYS_PER_QUERY: Final = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyRange:
+    """Keys above ``lower`` up to and including ``upper``; None is no bound on that side."""
+
+    lower: Bound | None = None
+    upper: Bound | None = None
+
+
+def range_condition(key: TableKey, wanted: KeyRange) -> str:
+    """Return the condition that selects a range's rows, in a form that the server answers from the key's index.
+
+    A comparison of whole rows, ``(a, b) > (1, 2)``, is not.
+    """
+    operands = [_Operand(quote_name(column.name), labels(column)) for column in key.columns]
+    return _condition(key.columns, operands, wanted)
+
+
+def are_within(connection: Any, key: TableKey, keys: Sequence[Bound], wanted: KeyRange) -> list[bool]:
+    """Return which keys lie in a range; keys need not exist in the table.
+
+    Numbers, bytes and moments are compared here. Where the key has a text column the server is asked, with several
+    hundred keys per query: it compares by the column's own collation, padding included.
+
+    Args:
+        connection: Asked where only the server can tell.
+        key: The key.
+        keys: Canonical texts of its columns.
+        wanted: The range.
+    """
+    if all(is_ordered_here(column) for column in key.columns):
+        return [_is_within(key.columns, each, wanted) for each in keys]
+    parts = (keys[at : at + _KEYS_PER_QUERY] for at in range(0, len(keys), _KEYS_PER_QUERY))
+    return [answer for part in parts for answer in _ask(connection, key, part, wanted)]
+
+
+def _is_within(columns: Sequence[KeyColumn], each: Bound, wanted: KeyRange) -> bool:
+    place = _place(columns, each)
+    is_above = wanted.lower is None or place > _place(columns, wanted.lower)
+    return is_above and (wanted.upper is None or place <= _place(columns, wanted.upper))
+
+
+def _place(columns: Sequence[KeyColumn], bound: Bound) -> tuple[Any, ...]:
+    return tuple(sort_key(column, value) for column, value in zip(columns, bound, strict=True))
+
+
+def _ask(connection: Any, key: TableKey, keys: Sequence[Bound], wanted: KeyRange) -> Iterator[bool]:
+    def expression(each: Bound) -> str:
+        values = (literal(column, value) for column, value in zip(key.columns, each, strict=True))
+        return _condition(key.columns, [_Operand(value) for value in values], wanted)
+
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT " + ", ".join(f"({expression(each)})" for each in keys))
+        yield from (bool(answer) for answer in cursor.fetchone())
+
+
+class _Operand:
+    """What is compared with a bound: a literal, or a column that an index may find.
+
+    Args:
+        sql: Its SQL.
+        labels: Labels of an ENUM column. Its order is that of its numbers, but only comparisons with labels use an
+            index, so a comparison of numbers gets the labels that it can be true for beside it. The empty label is what
+            number 0 reads as.
+    """
+
+    def __init__(self, sql: str, labels: Sequence[str] = ()) -> None:
+        self._sql = sql
+        self._labels = ("", *labels) if labels else ()
+
+    def compare(self, sign: str, value: str) -> str:
+        """Return the comparison with a literal."""
+        exact = f"{self._sql} {sign} {value}"
+        if not self._labels:
+            return exact
+        numbers = range(len(self._labels))
+        is_possible = _SIGNS[sign]
+        possible = ", ".join(_label(self._labels[number]) for number in numbers if is_possible(number, int(value)))
+        return f"({exact} AND {self._sql} IN ({possible or 'NULL'}))"
+
+
+_SIGNS: Final[Mapping[str, Callable[[int, int], bool]]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
+def _label(label: str) -> str:
+    return f"_utf8mb4 x'{label.encode().hex()}'"
+
+
+def _condition(columns: Sequence[KeyColumn], operands: Sequence[_Operand], wanted: KeyRange) -> str:
+    parts = []
+    for bound, strict, last in ((wanted.lower, ">", ">"), (wanted.upper, "<", "<=")):
+        if bound is not None:
+            values = [literal(column, value) for column, value in zip(columns, bound, strict=True)]
+            parts.append(f"({_beyond(operands, values, strict, last)})")
+    return " AND ".join(parts) or "TRUE"
+
+
+def _beyond(operands: Sequence[_Operand], values: Sequence[str], strict: str, last: str) -> str:
+    """Return the comparison of a key with a bound, column by column.
+
+    The first column stands alone in front, where the server finds it as a range of the index.
+    """
+    (operand, *operands_left), (value, *values_left) = operands, values
+    if not operands_left:
+        return operand.compare(last, value)
+    rest = _beyond(operands_left, values_left, strict, last)
+    return f"{operand.compare(f'{strict}=', value)} AND ({operand.compare(strict, value)} OR ({rest}))"
