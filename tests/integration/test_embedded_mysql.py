@@ -18,7 +18,7 @@ import pytest
 
 from datasources.embedded import EmbeddedMySql, MySqlVersion
 from datasources.errors import EnvironmentProblem, InternalError
-from tests.support.mysql_server import MySqlServer, OpenMySql, every_server
+from tests.support.mysql_server import TEST_MYSQL_VARIABLE, MySqlServer, MySqlServers, OpenMySql, every_server
 
 pytestmark = pytest.mark.mysql
 
@@ -121,6 +121,30 @@ def test_every_server_has_an_identity_of_its_own(mysql: MySqlServer, own_mysql: 
 def test_a_setting_that_the_server_refuses_is_told_with_its_words():
     with pytest.raises(EnvironmentProblem, match=r"MySQL ended with \d+ while it was starting[^$]*no-such-setting"):
         EmbeddedMySql(MySqlVersion.V8_0, {"no_such_setting": "1"}).start()
+
+
+def test_a_server_that_the_environment_names_takes_the_newest_ones_place(
+    mysql: MySqlServer, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv(TEST_MYSQL_VARIABLE, mysql.administrator.url)
+    used: dict[str, str] = {}
+    with closing(MySqlServers(used.__setitem__)) as servers:
+        named = servers.get(MySqlVersion.NEWEST)
+        assert named.administrator == mysql.administrator
+        assert named.execute("SELECT @@server_uuid") == mysql.execute("SELECT @@server_uuid")
+    assert used == {"mysql newest": f"{TEST_MYSQL_VARIABLE}={mysql.administrator}"}
+    assert mysql.administrator.password not in used["mysql newest"]
+
+
+def test_a_named_server_that_refuses_is_an_error_and_nothing_takes_its_place(
+    mysql: MySqlServer, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv(TEST_MYSQL_VARIABLE, mysql.login("nobody", "x").url)
+    with (
+        closing(MySqlServers(lambda _name, _origin: None)) as servers,
+        pytest.raises(AssertionError, match=r"TIDEMARK_TEST_MYSQL names nobody@.*does not answer an administrator"),
+    ):
+        servers.get(MySqlVersion.NEWEST)
 
 
 def test_a_server_that_was_not_started_says_so():
