@@ -16,7 +16,7 @@ import psutil
 import pymysql
 import pytest
 
-from datasources.embedded import EmbeddedMySql, MySqlVersion
+from datasources.embedded import EmbeddedMySql, MySqlVersion, mysql_data, start_any_mysql
 from datasources.errors import EnvironmentProblem, InternalError
 from tests.support.mysql_server import TEST_MYSQL_VARIABLE, MySqlServer, MySqlServers, OpenMySql, every_server
 
@@ -147,6 +147,24 @@ def test_a_named_server_that_refuses_is_an_error_and_nothing_takes_its_place(
         servers.get(MySqlVersion.NEWEST)
 
 
+def test_where_a_version_cannot_run_the_next_one_does(monkeypatch: pytest.MonkeyPatch):
+    def check(version: MySqlVersion) -> None:
+        if version is not MySqlVersion.MARIADB:
+            raise EnvironmentProblem(f"{version.title} lacks something\nhere")
+
+    monkeypatch.setattr(mysql_data, "check_machine", check)
+    told: list[str] = []
+    with start_any_mysql({"binlog_row_image": "MINIMAL"}, tell=told.append) as server:
+        assert server.version is MySqlVersion.MARIADB
+        assert server.is_running
+    assert [line for line in told if "cannot run" in line] == [
+        "MySQL 9 LTS cannot run here: MySQL 9 LTS lacks something",
+        "MySQL 8.0.31 cannot run here: MySQL 8.0.31 lacks something",
+    ]
+    with pytest.raises(EnvironmentProblem, match=r"no MySQL can run on this machine:\nMySQL 9 LTS: .*\nhere\nMySQL 8"):
+        start_any_mysql(versions=[MySqlVersion.NEWEST, MySqlVersion.V8_0], tell=told.append)
+
+
 def test_a_server_that_was_not_started_says_so():
     server = EmbeddedMySql()
     with pytest.raises(InternalError, match=r"not started yet"):
@@ -157,7 +175,7 @@ def test_a_server_that_was_not_started_says_so():
 
 _OWNER = """
 import sys
-from datasources.embedded import EmbeddedMySql, MySqlVersion
+from datasources.embedded import EmbeddedMySql, MySqlVersion, mysql_data, start_any_mysql
 with EmbeddedMySql(MySqlVersion.V8_0) as server:
     print(server.pid, server.data_dir, flush=True)
     sys.stdin.read()
