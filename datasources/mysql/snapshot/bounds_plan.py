@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Final
 
 from datasources.mysql.connection_names import quote_name, table_name
@@ -78,11 +79,9 @@ def next_bounds(connection: Any, wanted: BoundsRequest, after: Bound | None) -> 
     if key.kind is KeyKind.NONE or not all(is_divisible(column) for column in key.columns):
         return BoundsPlan((), is_end=True)
     with connection.cursor() as cursor:
-        last = _edge(cursor, wanted, after, "DESC")
-        if last is None:
-            return BoundsPlan((), is_end=True)
-        found = _fitting(_candidates(cursor, wanted, after, last), wanted)
-    return BoundsPlan(found, is_end=found[-1] == last)
+        steps = _steps(cursor, wanted, after)
+        found, is_end = _fitting(_walk(cursor, wanted, after) if steps is None else steps, wanted)
+    return BoundsPlan(found, is_end=is_end)
 
 
 def ranges_of(plan: BoundsPlan, after: Bound | None) -> list[KeyRange]:
@@ -91,69 +90,57 @@ def ranges_of(plan: BoundsPlan, after: Bound | None) -> list[KeyRange]:
     return [KeyRange(lower=lower, upper=upper) for lower, upper in zip(lowers, plan.bounds, strict=False)]
 
 
-def _candidates(cursor: Any, wanted: BoundsRequest, after: Bound | None, last: Bound) -> Iterator[Bound]:
-    """Yield bounds in order, the greatest key last."""
-    first = _first_number(cursor, wanted, after)
-    if first is not None and _is_dense(wanted, int(last[0]) - first + 1, is_from_start=after is None):
-        yield from ((str(number),) for number in range(first + wanted.size - 1, int(last[0]), wanted.size))
-    else:
-        yield from _walk(cursor, wanted, after, last)
-    yield last
-
-
-def _first_number(cursor: Any, wanted: BoundsRequest, after: Bound | None) -> int | None:
-    """Return the smallest integer that the next chunk may hold, or None where the key is no single integer."""
+def _steps(cursor: Any, wanted: BoundsRequest, after: Bound | None) -> Iterator[Bound] | None:
+    """Return bounds by arithmetic, or None where the key is no single integer or its numbers lie far apart."""
     columns = wanted.key.columns
     if len(columns) != 1 or form_of(columns[0]) is not ValueForm.NUMBER:
         return None
-    if after is not None:
-        return int(after[0]) + 1
-    edge = _edge(cursor, wanted, None, "ASC")
-    return None if edge is None else int(edge[0])
+    last, first = _edge(cursor, wanted, after, "DESC"), _edge(cursor, wanted, after, "ASC")
+    if first is None or last is None:
+        return None
+    numbers = range(int(first[0]) + wanted.size - 1, int(last[0]), wanted.size)
+    # A wrong estimate costs time only: steps that hold few rows, or a walk where steps would do.
+    is_dense = wanted.rows >= _DENSE * (int(last[0]) - int(first[0]) + 1)
+    return chain(((str(number),) for number in numbers), (last,)) if is_dense else None
 
 
-def _is_dense(wanted: BoundsRequest, numbers: int, *, is_from_start: bool) -> bool:
-    """Return whether steps would hold a fair number of rows; a wrong estimate costs time only."""
-    rows = wanted.rows if is_from_start else min(wanted.rows, numbers)
-    return rows >= _DENSE * numbers
+def _walk(cursor: Any, wanted: BoundsRequest, after: Bound | None) -> Iterator[Bound]:
+    """Yield the key of every ``size``-th row, then the greatest key.
 
-
-def _walk(cursor: Any, wanted: BoundsRequest, after: Bound | None, last: Bound) -> Iterator[Bound]:
-    """Yield the key of every ``size``-th row, none above the greatest key of this plan."""
+    That one is looked up last: rows that come meanwhile cannot lie between it and the bound before.
+    """
     at = after
-    while True:
-        above = KeyRange(lower=at, upper=last)
-        found = _row(cursor, wanted, above, f"LIMIT 1 OFFSET {wanted.size - 1}")
-        if found is None:
-            return
+    while (found := _row(cursor, wanted, at, f"LIMIT 1 OFFSET {wanted.size - 1}")) is not None:
         yield found
         at = found
+    last = _edge(cursor, wanted, at, "DESC")
+    if last is not None:
+        yield last
 
 
-def _fitting(candidates: Iterator[Bound], wanted: BoundsRequest) -> tuple[Bound, ...]:
-    """Return as many bounds as the plan may hold; the walk's last may be the greatest key itself."""
+def _fitting(candidates: Iterator[Bound], wanted: BoundsRequest) -> tuple[tuple[Bound, ...], bool]:
+    """Return as many bounds as the plan may hold, and whether there are no more."""
     found: list[Bound] = []
     size_bytes = 0
     for bound in candidates:
         size_bytes += sum(len(value.encode()) for value in bound)
-        is_full = len(found) == wanted.count or (found and size_bytes > wanted.budget_bytes)
-        if is_full or bound in found[-1:]:
-            break
+        if len(found) == wanted.count or (found and size_bytes > wanted.budget_bytes):
+            return tuple(found), False
         found.append(bound)
-    return tuple(found)
+    return tuple(found), True
 
 
 def _edge(cursor: Any, wanted: BoundsRequest, after: Bound | None, direction: str) -> Bound | None:
     """Return the smallest or greatest key above a frontier."""
-    return _row(cursor, wanted, KeyRange(lower=after), "LIMIT 1", direction)
+    return _row(cursor, wanted, after, "LIMIT 1", direction)
 
 
-def _row(cursor: Any, wanted: BoundsRequest, where: KeyRange, limit: str, direction: str = "ASC") -> Bound | None:
+def _row(cursor: Any, wanted: BoundsRequest, after: Bound | None, limit: str, direction: str = "ASC") -> Bound | None:
     columns = wanted.key.columns
     values = ", ".join(select_expression(column) for column in columns)
     order = ", ".join(f"{quote_name(column.name)} {direction}" for column in columns)
     index = f"FORCE INDEX ({quote_name(wanted.key.name)})"
-    condition = range_condition(wanted.key, where)
+    condition = range_condition(wanted.key, KeyRange(lower=after))
     place = f"{table_name(wanted.database, wanted.table)} {index}"
     cursor.execute(f"SELECT {values} FROM {place} WHERE {condition} ORDER BY {order} {limit}")  # noqa: S608 - quoted
     row = cursor.fetchone()
