@@ -100,6 +100,7 @@ class _Operand:
 
 
 _SIGNS: Final[Mapping[str, Callable[[int, int], bool]]] = {
+    "=": operator.eq,
     "<": operator.lt,
     "<=": operator.le,
     ">": operator.gt,
@@ -121,12 +122,15 @@ def _condition(columns: Sequence[KeyColumn], operands: Sequence[_Operand], wante
 
 
 def _beyond(operands: Sequence[_Operand], values: Sequence[str], strict: str, last: str) -> str:
-    """Return the comparison of a key with a bound, column by column.
+    """Return the comparison of a key with a bound: beyond it in the first column, or equal there and beyond in others.
 
-    The first column stands alone in front, where the server finds it as a range of the index.
+    Written as alternatives, each is one range of the index, and together they begin and end where the bounds say; also
+    where the first column has few values.
     """
-    (operand, *operands_left), (value, *values_left) = operands, values
-    if not operands_left:
-        return operand.compare(last, value)
-    rest = _beyond(operands_left, values_left, strict, last)
-    return f"{operand.compare(f'{strict}=', value)} AND ({operand.compare(strict, value)} OR ({rest}))"
+    pairs = list(zip(operands, values, strict=True))
+    alternatives = []
+    for at, (operand, value) in enumerate(pairs):
+        sign = last if at == len(pairs) - 1 else strict
+        equal = [before.compare("=", its) for before, its in pairs[:at]]
+        alternatives.append(" AND ".join([*equal, operand.compare(sign, value)]))
+    return " OR ".join(f"({alternative})" for alternative in alternatives)
