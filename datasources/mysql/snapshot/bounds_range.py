@@ -1,22 +1,20 @@
-"""Ranges of keys: the condition that selects one, and on which side of a bound a key lies."""
+"""Ranges of keys, and the condition that selects one."""
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from datasources.mysql.connection_names import quote_name
 from datasources.mysql.snapshot.bounds_key import KeyColumn, TableKey
-from datasources.mysql.snapshot.bounds_values import is_ordered_here, labels, literal, sort_key
+from datasources.mysql.snapshot.bounds_values import labels, literal
 
-__all__ = ["Bound", "KeyRange", "are_within", "range_condition"]
+__all__ = ["Bound", "KeyRange", "range_condition"]
 
 Bound = tuple[str, ...]
 """One canonical text per column of the key, in its order (see bounds_values.py)."""
-
-_KEYS_PER_QUERY: Final = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,46 +34,8 @@ def range_condition(key: TableKey, wanted: KeyRange) -> str:
     return _condition(key.columns, operands, wanted)
 
 
-def are_within(connection: Any, key: TableKey, keys: Sequence[Bound], wanted: KeyRange) -> list[bool]:
-    """Return which keys lie in a range; keys need not exist in the table.
-
-    Numbers, bytes and moments are compared here. Where the key has a text column the server is asked, with several
-    hundred keys per query: it compares by the column's own collation, padding included.
-
-    Args:
-        connection: Asked where only the server can tell.
-        key: The key.
-        keys: Canonical texts of its columns.
-        wanted: The range.
-    """
-    if all(is_ordered_here(column) for column in key.columns):
-        return [_is_within(key.columns, each, wanted) for each in keys]
-    parts = (keys[at : at + _KEYS_PER_QUERY] for at in range(0, len(keys), _KEYS_PER_QUERY))
-    return [answer for part in parts for answer in _ask(connection, key, part, wanted)]
-
-
-def _is_within(columns: Sequence[KeyColumn], each: Bound, wanted: KeyRange) -> bool:
-    place = _place(columns, each)
-    is_above = wanted.lower is None or place > _place(columns, wanted.lower)
-    return is_above and (wanted.upper is None or place <= _place(columns, wanted.upper))
-
-
-def _place(columns: Sequence[KeyColumn], bound: Bound) -> tuple[Any, ...]:
-    return tuple(sort_key(column, value) for column, value in zip(columns, bound, strict=True))
-
-
-def _ask(connection: Any, key: TableKey, keys: Sequence[Bound], wanted: KeyRange) -> Iterator[bool]:
-    def expression(each: Bound) -> str:
-        values = (literal(column, value) for column, value in zip(key.columns, each, strict=True))
-        return _condition(key.columns, [_Operand(value) for value in values], wanted)
-
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT " + ", ".join(f"({expression(each)})" for each in keys))
-        yield from (bool(answer) for answer in cursor.fetchone())
-
-
 class _Operand:
-    """What is compared with a bound: a literal, or a column that an index may find.
+    """A column that is compared with a bound.
 
     Args:
         sql: Its SQL.

@@ -11,13 +11,11 @@ ENUM, SET, BIT                            the number that the server stores, ``3
 BINARY, VARBINARY, BLOB                   hex of the bytes, ``00FF``                             yes
 DATE, DATETIME, TIMESTAMP                 as the server writes it, TIMESTAMP in UTC              yes
 TIME                                      as the server writes it, ``-07:10:10.5``               yes
-MariaDB's UUID, INET4, INET6              as the server writes it                                no
 CHAR, VARCHAR, TEXT                       hex of the bytes in the column's own character set     no
 ========================================  =====================================================  =========
 
-Rules of this file: text is never compared by us, because no client knows the server's collations, and never by its
-weights, which order 'a' and 'a' with a tab otherwise than the server where a collation pads with spaces; what the
-offset holds is checked before it becomes a part of a statement.
+Rules of this file: text is never compared by us, because no client knows the server's collations (bounds_place.py asks
+for its weights); what the offset holds is checked before it becomes a part of a statement.
 """
 
 from __future__ import annotations
@@ -54,7 +52,6 @@ class ValueForm(enum.Enum):
     MOMENT = "moment"
     TIME = "time"
     TEXT = "text"
-    CAST = "cast"
     INEXACT = "inexact"
 
 
@@ -65,7 +62,6 @@ _FORMS: Final[Mapping[str, ValueForm]] = {
     **dict.fromkeys(("binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob"), ValueForm.BYTES),
     **dict.fromkeys(("date", "datetime", "timestamp"), ValueForm.MOMENT),
     "time": ValueForm.TIME,
-    **dict.fromkeys(("uuid", "inet4", "inet6"), ValueForm.CAST),
     **dict.fromkeys(("char", "varchar", "tinytext", "text", "mediumtext", "longtext"), ValueForm.TEXT),
 }
 _CHECKS: Final[Mapping[ValueForm, re.Pattern[str]]] = {
@@ -76,7 +72,6 @@ _CHECKS: Final[Mapping[ValueForm, re.Pattern[str]]] = {
     ValueForm.TEXT: re.compile(r"([0-9A-F]{2})*"),
     ValueForm.MOMENT: re.compile(r"\d{4}-\d\d-\d\d( \d\d:\d\d:\d\d(\.\d{1,6})?)?"),
     ValueForm.TIME: re.compile(r"(?P<sign>-?)(?P<h>\d{2,3}):(?P<m>\d\d):(?P<s>\d\d)(\.(?P<f>\d{1,6}))?"),
-    ValueForm.CAST: re.compile(r"[0-9a-fA-F:.-]+"),
 }
 _LABEL: Final = re.compile(r"'((?:[^']|'')*)'")
 _NAME: Final = re.compile(r"[a-z0-9_]+", re.IGNORECASE)
@@ -90,7 +85,8 @@ def form_of(column: KeyColumn) -> ValueForm:
 def is_divisible(column: KeyColumn) -> bool:
     """Return whether a table can be cut by this column.
 
-    Not by FLOAT and DOUBLE, JSON and geometries: no text of their values is exact or ordered.
+    Not by FLOAT and DOUBLE, which SELECT does not give back as they are stored, and not by MariaDB's UUID and INET6,
+    whose order it keeps to itself.
     """
     return form_of(column) is not ValueForm.INEXACT
 
@@ -122,8 +118,6 @@ def literal(column: KeyColumn, value: str) -> str:
         return f"_{_safe(column.charset)} x'{value}' COLLATE {_safe(column.collation)}"
     if form is ValueForm.BYTES:
         return f"x'{value}'"
-    if form is ValueForm.CAST:
-        return f"CAST('{value}' AS {column.data_type.upper()})"
     if form is ValueForm.TIME:
         return f"TIME'{value}'"
     return f"'{value}'" if form is ValueForm.MOMENT else value
@@ -131,7 +125,7 @@ def literal(column: KeyColumn, value: str) -> str:
 
 def is_ordered_here(column: KeyColumn) -> bool:
     """Return whether `sort_key` orders values of a column as the server does."""
-    return form_of(column) not in (ValueForm.TEXT, ValueForm.CAST)
+    return form_of(column) is not ValueForm.TEXT
 
 
 def sort_key(column: KeyColumn, value: str) -> int | Decimal | bytes | str:
