@@ -21,7 +21,7 @@ from tests.support.mysql_server import MySqlServer, OpenMySql, every_mysql
 
 pytestmark = pytest.mark.mysql
 
-DELAY_US = 600_000
+DELAY_US = 1_000_000
 
 
 def rows(connection: Any, table: str) -> int:

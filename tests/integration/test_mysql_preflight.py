@@ -74,7 +74,7 @@ def kept(server: MySqlServer, *names: str) -> Iterator[None]:
             literal = f"'{value}'" if isinstance(value, str) else value
             server.execute(f"SET GLOBAL {name} = {literal}")
         if not server.is_mariadb:
-            server.execute("RESET PERSIST")
+            server.execute("DO 0", *(f"RESET PERSIST IF EXISTS {name}" for name in names))
 
 
 @every_server
