@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
@@ -33,8 +34,8 @@ def make_topic(bootstrap: str, topic: str, partitions: int) -> None:
         future.result()
 
 
-def produce(bootstrap: str, topic: str, partitions: int, rows: int) -> float:
-    """Write `rows` orders round-robin; return their mean size in bytes."""
+def produce(bootstrap: str, topic: str, partitions: int, rows: int, make: Callable[[int], bytes] = order) -> float:
+    """Write `rows` records round-robin; return their mean size in bytes."""
     producer = Producer(
         {
             "bootstrap.servers": bootstrap,
@@ -46,7 +47,7 @@ def produce(bootstrap: str, topic: str, partitions: int, rows: int) -> float:
     )
     size = 0
     for number in range(rows):
-        value = order(number)
+        value = make(number)
         size += len(value)
         while True:
             try:

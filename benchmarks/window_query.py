@@ -25,8 +25,8 @@ SIDES = ("tidemark", "spark-sql-kafka")
 DELAY = "5 seconds"
 
 
-def session(side: str) -> SparkSession:
-    """Return a session; the same settings on both sides."""
+def session(jars: str = "") -> SparkSession:
+    """Return a session; the same settings on every side, and the peer's jars where it has any."""
     builder = (
         SparkSession.builder.master("local[2]")
         .config("spark.sql.shuffle.partitions", 2)
@@ -36,8 +36,8 @@ def session(side: str) -> SparkSession:
         .config("spark.driver.host", "127.0.0.1")
         .config("spark.driver.memory", "2g")
     )
-    if side == "spark-sql-kafka":
-        builder = builder.config("spark.jars", sys.argv[5])
+    if jars:
+        builder = builder.config("spark.jars", jars)
     spark = builder.getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
     return spark
@@ -71,8 +71,19 @@ def orders(spark: SparkSession, side: str, bootstrap: str, topic: str, batch_row
     return parsed.withWatermark("ts", DELAY)
 
 
-def run(df: DataFrame, *, measured: bool) -> dict[str, Any]:
-    """Run the count over everything that is there; return counts and, if measured, what it cost."""
+def counted(df: DataFrame) -> DataFrame:
+    """Return the windowed count of orders: the window's start as text, and `n`."""
+    windows = df.groupBy(F.window("ts", "10 seconds")).agg(F.count("user").alias("n"), F.sum("price").alias("total"))
+    return windows.select(F.col("window.start").cast("string"), "n")
+
+
+def run(windows: DataFrame, *, measured: bool) -> dict[str, Any]:
+    """Run a count over everything that is there; return counts and, if measured, what it cost.
+
+    Args:
+        windows: rows of (text of the window's start, count).
+        measured: also return CPU per record, rows per second and memory, from the first commit to the last.
+    """
     counts: dict[str, int] = {}
     lock = threading.Lock()
 
@@ -81,10 +92,9 @@ def run(df: DataFrame, *, measured: bool) -> dict[str, Any]:
             for row in batch.collect():
                 counts[str(row[0])] = row[1]
 
-    windows = df.groupBy(F.window("ts", "10 seconds")).agg(F.count("user").alias("n"), F.sum("price").alias("total"))
     jvm = jvm_of_this_process()
     with tempfile.TemporaryDirectory() as checkpoint, Sampler(jvm) as sampler:
-        writer = windows.select(F.col("window.start").cast("string"), "n").writeStream.outputMode("update")
+        writer = windows.writeStream.outputMode("update")
         query = writer.foreachBatch(collect).option("checkpointLocation", checkpoint).trigger(availableNow=True).start()
         marks: list[tuple[float, float, int]] = []  # time, CPU, rows so far, at each commit
         while query.isActive or not marks:
@@ -116,9 +126,9 @@ def _mark(query: Any, marks: list[tuple[float, float, int]], jvm: Any) -> None:
 def main() -> None:
     """Run once to warm up, then measure."""
     side, bootstrap, topic, batch_rows = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4])
-    spark = session(side)
-    run(orders(spark, side, bootstrap, topic, batch_rows), measured=False)
-    result = run(orders(spark, side, bootstrap, topic, batch_rows), measured=True)
+    spark = session(sys.argv[5] if side == "spark-sql-kafka" else "")
+    run(counted(orders(spark, side, bootstrap, topic, batch_rows)), measured=False)
+    result = run(counted(orders(spark, side, bootstrap, topic, batch_rows)), measured=True)
     print(json.dumps(result))
     spark.stop()
 

@@ -16,7 +16,7 @@ from tests.support.guard import FIXTURE_MARKERS, StartGuard
 from tests.support.kafka_server import KafkaServer, OwnKafka
 from tests.support.mysql_server import MySqlServer, MySqlServers, OpenMySql, OwnMySql
 from tests.support.servers import open_kafka, open_own_kafka
-from tests.support.spark_session import start_spark
+from tests.support.spark_session import forget_connection, start_spark
 
 REQUIRE_VARIABLE: Final = "TIDEMARK_TEST_REQUIRE"
 NOT_RUN: Final = "not run: needs "
@@ -121,6 +121,14 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
     markers = frozenset(marker for marker in FIXTURE_MARKERS.values() if item.get_closest_marker(marker) is None)
     with GUARD.forbid(markers):
         return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(call: pytest.CallInfo[None]) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Keep a test that ran out of time from failing all later ones that use Spark."""
+    if call.excinfo is not None and "from pytest-timeout" in str(call.excinfo.value):
+        forget_connection()
+    return (yield)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:

@@ -3,6 +3,7 @@
 from datasources.embedded.kafka import KAFKA_VERSION, EmbeddedKafka, KafkaProcessOptions
 from datasources.embedded.mysql import EmbeddedMySql, MySqlProcessOptions
 from datasources.embedded.mysql_address import MySqlAddress
+from datasources.embedded.mysql_choice import start_any_mysql
 from datasources.embedded.mysql_programs import MySqlVersion
 from datasources.embedded.settings import external_kafka, external_mysql
 
@@ -16,4 +17,5 @@ __all__ = [
     "MySqlVersion",
     "external_kafka",
     "external_mysql",
+    "start_any_mysql",
 ]

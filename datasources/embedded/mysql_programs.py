@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import ctypes
 import platform
+import shutil
 import sys
 import tarfile
 import zipfile
@@ -212,7 +213,20 @@ def _unpack_mysql(jar: Path, place: Path) -> None:
         for member in archive:
             # The links beside the program lead to where it was built; the libraries are in lib/private.
             if member.name.startswith(("bin/mysqld", "lib/", "share/")):
-                archive.extract(member, place, filter="data")
+                _extract(archive, member, place / member.name)
+
+
+def _extract(archive: tarfile.TarFile, member: tarfile.TarInfo, target: Path) -> None:
+    """Write one file or link; Pythons before 3.11.4 have no filter that makes `extract` safe."""
+    assert ".." not in target.parts, member.name
+    target.parent.mkdir(parents=True, exist_ok=True)
+    content = archive.extractfile(member) if member.isfile() else None
+    if content is not None:
+        with target.open("wb") as file:
+            shutil.copyfileobj(content, file)
+        target.chmod(_EXECUTABLE)
+    elif member.issym() and "/" not in member.linkname:
+        target.symlink_to(member.linkname)
 
 
 def _unpack_mariadb(jar: Path, place: Path) -> None:

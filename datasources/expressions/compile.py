@@ -35,6 +35,9 @@ __all__ = [
 ]
 
 _MILLISECOND_US: Final = 1_000
+_DEEPEST: Final = (
+    150  # operators within operators: a task, whose stack is not the driver's, must manage what is accepted
+)
 _NO_FUNCTIONS: Final[Mapping[str, ReaderFunction]] = MappingProxyType({})
 
 
@@ -63,7 +66,13 @@ def compile_expression(  # noqa: PLR0913 - the text and all that its meaning dep
     """
     source = SourceText(text=text, purpose=purpose)
     scope = Scope(source=source, schema=schema, time_zone=time_zone, ansi=ansi, bind=bind, functions=by_name(functions))
-    return _compiled(source, scope.node(parse(source)))
+    try:
+        plan = scope.node(parse(source))
+    except RecursionError:
+        raise _too_deep(source) from None
+    if _depth(plan) > _DEEPEST:
+        raise _too_deep(source)
+    return _compiled(source, plan)
 
 
 def compile_watermark(  # noqa: PLR0913 - the facts of a strategy
@@ -207,6 +216,22 @@ def _delay_behind_ms(watermark: Node, rowtime: Node) -> int | None:
     if late != early or not is_time(late.type) or delay_us < 0:
         return None
     return -(-delay_us // _MILLISECOND_US)
+
+
+def _depth(plan: Node) -> int:
+    """Return how many operators stand within each other, without the stack that a deep plan would need."""
+    depth, level = 0, [plan]
+    while level:
+        depth, level = depth + 1, [child for node in level for child in children_of(node)]
+    return depth
+
+
+def _too_deep(source: SourceText) -> ExpressionError:
+    return source.refusal(
+        source.whole,
+        "the expression is nested too deeply",
+        "Take parentheses away, or compute a part of it in a column.",
+    )
 
 
 def _columns(plan: Node) -> list[str]:

@@ -95,24 +95,3 @@ class RecordOptions(OptionGroup):
         description="The columns of the primary key, separated by semicolons; with `scan.upsert` the record's key "
         "holds them.",
     )
-    debezium_has_schema: bool | None = Field(
-        None,
-        alias="debezium-json.schema-include",
-        description='Whether each record is `{"schema": ..., "payload": event}`, as Kafka Connect writes it with '
-        "`value.converter.schemas.enable`. Default: false.",
-    )
-    debezium_ignores_errors: bool | None = Field(
-        None,
-        alias="debezium-json.ignore-parse-errors",
-        description="Flink's way to say `format.on-error` = `skip` for debezium-json.",
-    )
-    value_debezium_has_schema: bool | None = Field(
-        None,
-        alias="value.debezium-json.schema-include",
-        description="Another name of debezium-json.schema-include, beside value.format.",
-    )
-    value_debezium_ignores_errors: bool | None = Field(
-        None,
-        alias="value.debezium-json.ignore-parse-errors",
-        description="Another name of debezium-json.ignore-parse-errors, beside value.format.",
-    )

@@ -15,26 +15,28 @@ from datasources.formats.ddl import parse_schema
 from datasources.formats.ddl_types import type_text
 from datasources.formats.json_types import check_json_types
 from datasources.formats.options import FormatOptions
-from datasources.formats.policy import OnError
 from datasources.formats.raw import RawDecoder
+from datasources.kafka.flink_format_options import FlinkFormatOptions, check_flink_options, has_debezium_schema
 from datasources.kafka.raw import RAW_COLUMNS, raw_schema
 from datasources.kafka.record_layout import RecordLayout
 from datasources.kafka.record_options import KeyFormat, RecordOptions, ValueFormat
 from datasources.kafka.resolve_keys import key_columns_of, require_upsert, value_columns_of
 
-__all__ = ["on_error", "resolve_layout"]
+__all__ = ["resolve_layout"]
 
 V = TypeVar("V")
 
 
-def resolve_layout(options: RecordOptions, formats: FormatOptions) -> tuple[pa.Schema, RecordLayout]:
+def resolve_layout(
+    options: RecordOptions, flink: FlinkFormatOptions, formats: FormatOptions
+) -> tuple[pa.Schema, RecordLayout]:
     """Return the data columns and where they come from.
 
     Raises:
         OptionError, SchemaError: naming the options that do not fit together.
     """
     value_format = _either("format", options.format, "value.format", options.value_format) or ValueFormat.RAW
-    _require_debezium(options, value_format)
+    check_flink_options(flink, value_format, options.key_format)
     if formats.ddl is None:
         return _without_schema(options, value_format)
     if options.include_headers:
@@ -52,35 +54,12 @@ def resolve_layout(options: RecordOptions, formats: FormatOptions) -> tuple[pa.S
         key_format=options.key_format,
         key_columns=key_columns,
         is_upsert=options.is_upsert,
-        has_schema=_debezium_has_schema(options),
+        has_schema=has_debezium_schema(flink),
     )
     _check_types(schema, layout)
     if value_format is ValueFormat.RAW and len(value_columns) > 1:
         return schema, _raw_columns(schema, layout)
     return schema, layout
-
-
-def on_error(options: RecordOptions, formats: FormatOptions) -> OnError:
-    """Return what a bad record does, said in either way.
-
-    Raises:
-        OptionError: both are said, and differ.
-    """
-    ignores = _either(
-        "debezium-json.ignore-parse-errors",
-        options.debezium_ignores_errors,
-        "value.debezium-json.ignore-parse-errors",
-        options.value_debezium_ignores_errors,
-    )
-    if ignores is None:
-        return formats.on_error
-    said = OnError.SKIP if ignores else OnError.FAIL
-    if "on_error" in formats.model_fields_set and formats.on_error is not said:
-        raise OptionError(
-            f"options 'debezium-json.ignore-parse-errors' = '{str(ignores).lower()}' and 'format.on-error' = "
-            f"'{formats.on_error.value}' contradict each other: set one of them."
-        )
-    return said
 
 
 def _without_schema(options: RecordOptions, value_format: ValueFormat) -> tuple[pa.Schema, RecordLayout]:
@@ -99,26 +78,6 @@ def _without_schema(options: RecordOptions, value_format: ValueFormat) -> tuple[
             raise OptionError(f"option '{key}' needs 'schema': raw columns are fixed, key and value are bytes in them.")
     schema = raw_schema(headers=options.include_headers)
     return schema, RecordLayout(raw_columns=tuple(schema.names))
-
-
-def _require_debezium(options: RecordOptions, value_format: ValueFormat) -> None:
-    if value_format is ValueFormat.DEBEZIUM_JSON:
-        return
-    for name in ("debezium_has_schema", "debezium_ignores_errors"):
-        for field in (name, f"value_{name}"):
-            if getattr(options, field) is not None:
-                key = RecordOptions.model_fields[field].alias
-                raise OptionError(f"option '{key}' has no effect without 'format' = 'debezium-json'.")
-
-
-def _debezium_has_schema(options: RecordOptions) -> bool:
-    found = _either(
-        "debezium-json.schema-include",
-        options.debezium_has_schema,
-        "value.debezium-json.schema-include",
-        options.value_debezium_has_schema,
-    )
-    return bool(found)
 
 
 def _check_types(schema: pa.Schema, layout: RecordLayout) -> None:

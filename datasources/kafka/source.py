@@ -13,13 +13,14 @@ from datasources.formats.options import FormatOptions
 from datasources.kafka.client_config import PREFIXES, client_config
 from datasources.kafka.enumerator import KafkaEnumerator, KafkaRange
 from datasources.kafka.fetcher import FetchSettings
+from datasources.kafka.flink_format_options import FlinkFormatOptions, on_error
 from datasources.kafka.metadata import BrokerMetadata
 from datasources.kafka.offsets import ending, starting
 from datasources.kafka.options import KafkaOptions
 from datasources.kafka.reader import KafkaReaderFactory
 from datasources.kafka.record_facts import METADATA_TYPES, VALUE_PREFIX
 from datasources.kafka.record_options import RecordOptions, ValueFormat
-from datasources.kafka.resolve_layout import on_error, resolve_layout
+from datasources.kafka.resolve_layout import resolve_layout
 from datasources.kafka.subscriber import subscriber
 from datasources.options import OptionGroup, parse_group
 from datasources.source.abilities import SourceWatermarkSpec
@@ -40,7 +41,12 @@ class KafkaSource(ScanSource):
     """
 
     format_name: ClassVar[str] = "tidemark-kafka"
-    option_groups: ClassVar[tuple[type[OptionGroup], ...]] = (KafkaOptions, RecordOptions, FormatOptions)
+    option_groups: ClassVar[tuple[type[OptionGroup], ...]] = (
+        KafkaOptions,
+        RecordOptions,
+        FlinkFormatOptions,
+        FormatOptions,
+    )
     option_prefixes: ClassVar[tuple[str, ...]] = PREFIXES
     metadata_types: ClassVar[Mapping[str, pa.DataType]] = METADATA_TYPES
 
@@ -53,9 +59,10 @@ class KafkaSource(ScanSource):
         """Return the scan; everything that needs no broker is checked here."""
         own = parse_group(KafkaOptions, options)
         record = parse_group(RecordOptions, options)
+        flink = parse_group(FlinkFormatOptions, options)
         formats = parse_group(FormatOptions, options)
         _require_range(own)
-        columns, layout = resolve_layout(record, formats)
+        columns, layout = resolve_layout(record, flink, formats)
         settings = FetchSettings(
             config=client_config(options),
             poll_timeout_ms=own.poll_timeout_ms,
@@ -65,7 +72,7 @@ class KafkaSource(ScanSource):
             schema=columns,
             settings=settings,
             layout=layout,
-            on_error=on_error(record, formats),
+            on_error=on_error(flink, formats),
             time_zone=session.time_zone,
         )
         return cls(options=own, columns=columns, factory=factory, fail_on_data_loss=own.fail_on_data_loss)

@@ -72,7 +72,7 @@ def connection_settings(options: MySqlConnectionOptions) -> ConnectionSettings:
         host=options.hostname,
         port=options.port,
         user=options.username,
-        password=options.password,
+        password=options.password or "",
         tls=TlsSettings(
             mode=options.tls_mode, ca=options.tls_ca, certificate=options.tls_certificate, key=options.tls_key
         ),

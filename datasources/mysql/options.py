@@ -12,6 +12,7 @@ from datasources.mysql.connection_tls import TlsMode
 from datasources.options import DurationMs, OptionGroup, Secret
 
 __all__ = [
+    "MYSQL_OPTION_GROUPS",
     "BinlogOptions",
     "FaultPolicy",
     "MySqlConnectionOptions",
@@ -117,8 +118,8 @@ class MySqlConnectionOptions(OptionGroup):
 
     hostname: str = Field(..., alias="hostname", min_length=1, description="Host name or address of the server.")
     port: int = Field(3306, alias="port", ge=1, le=_LARGEST_PORT, description="Port of the server.")
-    username: str = Field(..., alias="username", min_length=1, description="The login.")
-    password: Secret = Field("", alias="password", description="Its password; never shown.")
+    username: str = Field(..., alias="username", min_length=1, description="The login at the server.")
+    password: Secret | None = Field(None, alias="password", description="Its password; never shown.")
     tls_mode: TlsMode = Field(
         TlsMode.PREFERRED,
         alias="ssl.mode",
@@ -296,3 +297,13 @@ class BinlogOptions(OptionGroup):
         description="Servers before 9.6 do not log what a foreign key's ON DELETE / ON UPDATE action changes in "
         "captured tables: refuse such tables, or warn.",
     )
+
+
+MYSQL_OPTION_GROUPS: tuple[type[OptionGroup], ...] = (
+    MySqlConnectionOptions,
+    MySqlTableOptions,
+    StartupOptions,
+    SnapshotOptions,
+    BinlogOptions,
+)
+"""All groups of MySQL's options, in the order of the reference."""

@@ -16,9 +16,9 @@ import psutil
 import pymysql
 import pytest
 
-from datasources.embedded import EmbeddedMySql, MySqlVersion
+from datasources.embedded import EmbeddedMySql, MySqlVersion, mysql_data, start_any_mysql
 from datasources.errors import EnvironmentProblem, InternalError
-from tests.support.mysql_server import MySqlServer, OpenMySql, every_server
+from tests.support.mysql_server import TEST_MYSQL_VARIABLE, MySqlServer, MySqlServers, OpenMySql, every_server
 
 pytestmark = pytest.mark.mysql
 
@@ -123,6 +123,48 @@ def test_a_setting_that_the_server_refuses_is_told_with_its_words():
         EmbeddedMySql(MySqlVersion.V8_0, {"no_such_setting": "1"}).start()
 
 
+def test_a_server_that_the_environment_names_takes_the_newest_ones_place(
+    mysql: MySqlServer, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv(TEST_MYSQL_VARIABLE, mysql.administrator.url)
+    used: dict[str, str] = {}
+    with closing(MySqlServers(used.__setitem__)) as servers:
+        named = servers.get(MySqlVersion.NEWEST)
+        assert named.administrator == mysql.administrator
+        assert named.execute("SELECT @@server_uuid") == mysql.execute("SELECT @@server_uuid")
+    assert used == {"mysql newest": f"{TEST_MYSQL_VARIABLE}={mysql.administrator}"}
+    assert mysql.administrator.password not in used["mysql newest"]
+
+
+def test_a_named_server_that_refuses_is_an_error_and_nothing_takes_its_place(
+    mysql: MySqlServer, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv(TEST_MYSQL_VARIABLE, mysql.login("nobody", "x").url)
+    with (
+        closing(MySqlServers(lambda _name, _origin: None)) as servers,
+        pytest.raises(AssertionError, match=r"TIDEMARK_TEST_MYSQL names nobody@.*does not answer an administrator"),
+    ):
+        servers.get(MySqlVersion.NEWEST)
+
+
+def test_where_a_version_cannot_run_the_next_one_does(monkeypatch: pytest.MonkeyPatch):
+    def check(version: MySqlVersion) -> None:
+        if version is not MySqlVersion.MARIADB:
+            raise EnvironmentProblem(f"{version.title} lacks something\nhere")
+
+    monkeypatch.setattr(mysql_data, "check_machine", check)
+    told: list[str] = []
+    with start_any_mysql({"binlog_row_image": "MINIMAL"}, tell=told.append) as server:
+        assert server.version is MySqlVersion.MARIADB
+        assert server.is_running
+    assert [line for line in told if "cannot run" in line] == [
+        "MySQL 9 LTS cannot run here: MySQL 9 LTS lacks something",
+        "MySQL 8.0.31 cannot run here: MySQL 8.0.31 lacks something",
+    ]
+    with pytest.raises(EnvironmentProblem, match=r"no MySQL can run on this machine:\nMySQL 9 LTS: .*\nhere\nMySQL 8"):
+        start_any_mysql(versions=[MySqlVersion.NEWEST, MySqlVersion.V8_0], tell=told.append)
+
+
 def test_a_server_that_was_not_started_says_so():
     server = EmbeddedMySql()
     with pytest.raises(InternalError, match=r"not started yet"):
@@ -133,7 +175,7 @@ def test_a_server_that_was_not_started_says_so():
 
 _OWNER = """
 import sys
-from datasources.embedded import EmbeddedMySql, MySqlVersion
+from datasources.embedded import EmbeddedMySql, MySqlVersion, mysql_data, start_any_mysql
 with EmbeddedMySql(MySqlVersion.V8_0) as server:
     print(server.pid, server.data_dir, flush=True)
     sys.stdin.read()

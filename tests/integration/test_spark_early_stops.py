@@ -166,5 +166,5 @@ def test_an_idle_split_is_left_out_after_its_timeout_and_counts_again_at_once(sp
         scripts.append("s-1", (71, "b", "b71"))
         query.settle()
         scripts.append("s-0", (200, "a", "a200"))
-        query.wait_for(lambda running_: running_.watermarks[-1] == 70, deadline_s=10)
+        query.wait_for(lambda running_: running_.watermarks[-1] == 70)
         assert [row[1] for row in query.rows()] == [2, 1]

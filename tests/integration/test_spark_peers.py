@@ -156,7 +156,7 @@ def test_an_idle_source_can_go_on_at_the_pace_of_the_clock(spark, tmp_path):
     with running(windows(stream)) as query:
         query.wait_for(lambda running_: (10, 1) in running_.rows())
         query.wait_for(lambda running_: running_.watermarks[-1] >= 20)
-        assert query.watermarks[-1] < 120  # at the pace of the clock, not to the clock
+        assert query.watermarks[-1] < 3_600  # at the pace of the clock, not to the clock
 
 
 def test_in_processing_time_windows_close_by_the_clock_and_the_backlog_is_read_in_event_time(spark, tmp_path):
@@ -170,8 +170,7 @@ def test_in_processing_time_windows_close_by_the_clock_and_the_backlog_is_read_i
         assert query.source()["status"] == "processing-time"
         now = SystemClock().now_us() / 1_000_000
         scripts.append("s-0", {"ts": instant(now), "k": "b", "v": ""})
-        query.settle()
-        query.wait_for(lambda running_: len(running_.rows()) == 3, deadline_s=40)
+        query.wait_for(lambda running_: len(running_.rows()) == 3)
         start, count = max(query.rows())
         assert start == now // 10 * 10
         assert count == 1

@@ -18,6 +18,7 @@ from tests.support.sql_tables import scripted_table, write_records
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
+BOUNDED = {"scripted__bounded": "true", "scan__max-rows-per-batch": "25"}
 COLUMNS = "id INT, k STRING, v INT, ts {}, WATERMARK FOR ts AS ts - INTERVAL '1' SECOND"
 AGGREGATES = (
     "count(*) AS n",
@@ -80,23 +81,58 @@ def counted(rows: list[Any]) -> Counter[tuple[Any, ...]]:
 SEEDS = [*range(6), *(pytest.param(seed, marks=pytest.mark.full) for seed in range(6, 100))]
 
 
+def both_ways(t: TableEnvironment, sql: str, checkpoint: Path) -> tuple[Counter[tuple[Any, ...]], ...]:
+    """Run the statement as a stream and as a batch; return the rows of each."""
+    streamed: list[Any] = []
+    query = (
+        t.sql(sql)
+        .writeStream.foreachBatch(lambda df, _: streamed.extend(df.collect()))
+        .trigger(availableNow=True)
+        .option("checkpointLocation", str(checkpoint))
+        .start()
+    )
+    assert query.awaitTermination(120), sql
+    t.sql("SET 'execution.runtime-mode' = 'batch'")
+    return counted(streamed), counted(t.sql(sql).collect())
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_statement_gives_the_same_rows_both_ways(spark, tmp_path, seed):
     rng = random.Random(seed)
     write_data(rng, tmp_path / "t")
     t = TableEnvironment(spark)
     kind = rng.choice(("TIMESTAMP(3)", "TIMESTAMP_LTZ(3)"))
-    more = {"scripted__bounded": "true", "scan__max-rows-per-batch": "25"}
-    t.sql(scripted_table("t", COLUMNS.format(kind), tmp_path / "t", **more))
+    t.sql(scripted_table("t", COLUMNS.format(kind), tmp_path / "t", **BOUNDED))
     sql = statement(rng)
-    streamed: list[Any] = []
-    query = (
-        t.sql(sql)
-        .writeStream.foreachBatch(lambda df, _: streamed.extend(df.collect()))
-        .trigger(availableNow=True)
-        .option("checkpointLocation", str(tmp_path / "checkpoint"))
-        .start()
+    stream, batch = both_ways(t, sql, tmp_path / "checkpoint")
+    assert stream == batch, sql
+
+
+def joined(kind: str) -> str:
+    sides = [f"(SELECT * FROM TABLE(TUMBLE(TABLE {name}, DESCRIPTOR(ts), INTERVAL '10' SECOND)))" for name in "tu"]
+    right = "" if "SEMI" in kind else ", r.id AS b, r.window_start AS right_start"
+    return (
+        f"SELECT l.id AS a, l.window_start AS left_start{right} FROM {sides[0]} l {kind} JOIN {sides[1]} r "
+        f"ON l.k = r.k AND l.window_start = r.window_start AND l.window_end = r.window_end"
     )
-    assert query.awaitTermination(120), sql
-    t.sql("SET 'execution.runtime-mode' = 'batch'")
-    assert counted(streamed) == counted(t.sql(sql).collect()), sql
+
+
+GROUPED = "SELECT window_start, window_end, k, v, count(*) AS n FROM {} GROUP BY {}"
+TUMBLED = "TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '10' SECOND))"
+UNION = "TABLE(TUMBLE(TABLE (SELECT * FROM t UNION ALL SELECT * FROM u), DESCRIPTOR(ts), INTERVAL '10' SECOND))"
+TWO_TABLES = [
+    *(joined(kind) for kind in ("RIGHT OUTER", "FULL OUTER", "LEFT SEMI")),
+    GROUPED.format(TUMBLED, "GROUPING SETS ((window_start, window_end, k, v), (window_start, window_end))"),
+    GROUPED.format(UNION, "window_start, window_end, ROLLUP (k, v)"),
+]
+
+
+@pytest.mark.parametrize("sql", TWO_TABLES, ids=["right", "full", "semi", "grouping sets", "union and rollup"])
+def test_joins_of_windows_unions_and_grouping_sets_give_the_same_rows_both_ways(spark, tmp_path, sql):
+    t = TableEnvironment(spark)
+    for number, name in enumerate("tu"):
+        write_data(random.Random(number), tmp_path / name)
+        t.sql(scripted_table(name, COLUMNS.format("TIMESTAMP(3)"), tmp_path / name, **BOUNDED))
+    stream, batch = both_ways(t, sql, tmp_path / "checkpoint")
+    assert len(batch) > 10
+    assert stream == batch

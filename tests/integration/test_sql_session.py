@@ -141,7 +141,7 @@ def test_a_window_over_processing_time_closes_by_the_clock(t, tmp_path):
     t.sql(scripted_table("clicks", "id INT, pt AS PROCTIME()", tmp_path / "o"))
     sql = COUNT.format("clicks").replace("DESCRIPTOR(ts)", "DESCRIPTOR(pt)").replace("'10'", "'2'")
     with running(t.sql(sql)) as query:
-        query.wait_for(lambda running_: sum(row[1] for row in running_.rows()) == 2, deadline_s=60)
+        query.wait_for(lambda running_: sum(row[1] for row in running_.rows()) == 2)
 
 
 # -- batches --

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -38,6 +39,7 @@ TINY_QUERIES = {
 }
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _POLL_S = 0.03
+DEADLINE_S = 120.0  # for a machine that has much else to do: none of these waits is for something that takes so long
 _names = count()
 
 
@@ -112,14 +114,33 @@ class Running:
         """Wait until everything that is there has been processed.
 
         Spark's own call returns after a look at the source that may have begun before the call. So it is asked again
-        after the source has looked afresh.
+        after the source has looked afresh. It never returns while heartbeats come faster than batches end (a source in
+        processing time, on a slow machine): there, use `wait_for`.
         """
-        self.query.processAllAvailable()
+        self._process_all()
         threading.Event().wait(_POLL_S)
-        self.query.processAllAvailable()
+        self._process_all()
         self._note()
 
-    def wait_for(self, holds: Callable[[Running], bool], *, deadline_s: float = 30.0) -> None:
+    def _process_all(self) -> None:
+        """Wait in a thread of its own: a call to the JVM that is cut short spoils the connection for all later tests."""
+        ended: Future[None] = Future()
+
+        def process() -> None:
+            try:
+                ended.set_result(self.query.processAllAvailable())
+            except Exception as error:  # noqa: BLE001 - whatever it is, the test's thread raises it
+                ended.set_exception(error)
+
+        threading.Thread(target=process, daemon=True).start()
+        try:
+            ended.result(DEADLINE_S)
+        except TimeoutError:
+            if ended.done():
+                raise
+            raise AssertionError(f"the query had not settled after {DEADLINE_S} s: {self.query.status}") from None
+
+    def wait_for(self, holds: Callable[[Running], bool], *, deadline_s: float = DEADLINE_S) -> None:
         """Wait until something that takes time, such as an idle timeout, has had its effect."""
         pause = threading.Event()
         for _ in range(int(deadline_s / _POLL_S)):

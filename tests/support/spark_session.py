@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from pathlib import Path
 from typing import Any, Final
 
 from datasources.errors import EnvironmentProblem
 from datasources.java import find_java
 
-__all__ = ["start_spark"]
+__all__ = ["forget_connection", "start_spark"]
 
 _SETTINGS: Final = {
     "spark.master": "local[2]",
     "spark.app.name": "tidemark-tests",
-    "spark.driver.memory": "1g",
+    "spark.driver.memory": "2g",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.ui.enabled": "false",
@@ -49,3 +50,16 @@ def start_spark(directory: Path) -> Any:
     spark = builder.getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
     return spark
+
+
+def forget_connection() -> None:
+    """Make this thread's next call to the JVM open a new connection.
+
+    A test that its time limit interrupts in such a call leaves an answer behind that the next call would take for its own;
+    every later test would fail.
+    """
+    pyspark = sys.modules.get("pyspark.sql")
+    session = None if pyspark is None else pyspark.SparkSession._instantiatedSession
+    if session is not None:
+        session.sparkContext._gateway._gateway_client.thread_connection = threading.local()
+        session._jvm.SparkSession.setActiveSession(session._jsparkSession)

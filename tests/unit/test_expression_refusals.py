@@ -191,3 +191,20 @@ def test_a_watermark_has_to_be_of_the_time_attributes_type_or_epoch_milliseconds
     with pytest.raises(ExpressionError) as caught:
         compile_watermark(text, SCHEMA, rowtime="ts", time_zone="UTC", ansi=True)
     assert reason in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["(" * 400 + "i" + ")" * 400, "abs(" * 200 + "i" + ")" * 200, " + ".join(["i"] * 160), " + ".join(["i"] * 5_000)],
+    ids=["parentheses", "calls", "a long sum", "a very long sum"],
+)
+def test_what_is_nested_too_deeply_is_refused(text):
+    with pytest.raises(ExpressionError, match="the expression is nested too deeply"):
+        compile_expression(text, SCHEMA, time_zone="UTC", ansi=True)
+
+
+@pytest.mark.parametrize("joint", [" + ", " * ", " - "])
+def test_the_deepest_expression_that_is_accepted_reaches_a_task_and_is_evaluated(joint):
+    compiled = compile_expression(joint.join(["i"] * 150), SCHEMA, time_zone="UTC", ansi=True)
+    rows = pa.record_batch({"i": pa.array([None, 0], pa.int32())})
+    assert pickle.loads(pickle.dumps(compiled)).evaluator().evaluate(rows).to_pylist() == [None, 0]

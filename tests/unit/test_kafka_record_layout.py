@@ -75,6 +75,20 @@ def test_flinks_way_to_skip_bad_events_is_one_of_ours(given, expected):
     assert source_of(format="debezium-json", schema=DDL, **given).factory.on_error is expected
 
 
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"json__ignore_parse_errors": "true"}, OnError.SKIP),
+        ({"value__json__ignore_parse_errors": "true", "key__json__ignore_parse_errors": "true"}, OnError.SKIP),
+        ({"json__ignore_parse_errors": "false", "format__on_error": "fail"}, OnError.FAIL),
+        ({"json__fail_on_missing_field": "false", "json__timestamp_format__standard": "ISO-8601"}, OnError.FAIL),
+    ],
+)
+def test_a_json_table_of_flinks_keeps_its_options(given, expected):
+    keys = {"key__format": "json", "key__fields": "id"}
+    assert source_of(format="json", schema=DDL, **keys, **given).factory.on_error is expected
+
+
 JSON = {"format": "json", "schema": DDL}
 UPSERT = {**JSON, "scan__upsert": "true", "primary_key": "id", "key__format": "json"}
 DEBEZIUM = {"format": "debezium-json", "schema": DDL}
@@ -144,6 +158,24 @@ def without(options, *names):
         (
             {**DEBEZIUM, "debezium_json__ignore_parse_errors": "true", "format__on_error": "null"},
             "'format.on-error' = 'null' contradict each other",
+        ),
+        (
+            {**JSON, "json__ignore_parse_errors": "true", "format__on_error": "fail"},
+            "'json.ignore-parse-errors' = 'true' and 'format.on-error' = 'fail' contradict each other",
+        ),
+        (
+            {**JSON, "json__ignore_parse_errors": "true", "value__json__ignore_parse_errors": "false"},
+            "'json.ignore-parse-errors' = 'true' and 'value.json.ignore-parse-errors' = 'false' contradict",
+        ),
+        ({**DEBEZIUM, "json__ignore_parse_errors": "true"}, "has no effect without 'format' = 'json'"),
+        ({**JSON, "key__json__ignore_parse_errors": "true"}, "has no effect without 'key.format' = 'json'"),
+        (
+            {**JSON, "json__fail_on_missing_field": "true"},
+            "'json.fail-on-missing-field' = 'true' is not supported: declare the column NOT NULL",
+        ),
+        (
+            {**JSON, "json__timestamp_format__standard": "ISO"},
+            "'json.timestamp-format.standard' = 'ISO': use one of 'SQL', 'ISO-8601'",
         ),
     ],
 )
