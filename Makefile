@@ -43,12 +43,12 @@ imports: setup
 	$(BIN)/lint-imports --no-cache
 
 unit: setup
-	$(PYTEST) -q -n auto -m "not spark and not kafka and not slow and not full"
+	$(PYTEST) -q -n auto -m "not spark and not kafka and not mysql and not slow and not full"
 
-# What needs no server runs on all cores; tests that watch clocks of Spark and Kafka run one after the other.
+# What needs no server runs on all cores; tests that watch clocks of Spark and servers run one after the other.
 test: setup java  ## everything, on real servers, with fixed samples
-	$(PYTEST) -q -n auto -m "not full and not spark and not kafka"
-	$(PYTEST) -q -m "not full and (spark or kafka)"
+	$(PYTEST) -q -n auto -m "not full and not spark and not kafka and not mysql"
+	$(PYTEST) -q -m "not full and (spark or kafka or mysql)"
 
 test-all: setup java  ## everything, exhaustive forms included
 	$(PYTEST) -q

@@ -1,4 +1,4 @@
-"""The console script `tidemark`: demo, doctor, options, replay, sql, watch.
+"""The console script `tidemark`: demo, doctor, mysql, options, replay, sql, watch.
 
 Errors of ours are one paragraph on standard error and exit status 2; there is a traceback for our bugs only. Commands
 import what they need when they run: `tidemark doctor` must work where half of it is missing.
@@ -18,6 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from datasources.errors import OptionError, TidemarkError
+from datasources.mysql.preflight.command import mysql_app
 
 __all__ = ["app", "main"]
 
@@ -32,6 +33,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+app.add_typer(mysql_app)
 
 
 def main() -> None:

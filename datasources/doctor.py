@@ -29,7 +29,17 @@ __all__ = ["Check", "Status", "check_broker", "check_findings", "examine", "has_
 
 _DISTRIBUTION: Final = "tidemark"
 _OWN_PACKAGES: Final = ("watermark", "datasources")
-_SHOWN_PACKAGES: Final = ("pyspark", "confluent-kafka", "duckdb", "pyarrow", "numpy", "sqlglot", "pydantic")
+_SHOWN_PACKAGES: Final = (
+    "pyspark",
+    "confluent-kafka",
+    "pymysql",
+    "cryptography",
+    "duckdb",
+    "pyarrow",
+    "numpy",
+    "sqlglot",
+    "pydantic",
+)
 _MINIMUM_PYTHON: Final = (3, 11)
 _PANDAS_THAT_WARNS: Final = (3,)
 _REQUIREMENT: Final = re.compile(r"(?P<name>[A-Za-z0-9._-]+)(?:\[[^]]*\])?\s*(?P<bounds>[^;]*)")
@@ -66,7 +76,8 @@ def examine() -> list[Check]:
     checks = [check_python(sys.version_info[:3]), check_java()]
     checks += [check_package(name, required_bounds(name)) for name in _SHOWN_PACKAGES]
     checks += [check_pandas(_version("pandas")), check_librdkafka(), check_executor_python(os.environ)]
-    return [*checks, *(check_own_package(name) for name in _OWN_PACKAGES), check_cache()]
+    checks += [*(check_own_package(name) for name in _OWN_PACKAGES), check_cache()]
+    return [*checks, *check_embedded_mysql()]
 
 
 def has_problem(checks: Sequence[Check]) -> bool:
@@ -184,6 +195,26 @@ def check_cache() -> Check:
         return Check(name=name, found=f"{directory} cannot be written", status=Status.PROBLEM, fix=fix)
     state = "is incomplete and will be fetched anew" if place.exists() else "will be fetched at the first use"
     return Check(name=name, found=f"Kafka {KAFKA_VERSION} {state}, into {directory}")
+
+
+def check_embedded_mysql() -> list[Check]:
+    """Show which embedded MySQL servers were fetched, and what this machine lacks to run one."""
+    from datasources.embedded import MySqlVersion
+    from datasources.embedded.mysql_data import kept_release
+    from datasources.embedded.mysql_programs import check_machine
+
+    checks = []
+    for version in MySqlVersion:
+        name = f"embedded {version.title}"
+        try:
+            check_machine(version)
+        except TidemarkError as error:
+            checks.append(Check(name=name, found="cannot run", status=Status.WARNING, fix=error.message))
+            continue
+        release = kept_release(version)
+        found = "will be fetched at the first use" if release is None else f"{release} is fetched"
+        checks.append(Check(name=name, found=found))
+    return checks
 
 
 def check_broker(bootstrap_servers: str, require_answer: Callable[[str], None]) -> Check:

@@ -10,9 +10,11 @@ from typing import Any, Final, NoReturn
 
 import pytest
 
+from datasources.embedded import EmbeddedMySql, MySqlVersion
 from datasources.errors import EnvironmentProblem
 from tests.support.guard import FIXTURE_MARKERS, StartGuard
 from tests.support.kafka_server import KafkaServer, OwnKafka
+from tests.support.mysql_server import MySqlServer, MySqlServers, OpenMySql, OwnMySql
 from tests.support.servers import open_kafka, open_own_kafka
 from tests.support.spark_session import forget_connection, start_spark
 
@@ -52,6 +54,40 @@ def own_kafka(pytestconfig: pytest.Config) -> Iterator[OwnKafka]:
             _cannot_run("an embedded broker", problem)
         pytestconfig.stash[USED]["kafka of single tests"] = "embedded"
         yield server
+
+
+@pytest.fixture(scope="session")
+def mysql_servers(pytestconfig: pytest.Config) -> Iterator[MySqlServers]:
+    """The MySQL servers that all tests of the session share; they must not stop them."""
+    servers = MySqlServers(pytestconfig.stash[USED].__setitem__)
+    yield servers
+    servers.close()
+
+
+@pytest.fixture
+def mysql(request: pytest.FixtureRequest, mysql_servers: MySqlServers) -> MySqlServer:
+    """A shared MySQL: the newest one, or that of the mark `every_mysql` or `every_server`."""
+    version = MySqlVersion(getattr(request, "param", MySqlVersion.NEWEST.value))
+    try:
+        return mysql_servers.get(version)
+    except EnvironmentProblem as problem:
+        _cannot_run(version.title, problem)
+
+
+@pytest.fixture
+def own_mysql(pytestconfig: pytest.Config) -> Iterator[OpenMySql]:
+    """Starts servers of the test's own, with other settings, which it may stop, kill and start."""
+    with ExitStack() as stack:
+
+        def open_mysql(version: MySqlVersion = MySqlVersion.NEWEST, **config: str) -> OwnMySql:
+            try:
+                embedded = stack.enter_context(EmbeddedMySql(version, config))
+            except EnvironmentProblem as problem:
+                _cannot_run(version.title, problem)
+            pytestconfig.stash[USED]["mysql of single tests"] = "embedded"
+            return OwnMySql(embedded)
+
+        yield open_mysql
 
 
 @pytest.fixture(scope="session")

@@ -100,13 +100,13 @@ class LocalServer:
         answer = self._ask({"op": "start", "argv": list(argv), "environment": variables, "log": str(self.log_path)})
         self._server_pid = answer["pid"]
 
-    def run(self, argv: Sequence[str], *, deadline_s: float) -> None:
+    def run(self, argv: Sequence[str], *, deadline_s: float, environment: Mapping[str, str] | None = None) -> None:
         """Run a program to its end in the server's place, such as one that prepares its data.
 
         Raises:
             EnvironmentProblem: It does not start, fails, or is not done in time.
         """
-        self.start(argv)
+        self.start(argv, environment)
         code = self._ask({"op": "wait", "timeout_s": deadline_s})["returncode"]
         if code is None:
             self.kill()

@@ -14,8 +14,18 @@ from typing import Final
 
 __all__ = ["FIXTURE_MARKERS", "MarkerMissing", "StartGuard"]
 
-FIXTURE_MARKERS: Final = {"kafka": "kafka", "own_kafka": "kafka", "spark": "spark"}
+FIXTURE_MARKERS: Final = {
+    "kafka": "kafka",
+    "own_kafka": "kafka",
+    "mysql": "mysql",
+    "mysql_servers": "mysql",
+    "own_mysql": "mysql",
+    "spark": "spark",
+}
 """Fixtures that start something, and the marker that a test needs to use them."""
+
+# How the directories of embedded servers begin, which their supervisors are told.
+_SERVER_MARKERS: Final = {"tidemark-kafka-": "kafka", "tidemark-mysql-": "mysql", "tidemark-mariadb-": "mysql"}
 
 
 class MarkerMissing(AssertionError):
@@ -50,4 +60,4 @@ def _marker_of(argv: object) -> str | None:
     words = [str(word) for word in argv] if isinstance(argv, list | tuple) else [str(argv)]
     if any(Path(word).name == "spark-submit" for word in words):
         return "spark"
-    return "kafka" if "tidemark-kafka-" in words else None
+    return next((marker for directory, marker in _SERVER_MARKERS.items() if directory in words), None)

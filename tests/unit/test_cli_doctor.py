@@ -13,7 +13,7 @@ from rich.console import Console
 from datasources import doctor
 from datasources.demo import spark_probe
 from datasources.doctor import Check, Status
-from datasources.embedded import KAFKA_VERSION
+from datasources.embedded import KAFKA_VERSION, mysql_programs
 from datasources.errors import SourceUnavailable
 
 
@@ -153,6 +153,25 @@ def test_a_cache_that_cannot_be_written_is_a_problem(monkeypatch, tmp_path):
     check = doctor.check_cache()
     assert check.status is Status.PROBLEM
     assert "TIDEMARK_CACHE" in check.fix
+
+
+def test_embedded_mysql_servers_that_were_not_fetched_will_be(monkeypatch, tmp_path):
+    monkeypatch.setenv("TIDEMARK_CACHE", str(tmp_path))
+    monkeypatch.setattr(mysql_programs, "check_machine", lambda _version: None)
+    checks = doctor.check_embedded_mysql()
+    assert [check.name for check in checks] == [
+        "embedded MySQL 9 LTS",
+        "embedded MySQL 8.0.31",
+        "embedded MariaDB 11.4.5",
+    ]
+    assert {(check.found, check.status) for check in checks} == {("will be fetched at the first use", Status.OK)}
+
+
+def test_an_embedded_mysql_that_cannot_run_here_is_a_warning_with_the_way_out(monkeypatch):
+    monkeypatch.setattr(mysql_programs, "_LIBRARIES", {"libaio.so.1": ("libno-such-aio.so.1",)})
+    [check] = [check for check in doctor.check_embedded_mysql() if "8.0" in check.name]
+    assert (check.found, check.status) == ("cannot run", Status.WARNING)
+    assert "libaio" in check.fix or "Linux on x86_64 only" in check.fix
 
 
 def test_a_broker_that_does_not_answer_is_a_problem_with_its_reason():

@@ -1,4 +1,4 @@
-"""An unmarked test starts neither Spark nor Kafka, whichever way it tries."""
+"""An unmarked test starts neither Spark nor a server, whichever way it tries."""
 
 from __future__ import annotations
 
@@ -18,6 +18,12 @@ def test_an_unmarked_test_cannot_start_spark():
 def test_an_unmarked_test_cannot_start_kafka():
     with pytest.raises(MarkerMissing, match=r"this test starts kafka: mark it with @pytest.mark.kafka"):
         LocalServer("Kafka")
+
+
+@pytest.mark.parametrize("name", ["MySQL", "MariaDB"])
+def test_an_unmarked_test_cannot_start_mysql(name: str):
+    with pytest.raises(MarkerMissing, match=r"this test starts mysql: mark it with @pytest.mark.mysql"):
+        LocalServer(name)
 
 
 def test_an_unmarked_test_may_start_other_programs():

@@ -1,0 +1,175 @@
+"""Row changes out of the binlog: Tidemark's decoder beside mysql-replication's row events, in one run on one server.
+
+Two loads on a table of six columns: bulk transactions (5,000 rows a statement) and one row per statement and
+transaction. Each reader takes the same range, alternating, several rounds; the server runs on the same machine.
+mysql-replication reads with freeze_schema, without which it asks information_schema for every table map. The last line
+is JSON, also in results/binlog_decode.json: row changes a second (wall clock, median of the rounds), and CPU of the
+reading process in microseconds per row change.
+
+    python -m benchmarks.binlog_decode [--quick]
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import statistics
+import sys
+import time
+import uuid
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any, Final
+
+import pymysql
+from pymysqlreplication import BinLogStreamReader
+from pymysqlreplication.row_event import DeleteRowsEvent, UpdateRowsEvent, WriteRowsEvent
+
+from benchmarks.measure import load_average
+from datasources.embedded import EmbeddedMySql, MySqlAddress, MySqlVersion
+from datasources.mysql.binlog import (
+    BinlogPosition,
+    Capture,
+    ChangeReader,
+    DumpRequest,
+    RowBatch,
+    StopRule,
+    open_dump,
+)
+
+__all__ = ["main"]
+
+RESULT: Final = Path(__file__).parent / "results" / "binlog_decode.json"
+_TABLE: Final = (
+    "CREATE TABLE bench.t (id INT PRIMARY KEY AUTO_INCREMENT, k INT NOT NULL, v VARCHAR(60), n DECIMAL(12,2), "
+    "d DATETIME(3), f DOUBLE)"
+)
+_SINGLE: Final = (
+    "CREATE PROCEDURE bench.single(rows_wanted INT) BEGIN DECLARE i INT DEFAULT 0; WHILE i < rows_wanted DO "
+    "INSERT INTO bench.t (k, v, n, d, f) VALUES (i, CONCAT('single value ', i), i, '2021-01-01 00:00:00.5', i); "
+    "SET i = i + 1; END WHILE; END"
+)
+_STATEMENT_ROWS: Final = 5_000
+_Range = tuple[BinlogPosition, BinlogPosition]
+_Measured = tuple[int, float, float]
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Measure, print, and write the result file."""
+    quick = "--quick" in arguments
+    bulk_rows, single_rows, rounds = (50_000, 10_000, 1) if quick else (90_000, 40_000, 3)
+    load = load_average()
+    with EmbeddedMySql(MySqlVersion.NEWEST) as server, closing(_connect(server.administrator)) as connection:
+        cursor = connection.cursor()
+        cursor.execute("SET GLOBAL sync_binlog = 0, GLOBAL innodb_flush_log_at_trx_commit = 0")
+        for statement in ("CREATE DATABASE bench", _TABLE, _SINGLE):
+            cursor.execute(statement)
+        ranges = {"bulk": _bulk(cursor, bulk_rows), "single": _single(cursor, single_rows)}
+        result: dict[str, object] = {"server": server.title, "bulk_rows": bulk_rows, "single_rows": single_rows}
+        for name, where in ranges.items():
+            result |= _compare(name, where, server.administrator, rounds)
+    result |= {"load": load, "peak_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)}
+    if not quick:
+        RESULT.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+    print(json.dumps(result))
+
+
+def _compare(name: str, where: _Range, login: MySqlAddress, rounds: int) -> dict[str, object]:
+    readers: dict[str, Callable[[_Range, MySqlAddress], _Measured]] = {"ours": _ours, "mysql_replication": _peer}
+    measured: dict[str, list[_Measured]] = {reader: [] for reader in readers}
+    for _ in range(rounds):
+        for reader, read in readers.items():
+            measured[reader].append(read(where, login))
+            changes, wall_s, cpu_s = measured[reader][-1]
+            print(f"{name} {reader}: {changes / wall_s:,.0f} changes/s, {cpu_s / changes * 1e6:.2f} µs CPU each")
+    counts = {changes for rows in measured.values() for changes, _, _ in rows}
+    if len(counts) != 1:
+        raise SystemExit(f"the readers saw different numbers of row changes: {sorted(counts)}")
+    figures: dict[str, object] = {f"{name}_changes": counts.pop()}
+    for reader, rows in measured.items():
+        figures[f"{name}_{reader}_rows_s"] = round(statistics.median(n / wall for n, wall, _ in rows))
+        figures[f"{name}_{reader}_cpu_us"] = round(statistics.median(cpu / n * 1e6 for n, _, cpu in rows), 2)
+    return figures
+
+
+def _ours(where: _Range, login: MySqlAddress) -> _Measured:
+    begin, cpu = time.perf_counter(), time.process_time()
+    request = DumpRequest(start=where[0], server_id=70_001, replica_uuid=str(uuid.uuid4()), is_bounded=True)
+    reader = ChangeReader(
+        open_dump(_connect(login), request),
+        start=where[0],
+        capture=lambda database, _table: Capture() if database == "bench" else None,
+        stop=StopRule(to=where[1]),
+    )
+    with closing(reader):
+        changes = sum(change.changes for change in reader if isinstance(change, RowBatch))
+    return changes, time.perf_counter() - begin, time.process_time() - cpu
+
+
+def _peer(where: _Range, login: MySqlAddress) -> _Measured:
+    begin, cpu = time.perf_counter(), time.process_time()
+    stream = BinLogStreamReader(
+        connection_settings=_settings(login),
+        server_id=70_002,
+        log_file=where[0].file,
+        log_pos=where[0].pos,
+        resume_stream=True,
+        blocking=False,
+        only_events=[WriteRowsEvent, UpdateRowsEvent, DeleteRowsEvent],
+        only_schemas=["bench"],
+        freeze_schema=True,
+    )
+    changes = 0
+    with closing(stream):
+        for event in stream:
+            if BinlogPosition(stream.log_file, stream.log_pos) > where[1]:
+                break
+            changes += len(event.rows)
+    return changes, time.perf_counter() - begin, time.process_time() - cpu
+
+
+def _bulk(cursor: Any, rows: int) -> _Range:
+    start = _position(cursor)
+    for first in range(0, rows, _STATEMENT_ROWS):
+        values = (f"({n}, 'value number {n}', {n}.25, '2020-01-02 03:04:05.678', {n}.5)" for n in _numbers(first))
+        cursor.execute(f"INSERT INTO bench.t (k, v, n, d, f) VALUES {', '.join(values)}")
+    cursor.execute(f"UPDATE bench.t SET n = n + 1 WHERE k < {rows // 3}")
+    cursor.execute(f"DELETE FROM bench.t WHERE k >= {rows - rows // 6}")
+    return start, _position(cursor)
+
+
+def _numbers(first: int) -> range:
+    return range(first, first + _STATEMENT_ROWS)
+
+
+def _single(cursor: Any, rows: int) -> _Range:
+    start = _position(cursor)
+    cursor.execute(f"CALL bench.single({rows})")
+    return start, _position(cursor)
+
+
+def _position(cursor: Any) -> BinlogPosition:
+    cursor.execute("SHOW BINARY LOG STATUS")
+    file, pos = cursor.fetchone()[:2]
+    return BinlogPosition(file, int(pos))
+
+
+def _connect(login: MySqlAddress) -> Any:
+    return pymysql.connect(**_settings(login), autocommit=True)
+
+
+def _settings(login: MySqlAddress) -> dict[str, Any]:
+    # Without TLS for both readers: on one machine its cost would hide theirs.
+    return {
+        "host": login.host,
+        "port": login.port,
+        "user": login.user,
+        "password": login.password,
+        "ssl_disabled": True,
+        "read_timeout": 60,
+    }
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,27 @@
+"""The MySQL binlog: dumps, events, and row changes straight into Arrow."""
+
+from datasources.mysql.binlog.changes import Capture, CaptureRule, Change, Idle, StopRule, XaChange, XaOutcome
+from datasources.mysql.binlog.dump import DumpRequest, open_dump
+from datasources.mysql.binlog.positions import FIRST_POSITION, BinlogPosition
+from datasources.mysql.binlog.reader import ChangeReader
+from datasources.mysql.binlog.row_batch import RowBatch, RowKind
+from datasources.mysql.binlog.statements import Statement, StatementKind
+
+__all__ = [
+    "FIRST_POSITION",
+    "BinlogPosition",
+    "Capture",
+    "CaptureRule",
+    "Change",
+    "ChangeReader",
+    "DumpRequest",
+    "Idle",
+    "RowBatch",
+    "RowKind",
+    "Statement",
+    "StatementKind",
+    "StopRule",
+    "XaChange",
+    "XaOutcome",
+    "open_dump",
+]

@@ -1,0 +1,113 @@
+"""Numbers of binlog events, and which of them end, begin or cannot stand in a transaction.
+
+Source: MySQL's libbinlogevents (binlog_event.h) and MariaDB's log_event.h; MariaDB's own begin at 160.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Final
+
+__all__ = ["BOUNDARIES", "COMPRESSED_ROWS", "GTIDS", "HEARTBEATS", "IGNORED", "ROWS", "UNREADABLE", "EventType"]
+
+
+class EventType(IntEnum):
+    """What an event is."""
+
+    QUERY = 2
+    STOP = 3
+    ROTATE = 4
+    FORMAT_DESCRIPTION = 15
+    XID = 16
+    TABLE_MAP = 19
+    WRITE_ROWS_V1 = 23
+    UPDATE_ROWS_V1 = 24
+    DELETE_ROWS_V1 = 25
+    INCIDENT = 26
+    HEARTBEAT = 27
+    IGNORABLE = 28
+    ROWS_QUERY = 29
+    WRITE_ROWS = 30
+    UPDATE_ROWS = 31
+    DELETE_ROWS = 32
+    GTID = 33
+    ANONYMOUS_GTID = 34
+    PREVIOUS_GTIDS = 35
+    TRANSACTION_CONTEXT = 36
+    VIEW_CHANGE = 37
+    XA_PREPARE = 38
+    PARTIAL_UPDATE_ROWS = 39
+    TRANSACTION_PAYLOAD = 40
+    HEARTBEAT_V2 = 41
+    GTID_TAGGED = 42
+    ANNOTATE_ROWS = 160
+    BINLOG_CHECKPOINT = 161
+    MARIADB_GTID = 162
+    GTID_LIST = 163
+    START_ENCRYPTION = 164
+    QUERY_COMPRESSED = 165
+    WRITE_ROWS_COMPRESSED_V1 = 166
+    UPDATE_ROWS_COMPRESSED_V1 = 167
+    DELETE_ROWS_COMPRESSED_V1 = 168
+    WRITE_ROWS_COMPRESSED = 169
+    UPDATE_ROWS_COMPRESSED = 170
+    DELETE_ROWS_COMPRESSED = 171
+
+
+_T: Final = EventType
+ROWS: Final = frozenset(range(_T.WRITE_ROWS_V1, _T.INCIDENT)) | {_T.WRITE_ROWS, _T.UPDATE_ROWS, _T.DELETE_ROWS}
+"""Row events whose rows all have one layout."""
+
+COMPRESSED_ROWS: Final[dict[int, int]] = {
+    _T.WRITE_ROWS_COMPRESSED_V1: _T.WRITE_ROWS_V1,
+    _T.UPDATE_ROWS_COMPRESSED_V1: _T.UPDATE_ROWS_V1,
+    _T.DELETE_ROWS_COMPRESSED_V1: _T.DELETE_ROWS_V1,
+    _T.WRITE_ROWS_COMPRESSED: _T.WRITE_ROWS,
+    _T.UPDATE_ROWS_COMPRESSED: _T.UPDATE_ROWS,
+    _T.DELETE_ROWS_COMPRESSED: _T.DELETE_ROWS,
+    _T.QUERY_COMPRESSED: _T.QUERY,
+}
+"""MariaDB's compressed events, and what each is once it is unpacked."""
+
+GTIDS: Final = frozenset({_T.GTID, _T.ANONYMOUS_GTID, _T.GTID_TAGGED, _T.MARIADB_GTID})
+"""Events with which a transaction begins."""
+
+HEARTBEATS: Final = frozenset({_T.HEARTBEAT, _T.HEARTBEAT_V2})
+
+BOUNDARIES: Final = (
+    GTIDS
+    | HEARTBEATS
+    | {
+        _T.ROTATE,
+        _T.STOP,
+        _T.FORMAT_DESCRIPTION,
+        _T.PREVIOUS_GTIDS,
+        _T.GTID_LIST,
+        _T.BINLOG_CHECKPOINT,
+        _T.START_ENCRYPTION,
+    }
+)
+"""Events that never stand inside a transaction."""
+
+IGNORED: Final = frozenset(
+    {
+        _T.STOP,
+        _T.XID,
+        _T.TABLE_MAP,
+        _T.IGNORABLE,
+        _T.ROWS_QUERY,
+        _T.PREVIOUS_GTIDS,
+        _T.TRANSACTION_CONTEXT,
+        _T.VIEW_CHANGE,
+        _T.ANNOTATE_ROWS,
+        _T.BINLOG_CHECKPOINT,
+        _T.GTID_LIST,
+    }
+)
+"""Events that change no rows and no state of a reader beyond what the reader looks up in whole blocks."""
+
+UNREADABLE: Final[dict[int, str]] = {
+    _T.INCIDENT: "the server lost changes here (an INCIDENT event: a write to its binlog failed); take a new snapshot",
+    _T.START_ENCRYPTION: "the binlog arrives encrypted; read from the server that wrote it, which decrypts it",
+}
+"""Events after which going on would be wrong, and why."""

@@ -1,0 +1,117 @@
+"""Compressed transactions and compressed events, unpacked piece by piece.
+
+A TRANSACTION_PAYLOAD holds all events of a transaction but the first, as one zstd stream; it may expand to any size, so
+it is unpacked in pieces of a few megabytes. MariaDB compresses single events with zlib instead.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+from datasources.errors import RecordError
+from datasources.mysql.binlog.blocks import HEADER_BYTES, EventBlock, events_in, padded
+from datasources.mysql.binlog.cursor import ByteCursor
+from datasources.mysql.binlog.event_types import COMPRESSED_ROWS, EventType
+from datasources.mysql.types.cells import PADDING
+
+__all__ = ["payload_blocks", "unpack_event"]
+
+_PIECE_BYTES: Final = 4 << 20
+_END_MARK: Final = 0
+_COMPRESSION: Final = 2
+_ZSTD: Final = 0
+_NONE: Final = 255
+_ROWS_HEADER_V1: Final = 8
+_V2_FIRST: Final = EventType.WRITE_ROWS_COMPRESSED
+_QUERY_COMPRESSED: Final = EventType.QUERY_COMPRESSED
+
+
+def payload_blocks(body: memoryview) -> Iterator[EventBlock]:
+    """Yield the events of a TRANSACTION_PAYLOAD; they have no checksums.
+
+    Args:
+        body: the event without header and checksum.
+
+    Raises:
+        RecordError: it is compressed in an unknown way, or damaged.
+    """
+    compression, begin = _NONE, 0
+    cursor = ByteCursor(bytes(body[:256]))  # the fields before the stream are few and small
+    while (field := cursor.counted()) != _END_MARK:
+        value = ByteCursor(cursor.text())
+        if field == _COMPRESSION:
+            compression = value.counted()
+    begin = cursor.at
+    if compression not in (_ZSTD, _NONE):
+        raise RecordError(f"a transaction is compressed with algorithm {compression}, which is not known here.")
+    stream: Any = pa.BufferReader(pa.py_buffer(body[begin:]))
+    if compression == _ZSTD:
+        stream = pa.CompressedInputStream(stream, "zstd")
+    yield from _pieces(stream)
+
+
+def _pieces(stream: Any) -> Iterator[EventBlock]:
+    data, length = np.empty(_PIECE_BYTES + PADDING, np.uint8), 0
+    while True:
+        try:
+            count = stream.readinto(data.data[length : len(data) - PADDING])
+        except OSError as error:
+            raise RecordError(f"a compressed transaction cannot be unpacked: {error}.") from error
+        length += count
+        if count and length < len(data) - PADDING:
+            continue
+        block, used = events_in(data, length)
+        if len(block):
+            yield block
+        if count == 0:
+            break
+        rest = data[used:length].copy()
+        if not len(block):
+            data = np.empty(2 * len(data), np.uint8)
+        length = len(rest)
+        data[:length] = rest
+    if used != length:
+        raise RecordError("a compressed transaction ends inside an event: the binlog is damaged here.")
+
+
+def unpack_event(block: EventBlock, index: int) -> EventBlock:
+    """Return one of MariaDB's compressed events as the plain event that it was.
+
+    Raises:
+        RecordError: it cannot be unpacked.
+    """
+    start, end = int(block.starts[index]), int(block.ends[index])
+    event = block.data[start:end].tobytes()
+    kind = event[4]
+    keep = HEADER_BYTES + _kept_bytes(event, kind)
+    compressed = ByteCursor(event, keep)
+    flags = compressed.number(1)
+    expected = int.from_bytes(compressed.take(flags & 7), "big")
+    try:
+        content = zlib.decompress(event[compressed.at :])
+    except zlib.error as error:
+        raise RecordError(f"a compressed event cannot be unpacked: {error}.") from error
+    if len(content) != expected:
+        raise RecordError(f"a compressed event unpacks to {len(content)} bytes where {expected} were announced.")
+    plain = bytearray(event[:keep] + content)
+    plain[4] = COMPRESSED_ROWS[kind]
+    return EventBlock(data=padded(bytes(plain)), starts=np.array([0]), ends=np.array([len(plain)]))
+
+
+def _kept_bytes(event: bytes, kind: int) -> int:
+    """Bytes behind the header that are not compressed: the fixed ones, and for rows columns and bitmaps."""
+    if kind == _QUERY_COMPRESSED:
+        schema, status = event[HEADER_BYTES + 8], int.from_bytes(event[HEADER_BYTES + 11 : HEADER_BYTES + 13], "little")
+        return 13 + status + schema + 1
+    at = HEADER_BYTES + _ROWS_HEADER_V1
+    if kind >= _V2_FIRST:
+        at += int.from_bytes(event[at : at + 2], "little")
+    cursor = ByteCursor(event, at)
+    bitmap = (cursor.counted() + 7) // 8
+    is_update = COMPRESSED_ROWS[kind] in (EventType.UPDATE_ROWS_V1, EventType.UPDATE_ROWS)
+    return cursor.at + bitmap * (2 if is_update else 1) - HEADER_BYTES

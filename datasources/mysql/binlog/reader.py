@@ -1,0 +1,325 @@
+"""Follows a dump: turns blocks of events into batches of row changes, statements and XA decisions.
+
+Rules of this file. Reading ends only between two transactions, at a place that follows from the binlog and the stop
+rule alone. What is delivered before that place is complete, what is behind it was not delivered. A transaction may be
+delivered in several batches, and is never held as a whole.
+
+Theory of operation. Most events need no look at all, or can be looked at together: GTIDs, BEGIN, table maps, rows, XID.
+These are *ordinary*. A block is a sequence of runs of ordinary events, each decoded at once with numpy, between special
+events that are handled one by one: rotations, statements, compressed transactions, XA.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+import numpy as np
+
+from datasources.errors import OffsetError, RecordError
+from datasources.mysql.binlog.blocks import HEADER_BYTES, EventBlock
+from datasources.mysql.binlog.changes import CaptureRule, Change, Idle, StopRule, XaChange, XaOutcome
+from datasources.mysql.binlog.checksums import check_events
+from datasources.mysql.binlog.event_types import (
+    BOUNDARIES,
+    COMPRESSED_ROWS,
+    HEARTBEATS,
+    IGNORED,
+    ROWS,
+    UNREADABLE,
+    EventType,
+)
+from datasources.mysql.binlog.formats import checksum_bytes, parse_rotate, parse_tagged_gtid, parse_xa_prepare
+from datasources.mysql.binlog.packets import PacketReader
+from datasources.mysql.binlog.payload import payload_blocks, unpack_event
+from datasources.mysql.binlog.positions import FIRST_POSITION, BinlogPosition
+from datasources.mysql.binlog.progress import Progress
+from datasources.mysql.binlog.run_reader import RunReader
+from datasources.mysql.binlog.statements import Statement, StatementKind, parse_query
+from datasources.mysql.types.cells import read_little
+
+__all__ = ["ChangeReader"]
+
+_GTIDS: Final = (EventType.GTID, EventType.ANONYMOUS_GTID, EventType.MARIADB_GTID)
+_ORDINARY: Final = np.isin(np.arange(256), [*ROWS, *IGNORED, *HEARTBEATS, *_GTIDS])
+_IS_BOUNDARY: Final = np.isin(np.arange(256), list(BOUNDARIES))
+_IS_HEARTBEAT: Final = np.isin(np.arange(256), list(HEARTBEATS))
+_BEGIN: Final = np.uint64(int.from_bytes(b"\0BEGIN", "little"))
+_BEGIN_BYTES: Final = 6
+_IGNORABLE: Final = 0x80
+_FLAGS_AT: Final = 17
+_SILENT: Final = frozenset({StatementKind.BEGIN, StatementKind.XA_END, StatementKind.OTHER})
+_DECISIONS: Final = {StatementKind.XA_COMMIT: XaOutcome.COMMITTED, StatementKind.XA_ROLLBACK: XaOutcome.ROLLED_BACK}
+
+
+class ChangeReader:
+    """The changes behind one position.
+
+    Args:
+        packets: a dump that was opened there.
+        start: the position, or the GTID set of the dump; then the file is known from the dump's first event.
+        capture: which tables are read.
+        stop: where to end; without one, only the server ends it.
+        released: where XA transactions begin whose rows are to be delivered, because they were committed.
+        verify_checksums: whether events with a checksum are checked.
+    """
+
+    def __init__(  # noqa: PLR0913 - what a range is
+        self,
+        packets: PacketReader,
+        *,
+        start: BinlogPosition | str,
+        capture: CaptureRule,
+        stop: StopRule | None = None,
+        released: frozenset[BinlogPosition] = frozenset(),
+        verify_checksums: bool = True,
+    ) -> None:
+        self._packets = packets
+        begin = start if isinstance(start, BinlogPosition) else BinlogPosition("", FIRST_POSITION)
+        self._progress = Progress(begin, stop or StopRule())
+        self._runs = RunReader(self._progress, capture)
+        self._capture = capture
+        self._released = released
+        self._verifies = verify_checksums
+        self._checksum: int | None = None
+        self._may_begin = False
+
+    @property
+    def position(self) -> BinlogPosition:
+        """The last place between two transactions up to which everything was delivered."""
+        return self._progress.boundary
+
+    @property
+    def gtid(self) -> str | None:
+        """The GTID of the transaction that was read last."""
+        return self._runs.log.gtid
+
+    @property
+    def passed_bytes(self) -> int:
+        """Bytes of the binlog between the start and here."""
+        return self._progress.passed_bytes
+
+    @property
+    def changed_rows(self) -> int:
+        """Rows of captured tables that were changed between the start and here."""
+        return self._progress.changed_rows
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the stop rule was reached."""
+        return self._progress.is_done
+
+    def close(self) -> None:
+        """Close the dump's connection."""
+        self._packets.close()
+
+    def __iter__(self) -> Iterator[Change]:
+        """Yield changes until the stop rule holds or the server ends the dump.
+
+        Raises:
+            RecordError: an event or a value cannot be decoded.
+            SchemaError: the binlog does not describe a captured table well enough.
+            OffsetError: the start is no place between two transactions.
+            SourceUnavailable: the connection broke.
+            DataLossError: the server lost or removed what is to be read.
+        """
+        for block in self._packets.blocks():
+            yield from self._block(block)
+            if self.is_done:
+                return
+        self._progress.close()  # the end of a log is a place between two transactions
+
+    def _block(self, raw: EventBlock) -> Iterator[Change]:
+        at = 0
+        formats = [*np.flatnonzero(raw.types == EventType.FORMAT_DESCRIPTION).tolist(), len(raw)]
+        while at < len(raw) and not self.is_done:
+            if self._checksum is None or raw.types[at] == EventType.FORMAT_DESCRIPTION:
+                self._preamble(raw.take(at, at + 1))
+                at += 1
+                continue
+            end = next(index for index in formats if index >= at)
+            yield from self._part(raw.take(at, end))
+            at = end
+
+    def _preamble(self, event: EventBlock) -> None:
+        """The events before the first format, which says whether events end with a checksum; then every format."""
+        kind = int(event.types[0])
+        content = event.data[event.starts[0] : event.ends[0]].tobytes()
+        if kind == EventType.ROTATE:
+            self._progress.rotate(parse_rotate(content, HEADER_BYTES))
+        elif kind == EventType.FORMAT_DESCRIPTION:
+            self._checksum = checksum_bytes(content)
+            self._runs.forget_tables()
+            self._progress.pass_event(event)
+            self._progress.close()
+        elif kind not in HEARTBEATS:
+            raise OffsetError(f"the server's binlog begins with an event of type {kind}, without saying its format.")
+
+    def _part(self, events: EventBlock) -> Iterator[Change]:
+        checksum = self._checksum or 0
+        if checksum and self._verifies:
+            check_events(events, self._progress.here)
+        block = events.without_checksums(checksum)
+        self._check_begin(block)
+        yield from self._mixed(block)
+        if len(block) and _IS_HEARTBEAT[block.types[-1]] and not self.is_done:
+            yield Idle(position=self.position)
+
+    def _check_begin(self, block: EventBlock) -> None:
+        """Refuse a start inside a transaction: the server serves every place between two events."""
+        for index in range(len(block) if not self._may_begin else 0):
+            if _IS_BOUNDARY[block.types[index]]:
+                self._may_begin = not _IS_HEARTBEAT[block.types[index]]
+            else:
+                raise OffsetError(
+                    f"the binlog at {self._progress.here} continues inside a transaction (with an event of type "
+                    f"{int(block.types[index])}): the position belongs to another server or was edited, and going on "
+                    f"would lose half a transaction. Start with a new snapshot."
+                )
+            if self._may_begin:
+                return
+
+    def _mixed(self, block: EventBlock) -> Iterator[Change]:
+        """Runs of ordinary events, and single special ones between them."""
+        special = [*np.flatnonzero(~_is_ordinary(block)).tolist(), len(block)]
+        at = 0
+        for index in special:
+            if index > at:
+                yield from self._runs.read(block.take(at, index))
+            if self.is_done or index == len(block):
+                return
+            yield from self._special(block.take(index, index + 1))
+            if self.is_done:
+                return
+            at = index + 1
+
+    def _special(self, event: EventBlock) -> Iterator[Change]:
+        kind = int(event.types[0])
+        self._progress.begin_event(event)
+        if self.is_done:
+            return
+        handle = self._handlers.get(kind)
+        if kind in COMPRESSED_ROWS:
+            yield from self._compressed(event)
+        elif handle is not None:
+            yield from handle(self, event)
+        elif kind in UNREADABLE:
+            raise RecordError(f"at {self._progress.here}: {UNREADABLE[kind]}.")
+        elif not event.data[event.starts[0] + _FLAGS_AT] & _IGNORABLE:
+            raise RecordError(
+                f"at {self._progress.here} stands an event of type {kind}, which is not known here and may not be "
+                f"passed over; report the server's version."
+            )
+        else:
+            self._progress.pass_event(event)
+
+    def _rotate(self, event: EventBlock) -> Iterator[Change]:
+        self._progress.pass_event(event)
+        body = event.body(0)
+        self._progress.rotate(BinlogPosition(body[8:].decode(), int.from_bytes(body[:8], "little")))
+        yield from ()
+
+    def _tagged(self, event: EventBlock) -> Iterator[Change]:
+        gtid = parse_tagged_gtid(event.body(0))
+        self._runs.transaction_begin, self._runs.follows_gtid = self._progress.here, True
+        self._runs.log.begin(gtid.source, gtid.number, gtid.commit_us)
+        self._progress.pass_event(event)
+        yield from ()
+
+    def _payload(self, event: EventBlock) -> Iterator[Change]:
+        start, end = int(event.starts[0]) + HEADER_BYTES, int(event.ends[0])
+        begins, ends = self._progress.places(event)
+        with self._runs.inside(int(begins[0]), int(ends[0])):
+            for block in payload_blocks(event.data.data[start:end]):
+                yield from self._mixed(block)
+        self._progress.pass_event(event)
+        self._progress.close()
+
+    def _compressed(self, event: EventBlock) -> Iterator[Change]:
+        begins, ends = self._progress.places(event)
+        plain = unpack_event(event, 0)
+        if int(event.types[0]) == EventType.QUERY_COMPRESSED:
+            yield from self._statement(event, plain.body(0))
+            return
+        with self._runs.inside(int(begins[0]), int(ends[0])):
+            yield from self._runs.read(plain)
+        self._progress.pass_event(event)
+
+    def _partial(self, event: EventBlock) -> Iterator[Change]:
+        yield from self._runs.read_partial(event)
+
+    def _query(self, event: EventBlock) -> Iterator[Change]:
+        yield from self._statement(event, event.body(0))
+
+    def _statement(self, event: EventBlock, body: bytes) -> Iterator[Change]:
+        place = self._progress.here
+        statement = parse_query(body)
+        self._progress.pass_event(event)
+        if statement.kind is StatementKind.XA_START:
+            self._runs.holds_rows = self._runs.transaction_begin not in self._released
+        elif statement.kind in _DECISIONS:
+            xid = statement.text.split(None, 2)[2]
+            self._progress.close()
+            yield XaChange(
+                outcome=_DECISIONS[statement.kind], xid=xid, position=place, commit_us=self._runs.log.commit_us
+            )
+        elif statement.kind is StatementKind.END:
+            self._progress.close()
+        else:
+            if statement.kind not in _SILENT:
+                yield from self._named(statement, place)
+            if self._runs.follows_gtid:
+                self._progress.close()
+
+    def _named(self, statement: Statement, place: BinlogPosition) -> Iterator[Change]:
+        """Statements about tables: handed on if a captured one is among them."""
+        captured = [name for name in statement.tables if self._capture(*name) is not None]
+        if statement.kind is StatementKind.ROWS:
+            if captured:
+                raise RecordError(
+                    f"at {place} the binlog holds a change of {captured[0][0]}.{captured[0][1]} as a statement, "
+                    f"without the rows that it changed: {statement.text[:200]!r}. Set binlog_format=ROW for all "
+                    f"sessions, then start with a new snapshot."
+                )
+            return
+        if captured or statement.kind is StatementKind.DATABASE:
+            yield Statement(
+                kind=statement.kind,
+                text=statement.text,
+                database=statement.database,
+                tables=statement.tables,
+                position=place,
+            )
+
+    def _xa_prepare(self, event: EventBlock) -> Iterator[Change]:
+        prepared = parse_xa_prepare(event.body(0))
+        begin = self._runs.transaction_begin
+        self._runs.holds_rows = False
+        self._progress.pass_event(event)
+        self._progress.close()
+        if begin not in self._released:
+            yield XaChange(
+                outcome=XaOutcome.ONE_PHASE if prepared.is_one_phase else XaOutcome.PREPARED,
+                xid=prepared.xid,
+                position=begin,
+                commit_us=self._runs.log.commit_us,
+            )
+
+    _handlers: Final[dict[int, Callable[[ChangeReader, EventBlock], Iterator[Change]]]] = {
+        EventType.ROTATE: _rotate,
+        EventType.GTID_TAGGED: _tagged,
+        EventType.TRANSACTION_PAYLOAD: _payload,
+        EventType.PARTIAL_UPDATE_ROWS: _partial,
+        EventType.QUERY: _query,
+        EventType.XA_PREPARE: _xa_prepare,
+    }
+
+
+def _is_ordinary(block: EventBlock) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Most events, and statements that are BEGIN."""
+    types = block.types
+    is_ordinary = _ORDINARY[types]
+    queries = np.flatnonzero(types == EventType.QUERY)
+    if len(queries):
+        is_ordinary[queries] = read_little(block.data, block.ends[queries] - _BEGIN_BYTES, _BEGIN_BYTES) == _BEGIN
+    return is_ordinary

@@ -1,0 +1,124 @@
+"""Which transaction each event belongs to: the GTID events of a run, read all at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from datasources.mysql.binlog.blocks import HEADER_BYTES, EventBlock
+from datasources.mysql.binlog.event_types import EventType
+from datasources.mysql.binlog.row_batch import TransactionIds
+from datasources.mysql.types.cells import Int64s, read_little
+
+__all__ = ["TransactionLog", "Transactions"]
+
+_SOURCE_AT: Final = HEADER_BYTES + 1
+_NUMBER_AT: Final = _SOURCE_AT + 16
+_TIME_AT: Final = _NUMBER_AT + 8 + 1 + 16
+_TIME_BYTES: Final = 7
+_TIME_MASK: Final = (1 << 55) - 1
+_SECOND_US: Final = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Transactions:
+    """The transactions of a run of events, the one that was open before it first.
+
+    Attributes:
+        source: index of the name before the number, in the log's list.
+        number: the number.
+        commit_us: commit time, µs since the epoch; 0 = take the statement's time.
+    """
+
+    source: Int64s
+    number: Int64s
+    commit_us: Int64s
+
+
+class TransactionLog:
+    """Names of sources seen so far, and the transaction that is open."""
+
+    def __init__(self) -> None:
+        self._names: list[str | None] = [None]
+        self._index: dict[bytes, int] = {}
+        self._open = (0, 0, 0)
+        self._separator = ":"
+
+    @property
+    def gtid(self) -> str | None:
+        """The GTID of the transaction that began last; None if it has none."""
+        name = self._names[self._open[0]]
+        return None if name is None else f"{name}{self._separator}{self._open[1]}"
+
+    @property
+    def commit_us(self) -> int:
+        """When the transaction that began last was committed; 0 if its GTID event does not say."""
+        return self._open[2]
+
+    def begin(self, name: str, number: int, commit_us: int) -> None:
+        """Note a transaction that begins."""
+        self._open = (self._named(name.encode(), name), number, commit_us)
+
+    def run(self, block: EventBlock, gtids: Int64s) -> Transactions:
+        """Return the transactions that begin in a run, behind the one that is open; the last stays open.
+
+        Args:
+            block: the run.
+            gtids: indices of its GTID, ANONYMOUS_GTID and MariaDB GTID events.
+        """
+        rows = np.empty((len(gtids) + 1, 3), np.int64)
+        rows[0] = self._open
+        if len(gtids):
+            is_mariadb = block.types[gtids[0]] == EventType.MARIADB_GTID
+            rows[1:] = self._mariadb(block, gtids) if is_mariadb else self._mysql(block, gtids)
+            self._open = (int(rows[-1, 0]), int(rows[-1, 1]), int(rows[-1, 2]))
+        return Transactions(rows[:, 0], rows[:, 1], rows[:, 2])
+
+    def ids(self, transactions: Transactions, of_image: Int64s) -> TransactionIds:
+        """Return the GTIDs of images, by each one's index in the transactions."""
+        return TransactionIds(
+            sources=tuple(self._names),
+            separator=self._separator,
+            source=transactions.source[of_image].astype(np.int32),
+            number=transactions.number[of_image],
+        )
+
+    def _mysql(self, block: EventBlock, gtids: Int64s) -> Int64s:
+        begins = block.starts[gtids]
+        raw = block.data[begins[:, None] + np.arange(_SOURCE_AT, _NUMBER_AT)]
+        if bool((raw == raw[0]).all()):  # one server wrote them all, as a rule
+            different, which = raw[:1], np.zeros(len(raw), np.int64)
+        else:
+            different, which = np.unique(raw, axis=0, return_inverse=True)
+        indices = np.array([self._named(each.tobytes(), _uuid_text(each.tobytes().hex())) for each in different])
+        source = indices[which.reshape(-1)]
+        source[block.types[gtids] == EventType.ANONYMOUS_GTID] = 0
+        has_time = block.ends[gtids] - begins >= _TIME_AT + _TIME_BYTES
+        at = np.where(has_time, begins + _TIME_AT, begins)
+        commit_us = np.where(has_time, read_little(block.data, at, _TIME_BYTES).view(np.int64) & _TIME_MASK, 0)
+        return np.stack([source, read_little(block.data, begins + _NUMBER_AT, 8).view(np.int64), commit_us], axis=1)
+
+    def _mariadb(self, block: EventBlock, gtids: Int64s) -> Int64s:
+        self._separator = "-"
+        begins = block.starts[gtids]
+        number = read_little(block.data, begins + HEADER_BYTES, 8).view(np.int64)
+        domain = read_little(block.data, begins + HEADER_BYTES + 8, 4)
+        server = read_little(block.data, begins + 5, 4)
+        keys = domain << np.uint64(32) | server
+        different, which = np.unique(keys, return_inverse=True)
+        names = [f"{key >> 32}-{key & 0xFFFFFFFF}" for key in different.tolist()]
+        indices = np.array([self._named(name.encode(), name) for name in names])
+        return np.stack([indices[which], number, np.zeros(len(gtids), np.int64)], axis=1)
+
+    def _named(self, key: bytes, name: str) -> int:
+        index = self._index.get(key)
+        if index is None:
+            index = self._index[key] = len(self._names)
+            self._names.append(name)
+        return index
+
+
+def _uuid_text(digits: str) -> str:
+    return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))

@@ -1,0 +1,154 @@
+"""Connections: one per batch, by one cached TLS context, with errors that say what to do.
+
+Theory of operation. Opening a connection costs less than a millisecond, with TLS a few; what is dear is making a TLS
+context, so that is kept (see connection_tls.py) and connections are not. Two things are not left to PyMySQL: it would
+encode a password that is not Latin-1 wrongly, and without TLS it would encrypt the password for whoever sends a key.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+import pymysql
+
+from datasources.errors import OptionError
+from datasources.mysql.connection_errors import explain, is_unreachable, lacks_tls
+from datasources.mysql.connection_tls import TlsMode, TlsSettings, tls_context
+from datasources.mysql.options import MySqlConnectionOptions
+
+__all__ = ["ConnectionSettings", "connect", "connection_settings"]
+
+_FIRST_PAUSE_S: Final = 0.2
+_MS: Final = 1000
+_REFUSED_KEY: Final = b"no key is taken from this host"
+_LOCAL_NAMES: Final = frozenset({"localhost"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectionSettings:
+    """Where the server is and who logs in; goes to executors, and shows its password nowhere.
+
+    Attributes:
+        host: Host name or address.
+        port: Port.
+        user: The login.
+        password: Its password.
+        tls: How the connection is protected.
+        has_server_public_key: Whether a key for the password may be taken from a host that is not this one.
+        connect_timeout_ms: How long connecting may take.
+        retries: How often an unreachable server is tried again.
+        read_timeout_ms: How long an answer may take, or None for as long as it likes.
+    """
+
+    host: str
+    port: int
+    user: str
+    password: str = field(repr=False)
+    tls: TlsSettings = field(default_factory=TlsSettings)
+    has_server_public_key: bool = False
+    connect_timeout_ms: int = 30_000
+    retries: int = 3
+    read_timeout_ms: int | None = None
+
+    def __str__(self) -> str:
+        return f"{self.user}@{self.host}:{self.port}"
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the server is on this machine."""
+        try:
+            return self.host in _LOCAL_NAMES or ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return False
+
+
+def connection_settings(options: MySqlConnectionOptions) -> ConnectionSettings:
+    """Return the settings that the options name; reads no file and asks no server."""
+    return ConnectionSettings(
+        host=options.hostname,
+        port=options.port,
+        user=options.username,
+        password=options.password or "",
+        tls=TlsSettings(
+            mode=options.tls_mode, ca=options.tls_ca, certificate=options.tls_certificate, key=options.tls_key
+        ),
+        has_server_public_key=options.has_server_public_key,
+        connect_timeout_ms=options.connect_timeout_ms,
+        retries=options.connect_retries,
+    )
+
+
+def connect(settings: ConnectionSettings, *, statements: Sequence[str] = (), doing: str = "connecting") -> Any:
+    """Open a connection with autocommit and utf8mb4; the caller closes it.
+
+    Args:
+        settings: Where and who.
+        statements: Run on it first, such as SET statements.
+        doing: What it is for, in messages: "reading the end of the binlog".
+
+    Returns:
+        A PyMySQL connection.
+
+    Raises:
+        SourceUnavailable: The server cannot be reached, or refuses the login.
+        OptionError: A TLS file cannot be used, or the password would go to an unknown key.
+    """
+    pause_s = _FIRST_PAUSE_S
+    for attempt in range(settings.retries + 1):
+        try:
+            return _connect_once(settings, statements)
+        except pymysql.MySQLError as error:
+            if not is_unreachable(error) or attempt == settings.retries:
+                raise explain(error, doing=doing, server=str(settings)) from error
+        threading.Event().wait(pause_s)
+        pause_s *= 2
+    raise AssertionError("unreachable")
+
+
+def _connect_once(settings: ConnectionSettings, statements: Sequence[str]) -> Any:
+    try:
+        connection = _open(settings)
+    except pymysql.MySQLError as error:
+        if settings.tls.mode is not TlsMode.PREFERRED or not lacks_tls(error):
+            raise
+        connection = _open(replace(settings, tls=TlsSettings(mode=TlsMode.DISABLED)))
+    try:
+        with connection.cursor() as cursor:
+            for statement in statements:
+                cursor.execute(statement)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _open(settings: ConnectionSettings) -> Any:
+    is_plain = settings.tls.mode is TlsMode.DISABLED
+    is_key_refused = is_plain and not settings.is_local and not settings.has_server_public_key
+    protection = {"ssl_disabled": True} if is_plain else {"ssl": tls_context(settings.tls)}
+    try:
+        return pymysql.connect(
+            host=settings.host,
+            port=settings.port,
+            user=settings.user,
+            # As text PyMySQL would encode it in Latin-1; servers compare UTF-8.
+            password=settings.password.encode(),
+            charset="utf8mb4",
+            autocommit=True,
+            program_name="tidemark",
+            connect_timeout=max(1, settings.connect_timeout_ms // _MS),
+            read_timeout=None if settings.read_timeout_ms is None else max(1, settings.read_timeout_ms // _MS),
+            server_public_key=_REFUSED_KEY if is_key_refused else None,
+            **protection,
+        )
+    except ValueError as error:
+        if not is_key_refused:
+            raise
+        raise OptionError(
+            f"the login {settings} needs a full exchange of its password (caching_sha2_password), and there is no TLS: "
+            "set 'ssl.mode' to 'required' or more; 'get-server-public-key' = 'true' takes a key from whoever answers."
+        ) from error

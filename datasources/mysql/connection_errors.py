@@ -1,0 +1,101 @@
+"""PyMySQL's errors as ours.
+
+Errors of the client have numbers from 2000 to 2999, all others are the server's; the text is the server's own and
+holds no password.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import pymysql
+from pymysql.constants import CR, ER
+
+from datasources.errors import InternalError, SourceUnavailable, TidemarkError
+
+__all__ = ["error_number", "explain", "is_refused", "is_unreachable", "lacks_tls"]
+
+_UNREACHABLE: Final = frozenset(
+    {
+        CR.CR_CONNECTION_ERROR,
+        CR.CR_CONN_HOST_ERROR,
+        CR.CR_SERVER_GONE_ERROR,
+        CR.CR_SERVER_LOST,
+        CR.CR_UNKNOWN_HOST,
+        ER.CON_COUNT_ERROR,
+        ER.SERVER_SHUTDOWN,
+    }
+)
+_REFUSED: Final = frozenset(
+    {
+        ER.ACCESS_DENIED_ERROR,
+        ER.DBACCESS_DENIED_ERROR,
+        ER.TABLEACCESS_DENIED_ERROR,
+        ER.COLUMNACCESS_DENIED_ERROR,
+        ER.SPECIFIC_ACCESS_DENIED_ERROR,
+        ER.HOST_IS_BLOCKED,
+        ER.HOST_NOT_PRIVILEGED,
+        1698,  # ER_ACCESS_DENIED_NO_PASSWORD_ERROR
+        3118,  # ER_ACCOUNT_HAS_BEEN_LOCKED
+        1820,  # ER_MUST_CHANGE_PASSWORD
+        1862,  # ER_MUST_CHANGE_PASSWORD_LOGIN
+        3159,  # ER_SECURE_TRANSPORT_REQUIRED
+    }
+)
+_NO_SUCH: Final = frozenset({ER.BAD_DB_ERROR, ER.NO_SUCH_TABLE})
+_TLS_MARKS: Final = ("SSL", "certificate", "CERTIFICATE")
+
+
+def error_number(error: BaseException) -> int:
+    """Return MySQL's number of an error, or 0."""
+    number: Any = error.args[0] if error.args else 0
+    return number if isinstance(number, int) else 0
+
+
+def is_unreachable(error: pymysql.MySQLError) -> bool:
+    """Return whether the server could not be reached, so that a later try may succeed."""
+    return error_number(error) in _UNREACHABLE and not _is_about_tls(error)
+
+
+def is_refused(error: pymysql.MySQLError) -> bool:
+    """Return whether the server refused the login or what it asked for."""
+    return error_number(error) in _REFUSED
+
+
+def lacks_tls(error: pymysql.MySQLError) -> bool:
+    """Return whether the server has no TLS."""
+    return error_number(error) == int(CR.CR_SSL_CONNECTION_ERROR)
+
+
+def explain(error: pymysql.MySQLError, *, doing: str, server: str) -> TidemarkError:
+    """Return our error for one of PyMySQL's.
+
+    Args:
+        error: What was raised.
+        doing: What was tried, for the message: "reading the end of the binlog".
+        server: The login and the server.
+    """
+    number, text = error_number(error), str(error.args[-1]) if error.args else type(error).__name__
+    told = f"{text} ({number})" if number else text
+    if isinstance(error, pymysql.ProgrammingError | pymysql.InterfaceError) and number not in _NO_SUCH | _REFUSED:
+        return InternalError(f"{doing} at {server} failed: {told}")
+    if _is_about_tls(error) or lacks_tls(error):
+        return SourceUnavailable(
+            f"no TLS connection to {server} while {doing}: {told}. 'ssl.ca' must name the authority that signed the "
+            "server's certificate and the certificate the host ('ssl.mode' = 'verify-ca' leaves that out)."
+        )
+    if is_unreachable(error):
+        return SourceUnavailable(
+            f"the server {server} did not answer while {doing}: {told}. Check 'hostname' and 'port', and that the "
+            "server accepts connections from here (bind_address, firewall, max_connections)."
+        )
+    if is_refused(error):
+        return SourceUnavailable(
+            f"the server refused {server} while {doing}: {told}. Check 'username', 'password' and the login's host; "
+            "`tidemark mysql check` names missing privileges."
+        )
+    return SourceUnavailable(f"{doing} at {server} failed: {told}.")
+
+
+def _is_about_tls(error: pymysql.MySQLError) -> bool:
+    return error_number(error) == CR.CR_CONN_HOST_ERROR and any(mark in str(error.args[-1]) for mark in _TLS_MARKS)

@@ -1,0 +1,152 @@
+"""What differs between servers, in one place: MySQL 8.0, 8.4 and 9, MariaDB from 10.11 on.
+
+Sources: MySQL manual, "SHOW BINARY LOG STATUS" (8.2); release notes of 8.0.22 and 8.0.26 (replica, source) and of 9.6
+(foreign keys above InnoDB); MariaDB Knowledge Base, "SHOW BINLOG STATUS" (10.5.2) and "GTID".
+"""
+
+from __future__ import annotations
+
+import enum
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from datasources.errors import SourceUnavailable
+
+__all__ = ["GtidKind", "ServerVersion", "parse_version", "read_variables", "server_version"]
+
+_VERSION: Final = re.compile(r"(\d+)\.(\d+)(?:\.(\d+))?")
+_OLDEST_MYSQL: Final = (8, 0, 0)
+_OLDEST_MARIADB: Final = (10, 11, 0)
+_BINARY_LOG_STATUS: Final = (8, 2, 0)
+_FOREIGN_KEYS_ABOVE_INNODB: Final = (9, 6, 0)
+_SOURCE_AND_REPLICA: Final = (8, 0, 26)
+_INVISIBLE_KEYS: Final = (8, 0, 30)
+
+
+class GtidKind(enum.Enum):
+    """How a server names its transactions."""
+
+    UUID_SET = "uuid-set"
+    """MySQL: ``uuid:1-5``, from 8.4 on also with tags, ``uuid:tag:1-5``; a set."""
+    DOMAIN = "domain"
+    """MariaDB: ``domain-server-sequence``; one per domain."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerVersion:
+    """Which server it is.
+
+    Attributes:
+        is_mariadb: MariaDB, else MySQL or what is made from it.
+        numbers: The release, such as ``(8, 0, 31)``.
+        text: The version as the server says it.
+    """
+
+    is_mariadb: bool
+    numbers: tuple[int, int, int]
+    text: str
+
+    def __str__(self) -> str:
+        return self.text if self.is_mariadb else f"MySQL {self.text}"
+
+    @property
+    def is_supported(self) -> bool:
+        """Whether the source was made for it."""
+        return self.numbers >= (_OLDEST_MARIADB if self.is_mariadb else _OLDEST_MYSQL)
+
+    @property
+    def gtid_kind(self) -> GtidKind:
+        """How it names transactions, where they have names."""
+        return GtidKind.DOMAIN if self.is_mariadb else GtidKind.UUID_SET
+
+    @property
+    def status_statement(self) -> str:
+        """Gives the end of the binlog: file, position, two filters, and on MySQL the executed GTIDs."""
+        if self.is_mariadb:
+            return "SHOW BINLOG STATUS"
+        return "SHOW BINARY LOG STATUS" if self.numbers >= _BINARY_LOG_STATUS else "SHOW MASTER STATUS"
+
+    @property
+    def replicas_statement(self) -> str | None:
+        """Lists the replicas that registered; MariaDB tells that to administrators of replication only."""
+        return None if self.is_mariadb else "SHOW REPLICAS"
+
+    @property
+    def session_prefix(self) -> str:
+        """How the session variables begin by which a reader sets up its dump: ``@source_heartbeat_period``."""
+        has_new_names = not self.is_mariadb and self.numbers >= _SOURCE_AND_REPLICA
+        return "source" if has_new_names else "master"
+
+    @property
+    def uuid_variable(self) -> str | None:
+        """The session variable by which a reader names itself; MariaDB tells readers apart by their id only."""
+        if self.is_mariadb:
+            return None
+        return "replica_uuid" if self.numbers >= _SOURCE_AND_REPLICA else "slave_uuid"
+
+    @property
+    def end_privilege(self) -> str:
+        """The privilege that lets a login ask for the end of the binlog."""
+        return "BINLOG MONITOR" if self.is_mariadb else "REPLICATION CLIENT"
+
+    @property
+    def has_commit_time(self) -> bool:
+        """Whether each transaction of the binlog carries its commit time in microseconds."""
+        return not self.is_mariadb
+
+    @property
+    def can_log_cascades(self) -> bool:
+        """Whether what foreign keys change in other tables can be in the binlog at all."""
+        return not self.is_mariadb and self.numbers >= _FOREIGN_KEYS_ABOVE_INNODB
+
+    @property
+    def has_invisible_keys(self) -> bool:
+        """Whether tables may have the generated invisible key ``my_row_id``."""
+        return not self.is_mariadb and self.numbers >= _INVISIBLE_KEYS
+
+    def set_global(self, name: str, value: str) -> str:
+        """Return the statement that changes a global variable for good, or as long as the server can remember it."""
+        return f"SET {'GLOBAL' if self.is_mariadb else 'PERSIST'} {name} = {value};"
+
+
+def parse_version(text: str, comment: str = "") -> ServerVersion:
+    """Return the server that a version text names.
+
+    Args:
+        text: What ``@@version`` says: ``8.0.31``, ``8.0.36-28``, ``11.4.5-MariaDB-log``.
+        comment: What ``@@version_comment`` says; some MariaDB packages name themselves only there.
+
+    Raises:
+        SourceUnavailable: It holds no version.
+    """
+    match = _VERSION.search(text.removeprefix("5.5.5-"))
+    if match is None:
+        raise SourceUnavailable(f"the server calls its version '{text}', in which there is no number: is it a MySQL?")
+    numbers = (int(match[1]), int(match[2]), int(match[3] or 0))
+    return ServerVersion(is_mariadb="mariadb" in f"{text} {comment}".lower(), numbers=numbers, text=text)
+
+
+def server_version(connection: Any) -> ServerVersion:
+    """Ask a server which one it is.
+
+    Args:
+        connection: An open PyMySQL connection.
+
+    Raises:
+        SourceUnavailable: Its answer holds no version.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT @@version, @@version_comment")
+        text, comment = cursor.fetchone()
+    return parse_version(text, comment)
+
+
+def read_variables(connection: Any, names: Iterable[str]) -> Mapping[str, str]:
+    """Return the global variables of these names that the server has, as text."""
+    wanted = tuple(names)
+    marks = ", ".join(["%s"] * len(wanted))
+    with connection.cursor() as cursor:
+        cursor.execute(f"SHOW GLOBAL VARIABLES WHERE Variable_name IN ({marks})", wanted)
+        return {name.lower(): value for name, value in cursor.fetchall()}

@@ -1,0 +1,130 @@
+"""The whole preflight: asks, and changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any, Final
+
+import pymysql
+
+from datasources.mysql.connection import connect, connection_settings
+from datasources.mysql.connection_errors import explain
+from datasources.mysql.connection_server import ServerVersion, read_variables, server_version
+from datasources.mysql.options import NoKeyPolicy, SnapshotLocking
+from datasources.mysql.preflight.finding import Finding, Severity
+from datasources.mysql.preflight.privileges import Login, check_privileges, read_login
+from datasources.mysql.preflight.settings import VARIABLES, ServerFacts, check_settings
+from datasources.mysql.preflight.table_checks import check_filters, check_found, check_tables
+from datasources.mysql.preflight.tables import TableFacts, read_tables, server_is_replica, visible_databases
+from datasources.mysql.preflight.wanted import Wanted
+from datasources.mysql.snapshot.bounds_key import KeyKind
+from watermark.clock import Clock, SystemClock
+
+__all__ = ["Preflight", "run_preflight"]
+
+# The server itself refuses what would change anything.
+_SESSION: Final = ("SET SESSION TRANSACTION READ ONLY", "SET time_zone = '+00:00'")
+_US: Final = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preflight:
+    """What was found.
+
+    Attributes:
+        server: Login and server, for people.
+        version: Which server it is.
+        findings: Everything that was looked at.
+        tables: The captured tables.
+        chunk_size: Rows of a chunk, for the number of chunks.
+    """
+
+    server: str
+    version: ServerVersion
+    findings: tuple[Finding, ...]
+    tables: tuple[TableFacts, ...]
+    chunk_size: int
+
+    @property
+    def has_problem(self) -> bool:
+        """Whether something must be mended before a query can run."""
+        return any(finding.severity is Severity.PROBLEM for finding in self.findings)
+
+
+def run_preflight(wanted: Wanted, *, clock: Clock | None = None) -> Preflight:
+    """Look at a server, a login and the captured tables.
+
+    Args:
+        wanted: What the user wants to read.
+        clock: This machine's, to compare with the server's.
+
+    Raises:
+        SourceUnavailable: The server cannot be reached, or refuses the login.
+        OptionError: A TLS file cannot be used.
+    """
+    settings = connection_settings(wanted.connection)
+    doing = "looking at the server"
+    with closing(connect(settings, statements=_SESSION, doing=doing)) as connection:
+        try:
+            return _look(connection, wanted, str(settings), clock or SystemClock())
+        except pymysql.MySQLError as error:
+            raise explain(error, doing=doing, server=str(settings)) from error
+
+
+def _look(connection: Any, wanted: Wanted, server: str, clock: Clock) -> Preflight:
+    version = server_version(connection)
+    facts = ServerFacts(
+        version=version,
+        variables=read_variables(connection, VARIABLES),
+        skew_us=_skew_us(connection, clock),
+        is_replica=server_is_replica(connection, version),
+    )
+    login = read_login(connection, version)
+    tables = read_tables(connection, wanted)
+    logged, ignored = _filters(connection, facts, login)
+    findings = [
+        *check_settings(facts, wanted),
+        *check_privileges(login, version, locked=_locked(tables, facts, wanted)),
+        *check_found(tables, visible_databases(connection), wanted, login),
+        *check_filters(tables, logged, ignored),
+        *check_tables(tables, facts, wanted, login),
+    ]
+    return Preflight(
+        server=server,
+        version=version,
+        findings=tuple(findings),
+        tables=tuple(tables),
+        chunk_size=wanted.snapshot.chunk_size,
+    )
+
+
+def _skew_us(connection: Any, clock: Clock) -> int:
+    """Return how much the server's clock is ahead; the answer is taken as half a round trip old."""
+    before_us = clock.now_us()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT CAST(UNIX_TIMESTAMP(NOW(6)) * 1000000 AS SIGNED)")
+        server_us = int(cursor.fetchone()[0])
+    return server_us - (before_us + clock.now_us()) // 2
+
+
+def _filters(connection: Any, facts: ServerFacts, login: Login) -> tuple[Sequence[str], Sequence[str]]:
+    """Return which databases the binlog is limited to, and which it leaves out; the status tells it on every server."""
+    if not facts.has("log_bin", "ON") or not login.may("REPLICATION CLIENT"):
+        return (), ()
+    with connection.cursor() as cursor:
+        cursor.execute(facts.version.status_statement)
+        row = cursor.fetchone()
+    logged, ignored = ([name for name in (text or "").split(",") if name] for text in row[2:4])
+    return logged, ignored
+
+
+def _locked(tables: Sequence[TableFacts], facts: ServerFacts, wanted: Wanted) -> list[str]:
+    """Return the databases of tables that a snapshot would lock for milliseconds."""
+    if not wanted.has_snapshot:
+        return []
+    is_without_gtids = "gtid_mode" in facts.variables and not facts.has("gtid_mode", "ON")
+    every = is_without_gtids and wanted.snapshot.locking is SnapshotLocking.MINIMAL
+    keyless = wanted.snapshot.no_key is NoKeyPolicy.LOCK
+    return [table.database for table in tables if every or (keyless and table.key.kind is KeyKind.NONE)]

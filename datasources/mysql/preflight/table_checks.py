@@ -1,0 +1,159 @@
+"""What the captured tables must be like, each with the statement that makes it so."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+
+from datasources.mysql.connection_names import quote_name
+from datasources.mysql.options import FaultPolicy, NoKeyPolicy
+from datasources.mysql.preflight.finding import Finding, Severity
+from datasources.mysql.preflight.privileges import Login
+from datasources.mysql.preflight.settings import ServerFacts
+from datasources.mysql.preflight.tables import Cascade, TableFacts
+from datasources.mysql.preflight.wanted import Wanted
+from datasources.mysql.snapshot.bounds_key import KeyKind
+
+__all__ = ["check_filters", "check_found", "check_tables"]
+
+_NEW_KEY: Final = "row_id BIGINT UNSIGNED NOT NULL INVISIBLE AUTO_INCREMENT PRIMARY KEY"
+_PLAIN: Final = re.compile(r"[A-Za-z0-9_$]+")
+
+
+def check_tables(tables: Sequence[TableFacts], facts: ServerFacts, wanted: Wanted, login: Login) -> list[Finding]:
+    """Return what was found about each captured table."""
+    findings: list[Finding] = []
+    for table in tables:
+        for check in (_readable(login), _engine, _key(wanted), _cascades(facts, wanted)):
+            findings.extend(check(table))
+    return findings
+
+
+def check_found(tables: Sequence[TableFacts], databases: Sequence[str], wanted: Wanted, login: Login) -> list[Finding]:
+    """Check that the names that the user gave match a table that the login can see."""
+    database, table = wanted.tables.database_name, wanted.tables.table_name
+    if tables:
+        return [Finding(check="tables", found=f"{len(tables)} match '{database}' . '{table}'")]
+    seen = ", ".join(databases) or "none"
+    scope = f"{quote_name(database)}.*" if _PLAIN.fullmatch(database) else "*.*"
+    return [
+        Finding(
+            check="tables",
+            found=f"none match 'database-name' = '{database}' and 'table-name' = '{table}'",
+            severity=Severity.PROBLEM,
+            why=f"a login sees only what it may read; databases that it sees: {seen}",
+            fix=("correct the names", login.grant("SELECT", scope)),
+        )
+    ]
+
+
+def check_filters(tables: Sequence[TableFacts], logged: Sequence[str], ignored: Sequence[str]) -> list[Finding]:
+    """Check that the binlog holds the captured databases.
+
+    Args:
+        tables: The captured tables.
+        logged: Databases that the server logs; none means all.
+        ignored: Databases that it does not log.
+    """
+    return [
+        Finding(
+            check="binlog filter",
+            subject=database,
+            found="the binlog leaves this database out",
+            severity=Severity.PROBLEM,
+            why="its changes cannot be read",
+            fix=("take binlog_do_db and binlog_ignore_db out of the server's configuration file and restart it",),
+        )
+        for database in sorted({table.database for table in tables})
+        if (logged and database not in logged) or database in ignored
+    ]
+
+
+def _readable(login: Login) -> Callable[[TableFacts], Iterator[Finding]]:
+    def check(table: TableFacts) -> Iterator[Finding]:
+        if not table.is_readable:
+            yield Finding(
+                check="grant",
+                subject=table.name,
+                found=f"{login} cannot read all its columns",
+                severity=Severity.PROBLEM,
+                why="snapshots read whole rows",
+                fix=(login.grant("SELECT", table.quoted),),
+            )
+
+    return check
+
+
+def _engine(table: TableFacts) -> Iterator[Finding]:
+    is_fit = table.engine == "InnoDB"
+    yield Finding(
+        check="engine",
+        subject=table.name,
+        found=table.engine,
+        severity=Severity.OK if is_fit else Severity.PROBLEM,
+        why="" if is_fit else "only InnoDB reads a table as of one moment",
+        fix=() if is_fit else (f"ALTER TABLE {table.quoted} ENGINE = InnoDB;",),
+    )
+
+
+def _key(wanted: Wanted) -> Callable[[TableFacts], Iterator[Finding]]:
+    is_locked = wanted.snapshot.no_key is NoKeyPolicy.LOCK
+
+    def check(table: TableFacts) -> Iterator[Finding]:
+        if table.key.kind is not KeyKind.NONE:
+            yield Finding(check="key", subject=table.name, found=str(table.key))
+            return
+        yield Finding(
+            check="key",
+            subject=table.name,
+            found="no primary key, and no unique index without NULL",
+            severity=Severity.WARNING if is_locked or not wanted.has_snapshot else Severity.PROBLEM,
+            why="it is read as one chunk, by one task, under a short lock, and not resumed inside"
+            if is_locked
+            else "nothing tells its rows apart",
+            fix=(
+                f"ALTER TABLE {table.quoted} ADD COLUMN {_NEW_KEY};",
+                *(() if is_locked else ("or set the option 'scan.snapshot.no-key' = 'lock'",)),
+            ),
+        )
+
+    return check
+
+
+def _cascades(facts: ServerFacts, wanted: Wanted) -> Callable[[TableFacts], Iterator[Finding]]:
+    version = facts.version
+    is_logged = version.can_log_cascades and not facts.has("innodb_native_foreign_keys", "ON")
+    is_tolerated = wanted.binlog.on_fk_cascade is FaultPolicy.WARN
+
+    def check(table: TableFacts) -> Iterator[Finding]:
+        for cascade in table.cascades:
+            if is_logged:
+                yield Finding(check="foreign key", subject=table.name, found=f"{cascade.actions}, which is logged")
+                continue
+            native = (
+                ("put 'innodb_native_foreign_keys = OFF' into the server's configuration file and restart it",)
+                if version.can_log_cascades
+                else ()
+            )
+            yield Finding(
+                check="foreign key",
+                subject=table.name,
+                found=f"{cascade.name} {cascade.actions}",
+                severity=Severity.WARNING if is_tolerated else Severity.PROBLEM,
+                why="what the server changes in this table by itself is not in its binlog",
+                fix=(
+                    *native,
+                    *_without_action(table, cascade),
+                    *(() if is_tolerated else ("or set the option 'on-fk-cascade' = 'warn'",)),
+                ),
+            )
+
+    return check
+
+
+def _without_action(table: TableFacts, cascade: Cascade) -> tuple[str, ...]:
+    """Return the statements that keep a foreign key and take its action away; in one MySQL 8.0 does not take them."""
+    name = cascade.name
+    again = f"ADD CONSTRAINT {name} FOREIGN KEY {cascade.columns} REFERENCES {cascade.parent}"
+    return (f"ALTER TABLE {table.quoted} DROP FOREIGN KEY {name};", f"ALTER TABLE {table.quoted} {again};")

@@ -1,0 +1,188 @@
+"""The captured tables as the server's catalog describes them."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import pymysql
+
+from datasources.mysql.connection_names import table_name
+from datasources.mysql.connection_server import ServerVersion
+from datasources.mysql.preflight.wanted import SYSTEM_DATABASES, Wanted
+from datasources.mysql.snapshot.bounds_key import Index, KeyColumn, TableKey, choose_key
+
+__all__ = ["Cascade", "TableFacts", "read_tables", "server_is_replica", "visible_databases"]
+
+_TABLES: Final = """
+SELECT table_schema, table_name, engine, table_rows, data_length + index_length
+FROM information_schema.tables WHERE table_type = 'BASE TABLE' ORDER BY 1, 2"""
+_INDEXES: Final = """
+SELECT table_schema, table_name, index_name, column_name, nullable = 'YES' OR sub_part IS NOT NULL
+FROM information_schema.statistics WHERE non_unique = 0 AND table_schema IN ({marks})
+ORDER BY table_schema, table_name, index_name, seq_in_index"""
+_COLUMNS: Final = """
+SELECT table_schema, table_name, column_name, data_type, column_type, character_set_name, collation_name
+FROM information_schema.columns WHERE table_schema IN ({marks})"""
+_CASCADE: Final = re.compile(
+    r"CONSTRAINT (?P<name>`(?:[^`]|``)+`) FOREIGN KEY (?P<columns>\(.+?`\)) REFERENCES (?P<parent>.+?`\)) ?"
+    r"(?P<actions>(?:ON (?:DELETE|UPDATE) (?:CASCADE|SET NULL|SET DEFAULT|NO ACTION|RESTRICT) ?)+)"
+)
+_UNLOGGED: Final = re.compile(r"CASCADE|SET NULL|SET DEFAULT")
+_DENIED: Final = frozenset({1142, 1143, 1044, 1045})
+
+Name = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cascade:
+    """A foreign key by which a change of one table changes another.
+
+    Attributes:
+        name: The constraint's name, in backticks.
+        columns: Its columns, in parentheses.
+        parent: The table that it refers to, with columns.
+        actions: What happens, such as ``ON DELETE CASCADE``.
+    """
+
+    name: str
+    columns: str
+    parent: str
+    actions: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableFacts:
+    """One captured table.
+
+    Attributes:
+        database: Its database.
+        table: Its name.
+        engine: Its storage engine.
+        rows: About how many rows it has.
+        size_bytes: About how large it is, indexes included.
+        key: What tells its rows apart.
+        cascades: Foreign keys by which other tables' changes change this one.
+        is_readable: Whether the login may read all its columns.
+    """
+
+    database: str
+    table: str
+    engine: str
+    rows: int
+    size_bytes: int
+    key: TableKey
+    cascades: tuple[Cascade, ...]
+    is_readable: bool
+
+    @property
+    def name(self) -> str:
+        """``db.table``, for people."""
+        return f"{self.database}.{self.table}"
+
+    @property
+    def quoted(self) -> str:
+        """The name as SQL writes it."""
+        return table_name(self.database, self.table)
+
+
+def read_tables(connection: Any, wanted: Wanted) -> list[TableFacts]:
+    """Return the captured tables that the login can see, by name."""
+    with connection.cursor() as cursor:
+        cursor.execute(_TABLES)
+        found = [row for row in cursor.fetchall() if wanted.captures(row[0], row[1])]
+        keys = _read_keys(cursor, sorted({row[0] for row in found}))
+        return [
+            TableFacts(
+                database=database,
+                table=table,
+                engine=engine or "unknown",
+                rows=int(rows or 0),
+                size_bytes=int(size or 0),
+                key=choose_key(keys.get((database, table), ())),
+                cascades=tuple(_cascades(cursor, database, table)),
+                is_readable=_is_readable(cursor, database, table),
+            )
+            for database, table, engine, rows, size in found
+        ]
+
+
+def visible_databases(connection: Any) -> list[str]:
+    """Return the databases that the login can see, without the server's own."""
+    with connection.cursor() as cursor:
+        cursor.execute("SHOW DATABASES")
+        return [row[0] for row in cursor.fetchall() if row[0].lower() not in SYSTEM_DATABASES]
+
+
+def _read_keys(cursor: Any, databases: Sequence[str]) -> Mapping[Name, list[Index]]:
+    if not databases:
+        return {}
+    marks = ", ".join(["%s"] * len(databases))
+    cursor.execute(_COLUMNS.format(marks=marks), databases)
+    columns: dict[Name, dict[str, KeyColumn]] = defaultdict(dict)
+    for database, table, name, kind, whole, charset, collation in cursor.fetchall():
+        columns[database, table][name] = KeyColumn(
+            name=name, data_type=kind.lower(), column_type=whole, charset=charset, collation=collation
+        )
+    cursor.execute(_INDEXES.format(marks=marks), databases)
+    parts: dict[tuple[str, str, str], list[tuple[str | None, bool]]] = defaultdict(list)
+    for database, table, index, column, is_partial in cursor.fetchall():
+        parts[database, table, index].append((column, bool(is_partial)))
+    found: dict[Name, list[Index]] = defaultdict(list)
+    for (database, table, index), members in parts.items():
+        found[database, table].append(_index(index, members, columns[database, table]))
+    return found
+
+
+def _index(name: str, members: Iterable[tuple[str | None, bool]], columns: Mapping[str, KeyColumn]) -> Index:
+    """Return an index of (column or None for an expression, whether that tells not enough) pairs."""
+    parts = list(members)
+    known = tuple(columns[column] for column, _ in parts if column is not None and column in columns)
+    is_complete = len(known) == len(parts) and not any(is_partial for _, is_partial in parts)
+    return Index(name=name, columns=known, is_complete=is_complete)
+
+
+def _cascades(cursor: Any, database: str, table: str) -> Iterator[Cascade]:
+    """Yield a table's foreign keys that act.
+
+    They are read from the table's own text: MariaDB shows information_schema.referential_constraints only to logins
+    that may do more than read.
+    """
+    try:
+        cursor.execute(f"SHOW CREATE TABLE {table_name(database, table)}")
+    except pymysql.MySQLError as error:
+        if error.args[0] in _DENIED:
+            return
+        raise
+    for match in _CASCADE.finditer(cursor.fetchone()[1]):
+        if _UNLOGGED.search(match["actions"]):
+            yield Cascade(
+                name=match["name"],
+                columns=match["columns"],
+                parent=match["parent"].strip(),
+                actions=match["actions"].strip(),
+            )
+
+
+def _is_readable(cursor: Any, database: str, table: str) -> bool:
+    try:
+        cursor.execute(f"SELECT * FROM {table_name(database, table)} LIMIT 0")  # noqa: S608 - a quoted name
+    except pymysql.MySQLError as error:
+        if error.args[0] in _DENIED:
+            return False
+        raise
+    return True
+
+
+def server_is_replica(connection: Any, version: ServerVersion) -> bool | None:
+    """Return whether a server copies another one, or None where the login may not know."""
+    statement = "SHOW ALL REPLICAS STATUS" if version.is_mariadb else "SHOW REPLICA STATUS"
+    with connection.cursor() as cursor:
+        try:
+            cursor.execute(statement)
+        except pymysql.MySQLError:
+            return None
+        return cursor.fetchone() is not None

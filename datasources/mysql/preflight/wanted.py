@@ -1,0 +1,65 @@
+"""What the user wants to read, which decides what is a problem."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from datasources.mysql.options import (
+    MYSQL_OPTION_GROUPS,
+    BinlogOptions,
+    MySqlConnectionOptions,
+    MySqlTableOptions,
+    SnapshotOptions,
+    StartupMode,
+    StartupOptions,
+)
+from datasources.options import lower_keys, parse_group, reject_unknown
+
+__all__ = ["SYSTEM_DATABASES", "Wanted", "parse_wanted"]
+
+SYSTEM_DATABASES: Final = ("information_schema", "mysql", "performance_schema", "sys")
+"""Databases that belong to the server; they are never captured."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """The options of a source, as far as they decide what must be there."""
+
+    connection: MySqlConnectionOptions
+    tables: MySqlTableOptions
+    startup: StartupOptions
+    snapshot: SnapshotOptions
+    binlog: BinlogOptions
+
+    @property
+    def has_snapshot(self) -> bool:
+        """Whether tables are read, and not only changes."""
+        return self.startup.mode in (StartupMode.INITIAL, StartupMode.SNAPSHOT)
+
+    def captures(self, database: str, table: str) -> bool:
+        """Return whether a table is one of those that were named."""
+        return (
+            database.lower() not in SYSTEM_DATABASES
+            and re.fullmatch(self.tables.database_name, database) is not None
+            and re.fullmatch(self.tables.table_name, table) is not None
+        )
+
+
+def parse_wanted(options: Mapping[str, str]) -> Wanted:
+    """Return what the options of a source ask for.
+
+    Raises:
+        OptionError: An option is unknown, missing or malformed.
+    """
+    given = lower_keys(options)
+    reject_unknown(given, MYSQL_OPTION_GROUPS, what="tidemark-mysql")
+    return Wanted(
+        connection=parse_group(MySqlConnectionOptions, given),
+        tables=parse_group(MySqlTableOptions, given),
+        startup=parse_group(StartupOptions, given),
+        snapshot=parse_group(SnapshotOptions, given),
+        binlog=parse_group(BinlogOptions, given),
+    )

@@ -1,0 +1,173 @@
+"""The visibility barrier: when a SELECT sees everything that the binlog holds up to a mark.
+
+Theory of operation. A position of the binlog is no mark of visibility: the server's status moves when a transaction is
+flushed to the binlog, and the engine makes its rows visible only after that, with a group commit delay of a second a
+second later. A SELECT in between misses rows that the mark includes, and nothing afterwards brings them.
+
+* MySQL with GTIDs: a transaction owns its GTID from before it is flushed until after its rows are visible. So: read
+  the mark, read ``@@gtid_owned`` once, and wait until none of those GTIDs is owned any more. Costs one query on a quiet
+  server, locks nothing, and needs no privilege beyond those of a reader.
+* MySQL without GTIDs: a table's read lock is given only when no commit of a change to it is under way. One connection
+  locks, the other opens its snapshot, the first unlocks.
+* MariaDB: a consistent snapshot knows its own position in the binlog; one that lies before the mark is thrown away.
+
+A replica's applier owns the GTID of a transaction for as long as it applies it, also before it is in the binlog, so on
+a replica the wait may last as long as its longest transaction.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from typing import Any, Final
+
+from datasources.errors import SourceUnavailable
+from datasources.mysql.connection_names import table_name
+from watermark.clock import Clock, SystemClock
+
+__all__ = ["open_locked_snapshot", "open_positioned_snapshot", "owned_gtids", "wait_until_visible"]
+
+_NANOS_PER_SECOND: Final = 1_000_000_000
+_FIRST_PAUSE_S: Final = 0.001
+_LONGEST_PAUSE_S: Final = 0.05
+_DEADLINE_S: Final = 60.0
+_SHOWN: Final = 3
+_SNAPSHOT: Final = (
+    "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ",
+    "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY",
+)
+_FILE_NUMBER: Final = re.compile(r"(?P<base>.+)\.(?P<number>\d+)")
+
+
+def owned_gtids(text: str) -> frozenset[str]:
+    """Return the GTIDs that ``@@gtid_owned`` lists, without the threads that own them.
+
+    Args:
+        text: ``uuid:3#17:5#18,`` line break ``uuid:tag:1#4``: per uuid, and tag if it has one, numbers with threads.
+
+    Returns:
+        ``uuid:3``, ``uuid:5``, ``uuid:tag:1``.
+    """
+    found: set[str] = set()
+    for group in re.split(r"[,\s]+", text.strip()):
+        name: list[str] = []
+        numbers: list[str] = []
+        for part in group.split(":"):
+            (numbers if "#" in part else name).append(part.partition("#")[0])
+        found.update(":".join([*name, number]) for number in numbers)
+    return frozenset(found)
+
+
+def wait_until_visible(connection: Any, *, deadline_s: float = _DEADLINE_S, clock: Clock | None = None) -> int:
+    """Return when every transaction that is in the binlog by now is visible to a SELECT that starts afterwards.
+
+    For MySQL with gtid_mode=ON. The mark must have been read before the call.
+
+    Args:
+        connection: An open connection; may be the one that will SELECT, outside a transaction.
+        deadline_s: How long to wait, in seconds.
+        clock: Measures it.
+
+    Returns:
+        How often the server was asked.
+
+    Raises:
+        SourceUnavailable: A transaction did not become visible in time; names its GTID.
+    """
+    clock = clock or SystemClock()
+    end_ns = clock.monotonic_ns() + int(deadline_s * _NANOS_PER_SECOND)
+    waiting, asked, pause_s = _ask_owned(connection), 1, _FIRST_PAUSE_S
+    while waiting:
+        if clock.monotonic_ns() >= end_ns:
+            raise _late(f"transaction {', '.join(sorted(waiting)[:_SHOWN])}", deadline_s)
+        threading.Event().wait(pause_s)
+        pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
+        waiting &= _ask_owned(connection)
+        asked += 1
+    return asked
+
+
+def open_locked_snapshot(locker: Any, reader: Any, database: str, table: str) -> None:
+    """Open a snapshot on ``reader`` that sees everything of one table that is in the binlog by now.
+
+    For MySQL with gtid_mode=OFF. The mark must have been read before the call. The lock is held for two short
+    statements; waiting for it holds up writers as long as the longest change of the table that is under way.
+
+    Args:
+        locker: A connection of the same login, with the privilege LOCK TABLES; starting a transaction on it would drop
+            the lock, so it cannot be the reader.
+        reader: The connection that will SELECT; its transaction is open afterwards.
+        database: The table's database.
+        table: The table.
+    """
+    with locker.cursor() as lock, reader.cursor() as read:
+        lock.execute(f"LOCK TABLES {table_name(database, table)} READ")
+        try:
+            for statement in _SNAPSHOT:
+                read.execute(statement)
+        finally:
+            lock.execute("UNLOCK TABLES")
+
+
+def open_positioned_snapshot(
+    connection: Any, file: str, position: int, *, deadline_s: float = _DEADLINE_S, clock: Clock | None = None
+) -> tuple[str, int]:
+    """Open a snapshot that sees everything in the binlog up to a mark.
+
+    For MariaDB, whose consistent snapshots know their position.
+
+    Args:
+        connection: An open connection; its transaction is open afterwards.
+        file: The mark's binlog file.
+        position: The mark's position in it.
+        deadline_s: How long to wait, in seconds.
+        clock: Measures it.
+
+    Returns:
+        File and position of the snapshot, at or after the mark.
+
+    Raises:
+        SourceUnavailable: No snapshot reached the mark in time.
+    """
+    clock = clock or SystemClock()
+    end_ns, pause_s = clock.monotonic_ns() + int(deadline_s * _NANOS_PER_SECOND), _FIRST_PAUSE_S
+    with connection.cursor() as cursor:
+        while True:
+            for statement in _SNAPSHOT:
+                cursor.execute(statement)
+            place = _snapshot_place(cursor)
+            if _order(*place) >= _order(file, position):
+                return place
+            cursor.execute("ROLLBACK")
+            if clock.monotonic_ns() >= end_ns:
+                raise _late(
+                    f"the binlog's {file}:{position} (the newest snapshot is at {place[0]}:{place[1]})", deadline_s
+                )
+            threading.Event().wait(pause_s)
+            pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
+
+
+def _ask_owned(connection: Any) -> frozenset[str]:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT @@GLOBAL.gtid_owned")
+        return owned_gtids(cursor.fetchone()[0])
+
+
+def _snapshot_place(cursor: Any) -> tuple[str, int]:
+    cursor.execute("SHOW STATUS LIKE 'binlog_snapshot_%'")
+    status = {name.lower(): value for name, value in cursor.fetchall()}
+    return status["binlog_snapshot_file"], int(status["binlog_snapshot_position"])
+
+
+def _order(file: str, position: int) -> tuple[str, int, int]:
+    match = _FILE_NUMBER.fullmatch(file)
+    if match is None:
+        raise SourceUnavailable(f"the server calls its binlog file '{file}', which ends in no number.")
+    return match["base"], int(match["number"]), position
+
+
+def _late(what: str, deadline_s: float) -> SourceUnavailable:
+    return SourceUnavailable(
+        f"{what} did not become visible in {deadline_s:g} s, so no table can be read as of the mark: is a commit stuck "
+        "(SHOW PROCESSLIST), a GTID reserved by hand (gtid_next), or a replica's applier in a long transaction?"
+    )

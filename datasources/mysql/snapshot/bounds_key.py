@@ -1,0 +1,108 @@
+"""By which key a table is cut into chunks: one whose columns tell rows apart and are never NULL."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+__all__ = ["INVISIBLE_KEY", "Index", "KeyColumn", "KeyKind", "TableKey", "choose_key"]
+
+INVISIBLE_KEY: Final = "my_row_id"
+"""The column that MySQL 8.0.30 and newer generate for tables without a key, where they are told to."""
+
+_PRIMARY: Final = "PRIMARY"
+_INTEGERS: Final = frozenset({"tinyint", "smallint", "mediumint", "int", "bigint"})
+
+
+class KeyKind(enum.Enum):
+    """What kind of key it is."""
+
+    PRIMARY = "primary key"
+    INVISIBLE = "generated invisible primary key"
+    UNIQUE = "unique index"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyColumn:
+    """One column of a key.
+
+    Attributes:
+        name: Its name.
+        data_type: Its type without arguments, lower case, such as ``varchar``.
+        column_type: Its whole type, such as ``int unsigned``.
+        charset: Character set of a text column, else None.
+        collation: Collation of a text column, else None.
+    """
+
+    name: str
+    data_type: str
+    column_type: str
+    charset: str | None = None
+    collation: str | None = None
+
+    @property
+    def is_integer(self) -> bool:
+        """Whether its values are whole numbers."""
+        return self.data_type in _INTEGERS
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.column_type}" + (f" {self.collation}" if self.collation else "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Index:
+    """A unique index.
+
+    Attributes:
+        name: Its name; ``PRIMARY`` is the primary key's.
+        columns: Its columns, in order.
+        is_complete: Whether it tells rows apart: no column can be NULL, none is a prefix or an expression.
+    """
+
+    name: str
+    columns: tuple[KeyColumn, ...]
+    is_complete: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableKey:
+    """The key by which a table's rows are told apart.
+
+    Attributes:
+        kind: What it is.
+        name: The index's name; empty for none.
+        columns: Its columns, in the index's order; empty for none.
+    """
+
+    kind: KeyKind
+    name: str = ""
+    columns: tuple[KeyColumn, ...] = ()
+
+    def __str__(self) -> str:
+        if self.kind is KeyKind.NONE:
+            return "no key"
+        return f"{self.kind.value} ({', '.join(map(str, self.columns))})"
+
+
+def choose_key(indexes: Iterable[Index]) -> TableKey:
+    """Return the primary key, else the best unique index without NULL, else none.
+
+    Best is: fewest columns, then most integers among them, then the first name, so that the choice is always the same.
+    """
+    complete = [index for index in indexes if index.is_complete]
+    primary = next((index for index in complete if index.name == _PRIMARY), None)
+    if primary is not None:
+        names = [column.name for column in primary.columns]
+        kind = KeyKind.INVISIBLE if names == [INVISIBLE_KEY] else KeyKind.PRIMARY
+        return TableKey(kind=kind, name=primary.name, columns=primary.columns)
+    if not complete:
+        return TableKey(kind=KeyKind.NONE)
+    best = min(complete, key=lambda index: (len(index.columns), -_integers(index.columns), index.name))
+    return TableKey(kind=KeyKind.UNIQUE, name=best.name, columns=best.columns)
+
+
+def _integers(columns: Sequence[KeyColumn]) -> int:
+    return sum(column.is_integer for column in columns)

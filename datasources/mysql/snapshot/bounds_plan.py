@@ -1,0 +1,151 @@
+"""Where chunks of a table end: the next bounds after a frontier.
+
+Theory of operation. A table is read in ranges of its key, each above the one before and all without gaps: the upper
+bound of one is the lower bound of the next, whatever rows come and go meanwhile. Bounds are keys of rows that exist
+when they are planned, at every ``size``-th row, found by walking the key's index. Integers that lie close together need
+no walk: steps of ``size`` numbers hold at most that many rows. In both cases no chunk that is planned is larger than
+``size`` at that moment.
+
+The last bound is the greatest key at planning, so no chunk is open above while many rows can lie there. What is written
+above it later, before the mark of the batch, belongs to the range that is open above and is read when a plan finds no
+further key: that range holds what came since the plan, and ends the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, Final
+
+from datasources.mysql.connection_names import quote_name, table_name
+from datasources.mysql.snapshot.bounds_key import KeyKind, TableKey
+from datasources.mysql.snapshot.bounds_range import Bound, KeyRange, range_condition
+from datasources.mysql.snapshot.bounds_values import ValueForm, form_of, is_divisible, select_expression
+
+__all__ = ["BoundsPlan", "BoundsRequest", "next_bounds", "ranges_of"]
+
+_DENSE: Final = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoundsRequest:
+    """What is to be planned.
+
+    Attributes:
+        database: The table's database.
+        table: The table.
+        key: By what it is cut.
+        size: Rows of a chunk, at most.
+        count: How many bounds, at most.
+        rows: About how many rows the table has.
+        budget_bytes: How much text the bounds may be together; the first one is always given.
+    """
+
+    database: str
+    table: str
+    key: TableKey
+    size: int
+    count: int
+    rows: int = 0
+    budget_bytes: int = 16_384
+
+
+@dataclass(frozen=True, slots=True)
+class BoundsPlan:
+    """What was planned.
+
+    Attributes:
+        bounds: Upper bounds, inclusive, in the key's order; empty where no row lies above the frontier.
+        is_end: Whether no row lies above the last of them; the rest of the table is then one range, open above.
+    """
+
+    bounds: tuple[Bound, ...]
+    is_end: bool
+
+
+def next_bounds(connection: Any, wanted: BoundsRequest, after: Bound | None) -> BoundsPlan:
+    """Return the bounds of the next chunks above a frontier.
+
+    Args:
+        connection: A connection whose session is in UTC.
+        wanted: The table and the size of the plan.
+        after: The frontier: the upper bound of the last chunk that was planned; None at the beginning.
+
+    Returns:
+        Bounds; none at all for a table without a key, or with one that cannot be cut, which is one range.
+    """
+    key = wanted.key
+    if key.kind is KeyKind.NONE or not all(is_divisible(column) for column in key.columns):
+        return BoundsPlan((), is_end=True)
+    with connection.cursor() as cursor:
+        steps = _steps(cursor, wanted, after)
+        found, is_end = _fitting(_walk(cursor, wanted, after) if steps is None else steps, wanted)
+    return BoundsPlan(found, is_end=is_end)
+
+
+def ranges_of(plan: BoundsPlan, after: Bound | None) -> list[KeyRange]:
+    """Return the ranges that a plan's bounds make above a frontier, in order, without the open one at the end."""
+    lowers = (after, *plan.bounds)
+    return [KeyRange(lower=lower, upper=upper) for lower, upper in zip(lowers, plan.bounds, strict=False)]
+
+
+def _steps(cursor: Any, wanted: BoundsRequest, after: Bound | None) -> Iterator[Bound] | None:
+    """Return bounds by arithmetic, or None where the key is no single integer or its numbers lie far apart."""
+    columns = wanted.key.columns
+    if len(columns) != 1 or form_of(columns[0]) is not ValueForm.NUMBER:
+        return None
+    last, first = _edge(cursor, wanted, after, "DESC"), _edge(cursor, wanted, after, "ASC")
+    if first is None or last is None:
+        return None
+    numbers = range(int(first[0]) + wanted.size - 1, int(last[0]), wanted.size)
+    # A wrong estimate costs time only: steps that hold few rows, or a walk where steps would do.
+    is_dense = wanted.rows >= _DENSE * (int(last[0]) - int(first[0]) + 1)
+    return chain(((str(number),) for number in numbers), (last,)) if is_dense else None
+
+
+def _walk(cursor: Any, wanted: BoundsRequest, after: Bound | None) -> Iterator[Bound]:
+    """Yield the key of every ``size``-th row, then the greatest key.
+
+    That one is looked up last: rows that come meanwhile cannot lie between it and the bound before.
+    """
+    at = after
+    while (found := _row(cursor, wanted, at, f"LIMIT 1 OFFSET {wanted.size - 1}")) is not None:
+        yield found
+        at = found
+    last = _edge(cursor, wanted, at, "DESC")
+    if last is not None:
+        yield last
+
+
+def _fitting(candidates: Iterator[Bound], wanted: BoundsRequest) -> tuple[tuple[Bound, ...], bool]:
+    """Return as many bounds as the plan may hold, and whether there are no more."""
+    found: list[Bound] = []
+    size_bytes = 0
+    for bound in candidates:
+        size_bytes += sum(len(value.encode()) for value in bound)
+        if len(found) == wanted.count or (found and size_bytes > wanted.budget_bytes):
+            return tuple(found), False
+        found.append(bound)
+    return tuple(found), True
+
+
+def _edge(cursor: Any, wanted: BoundsRequest, after: Bound | None, direction: str) -> Bound | None:
+    """Return the smallest or greatest key above a frontier."""
+    return _row(cursor, wanted, after, "LIMIT 1", direction)
+
+
+def _row(cursor: Any, wanted: BoundsRequest, after: Bound | None, limit: str, direction: str = "ASC") -> Bound | None:
+    columns = wanted.key.columns
+    values = ", ".join(select_expression(column) for column in columns)
+    order = ", ".join(f"{quote_name(column.name)} {direction}" for column in columns)
+    index = f"FORCE INDEX ({quote_name(wanted.key.name)})"
+    condition = range_condition(wanted.key, KeyRange(lower=after))
+    place = f"{table_name(wanted.database, wanted.table)} {index}"
+    cursor.execute(f"SELECT {values} FROM {place} WHERE {condition} ORDER BY {order} {limit}")  # noqa: S608 - quoted
+    row = cursor.fetchone()
+    return None if row is None else tuple(_text(value) for value in row)
+
+
+def _text(value: str | bytes) -> str:
+    return value.decode() if isinstance(value, bytes) else str(value)

@@ -1,0 +1,15 @@
+"""MySQL's types: what each means in Arrow and Spark, and how snapshot and binlog read equal values."""
+
+from datasources.mysql.types.column import ColumnType, Kind, ZeroDates, arrow_type, select_expression
+from datasources.mysql.types.declared import column_type_of
+from datasources.mysql.types.snapshot import snapshot_values
+
+__all__ = [
+    "ColumnType",
+    "Kind",
+    "ZeroDates",
+    "arrow_type",
+    "column_type_of",
+    "select_expression",
+    "snapshot_values",
+]

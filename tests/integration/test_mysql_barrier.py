@@ -1,0 +1,168 @@
+"""A position of the binlog is no mark of visibility; behind the barrier it is one."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from typing import Any
+
+import pytest
+
+from datasources.embedded import MySqlVersion
+from datasources.errors import SourceUnavailable
+from datasources.mysql.connection_server import server_version
+from datasources.mysql.snapshot.barrier import (
+    open_locked_snapshot,
+    open_positioned_snapshot,
+    wait_until_visible,
+)
+from tests.support.mysql_server import MySqlServer, OpenMySql, every_mysql
+
+pytestmark = pytest.mark.mysql
+
+DELAY_US = 1_000_000
+
+
+def rows(connection: Any, table: str) -> int:
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT COUNT(*) FROM {table}")
+        return int(cursor.fetchone()[0])
+
+
+def status(connection: Any, statement: str) -> tuple[str, int]:
+    with connection.cursor() as cursor:
+        cursor.execute(statement)
+        file, position, *_ = cursor.fetchone()
+        return file, position
+
+
+def eventually(condition: Callable[[], bool]) -> bool:
+    pause = threading.Event()
+    for _ in range(2000):
+        if condition():
+            return True
+        pause.wait(0.002)
+    return False
+
+
+@contextmanager
+def commit_between_flush_and_engine(server: MySqlServer, table: str, reader: Any) -> Iterator[tuple[str, int]]:
+    """While in the block, one INSERT is in the binlog and not yet visible; gives the status that includes it."""
+    statement = server_version(reader).status_statement
+    with server.settings(sync_binlog=1, binlog_group_commit_sync_delay=DELAY_US), closing(server.connect()) as writer:
+        before = status(reader, statement)
+
+        def insert() -> None:
+            with writer.cursor() as cursor:
+                cursor.execute(f"INSERT INTO {table} VALUES (1)")
+
+        thread = threading.Thread(target=insert)
+        thread.start()
+        try:
+            assert eventually(lambda: status(reader, statement) != before)
+            yield status(reader, statement)
+        finally:
+            thread.join()
+
+
+@every_mysql
+def test_a_row_below_the_mark_is_invisible_before_the_barrier_and_visible_behind_it(mysql: MySqlServer):
+    table = f"{mysql.create_database()}.t"
+    mysql.execute(f"CREATE TABLE {table} (id INT PRIMARY KEY)")
+    with closing(mysql.connect(mysql.reader)) as reader:
+        with commit_between_flush_and_engine(mysql, table, reader):
+            assert rows(reader, table) == 0
+            assert wait_until_visible(reader) > 1
+            assert rows(reader, table) == 1
+        assert wait_until_visible(reader) == 1
+
+
+@every_mysql
+def test_a_barrier_does_not_wait_for_what_began_after_it(mysql: MySqlServer):
+    database = mysql.create_database()
+    mysql.execute(f"CREATE TABLE {database}.t (id INT PRIMARY KEY AUTO_INCREMENT)")
+    stop = threading.Event()
+
+    def write() -> None:
+        with closing(mysql.connect(database=database)) as writer, writer.cursor() as cursor:
+            while not stop.is_set():
+                cursor.execute("INSERT INTO t VALUES ()")
+
+    threads = [threading.Thread(target=write) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    try:
+        with mysql.settings(binlog_group_commit_sync_delay=5_000), closing(mysql.connect(mysql.reader)) as reader:
+            for _ in range(20):
+                assert wait_until_visible(reader, deadline_s=10) < 1000
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+
+
+def test_a_gtid_that_is_never_given_back_is_named(mysql: MySqlServer):
+    with closing(mysql.connect()) as holder, holder.cursor() as cursor, closing(mysql.connect(mysql.reader)) as reader:
+        gtid = "aaaaaaaa-aaaa-aaaa-aaaa-aaaaaaaaaaaa:7"
+        cursor.execute(f"SET SESSION gtid_next = '{gtid}'")
+        cursor.execute("BEGIN")
+        with pytest.raises(SourceUnavailable, match=rf"transaction {gtid} did not become visible in 0\.05 s"):
+            wait_until_visible(reader, deadline_s=0.05)
+        cursor.execute("ROLLBACK")
+        cursor.execute("SET SESSION gtid_next = 'AUTOMATIC'")
+        assert wait_until_visible(reader) == 1
+
+
+def test_without_gtids_a_short_lock_is_the_barrier(own_mysql: OpenMySql):
+    server = own_mysql(MySqlVersion.V8_0, gtid_mode="OFF", enforce_gtid_consistency="OFF")
+    database = server.create_database()
+    table = f"{database}.t"
+    server.execute(f"CREATE TABLE {table} (id INT PRIMARY KEY)")
+    login = server.create_login("SELECT, LOCK TABLES, REPLICATION SLAVE, REPLICATION CLIENT ON *.*")
+    with closing(server.connect(login)) as reader, closing(server.connect(login)) as locker:
+        with commit_between_flush_and_engine(server, table, reader):
+            assert rows(reader, table) == 0
+            assert wait_until_visible(reader) == 1  # which is why it is no barrier here
+            assert rows(reader, table) == 0
+            open_locked_snapshot(locker, reader, database, "t")
+            assert rows(reader, table) == 1
+        server.execute(f"INSERT INTO {table} VALUES (2)")
+        assert rows(reader, table) == 1
+
+
+@pytest.mark.parametrize("mysql", ["mariadb"], indirect=True)
+def test_a_snapshot_of_mariadb_holds_all_of_the_binlog_up_to_its_mark(mysql: MySqlServer):
+    database = mysql.create_database()
+    mysql.execute(f"CREATE TABLE {database}.t (id INT PRIMARY KEY)")
+    stop, committed = threading.Event(), [0]
+
+    def write() -> None:
+        with closing(mysql.connect(database=database)) as writer, writer.cursor() as cursor:
+            while not stop.is_set():
+                cursor.execute("INSERT INTO t VALUES (%s)", (committed[0],))
+                committed[0] += 1
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    try:
+        with closing(mysql.connect(mysql.reader)) as reader:
+            statement = server_version(reader).status_statement
+            for _ in range(50):
+                at_least, mark = committed[0], status(reader, statement)
+                file, position = open_positioned_snapshot(reader, *mark)
+                assert (file, position) >= mark
+                assert rows(reader, f"{database}.t") >= at_least
+    finally:
+        stop.set()
+        thread.join()
+
+
+@pytest.mark.parametrize("mysql", ["mariadb"], indirect=True)
+def test_a_mark_that_lies_ahead_of_mariadb_is_told(mysql: MySqlServer):
+    with closing(mysql.connect(mysql.reader)) as reader:
+        file, position = status(reader, server_version(reader).status_statement)
+        with pytest.raises(SourceUnavailable, match=rf"{file}:{position + 1} .*did not become visible in 0\.05 s"):
+            open_positioned_snapshot(reader, file, position + 1, deadline_s=0.05)
+        with pytest.raises(SourceUnavailable, match=r"ends in no number"):
+            open_positioned_snapshot(reader, "binlog", 4, deadline_s=0.05)

@@ -1,0 +1,128 @@
+"""Broken connections, damaged events, servers without checksums, rows that no column list shows."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+import numpy as np
+import pytest
+
+from datasources.errors import RecordError, SourceUnavailable
+from datasources.mysql.binlog import Capture, DumpRequest, RowBatch, XaChange, XaOutcome, open_dump
+from datasources.mysql.binlog.blocks import EventBlock
+from datasources.mysql.binlog.checksums import check_events
+from datasources.mysql.binlog.event_types import EventType
+from tests.support.mysql_binlog import everything, images, position, read_changes, reader_at, rows_of
+from tests.support.mysql_server import MySqlServer, every_mysql, every_server
+
+pytestmark = pytest.mark.mysql
+
+
+@every_mysql
+def test_a_killed_dump_by_gtid_ends_with_an_error_and_goes_on_where_it_was(mysql: MySqlServer):
+    database = mysql.create_database("killed")
+    mysql.execute(f"CREATE TABLE {database}.t (id INT PRIMARY KEY)")
+    read_already = mysql.execute("SELECT @@GLOBAL.gtid_executed")[0][0]
+    mysql.execute(f"INSERT INTO {database}.t VALUES (1)")
+    mysql.execute(f"INSERT INTO {database}.t VALUES (2)")
+    with closing(reader_at(mysql, read_already, everything(database), is_bounded=False)) as reader:
+        changes = iter(reader)
+        found: list[int] = []
+        while len(found) < 2:
+            found += [row["id"] for _, row in images([next(changes)])]
+        assert found == [1, 2]
+        mine = mysql.execute(
+            "SELECT ID FROM information_schema.PROCESSLIST WHERE COMMAND LIKE 'Binlog Dump%' ORDER BY ID DESC LIMIT 1"
+        )[0][0]
+        mysql.execute(f"KILL {mine}")
+        with pytest.raises(SourceUnavailable, match="goes on where it stopped"):
+            list(changes)
+        stopped = reader.position
+    mysql.execute(f"INSERT INTO {database}.t VALUES (3)")
+    assert [row["id"] for _, row in images(read_changes(mysql, stopped, everything(database)))] == [3]
+
+
+def test_a_server_that_says_nothing_for_too_long_is_reported(mysql: MySqlServer):
+    start = position(mysql)
+    request = DumpRequest(
+        start=start, server_id=77_002, replica_uuid="2" * 8 + "-2222-2222-2222-" + "2" * 12, heartbeat_s=60
+    )
+    packets = open_dump(mysql.connect(mysql.reader, read_timeout=1), request)
+    with closing(packets), pytest.raises(SourceUnavailable, match="not even a heartbeat"):
+        list(packets.blocks())
+
+
+@every_server
+def test_a_damaged_event_is_found_by_its_checksum(mysql: MySqlServer):
+    database = mysql.create_database("damaged")
+    mysql.execute(f"CREATE TABLE {database}.t (id INT PRIMARY KEY)")
+    start = position(mysql)
+    mysql.execute(f"INSERT INTO {database}.t VALUES (1)")
+    request = DumpRequest(
+        start=start, server_id=77_001, replica_uuid="1" * 8 + "-1111-1111-1111-" + "1" * 12, is_bounded=True
+    )
+    with closing(open_dump(mysql.connect(mysql.reader), request)) as packets:
+        block = next(block for block in packets.blocks() if EventType.TABLE_MAP in block.types)
+        check_events(block, start)
+        (rows,) = np.flatnonzero(np.isin(block.types, [EventType.WRITE_ROWS, EventType.WRITE_ROWS_V1]))
+        data = block.data.copy()
+        data[block.ends[rows] - 5] ^= 1
+        with pytest.raises(RecordError, match=f"behind {start} does not match its checksum"):
+            check_events(EventBlock(data=data, starts=block.starts, ends=block.ends), start)
+
+
+@every_server
+def test_a_server_that_writes_no_checksums_is_read_and_so_is_the_change_between_both(mysql: MySqlServer):
+    database = mysql.create_database("unchecked")
+    mysql.execute(f"CREATE TABLE {database}.t (id INT PRIMARY KEY, v VARCHAR(9))")
+    before = position(mysql)
+    mysql.execute(f"INSERT INTO {database}.t VALUES (1, 'with')")
+    with mysql.settings(binlog_checksum="NONE"):
+        inside = position(mysql)
+        mysql.execute(f"INSERT INTO {database}.t VALUES (2, 'without')")
+    mysql.execute(f"INSERT INTO {database}.t VALUES (3, 'with')")
+    end = position(mysql)
+    for start, expected in ((before, [1, 2, 3]), (inside, [2, 3])):
+        with closing(reader_at(mysql, start, everything(database))) as reader:
+            assert [row["id"] for _, row in images(list(reader))] == expected
+            assert reader.position == end
+
+
+@every_mysql
+def test_compressed_xa_transactions_are_held_back_too(mysql: MySqlServer):
+    database = mysql.create_database("xa")
+    mysql.execute(f"CREATE TABLE {database}.t (id INT PRIMARY KEY)")
+    start = position(mysql)
+    name = f"'{database}'"
+    mysql.execute(
+        "SET binlog_transaction_compression = ON",
+        f"XA START {name}",
+        f"INSERT INTO {database}.t VALUES (1)",
+        f"XA END {name}",
+        f"XA PREPARE {name}",
+        f"XA ROLLBACK {name}",
+        f"INSERT INTO {database}.t VALUES (2)",
+    )
+    end = position(mysql)
+    with closing(reader_at(mysql, start, everything(database))) as reader:
+        changes = list(reader)
+        assert reader.position == end
+    outcomes = [change.outcome for change in changes if isinstance(change, XaChange)]
+    assert outcomes == [XaOutcome.PREPARED, XaOutcome.ROLLED_BACK]
+    assert [row["id"] for _, row in images(changes)] == [2]
+
+
+@every_server
+def test_columns_that_were_asked_for_are_all_that_is_decoded(mysql: MySqlServer):
+    database = mysql.create_database("some")
+    mysql.execute(f"CREATE TABLE {database}.t (id INT PRIMARY KEY, secret VARCHAR(9), g INT AS (id + 1), n INT)")
+    start = position(mysql)
+    mysql.execute(f"INSERT INTO {database}.t (id, secret, n) VALUES (1, 'x', NULL), (2, NULL, 5)")
+
+    def capture(name: str, _table: str) -> Capture | None:
+        return Capture(columns=frozenset({"g", "n", "not_there"})) if name == database else None
+
+    (batch,) = rows_of(read_changes(mysql, start, capture))
+    assert isinstance(batch, RowBatch)
+    assert batch.images.to_pylist() == [{"g": 2, "n": None}, {"g": 3, "n": 5}]
+    assert batch.table.names == ("id", "secret", "g", "n")

@@ -1,0 +1,62 @@
+"""Every code of every character set means what the server's own conversion says."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+import pytest
+
+from datasources.mysql.types.charset_tables import SINGLE_BYTE
+from datasources.mysql.types.charsets import charset_of_collation, decode_bytes
+from tests.support.mysql_server import MySqlServer, every_server
+
+pytestmark = pytest.mark.mysql
+
+MULTI_BYTE = ("big5", "cp932", "eucjpms", "euckr", "gb18030", "gb2312", "gbk", "sjis", "ujis")
+
+
+def _ask(server: MySqlServer, codes: list[bytes], charsets: list[str]) -> dict[str, dict[bytes, str]]:
+    """Return what the server makes of each code that it would store."""
+    meanings: dict[str, dict[bytes, str]] = {}
+    with closing(server.connect(charset="utf8mb4", database=server.create_database("codes"))) as connection:
+        cursor = connection.cursor()
+        cursor.execute("SET sql_mode = ''")
+        cursor.execute("CREATE TABLE t (id INT PRIMARY KEY, b VARBINARY(4))")
+        cursor.execute("INSERT INTO t VALUES " + ", ".join(f"({n}, x'{code.hex()}')" for n, code in enumerate(codes)))
+        for charset in charsets:
+            cursor.execute(
+                f"SELECT id, HEX(CONVERT(b USING {charset})), CONVERT(CONVERT(b USING {charset}) USING utf8mb4) FROM t"
+            )
+            meanings[charset] = {
+                codes[index]: text
+                for index, stored, text in cursor.fetchall()
+                if stored == codes[index].hex().upper() and text and len(text) == 1
+            }
+    return meanings
+
+
+@every_server
+def test_every_byte_means_what_the_server_says(mysql: MySqlServer):
+    meanings = _ask(mysql, [bytes([code]) for code in range(256)], sorted(SINGLE_BYTE))
+    for charset, letters in meanings.items():
+        assert len(letters) > 100
+        assert {code: decode_bytes(code, charset) for code in letters} == letters, charset
+
+
+def test_every_code_of_several_bytes_means_what_the_server_says(mysql: MySqlServer):
+    codes = [bytes([lead, trail]) for lead in range(0x80, 0x100) for trail in range(0x30, 0x100)]
+    codes += [bytes([0x8F, lead, trail]) for lead in range(0xA1, 0xFF) for trail in range(0xA1, 0xFF)]
+    for charset, letters in _ask(mysql, codes, list(MULTI_BYTE)).items():
+        # A question mark is the server's word for a code without a meaning.
+        known = {code: letter for code, letter in letters.items() if letter != "?"}
+        assert len(known) > 6000
+        assert {code: decode_bytes(code, charset) for code in known} == known, charset
+
+
+@every_server
+def test_collation_numbers_are_those_of_the_server(mysql: MySqlServer):
+    source = "COLLATION_CHARACTER_SET_APPLICABILITY" if mysql.is_mariadb else "COLLATIONS"
+    rows = mysql.execute(f"SELECT ID, CHARACTER_SET_NAME FROM information_schema.{source} WHERE ID IS NOT NULL")
+    assert len(rows) > 200
+    for number, charset in rows:
+        assert charset_of_collation(int(number)) == {"utf8": "utf8mb3"}.get(charset, charset)

@@ -1,0 +1,72 @@
+"""What tests of the binlog do: note a position, change tables, read what the binlog says of it."""
+
+from __future__ import annotations
+
+import uuid
+from contextlib import closing
+from typing import Any
+
+from datasources.mysql.binlog import (
+    BinlogPosition,
+    Capture,
+    Change,
+    ChangeReader,
+    DumpRequest,
+    RowBatch,
+    StopRule,
+    open_dump,
+)
+from tests.support.mysql_server import MySqlServer
+
+__all__ = ["everything", "images", "position", "read_changes", "reader_at", "rows_of"]
+
+
+def position(server: MySqlServer) -> BinlogPosition:
+    """Return the end of the server's binlog."""
+    statement = "SHOW BINLOG STATUS" if server.is_mariadb else "SHOW BINARY LOG STATUS"
+    if server.version.value == "8.0":
+        statement = "SHOW MASTER STATUS"
+    row = server.execute(statement)[0]
+    return BinlogPosition(str(row[0]), int(row[1]))
+
+
+def everything(database: str) -> Any:
+    """Capture all tables of a database."""
+    return lambda name, _table: Capture() if name == database else None
+
+
+def reader_at(
+    server: MySqlServer,
+    start: BinlogPosition | str,
+    capture: Any,
+    *,
+    stop: StopRule | None = None,
+    is_bounded: bool = True,
+    released: frozenset[BinlogPosition] = frozenset(),
+    **settings: Any,
+) -> ChangeReader:
+    """Open a reader; its connection closes with it."""
+    connection = server.connect(server.reader, read_timeout=30, **settings)
+    server_id = 100_000 + uuid.uuid4().int % 1_000_000
+    request = DumpRequest(start=start, server_id=server_id, replica_uuid=str(uuid.uuid4()), is_bounded=is_bounded)
+    return ChangeReader(open_dump(connection, request), start=start, capture=capture, stop=stop, released=released)
+
+
+def read_changes(server: MySqlServer, start: BinlogPosition | str, capture: Any, **how: Any) -> list[Change]:
+    """Return what the binlog says from a position to its end."""
+    with closing(reader_at(server, start, capture, **how)) as reader:
+        return list(reader)
+
+
+def rows_of(changes: list[Change]) -> list[RowBatch]:
+    """Return the batches of rows among changes."""
+    return [change for change in changes if isinstance(change, RowBatch)]
+
+
+def images(changes: list[Change], table: str | None = None) -> list[tuple[str, dict[str, Any]]]:
+    """Return row kind and values of each image, in order."""
+    found = []
+    for batch in rows_of(changes):
+        if table in (None, batch.table.table):
+            found += list(zip(batch.row_kinds().to_pylist(), batch.images.to_pylist(), strict=True))
+    return found
