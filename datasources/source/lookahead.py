@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from datasources.errors import ExpressionError, RecordError
 from datasources.source.abilities import ScanStrategy
-from datasources.source.reader import Chunk, SplitReaderFactory
+from datasources.source.batch_state import State
+from datasources.source.reader import Chunk, SplitReaderFactory, SupportsBatchState
 from datasources.source.rowtime import RowTimes
 from datasources.source.split import SplitId
 
@@ -47,6 +48,10 @@ class Lookahead(Protocol):
 
         A candidate beyond the ceiling is none.
         """
+        ...
+
+    def bind(self, state: State) -> None:
+        """Read from now on behind the batch with this state. When called: only for a connector that keeps one."""
         ...
 
 
@@ -94,6 +99,11 @@ class ReaderLookahead:
             )
             for split, found in parts.items()
         }
+
+    def bind(self, state: State) -> None:
+        """Read from now on behind the batch with this state."""
+        assert isinstance(self._factory, SupportsBatchState)
+        self._factory = self._factory.for_batch(state)
 
     def _chunks(self, ranges: Mapping[SplitId, tuple[int, int]]) -> Iterator[tuple[SplitId, Chunk]]:
         if isinstance(self._factory, SupportsPeek):

@@ -27,6 +27,7 @@ deltas; one that would be long is its smallest value, a width and bytes in base6
     turn        null, or the column of `turn`: where each split's processing time begins
     parts       only where the scan has several time attributes: for each the column of its watermark. A split that is
                 not known to have several has the same in all
+    state       only where the connector keeps more than positions (`batch_state`): a JSON object of its own
     strategy, schema, subscription   what the checkpoint was written with, as text or fingerprint
 
 Version 1 had neither `allowed` nor `processing` nor `turn`.
@@ -39,6 +40,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from datasources.errors import OffsetError
+from datasources.source.batch_state import State
 from datasources.source.offset_codec import (
     decode_column,
     decode_names,
@@ -81,6 +83,7 @@ class Offset:
     allowed_ms: int | None = None
     is_processing: bool = False
     identity: Identity
+    state: State | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the offset as JSON primitives with sorted keys; equal offsets give equal results."""
@@ -116,6 +119,8 @@ class Offset:
                 encode_column([s.parts_ms[n] if s.parts_ms else s.watermark_ms for s in columns])
                 for n in range(attributes)
             ]
+        if self.state is not None:
+            raw["state"] = dict(self.state)
         return dict(sorted(raw.items()))
 
     @classmethod
@@ -156,6 +161,7 @@ def _decode(raw: Mapping[str, Any]) -> Offset:
             schema=require_text(raw["schema"]),
             subscription=require_text(raw["subscription"]),
         ),
+        state=_optional_object(raw.get("state")),
     )
 
 
@@ -197,6 +203,12 @@ def _decode_splits(raw: Mapping[str, Any]) -> tuple[SplitProgress, ...]:
 
 def _optional(value: object) -> int | None:
     return None if value is None else require_int(value)
+
+
+def _optional_object(value: object) -> State | None:
+    if value is not None and not isinstance(value, Mapping):
+        raise TypeError(f"{value!r} stands where an object belongs")
+    return value
 
 
 def _require_bool(value: object) -> bool:

@@ -21,6 +21,8 @@ from typing import Any
 
 from datasources.source.abilities import ProcessingTime
 from datasources.source.admission import share_budget
+from datasources.source.batch_state import State
+from datasources.source.batch_states import BatchStates
 from datasources.source.discovery import Discovery
 from datasources.source.enumerator import SplitEnumerator
 from datasources.source.heartbeat import HeartbeatRule
@@ -31,6 +33,7 @@ from datasources.source.mailbox import ReportMailbox
 from datasources.source.offset import Offset, split_sort_key
 from datasources.source.peer_talk import PeerTalk
 from datasources.source.peers import PeerExchange, Publication
+from datasources.source.planned_splits import backlog_of, planned, with_pauses
 from datasources.source.planner_settings import PlannerSettings
 from datasources.source.positional import MOST_ROWS, end_of_allowed
 from datasources.source.processing_time import has_turned, require_no_return, turns_of
@@ -38,7 +41,7 @@ from datasources.source.settlement import ScanWatermark, Settled, Settlement
 from datasources.source.source_view import SourceView
 from datasources.source.source_watermark import SourceWatermark, source_watermark, with_unread
 from datasources.source.split import SplitBounds, SplitId, SplitProgress
-from datasources.source.split_alignment import AlignedShares, SplitAligner
+from datasources.source.split_alignment import AlignedShares, open_aligner
 from watermark import Clock, SplitStatus
 
 __all__ = ["BatchPlanner", "PlannerSettings"]
@@ -89,7 +92,8 @@ class BatchPlanner:
         self._settings = settings
         self._clock = clock
         self._talk = PeerTalk(peers, settings)
-        self._aligner = _aligner(settings, lookahead, clock)
+        self._aligner = open_aligner(settings.alignment, lookahead, clock)
+        self._states = BatchStates(enumerator, lookahead if self._aligner else None)
         self._idleness = SplitIdleness(timeout_ms=settings.idle_timeout_ms, clock=clock)
         self._discovery = Discovery(
             enumerator,
@@ -132,7 +136,8 @@ class BatchPlanner:
             )
             for split in sorted(starts, key=split_sort_key)
         )
-        return Offset(sequence=0, run=0, splits=splits, identity=self._settings.identity)
+        state = self._states.initial()
+        return Offset(sequence=0, run=0, splits=splits, identity=self._settings.identity, state=state)
 
     def cap_available_now(self) -> None:
         """From now on plan nothing beyond what the source holds at this moment (Trigger.AvailableNow)."""
@@ -164,26 +169,29 @@ class BatchPlanner:
         settled = self._settle(start)
         found = self._discovery.update(settled.splits, self._capped(bounds), capped=self._cap is not None)
         settled = self._settled = replace(settled, splits=found)
-        splits = self._with_status(found, bounds)
+        splits = self._states.with_promises(settled, self._with_status(found, bounds))
         is_processing = has_turned(self._settings.processing_time, start, splits)
-        backlog = _backlog(splits, self._capped(bounds))
-        aligned = self._share(splits, backlog, budget_rows, start.sequence, is_processing=is_processing)
+        backlog = backlog_of(splits, self._capped(bounds))
+        aligned, state = self._admit(
+            settled.state, splits, backlog, budget_rows, start.sequence, is_processing=is_processing
+        )
         watermark = self._watermark(
             with_unread(splits, aligned.unread_ms), settled.stamped_ms, is_processing=is_processing
         )
-        if first and self._aligner is not None:
-            aligned = aligned.without_data()  # the first batch is for meeting: the sources of a query begin together
+        if first and self._aligner is not None:  # the first batch is for meeting: sources begin together
+            aligned, state = aligned.without_data(), self._states.at_rest(settled.state, splits)
         self._talk.say(aligned, watermark, is_processing=is_processing)
         self._view.note_decision(aligned, is_idle=watermark.is_idle)
         combined = watermark.combined_ms if self._settings.has_watermark else None
         if not aligned.shares and not self._carries(start, splits, combined, settled.stamped_ms, first=first):
-            self._view.note_settled(start, _with_pauses(splits, aligned.paused), is_processing=is_processing)
-            if not any(backlog.values()) and not self._awaits(splits, combined, settled.stamped_ms):
+            self._view.note_settled(start, with_pauses(splits, aligned.paused), is_processing=is_processing)
+            if state is None and not any(backlog.values()) and not self._awaits(splits, combined, settled.stamped_ms):
                 self._rest = _Rest(sequence=start.sequence, bounds=bounds, until_ns=self._rest_until(watermark))
             return start
         if not aligned.shares:
             self._heartbeats.planned()
-        return self._offset(start, splits, aligned, combined, settled.stamped_ms, is_processing=is_processing)
+        batch = self._offset(start, splits, aligned, combined, settled.stamped_ms, is_processing=is_processing)
+        return replace(batch, state=state)
 
     def poll_delay_ns(self) -> int:
         """Return how long to wait before planning again, so that the source is not asked too often.
@@ -200,7 +208,7 @@ class BatchPlanner:
 
     def table(self, offset: Offset, *, most_splits: int) -> dict[str, Any]:
         """Return the state of the source at `offset` as JSON primitives (see `SourceView`)."""
-        return self._view.table(offset, most_splits=most_splits)
+        return {**self._view.table(offset, most_splits=most_splits), **self._states.progress()}
 
     def close(self) -> None:
         """Release the enumerator's connections."""
@@ -209,13 +217,14 @@ class BatchPlanner:
     def _adopt(self, start: Offset) -> None:
         require_same_identity(start.identity, self._settings)
         require_no_return(self._settings.processing_time, start)
+        self._states.resume(start.state)
         self._run = start.run + 1
         for split in start.splits:
             self._idleness.restore(split.split, planned_end=split.end, moved_ms=split.moved_ms)
 
     def _settle(self, start: Offset) -> Settled:
         if self._settled is None or self._settled.sequence != start.sequence:
-            self._settled = self._settlement.settle(start)
+            self._settled = self._states.settle(self._settlement.settle(start))
         return self._settled
 
     def _watermark(
@@ -231,6 +240,23 @@ class BatchPlanner:
             idle_since_ms=max(idle_since, default=None) if self._settings.advances_when_idle else None,
             is_processing=is_processing,
         )
+
+    def _admit(  # noqa: PLR0913 - what admission looks at
+        self,
+        state: State | None,
+        splits: tuple[SplitProgress, ...],
+        backlog: Mapping[SplitId, int],
+        budget_rows: int | None,
+        turn: int,
+        *,
+        is_processing: bool,
+    ) -> tuple[AlignedShares, State | None]:
+        """Return what each split reads, and the state of a connector that keeps one: then it divides the budget."""
+        room = AlignedShares(shares=backlog)
+        if self._states.is_aligned(state):
+            budget = budget_rows if state is None else None
+            room = self._share(splits, backlog, budget, turn, is_processing=is_processing)
+        return self._states.admit(room, state, splits, budget_rows)
 
     def _share(
         self,
@@ -317,6 +343,8 @@ class BatchPlanner:
         first: bool,
     ) -> bool:
         """Whether a batch without data is due."""
+        if self._states.is_due:
+            return True
         if not self._settings.has_watermark:
             return False
         if first:
@@ -346,14 +374,14 @@ class BatchPlanner:
         *,
         is_processing: bool,
     ) -> Offset:
-        planned = tuple(
-            _planned(s, aligned.shares.get(s.split, 0), is_processing=is_processing)
-            for s in _with_pauses(splits, aligned.paused)
+        splits = tuple(
+            planned(s, aligned.shares.get(s.split, 0), is_processing=is_processing)
+            for s in with_pauses(splits, aligned.paused)
         )
         return Offset(
             sequence=start.sequence + 1,
             run=self._run or 1,
-            splits=planned,
+            splits=splits,
             combined_ms=combined,
             stamped_ms=stamped,
             ceiling_ms=self._ceiling_ms(),
@@ -367,31 +395,3 @@ class BatchPlanner:
 
     def _wall_ms(self) -> int:
         return self._clock.now_us() // 1_000
-
-
-def _planned(split: SplitProgress, rows: int, *, is_processing: bool) -> SplitProgress:
-    if not rows and not is_processing:
-        return split
-    return replace(split, end=split.end + rows, turn=None if is_processing else split.turn)  # the turn is behind us
-
-
-def _with_pauses(splits: tuple[SplitProgress, ...], paused: frozenset[SplitId]) -> tuple[SplitProgress, ...]:
-    if not paused:
-        return splits
-    return tuple(replace(s, status=SplitStatus.PAUSED) if s.split in paused else s for s in splits)
-
-
-def _aligner(settings: PlannerSettings, lookahead: Lookahead | None, clock: Clock) -> SplitAligner | None:
-    if settings.alignment is None:
-        return None
-    assert lookahead is not None
-    return SplitAligner(settings.alignment, lookahead, clock)
-
-
-def _backlog(splits: tuple[SplitProgress, ...], bounds: Mapping[SplitId, SplitBounds]) -> dict[SplitId, int]:
-    waiting = {}
-    for split in splits:
-        if split.split in bounds:
-            end = bounds[split.split].end_exclusive
-            waiting[split.split] = (end if split.limit is None else min(end, split.limit)) - split.end
-    return waiting

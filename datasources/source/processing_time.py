@@ -38,7 +38,12 @@ def has_turned(mode: ProcessingTime, start: Offset, splits: Sequence[SplitProgre
     """
     if mode is ProcessingTime.NEVER:
         return False
-    return start.is_processing or all(split.turn is None or split.end >= split.turn for split in splits)
+    return start.is_processing or all(_is_behind_turn(split) for split in splits)
+
+
+def _is_behind_turn(split: SplitProgress) -> bool:
+    is_finished = split.limit is not None and split.end >= split.limit
+    return split.turn is None or split.end >= split.turn or is_finished
 
 
 def require_no_return(mode: ProcessingTime, start: Offset) -> None:

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, Self, runtime_checkable
 
 import pyarrow as pa
 
+from datasources.source.batch_state import State
 from datasources.source.split import SplitId
 
-__all__ = ["Chunk", "ReadCounts", "SplitReader", "SplitReaderFactory"]
+__all__ = [
+    "Chunk",
+    "RangeEnd",
+    "ReadCounts",
+    "SplitReader",
+    "SplitReaderFactory",
+    "SupportsBatchState",
+    "SupportsRangeEnd",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +47,10 @@ class Chunk:
         position: gives the position of a row in its split.
         counts_before: gives the part of `counts` that was met before a row; None = all of it was.
         first_row: gives the first row of the record that a row belongs to, where a record has several rows: they are
-            consecutive and have one position. None = every row is a record of its own.
+            consecutive and have one position. Negative: the record began in an earlier chunk, so it is read whole.
+            None = every row is a record of its own.
+        is_unordered: the rows say nothing about those that follow, as those of a table do not: they have an event time
+            but do not move the watermark.
     """
 
     columns: pa.RecordBatch
@@ -47,10 +59,24 @@ class Chunk:
     position: Callable[[int], int]
     counts_before: Callable[[int], ReadCounts] | None = None
     first_row: Callable[[int], int] | None = None
+    is_unordered: bool = False
 
     def record_start(self, row: int) -> int:
         """Return the first row of the record that a row belongs to."""
         return row if self.first_row is None else self.first_row(row)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RangeEnd:
+    """Where a range really ended, by a rule that its batch's state holds.
+
+    Attributes:
+        position: the first position that was not read; may lie beyond the planned end, where a record began before it.
+        note: what the driver needs to know to plan from there; the same for every reading of the range.
+    """
+
+    position: int
+    note: str | None = None
 
 
 class SplitReader(Protocol):
@@ -84,4 +110,22 @@ class SplitReaderFactory(Protocol):
 
     def open(self, *, only: frozenset[str] | None = None) -> SplitReader:
         """Return a reader. With `only`, columns outside of it may be left null: they are not looked at."""
+        ...
+
+
+@runtime_checkable
+class SupportsRangeEnd(Protocol):
+    """A reader whose ranges end by the records, not by the planned position alone."""
+
+    def range_end(self, split: SplitId) -> RangeEnd:
+        """Return where the range of a split ended. When called: after `read` of that split was exhausted."""
+        ...
+
+
+@runtime_checkable
+class SupportsBatchState(Protocol):
+    """A reader factory whose readers need the state of the batch that they read (see `batch_state`)."""
+
+    def for_batch(self, state: State) -> Self:
+        """Return a copy that reads the batch with this state."""
         ...

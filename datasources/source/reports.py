@@ -30,12 +30,13 @@ class SplitReport:
         parts_ms: that of each time attribute, where there are several.
         stamp_ms: the largest stamp that the task put on a row; None = none.
         next_ms: the candidate of the record that stopped the task (alignment); None = it read the whole range.
-        rows: data rows read, late ones included; not counted by a source without watermark.
+        rows: data rows read, late ones included.
         late_rows: how many of them had a rowtime at or below their stamp.
         max_lateness_ms: by how much at most.
         null_rowtime_rows: rows whose rowtime was null.
         ahead_rows: candidates beyond `watermark.max-ahead`, which did not move the watermark.
         bad, null_value, lost: records that did not become ordinary rows.
+        note: what else the connector's reader knows at the end of the range; None = nothing, or it did not get there.
     """
 
     sequence: int
@@ -53,6 +54,7 @@ class SplitReport:
     null_value: int = 0
     lost: int = 0
     parts_ms: tuple[int | None, ...] = ()
+    note: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the report as JSON primitives."""
@@ -66,7 +68,7 @@ class SplitReport:
         parts = raw["parts_ms"]
         is_list = isinstance(parts, list | tuple) and all(part is None or type(part) is int for part in parts)
         report = cls(**{**raw, "parts_ms": tuple(parts) if is_list else ()})
-        is_text = isinstance(report.split, str)
+        is_text = isinstance(report.split, str) and isinstance(report.note, str | None)
         if (
             not is_list
             or not is_text
@@ -87,10 +89,11 @@ class SplitReport:
             f"The source's data changed under the query; start from a new checkpoint."
         )
 
-    def _story(self) -> tuple[int | None, ...]:
-        return (self.position, self.watermark_ms, self.stamp_ms, self.rows, self.late_rows, *self.parts_ms)
+    def _story(self) -> tuple[int | str | None, ...]:
+        numbers = (self.position, self.watermark_ms, self.stamp_ms, self.rows, self.late_rows)
+        return (*numbers, self.note, *self.parts_ms)
 
 
 _NAMES = {field.name: None for field in fields(SplitReport)}.keys()  # in order, and comparable as a set
 _OPTIONAL = frozenset({"watermark_ms", "stamp_ms", "next_ms"})
-_NUMBERS = tuple(name for name in _NAMES if name not in ("split", "parts_ms"))
+_NUMBERS = tuple(name for name in _NAMES if name not in ("split", "parts_ms", "note"))

@@ -70,6 +70,8 @@ def stop_of(chunk: Chunk, times: EventTimes, allowed_us: int | None) -> Stop | N
     if allowed_us is None:
         return None
     row = first_beyond(times.candidates_us, times.candidates_valid, allowed_us)
+    while row is not None and chunk.record_start(times.chunk_row(row)) < 0:
+        row = _next_beyond(times, row, allowed_us)
     if row is None:
         return None
     first = chunk.record_start(times.chunk_row(row))
@@ -80,6 +82,12 @@ def stop_of(chunk: Chunk, times: EventTimes, allowed_us: int | None) -> Stop | N
         if times.candidates_valid is None or times.candidates_valid[other]:
             largest = max(largest, int(times.candidates_us[other]))
     return Stop(chunk_row=first, candidate_us=largest)
+
+
+def _next_beyond(times: EventTimes, row: int, allowed_us: int) -> int | None:
+    valid = times.candidates_valid
+    rest = first_beyond(times.candidates_us[row + 1 :], None if valid is None else valid[row + 1 :], allowed_us)
+    return None if rest is None else row + 1 + rest
 
 
 class RowTimes:
@@ -128,7 +136,7 @@ class RowTimes:
             columns = columns.filter(pa.array(valid))
             rowtimes = [evaluator.event_time_us(columns) for evaluator in self._rowtimes]
         earliest_us, earliest_valid = _earliest(rowtimes)
-        ahead, candidates = self._candidates_of(columns)
+        ahead, candidates = (0, self._nothing(columns)) if chunk.is_unordered else self._candidates_of(columns)
         (first_us, first_valid), *further = candidates
         return EventTimes(
             columns=columns,
@@ -151,6 +159,10 @@ class RowTimes:
             total += ahead
             found.append((values, valid))
         return total, found
+
+    def _nothing(self, columns: pa.RecordBatch) -> list[_Times]:
+        rows = columns.num_rows
+        return [(np.zeros(rows, np.int64), np.zeros(rows, np.bool_)) for _ in self._candidates]
 
     def _null_error(self, chunk: Chunk, rowtimes: Sequence[_Times], row: int) -> RecordError:
         nulls = [

@@ -4,13 +4,15 @@ A report may be missing for every batch: a LIMIT, a batch without an action, a l
 range is read again. Without alignment only the watermark at its end is unknown, and the next task finds it out on its
 way (once; the second time it is read here, so that what is read again never grows). With alignment even the position
 is unknown, because the range may have ended early; the planner cannot go on without it, so it is read here at once.
+The same holds for a connector with a state, whose ranges end by their records.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 
+from datasources.source.batch_state import RangeFacts, State
 from datasources.source.combine import bound_us, to_ms, to_us
 from datasources.source.mailbox import ReportMailbox
 from datasources.source.offset import Offset
@@ -35,11 +37,15 @@ class Settled:
         sequence: of the batch.
         splits: with `start` = `end` = the next position to read.
         stamped_ms: the largest stamp that surely went out; None = none.
+        state: the connector's, if it keeps one: the batch's, until the connector settled it.
+        ranges: where a connector with a state wants to know it: what was read of each split.
     """
 
     sequence: int
     splits: tuple[SplitProgress, ...]
     stamped_ms: int | None
+    state: State | None = None
+    ranges: Mapping[SplitId, RangeFacts] = field(default_factory=dict)
 
 
 class Settlement:
@@ -78,31 +84,49 @@ class Settlement:
         """
         reports = self._mailbox.take(batch.sequence)
         self._totals.add(reports.values())
-        splits = tuple(self._settle_split(batch, split, reports.get(split.split)) for split in batch.splits)
+        ranges: dict[SplitId, RangeFacts] = {}
+        splits = tuple(self._settle_split(batch, split, reports.get(split.split), ranges) for split in batch.splits)
         stamps = [r.stamp_ms for r in reports.values() if r.stamp_ms is not None]
         known = [ms for ms in (batch.stamped_ms, batch.combined_ms, *stamps) if ms is not None]
-        return Settled(sequence=batch.sequence, splits=splits, stamped_ms=max(known, default=None))
+        return Settled(
+            sequence=batch.sequence,
+            splits=splits,
+            stamped_ms=max(known, default=None),
+            state=batch.state,
+            ranges=ranges,
+        )
 
-    def _settle_split(self, batch: Offset, split: SplitProgress, report: SplitReport | None) -> SplitProgress:
+    def _settle_split(
+        self, batch: Offset, split: SplitProgress, report: SplitReport | None, ranges: dict[SplitId, RangeFacts]
+    ) -> SplitProgress:
         if report is not None:
+            if split.rows:
+                ranges[split.split] = RangeFacts(position=report.position, rows=report.rows, note=report.note)
             if report.next_ms is not None and self._note_stop is not None:
                 self._note_stop(split.split, report.position, report.next_ms)
             return split.moved_to(
                 report.position, known_at=report.position, watermark_ms=report.watermark_ms, parts_ms=report.parts_ms
             )
+        if batch.state is not None and split.rows:
+            return self._settle_lost(batch, split, ranges)
         moved = replace(split, start=split.end)
         if not self._has_watermark:
             return replace(moved, known_at=split.end)
         if split.rows and (self._is_aligned or batch.allowed_ms is not None):
-            end = self._scan_again(batch, split, split.end)
-            if end.next_us is not None and self._note_stop is not None:
-                self._note_stop(split.split, end.position, end.next_us // 1_000)
-            return _known(split.moved_to(end.position, known_at=end.position, watermark_ms=None), end)
+            return self._settle_lost(batch, split, ranges)
         if split.known_at == split.start:
             return moved
         # Missing for the second time: read the older range here, so that what is read again never grows.
         end = self._scan_again(batch, split, split.start)
         return replace(_known(moved, end), known_at=split.start)
+
+    def _settle_lost(self, batch: Offset, split: SplitProgress, ranges: dict[SplitId, RangeFacts]) -> SplitProgress:
+        """Settle a range without a report whose end the records decide: nothing can be planned before it is known."""
+        end = self._scan_again(batch, split, split.end)
+        if end.next_us is not None and self._note_stop is not None:
+            self._note_stop(split.split, end.position, end.next_us // 1_000)
+        ranges[split.split] = RangeFacts(position=end.position, rows=None, note=end.note)
+        return _known(split.moved_to(end.position, known_at=end.position, watermark_ms=None), end)
 
     def _scan_again(self, batch: Offset, split: SplitProgress, end: int) -> ScanEnd:
         """Read [known_at, end): what lies before the batch was read whole, what lies in it may have been stopped."""
@@ -113,6 +137,7 @@ class Settlement:
             watermark_us=to_us(split.watermark_ms),
             parts_us=tuple(map(to_us, split.parts_ms)),
             ceiling_us=bound_us(batch.ceiling_ms),
+            state=batch.state,
         )
         found = ScanEnd(position=split.start, watermark_us=wanted.watermark_us, parts_us=wanted.parts_us)
         if wanted.start < wanted.end:

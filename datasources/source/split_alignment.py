@@ -32,7 +32,7 @@ from datasources.source.split import SplitId, SplitProgress
 from datasources.source.waiting_split import WaitingSplit
 from watermark import Clock
 
-__all__ = ["AlignedShares", "SplitAligner"]
+__all__ = ["AlignedShares", "SplitAligner", "open_aligner"]
 
 _NS_PER_MS = 1_000_000
 
@@ -248,3 +248,11 @@ def _least(*values: int | None) -> int | None:
 
 def _larger(one: int | None, other: int | None) -> int | None:
     return other if one is None else one if other is None else max(one, other)
+
+
+def open_aligner(alignment: Alignment | None, lookahead: Lookahead | None, clock: Clock) -> SplitAligner | None:
+    """Return the aligner of a source; None if it is not aligned."""
+    if alignment is None:
+        return None
+    assert lookahead is not None
+    return SplitAligner(alignment, lookahead, clock)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from datasources.source.abilities import LateRows, ScanStrategy
 from datasources.source.combine import to_ms
-from datasources.source.reader import Chunk, ReadCounts
+from datasources.source.reader import Chunk, RangeEnd, ReadCounts
 from datasources.source.reports import SplitReport
 from datasources.source.rowtime import EventTimes, RowTimes, stop_of
 from watermark import EmitStrategy, combined_stamps, late_mask, running_watermarks
@@ -141,12 +141,18 @@ class SplitRun:
         last = np.array([self._running.watermark_us], dtype=np.int64)
         return int(combined_stamps(last, self._task.others_us, self._plan.floor_us)[0])
 
-    def report(self) -> SplitReport:
-        """Return what the driver should know."""
+    def report(self, end: RangeEnd | None = None) -> SplitReport:
+        """Return what the driver should know.
+
+        Args:
+            end: where the range ended, if nothing stopped it; None = at its planned end.
+        """
+        planned = self._task.end if end is None else end.position
         return SplitReport(
             sequence=self._plan.sequence,
             split=self._task.split,
-            position=self._task.end if self._stopped_at is None else self._stopped_at,
+            position=planned if self._stopped_at is None else self._stopped_at,
+            note=None if end is None else end.note,
             watermark_ms=to_ms(self._running.watermark_us),
             parts_ms=tuple(map(to_ms, self._running.parts_us)),
             stamp_ms=to_ms(self.final_stamp_us()),

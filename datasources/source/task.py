@@ -22,7 +22,15 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from datasources.source.abilities import RowCondition, ScanStrategy
-from datasources.source.reader import ReadCounts, SplitReader, SplitReaderFactory
+from datasources.source.batch_state import State
+from datasources.source.reader import (
+    RangeEnd,
+    ReadCounts,
+    SplitReader,
+    SplitReaderFactory,
+    SupportsBatchState,
+    SupportsRangeEnd,
+)
 from datasources.source.reports import SplitReport
 from datasources.source.row_filter import RowFilter
 from datasources.source.rowtime import RowTimes, stop_of
@@ -62,6 +70,7 @@ class TaskPlan:
         allowed_us: a split stops before its first record with a larger candidate (alignment); None = no bound.
         is_processing: the source is in processing time: every stamp is the floor, no row is late.
         heartbeat: whether each split closes with a heartbeat row; False in a batch read.
+        state: what the connector decided for the batch, beside positions; None = it needs nothing.
     """
 
     sequence: int
@@ -71,6 +80,7 @@ class TaskPlan:
     allowed_us: int | None = None
     is_processing: bool = False
     heartbeat: bool = True
+    state: State | None = None
 
 
 class TaskReader:
@@ -101,7 +111,7 @@ class TaskReader:
 
         The call is made only if the consumer took everything.
         """
-        reader = self._factory.open()
+        reader = _factory_for(self._factory, plan.state).open()
         try:
             if self._strategy is None:
                 yield from self._plain_run(plan, reader, report)
@@ -115,19 +125,22 @@ class TaskReader:
     ) -> Iterator[pa.RecordBatch]:
         reports = []
         for task in plan.splits:
-            counts = ReadCounts()
+            counts, rows_read = ReadCounts(), 0
             for chunk in reader.read(task.split, task.start, task.end):
-                counts = counts + chunk.counts
+                counts, rows_read = counts + chunk.counts, rows_read + chunk.columns.num_rows
                 rows = chunk.columns if self._filter is None else self._filter.plain(chunk)
                 if rows.num_rows or self._filter is None:
                     yield self._stamped.plain(rows)
+            end = _end_of(reader, task.split, task.end)
             reports.append(
                 SplitReport(
                     sequence=plan.sequence,
                     split=task.split,
-                    position=task.end,
+                    position=end.position,
+                    note=end.note,
                     watermark_ms=None,
                     stamp_ms=None,
+                    rows=rows_read,
                     bad=counts.bad,
                     null_value=counts.null_value,
                     lost=counts.lost,
@@ -150,7 +163,7 @@ class TaskReader:
             yield from self._rows(reader, task, run)
             if plan.heartbeat:
                 yield self._stamped.heartbeat(run.final_stamp_us())
-            reports.append(run.report())
+            reports.append(run.report(None if run.has_stopped else _end_of(reader, task.split, task.end)))
         if not plan.splits:
             yield self._stamped.heartbeat(plan.floor_us)
         report(reports)
@@ -206,33 +219,64 @@ class ScanRange:
     ceiling_us: int | None
     allowed_us: int | None = None
     parts_us: tuple[int, ...] = ()
+    state: State | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScanEnd:
-    """What a task that read the range would have reported: the first position it did not read, its candidate."""
+    """What a task that read the range would have reported: the first unread position, its candidate, a note."""
 
     position: int
     watermark_us: int
     next_us: int | None = None
     parts_us: tuple[int, ...] = ()
+    note: str | None = None
 
 
-def scan_watermark(factory: SplitReaderFactory, strategy: ScanStrategy, wanted: ScanRange) -> ScanEnd:
+def scan_watermark(factory: SplitReaderFactory, strategy: ScanStrategy | None, wanted: ScanRange) -> ScanEnd:
     """Read a range without emitting it and return where it ends; only what the watermark needs is decoded."""
-    needed = strategy.columns
-    reader = factory.open(only=needed)
-    times = RowTimes(strategy, ceiling_us=wanted.ceiling_us)
-    running = RunningWatermark(strategy, wanted.watermark_us, wanted.parts_us)
-    position, next_us = wanted.end, None
+    reader = _factory_for(factory, wanted.state).open(only=frozenset() if strategy is None else strategy.columns)
     try:
-        for chunk in reader.read(wanted.split, wanted.start, wanted.end):
-            found = times.of(chunk)
-            stop = stop_of(chunk, found, wanted.allowed_us)
-            running.advance(found if stop is None else times.before(chunk, stop))
-            if stop is not None:
-                position, next_us = chunk.position(stop.chunk_row), stop.candidate_us
-                break
+        if strategy is None:
+            return _plain_scan(reader, wanted)
+        return _watermark_scan(reader, strategy, wanted)
     finally:
         reader.close()
-    return ScanEnd(position=position, watermark_us=running.watermark_us, next_us=next_us, parts_us=running.parts_us)
+
+
+def _plain_scan(reader: SplitReader, wanted: ScanRange) -> ScanEnd:
+    for _ in reader.read(wanted.split, wanted.start, wanted.end):
+        pass
+    end = _end_of(reader, wanted.split, wanted.end)
+    return ScanEnd(position=end.position, watermark_us=wanted.watermark_us, note=end.note)
+
+
+def _watermark_scan(reader: SplitReader, strategy: ScanStrategy, wanted: ScanRange) -> ScanEnd:
+    times = RowTimes(strategy, ceiling_us=wanted.ceiling_us)
+    running = RunningWatermark(strategy, wanted.watermark_us, wanted.parts_us)
+    for chunk in reader.read(wanted.split, wanted.start, wanted.end):
+        found = times.of(chunk)
+        stop = stop_of(chunk, found, wanted.allowed_us)
+        running.advance(found if stop is None else times.before(chunk, stop))
+        if stop is not None:
+            return ScanEnd(
+                position=chunk.position(stop.chunk_row),
+                watermark_us=running.watermark_us,
+                next_us=stop.candidate_us,
+                parts_us=running.parts_us,
+            )
+    end = _end_of(reader, wanted.split, wanted.end)
+    return ScanEnd(position=end.position, watermark_us=running.watermark_us, parts_us=running.parts_us, note=end.note)
+
+
+def _factory_for(factory: SplitReaderFactory, state: State | None) -> SplitReaderFactory:
+    if state is None:
+        return factory
+    assert isinstance(factory, SupportsBatchState), type(factory)
+    return factory.for_batch(state)
+
+
+def _end_of(reader: SplitReader, split: SplitId, planned: int) -> RangeEnd:
+    if isinstance(reader, SupportsRangeEnd):
+        return reader.range_end(split)
+    return RangeEnd(position=planned)

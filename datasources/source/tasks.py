@@ -48,6 +48,7 @@ def plan_tasks(end: Offset, *, has_watermark: bool, most_tasks: int | None = Non
             ceiling_us=bound_us(end.ceiling_ms),
             allowed_us=bound_us(end.allowed_ms),
             is_processing=end.is_processing,
+            state=end.state,
         )
         for group in groups
     ]

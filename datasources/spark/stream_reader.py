@@ -179,7 +179,6 @@ class TidemarkStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def _scan_on_driver(self, wanted: ScanRange) -> ScanEnd:
         source = self._scan.source
-        assert source.strategy is not None
         return scan_watermark(source.reader_factory(), source.strategy, wanted)
 
     # -- on an executor --
