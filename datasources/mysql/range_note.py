@@ -1,0 +1,42 @@
+"""What the reader of a binlog range tells the driver at its end: everything that planning from there needs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from datasources.mysql.binlog import BinlogPosition
+from datasources.mysql.state import place_from_json, place_to_json
+
+__all__ = ["RangeNote"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RangeNote:
+    """The end of a range.
+
+    Attributes:
+        place: file and position.
+        gtids: the transactions of the range, as a set's text; empty = they have no GTIDs.
+        prepared: the XA transactions that are open there.
+    """
+
+    place: BinlogPosition
+    gtids: str
+    prepared: Mapping[str, BinlogPosition]
+
+    def to_text(self) -> str:
+        """Return it as text; equal notes are equal texts."""
+        prepared = {xid: place_to_json(place) for xid, place in self.prepared.items()}
+        raw = {"place": place_to_json(self.place), "gtids": self.gtids, "prepared": prepared}
+        return json.dumps(raw, sort_keys=True, separators=(",", ":"))
+
+    @classmethod
+    def from_text(cls, text: str) -> RangeNote:
+        """Return the note of a text that `to_text` made."""
+        raw = json.loads(text)
+        place = place_from_json(raw["place"])
+        assert place is not None
+        prepared = {xid: place_from_json(each) for xid, each in raw["prepared"].items()}
+        return cls(place=place, gtids=raw["gtids"], prepared={x: p for x, p in prepared.items() if p is not None})

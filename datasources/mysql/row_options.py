@@ -1,0 +1,128 @@
+"""Options of MySQL's rows: columns, values that have no place in Spark, and what stops a query."""
+
+from __future__ import annotations
+
+import enum
+import re
+from typing import Annotated, Final
+
+from pydantic import AfterValidator, Field
+
+from datasources.mysql.binlog import FIRST_POSITION, BinlogPosition
+from datasources.mysql.types import ZeroDates
+from datasources.options import OptionGroup
+
+__all__ = ["MySqlBatchOptions", "MySqlRowOptions", "RewritePolicy", "parse_places", "parse_tables"]
+
+_PLACE: Final = re.compile(r"([^\s,:]+\.[0-9]{6,}):([0-9]+)")
+_TABLE: Final = re.compile(r"([^\s,.`]+)\.([^\s,.`]+)")
+
+
+class RewritePolicy(enum.Enum):
+    """What a statement does that changes rows of a captured table without saying which."""
+
+    FAIL = "fail"
+    IGNORE = "ignore"
+
+
+def parse_places(text: str) -> frozenset[BinlogPosition]:
+    """Return the places that ``binlog.000007:1234, binlog.000008:4`` names.
+
+    Raises:
+        ValueError: a part of it is no place.
+    """
+    found = set()
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        match = _PLACE.fullmatch(part)
+        if match is None or int(match[2]) < FIRST_POSITION:
+            raise ValueError(f"'{part}' is no place such as 'binlog.000042:1234'")
+        found.add(BinlogPosition(match[1], int(match[2])))
+    return frozenset(found)
+
+
+def parse_tables(text: str) -> tuple[tuple[str, str], ...]:
+    """Return the tables that ``shop.orders, shop.items`` names, in order; what follows a '#' is a remark.
+
+    Raises:
+        ValueError: a part of it is no table.
+    """
+    found = set()
+    for part in filter(None, (part.strip() for part in text.partition("#")[0].split(","))):
+        match = _TABLE.fullmatch(part)
+        if match is None:
+            raise ValueError(f"'{part}' is no table such as 'shop.orders'")
+        found.add((match[1], match[2]))
+    return tuple(sorted(found))
+
+
+def _places(text: str) -> str:
+    parse_places(text)
+    return text
+
+
+def _tables(text: str) -> str:
+    parse_tables(text)
+    return text
+
+
+class MySqlRowOptions(OptionGroup):
+    """Which columns, and what becomes of what Spark cannot hold."""
+
+    ddl: str | None = Field(
+        None,
+        alias="schema",
+        description="The columns as Spark DDL, named as in the tables; a column that is left out is not read. Default: "
+        "all columns of the tables, which must then agree.",
+    )
+    zero_dates: ZeroDates = Field(
+        ZeroDates.FAIL,
+        alias="scan.zero-dates",
+        description="A date that no calendar has, such as '0000-00-00', stops the query (`fail`) or is NULL (`null`).",
+    )
+    masked: str | None = Field(
+        None,
+        alias="scan.masked-columns",
+        description="Columns whose values are never read: they are NULL. With commas between them.",
+    )
+
+    @property
+    def masked_columns(self) -> frozenset[str]:
+        """The columns of `scan.masked-columns`."""
+        return frozenset(filter(None, (part.strip() for part in (self.masked or "").split(","))))
+
+
+class MySqlBatchOptions(OptionGroup):
+    """What a batch holds, and what stops a query."""
+
+    max_bytes: int = Field(
+        64 << 20,
+        alias="scan.max-bytes-per-batch",
+        ge=1,
+        description="A batch ends at the first transaction behind so many bytes of the binlog. A larger transaction is "
+        "a batch of its own.",
+    )
+    parallelism: int = Field(
+        8,
+        alias="scan.snapshot.parallelism",
+        ge=1,
+        le=1_000,
+        description="How many readers read tables at once, if there are as many task slots. Fixed when a query begins.",
+    )
+    on_rewrite_ddl: RewritePolicy = Field(
+        RewritePolicy.FAIL,
+        alias="on-rewrite-ddl",
+        description="A statement that changes rows of a captured table without row events (ADD COLUMN with a DEFAULT, "
+        "a dropped partition, ...) stops the query, or is passed over: the changelog then no longer gives the table.",
+    )
+    skipped: Annotated[str, AfterValidator(_places)] = Field(
+        "",
+        alias="scan.skip-transactions",
+        description="Transactions that are passed over, by file:pos of their beginning as an error names it; with "
+        "commas between them.",
+    )
+    again: Annotated[str, AfterValidator(_tables)] = Field(
+        "",
+        alias="scan.snapshot.again",
+        description="Tables to read again, `shop.orders, shop.items`: a truncate row, then the rows as they are. Done "
+        "once for each new value of the option; a remark behind '#' makes a value new: `shop.orders # second time`.",
+    )
