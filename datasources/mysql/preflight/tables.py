@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -13,28 +12,20 @@ import pymysql
 from datasources.mysql.connection_names import table_name
 from datasources.mysql.connection_server import ServerVersion
 from datasources.mysql.preflight.wanted import SYSTEM_DATABASES, Wanted
-from datasources.mysql.snapshot.bounds_key import Index, KeyColumn, TableKey, choose_key
+from datasources.mysql.snapshot.bounds_key import TableKey, choose_key
+from datasources.mysql.table_keys import TableParts, read_parts
 
 __all__ = ["Cascade", "TableFacts", "read_tables", "server_is_replica", "visible_databases"]
 
 _TABLES: Final = """
 SELECT table_schema, table_name, engine, table_rows, data_length + index_length
 FROM information_schema.tables WHERE table_type = 'BASE TABLE' ORDER BY 1, 2"""
-_INDEXES: Final = """
-SELECT table_schema, table_name, index_name, column_name, nullable = 'YES' OR sub_part IS NOT NULL
-FROM information_schema.statistics WHERE non_unique = 0 AND table_schema IN ({marks})
-ORDER BY table_schema, table_name, index_name, seq_in_index"""
-_COLUMNS: Final = """
-SELECT table_schema, table_name, column_name, data_type, column_type, character_set_name, collation_name
-FROM information_schema.columns WHERE table_schema IN ({marks})"""
 _CASCADE: Final = re.compile(
     r"CONSTRAINT (?P<name>`(?:[^`]|``)+`) FOREIGN KEY (?P<columns>\(.+?`\)) REFERENCES (?P<parent>.+?`\)) ?"
     r"(?P<actions>(?:ON (?:DELETE|UPDATE) (?:CASCADE|SET NULL|SET DEFAULT|NO ACTION|RESTRICT) ?)+)"
 )
 _UNLOGGED: Final = re.compile(r"CASCADE|SET NULL|SET DEFAULT")
 _DENIED: Final = frozenset({1142, 1143, 1044, 1045})
-
-Name = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +85,7 @@ def read_tables(connection: Any, wanted: Wanted) -> list[TableFacts]:
     with connection.cursor() as cursor:
         cursor.execute(_TABLES)
         found = [row for row in cursor.fetchall() if wanted.captures(row[0], row[1])]
-        keys = _read_keys(cursor, sorted({row[0] for row in found}))
+        parts = read_parts(cursor, sorted({row[0] for row in found}))
         return [
             TableFacts(
                 database=database,
@@ -102,7 +93,7 @@ def read_tables(connection: Any, wanted: Wanted) -> list[TableFacts]:
                 engine=engine or "unknown",
                 rows=int(rows or 0),
                 size_bytes=int(size or 0),
-                key=choose_key(keys.get((database, table), ())),
+                key=_key(parts.get((database, table))),
                 cascades=tuple(_cascades(cursor, database, table)),
                 is_readable=_is_readable(cursor, database, table),
             )
@@ -117,32 +108,8 @@ def visible_databases(connection: Any) -> list[str]:
         return [row[0] for row in cursor.fetchall() if row[0].lower() not in SYSTEM_DATABASES]
 
 
-def _read_keys(cursor: Any, databases: Sequence[str]) -> Mapping[Name, list[Index]]:
-    if not databases:
-        return {}
-    marks = ", ".join(["%s"] * len(databases))
-    cursor.execute(_COLUMNS.format(marks=marks), databases)
-    columns: dict[Name, dict[str, KeyColumn]] = defaultdict(dict)
-    for database, table, name, kind, whole, charset, collation in cursor.fetchall():
-        columns[database, table][name] = KeyColumn(
-            name=name, data_type=kind.lower(), column_type=whole, charset=charset, collation=collation
-        )
-    cursor.execute(_INDEXES.format(marks=marks), databases)
-    parts: dict[tuple[str, str, str], list[tuple[str | None, bool]]] = defaultdict(list)
-    for database, table, index, column, is_partial in cursor.fetchall():
-        parts[database, table, index].append((column, bool(is_partial)))
-    found: dict[Name, list[Index]] = defaultdict(list)
-    for (database, table, index), members in parts.items():
-        found[database, table].append(_index(index, members, columns[database, table]))
-    return found
-
-
-def _index(name: str, members: Iterable[tuple[str | None, bool]], columns: Mapping[str, KeyColumn]) -> Index:
-    """Return an index of (column or None for an expression, whether that tells not enough) pairs."""
-    parts = list(members)
-    known = tuple(columns[column] for column, _ in parts if column is not None and column in columns)
-    is_complete = len(known) == len(parts) and not any(is_partial for _, is_partial in parts)
-    return Index(name=name, columns=known, is_complete=is_complete)
+def _key(parts: TableParts | None) -> TableKey:
+    return choose_key(() if parts is None else parts.indexes)
 
 
 def _cascades(cursor: Any, database: str, table: str) -> Iterator[Cascade]:

@@ -1,0 +1,132 @@
+"""Tables as the source reads them: columns with their types, the key, and about how large they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from datasources.errors import SchemaError
+from datasources.mysql.preflight.wanted import SYSTEM_DATABASES
+from datasources.mysql.snapshot.bounds_key import INVISIBLE_KEY, KeyColumn, TableKey, choose_key
+from datasources.mysql.table_keys import TableParts, read_parts
+from datasources.mysql.types import ColumnType, column_type_of
+
+__all__ = ["TableColumn", "TableSchema", "key_types", "read_schema", "read_schemas"]
+
+_TABLES: Final = """
+SELECT table_schema, table_name, table_rows, avg_row_length
+FROM information_schema.tables WHERE table_type = 'BASE TABLE'"""
+
+
+@dataclass(frozen=True, slots=True)
+class TableColumn:
+    """One column.
+
+    Attributes:
+        name: Its name.
+        type: What it holds.
+    """
+
+    name: str
+    type: ColumnType
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableSchema:
+    """One table.
+
+    Attributes:
+        database: Its database.
+        table: Its name.
+        key: What tells its rows apart.
+        columns: Its columns in their order, generated ones too, without the key column that the server generates
+            unless that is visible.
+        rows: About how many rows it has.
+        row_bytes: About how many bytes a row takes at the server.
+        unreadable: Columns that cannot be read exactly, which `columns` leaves out, and why.
+    """
+
+    database: str
+    table: str
+    key: TableKey
+    columns: tuple[TableColumn, ...]
+    rows: int
+    row_bytes: int
+    unreadable: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def name(self) -> str:
+        """``db.table``, for people."""
+        return f"{self.database}.{self.table}"
+
+
+def key_types(key: TableKey) -> dict[str, ColumnType]:
+    """Return the types of a key's columns by name.
+
+    Raises:
+        SchemaError: A column has a type that cannot be read exactly.
+    """
+    return {column.name: _type_of(column) for column in key.columns}
+
+
+def read_schemas(connection: Any, captures: Callable[[str, str], bool]) -> list[TableSchema]:
+    """Return the captured tables that the login can see, by database and table.
+
+    Args:
+        connection: An open connection.
+        captures: Whether a table is read, by database and table.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(_TABLES)
+        found = [row for row in cursor.fetchall() if row[0].lower() not in SYSTEM_DATABASES and captures(*row[:2])]
+        parts = read_parts(cursor, sorted({row[0] for row in found}))
+    return sorted(_schemas(found, parts), key=lambda schema: (schema.database, schema.table))
+
+
+def read_schema(connection: Any, database: str, table: str) -> TableSchema:
+    """Return one table.
+
+    Raises:
+        SchemaError: There is none of this name that the login can see.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(f"{_TABLES} AND table_schema = %s AND table_name = %s", (database, table))
+        found = cursor.fetchall()
+        schemas = list(_schemas(found, read_parts(cursor, [database], table)))
+    if not schemas:
+        raise SchemaError(
+            f"the server has no table {database}.{table}, or the login may not read it: it was dropped or renamed, or "
+            f"GRANT SELECT ON it is missing."
+        )
+    return schemas[0]
+
+
+def _schemas(found: Any, parts: Any) -> Iterator[TableSchema]:
+    for database, table, rows, row_bytes in found:
+        if (database, table) in parts:  # else it was dropped between the two queries
+            yield _schema(database, table, parts[database, table], (int(rows or 0), int(row_bytes or 0)))
+
+
+def _schema(database: str, table: str, parts: TableParts, size: tuple[int, int]) -> TableSchema:
+    columns, unreadable = [], []
+    for name, facts in parts.columns.items():
+        if name == INVISIBLE_KEY and facts.is_invisible:
+            continue
+        try:
+            columns.append(TableColumn(name, _type_of(facts.column)))
+        except SchemaError as error:
+            unreadable.append((name, error.message))
+    return TableSchema(
+        database=database,
+        table=table,
+        key=choose_key(parts.indexes),
+        columns=tuple(columns),
+        rows=size[0],
+        row_bytes=size[1],
+        unreadable=tuple(unreadable),
+    )
+
+
+def _type_of(column: KeyColumn) -> ColumnType:
+    return column_type_of(column.column_type, column.charset, column=column.name)
