@@ -44,7 +44,7 @@ class KeyPlaces:
 
     def of(self, keys: Sequence[Bound]) -> list[Place]:
         """Return the places of keys, in their order; keys need not exist in the table."""
-        columns = [self._values(at, [key[at] for key in keys]) for at in range(len(self._columns))]
+        columns = [self.of_column(at, [key[at] for key in keys]) for at in range(len(self._columns))]
         return list(zip(*columns, strict=True))
 
     def within(self, keys: Sequence[Bound], wanted: KeyRange) -> list[bool]:
@@ -60,7 +60,8 @@ class KeyPlaces:
         ends = self.of(bounds)
         return [bisect_left(ends, place) for place in self.of(keys)]
 
-    def _values(self, at: int, texts: Sequence[str]) -> list[int | Decimal | bytes | str]:
+    def of_column(self, at: int, texts: Sequence[str]) -> list[int | Decimal | bytes | str]:
+        """Return what orders values of one column of the key, the ``at``-th, in their order."""
         column = self._columns[at]
         if is_ordered_here(column):
             return [sort_key(column, text) for text in texts]

@@ -1,0 +1,147 @@
+"""On which side of a bound the rows of the binlog lie.
+
+Theory of operation. Numbers, times and bytes are compared with a bound by Arrow, a column at a time. What Arrow orders
+otherwise than the server (text; ENUM, SET and BIT by their numbers; DECIMAL beyond 38 digits) is looked up: the
+distinct values become canonical texts, and those get places (bounds_place.py), for which the server is asked in the
+case of text. Columns of a composite key are compared from the last to the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from datasources.errors import RecordError
+from datasources.mysql.snapshot.bounds_key import KeyColumn, TableKey
+from datasources.mysql.snapshot.bounds_place import KeyPlaces
+from datasources.mysql.snapshot.bounds_range import Bound, KeyRange
+from datasources.mysql.snapshot.bounds_values import literal, sort_key
+from datasources.mysql.snapshot.image_texts import CharsetHex, value_texts
+from datasources.mysql.types import ColumnType, Kind
+
+__all__ = ["ImageKeys"]
+
+Mask = npt.NDArray[np.bool_]
+_COMPARABLE: Final = frozenset({Kind.INTEGER, Kind.YEAR, Kind.DECIMAL, Kind.TIME, Kind.BINARY})
+_MOMENTS: Final = frozenset({Kind.DATE, Kind.DATETIME, Kind.TIMESTAMP})
+
+
+class ImageKeys:
+    """Keys of one table's row images.
+
+    Args:
+        connect: Opens a connection, at first need; the one that it gives is kept until `close`.
+        key: The table's key.
+        types: Types of its columns, by name.
+    """
+
+    def __init__(self, connect: Callable[[], Any], key: TableKey, types: Mapping[str, ColumnType]) -> None:
+        self._connect = connect
+        self._columns = key.columns
+        self._types = [types[column.name] for column in key.columns]
+        self._charsets = CharsetHex(self._connection)
+        self._opened: Any = None
+        self._key = key
+        self._places: KeyPlaces | None = None
+
+    def texts(self, images: pa.RecordBatch) -> list[Bound]:
+        """Return the images' keys as canonical texts.
+
+        Args:
+            images: Rows that have the key's columns, among others.
+
+        Raises:
+            RecordError: A key holds a date that no calendar has.
+        """
+        columns = [self._texts(at, self._values(images, at)) for at in range(len(self._columns))]
+        return list(zip(*columns, strict=True))
+
+    def within(self, images: pa.RecordBatch, wanted: KeyRange) -> Mask:
+        """Return which images have a key in a range.
+
+        Raises:
+            RecordError: A key holds a date that no calendar has.
+            OffsetError: A bound is no value of its column.
+        """
+        inside: Mask = np.ones(images.num_rows, np.bool_)
+        if wanted.lower is not None:
+            inside &= self._above(images, wanted.lower)
+        if wanted.upper is not None:
+            inside &= ~self._above(images, wanted.upper)
+        return inside
+
+    def close(self) -> None:
+        """Close the connection, if one was needed."""
+        if self._opened is not None:
+            self._opened.close()
+            self._opened = self._places = None
+
+    def _above(self, images: pa.RecordBatch, bound: Bound) -> Mask:
+        above: Mask = np.zeros(images.num_rows, np.bool_)
+        for at in reversed(range(len(self._columns))):
+            greater, equal = self._compare(at, self._values(images, at), bound[at])
+            above = greater | (equal & above)
+        return above
+
+    def _values(self, images: pa.RecordBatch, at: int) -> pa.Array:
+        values = images.column(self._columns[at].name)
+        if values.null_count:
+            raise RecordError(
+                f"key column '{self._columns[at].name}' holds a date that no calendar has: read as NULL, rows with "
+                f"such keys cannot be told apart. UPDATE them, or leave the table out."
+            )
+        return values
+
+    def _compare(self, at: int, values: pa.Array, bound: str) -> tuple[Mask, Mask]:
+        """Return which values are greater than a column's part of a bound, and which are equal."""
+        scalar = _scalar(self._columns[at], self._types[at], bound, values.type)
+        if scalar is not None:
+            return _mask(pc.greater(values, scalar)), _mask(pc.equal(values, scalar))
+        encoded = values.dictionary_encode()
+        end, *places = self._order(at, [bound, *self._texts(at, encoded.dictionary)])
+        signs = np.array([(place > end) - (place < end) for place in places], np.int8)
+        of_value = signs[encoded.indices.to_numpy()] if len(signs) else np.zeros(0, np.int8)
+        return of_value > 0, of_value == 0
+
+    def _order(self, at: int, texts: Sequence[str]) -> list[Any]:
+        if self._types[at].kind is not Kind.TEXT:
+            return [sort_key(self._columns[at], text) for text in texts]
+        if self._places is None:
+            self._places = KeyPlaces(self._connection(), self._key)
+        return self._places.of_column(at, texts)
+
+    def _texts(self, at: int, values: pa.Array) -> list[str]:
+        return value_texts(values, self._types[at], self._columns[at], self._charsets)
+
+    def _connection(self) -> Any:
+        if self._opened is None:
+            self._opened = self._connect()
+        return self._opened
+
+
+def _scalar(column: KeyColumn, type_: ColumnType, bound: str, arrow: pa.DataType) -> pa.Scalar | None:
+    """Return a bound as a value that Arrow compares as the server does; None if it cannot."""
+    literal(column, bound)  # refuses what is no such value
+    if type_.kind in _MOMENTS:
+        return (
+            pa.scalar(bound, pa.string())
+            .cast(pa.date32() if pa.types.is_date(arrow) else pa.timestamp("us"))
+            .cast(arrow)
+        )
+    if type_.kind not in _COMPARABLE or pa.types.is_string(arrow):
+        return None
+    value = sort_key(column, bound)
+    if isinstance(value, int) and pa.types.is_decimal(arrow):
+        return pa.scalar(Decimal(value), arrow)
+    return pa.scalar(value, pa.int64() if isinstance(value, int) else arrow)
+
+
+def _mask(values: pa.Array) -> Mask:
+    mask: Mask = values.to_numpy(zero_copy_only=False)
+    return mask
