@@ -49,6 +49,8 @@ _BEGIN_BYTES: Final = 6
 _IGNORABLE: Final = 0x80
 _FLAGS_AT: Final = 17
 _SILENT: Final = frozenset({StatementKind.BEGIN, StatementKind.XA_END, StatementKind.OTHER})
+_MARIADB_FLAGS_AT: Final = HEADER_BYTES + 12
+_MARIADB_PREPARED_XA: Final = 0x40
 _DECISIONS: Final = {StatementKind.XA_COMMIT: XaOutcome.COMMITTED, StatementKind.XA_ROLLBACK: XaOutcome.ROLLED_BACK}
 
 
@@ -226,6 +228,11 @@ class ChangeReader:
         self._progress.pass_event(event)
         yield from ()
 
+    def _mariadb_xa(self, event: EventBlock) -> Iterator[Change]:
+        """A GTID that says that its transaction will be prepared: MariaDB writes no XA START behind it."""
+        yield from self._runs.read(event)
+        self._runs.holds_rows = self._runs.transaction_begin not in self._released
+
     def _payload(self, event: EventBlock) -> Iterator[Change]:
         start, end = int(event.starts[0]) + HEADER_BYTES, int(event.ends[0])
         begins, ends = self._progress.places(event)
@@ -308,6 +315,7 @@ class ChangeReader:
     _handlers: Final[dict[int, Callable[[ChangeReader, EventBlock], Iterator[Change]]]] = {
         EventType.ROTATE: _rotate,
         EventType.GTID_TAGGED: _tagged,
+        EventType.MARIADB_GTID: _mariadb_xa,
         EventType.TRANSACTION_PAYLOAD: _payload,
         EventType.PARTIAL_UPDATE_ROWS: _partial,
         EventType.QUERY: _query,
@@ -316,9 +324,12 @@ class ChangeReader:
 
 
 def _is_ordinary(block: EventBlock) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Most events, and statements that are BEGIN."""
+    """Most events, and statements that are BEGIN; not MariaDB's GTIDs of XA transactions."""
     types = block.types
     is_ordinary = _ORDINARY[types]
+    gtids = np.flatnonzero(types == EventType.MARIADB_GTID)
+    if len(gtids):
+        is_ordinary[gtids] = block.data[block.starts[gtids] + _MARIADB_FLAGS_AT] & _MARIADB_PREPARED_XA == 0
     queries = np.flatnonzero(types == EventType.QUERY)
     if len(queries):
         is_ordinary[queries] = read_little(block.data, block.ends[queries] - _BEGIN_BYTES, _BEGIN_BYTES) == _BEGIN

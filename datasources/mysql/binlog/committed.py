@@ -1,0 +1,180 @@
+"""Changes in the order in which they were committed, XA transactions included.
+
+Theory of operation. Rows of an XA transaction stand in the binlog where it was prepared, and count from where it was
+committed, which may be days and many batches later. So a reader passes over them and notes where they stand. When the
+commit comes, a second reader reads that one transaction again, and its rows are handed on as if they stood where the
+commit does: its file, position, time and GTID, numbered through. A transaction that is committed in one phase is
+decided where its rows stand; they are read again at once, and keep their places.
+
+What is open at the end of a range goes into the offset, bounded in number, and from there into the next range.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Final
+
+import numpy as np
+
+from datasources.errors import DataLossError, RecordError
+from datasources.mysql.binlog.changes import Idle, StopRule, XaChange, XaOutcome
+from datasources.mysql.binlog.positions import BinlogPosition
+from datasources.mysql.binlog.reader import ChangeReader
+from datasources.mysql.binlog.row_batch import RowBatch, RowKind, TransactionIds
+from datasources.mysql.binlog.statements import Statement
+
+__all__ = ["MOST_PREPARED", "CommittedChange", "CommittedChanges", "OpenReader"]
+
+MOST_PREPARED: Final = 64
+"""How many XA transactions may be open at once: an offset holds them all."""
+
+OpenReader = Callable[[BinlogPosition | str, StopRule | None, frozenset[BinlogPosition]], ChangeReader]
+"""Opens a reader from start, stop rule, and the XA transactions whose rows it delivers.
+
+While one reader is read, a second one with released transactions may be opened: it needs another name at the server.
+"""
+
+CommittedChange = RowBatch | Statement | Idle
+
+_ONE_TRANSACTION: Final = StopRule(max_bytes=1)
+
+
+class CommittedChanges:
+    """The committed changes behind one position.
+
+    Args:
+        open_reader: opens readers; each is closed here.
+        start: the position, or the GTID set that was read already.
+        stop: where to end; without one, only the server ends it.
+        prepared: XA transactions that are open at the start: by name where each begins.
+    """
+
+    def __init__(
+        self,
+        open_reader: OpenReader,
+        *,
+        start: BinlogPosition | str,
+        stop: StopRule | None,
+        prepared: Mapping[str, BinlogPosition],
+    ) -> None:
+        self._open = open_reader
+        self._reader = open_reader(start, stop, frozenset())
+        self._prepared = dict(prepared)
+        self._released_rows = 0
+
+    @property
+    def prepared(self) -> Mapping[str, BinlogPosition]:
+        """XA transactions that are open up to `position`: by name where each begins."""
+        return MappingProxyType(self._prepared)
+
+    @property
+    def position(self) -> BinlogPosition:
+        """The last place between two transactions up to which everything was delivered."""
+        return self._reader.position
+
+    @property
+    def gtid(self) -> str | None:
+        """The GTID of the transaction that was read last."""
+        return self._reader.gtid
+
+    @property
+    def changed_rows(self) -> int:
+        """Rows of captured tables that were changed; those of XA transactions count where they are committed."""
+        return self._reader.changed_rows + self._released_rows
+
+    @property
+    def passed_bytes(self) -> int:
+        """Bytes of the binlog between the start and here."""
+        return self._reader.passed_bytes
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the stop rule was reached."""
+        return self._reader.is_done
+
+    def close(self) -> None:
+        """Close the dump's connection."""
+        self._reader.close()
+
+    def __iter__(self) -> Iterator[CommittedChange]:
+        """Yield changes until the stop rule holds or the server ends the dump.
+
+        Raises:
+            DataLossError: the rows of a committed XA transaction stand before the start, or are purged.
+            RecordError: more XA transactions are open than an offset holds; and what `ChangeReader` raises.
+        """
+        for change in self._reader:
+            if isinstance(change, XaChange):
+                yield from self._decided(change)
+            else:
+                yield change
+
+    def _decided(self, xa: XaChange) -> Iterator[RowBatch]:
+        if xa.outcome is XaOutcome.PREPARED:
+            self._prepared[xa.xid] = xa.position
+            self._check_count()
+        elif xa.outcome is XaOutcome.ROLLED_BACK:
+            self._prepared.pop(xa.xid, None)
+        elif xa.outcome is XaOutcome.ONE_PHASE:
+            yield from self._again(xa.position)
+        else:
+            yield from self._committed(xa)
+
+    def _committed(self, xa: XaChange) -> Iterator[RowBatch]:
+        begin = self._prepared.get(xa.xid)
+        if begin is None:
+            raise DataLossError(
+                f"at {xa.position} the XA transaction {xa.xid} is committed, which was prepared before the position at "
+                f"which reading began: whether it changed a captured table cannot be known. Start with a new snapshot "
+                f"while XA RECOVER lists no transaction."
+            )
+        ids, row = self._ids(), 0
+        for batch in self._again(begin):
+            yield _moved(batch, xa, ids, row)
+            row += batch.changes
+        del self._prepared[xa.xid]
+
+    def _again(self, begin: BinlogPosition) -> Iterator[RowBatch]:
+        """Read one transaction again, from where it begins."""
+        with closing(self._open(begin, _ONE_TRANSACTION, frozenset({begin}))) as reader:
+            for change in reader:
+                if isinstance(change, RowBatch):
+                    self._released_rows += change.changes
+                    yield change
+
+    def _ids(self) -> TransactionIds:
+        separator = ":" if ":" in (self.gtid or ":") else "-"
+        source, _, number = (self.gtid or "").rpartition(separator)
+        nothing = np.zeros(1, np.int64)
+        return TransactionIds(
+            sources=(source or None,),
+            separator=separator,
+            source=nothing.astype(np.int32),
+            number=nothing + int(number or 0),
+        )
+
+    def _check_count(self) -> None:
+        if len(self._prepared) > MOST_PREPARED:
+            oldest = min(self._prepared.items(), key=lambda each: each[1])
+            raise RecordError(
+                f"more than {MOST_PREPARED} XA transactions are prepared and not decided at {self.position}, the "
+                f"oldest is {oldest[0]} at {oldest[1]}: they are forgotten ones as a rule. XA RECOVER lists them; "
+                f"XA COMMIT or XA ROLLBACK decides them."
+            )
+
+
+def _moved(batch: RowBatch, xa: XaChange, ids: TransactionIds, first_row: int) -> RowBatch:
+    """Return rows as if they stood where their transaction was committed."""
+    count = len(batch)
+    changes = np.cumsum(batch.row_kind != RowKind.UPDATE_AFTER) - 1
+    return replace(
+        batch,
+        file=xa.position.file,
+        pos=np.full(count, xa.position.pos, np.int64),
+        row=(first_row + changes).astype(np.int32),
+        op_ts_us=np.full(count, xa.commit_us, np.int64) if xa.commit_us else batch.op_ts_us,
+        transactions=replace(ids, source=np.repeat(ids.source, count), number=np.repeat(ids.number, count)),
+    )
