@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from datasources.kafka.data_source import KafkaDataSource
+    from datasources.mysql.data_source import MySqlDataSource
     from datasources.scripted.data_source import ScriptedDataSource
     from datasources.session import read_stream, register
     from datasources.spark.attach import with_source_watermark
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "KafkaDataSource",
+    "MySqlDataSource",
     "ScriptedDataSource",
     "keep_time_attribute",
     "read_stream",
@@ -28,6 +30,7 @@ __all__ = [
 
 _HOMES = {
     "KafkaDataSource": "datasources.kafka.data_source",
+    "MySqlDataSource": "datasources.mysql.data_source",
     "ScriptedDataSource": "datasources.scripted.data_source",
     "keep_time_attribute": "datasources.spark.keep_time_attribute",
     "read_stream": "datasources.session",

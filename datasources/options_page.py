@@ -9,19 +9,16 @@ import sys
 from collections.abc import Iterable
 
 from datasources.kafka.source import KafkaSource
-from datasources.mysql.options import MYSQL_OPTION_GROUPS
+from datasources.mysql.source import MySqlSource
 from datasources.options import OptionGroup, render_options
 from datasources.scripted.source import ScriptedSource
 from datasources.source.connector import ScanSource
 from datasources.spark.scan_options import ScanOptions, SessionOptions, WatermarkOptions
 
-__all__ = ["CHECKED_GROUPS", "CONNECTORS", "SHARED_GROUPS", "main", "render_page"]
+__all__ = ["CONNECTORS", "SHARED_GROUPS", "main", "render_page"]
 
-CONNECTORS: tuple[type[ScanSource], ...] = (KafkaSource, ScriptedSource)
+CONNECTORS: tuple[type[ScanSource], ...] = (KafkaSource, MySqlSource, ScriptedSource)
 """The sources that the page describes, in its order."""
-
-CHECKED_GROUPS: tuple[type[OptionGroup], ...] = MYSQL_OPTION_GROUPS
-"""The groups by which `tidemark mysql check` judges a server."""
 
 SHARED_GROUPS: tuple[type[OptionGroup], ...] = (WatermarkOptions, ScanOptions, SessionOptions)
 """The groups that every source reads."""
@@ -39,10 +36,6 @@ _HANDED_THROUGH = {
     "stores) are refused with the way out; a JAAS line with a Plain or Scram login becomes `sasl.username` and "
     "`sasl.password`. Passwords are never shown.",
 }
-_CHECKED_TEXT = (
-    "What is to be read decides what the server must be like: `tidemark mysql check` takes these keys as "
-    "`-o KEY=VALUE`."
-)
 _SHARED_TEXT = (
     "The keys under `table.exec.` and `pipeline.` can be set for all sources of a session: in Spark's configuration as "
     "`spark.tidemark.<key>`, before `register(spark)`. The keys under `scan.session.` are filled in by `register` and "
@@ -57,8 +50,6 @@ def render_page() -> str:
         parts.append(f"## `{connector.format_name}`\n")
         parts.extend(text + "\n" for prefix, text in _HANDED_THROUGH.items() if prefix in connector.option_prefixes)
         parts.extend(_render_group(group) for group in connector.option_groups)
-    parts.append(f"## MySQL and MariaDB\n\n{_CHECKED_TEXT}\n")
-    parts.extend(_render_group(group) for group in CHECKED_GROUPS)
     parts.append(f"## All sources\n\n{_SHARED_TEXT}\n")
     parts.extend(_render_group(group) for group in SHARED_GROUPS)
     return "\n".join(parts)

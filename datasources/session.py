@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from datasources.errors import OptionError
 from datasources.kafka.data_source import KafkaDataSource
+from datasources.mysql.data_source import MySqlDataSource
 from datasources.scripted.data_source import ScriptedDataSource
 from datasources.spark.data_source import TidemarkDataSource
 from datasources.spark.read_stream import load_stream
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMATS", "read_stream", "register"]
 
-FORMATS: tuple[type[TidemarkDataSource], ...] = (KafkaDataSource, ScriptedDataSource)
+FORMATS: tuple[type[TidemarkDataSource], ...] = (KafkaDataSource, MySqlDataSource, ScriptedDataSource)
 
 
 def register(spark: SparkSession, *sources: type[TidemarkDataSource]) -> None:
@@ -47,7 +48,7 @@ def read_stream(
 
     Args:
         spark: a classic session.
-        source_format: `tidemark-kafka`, `tidemark-scripted`, or the class of a source of your own.
+        source_format: `tidemark-kafka`, `tidemark-mysql`, `tidemark-scripted`, or the class of a source of your own.
         options: as for `spark.readStream.options(...)`; values may be numbers and booleans.
         schema: the columns as Spark DDL, the same as the option `schema`.
         time_attributes: which columns are event time; default: the one of `watermark.for`.

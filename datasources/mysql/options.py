@@ -18,7 +18,6 @@ __all__ = [
     "MySqlConnectionOptions",
     "MySqlTableOptions",
     "NoKeyPolicy",
-    "RowMetadata",
     "SnapshotLocking",
     "SnapshotOptions",
     "SnapshotTime",
@@ -63,13 +62,6 @@ class SnapshotLocking(enum.Enum):
     """Whether a snapshot may lock a table for milliseconds where the server has no GTIDs."""
 
     NONE = "none"
-    MINIMAL = "minimal"
-
-
-class RowMetadata(enum.Enum):
-    """What the reader may count on in the binlog's table maps."""
-
-    FULL = "full"
     MINIMAL = "minimal"
 
 
@@ -239,12 +231,6 @@ class SnapshotOptions(OptionGroup):
         ge=1,
         description="Rows of a chunk, the part of a table that is read by one statement.",
     )
-    key_column: str | None = Field(
-        None,
-        alias="scan.incremental.snapshot.chunk.key-column",
-        min_length=1,
-        description="Column of the key by which tables are cut into chunks; default: the whole key.",
-    )
     no_key: NoKeyPolicy = Field(
         NoKeyPolicy.FAIL,
         alias="scan.snapshot.no-key",
@@ -284,12 +270,6 @@ class BinlogOptions(OptionGroup):
         alias="heartbeat.interval",
         ge=1,
         description="How often the position moves on although no captured table changed.",
-    )
-    row_metadata: RowMetadata = Field(
-        RowMetadata.FULL,
-        alias="row-metadata",
-        description="`full` requires binlog_row_metadata=FULL; `minimal` goes without, and the first DDL on a captured "
-        "table stops the query.",
     )
     on_fk_cascade: FaultPolicy = Field(
         FaultPolicy.FAIL,

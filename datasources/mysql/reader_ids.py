@@ -9,28 +9,15 @@ from __future__ import annotations
 
 import uuid
 import zlib
-from dataclasses import dataclass
 from typing import Final
 
+from datasources.mysql.binlog.opening import ReaderId
 from datasources.mysql.options import parse_server_ids
 
-__all__ = ["ReaderId", "reader_id"]
+__all__ = ["reader_id"]
 
 _NAMESPACE: Final = uuid.UUID("6f0d3e4c-52b5-4f2a-9d7e-0f6b8f0f2b11")
 _OWN_RANGE: Final = 1 << 31  # servers and tools are numbered from below as a rule
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReaderId:
-    """One reader.
-
-    Attributes:
-        server_id: its number; MariaDB knows readers by it alone.
-        replica_uuid: its name.
-    """
-
-    server_id: int
-    replica_uuid: str
 
 
 def reader_id(query: str, role: str, configured: str | None) -> ReaderId:

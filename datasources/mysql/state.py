@@ -46,6 +46,7 @@ class MySqlState:
         after: the same after the batch.
         again: the option `scan.snapshot.again` as it was last obeyed.
         quiet: how many batches in a row held no change of a captured table.
+        width: how many lanes the query has.
     """
 
     reader: str
@@ -66,6 +67,7 @@ class MySqlState:
     after: Sweep | None = None
     again: str = ""
     quiet: int = 0
+    width: int = 0
 
     @property
     def mark(self) -> BinlogPosition:
@@ -114,6 +116,7 @@ class MySqlState:
             "after": None if self.after is None else self.after.to_json(),
             "again": self.again,
             "quiet": self.quiet,
+            "width": self.width,
         }
         return dict(sorted(raw.items()))
 
@@ -173,4 +176,5 @@ def _decode(raw: Mapping[str, Any]) -> MySqlState:
         after=None if raw["after"] is None else Sweep.from_json(raw["after"]),
         again=str(raw["again"]),
         quiet=int(raw["quiet"]),
+        width=int(raw["width"]),
     )

@@ -10,13 +10,21 @@ that a task of any process reads the batch from it alone; secrets have no place 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from datasources.source.split import SplitId, SplitProgress
 
-__all__ = ["PlannedBatch", "RangeFacts", "SettledState", "State", "StatefulEnumerator"]
+__all__ = [
+    "BoundedPart",
+    "PlannedBatch",
+    "PlansBoundedRead",
+    "RangeFacts",
+    "SettledState",
+    "State",
+    "StatefulEnumerator",
+]
 
 State = Mapping[str, Any]
 
@@ -89,19 +97,12 @@ class StatefulEnumerator(Protocol):
         """
         ...
 
-    def plan(
-        self,
-        state: State,
-        splits: tuple[SplitProgress, ...],
-        room: Mapping[SplitId, int],
-        budget_rows: int | None,
-    ) -> PlannedBatch:
+    def plan(self, state: State, room: Mapping[SplitId, int], budget_rows: int | None) -> PlannedBatch:
         """Decide the next batch.
 
         Args:
             state: settled.
-            splits: settled.
-            room: how many positions each split may advance at most.
+            room: how many positions each split may advance at most; empty = nothing is to be read.
             budget_rows: the most rows of the batch; None = the connector's own measure.
         """
         ...
@@ -116,4 +117,28 @@ class StatefulEnumerator(Protocol):
 
     def progress(self) -> Mapping[str, Any]:
         """Return what to show beside the splits, JSON primitives."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoundedPart:
+    """One part of a batch read.
+
+    Attributes:
+        split, start, end: what is read.
+        state: from which it is read.
+    """
+
+    split: SplitId
+    start: int
+    end: int
+    state: State
+
+
+@runtime_checkable
+class PlansBoundedRead(Protocol):
+    """A SplitEnumerator whose batch reads are cut into parts of its own."""
+
+    def bounded_parts(self) -> Sequence[BoundedPart]:
+        """Return the parts of one batch read."""
         ...

@@ -62,26 +62,22 @@ class BatchStates:
         return self._connector is None or state is None or self._connector.is_aligned(state)
 
     def admit(
-        self,
-        aligned: AlignedShares,
-        state: State | None,
-        splits: tuple[SplitProgress, ...],
-        budget_rows: int | None,
+        self, aligned: AlignedShares, state: State | None, budget_rows: int | None
     ) -> tuple[AlignedShares, State | None]:
         """Return the shares as the connector wants them, within those that alignment allows, and the batch's state."""
         if self._connector is None or state is None:
             return aligned, None
-        planned = self._connector.plan(state, splits, aligned.shares, budget_rows)
+        planned = self._connector.plan(state, aligned.shares, budget_rows)
         self.is_due = planned.is_due
         if not planned.shares:
             return aligned.without_data(), planned.state
         return replace(aligned, shares=planned.shares), planned.state
 
-    def at_rest(self, state: State | None, splits: tuple[SplitProgress, ...]) -> State | None:
+    def at_rest(self, state: State | None) -> State | None:
         """Return the state of a batch that reads nothing."""
         if self._connector is None or state is None:
             return None
-        return self._connector.plan(state, splits, {}, 0).state
+        return self._connector.plan(state, {}, 0).state
 
     def progress(self) -> Mapping[str, Any]:
         """Return what to show beside the splits."""

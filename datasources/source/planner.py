@@ -179,7 +179,7 @@ class BatchPlanner:
             with_unread(splits, aligned.unread_ms), settled.stamped_ms, is_processing=is_processing
         )
         if first and self._aligner is not None:  # the first batch is for meeting: sources begin together
-            aligned, state = aligned.without_data(), self._states.at_rest(settled.state, splits)
+            aligned, state = aligned.without_data(), self._states.at_rest(settled.state)
         self._talk.say(aligned, watermark, is_processing=is_processing)
         self._view.note_decision(aligned, is_idle=watermark.is_idle)
         combined = watermark.combined_ms if self._settings.has_watermark else None
@@ -256,7 +256,7 @@ class BatchPlanner:
         if self._states.is_aligned(state):
             budget = budget_rows if state is None else None
             room = self._share(splits, backlog, budget, turn, is_processing=is_processing)
-        return self._states.admit(room, state, splits, budget_rows)
+        return self._states.admit(room, state, budget_rows)
 
     def _share(
         self,

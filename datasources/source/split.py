@@ -7,11 +7,14 @@ A *position* is an integer inside one split: the next record to read. All positi
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NewType
+from typing import Final, NewType
 
 from watermark import SplitStatus
 
-__all__ = ["SplitBounds", "SplitId", "SplitProgress"]
+__all__ = ["ENDLESS", "SplitBounds", "SplitId", "SplitProgress"]
+
+ENDLESS: Final = 1 << 62
+"""The end of a split whose end is not known: it is never caught up, and how much of it is unread is not said."""
 
 SplitId = NewType("SplitId", str)
 """The name of a split, unique in its source and stable across restarts: ``orders-3``."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from datasources.source.offset import Offset
 from datasources.source.reports import SplitReport
-from datasources.source.split import SplitId, SplitProgress
+from datasources.source.split import ENDLESS, SplitId, SplitProgress
 from watermark import SplitStatus
 
 __all__ = ["SourceFacts", "Totals", "summarise"]
@@ -78,7 +78,7 @@ def summarise(offset: Offset, totals: Totals, facts: SourceFacts, *, most_splits
     """Return JSON primitives: the combined watermark, the counts, and the table of the splits.
 
     Of more than `most_splits` those are left out that are furthest ahead: the others hold the watermark.
-    Units: ms since the epoch, None = none; `lag` in positions; `watermark_lag` and `drift` in ms.
+    Units: ms since the epoch, None = none; `lag` in positions, None = not known; `watermark_lag` and `drift` in ms.
     """
     return {
         **totals.to_json(),
@@ -118,7 +118,7 @@ def _row(split: SplitProgress, totals: Totals, facts: SourceFacts) -> dict[str, 
     return {
         "split": split.split,
         "position": split.end,
-        "lag": max(0, facts.ends.get(split.split, split.end) - split.end),
+        "lag": _lag(split, facts.ends.get(split.split, split.end)),
         "watermark": split.watermark_ms,
         "watermark_lag": _difference(facts.time_ms, split.watermark_ms),
         "status": split.status.name.lower(),
@@ -128,6 +128,10 @@ def _row(split: SplitProgress, totals: Totals, facts: SourceFacts) -> dict[str, 
         "late_rows": late_rows,
         "max_lateness_ms": max_lateness_ms,
     }
+
+
+def _lag(split: SplitProgress, end: int) -> int | None:
+    return None if end >= ENDLESS else max(0, end - split.end)
 
 
 def _difference(one: int | None, other: int | None) -> int | None:

@@ -6,10 +6,12 @@ A batch has no watermark but the final one: stamps are none, there are no heartb
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pyarrow as pa
 from pyspark.sql.datasource import DataSourceReader, InputPartition
 
+from datasources.source.batch_state import BoundedPart, PlansBoundedRead
 from datasources.source.split import SplitId
 from datasources.source.stamps import StampedSchema
 from datasources.source.task import SplitTask, TaskPlan, TaskReader
@@ -38,6 +40,8 @@ class TidemarkBatchReader(DataSourceReader):
         """Return one partition per split that holds anything between the start and the end."""
         enumerator = self._scan.source.enumerator(is_batch=True)
         try:
+            if isinstance(enumerator, PlansBoundedRead):
+                return [TaskPartition(_plan_of(part)) for part in enumerator.bounded_parts()]
             starts = enumerator.start_positions()
             ends = enumerator.limits() or {}
         finally:
@@ -66,3 +70,7 @@ def _plan(split: SplitId, start: int, end: int) -> TaskPlan:
         split=split, known_at=start, start=start, end=end, watermark_us=MIN_WATERMARK, others_us=MIN_WATERMARK
     )
     return TaskPlan(sequence=0, splits=(task,), floor_us=MIN_WATERMARK, ceiling_us=None, heartbeat=False)
+
+
+def _plan_of(part: BoundedPart) -> TaskPlan:
+    return replace(_plan(part.split, part.start, part.end), state=part.state)

@@ -14,7 +14,7 @@ import pytest
 import datasources
 import watermark
 from datasources.options import OptionGroup, render_options
-from datasources.options_page import CHECKED_GROUPS, CONNECTORS, SHARED_GROUPS
+from datasources.options_page import CONNECTORS, SHARED_GROUPS
 
 ROOT = Path(__file__).parents[2]
 MODULES = sorted(path for package in ("watermark", "datasources") for path in (ROOT / package).rglob("*.py"))
@@ -190,7 +190,7 @@ GROUPS = {
 
 
 def test_every_group_of_options_is_on_the_page():
-    shown = {group for connector in CONNECTORS for group in connector.option_groups} | {*CHECKED_GROUPS, *SHARED_GROUPS}
+    shown = {group for connector in CONNECTORS for group in connector.option_groups} | {*SHARED_GROUPS}
     assert shown == GROUPS
 
 

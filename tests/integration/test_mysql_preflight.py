@@ -116,13 +116,6 @@ def test_a_binlog_that_lacks_something_is_mended_by_the_statement(
         assert faults(look(mysql, database_name=shop)) == []
 
 
-def test_minimal_metadata_is_a_warning_where_the_user_chose_it(mysql: MySqlServer, shop: str):
-    with kept(mysql, "binlog_row_metadata"):
-        mysql.execute("SET GLOBAL binlog_row_metadata = 'MINIMAL'")
-        found = look(mysql, database_name=shop, row_metadata="minimal")
-        assert (only_fault(found).severity, found.has_problem) == (Severity.WARNING, False)
-
-
 @every_mysql
 def test_commits_out_of_order_are_a_problem(mysql: MySqlServer, shop: str):
     with kept(mysql, "binlog_order_commits"):

@@ -42,14 +42,13 @@ def reader_at(
     *,
     stop: StopRule | None = None,
     is_bounded: bool = True,
-    released: frozenset[BinlogPosition] = frozenset(),
-    **settings: Any,
+    **how: Any,
 ) -> ChangeReader:
-    """Open a reader; its connection closes with it."""
-    connection = server.connect(server.reader, read_timeout=30, **settings)
+    """Open a reader with more of its arguments; its connection closes with it."""
+    connection = server.connect(server.reader, read_timeout=30)
     server_id = 100_000 + uuid.uuid4().int % 1_000_000
     request = DumpRequest(start=start, server_id=server_id, replica_uuid=str(uuid.uuid4()), is_bounded=is_bounded)
-    return ChangeReader(open_dump(connection, request), start=start, capture=capture, stop=stop, released=released)
+    return ChangeReader(open_dump(connection, request), start=start, capture=capture, stop=stop, **how)
 
 
 def read_changes(server: MySqlServer, start: BinlogPosition | str, capture: Any, **how: Any) -> list[Change]:

@@ -8,12 +8,10 @@ from pathlib import Path
 import pytest
 
 from datasources.options import render_options
-from datasources.options_page import CHECKED_GROUPS, CONNECTORS, SHARED_GROUPS, main, render_page
+from datasources.options_page import CONNECTORS, SHARED_GROUPS, main, render_page
 
 PAGE = Path(__file__).parents[2] / "docs" / "options.md"
-GROUPS = dict.fromkeys(
-    [*(group for connector in CONNECTORS for group in connector.option_groups), *CHECKED_GROUPS, *SHARED_GROUPS]
-)
+GROUPS = dict.fromkeys([*(group for connector in CONNECTORS for group in connector.option_groups), *SHARED_GROUPS])
 
 
 def test_the_page_is_up_to_date():

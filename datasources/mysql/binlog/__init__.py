@@ -5,6 +5,7 @@ from datasources.mysql.binlog.dump import DumpRequest, open_dump
 from datasources.mysql.binlog.positions import FIRST_POSITION, BinlogPosition
 from datasources.mysql.binlog.reader import ChangeReader
 from datasources.mysql.binlog.row_batch import RowBatch, RowKind
+from datasources.mysql.binlog.scan import RangeFacts, scan_range
 from datasources.mysql.binlog.statements import Statement, StatementKind
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "ChangeReader",
     "DumpRequest",
     "Idle",
+    "RangeFacts",
     "RowBatch",
     "RowKind",
     "Statement",
@@ -24,4 +26,5 @@ __all__ = [
     "XaChange",
     "XaOutcome",
     "open_dump",
+    "scan_range",
 ]

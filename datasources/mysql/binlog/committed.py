@@ -25,6 +25,7 @@ from datasources.mysql.binlog.positions import BinlogPosition
 from datasources.mysql.binlog.reader import ChangeReader
 from datasources.mysql.binlog.row_batch import RowBatch, RowKind, TransactionIds
 from datasources.mysql.binlog.statements import Statement
+from datasources.mysql.gtid_set import DomainPositions, GtidSet
 
 __all__ = ["MOST_PREPARED", "CommittedChange", "CommittedChanges", "OpenReader"]
 
@@ -91,6 +92,25 @@ class CommittedChanges:
         return self._reader.passed_bytes
 
     @property
+    def commit_us(self) -> int:
+        """When the transaction was committed that was read last, µs since the epoch; 0 where it is not said."""
+        return self._reader.commit_us
+
+    @property
+    def gtids(self) -> GtidSet | DomainPositions | None:
+        """The transactions between the start and `position`; None where one has no GTID."""
+        return self._reader.gtids
+
+    @property
+    def transaction_begin(self) -> BinlogPosition:
+        """Where the transaction begins that was read last."""
+        return self._reader.transaction_begin
+
+    def passed_at(self, pos: int) -> int:
+        """Return the bytes of the binlog between the start and a position of the file that is being read."""
+        return self._reader.passed_at(pos)
+
+    @property
     def is_done(self) -> bool:
         """Whether the stop rule was reached."""
         return self._reader.is_done
@@ -133,7 +153,7 @@ class CommittedChanges:
             )
         ids, row = self._ids(), 0
         for batch in self._again(begin):
-            yield _moved(batch, xa, ids, row)
+            yield _moved(batch, xa, ids, row, self._reader.transaction_begin)
             row += batch.changes
         del self._prepared[xa.xid]
 
@@ -166,7 +186,7 @@ class CommittedChanges:
             )
 
 
-def _moved(batch: RowBatch, xa: XaChange, ids: TransactionIds, first_row: int) -> RowBatch:
+def _moved(batch: RowBatch, xa: XaChange, ids: TransactionIds, first_row: int, begin: BinlogPosition) -> RowBatch:
     """Return rows as if they stood where their transaction was committed."""
     count = len(batch)
     changes = np.cumsum(batch.row_kind != RowKind.UPDATE_AFTER) - 1
@@ -174,6 +194,7 @@ def _moved(batch: RowBatch, xa: XaChange, ids: TransactionIds, first_row: int) -
         batch,
         file=xa.position.file,
         pos=np.full(count, xa.position.pos, np.int64),
+        begin=np.full(count, begin.pos, np.int64),
         row=(first_row + changes).astype(np.int32),
         op_ts_us=np.full(count, xa.commit_us, np.int64) if xa.commit_us else batch.op_ts_us,
         transactions=replace(ids, source=np.repeat(ids.source, count), number=np.repeat(ids.number, count)),

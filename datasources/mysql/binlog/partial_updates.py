@@ -25,7 +25,7 @@ from datasources.mysql.types.json_binary import parse_json
 from datasources.mysql.types.json_diff import apply_json_diffs
 from datasources.mysql.types.json_text import json_text
 
-__all__ = ["decode_partial_updates"]
+__all__ = ["count_partial_updates", "decode_partial_updates"]
 
 _COUNT_AT: Final = HEADER_BYTES + 8
 _SECOND_US: Final = 1_000_000
@@ -47,16 +47,13 @@ def decode_partial_updates(event: EventBlock, known: KnownTable, places: RunPlac
     layout, capture = known.layout, known.capture
     assert layout is not None
     assert capture is not None
-    at = event.starts + _COUNT_AT
-    at = at + read_little(event.data, at, 2).view(np.int64)
-    begin, end = int(layout.image_begins(event.data, at, bitmaps=2)[0]), int(event.ends[0])
-    rows, documents = _walk(layout, event.data, begin, end)
+    rows, documents = _walk(layout, event, reads_documents=True)
     table = layout.table
     columns = [_places(column) for column in zip(*rows, strict=True)]
     images = decode_columns(table, event.data, columns, wanted=capture.columns, zero_dates=capture.zero_dates)
     count = len(rows)
     times_us = np.repeat(event.times_s * _SECOND_US, count)
-    transactions = log.run(event, np.zeros(0, np.int64))
+    transactions = log.look(event, np.zeros(0, np.int64), places.begins)
     commit_us = transactions.commit_us[np.zeros(count, np.int64)]
     first_row = places.first_row or 0
     return RowBatch(
@@ -65,6 +62,7 @@ def decode_partial_updates(event: EventBlock, known: KnownTable, places: RunPlac
         row_kind=np.tile(np.array([RowKind.UPDATE_BEFORE, RowKind.UPDATE_AFTER], np.int8), count // 2),
         file=places.file,
         pos=np.repeat(places.begins, count),
+        begin=transactions.begin[np.zeros(count, np.int64)],
         row=(first_row + np.arange(count) // 2).astype(np.int32),
         op_ts_us=np.where(commit_us == 0, times_us, commit_us),
         source_ts_us=times_us,
@@ -72,8 +70,21 @@ def decode_partial_updates(event: EventBlock, known: KnownTable, places: RunPlac
     )
 
 
-def _walk(layout: RowLayout, data: Bytes, at: int, end: int) -> tuple[list[list[_Place]], dict[tuple[int, str], str]]:
+def count_partial_updates(event: EventBlock, known: KnownTable) -> int:
+    """Return how many rows a PARTIAL_UPDATE_ROWS event of a captured table changes, without a look at documents."""
+    assert known.layout is not None
+    rows, _ = _walk(known.layout, event, reads_documents=False)
+    return len(rows) // 2
+
+
+def _walk(
+    layout: RowLayout, event: EventBlock, *, reads_documents: bool
+) -> tuple[list[list[_Place]], dict[tuple[int, str], str]]:
     """Return per image the places of its values, and the documents that are given in part: (image, column) to text."""
+    data, end = event.data, int(event.ends[0])
+    begins = event.starts + _COUNT_AT
+    begins = begins + read_little(data, begins, 2).view(np.int64)
+    at = int(layout.image_begins(data, begins, bitmaps=2)[0])
     images: list[list[_Place]] = []
     documents: dict[tuple[int, str], str] = {}
     json_columns = [i for i, column in enumerate(layout.table.columns) if column.type.kind is Kind.JSON]
@@ -89,7 +100,7 @@ def _walk(layout: RowLayout, data: Bytes, at: int, end: int) -> tuple[list[list[
         for index in is_partial:
             name = layout.table.names[index]
             old, new = before[index], after[index]
-            if new[2]:
+            if new[2] or not reads_documents:
                 continue
             tree = apply_json_diffs(parse_json(_bytes(data, old)), _bytes(data, new))
             documents[len(images) - 1, name] = json_text(tree)

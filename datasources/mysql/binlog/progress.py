@@ -44,7 +44,11 @@ class Progress:
     @property
     def passed_bytes(self) -> int:
         """Bytes of the binlog between the start and here; also those that the server does not send count."""
-        return self._passed_before + self.pos - self._entered_at
+        return self.passed_at(self.pos)
+
+    def passed_at(self, pos: int) -> int:
+        """Return the bytes of the binlog between the start and a position of the file that is being read."""
+        return self._passed_before + pos - self._entered_at
 
     @property
     def here(self) -> BinlogPosition:

@@ -16,7 +16,7 @@ from typing import Final
 
 import numpy as np
 
-from datasources.errors import OffsetError, RecordError
+from datasources.errors import OffsetError, RecordError, SchemaError
 from datasources.mysql.binlog.blocks import HEADER_BYTES, EventBlock
 from datasources.mysql.binlog.changes import CaptureRule, Change, Idle, StopRule, XaChange, XaOutcome
 from datasources.mysql.binlog.checksums import check_events
@@ -29,6 +29,7 @@ from datasources.mysql.binlog.event_types import (
     UNREADABLE,
     EventType,
 )
+from datasources.mysql.binlog.faults import naming
 from datasources.mysql.binlog.formats import checksum_bytes, parse_rotate, parse_tagged_gtid, parse_xa_prepare
 from datasources.mysql.binlog.packets import PacketReader
 from datasources.mysql.binlog.payload import payload_blocks, unpack_event
@@ -36,6 +37,7 @@ from datasources.mysql.binlog.positions import FIRST_POSITION, BinlogPosition
 from datasources.mysql.binlog.progress import Progress
 from datasources.mysql.binlog.run_reader import RunReader
 from datasources.mysql.binlog.statements import Statement, StatementKind, parse_query
+from datasources.mysql.gtid_set import DomainPositions, GtidSet
 from datasources.mysql.types.cells import read_little
 
 __all__ = ["ChangeReader"]
@@ -46,6 +48,9 @@ _IS_BOUNDARY: Final = np.isin(np.arange(256), list(BOUNDARIES))
 _IS_HEARTBEAT: Final = np.isin(np.arange(256), list(HEARTBEATS))
 _BEGIN: Final = np.uint64(int.from_bytes(b"\0BEGIN", "little"))
 _BEGIN_BYTES: Final = 6
+_SKIPPABLE: Final = frozenset({*COMPRESSED_ROWS, *UNREADABLE, EventType.PARTIAL_UPDATE_ROWS}) - {
+    EventType.QUERY_COMPRESSED
+}
 _IGNORABLE: Final = 0x80
 _FLAGS_AT: Final = 17
 _SILENT: Final = frozenset({StatementKind.BEGIN, StatementKind.XA_END, StatementKind.OTHER})
@@ -63,6 +68,9 @@ class ChangeReader:
         capture: which tables are read.
         stop: where to end; without one, only the server ends it.
         released: where XA transactions begin whose rows are to be delivered, because they were committed.
+        skip: where transactions begin that are passed over, whatever is in them; their rows count nowhere.
+        decodes: whether rows are delivered; else they are counted only, which is much faster, and reading ends at the
+            same place.
         verify_checksums: whether events with a checksum are checked.
     """
 
@@ -74,12 +82,14 @@ class ChangeReader:
         capture: CaptureRule,
         stop: StopRule | None = None,
         released: frozenset[BinlogPosition] = frozenset(),
+        skip: frozenset[BinlogPosition] = frozenset(),
+        decodes: bool = True,
         verify_checksums: bool = True,
     ) -> None:
         self._packets = packets
         begin = start if isinstance(start, BinlogPosition) else BinlogPosition("", FIRST_POSITION)
         self._progress = Progress(begin, stop or StopRule())
-        self._runs = RunReader(self._progress, capture)
+        self._runs = RunReader(self._progress, capture, skip=skip, decodes=decodes)
         self._capture = capture
         self._released = released
         self._verifies = verify_checksums
@@ -97,6 +107,29 @@ class ChangeReader:
         return self._runs.log.gtid
 
     @property
+    def commit_us(self) -> int:
+        """When the transaction that was read last was committed, µs since the epoch; 0 where it does not say."""
+        return self._runs.log.commit_us
+
+    @property
+    def first_gtid(self) -> str | None:
+        """The GTID of the first transaction behind the start; None before it, or if it has none."""
+        return self._runs.log.first_gtid
+
+    @property
+    def gtids(self) -> GtidSet | DomainPositions | None:
+        """The transactions between the start and `position`; MariaDB: the last one of each domain.
+
+        None if one of them has no GTID. Before the first transaction of any server: an empty set.
+        """
+        return self._runs.log.passed(self._progress.boundary)
+
+    @property
+    def transaction_begin(self) -> BinlogPosition:
+        """Where the transaction begins that was read last."""
+        return self._runs.log.begin
+
+    @property
     def passed_bytes(self) -> int:
         """Bytes of the binlog between the start and here."""
         return self._progress.passed_bytes
@@ -110,6 +143,10 @@ class ChangeReader:
     def is_done(self) -> bool:
         """Whether the stop rule was reached."""
         return self._progress.is_done
+
+    def passed_at(self, pos: int) -> int:
+        """Return the bytes of the binlog between the start and a position of the file that is being read."""
+        return self._progress.passed_at(pos)
 
     def close(self) -> None:
         """Close the dump's connection."""
@@ -200,8 +237,18 @@ class ChangeReader:
         self._progress.begin_event(event)
         if self.is_done:
             return
+        try:
+            yield from self._handled(kind, event)
+        except (RecordError, SchemaError) as error:
+            if not self._runs.log.is_open(self.position):
+                raise
+            raise naming(error, self._runs.log.begin) from error
+
+    def _handled(self, kind: int, event: EventBlock) -> Iterator[Change]:
         handle = self._handlers.get(kind)
-        if kind in COMPRESSED_ROWS:
+        if self._runs.is_skipped and kind in _SKIPPABLE:
+            self._progress.pass_event(event)
+        elif kind in COMPRESSED_ROWS:
             yield from self._compressed(event)
         elif handle is not None:
             yield from handle(self, event)
@@ -223,21 +270,21 @@ class ChangeReader:
 
     def _tagged(self, event: EventBlock) -> Iterator[Change]:
         gtid = parse_tagged_gtid(event.body(0))
-        self._runs.transaction_begin, self._runs.follows_gtid = self._progress.here, True
-        self._runs.log.begin(gtid.source, gtid.number, gtid.commit_us)
+        self._runs.follows_gtid = True
+        self._runs.log.note_one(gtid.source, gtid.number, gtid.commit_us, self._progress.here)
         self._progress.pass_event(event)
         yield from ()
 
     def _mariadb_xa(self, event: EventBlock) -> Iterator[Change]:
         """A GTID that says that its transaction will be prepared: MariaDB writes no XA START behind it."""
         yield from self._runs.read(event)
-        self._runs.holds_rows = self._runs.transaction_begin not in self._released
+        self._runs.holds_rows = self._runs.log.begin not in self._released
 
     def _payload(self, event: EventBlock) -> Iterator[Change]:
         start, end = int(event.starts[0]) + HEADER_BYTES, int(event.ends[0])
         begins, ends = self._progress.places(event)
         with self._runs.inside(int(begins[0]), int(ends[0])):
-            for block in payload_blocks(event.data.data[start:end]):
+            for block in payload_blocks(event.data.data[start:end]) if not self._runs.is_skipped else ():
                 yield from self._mixed(block)
         self._progress.pass_event(event)
         self._progress.close()
@@ -263,7 +310,7 @@ class ChangeReader:
         statement = parse_query(body)
         self._progress.pass_event(event)
         if statement.kind is StatementKind.XA_START:
-            self._runs.holds_rows = self._runs.transaction_begin not in self._released
+            self._runs.holds_rows = self._runs.log.begin not in self._released
         elif statement.kind in _DECISIONS:
             xid = statement.text.split(None, 2)[2]
             self._progress.close()
@@ -273,10 +320,11 @@ class ChangeReader:
         elif statement.kind is StatementKind.END:
             self._progress.close()
         else:
-            if statement.kind not in _SILENT:
+            if statement.kind not in _SILENT and not self._runs.is_skipped:
                 yield from self._named(statement, place)
             if self._runs.follows_gtid:
                 self._progress.close()
+        self._runs.follows_gtid = False
 
     def _named(self, statement: Statement, place: BinlogPosition) -> Iterator[Change]:
         """Statements about tables: handed on if a captured one is among them."""
@@ -300,7 +348,7 @@ class ChangeReader:
 
     def _xa_prepare(self, event: EventBlock) -> Iterator[Change]:
         prepared = parse_xa_prepare(event.body(0))
-        begin = self._runs.transaction_begin
+        begin = self._runs.log.begin
         self._runs.holds_rows = False
         self._progress.pass_event(event)
         self._progress.close()

@@ -71,6 +71,7 @@ class RowBatch:
         row_kind: `RowKind` numbers.
         file: the binlog file.
         pos: where the event begins that holds the image; for a compressed transaction, where that begins.
+        begin: where its transaction begins: the position of its GTID event, the same for all images of a transaction.
         row: the number of the row change in its event (in its compressed transaction: among the captured ones), from 0;
             both images of an update have the same.
         op_ts_us: commit time, µs since the epoch (MariaDB and servers before 8.0: whole seconds of the statement).
@@ -83,6 +84,7 @@ class RowBatch:
     row_kind: npt.NDArray[np.int8]
     file: str
     pos: Int64s
+    begin: Int64s
     row: npt.NDArray[np.int32]
     op_ts_us: Int64s
     source_ts_us: Int64s

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
 
+from datasources.errors import RecordError, SchemaError
 from datasources.mysql.binlog.blocks import HEADER_BYTES, EventBlock
 from datasources.mysql.binlog.changes import CaptureRule
 from datasources.mysql.binlog.event_types import EventType
-from datasources.mysql.binlog.partial_updates import decode_partial_updates
+from datasources.mysql.binlog.faults import naming
+from datasources.mysql.binlog.partial_updates import count_partial_updates, decode_partial_updates
 from datasources.mysql.binlog.positions import BinlogPosition
 from datasources.mysql.binlog.progress import Progress
 from datasources.mysql.binlog.row_batch import RowBatch
@@ -25,28 +28,43 @@ __all__ = ["RunReader"]
 
 _IS_GTID: Final = np.isin(np.arange(256), [EventType.GTID, EventType.ANONYMOUS_GTID, EventType.MARIADB_GTID])
 _TABLE_ID_BYTES: Final = 6
+_MARIADB_FLAGS_AT: Final = HEADER_BYTES + 12
+_STANDALONE: Final = 1
 
 
 class RunReader:
     """The state that runs share.
 
+    Args:
+        progress: how far the reader got.
+        capture: which tables are read.
+        skip: where transactions begin that are passed over, unread.
+        decodes: whether rows are decoded; else they are counted only.
+
     Attributes:
         log: GTIDs of the transactions.
         holds_rows: whether rows are passed over, because their XA transaction is not decided.
-        transaction_begin: where the transaction begins that is being read.
-        follows_gtid: whether the last event was a GTID; then a statement is a transaction of its own.
+        follows_gtid: whether the last event was a GTID behind which a statement is a transaction of its own.
     """
 
-    def __init__(self, progress: Progress, capture: CaptureRule) -> None:
+    def __init__(
+        self, progress: Progress, capture: CaptureRule, *, skip: frozenset[BinlogPosition], decodes: bool
+    ) -> None:
         self._progress = progress
         self._capture = capture
+        self._skip = skip
+        self._decodes = decodes
         self._tables: dict[int, KnownTable] = {}
         self._fixed: tuple[int, int] | None = None
         self._rows_inside = 0
-        self.log = TransactionLog()
+        self.log = TransactionLog(progress.here)
         self.holds_rows = False
         self.follows_gtid = False
-        self.transaction_begin = progress.here
+
+    @property
+    def is_skipped(self) -> bool:
+        """Whether the transaction that is being read is passed over."""
+        return self.log.begin in self._skip
 
     def forget_tables(self) -> None:
         """Forget table maps: behind a format, numbers of tables may mean others."""
@@ -62,29 +80,15 @@ class RunReader:
             self._fixed, self._progress.is_inside = None, False
 
     def read(self, run: EventBlock) -> Iterator[RowBatch]:
-        """Yield the rows of a run of ordinary events, up to the stop rule."""
-        changed = self._note_tables(run)
-        if changed is not None:
-            yield from self.read(run.take(0, changed))
+        """Yield the rows of a run of ordinary events, up to the stop rule.
+
+        Raises:
+            RecordError: a value cannot be decoded.
+            SchemaError: the binlog does not describe a captured table well enough.
+        """
+        for piece in self._apart_from_skipped(run) if self._skip else [run]:
             if not self._progress.is_done:
-                yield from self.read(run.take(changed, len(run)))
-            return
-        found = [] if self.holds_rows else find_rows(run, self._tables, str(self._progress.here))
-        if self._fixed is not None:
-            yield from self._read_inside(run, found, self._fixed)
-            return
-        begins, ends = self._progress.places(run)
-        changes = _changes(len(run), found)
-        cut = self._progress.cut(run, begins, changes)
-        if cut < len(run):
-            found = [rows.before(cut) for rows in found]
-        passed = run.take(0, cut)
-        places = RunPlaces(self._progress.file, begins, ends, None)
-        batches = self._decode(passed, found, places)
-        self._progress.pass_run(passed, ends[:cut], begins[:cut], int(changes[:cut].sum()))
-        if cut < len(run):
-            self._progress.stop_at(int(begins[cut]))
-        yield from batches
+                yield from self._read_named(piece)
 
     def read_partial(self, event: EventBlock) -> Iterator[RowBatch]:
         """Yield the rows of an update that changes JSON documents in part."""
@@ -96,30 +100,85 @@ class RunReader:
             first = self._rows_inside if self._fixed is not None else None
             fixed = np.array([self._fixed[0]]) if self._fixed is not None else begins
             places = RunPlaces(self._progress.file, fixed, ends, first)
-            batch = decode_partial_updates(event, known, places, self.log)
-            changed = batch.changes
-            yield batch
+            changed = count_partial_updates(event, known)
+            if self._decodes:
+                yield decode_partial_updates(event, known, places, self.log)
         if self._fixed is not None:
             self._rows_inside += changed
             self._progress.changed_rows += changed
         else:
             self._progress.pass_run(event, ends, begins, changed)
 
-    def _read_inside(self, run: EventBlock, found: list[FoundRows], fixed: tuple[int, int]) -> Iterator[RowBatch]:
+    def _apart_from_skipped(self, run: EventBlock) -> list[EventBlock]:
+        """Cut a run so that each transaction that is passed over is a piece of its own."""
+        if self._fixed is not None:
+            return [run]
+        gtids = np.flatnonzero(_IS_GTID[run.types])
+        begins, _ = self._progress.places(run)
+        here = [place.pos for place in self._skip if place.file == self._progress.file]
+        is_skipped = np.concatenate([[self.is_skipped], np.isin(begins[gtids], here)])
+        edges = gtids[is_skipped[1:] | is_skipped[:-1]].tolist()
+        return _cut(run, edges)
+
+    def _read_named(self, run: EventBlock) -> Iterator[RowBatch]:
+        """Read a run; where it cannot be decoded, deliver the transactions before the one that is to blame."""
+        try:
+            changed = None if self._is_unread(run) else self._note_tables(run)
+            batches = [] if changed is not None else self._read_run(run)
+        except (RecordError, SchemaError) as error:
+            pieces = _cut(run, np.flatnonzero(_IS_GTID[run.types]).tolist())
+            if len(pieces) == 1:
+                raise naming(error, self._begin_of(run)) from error
+        else:
+            yield from batches
+            pieces = [] if changed is None else _cut(run, [changed])
+        for piece in pieces:
+            if not self._progress.is_done:
+                yield from self._read_named(piece)
+
+    def _begin_of(self, run: EventBlock) -> BinlogPosition:
+        """Where the transaction begins to which a run's only one belongs."""
+        if _IS_GTID[run.types[0]] and self._fixed is None:
+            begins, _ = self._progress.places(run)
+            return BinlogPosition(self._progress.file, int(begins[0]))
+        return self.log.begin
+
+    def _is_unread(self, run: EventBlock) -> bool:
+        return bool(self._skip) and self._begin_of(run) in self._skip
+
+    def _read_run(self, run: EventBlock) -> list[RowBatch]:
+        hides = self.holds_rows or self._is_unread(run)
+        found = [] if hides else find_rows(run, self._tables, str(self._progress.here))
+        if self._fixed is not None:
+            return self._read_inside(run, found, self._fixed)
+        begins, ends = self._progress.places(run)
+        changes = _changes(len(run), found)
+        cut = self._progress.cut(run, begins, changes)
+        if cut < len(run):
+            found = [rows.before(cut) for rows in found]
+        passed = run.take(0, cut)
+        batches = self._decode(passed, found, RunPlaces(self._progress.file, begins, ends, None))
+        self._progress.pass_run(passed, ends[:cut], begins[:cut], int(changes[:cut].sum()))
+        if cut < len(run):
+            self._progress.stop_at(int(begins[cut]))
+        return batches
+
+    def _read_inside(self, run: EventBlock, found: list[FoundRows], fixed: tuple[int, int]) -> list[RowBatch]:
         begins = np.full(len(run), fixed[0])
         places = RunPlaces(self._progress.file, begins, np.full(len(run), fixed[1]), self._rows_inside)
+        batches = self._decode(run, found, places)
         changed = int(_changes(len(run), found).sum())
         self._rows_inside += changed
         self._progress.changed_rows += changed
-        yield from self._decode(run, found, places)
+        return batches
 
     def _decode(self, run: EventBlock, found: list[FoundRows], places: RunPlaces) -> list[RowBatch]:
         gtids = np.flatnonzero(_IS_GTID[run.types])
-        self.follows_gtid = bool(len(run)) and bool(_IS_GTID[run.types[-1]])
-        transactions = self.log.run(run, gtids)
-        if len(gtids):
-            self.transaction_begin = BinlogPosition(places.file, int(places.begins[gtids[-1]]))
-        return list(decode_rows(run, found, places, self.log, transactions))
+        transactions = self.log.look(run, gtids, places.begins)
+        batches = list(decode_rows(run, found, places, self.log, transactions)) if self._decodes else []
+        self.log.note(transactions, places.file)
+        self.follows_gtid = len(run) > 0 and _may_stand_alone(run)
+        return batches
 
     def _note_tables(self, run: EventBlock) -> int | None:
         """Take in a run's table maps.
@@ -168,3 +227,15 @@ def _changes(count: int, found: list[FoundRows]) -> Int64s:
     for rows in found:
         changes[rows.events] += rows.changes()
     return changes
+
+
+def _cut(run: EventBlock, edges: list[int]) -> list[EventBlock]:
+    return [run.take(first, last) for first, last in pairwise([0, *edges, len(run)]) if last > first]
+
+
+def _may_stand_alone(run: EventBlock) -> bool:
+    """Whether a run ends with a GTID behind which a statement needs no COMMIT; MariaDB says so in a flag."""
+    kind = run.types[-1]
+    if kind == EventType.MARIADB_GTID:
+        return bool(run.data[run.starts[-1] + _MARIADB_FLAGS_AT] & _STANDALONE)
+    return bool(_IS_GTID[kind])

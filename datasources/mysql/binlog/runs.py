@@ -14,7 +14,7 @@ from datasources.mysql.binlog.changes import Capture
 from datasources.mysql.binlog.event_types import ROWS, EventType
 from datasources.mysql.binlog.row_batch import RowBatch, RowKind, decode_columns
 from datasources.mysql.binlog.row_layout import RowLayout
-from datasources.mysql.binlog.transactions import TransactionLog, Transactions
+from datasources.mysql.binlog.transactions import TransactionLog, Transactions, per_image
 from datasources.mysql.types.cells import Int64s, read_little
 
 __all__ = ["IS_ROWS", "FoundRows", "KnownTable", "RunPlaces", "decode_rows", "find_rows"]
@@ -158,7 +158,7 @@ def decode_rows(
             row = row + before[owner] + places.first_row
         of_image = of_event[owner]
         times_us = run.times_s[owner] * _SECOND_US
-        commit_us = transactions.commit_us[of_image]
+        commit_us = per_image(transactions.commit_us, of_image)
         yield RowBatch(
             table=layout.table,
             images=decode_columns(
@@ -171,6 +171,7 @@ def decode_rows(
             row_kind=(_FIRST_KIND[run.types[owner]] + (is_update & (within & 1 == 1))).astype(np.int8),
             file=places.file,
             pos=places.begins[owner],
+            begin=per_image(transactions.begin, of_image),
             row=row.astype(np.int32),
             op_ts_us=np.where(commit_us == 0, times_us, commit_us),
             source_ts_us=times_us,

@@ -16,7 +16,15 @@ from typing import Final
 from datasources.mysql.binlog.cursor import ByteCursor
 from datasources.mysql.binlog.positions import BinlogPosition
 
-__all__ = ["Statement", "StatementKind", "parse_query", "parse_statement"]
+__all__ = [
+    "Statement",
+    "StatementKind",
+    "name_at",
+    "parse_query",
+    "parse_statement",
+    "statement_tokens",
+    "unquoted",
+]
 
 
 class StatementKind(Enum):
@@ -131,9 +139,14 @@ def parse_query(body: bytes) -> Statement:
 
 def parse_statement(text: str, database: str) -> Statement:
     """Return what a statement does, with the tables that its head names."""
-    tokens = [token for token in _TOKEN.findall(text) if not token.startswith(_SKIPPED)]
+    tokens = statement_tokens(text)
     kind, at = _kind(tokens)
     return Statement(kind=kind, text=text, database=database, tables=tuple(_tables(kind, tokens[at:], database)))
+
+
+def statement_tokens(text: str) -> list[str]:
+    """Return a statement's words, names and signs, without comments; what stands in ``/*! ... */`` counts."""
+    return [token for token in _TOKEN.findall(text) if not token.startswith(_SKIPPED)]
 
 
 def _kind(tokens: list[str]) -> tuple[StatementKind, int]:
@@ -154,13 +167,13 @@ def _tables(kind: StatementKind, tokens: list[str], database: str) -> Iterator[t
     if kind is StatementKind.ROWS:
         yield from dict.fromkeys(_any_names(tokens, database))
     elif kind in (StatementKind.CREATE_TABLE, StatementKind.ALTER_TABLE, StatementKind.TRUNCATE_TABLE):
-        name, at = _name_at(tokens, at, database)
+        name, at = name_at(tokens, at, database)
         yield name
         if kind is StatementKind.ALTER_TABLE:
             yield from _other_tables(tokens, at, database)
     elif kind in (StatementKind.DROP_TABLE, StatementKind.RENAME_TABLE):
         while at < len(tokens):
-            name, at = _name_at(tokens, at, database)
+            name, at = name_at(tokens, at, database)
             yield name
             if at >= len(tokens) or tokens[at].upper() not in (",", "TO"):
                 return
@@ -172,26 +185,28 @@ def _other_tables(tokens: list[str], at: int, database: str) -> Iterator[tuple[s
     for index in range(at, len(tokens) - 1):
         word, following = tokens[index].upper(), tokens[index + 1].upper()
         if word == "RENAME" and following not in _RENAMED_PARTS:
-            yield _name_at(tokens, index + 1 + (following in ("TO", "AS")), database)[0]
+            yield name_at(tokens, index + 1 + (following in ("TO", "AS")), database)[0]
         if (word, following) == ("WITH", "TABLE"):
-            yield _name_at(tokens, index + 2, database)[0]
+            yield name_at(tokens, index + 2, database)[0]
 
 
-def _name_at(tokens: list[str], at: int, database: str) -> tuple[tuple[str, str], int]:
-    first = _unquoted(tokens[at]) if at < len(tokens) else ""
+def name_at(tokens: list[str], at: int, database: str) -> tuple[tuple[str, str], int]:
+    """Return database and table of the name at a token, and the index behind it."""
+    first = unquoted(tokens[at]) if at < len(tokens) else ""
     if tokens[at + 1 : at + 2] == ["."]:
-        return (first, _unquoted(tokens[at + 2]) if at + 2 < len(tokens) else ""), at + 3
+        return (first, unquoted(tokens[at + 2]) if at + 2 < len(tokens) else ""), at + 3
     return (database, first), at + 1
 
 
 def _any_names(tokens: list[str], database: str) -> Iterator[tuple[str, str]]:
     for index, token in enumerate(tokens):
         if token.upper() not in _NOT_TABLES and (token[0] in '`"_$' or token[0].isalnum()):
-            yield _name_at(tokens, index, database)[0]
-            yield database, _unquoted(token)
+            yield name_at(tokens, index, database)[0]
+            yield database, unquoted(token)
 
 
-def _unquoted(token: str) -> str:
+def unquoted(token: str) -> str:
+    """Return a name without its quotes."""
     if token[:1] in ("`", '"'):
         return token[1:-1].replace(token[0] * 2, token[0])
     return token

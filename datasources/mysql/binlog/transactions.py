@@ -1,4 +1,4 @@
-"""Which transaction each event belongs to: the GTID events of a run, read all at once."""
+"""Which transaction each event belongs to: the GTID events of a run, read all at once, and what was passed."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ import numpy as np
 
 from datasources.mysql.binlog.blocks import HEADER_BYTES, EventBlock
 from datasources.mysql.binlog.event_types import EventType
+from datasources.mysql.binlog.passed import PassedTransactions
+from datasources.mysql.binlog.positions import BinlogPosition
 from datasources.mysql.binlog.row_batch import TransactionIds
+from datasources.mysql.gtid_set import DomainPositions, GtidSet
 from datasources.mysql.types.cells import Int64s, read_little
 
-__all__ = ["TransactionLog", "Transactions"]
+__all__ = ["TransactionLog", "Transactions", "per_image"]
 
 _SOURCE_AT: Final = HEADER_BYTES + 1
 _NUMBER_AT: Final = _SOURCE_AT + 16
@@ -30,59 +33,107 @@ class Transactions:
         source: index of the name before the number, in the log's list.
         number: the number.
         commit_us: commit time, µs since the epoch; 0 = take the statement's time.
+        begin: position of the GTID event.
     """
 
     source: Int64s
     number: Int64s
     commit_us: Int64s
+    begin: Int64s
 
 
 class TransactionLog:
-    """Names of sources seen so far, and the transaction that is open."""
+    """Names of sources seen so far, the transaction that is open, and those before it.
 
-    def __init__(self) -> None:
+    Attributes:
+        begin: where the transaction begins that is open, or was last; at first where reading began.
+        first_gtid: the GTID of the first transaction; None before it, or if it has none.
+    """
+
+    def __init__(self, start: BinlogPosition) -> None:
         self._names: list[str | None] = [None]
         self._index: dict[bytes, int] = {}
         self._open = (0, 0, 0)
+        self._has_open = False
         self._separator = ":"
+        self._passed = PassedTransactions()
+        self.begin = start
+        self.first_gtid: str | None = None
 
     @property
     def gtid(self) -> str | None:
         """The GTID of the transaction that began last; None if it has none."""
-        name = self._names[self._open[0]]
-        return None if name is None else f"{name}{self._separator}{self._open[1]}"
+        return self._text(self._open[0], self._open[1])
 
     @property
     def commit_us(self) -> int:
         """When the transaction that began last was committed; 0 if its GTID event does not say."""
         return self._open[2]
 
-    def begin(self, name: str, number: int, commit_us: int) -> None:
-        """Note a transaction that begins."""
-        self._open = (self._named(name.encode(), name), number, commit_us)
+    def note_one(self, name: str, number: int, commit_us: int, begin: BinlogPosition) -> None:
+        """Note a transaction that begins: the one that was open is passed."""
+        values = (self._named(name.encode(), name), number, commit_us, begin.pos)
+        rows = np.array([[*self._open, self.begin.pos], values], np.int64)
+        self.note(Transactions(rows[:, 0], rows[:, 1], rows[:, 2], rows[:, 3]), begin.file)
 
-    def run(self, block: EventBlock, gtids: Int64s) -> Transactions:
-        """Return the transactions that begin in a run, behind the one that is open; the last stays open.
+    def look(self, block: EventBlock, gtids: Int64s, begins: Int64s) -> Transactions:
+        """Return the transactions that begin in a run, behind the one that is open, without noting them.
 
         Args:
             block: the run.
             gtids: indices of its GTID, ANONYMOUS_GTID and MariaDB GTID events.
+            begins: positions of the run's events.
         """
         rows = np.empty((len(gtids) + 1, 3), np.int64)
         rows[0] = self._open
         if len(gtids):
             is_mariadb = block.types[gtids[0]] == EventType.MARIADB_GTID
             rows[1:] = self._mariadb(block, gtids) if is_mariadb else self._mysql(block, gtids)
-            self._open = (int(rows[-1, 0]), int(rows[-1, 1]), int(rows[-1, 2]))
-        return Transactions(rows[:, 0], rows[:, 1], rows[:, 2])
+        own_begins = np.concatenate([[self.begin.pos], begins[gtids]])
+        return Transactions(rows[:, 0], rows[:, 1], rows[:, 2], own_begins)
+
+    def note(self, transactions: Transactions, file: str) -> None:
+        """Note the transactions of a run: the last one is open now, those before it are passed.
+
+        Args:
+            transactions: what `look` returned.
+            file: where they stand.
+        """
+        last = len(transactions.source) - 1
+        if last == 0:
+            return
+        if not self._has_open:
+            self.first_gtid = self._text(int(transactions.source[1]), int(transactions.number[1]))
+        first = 0 if self._has_open else 1
+        if last > first:
+            self._passed.add(transactions.source[first:last].copy(), transactions.number[first:last].copy())
+        self._open = (int(transactions.source[-1]), int(transactions.number[-1]), int(transactions.commit_us[-1]))
+        self._has_open, self.begin = True, BinlogPosition(file, int(transactions.begin[-1]))
+
+    def is_open(self, boundary: BinlogPosition) -> bool:
+        """Return whether the last transaction goes on behind the last place between two transactions."""
+        return self._has_open and boundary <= self.begin
+
+    def passed(self, boundary: BinlogPosition) -> GtidSet | DomainPositions | None:
+        """Return the transactions between the start and a place; None if one of them has no GTID.
+
+        Args:
+            boundary: the last place between two transactions: whether the one that is open lies before it.
+        """
+        if self._has_open and not self.is_open(boundary):
+            source, number = np.array([self._open[:2]], np.int64).T
+            self._passed.add(source, number)  # noted again when the next one begins: a set does not change by that
+        if self._separator == "-":
+            return self._passed.domain_positions(self._names)
+        return self._passed.gtids(self._names)
 
     def ids(self, transactions: Transactions, of_image: Int64s) -> TransactionIds:
         """Return the GTIDs of images, by each one's index in the transactions."""
         return TransactionIds(
             sources=tuple(self._names),
             separator=self._separator,
-            source=transactions.source[of_image].astype(np.int32),
-            number=transactions.number[of_image],
+            source=per_image(transactions.source, of_image).astype(np.int32),
+            number=per_image(transactions.number, of_image),
         )
 
     def _mysql(self, block: EventBlock, gtids: Int64s) -> Int64s:
@@ -112,12 +163,23 @@ class TransactionLog:
         indices = np.array([self._named(name.encode(), name) for name in names])
         return np.stack([indices[which], number, np.zeros(len(gtids), np.int64)], axis=1)
 
+    def _text(self, source: int, number: int) -> str | None:
+        name = self._names[source]
+        return None if name is None else f"{name}{self._separator}{number}"
+
     def _named(self, key: bytes, name: str) -> int:
         index = self._index.get(key)
         if index is None:
             index = self._index[key] = len(self._names)
             self._names.append(name)
         return index
+
+
+def per_image(values: Int64s, of_image: Int64s) -> Int64s:
+    """Return a value of transactions for each image, by its transaction's index; these rise from image to image."""
+    if len(of_image) and of_image[0] == of_image[-1]:  # large transactions
+        return np.full(len(of_image), values[of_image[0]])
+    return values[of_image]
 
 
 def _uuid_text(digits: str) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from datasources.mysql.connection_server import ServerVersion
-from datasources.mysql.options import RowMetadata, SnapshotLocking, parse_server_ids
+from datasources.mysql.options import SnapshotLocking, parse_server_ids
 from datasources.mysql.preflight.finding import Finding, Severity
 from datasources.mysql.preflight.wanted import Wanted
 
@@ -129,18 +129,6 @@ def _lasting(facts: ServerFacts, name: str, value: str) -> tuple[str, ...]:
     if facts.version.is_mariadb:
         return (f"put '{name} = {value}' into the [mariadb] section of its configuration file too", sessions)
     return (sessions,)
-
-
-def _row_metadata(facts: ServerFacts, wanted: Wanted) -> Iterator[Finding]:
-    name = "binlog_row_metadata"
-    for found in _exact(name, "FULL", "without it the binlog holds neither names nor signs nor enum values")(
-        facts, wanted
-    ):
-        if found.severity is Severity.OK or wanted.binlog.row_metadata is RowMetadata.FULL:
-            yield found
-        else:
-            why = "as 'row-metadata' = 'minimal' allows, the first DDL on a captured table will stop the query"
-            yield Finding(check=name, found=found.found, severity=Severity.WARNING, why=why, fix=found.fix)
 
 
 def _gtid_mode(facts: ServerFacts, wanted: Wanted) -> Iterator[Finding]:
@@ -293,7 +281,7 @@ _CHECKS: Final[tuple[Callable[[ServerFacts, Wanted], Iterator[Finding]], ...]] =
     _log_bin,
     _exact("binlog_format", "ROW", "statements do not say which rows they changed"),
     _exact("binlog_row_image", "FULL", "rows are logged without the columns that did not change"),
-    _row_metadata,
+    _exact("binlog_row_metadata", "FULL", "without it the binlog holds neither names nor signs nor enum values"),
     _exact(
         "binlog_order_commits", "ON", "transactions become visible in another order than the binlog's: no mark is exact"
     ),

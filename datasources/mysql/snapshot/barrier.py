@@ -87,7 +87,9 @@ def wait_until_visible(connection: Any, *, deadline_s: float = _DEADLINE_S, cloc
     return asked
 
 
-def open_locked_snapshot(locker: Any, reader: Any, database: str, table: str) -> None:
+def open_locked_snapshot(
+    locker: Any, reader: Any, database: str, table: str, *, status: str | None = None
+) -> tuple[str, int] | None:
     """Open a snapshot on ``reader`` that sees everything of one table that is in the binlog by now.
 
     For MySQL with gtid_mode=OFF. The mark must have been read before the call. The lock is held for two short
@@ -99,12 +101,22 @@ def open_locked_snapshot(locker: Any, reader: Any, database: str, table: str) ->
         reader: The connection that will SELECT; its transaction is open afterwards.
         database: The table's database.
         table: The table.
+        status: The statement that gives the end of the binlog, to be asked under the lock: as far as this table goes,
+            the snapshot then holds exactly what the binlog holds up to there.
+
+    Returns:
+        File and position, if they were asked for.
     """
     with locker.cursor() as lock, reader.cursor() as read:
         lock.execute(f"LOCK TABLES {table_name(database, table)} READ")
         try:
             for statement in _SNAPSHOT:
                 read.execute(statement)
+            if status is None:
+                return None
+            lock.execute(status)
+            file, position, *_ = lock.fetchone()
+            return str(file), int(position)
         finally:
             lock.execute("UNLOCK TABLES")
 

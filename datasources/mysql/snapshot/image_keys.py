@@ -69,12 +69,21 @@ class ImageKeys:
             RecordError: A key holds a date that no calendar has.
             OffsetError: A bound is no value of its column.
         """
+        self.columns(images)
         inside: Mask = np.ones(images.num_rows, np.bool_)
         if wanted.lower is not None:
             inside &= self._above(images, wanted.lower)
         if wanted.upper is not None:
             inside &= ~self._above(images, wanted.upper)
         return inside
+
+    def columns(self, images: pa.RecordBatch) -> list[pa.Array]:
+        """Return the key's columns of rows, none of which is NULL.
+
+        Raises:
+            RecordError: A key holds a date that no calendar has.
+        """
+        return [self._values(images, at) for at in range(len(self._columns))]
 
     def close(self) -> None:
         """Close the connection, if one was needed."""

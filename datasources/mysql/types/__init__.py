@@ -2,7 +2,7 @@
 
 from datasources.mysql.types.column import ColumnType, Kind, ZeroDates, arrow_type, select_expression
 from datasources.mysql.types.declared import column_type_of
-from datasources.mysql.types.snapshot import snapshot_values
+from datasources.mysql.types.snapshot import snapshot_column, snapshot_values
 
 __all__ = [
     "ColumnType",
@@ -11,5 +11,6 @@ __all__ = [
     "arrow_type",
     "column_type_of",
     "select_expression",
+    "snapshot_column",
     "snapshot_values",
 ]

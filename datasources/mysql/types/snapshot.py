@@ -1,40 +1,42 @@
 """What a snapshot's SELECT returned, as the same Arrow values that the binlog gives.
 
 A snapshot reads each column by its `select_expression`, over the text protocol; what arrives is the text of that
-expression, or bytes for BINARY, BIT, GEOMETRY and VECTOR.
+expression, or bytes for BINARY, BIT, GEOMETRY and VECTOR. Numbers, dates and times are read by numpy, a column at a
+time (digits.py); the rest is cast by Arrow.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
 import pyarrow as pa
 
 from datasources.errors import RecordError
-from datasources.mysql.types.cells import Cells, Int64s
+from datasources.mysql.types.cells import PADDING, Cells, Int64s, binary_values, from_numpy
 from datasources.mysql.types.column import ColumnType, Kind, ZeroDates, arrow_type
+from datasources.mysql.types.digits import fixed_number, signed_number, unsigned_number
 from datasources.mysql.types.temporal import date_values, datetime_values, instant_values
 
-__all__ = ["snapshot_values"]
+__all__ = ["snapshot_column", "snapshot_values"]
 
 _SECOND_US: Final = 1_000_000
 _FRACTION_DIGITS: Final = 6
-_DATE: Final = re.compile(r"(\d+)-(\d+)-(\d+)(?: (\d+):(\d+):(\d+)(?:\.(\d+))?)?$")
-_TIME: Final = re.compile(r"(-?)(\d+):(\d+):(\d+)(?:\.(\d+))?$")
+_WORD_DIGITS: Final = 18
+_DATE_BYTES: Final = len("2024-03-01")
+_SECONDS_BYTES: Final = len("2024-03-01 10:20:30")
+_CLOCK_BYTES: Final = len("10:20:30")
+_POINT: Final = ord(".")
 
 
-def snapshot_values(
-    column: ColumnType, values: Sequence[bytes | None], *, name: str, zero_dates: ZeroDates = ZeroDates.FAIL
-) -> pa.Array:
+def snapshot_column(column: ColumnType, cells: Cells, *, zero_dates: ZeroDates = ZeroDates.FAIL) -> pa.Array:
     """Return one column of a snapshot.
 
     Args:
         column: its type.
-        values: what `select_expression` returned, as bytes (text in utf8mb4); None where NULL.
-        name: the column's name, for errors.
+        cells: what `select_expression` returned, text in utf8mb4.
         zero_dates: what becomes of dates that no calendar has.
 
     Returns:
@@ -44,13 +46,32 @@ def snapshot_values(
         RecordError: a value is a zero date, or no value of the type.
     """
     try:
-        return _READERS.get(column.kind, _cast)(column, values, name, zero_dates)
+        return _READERS.get(column.kind, _cast)(column, cells, zero_dates)
     except (pa.ArrowInvalid, ValueError) as error:
-        raise RecordError(f"column '{name}': the server returned what is no {column.kind.value}: {error}.") from error
+        raise RecordError(
+            f"column '{cells.name}': the server returned what is no {column.kind.value}: {error}."
+        ) from error
 
 
-def _cast(column: ColumnType, values: Sequence[bytes | None], _name: str, _zero: ZeroDates) -> pa.Array:
-    raw = pa.array(values, pa.binary())
+def snapshot_values(
+    column: ColumnType, values: Sequence[bytes | None], *, name: str, zero_dates: ZeroDates = ZeroDates.FAIL
+) -> pa.Array:
+    """Return one column of a snapshot from single values, None where NULL; see `snapshot_column`."""
+    lengths = np.array([len(value or b"") for value in values], np.int64)
+    data = np.frombuffer(b" " * PADDING + b"".join(value or b"" for value in values) + b" " * PADDING, np.uint8)
+    is_null = np.array([value is None for value in values], np.bool_)
+    cells = Cells(
+        data=data,
+        at=PADDING + np.cumsum(lengths) - lengths,
+        lengths=lengths,
+        is_null=is_null if is_null.any() else None,
+        name=name,
+    )
+    return snapshot_column(column, cells, zero_dates=zero_dates)
+
+
+def _cast(column: ColumnType, cells: Cells, _zero: ZeroDates) -> pa.Array:
+    raw = binary_values(cells)
     arrow = arrow_type(column)
     if pa.types.is_binary(arrow):
         return raw
@@ -58,79 +79,142 @@ def _cast(column: ColumnType, values: Sequence[bytes | None], _name: str, _zero:
     return text if pa.types.is_string(arrow) else text.cast(arrow)
 
 
-def _float(column: ColumnType, values: Sequence[bytes | None], _name: str, _zero: ZeroDates) -> pa.Array:
-    return pa.array(values, pa.binary()).cast(pa.string()).cast(pa.float64()).cast(arrow_type(column))
+def _float(column: ColumnType, cells: Cells, _zero: ZeroDates) -> pa.Array:
+    return binary_values(cells).cast(pa.string()).cast(pa.float64()).cast(arrow_type(column))
 
 
-def _bit(column: ColumnType, values: Sequence[bytes | None], _name: str, _zero: ZeroDates) -> pa.Array:
+def _integer(column: ColumnType, cells: Cells, _zero: ZeroDates) -> pa.Array:
+    sizes, is_negative = signed_number(cells.data, cells.at, _ends(cells))
+    arrow = arrow_type(column)
+    if pa.types.is_decimal(arrow):
+        return from_numpy(np.stack([sizes, np.zeros_like(sizes)], axis=1), arrow, cells.is_null)
+    numbers = sizes.view(np.int64)
+    numbers = np.where(is_negative, -numbers, numbers)
+    return from_numpy(numbers.astype(arrow.to_pandas_dtype()), arrow, cells.is_null)
+
+
+def _decimal(column: ColumnType, cells: Cells, zero: ZeroDates) -> pa.Array:
+    if column.precision > _WORD_DIGITS:
+        return _cast(column, cells, zero)
+    numbers = _scaled(cells, column.scale)
+    return from_numpy(np.stack([numbers, numbers >> 63], axis=1), arrow_type(column), cells.is_null)
+
+
+def _scaled(cells: Cells, scale: int) -> Int64s:
+    """Return numbers with so many digits behind their point, without the point."""
+    at, ends = cells.at, _ends(cells)
+    if scale == 0:
+        sizes, is_negative = signed_number(cells.data, at, ends)
+    else:
+        is_there = ends > at
+        points = np.where(is_there, ends - scale - 1, at)
+        if bool((cells.data[points[is_there]] != _POINT).any()):
+            raise ValueError(f"a number without {scale} digits behind its point")
+        sizes, is_negative = signed_number(cells.data, at, points)
+        sizes = sizes * np.uint64(10**scale) + unsigned_number(cells.data, ends, np.where(is_there, scale, 0))
+    numbers = sizes.view(np.int64)
+    return np.where(is_negative, -numbers, numbers)
+
+
+def _bit(column: ColumnType, cells: Cells, _zero: ZeroDates) -> pa.Array:
     if column.width > 1:
-        return pa.array(values, pa.binary())
-    return pa.array([None if v is None else v != b"\0" for v in values], pa.bool_())
+        return binary_values(cells)
+    return pa.array(cells.data[cells.at] != 0, pa.bool_(), mask=cells.is_null)
 
 
-def _date(_column: ColumnType, values: Sequence[bytes | None], name: str, zero: ZeroDates) -> pa.Array:
-    parts, _ = _date_parts(values)
-    return date_values(_cells(values, name), parts, zero)
+def _date(_column: ColumnType, cells: Cells, zero: ZeroDates) -> pa.Array:
+    there, places = _fixed(cells, _DATE_BYTES)
+    return date_values(cells, _date_parts(there, places, len(cells)), zero)
 
 
-def _datetime(_column: ColumnType, values: Sequence[bytes | None], name: str, zero: ZeroDates) -> pa.Array:
-    parts, time_us = _date_parts(values)
-    return datetime_values(_cells(values, name), parts, time_us, zero)
+def _datetime(column: ColumnType, cells: Cells, zero: ZeroDates) -> pa.Array:
+    there, places = _fixed(cells, _SECONDS_BYTES + _fraction_bytes(column.scale))
+    clock = fixed_number(there.data, there.at + _SECONDS_BYTES - _CLOCK_BYTES, "99:99:99")
+    clock_us = _clock_us(clock) + _fraction_us(there, column.scale)
+    return datetime_values(cells, _date_parts(there, places, len(cells)), _spread(clock_us, places, len(cells)), zero)
 
 
-def _timestamp(_column: ColumnType, values: Sequence[bytes | None], name: str, zero: ZeroDates) -> pa.Array:
-    instants = [0 if v is None else _micros(v.decode()) for v in values]
-    return instant_values(_cells(values, name), np.array(instants, np.int64), zero)
+def _timestamp(column: ColumnType, cells: Cells, zero: ZeroDates) -> pa.Array:
+    instants = _scaled(cells, column.scale) * 10 ** (_FRACTION_DIGITS - column.scale)
+    return instant_values(cells, instants, zero)
 
 
-def _time(column: ColumnType, values: Sequence[bytes | None], _name: str, _zero: ZeroDates) -> pa.Array:
-    return pa.array([None if v is None else _time_us(v.decode()) for v in values], arrow_type(column))
+def _time(column: ColumnType, cells: Cells, _zero: ZeroDates) -> pa.Array:
+    there, places = _present(cells)
+    behind = _ends(there) - _fraction_bytes(column.scale)
+    is_negative = there.data[there.at] == ord("-")
+    # Hours have two digits or three: the last two are read with the clock, what is before them as a number.
+    hundreds = unsigned_number(there.data, behind - _CLOCK_BYTES, behind - _CLOCK_BYTES - there.at - is_negative)
+    clock_us = _clock_us(fixed_number(there.data, behind - _CLOCK_BYTES, "99:99:99"))
+    time_us = hundreds.view(np.int64) * (100 * 3600 * _SECOND_US) + clock_us + _fraction_us(there, column.scale)
+    signed = np.where(is_negative, -time_us, time_us)
+    return from_numpy(_spread(signed, places, len(cells)), arrow_type(column), cells.is_null)
 
 
-def _cells(values: Sequence[bytes | None], name: str) -> Cells:
-    is_null = np.fromiter((v is None for v in values), np.bool_, len(values))
-    nothing = np.zeros(len(values), np.int64)
-    return Cells(
-        data=np.zeros(0, np.uint8), at=nothing, lengths=None, is_null=is_null if is_null.any() else None, name=name
-    )
+def _date_parts(there: Cells, places: Int64s | None, count: int) -> tuple[Int64s, Int64s, Int64s]:
+    year_month = fixed_number(there.data, there.at, "9999-99-")
+    day = fixed_number(there.data, there.at + 2, "00000099")
+    parts = year_month // 10_000, year_month % 10_000 // 10, day
+    year, month, day = (_spread(part, places, count) for part in parts)
+    return year, month, day
 
 
-def _date_parts(values: Sequence[bytes | None]) -> tuple[tuple[Int64s, Int64s, Int64s], Int64s]:
-    rows = np.array([(0, 0, 0, 0) if v is None else _date_row(v.decode()) for v in values], np.int64).reshape(-1, 4)
-    return (rows[:, 0], rows[:, 1], rows[:, 2]), rows[:, 3]
+def _clock_us(clock: Int64s) -> Int64s:
+    """Return microseconds of hours, minutes and seconds that have three digits each."""
+    return (clock // 1_000_000 * 3600 + clock // 1000 % 1000 * 60 + clock % 1000) * _SECOND_US
 
 
-def _date_row(text: str) -> tuple[int, int, int, int]:
-    match = _DATE.match(text)
-    if match is None:
-        raise ValueError(text)
-    year, month, day, hour, minute, second, fraction = (part or "0" for part in match.groups())
-    return int(year), int(month), int(day), _clock_us(hour, minute, second, fraction)
+def _fraction_us(there: Cells, digits: int) -> Int64s:
+    if digits == 0:
+        return np.zeros(len(there), np.int64)
+    ends = _ends(there)
+    if bool((there.data[ends - digits - 1] != _POINT).any()):
+        raise ValueError(f"a time without {digits} digits behind its point")
+    fraction = unsigned_number(there.data, ends, np.full(len(there), digits, np.int64)).view(np.int64)
+    return fraction * np.int64(10 ** (_FRACTION_DIGITS - digits))
 
 
-def _time_us(text: str) -> int:
-    match = _TIME.match(text)
-    if match is None:
-        raise ValueError(text)
-    sign, hour, minute, second, fraction = match.groups()
-    time_us = _clock_us(hour, minute, second, fraction or "0")
-    return -time_us if sign else time_us
+def _fraction_bytes(digits: int) -> int:
+    return digits + 1 if digits else 0
 
 
-def _clock_us(hour: str, minute: str, second: str, fraction: str) -> int:
-    seconds = int(hour) * 3600 + int(minute) * 60 + int(second)
-    return seconds * _SECOND_US + int(fraction.ljust(_FRACTION_DIGITS, "0"))
+def _fixed(cells: Cells, length: int) -> tuple[Cells, Int64s | None]:
+    there, places = _present(cells)
+    assert there.lengths is not None
+    if bool((there.lengths != length).any()):
+        raise ValueError(f"a text that has not {length} characters")
+    return there, places
 
 
-def _micros(text: str) -> int:
-    seconds, _, fraction = text.partition(".")
-    return int(seconds) * _SECOND_US + int(fraction.ljust(_FRACTION_DIGITS, "0"))
+def _present(cells: Cells) -> tuple[Cells, Int64s | None]:
+    """Return the values that are not NULL, and their places; no places = all of them."""
+    if cells.is_null is None:
+        return cells, None
+    assert cells.lengths is not None
+    places = np.flatnonzero(~cells.is_null)
+    return replace(cells, at=cells.at[places], lengths=cells.lengths[places], is_null=None), places
 
 
-_Reader = Callable[[ColumnType, Sequence[bytes | None], str, ZeroDates], pa.Array]
+def _spread(values: Int64s, places: Int64s | None, count: int) -> Int64s:
+    if places is None:
+        return values
+    spread = np.zeros(count, np.int64)
+    spread[places] = values
+    return spread
+
+
+def _ends(cells: Cells) -> Int64s:
+    assert cells.lengths is not None
+    return cells.at + cells.lengths
+
+
+_Reader = Callable[[ColumnType, Cells, ZeroDates], pa.Array]
 _READERS: Final[dict[Kind, _Reader]] = {
+    Kind.INTEGER: _integer,
+    Kind.YEAR: _integer,
     Kind.FLOAT: _float,
     Kind.DOUBLE: _float,
+    Kind.DECIMAL: _decimal,
     Kind.BIT: _bit,
     Kind.DATE: _date,
     Kind.DATETIME: _datetime,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from datasources.errors import OptionError
 from datasources.formats.ddl_types import type_text
 from datasources.kafka.data_source import KafkaDataSource
+from datasources.mysql.data_source import MySqlDataSource
 from datasources.scripted.data_source import ScriptedDataSource
 from datasources.source.abilities import SourceWatermarkSpec, SupportsSourceWatermark
 from datasources.source.connector import ScanSource
@@ -76,6 +77,12 @@ _OURS = {
         format_name="tidemark-kafka",
         data_source=KafkaDataSource,
         options={"scan.upsert": "true", "scan.startup.mode": "earliest-offset"},  # a table, not its newest changes
+    ),
+    "mysql-cdc": Connector(
+        name="mysql-cdc",
+        format_name="tidemark-mysql",
+        data_source=MySqlDataSource,
+        options={"scan.metadata": ""},  # a DataFrame has all metadata columns, a table those that it declares
     ),
     "scripted": Connector(name="scripted", format_name="tidemark-scripted", data_source=ScriptedDataSource),
 }

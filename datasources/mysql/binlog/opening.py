@@ -1,0 +1,85 @@
+"""Opening readers of the binlog on connections of their own."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass, replace
+from typing import Final
+
+from datasources.mysql.binlog.changes import CaptureRule, StopRule
+from datasources.mysql.binlog.committed import OpenReader
+from datasources.mysql.binlog.dump import DumpRequest, open_dump
+from datasources.mysql.binlog.positions import BinlogPosition
+from datasources.mysql.binlog.reader import ChangeReader
+from datasources.mysql.connection import ConnectionSettings, connect
+
+__all__ = ["ReaderId", "reader_opener"]
+
+_SILENCE_MS: Final = 30_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReaderId:
+    """How a reader of the binlog is known at the server.
+
+    Attributes:
+        server_id: Its number. MariaDB tells readers apart by it alone; there ``server_id + 1`` is used too, while rows
+            of an XA transaction are read again.
+        replica_uuid: Its name, by which MySQL tells readers apart.
+    """
+
+    server_id: int
+    replica_uuid: str
+
+    def second(self) -> ReaderId:
+        """Return the name of a second reader beside this one."""
+        name = uuid.uuid5(uuid.UUID(self.replica_uuid), "released")
+        return ReaderId(server_id=self.server_id + 1, replica_uuid=str(name))
+
+
+def reader_opener(  # noqa: PLR0913 - what a reader is
+    settings: ConnectionSettings,
+    capture: CaptureRule,
+    reader_id: ReaderId,
+    *,
+    skipped: frozenset[BinlogPosition] = frozenset(),
+    is_bounded: bool = True,
+    decodes: bool = True,
+) -> OpenReader:
+    """Return what opens readers for `CommittedChanges`.
+
+    Args:
+        settings: The server and the login; without a read timeout there, 30 s of silence are an error.
+        capture: Which tables are read.
+        reader_id: The reader's name.
+        skipped: Where transactions begin that are passed over.
+        is_bounded: Whether readers end at the end of the log instead of waiting for more.
+        decodes: Whether rows are wanted; without, readers only pass over a range.
+    """
+    patient = replace(settings, read_timeout_ms=settings.read_timeout_ms or _SILENCE_MS)
+
+    def open_reader(
+        start: BinlogPosition | str, stop: StopRule | None, released: frozenset[BinlogPosition]
+    ) -> ChangeReader:
+        name = reader_id.second() if released else reader_id
+        connection = connect(patient, doing="opening the binlog")
+        try:
+            request = DumpRequest(
+                start=start, server_id=name.server_id, replica_uuid=name.replica_uuid, is_bounded=is_bounded
+            )
+            packets = open_dump(connection, request)
+        except BaseException:
+            connection.close()
+            raise
+        return ChangeReader(
+            packets,
+            start=start,
+            capture=capture,
+            stop=stop,
+            released=released,
+            skip=skipped,
+            verify_checksums=decodes,
+            decodes=decodes,
+        )
+
+    return open_reader

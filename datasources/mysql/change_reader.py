@@ -1,0 +1,195 @@
+"""A range of the binlog as rows: changes of what is covered, in commit order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from functools import partial
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from datasources.mysql.binlog import (
+    BinlogPosition,
+    Capture,
+    RowBatch,
+    Statement,
+    StopRule,
+)
+from datasources.mysql.binlog.committed import CommittedChanges
+from datasources.mysql.connection import connect
+from datasources.mysql.range_note import RangeNote
+from datasources.mysql.reading import BINLOG, MySqlReading
+from datasources.mysql.row_columns import RowColumns
+from datasources.mysql.snapshot.bounds_range import KeyRange
+from datasources.mysql.snapshot.image_keys import ImageKeys
+from datasources.mysql.state import MySqlState
+from datasources.mysql.sweep import Coverage, TableName, coverage
+from datasources.mysql.table_statements import TableStatements
+from datasources.mysql.tables import key_types, read_schema
+from datasources.source.reader import Chunk, RangeEnd
+
+__all__ = ["ChangeRows"]
+
+_NO_RECORD: Final = -1
+
+
+class ChangeRows:
+    """The rows of one range of the binlog.
+
+    Args:
+        reading: of the scan.
+        state: of the batch.
+        columns: builds the rows.
+    """
+
+    def __init__(self, reading: MySqlReading, state: MySqlState, columns: RowColumns) -> None:
+        self._reading = reading
+        self._state = state
+        self._columns = columns
+        self._covered = _Covered(reading, state)
+        self._statements = TableStatements(reading, state)
+        self._wanted = frozenset(columns.data_names) - reading.masked
+        self._captures: dict[TableName, Capture | None] = {}
+        self._changes = CommittedChanges(
+            reading.opener(BINLOG, state.reader, self._capture),
+            start=_start_of(state),
+            stop=StopRule(to=state.to, max_bytes=state.max_bytes, max_rows=state.max_rows),
+            prepared=state.prepared,
+        )
+        self._last_begin: tuple[str, int] | None = None
+
+    @property
+    def end(self) -> RangeEnd:
+        """Where the range ended. When asked: after the last row."""
+        note = RangeNote(
+            place=self._changes.position, gtids=str(self._changes.gtids or ""), prepared=dict(self._changes.prepared)
+        )
+        return RangeEnd(position=self._state.at + self._changes.passed_bytes, note=note.to_text())
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._changes.close()
+        self._covered.close()
+
+    def __iter__(self) -> Iterator[Chunk]:
+        """Yield the rows."""
+        for change in self._changes:
+            if isinstance(change, RowBatch):
+                kept = self._covered.images(change)
+                if kept is None or kept.any():
+                    yield self._chunk(change, kept)
+            elif isinstance(change, Statement):
+                yield from self._statement(change)
+
+    def _statement(self, statement: Statement) -> Iterator[Chunk]:
+        for table in self._statements.truncated(statement):
+            begin = self._changes.transaction_begin
+            place = statement.position or begin
+            rows = self._columns.of_truncation(table, place, self._changes.commit_us, is_snapshot=False)
+            starts = self._record_starts(begin.file, np.array([begin.pos], np.int64))
+            position = self._state.at + self._changes.passed_at(begin.pos)
+            yield Chunk(
+                columns=rows,
+                place=partial(_place_of_statement, place),
+                position=partial(_constant, position),
+                first_row=starts.item,
+            )
+
+    def _capture(self, database: str, table: str) -> Capture | None:
+        name = (database, table)
+        if name not in self._captures:
+            self._captures[name] = self._new_capture(name)
+        return self._captures[name]
+
+    def _new_capture(self, table: TableName) -> Capture | None:
+        if not self._reading.captured(*table) or self._covered.of(table) is Coverage.NOTHING:
+            return None
+        return Capture(columns=self._wanted | self._covered.key_columns(table), zero_dates=self._reading.zero_dates)
+
+    def _chunk(self, batch: RowBatch, kept: NDArray[np.bool_] | None) -> Chunk:
+        rows = self._columns.of_changes(batch, kept)
+        begins, events = (batch.begin, batch.pos) if kept is None else (batch.begin[kept], batch.pos[kept])
+        starts = self._record_starts(batch.file, begins)
+        passed, at, file, table = self._changes.passed_at, self._state.at, batch.file, str(batch.table)
+        return Chunk(
+            columns=rows,
+            place=lambda row: f"table {table}, binlog event {file}:{events[row]}, transaction {file}:{begins[row]}",
+            position=lambda row: at + passed(int(begins[row])),
+            first_row=lambda row: int(starts[row]),
+        )
+
+    def _record_starts(self, file: str, begins: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return for each row the first one of its transaction here; -1 where that began in an earlier chunk."""
+        is_first = np.concatenate([[True], begins[1:] != begins[:-1]])
+        starts: NDArray[np.int64] = np.maximum.accumulate(np.where(is_first, np.arange(len(begins)), 0))
+        if self._last_begin == (file, int(begins[0])):
+            starts[begins == begins[0]] = _NO_RECORD
+        self._last_begin = (file, int(begins[-1]))
+        return starts
+
+
+class _Covered:
+    """What a batch's sweep leaves of the changes.
+
+    Args:
+        reading: of the scan.
+        state: of the batch.
+    """
+
+    def __init__(self, reading: MySqlReading, state: MySqlState) -> None:
+        self._sweep = state.sweep
+        self._reading = reading
+        self._keys: ImageKeys | None = None
+        self._key_columns: frozenset[str] = frozenset()
+        if self._sweep is not None and self._sweep.bound is not None and reading.captured(*self._sweep.table):
+            self._open(self._sweep.table)
+
+    def _open(self, table: TableName) -> None:
+        with closing(self._connect()) as connection:
+            key = read_schema(connection, *table).key
+        self._keys = ImageKeys(self._connect, key, key_types(key))
+        self._key_columns = frozenset(column.name for column in key.columns)
+
+    def _connect(self) -> Any:
+        return connect(
+            self._reading.connection, statements=("SET time_zone = '+00:00'",), doing="comparing keys with a bound"
+        )
+
+    def of(self, table: TableName) -> Coverage:
+        """Return how much of a table is covered."""
+        return coverage(self._sweep, table)
+
+    def key_columns(self, table: TableName) -> frozenset[str]:
+        """Return the columns that tell on which side of the bound a row is."""
+        return self._key_columns if self.of(table) is Coverage.SOME_KEYS else frozenset()
+
+    def images(self, batch: RowBatch) -> NDArray[np.bool_] | None:
+        """Return which images are of covered keys; None = all."""
+        table = (batch.table.database, batch.table.table)
+        if self.of(table) is not Coverage.SOME_KEYS:
+            return None
+        assert self._keys is not None
+        assert self._sweep is not None
+        return self._keys.within(batch.images, KeyRange(upper=self._sweep.bound))
+
+    def close(self) -> None:
+        """Close the connection, if one was needed."""
+        if self._keys is not None:
+            self._keys.close()
+
+
+def _start_of(state: MySqlState) -> BinlogPosition | str:
+    if state.by_gtid:
+        return state.gtid or ""
+    assert state.place is not None
+    return state.place
+
+
+def _place_of_statement(place: BinlogPosition, _row: int) -> str:
+    return f"the statement at {place}"
+
+
+def _constant(position: int, _row: int) -> int:
+    return position

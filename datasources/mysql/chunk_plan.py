@@ -1,0 +1,142 @@
+"""Which chunks come next: bounds of tables, planned a batch ahead.
+
+Theory of operation. A batch reads as many chunks as make its rows, from as many tables as that needs. Bounds are looked
+up by walking a key, which takes milliseconds each; so as soon as one batch is planned, a thread looks up those of the
+next. What it finds is a plan like any other: lost with the process, it costs time only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any, Final
+
+from datasources.mysql.snapshot.bounds_plan import BoundsRequest, next_bounds
+from datasources.mysql.snapshot.bounds_range import Bound
+from datasources.mysql.sweep import PlannedTable, Sweep, TableName
+from datasources.mysql.tables import TableSchema, read_schemas
+
+__all__ = ["BatchChunks", "ChunkPlanner"]
+
+_MOST_BYTES: Final = 16_384
+_MOST_CHUNKS: Final = 1_000
+_MOST_TABLES: Final = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchChunks:
+    """The chunks of one batch.
+
+    Attributes:
+        tables: in order.
+        after: the sweep behind them; None = nothing is left.
+    """
+
+    tables: tuple[PlannedTable, ...]
+    after: Sweep | None
+
+    @property
+    def count(self) -> int:
+        """How many chunks."""
+        return sum(len(table.ranges) for table in self.tables)
+
+
+class ChunkPlanner:
+    """Plans the chunks of a sweep, batch by batch.
+
+    Args:
+        connect: opens a connection whose session is in UTC.
+        captured: which tables are read.
+        chunk_size: rows of a chunk.
+    """
+
+    def __init__(self, connect: Callable[[str], Any], captured: Callable[[str, str], bool], *, chunk_size: int) -> None:
+        self._connect = connect
+        self._captured = captured
+        self._size = chunk_size
+        self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="tidemark-mysql-bounds")
+        self._ahead: tuple[Sweep, int, Future[BatchChunks]] | None = None
+
+    def first(self, only: tuple[TableName, ...] | None = None) -> Sweep | None:
+        """Return a sweep that stands before its first table; None if there is no table."""
+        with closing(self._connect("looking for tables")) as connection:
+            names = [(s.database, s.table) for s in read_schemas(connection, self._captured)]
+        wanted = [name for name in names if only is None or name in only]
+        return Sweep(table=wanted[0], only=only) if wanted else None
+
+    def next(self, sweep: Sweep, rows: int) -> BatchChunks:
+        """Return the chunks behind a sweep's place that hold about so many rows, at least one."""
+        known, self._ahead = self._ahead, None
+        if known is not None and known[:2] == (sweep, rows):
+            return known[2].result()
+        return self._plan(sweep, rows)
+
+    def look_ahead(self, sweep: Sweep | None, rows: int) -> None:
+        """Begin to plan what `next` will be asked for."""
+        if sweep is not None:
+            self._ahead = (sweep, rows, self._pool.submit(self._plan, sweep, rows))
+
+    def close(self) -> None:
+        """Stop the thread."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+    def _plan(self, sweep: Sweep, rows: int) -> BatchChunks:
+        with closing(self._connect("looking for the bounds of chunks")) as connection:
+            schemas = read_schemas(connection, self._captured)
+            left = [s for s in schemas if _name(s) >= sweep.table and sweep.includes(_name(s))]
+            return self._walk(connection, sweep, left, rows)
+
+    def _walk(self, connection: Any, sweep: Sweep, schemas: list[TableSchema], rows: int) -> BatchChunks:
+        planned: list[PlannedTable] = []
+        count, used = max(1, rows // self._size), 0
+        for schema, lower in _with_lowers(sweep, schemas):
+            if used >= count or len(planned) >= _MOST_TABLES:
+                return BatchChunks(tables=tuple(planned), after=_sweep_at(sweep, schema, lower))
+            found = self._of_table(connection, schema, lower, min(count - used, _MOST_CHUNKS), len(planned))
+            planned.append(_again(found, sweep))
+            used += len(found.ranges)
+            if not found.is_open:
+                return BatchChunks(tables=tuple(planned), after=_sweep_at(sweep, schema, found.bounds[-1]))
+        return BatchChunks(tables=tuple(planned), after=None)
+
+    def _of_table(
+        self, connection: Any, schema: TableSchema, lower: Bound | None, count: int, before: int
+    ) -> PlannedTable:
+        """Return the next chunks of one table; those of many small tables get little room each."""
+        request = BoundsRequest(
+            database=schema.database,
+            table=schema.table,
+            key=schema.key,
+            size=self._size,
+            count=count,
+            rows=schema.rows,
+            budget_bytes=max(1, _MOST_BYTES // (1 + before)),
+        )
+        plan = next_bounds(connection, request, lower)
+        # One chunk holds the rest: it is open above, instead of one that ends and an empty one behind it.
+        bounds = () if plan.is_end and len(plan.bounds) <= 1 else plan.bounds
+        return PlannedTable(table=_name(schema), lower=lower, bounds=bounds, is_open=plan.is_end)
+
+
+def _with_lowers(sweep: Sweep, schemas: list[TableSchema]) -> Iterator[tuple[TableSchema, Bound | None]]:
+    for schema in schemas:
+        yield schema, sweep.bound if _name(schema) == sweep.table else None
+
+
+def _sweep_at(sweep: Sweep, schema: TableSchema, bound: Bound | None) -> Sweep:
+    return Sweep(table=_name(schema), bound=bound, only=sweep.only)
+
+
+def _again(planned: PlannedTable, sweep: Sweep) -> PlannedTable:
+    """A sweep of named tables reads them again: what was read of them before is void."""
+    if sweep.only is None:
+        return planned
+    return PlannedTable(
+        table=planned.table, lower=planned.lower, bounds=planned.bounds, is_open=planned.is_open, is_again=True
+    )
+
+
+def _name(schema: TableSchema) -> TableName:
+    return schema.database, schema.table

@@ -1,0 +1,276 @@
+"""The clauses of ALTER TABLE: which of them change rows that were read, or what is read of them.
+
+What is not known here stops the query: a new server may have clauses that this table does not list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from datasources.mysql.binlog.statements import unquoted
+from datasources.mysql.ddl.columns import ColumnDefinition, parse_column, same_type
+
+__all__ = ["DeclaredColumns", "split_clauses", "why_stop"]
+
+_UNKNOWN: Final = "holds a clause that is not known here"
+_INDEX_WORDS: Final = frozenset({"INDEX", "KEY", "UNIQUE", "FULLTEXT", "SPATIAL", "FOREIGN", "CHECK"})
+_PARTITION_STOPS: Final = frozenset({"DROP", "TRUNCATE", "EXCHANGE", "DISCARD", "IMPORT", "REPAIR", "CONVERT"})
+_PARTITION_PASSES: Final = frozenset({"ADD", "COALESCE", "REORGANIZE", "ANALYZE", "CHECK", "OPTIMIZE", "REBUILD"})
+_OPTIONS: Final = frozenset(
+    {
+        "ALGORITHM",
+        "AUTOEXTEND_SIZE",
+        "AUTO_INCREMENT",
+        "AVG_ROW_LENGTH",
+        "CHECKSUM",
+        "COMMENT",
+        "COMPRESSION",
+        "DELAY_KEY_WRITE",
+        "ENCRYPTION",
+        "ENGINE_ATTRIBUTE",
+        "FORCE",
+        "KEY_BLOCK_SIZE",
+        "LOCK",
+        "MAX_ROWS",
+        "MIN_ROWS",
+        "PACK_KEYS",
+        "PAGE_CHECKSUM",
+        "PAGE_COMPRESSED",
+        "ROW_FORMAT",
+        "SECONDARY_ENGINE",
+        "SECONDARY_ENGINE_ATTRIBUTE",
+        "SECONDARY_LOAD",
+        "SECONDARY_UNLOAD",
+        "STATS_AUTO_RECALC",
+        "STATS_PERSISTENT",
+        "STATS_SAMPLE_PAGES",
+        "TRANSACTIONAL",
+        "COLLATE",
+        "CHARSET",
+    }
+)
+_KEEPING_ENGINES: Final = frozenset({"INNODB", "ROCKSDB"})
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredColumns:
+    """The columns of a table that are read.
+
+    Attributes:
+        types: names, lower case, to COLUMN_TYPE of information_schema (``int unsigned``), with `` not null`` behind it
+            where it is so; None where the type is not known. No mapping = every column is read.
+    """
+
+    types: dict[str, str | None] | None
+
+    def has(self, name: str) -> bool:
+        """Return whether a column is read."""
+        return self.types is None or name.lower() in self.types
+
+    def type_of(self, name: str) -> str | None:
+        """Return a column's type, if it is known."""
+        return None if self.types is None else self.types.get(name.lower())
+
+
+@dataclass(frozen=True, slots=True)
+class _Clause:
+    """A clause, its tokens in upper case, and the columns that are read."""
+
+    tokens: list[str]
+    words: list[str]
+    declared: DeclaredColumns
+
+
+def split_clauses(tokens: list[str]) -> Iterator[list[str]]:
+    """Yield the clauses that stand behind the table's name, at the commas that stand in no parentheses."""
+    clause: list[str] = []
+    depth = 0
+    for sign in tokens:
+        depth += {"(": 1, ")": -1}.get(sign, 0)
+        if sign == "," and depth == 0 and not _takes_rest(clause):
+            yield clause
+            clause = []
+        else:
+            clause.append(sign)
+    if clause:
+        yield clause
+
+
+def why_stop(clause: list[str], declared: DeclaredColumns) -> str | None:
+    """Return why a clause stops the query; None if it does not.
+
+    Args:
+        clause: its tokens.
+        declared: the columns of the table that are read.
+    """
+    words = [token.upper() for token in clause]
+    if words[0] == "PARTITION" or "PARTITION" in words[1:2] or words[:2] == ["REMOVE", "PARTITIONING"]:
+        return _partition(words)
+    if words[0] in _ALWAYS:
+        return _ALWAYS[words[0]]
+    rule = _RULES.get(words[0])
+    return _options(words) if rule is None else rule(_Clause(clause, words, declared))
+
+
+def _takes_rest(clause: list[str]) -> bool:
+    """Lists of partitions and of columns to order by have commas of their own, and stand last."""
+    words = [token.upper() for token in clause[:2]]
+    return "PARTITION" in words or words == ["ORDER", "BY"]
+
+
+def _partition(words: list[str]) -> str | None:
+    if words[0] in ("PARTITION", "REMOVE") or words[0] in _PARTITION_PASSES:
+        return None
+    if words[0] in _PARTITION_STOPS:
+        return f"changes rows without row events ({words[0]} PARTITION)"
+    return _UNKNOWN
+
+
+def _add(each: _Clause) -> str | None:
+    clause, words, at = each.tokens, each.words, 1
+    if words[1:2] == ["CONSTRAINT"]:
+        kinds = [word for word in words[2:4] if word in _INDEX_WORDS or word == "PRIMARY"]
+        words = ["ADD", *kinds]
+    if words[1:2] == ["PRIMARY"]:
+        return "changes the primary key, by which rows are told apart"
+    if words[1:2] and words[1] in _INDEX_WORDS:
+        return None
+    if words[at : at + 1] == ["COLUMN"]:
+        at += 1
+    if words[at : at + 3] == ["IF", "NOT", "EXISTS"]:
+        at += 3
+    if clause[at : at + 1] != ["("]:
+        return _added(clause[at:])
+    reasons = (_added(definition) for definition in split_clauses(clause[at + 1 : -1]))
+    return next((reason for reason in reasons if reason is not None), None)
+
+
+def _added(definition: list[str]) -> str | None:
+    if not definition:
+        return _UNKNOWN
+    if definition[0].upper() in _INDEX_WORDS:
+        return None
+    name, column = unquoted(definition[0]), _column(definition[1:])
+    if column is None:
+        return f"adds column '{name}' with a definition that cannot be read here"
+    if column.is_not_null or column.has_value:
+        return f"adds column '{name}' with a value for rows that exist (NOT NULL, DEFAULT or an expression)"
+    if column.is_timestamp and not column.is_null:
+        return f"adds column '{name}' as TIMESTAMP without NULL, which some settings take for NOT NULL with a default"
+    return None
+
+
+def _drop(each: _Clause) -> str | None:
+    clause, words, declared = each.tokens, each.words, each.declared
+    if words[1:2] == ["PRIMARY"]:
+        return "changes the primary key, by which rows are told apart"
+    if words[1:2] and (words[1] in _INDEX_WORDS or words[1] == "CONSTRAINT"):
+        return None
+    at = 1 + (words[1:2] == ["COLUMN"])
+    if words[at : at + 2] == ["IF", "EXISTS"]:
+        at += 2
+    if len(clause) <= at:
+        return _UNKNOWN
+    name = unquoted(clause[at])
+    return f"drops column '{name}', which is read" if declared.has(name) else None
+
+
+def _modify(each: _Clause) -> str | None:
+    clause, words, declared = each.tokens, each.words, each.declared
+    at = 1 + (words[1:2] == ["COLUMN"])
+    if words[at : at + 2] == ["IF", "EXISTS"]:
+        at += 2
+    new = at + (words[0] == "CHANGE")
+    if len(clause) <= new:
+        return _UNKNOWN
+    old_name, new_name = unquoted(clause[at]), unquoted(clause[new])
+    if old_name.lower() != new_name.lower():
+        renamed = _renamed(old_name, new_name, declared)
+        if renamed is not None:
+            return renamed
+    if not declared.has(old_name):
+        return None
+    return _redefined(old_name, _column(clause[new + 1 :]), declared.type_of(old_name))
+
+
+def _redefined(name: str, column: ColumnDefinition | None, known: str | None) -> str | None:
+    """Whether a column that is read keeps its values: only where its type is known and stated again."""
+    may_change = f"may change the type of column '{name}', which is read, and its values without row events"
+    if column is None or known is None:
+        return may_change
+    was_not_null = known.lower().endswith(" not null")
+    if not same_type(column.type, known[: -len(" not null")] if was_not_null else known) or not column.is_plain:
+        return may_change
+    if column.is_not_null and not was_not_null:
+        return f"makes column '{name}', which is read, NOT NULL, by which values may change without row events"
+    return None
+
+
+def _rename(each: _Clause) -> str | None:
+    if each.words[1:2] == ["COLUMN"]:
+        if len(each.tokens) != 5:  # noqa: PLR2004 - RENAME COLUMN a TO b
+            return _UNKNOWN
+        return _renamed(unquoted(each.tokens[2]), unquoted(each.tokens[4]), each.declared)
+    return None  # indexes; the table's own name is looked at where names are
+
+
+def _renamed(old: str, new: str, declared: DeclaredColumns) -> str | None:
+    for name in (old, new):
+        if declared.has(name):
+            return f"renames column '{old}' to '{new}', and '{name}' is read"
+    return None
+
+
+_RULES: Final[dict[str, Callable[[_Clause], str | None]]] = {
+    "ADD": _add,
+    "DROP": _drop,
+    "MODIFY": _modify,
+    "CHANGE": _modify,
+    "RENAME": _rename,
+}
+_REPLACED: Final = "replaces the table's rows without row events"
+_ALWAYS: Final[dict[str, str | None]] = {
+    "CONVERT": "converts texts to another character set, which may change values without row events",
+    "DISCARD": _REPLACED,
+    "IMPORT": _REPLACED,
+    "ALTER": None,  # defaults, visibility, checks: of rows to come
+    "ORDER": None,
+    "ENABLE": None,
+    "DISABLE": None,
+    "WITH": None,
+    "WITHOUT": None,
+}
+
+
+def _options(words: list[str]) -> str | None:
+    """Options of the table, one behind the other, each with a value that may stand behind ``=``."""
+    at = 0
+    while at < len(words):
+        if words[at] == "DEFAULT":
+            at += 1
+        if words[at : at + 2] == ["CHARACTER", "SET"]:
+            at += 1
+        elif words[at : at + 1] == ["ENGINE"]:
+            engine = words[at + 1 + (words[at + 1 : at + 2] == ["="])].strip("`'\"")
+            if engine not in _KEEPING_ENGINES:
+                return f"moves the table to the engine {engine}, which may not keep its rows"
+        elif words[at] == "PARTITION":
+            return None
+        elif words[at] not in _OPTIONS:
+            return _UNKNOWN
+        at += 1
+        at += words[at : at + 1] == ["="]
+        at += words[at - 1] != "FORCE"
+    return None
+
+
+def _column(tokens: list[str]) -> ColumnDefinition | None:
+    """Read a definition, its place (FIRST, AFTER name) taken away."""
+    words = [token.upper() for token in tokens]
+    if words[-1:] == ["FIRST"]:
+        tokens = tokens[:-1]
+    elif words[-2:-1] == ["AFTER"]:
+        tokens = tokens[:-2]
+    return parse_column(tokens)

@@ -1,0 +1,52 @@
+"""What becomes of a statement about captured tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final
+
+from datasources.errors import SchemaError
+from datasources.mysql.binlog.statements import Statement
+
+__all__ = ["Action", "Verdict"]
+
+_SHOWN: Final = 300
+
+
+class Action(Enum):
+    """What to do about a statement."""
+
+    PASS = "pass"  # noqa: S105 - no password
+    """Nothing: the rows that the changelog stands for are the same, or row events say what changed."""
+    TRUNCATE = "truncate"
+    """The tables are empty from here on: a marker row each."""
+    STOP = "stop"
+    """Rows changed, or may have, without row events."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What a statement means.
+
+    Attributes:
+        action: what to do.
+        tables: database and name of the captured tables that it is about; for PASS none.
+        reason: why the query stops, as the second half of a sentence; for other actions empty.
+    """
+
+    action: Action
+    tables: tuple[tuple[str, str], ...] = ()
+    reason: str = ""
+
+    def error(self, statement: Statement) -> SchemaError:
+        """Return the error of a STOP: the statement, its place, why, and the ways out."""
+        text = " ".join(statement.text.split())
+        shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+        tables = ", ".join(f"{database}.{table}" for database, table in self.tables)
+        return SchemaError(
+            f"the statement at {statement.position} about {tables} {self.reason}: {shown!r}. Rows that were read "
+            f"before may no longer be those of the table. Either read the table again from here on "
+            f"('scan.snapshot.again' = '{tables}'), or, if you know that no column that is read changed, go on with "
+            f"'on-rewrite-ddl' = 'ignore'."
+        )

@@ -1,0 +1,131 @@
+"""The executors' side: a range of the binlog, or chunks of tables, as the rows of the scan."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+
+import pyarrow as pa
+
+from datasources.errors import SchemaError
+from datasources.mysql.change_reader import ChangeRows
+from datasources.mysql.connection import connect
+from datasources.mysql.options import SnapshotTime
+from datasources.mysql.reader_ids import reader_id
+from datasources.mysql.reading import BINLOG, MySqlReading, lane_number
+from datasources.mysql.row_columns import SnapshotFacts
+from datasources.mysql.snapshot.chunks import read_as_of
+from datasources.mysql.snapshot.requests import ChunkRequest, SnapshotSettings
+from datasources.mysql.state import MySqlState
+from datasources.mysql.sweep import PlannedRange, TableName
+from datasources.mysql.tables import TableSchema, read_schema
+from datasources.source.reader import Chunk, RangeEnd
+from datasources.source.split import SplitId
+
+__all__ = ["MySqlReader"]
+
+
+class MySqlReader:
+    """Reads the splits of one batch (SplitReader, SupportsRangeEnd).
+
+    Args:
+        reading: of the scan, with the batch's state.
+        only: the columns that are needed, where a range is read for its watermark only.
+    """
+
+    def __init__(self, reading: MySqlReading, only: frozenset[str] | None) -> None:
+        assert reading.state is not None, "MySQL is read batch by batch, each with its state"
+        self._reading = reading
+        self._state = reading.state
+        self._is_scan = only is not None
+        self._columns = reading.columns(only, reading.state.epoch)
+        self._changes: ChangeRows | None = None
+        self._ends: dict[SplitId, RangeEnd] = {}
+
+    def read(self, split: SplitId, start_inclusive: int, end_exclusive: int) -> Iterator[Chunk]:
+        """Yield the rows of a range of the binlog or of a lane's chunks."""
+        lane = lane_number(split)
+        if lane is not None:
+            self._ends[split] = RangeEnd(position=end_exclusive)
+            yield from self._lane(split, lane, start_inclusive)
+            return
+        assert split == BINLOG, split
+        if start_inclusive != self._state.at:
+            return  # a dump begins between two transactions, and only that place of the batch is known to be one
+        self._changes = ChangeRows(self._reading, self._state, self._columns)
+        yield from self._changes
+        self._ends[split] = self._changes.end
+
+    def range_end(self, split: SplitId) -> RangeEnd:
+        """Return where a split's range ended."""
+        return self._ends[split]
+
+    def close(self) -> None:
+        """Close the connection, if there is one."""
+        if self._changes is not None:
+            self._changes.close()
+
+    def _lane(self, split: SplitId, lane: int, start: int) -> Iterator[Chunk]:
+        ranges = self._state.ranges_of_lane(lane)
+        if self._is_scan or not ranges:
+            return
+        settings = _settings(self._reading, self._state, split, [*self._columns.data_names])
+        requests = self._requests(ranges)
+        marked = {(r.table, r.keys.lower) for r in ranges if r.keys.lower is None and self._is_again(r.table)}
+        for table, _ in sorted(marked, key=lambda each: each[0]):
+            yield self._chunk(
+                self._columns.of_truncation(table, self._state.mark, self._op_ts_us, is_snapshot=True), table, start
+            )
+        for request, rows in read_as_of(settings, self._state.mark, requests, self._state.prepared):
+            table = (request.schema.database, request.schema.table)
+            facts = SnapshotFacts(table=table, mark=self._state.mark, op_ts_us=self._op_ts_us)
+            yield self._chunk(self._columns.of_snapshot(rows, facts), table, start)
+
+    def _requests(self, ranges: list[PlannedRange]) -> list[ChunkRequest]:
+        schemas: dict[TableName, TableSchema | None] = {}
+        with closing(connect(self._reading.connection, doing="reading tables")) as connection:
+            for each in ranges:
+                if each.table not in schemas:
+                    schemas[each.table] = _schema_of(connection, each.table)
+        found = ((schemas[each.table], each) for each in ranges)
+        return [ChunkRequest(schema=schema, wanted=each.keys) for schema, each in found if schema is not None]
+
+    def _is_again(self, table: TableName) -> bool:
+        return any(planned.table == table and planned.is_again for planned in self._state.tables)
+
+    @property
+    def _op_ts_us(self) -> int:
+        is_epoch = self._reading.snapshot_time is SnapshotTime.EPOCH
+        return 0 if is_epoch else (self._state.mark_us or 0)
+
+    def _chunk(self, rows: pa.RecordBatch, table: TableName, position: int) -> Chunk:
+        name = ".".join(table)
+        return Chunk(
+            columns=rows,
+            place=lambda row: f"table {name}, row {row} of a chunk as of {self._state.mark}",
+            position=lambda _: position,
+            is_unordered=True,
+        )
+
+
+def _schema_of(connection: object, table: TableName) -> TableSchema | None:
+    """Return a table; None if it was dropped: the statement that did it follows in the binlog."""
+    try:
+        return read_schema(connection, *table)
+    except SchemaError:
+        return None
+
+
+def _settings(reading: MySqlReading, state: MySqlState, split: SplitId, columns: list[str]) -> SnapshotSettings:
+    limit = reading.rows_per_second
+    busy = sum(count > 0 for count in state.lanes)
+    return SnapshotSettings(
+        connection=reading.connection,
+        columns=tuple(columns),
+        zero_dates=reading.zero_dates,
+        locking=reading.locking,
+        no_key=reading.no_key,
+        reader_id=reader_id(state.reader, split, reading.server_ids),
+        max_rows_per_second=None if limit is None else limit / max(1, busy),
+        masked=reading.masked,
+    )

@@ -1,0 +1,117 @@
+"""What readers of a MySQL source need: everything that options decided, and the state of the batch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
+
+import pyarrow as pa
+
+from datasources.mysql.binlog import BinlogPosition
+from datasources.mysql.binlog.changes import CaptureRule
+from datasources.mysql.binlog.committed import OpenReader
+from datasources.mysql.binlog.opening import reader_opener
+from datasources.mysql.captured import CapturedTables
+from datasources.mysql.connection import ConnectionSettings
+from datasources.mysql.metadata import METADATA_TYPES
+from datasources.mysql.options import NoKeyPolicy, SnapshotLocking, SnapshotTime
+from datasources.mysql.reader_ids import reader_id
+from datasources.mysql.row_columns import RowColumns
+from datasources.mysql.row_options import RewritePolicy
+from datasources.mysql.state import MySqlState
+from datasources.mysql.sweep import TableName
+from datasources.mysql.types import ZeroDates
+from datasources.source.batch_state import State
+from datasources.source.split import SplitId
+
+if TYPE_CHECKING:
+    from datasources.mysql.reader import MySqlReader
+
+__all__ = ["BINLOG", "LANE", "MySqlReading", "lane_number"]
+
+BINLOG: Final = SplitId("binlog")
+"""The split that is the binlog; a position is a number of bytes since the query began."""
+
+LANE: Final = "snapshot-"
+"""Begin of the names of lanes: splits that read chunks of tables side by side; a position is a number of chunks."""
+
+
+def lane_number(split: SplitId) -> int | None:
+    """Return the number of a lane; None for the binlog."""
+    return int(split.removeprefix(LANE)) if split.startswith(LANE) else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MySqlReading:
+    """A scan as its readers know it; picklable, holds no connection (SplitReaderFactory).
+
+    Attributes:
+        connection: where and who.
+        captured: which tables.
+        data: the declared columns.
+        metadata: metadata columns behind them, name -> key.
+        masked: columns that are never read.
+        zero_dates: what becomes of dates that no calendar has.
+        server_ids: the option server-id.
+        locking: whether a table may be locked for a moment.
+        no_key: what a table without a key means.
+        snapshot_time: what op_ts is in rows of tables.
+        rows_per_second: how fast tables are read at most, over all lanes; None = as fast as it goes.
+        on_rewrite: what statements do that change rows without row events.
+        skipped: where transactions begin that are passed over.
+        again: the option scan.snapshot.again, and the tables that it names.
+        needed: the columns that are looked at, metadata columns included; None = all.
+        state: of the batch.
+    """
+
+    connection: ConnectionSettings
+    captured: CapturedTables
+    data: pa.Schema
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    masked: frozenset[str] = frozenset()
+    zero_dates: ZeroDates = ZeroDates.FAIL
+    server_ids: str | None = None
+    locking: SnapshotLocking = SnapshotLocking.NONE
+    no_key: NoKeyPolicy = NoKeyPolicy.FAIL
+    snapshot_time: SnapshotTime = SnapshotTime.EPOCH
+    rows_per_second: int | None = None
+    on_rewrite: RewritePolicy = RewritePolicy.FAIL
+    skipped: frozenset[BinlogPosition] = frozenset()
+    again: tuple[str, tuple[TableName, ...]] = ("", ())
+    needed: frozenset[str] | None = None
+    state: MySqlState | None = None
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The data columns, then the metadata columns."""
+        facts = [pa.field(name, METADATA_TYPES[key]) for name, key in self.metadata.items()]
+        return pa.schema([*self.data, *facts])
+
+    def for_batch(self, state: State) -> MySqlReading:
+        """Return a copy that reads one batch (SupportsBatchState)."""
+        return replace(self, state=MySqlState.from_json(state))
+
+    def open(self, *, only: frozenset[str] | None = None) -> MySqlReader:
+        """Return a reader; with `only`, chunks of tables have no rows: they say nothing about watermarks."""
+        from datasources.mysql.reader import MySqlReader
+
+        return MySqlReader(self, only)
+
+    def opener(self, role: str, query: str, capture: CaptureRule, *, decodes: bool = True) -> OpenReader:
+        """Return what opens readers of the binlog.
+
+        Args:
+            role: what the reader is for: each has a name of its own at the server.
+            query: `MySqlState.reader`.
+            capture: what is read of each table.
+            decodes: whether rows are wanted.
+        """
+        name = reader_id(query, role, self.server_ids)
+        return reader_opener(self.connection, capture, name, skipped=self.skipped, decodes=decodes)
+
+    def columns(self, only: frozenset[str] | None, epoch: int) -> RowColumns:
+        """Return what builds rows."""
+        wanted = [names for names in (self.needed, only) if names is not None]
+        needed = frozenset.intersection(*wanted) if wanted else None
+        return RowColumns(data=self.data, metadata=self.metadata, needed=needed, epoch=epoch)

@@ -1,0 +1,136 @@
+"""The driver's connection to the server: where its binlog ends, and which server it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar
+
+import pymysql
+
+from datasources.errors import SourceUnavailable
+from datasources.mysql.binlog import BinlogPosition
+from datasources.mysql.connection import ConnectionSettings, connect
+from datasources.mysql.connection_errors import explain
+from datasources.mysql.connection_server import ServerVersion, server_version
+
+__all__ = ["LogEnd", "ServerView"]
+
+_SESSION: Final = ("SET time_zone = '+00:00'",)
+_IDENTITY: Final = "SELECT @@server_uuid, CAST(UNIX_TIMESTAMP(NOW(6)) * 1000000 AS SIGNED)"
+_MARIADB_IDENTITY: Final = (
+    "SELECT CAST(@@server_id AS CHAR), CAST(UNIX_TIMESTAMP(NOW(6)) * 1000000 AS SIGNED), @@gtid_binlog_pos"
+)
+_GTIDS_AT: Final = 4
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogEnd:
+    """The end of a server's binlog at one moment.
+
+    Attributes:
+        server: the server's UUID; MariaDB's server id.
+        place: file and position: a place between two transactions.
+        gtid: the transactions before it; None = the server has no GTIDs.
+        clock_us: the server's clock just before that, µs since the epoch. What it commits later is not older.
+    """
+
+    server: str
+    place: BinlogPosition
+    gtid: str | None
+    clock_us: int
+
+
+class ServerView:
+    """One connection, opened when it is needed and again when it broke.
+
+    Args:
+        settings: where and who.
+    """
+
+    def __init__(self, settings: ConnectionSettings) -> None:
+        self._settings = settings
+        self._connection: Any = None
+        self._version: ServerVersion | None = None
+
+    @property
+    def version(self) -> ServerVersion:
+        """Which server it is."""
+        if self._version is None:
+            self._version = self._tried(server_version)
+        return self._version
+
+    def end(self) -> LogEnd:
+        """Return where the binlog ends now.
+
+        Raises:
+            SourceUnavailable: the server cannot be reached, or has no binlog.
+        """
+        identity = self.query(_MARIADB_IDENTITY if self.version.is_mariadb else _IDENTITY)[0]
+        status = self.query(self.version.status_statement)
+        if not status:
+            raise SourceUnavailable(
+                f"the server {self._settings} writes no binlog: set log_bin in its configuration and restart it."
+            )
+        row = status[0]
+        gtid = identity[2] if self.version.is_mariadb else row[_GTIDS_AT].replace("\n", "")
+        return LogEnd(
+            server=str(identity[0]),
+            place=BinlogPosition(str(row[0]), int(row[1])),
+            gtid=gtid or None,
+            clock_us=int(identity[1]),
+        )
+
+    def query(self, statement: str) -> list[tuple[Any, ...]]:
+        """Return the rows of a statement.
+
+        Raises:
+            SourceUnavailable: the server cannot be reached, or refuses the statement.
+        """
+
+        def run(connection: Any) -> list[tuple[Any, ...]]:
+            with connection.cursor() as cursor:
+                cursor.execute(statement)
+                return list(cursor.fetchall())
+
+        return self._tried(run)
+
+    def connect(self, doing: str) -> Any:
+        """Open a connection of its own for something longer; the caller closes it."""
+        return connect(self._settings, statements=_SESSION, doing=doing)
+
+    def close(self) -> None:
+        """Close the connection."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _tried(self, what: Callable[[Any], _T]) -> _T:
+        """Do something on the connection; on one that had been open before, a second time on a new one."""
+        was_open = self._connection is not None
+        try:
+            return what(self._opened())
+        except (pymysql.err.OperationalError, pymysql.err.InterfaceError) as error:
+            self._drop()
+            if not was_open:
+                raise self._explained(error) from error
+        try:
+            return what(self._opened())
+        except pymysql.MySQLError as error:
+            self._drop()
+            raise self._explained(error) from error
+
+    def _opened(self) -> Any:
+        if self._connection is None:
+            self._connection = connect(self._settings, statements=_SESSION, doing="asking for the end of the binlog")
+        return self._connection
+
+    def _drop(self) -> None:
+        if self._connection is not None:
+            self._connection._force_close()  # noqa: SLF001 - close() would send a command on a broken connection
+            self._connection = None
+            self._version = None  # another server may answer next
+
+    def _explained(self, error: pymysql.MySQLError) -> Exception:
+        return explain(error, doing="asking for the end of the binlog", server=str(self._settings))

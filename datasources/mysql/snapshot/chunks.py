@@ -1,0 +1,238 @@
+"""Ranges of tables as of a mark: read now, at any later time, or again, with equal rows.
+
+Theory of operation. The mark is a position of the binlog that was fixed before anything was read. A range is read when
+everything up to the mark is visible (sessions.py); that read also sees some of what came behind the mark. So the binlog
+is read from the mark to where the log ends behind the read, and the first change of each key there takes the key back
+(rewind.py). One such reading serves as many ranges as fit into memory. A table without a key is read at a position
+that is known exactly, and taken back as a multiset (keyless.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import closing
+from typing import Any, Final
+
+import pyarrow as pa
+import pymysql
+
+from datasources.errors import OptionError, SchemaError, SourceUnavailable, TidemarkError
+from datasources.mysql.binlog.positions import BinlogPosition
+from datasources.mysql.connection import connect
+from datasources.mysql.connection_errors import error_number, explain
+from datasources.mysql.connection_names import quote_name, table_name
+from datasources.mysql.options import NoKeyPolicy
+from datasources.mysql.snapshot.bounds_key import KeyKind
+from datasources.mysql.snapshot.bounds_range import KeyRange, range_condition
+from datasources.mysql.snapshot.image_keys import ImageKeys
+from datasources.mysql.snapshot.keyless import MultisetUndo
+from datasources.mysql.snapshot.requests import ChunkRequest, Selection, SnapshotSettings
+from datasources.mysql.snapshot.rewind import Rewind
+from datasources.mysql.snapshot.sessions import ReadSession
+from datasources.mysql.snapshot.text_rows import ResultColumn, read_rows
+from datasources.mysql.snapshot.throttle import Throttle
+from datasources.mysql.snapshot.window import Chunk, Window
+from datasources.mysql.tables import TableSchema
+from datasources.mysql.types import select_expression
+
+__all__ = ["read_as_of"]
+
+_GROUP_BYTES: Final = 64 << 20
+_TRIES: Final = 3
+_WHOLE_TABLE_MS: Final = 86_400_000
+_TOO_LONG: Final = frozenset({3024, 1969, 1317})
+_CHANGED_TABLE: Final = 1412
+_OTHER_TABLE: Final = frozenset({1146, 1054, 1049, _CHANGED_TABLE})
+
+Name = tuple[str, str]
+
+
+def read_as_of(
+    settings: SnapshotSettings,
+    mark: BinlogPosition,
+    requests: Sequence[ChunkRequest],
+    prepared: Mapping[str, BinlogPosition],
+) -> Iterator[tuple[ChunkRequest, pa.RecordBatch]]:
+    """Yield the rows of ranges as of a mark.
+
+    Args:
+        settings: How to read.
+        mark: The end of the binlog at some time before the call.
+        requests: The ranges; those of one table are read together.
+        prepared: XA transactions that are open at the mark: by name where each begins.
+
+    Yields:
+        A request with some of its rows, none or several times; the columns are `SnapshotSettings.columns`.
+
+    Raises:
+        SchemaError: A table's rows were changed by DDL behind the mark so that they cannot be taken back.
+        OptionError: A table has no key, or the server no GTIDs, and locking is not allowed.
+        SourceUnavailable: The server did not answer, or a read took too long.
+        DataLossError: The server no longer has the binlog behind the mark.
+        RecordError: A value cannot be read.
+    """
+    reader = _Reader(settings, mark, prepared)
+    with closing(reader):
+        yield from reader.read(requests)
+
+
+class _Reader:
+    """Reads ranges as of one mark; see `read_as_of`."""
+
+    def __init__(
+        self, settings: SnapshotSettings, mark: BinlogPosition, prepared: Mapping[str, BinlogPosition]
+    ) -> None:
+        self._settings, self._mark = settings, mark
+        self._window = Window(settings, mark, prepared)
+        self._throttle = Throttle(settings.max_rows_per_second)
+        self._session = ReadSession(settings, mark)
+        self._selections: dict[Name, Selection] = {}
+        self._keys: dict[Name, ImageKeys] = {}
+
+    def close(self) -> None:
+        self._session.close()
+        for keys in self._keys.values():
+            keys.close()
+
+    def read(self, requests: Sequence[ChunkRequest]) -> Iterator[tuple[ChunkRequest, pa.RecordBatch]]:
+        group: list[Chunk] = []
+        size = 0
+        for request in requests:
+            if request.schema.key.kind is KeyKind.NONE:
+                yield from self._keyless(request)
+                continue
+            chunk = self._select(request)
+            self._throttle.passed(sum(batch.num_rows for batch in chunk.batches))
+            group.append(chunk)
+            size += sum(batch.nbytes for batch in chunk.batches)
+            if size >= _GROUP_BYTES:
+                yield from self._rewound(group)
+                group, size = [], 0
+        yield from self._rewound(group)
+
+    def _select(self, request: ChunkRequest) -> Chunk:
+        schema, selection = request.schema, self._selection(request.schema)
+        chunk = Chunk(request, selection, Rewind(selection, self._keys_of(schema), request.wanted))
+        for attempt in range(_TRIES):
+            self._session.begin(schema.database, schema.table)
+            try:
+                chunk.batches, chunk.failure = list(self._rows(request)), None
+            except pymysql.MySQLError as error:
+                chunk.failure = self._other_table(error, schema)
+            finally:
+                self._session.end()
+            if error_number(chunk.failure or ValueError()) != _CHANGED_TABLE or attempt == _TRIES - 1:
+                break
+        return chunk
+
+    def _rewound(self, group: list[Chunk]) -> Iterator[tuple[ChunkRequest, pa.RecordBatch]]:
+        if group:
+            self._window.tell(group, self._session.position())
+        for chunk in group:
+            self._check(chunk)
+            for batch in chunk.undo.apply(chunk.batches) if isinstance(chunk.undo, Rewind) else ():
+                if batch.num_rows:
+                    yield chunk.request, chunk.selection.result(batch)
+
+    def _keyless(self, request: ChunkRequest) -> Iterator[tuple[ChunkRequest, pa.RecordBatch]]:
+        """Read a table without a key: rows are handed on as they come, never held as a whole."""
+        schema, selection = request.schema, self._selection(request.schema)
+        self._check_keyless(request)
+        for attempt in range(_TRIES):
+            undo = MultisetUndo(selection)
+            chunk = Chunk(request, selection, undo)
+            end = self._session.begin_exact(schema.database, schema.table)
+            self._window.tell([chunk], end)
+            if undo.is_emptied:
+                self._session.end()
+                return
+            rows = self._rows(request)
+            try:
+                first = next(rows, None)
+                break
+            except pymysql.MySQLError as error:
+                chunk.failure = self._other_table(error, schema)
+                self._session.end()
+                if attempt == _TRIES - 1:
+                    self._check(chunk)
+        with closing(rows):
+            while first is not None:
+                self._throttle.passed(first.num_rows)
+                yield request, selection.result(undo.drop(first))
+                first = self._next(rows, schema)
+        self._session.end()
+        for batch in undo.removed(schema.name):
+            yield request, selection.result(batch)
+
+    def _next(self, rows: Iterator[pa.RecordBatch], schema: TableSchema) -> pa.RecordBatch | None:
+        try:
+            return next(rows, None)
+        except pymysql.MySQLError as error:
+            raise self._explained(error, schema) from error
+
+    def _check_keyless(self, request: ChunkRequest) -> None:
+        if request.wanted != KeyRange():
+            raise SchemaError(
+                f"table {request.schema.name} has no key any more, by which the checkpoint cuts it into ranges. Start "
+                f"with a new snapshot."
+            )
+        if self._settings.no_key is NoKeyPolicy.FAIL:
+            raise OptionError(
+                f"table {request.schema.name} has neither a primary key nor a unique index without NULL, so its rows "
+                f"cannot be told apart: add one, leave the table out, or set 'scan.snapshot.no-key' = 'lock' (it is "
+                f"locked for milliseconds, needs LOCK TABLES, and is read in one piece)."
+            )
+
+    def _rows(self, request: ChunkRequest) -> Generator[pa.RecordBatch]:
+        schema, types = request.schema, self._selection(request.schema).types
+        columns = [ResultColumn(name, type_, f"{schema.name}.{name}") for name, type_ in types.items()]
+        values = ", ".join(select_expression(each.type, quote_name(each.name)) for each in columns)
+        has_bounds = request.wanted != KeyRange()
+        index = f" FORCE INDEX ({quote_name(schema.key.name)})" if has_bounds else ""
+        where = f" WHERE {range_condition(schema.key, request.wanted)}" if has_bounds else ""
+        statement = f"SELECT {values} FROM {table_name(schema.database, schema.table)}{index}{where}"  # noqa: S608
+        self._session.limit(self._settings.select_timeout_ms if has_bounds else _WHOLE_TABLE_MS)
+        return read_rows(self._session.connection, statement, columns, zero_dates=self._settings.zero_dates)
+
+    def _check(self, chunk: Chunk) -> None:
+        """Raise why a chunk could not be read, unless the binlog says that its table was dropped or replaced."""
+        if chunk.failure is None or chunk.undo.is_emptied:
+            return
+        schema = chunk.request.schema
+        raise SchemaError(
+            f"table {schema.name} cannot be read: {chunk.failure.args[-1]} ({error_number(chunk.failure)}). The binlog "
+            f"behind {self._mark} does not say that it was dropped or renamed; check the table, then start with a new "
+            f"snapshot."
+        ) from chunk.failure
+
+    def _other_table(self, error: pymysql.MySQLError, schema: TableSchema) -> pymysql.MySQLError:
+        """Return an error that DDL may explain; raise any other."""
+        if error_number(error) in _OTHER_TABLE:
+            return error
+        raise self._explained(error, schema) from error
+
+    def _explained(self, error: pymysql.MySQLError, schema: TableSchema) -> TidemarkError:
+        if error_number(error) in _TOO_LONG:
+            return SourceUnavailable(
+                f"reading a range of {schema.name} was ended by the server: {error.args[-1]} ({error_number(error)}). "
+                f"The limit is {self._settings.select_timeout_ms / 1000:g} s; a smaller "
+                f"'scan.incremental.snapshot.chunk.size' takes less time."
+            )
+        return explain(error, doing=f"reading {schema.name}", server=str(self._settings.connection))
+
+    def _selection(self, schema: TableSchema) -> Selection:
+        name = schema.database, schema.table
+        if name not in self._selections:
+            self._selections[name] = Selection(schema, self._settings)
+        return self._selections[name]
+
+    def _keys_of(self, schema: TableSchema) -> ImageKeys:
+        name = schema.database, schema.table
+        if name not in self._keys:
+            self._keys[name] = ImageKeys(self._connect_keys, schema.key, self._selection(schema).types)
+        return self._keys[name]
+
+    def _connect_keys(self) -> Any:
+        return connect(
+            self._settings.connection, statements=["SET SESSION time_zone = '+00:00'"], doing="comparing keys"
+        )

@@ -1,0 +1,114 @@
+"""What a snapshot is told: how to read, and which ranges of which tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import pyarrow as pa
+
+from datasources.errors import SchemaError
+from datasources.mysql.binlog.opening import ReaderId
+from datasources.mysql.connection import ConnectionSettings
+from datasources.mysql.options import NoKeyPolicy, SnapshotLocking
+from datasources.mysql.snapshot.bounds_range import KeyRange
+from datasources.mysql.tables import TableSchema, key_types
+from datasources.mysql.types import ColumnType, ZeroDates, arrow_type
+
+__all__ = ["ChunkRequest", "Selection", "SnapshotSettings"]
+
+_LONGEST_SELECT_MS: Final = 600_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChunkRequest:
+    """A range of one table.
+
+    Attributes:
+        schema: The table.
+        wanted: The range; for a table without a key the one without bounds.
+    """
+
+    schema: TableSchema
+    wanted: KeyRange
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SnapshotSettings:
+    """How ranges are read.
+
+    Attributes:
+        connection: The server and the login.
+        columns: Names of the columns of the result, in its order. One that a table does not have is NULL there.
+        reader_id: The name of the reader of the binlog.
+        zero_dates: What becomes of dates that no calendar has.
+        locking: Whether a table may be locked for milliseconds where the server has no GTIDs.
+        no_key: Whether a table without a key may be locked for milliseconds.
+        max_rows_per_second: Rows that are read per second, at most.
+        masked: Columns that are never read: NULL in the result. Key columns are read, and not handed on.
+        select_timeout_ms: How long the server may work on one range.
+    """
+
+    connection: ConnectionSettings
+    columns: tuple[str, ...]
+    reader_id: ReaderId
+    zero_dates: ZeroDates = ZeroDates.FAIL
+    locking: SnapshotLocking = SnapshotLocking.NONE
+    no_key: NoKeyPolicy = NoKeyPolicy.FAIL
+    max_rows_per_second: float | None = None
+    masked: frozenset[str] = frozenset()
+    select_timeout_ms: int = _LONGEST_SELECT_MS
+
+
+class Selection:
+    """Which columns of a table are read, and what is handed on of them.
+
+    Args:
+        schema: The table.
+        settings: Names the columns.
+
+    Attributes:
+        types: Types of the columns that are read, by name: those that are handed on, and the key's.
+        key: Names of the key's columns.
+        arrow: What is read, as an Arrow schema.
+    """
+
+    def __init__(self, schema: TableSchema, settings: SnapshotSettings) -> None:
+        known = {column.name: column.type for column in schema.columns}
+        keys = key_types(schema.key)
+        read = [name for name in settings.columns if name in known and name not in settings.masked]
+        self.types: dict[str, ColumnType] = {name: known[name] for name in read} | keys
+        self.key = tuple(keys)
+        self.arrow = pa.schema([(name, arrow_type(type_)) for name, type_ in self.types.items()])
+        self._result = {name: name in read for name in settings.columns}
+        self._null_types = {name: arrow_type(known[name]) if name in known else pa.null() for name in settings.columns}
+
+    def result(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Return what is handed on of rows that were read."""
+        arrays = [
+            batch.column(name) if is_read else pa.nulls(batch.num_rows, self._null_types[name])
+            for name, is_read in self._result.items()
+        ]
+        return pa.RecordBatch.from_arrays(arrays, names=list(self._result))
+
+    def images(self, batch: pa.RecordBatch, where: str) -> pa.RecordBatch:
+        """Return images of the binlog as rows that were read; a column that they do not have is NULL.
+
+        Raises:
+            SchemaError: A column's type is another one there.
+        """
+        return _as_read(batch, self.arrow, where)
+
+
+def _as_read(batch: pa.RecordBatch, wanted: pa.Schema, where: str) -> pa.RecordBatch:
+    arrays = []
+    for field in wanted:
+        at = batch.schema.get_field_index(field.name)
+        values = pa.nulls(batch.num_rows, field.type) if at < 0 else batch.column(at)
+        if values.type != field.type:
+            raise SchemaError(
+                f"column '{field.name}' of {where} changed its type while the table was read: {field.type} became "
+                f"{values.type} in Arrow's terms. Start with a new snapshot."
+            )
+        arrays.append(values)
+    return pa.RecordBatch.from_arrays(arrays, schema=wanted)

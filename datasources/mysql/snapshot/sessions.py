@@ -1,0 +1,133 @@
+"""The connection that reads tables, and how one read of it sees everything up to the mark.
+
+========================  ======================================================================================
+server                    a read
+========================  ======================================================================================
+MySQL with GTIDs          a statement of its own (READ COMMITTED), behind the barrier, which is waited for once
+MySQL without             a short snapshot that is opened while the table is locked; the option allows it
+MariaDB                   a short snapshot that knows its position, which is at or behind the mark
+========================  ======================================================================================
+
+No transaction stays open between two reads.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from datasources.errors import OptionError
+from datasources.mysql.binlog.positions import BinlogPosition
+from datasources.mysql.connection import connect
+from datasources.mysql.connection_server import read_variables, server_version
+from datasources.mysql.options import SnapshotLocking
+from datasources.mysql.snapshot.barrier import open_locked_snapshot, open_positioned_snapshot, wait_until_visible
+from datasources.mysql.snapshot.requests import SnapshotSettings
+
+__all__ = ["ReadSession"]
+
+_LOCK_WAIT_S: Final = 30
+_NET_WAIT_S: Final = 600
+_MS: Final = 1000
+_SETTINGS: Final = (
+    "SET SESSION time_zone = '+00:00'",
+    f"SET SESSION lock_wait_timeout = {_LOCK_WAIT_S}",
+    f"SET SESSION net_write_timeout = {_NET_WAIT_S}",
+    "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
+)
+
+
+class ReadSession:
+    """Reads of tables as of a mark or later.
+
+    Args:
+        settings: The server, and what is allowed there.
+        mark: The mark.
+
+    Attributes:
+        connection: For SELECTs, between `begin` and `end`.
+
+    Raises:
+        OptionError: The server has no GTIDs, and locking is not allowed.
+        SourceUnavailable: What is in the binlog up to the mark did not become visible in time.
+    """
+
+    def __init__(self, settings: SnapshotSettings, mark: BinlogPosition) -> None:
+        self._settings, self._mark = settings, mark
+        self._locker: Any = None
+        self._is_inside, self._limit_ms = False, 0
+        self.connection = connect(settings.connection, statements=_SETTINGS, doing="reading tables")
+        try:
+            self._version = server_version(self.connection)
+            self._has_barrier = not self._version.is_mariadb and self._has_gtids()
+            self._prepare()
+        except BaseException:
+            self.connection.close()
+            raise
+
+    def begin(self, database: str, table: str) -> None:
+        """Begin a read of one table that sees everything up to the mark."""
+        if self._version.is_mariadb:
+            self._is_inside = True
+            open_positioned_snapshot(self.connection, self._mark.file, self._mark.pos)
+        elif not self._has_barrier:
+            self._is_inside = True
+            open_locked_snapshot(self._other(), self.connection, database, table)
+
+    def begin_exact(self, database: str, table: str) -> BinlogPosition:
+        """Begin a read of one table that sees exactly what the binlog holds up to the position that is returned."""
+        self._is_inside = True
+        if self._version.is_mariadb:
+            return BinlogPosition(*open_positioned_snapshot(self.connection, self._mark.file, self._mark.pos))
+        status = self._version.status_statement
+        place = open_locked_snapshot(self._other(), self.connection, database, table, status=status)
+        assert place is not None
+        return BinlogPosition(*place)
+
+    def end(self) -> None:
+        """End a read."""
+        if self._is_inside:
+            self._is_inside = False
+            if self.connection.open:  # else its transaction ended with it
+                self.connection.rollback()
+
+    def limit(self, select_ms: int) -> None:
+        """Let the server end SELECTs that take longer, in milliseconds."""
+        if select_ms == self._limit_ms:
+            return
+        limit = f"max_execution_time = {select_ms}"
+        if self._version.is_mariadb:
+            limit = f"max_statement_time = {select_ms / _MS}"
+        with self.connection.cursor() as cursor:
+            cursor.execute(f"SET SESSION {limit}")
+        self._limit_ms = select_ms
+
+    def position(self) -> BinlogPosition:
+        """Return the end of the binlog."""
+        with self.connection.cursor() as cursor:
+            cursor.execute(self._version.status_statement)
+            file, position, *_ = cursor.fetchone()
+            return BinlogPosition(str(file), int(position))
+
+    def close(self) -> None:
+        """Close the connections."""
+        for connection in (self.connection, self._locker):
+            if connection is not None and connection.open:
+                connection.close()
+
+    def _has_gtids(self) -> bool:
+        return read_variables(self.connection, ["gtid_mode"]).get("gtid_mode") == "ON"
+
+    def _prepare(self) -> None:
+        if self._has_barrier:
+            wait_until_visible(self.connection)
+        elif not self._version.is_mariadb and self._settings.locking is SnapshotLocking.NONE:
+            raise OptionError(
+                f"the server {self._settings.connection} has no GTIDs (gtid_mode is not ON), so a table can be read as "
+                f"of a mark only while it is locked for milliseconds: set 'scan.snapshot.locking' = 'minimal' and "
+                f"GRANT LOCK TABLES, or set gtid_mode=ON."
+            )
+
+    def _other(self) -> Any:
+        if self._locker is None:
+            self._locker = connect(self._settings.connection, statements=_SETTINGS, doing="locking a table")
+        return self._locker

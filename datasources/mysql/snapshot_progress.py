@@ -1,0 +1,73 @@
+"""How far the reading of tables came: for the terminal, for metrics and for the page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from typing import Any, Final
+
+from datasources.mysql.reading import lane_number
+from datasources.mysql.state import MySqlState
+from datasources.mysql.sweep import Sweep
+from datasources.mysql.tables import read_schemas
+from datasources.source.batch_state import RangeFacts
+from datasources.source.split import SplitId
+from watermark import Clock
+
+__all__ = ["SnapshotProgress"]
+
+_NS_PER_S: Final = 1_000_000_000
+
+
+class SnapshotProgress:
+    """Counts since this process began; what a table holds in all is the server's estimate.
+
+    Args:
+        connect: opens a connection.
+        captured: which tables are read.
+        clock: for the rate.
+    """
+
+    def __init__(self, connect: Callable[[str], Any], captured: Callable[[str, str], bool], clock: Clock) -> None:
+        self._connect = connect
+        self._captured = captured
+        self._clock = clock
+        self._rows_left: int | None = None
+        self._began_ns = 0
+        self._chunks = 0
+        self._rows = 0
+
+    def resume(self, sweep: Sweep | None) -> None:
+        """Begin to count where a sweep stands."""
+        self._began_ns = self._clock.monotonic_ns()
+        if sweep is None:
+            return
+        with closing(self._connect("counting rows")) as connection:
+            schemas = read_schemas(connection, self._captured)
+        left = [s for s in schemas if (s.database, s.table) >= sweep.table and sweep.includes((s.database, s.table))]
+        self._rows_left = sum(schema.rows for schema in left)
+
+    def add(self, batch: MySqlState, ranges: Mapping[SplitId, RangeFacts]) -> None:
+        """Count a batch."""
+        self._chunks += sum(batch.lanes)
+        self._rows += sum(found.rows or 0 for split, found in ranges.items() if lane_number(split) is not None)
+
+    def to_json(self, state: MySqlState | None) -> Mapping[str, Any]:
+        """Return JSON primitives; nothing if no table was ever read."""
+        if self._rows_left is None or state is None:
+            return {}
+        seconds = (self._clock.monotonic_ns() - self._began_ns) / _NS_PER_S
+        rate = int(self._rows / seconds) if seconds > 0 else 0
+        left = max(0, self._rows_left - self._rows)
+        is_done = state.sweep is None
+        return {
+            "snapshot": {
+                "status": "done" if is_done else "running",
+                "table": None if state.sweep is None else ".".join(state.sweep.table),
+                "chunks": self._chunks,
+                "rows": self._rows,
+                "rows_estimated": max(self._rows_left, self._rows),
+                "rows_per_second": rate,
+                "seconds_left": 0 if is_done else (left // rate if rate else None),
+            }
+        }

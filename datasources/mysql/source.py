@@ -1,0 +1,195 @@
+"""The connector: options in, scan out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from typing import ClassVar, Final, Self
+
+import pyarrow as pa
+
+from datasources.errors import OptionError
+from datasources.formats.ddl import parse_schema
+from datasources.mysql.batch import MySqlBatchEnumerator
+from datasources.mysql.captured import CapturedTables
+from datasources.mysql.connection import connect, connection_settings
+from datasources.mysql.enumerator import MySqlEnumerator, MySqlPlan
+from datasources.mysql.launch import Launch
+from datasources.mysql.metadata import METADATA_TYPES
+from datasources.mysql.options import (
+    MYSQL_OPTION_GROUPS,
+    BinlogOptions,
+    MySqlConnectionOptions,
+    MySqlTableOptions,
+    SnapshotOptions,
+    StartupOptions,
+)
+from datasources.mysql.preflight.wanted import Wanted
+from datasources.mysql.readiness import common_columns
+from datasources.mysql.reading import MySqlReading
+from datasources.mysql.row_options import MySqlBatchOptions, MySqlRowOptions, parse_places, parse_tables
+from datasources.mysql.server_view import ServerView
+from datasources.mysql.tables import read_schemas
+from datasources.options import OptionGroup, parse_group
+from datasources.source.abilities import SourceWatermarkSpec
+from datasources.source.combine import to_ms
+from datasources.source.connector import ScanSource, SessionFacts
+from datasources.source.enumerator import SplitEnumerator
+
+__all__ = ["MySqlSource"]
+
+_METADATA: Final = "scan.metadata"
+_US_PER_MS: Final = 1_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class MySqlSource(ScanSource):
+    """One scan of tables of a MySQL or MariaDB: what they hold, then what changes.
+
+    Attributes:
+        wanted: the options that the preflight judges.
+        batches: what a batch holds.
+        reading: what readers need.
+    """
+
+    format_name: ClassVar[str] = "tidemark-mysql"
+    option_groups: ClassVar[tuple[type[OptionGroup], ...]] = (
+        *MYSQL_OPTION_GROUPS,
+        MySqlRowOptions,
+        MySqlBatchOptions,
+    )
+    metadata_types: ClassVar[Mapping[str, pa.DataType]] = METADATA_TYPES
+
+    wanted: Wanted
+    batches: MySqlBatchOptions
+    reading: MySqlReading
+
+    @classmethod
+    def create(cls, options: Mapping[str, str], session: SessionFacts) -> Self:  # noqa: ARG003 - no text has a zone here
+        """Return the scan. The server is asked only if the columns are not declared."""
+        wanted = Wanted(
+            connection=parse_group(MySqlConnectionOptions, options),
+            tables=parse_group(MySqlTableOptions, options),
+            startup=parse_group(StartupOptions, options),
+            snapshot=parse_group(SnapshotOptions, options),
+            binlog=parse_group(BinlogOptions, options),
+        )
+        rows = parse_group(MySqlRowOptions, options)
+        batches = parse_group(MySqlBatchOptions, options)
+        captured = CapturedTables(wanted.tables.database_name, wanted.tables.table_name)
+        settings = connection_settings(wanted.connection)
+        if rows.ddl is None:
+            with closing(connect(settings, doing="looking at the tables' columns")) as connection:
+                data = common_columns(read_schemas(connection, captured))
+        else:
+            data = parse_schema(rows.ddl)
+        _require_known(rows.masked_columns, data)
+        reading = MySqlReading(
+            connection=settings,
+            captured=captured,
+            data=data,
+            metadata={} if _METADATA in options else _default_metadata(data),
+            masked=rows.masked_columns,
+            zero_dates=rows.zero_dates,
+            server_ids=wanted.binlog.server_id,
+            locking=wanted.snapshot.locking,
+            no_key=wanted.snapshot.no_key,
+            snapshot_time=wanted.snapshot.op_ts,
+            rows_per_second=wanted.snapshot.max_rows_per_second,
+            on_rewrite=batches.on_rewrite_ddl,
+            skipped=parse_places(batches.skipped),
+            again=(batches.again, parse_tables(batches.again)),
+        )
+        return cls(wanted=wanted, batches=batches, reading=reading)
+
+    @classmethod
+    def source_watermark(cls) -> SourceWatermarkSpec:
+        """Return the watermark of the binlog itself: transactions stand in it in the order of their commit times.
+
+        Several may have one millisecond, so the watermark is the one before it.
+        """
+        return SourceWatermarkSpec(
+            metadata={"_op_ts": "op_ts"}, rowtime="_op_ts", watermark="_op_ts - INTERVAL '0.001' SECOND"
+        )
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The data columns, then those of the metadata."""
+        return self.reading.schema
+
+    @property
+    def subscription(self) -> str:
+        """The tables, without the server: another one may take its place."""
+        return f"MySQL tables {self.reading.captured}, {self.wanted.startup.mode.value}"
+
+    def with_columns(self, decode: Sequence[str]) -> Self:
+        """Return a copy that reads only these columns (SupportsColumnPruning)."""
+        return replace(self, reading=replace(self.reading, needed=frozenset(decode)))
+
+    def with_metadata(self, columns: Mapping[str, str]) -> Self:
+        """Return a copy with other metadata columns (SupportsReadingMetadata)."""
+        return replace(self, reading=replace(self.reading, metadata=dict(columns)))
+
+    def enumerator(self, *, is_batch: bool) -> SplitEnumerator:
+        """Open the driver's side."""
+        view = ServerView(self.reading.connection)
+        launch = Launch(self.wanted, self.reading)
+        if is_batch:
+            return MySqlBatchEnumerator(self.reading, view=view, start=launch.start, chunk_size=self._chunk_size)
+        plan = MySqlPlan(
+            mode=self.wanted.startup.mode,
+            chunk_size=self._chunk_size,
+            lanes=self.batches.parallelism,
+            max_bytes=self.batches.max_bytes,
+            heartbeat_ms=self.wanted.binlog.heartbeat_ms,
+        )
+        return MySqlEnumerator(
+            self.reading, plan, view=view, start=launch.start, check=launch.check, promise=self._promise()
+        )
+
+    def reader_factory(self) -> MySqlReading:
+        """Return the executors' part."""
+        return self.reading
+
+    @property
+    def _chunk_size(self) -> int:
+        return self.wanted.snapshot.chunk_size
+
+    def _promise(self) -> Callable[[int], int | None] | None:
+        """Return what makes a watermark of the server's clock, if the strategy looks at commit times alone."""
+        strategy = self.strategy
+        if strategy is None or strategy.further or len(strategy.watermark.columns) != 1:
+            return None
+        column = strategy.watermark.columns[0]
+        if self.reading.metadata.get(column) != "op_ts":
+            return None
+        evaluator = strategy.watermark.evaluator()
+
+        def promise(clock_us: int) -> int | None:
+            newest = clock_us - clock_us % _US_PER_MS - _US_PER_MS
+            row = pa.RecordBatch.from_arrays([pa.array([newest]).cast(METADATA_TYPES["op_ts"])], names=[column])
+            values, valid = evaluator.event_time_us(row)
+            return None if valid is not None and not valid[0] else to_ms(int(values[0]))
+
+        return promise
+
+
+def _default_metadata(data: pa.Schema) -> Mapping[str, str]:
+    taken = [name for name in METADATA_TYPES if name.lower() in {own.lower() for own in data.names}]
+    if taken:
+        names = ", ".join(f"`{name}_of_row` FROM {name}" if name in taken else name for name in METADATA_TYPES)
+        raise OptionError(
+            f"the tables have a column '{taken[0]}', which is the name of a metadata column: name those that you need "
+            f"in option '{_METADATA}', for example: {names}."
+        )
+    return {name: name for name in METADATA_TYPES}
+
+
+def _require_known(masked: frozenset[str], data: pa.Schema) -> None:
+    unknown = sorted(masked - set(data.names))
+    if unknown:
+        raise OptionError(
+            f"option 'scan.masked-columns' names '{unknown[0]}', and there is no such column: there are "
+            f"{', '.join(data.names)}."
+        )

@@ -1,0 +1,185 @@
+"""What statements mean, as a table: all that is not known to be harmless stops the query."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+
+from datasources.errors import SchemaError
+from datasources.mysql.binlog import BinlogPosition
+from datasources.mysql.binlog.statements import Statement, parse_statement
+from datasources.mysql.ddl import Action, Verdict, judge
+
+ORDERS = ("shop", "orders")
+ITEMS = ("shop", "items")
+DECLARED = {
+    ORDERS: {
+        "id": "int not null",
+        "name": "varchar(20)",
+        "price": "decimal(10,2)",
+        "state": "enum('new','paid')",
+        "is_big": "tinyint(1)",
+        "at": "datetime(6)",
+        "odd": None,
+    }
+}
+"""Of `items` every column is read."""
+
+
+def _judge(text: str) -> Verdict:
+    return judge(parse_statement(text, "shop"), DECLARED, lambda database, table: (database, table) in (ORDERS, ITEMS))
+
+
+PASSING = """
+CREATE TABLE orders (id INT PRIMARY KEY)
+CREATE TABLE IF NOT EXISTS shop.orders LIKE other
+CREATE TABLE items AS SELECT * FROM other
+CREATE TEMPORARY TABLE orders (id INT)
+DROP TEMPORARY TABLE IF EXISTS orders
+DROP TABLE _orders_del, other
+TRUNCATE TABLE other
+ALTER TABLE other DROP COLUMN name
+ALTER TABLE orders ADD COLUMN w INT
+ALTER TABLE `shop`.`orders` ADD `w` varchar(30) DEFAULT NULL COMMENT 'a, b' AFTER `name`
+ALTER TABLE orders ADD COLUMN (w INT, x DECIMAL(5,2) NULL), ADD COLUMN y JSON FIRST
+ALTER TABLE orders ADD COLUMN IF NOT EXISTS w DATETIME(3) NULL
+ALTER TABLE orders ADD COLUMN w TIMESTAMP NULL DEFAULT NULL
+ALTER TABLE orders DROP COLUMN w, DROP x
+ALTER TABLE orders DROP COLUMN IF EXISTS w, ALGORITHM=INPLACE, LOCK=NONE
+ALTER TABLE orders RENAME COLUMN w TO x
+ALTER TABLE orders CHANGE w x BIGINT NOT NULL DEFAULT 3
+ALTER TABLE orders MODIFY w BIGINT NOT NULL
+ALTER TABLE orders MODIFY COLUMN name VARCHAR(20) FIRST
+ALTER TABLE orders MODIFY `NAME` varchar(20) DEFAULT 'x' AFTER price
+ALTER TABLE orders MODIFY id INT(11) NOT NULL AUTO_INCREMENT COMMENT 'key' AFTER name
+ALTER TABLE orders MODIFY id INTEGER
+ALTER TABLE orders MODIFY is_big BOOL, MODIFY price NUMERIC(10,2)
+ALTER TABLE orders MODIFY at DATETIME(6) NULL ON UPDATE CURRENT_TIMESTAMP(6)
+ALTER TABLE orders CHANGE COLUMN state state ENUM('new','paid') DEFAULT 'new' FIRST
+ALTER TABLE orders ADD INDEX by_name (name), ADD UNIQUE KEY u (price, name), ADD FULLTEXT (name)
+ALTER TABLE orders ADD CONSTRAINT c UNIQUE (name), ADD CONSTRAINT CHECK (price > 0), ADD KEY (price)
+ALTER TABLE orders ADD CONSTRAINT fk FOREIGN KEY (id) REFERENCES customers (id)
+ALTER TABLE orders DROP INDEX by_name, DROP KEY u, DROP FOREIGN KEY fk, DROP CHECK c, DROP CONSTRAINT d
+ALTER TABLE orders RENAME INDEX a TO b, RENAME KEY c TO d
+ALTER TABLE orders ALTER COLUMN name SET DEFAULT 'x', ALTER name DROP DEFAULT, ALTER INDEX a INVISIBLE
+ALTER TABLE orders ENGINE=InnoDB
+ALTER TABLE orders ENGINE InnoDB, FORCE
+ALTER TABLE orders FORCE
+ALTER TABLE orders COMMENT='now, with (signs', AUTO_INCREMENT = 900 ROW_FORMAT=DYNAMIC KEY_BLOCK_SIZE 8
+ALTER TABLE orders DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_ai_ci
+ALTER TABLE orders STATS_PERSISTENT=1, DISABLE KEYS, ORDER BY name, price
+ALTER TABLE orders ADD PARTITION (PARTITION p9 VALUES LESS THAN (9), PARTITION p10 VALUES LESS THAN (10))
+ALTER TABLE orders REORGANIZE PARTITION p0, p1 INTO (PARTITION p VALUES LESS THAN (5))
+ALTER TABLE orders PARTITION BY HASH (id) PARTITIONS 4
+ALTER TABLE orders /*!50100 PARTITION BY KEY (id) */
+ALTER TABLE orders REMOVE PARTITIONING
+ALTER TABLE orders NOWAIT ADD COLUMN w INT
+ALTER TABLE orders /* gh-ost, DROP COLUMN name */ ADD w INT -- and DROP COLUMN name
+ALTER TABLE orders
+ALTER TABLE items ADD COLUMN w INT, ADD INDEX (w)
+RENAME TABLE orders TO _orders_del, _orders_gho TO orders
+rename /* gh-ost */ table `shop`.`orders` to `shop`.`_orders_del`, `shop`.`_orders_gho` to `shop`.`orders`
+RENAME TABLE `shop`.`orders` TO `shop`.`_orders_old`, `shop`.`__orders_new` TO `shop`.`orders`
+RENAME TABLE other TO others
+CREATE DATABASE shop
+ALTER DATABASE shop CHARACTER SET latin1
+DROP DATABASE IF EXISTS other
+GRANT SELECT ON orders TO x
+"""
+
+STOPPING = """
+ALTER TABLE orders ADD COLUMN w INT NOT NULL DEFAULT 5 => value for rows that exist
+ALTER TABLE orders ADD w INT DEFAULT 5 => value for rows that exist
+ALTER TABLE orders ADD w INT NOT NULL => value for rows that exist
+ALTER TABLE orders ADD (v INT, w INT DEFAULT (RAND())) => column 'w'
+ALTER TABLE orders ADD COLUMN w INT AS (id + 1) STORED => value for rows that exist
+ALTER TABLE orders ADD COLUMN w INT /*!80000 NOT NULL */ DEFAULT 5 => value for rows that exist
+ALTER TABLE orders ADD COLUMN w BIGINT UNSIGNED AUTO_INCREMENT UNIQUE => value for rows that exist
+ALTER TABLE orders ADD w TIMESTAMP => TIMESTAMP without NULL
+ALTER TABLE orders ADD w SOME NEW TYPE OF 2031 => cannot be read
+ALTER TABLE orders ADD PRIMARY KEY (name) => primary key
+ALTER TABLE orders ADD CONSTRAINT pk PRIMARY KEY (name) => primary key
+ALTER TABLE orders DROP PRIMARY KEY, ADD INDEX (id) => primary key
+ALTER TABLE orders DROP COLUMN w, DROP COLUMN Name => drops column 'Name'
+ALTER TABLE orders DROP name => drops column 'name'
+ALTER TABLE items DROP COLUMN w => drops column 'w'
+ALTER TABLE orders RENAME COLUMN name TO title => renames column 'name'
+ALTER TABLE orders RENAME COLUMN w TO price => 'price' is read
+ALTER TABLE orders CHANGE name title VARCHAR(20) => renames column 'name'
+ALTER TABLE orders CHANGE w name VARCHAR(20) => 'name' is read
+ALTER TABLE orders MODIFY name VARCHAR(30) => type of column 'name'
+ALTER TABLE orders MODIFY name VARCHAR(20) CHARACTER SET latin1 => type of column 'name'
+ALTER TABLE orders MODIFY name VARCHAR(20) NOT NULL => makes column 'name'
+ALTER TABLE orders MODIFY price DECIMAL(10,3) => type of column 'price'
+ALTER TABLE orders MODIFY id BIGINT NOT NULL => type of column 'id'
+ALTER TABLE orders MODIFY id INT UNSIGNED NOT NULL => type of column 'id'
+ALTER TABLE orders MODIFY state ENUM('paid','new') => type of column 'state'
+ALTER TABLE orders MODIFY state ENUM('new','paid','x') => type of column 'state'
+ALTER TABLE orders MODIFY odd INT AFTER id => type of column 'odd'
+ALTER TABLE orders MODIFY at DATETIME FIRST => type of column 'at'
+ALTER TABLE orders MODIFY price DECIMAL(10,2) AS (id * 2) => type of column 'price'
+ALTER TABLE items MODIFY w INT FIRST => type of column 'w'
+ALTER TABLE orders CONVERT TO CHARACTER SET utf8mb4 => another character set
+ALTER TABLE orders ENGINE=BLACKHOLE => engine BLACKHOLE
+ALTER TABLE orders COMMENT 'x' ENGINE = MEMORY => engine MEMORY
+ALTER TABLE orders IMPORT TABLESPACE => replaces the table's rows
+ALTER TABLE orders DISCARD TABLESPACE => replaces the table's rows
+ALTER TABLE orders DROP PARTITION p0, p1 => DROP PARTITION
+ALTER TABLE orders TRUNCATE PARTITION ALL => TRUNCATE PARTITION
+ALTER TABLE orders EXCHANGE PARTITION p0 WITH TABLE other => EXCHANGE PARTITION
+ALTER TABLE other EXCHANGE PARTITION p0 WITH TABLE orders => EXCHANGE PARTITION
+ALTER TABLE orders CONVERT PARTITION p0 TO TABLE other => CONVERT PARTITION
+ALTER TABLE orders ADD SYSTEM VERSIONING => cannot be read
+ALTER TABLE orders REWRITE ALL ROWS => not known here
+ALTER TABLE orders ADD w INT /*M!100301 NOT NULL */ => MariaDB
+ALTER TABLE orders ADD v INT, RENAME TO orders_old => gives the name to other rows
+ALTER TABLE other RENAME orders => gives the name to other rows
+RENAME TABLE orders TO orders_old => gives the name to other rows
+RENAME TABLE orders TO orders_old, orders_made TO orders => gives the name to other rows
+RENAME TABLE orders TO _orders_del, _items_gho TO orders => gives the name to other rows
+RENAME TABLE orders TO t, items TO orders, t TO items => gives the name to other rows
+RENAME TABLE orders TO _orders_del, shadow._orders_gho TO orders => gives the name to other rows
+DROP TABLE orders => drops the table
+DROP TABLE IF EXISTS other, `shop`.`items` => drops the table
+DROP DATABASE shop => drops the database
+CREATE OR REPLACE TABLE orders (id INT) => replaces the table
+INSERT INTO orders VALUES (1) => binlog_format
+"""
+
+
+def _lines(table: str) -> list[str]:
+    return [line for line in table.strip().splitlines() if line]
+
+
+@pytest.mark.parametrize("text", _lines(PASSING))
+def test_a_statement_after_which_the_rows_are_the_same_passes(text):
+    assert _judge(text) == Verdict(action=Action.PASS)
+
+
+@pytest.mark.parametrize("line", _lines(STOPPING))
+def test_a_statement_that_may_change_rows_unseen_stops_the_query(line):
+    text, reason = line.split(" => ")
+    verdict = _judge(text)
+    assert verdict.action is Action.STOP
+    assert reason in verdict.reason
+    assert set(verdict.tables) & {ORDERS, ITEMS}
+
+
+def test_truncate_is_delivered_for_the_captured_table():
+    for text in ("TRUNCATE orders", "TRUNCATE TABLE `shop`.`orders`", "truncate /* all */ table orders"):
+        assert _judge(text) == Verdict(action=Action.TRUNCATE, tables=(ORDERS,))
+
+
+def test_the_error_names_statement_place_and_ways_out_and_is_short():
+    text = f"ALTER TABLE orders\n  ADD COLUMN w INT NOT NULL DEFAULT 5, COMMENT '{'x' * 5000}'"
+    parsed = parse_statement(text, "shop")
+    place = BinlogPosition("binlog.000007", 991)
+    at = Statement(kind=parsed.kind, text=text, database="shop", tables=parsed.tables, position=place)
+    error = judge(at, DECLARED, lambda *name: name == ORDERS).error(at)
+    assert isinstance(error, SchemaError)
+    for part in ("binlog.000007:991", "shop.orders", "ALTER TABLE orders ADD", "'on-rewrite-ddl' = 'ignore'"):
+        assert part in error.message
+    assert "'scan.snapshot.again' = 'shop.orders'" in error.message
+    assert len(error.message) < 1000
+    assert str(pickle.loads(pickle.dumps(error))) == str(error)
