@@ -1,0 +1,295 @@
+"""Connectors with a state: what each batch carries, how ranges end, and what a lost report costs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from datasources.errors import OffsetError
+from datasources.source.batch_state import PlannedBatch, SettledState
+from datasources.source.offset import Identity, Offset
+from datasources.source.planner import BatchPlanner, PlannerSettings
+from datasources.source.reader import Chunk, RangeEnd
+from datasources.source.rowtime import RowTimes, stop_of
+from datasources.source.split import ENDLESS, SplitBounds
+from datasources.source.stamps import StampedSchema
+from datasources.source.task import TaskReader, scan_watermark
+from datasources.source.tasks import plan_tasks
+from tests.support.memory_source import OUTPUT, SCHEMA, Mailbox, MemoryLog, strategy
+from watermark import ManualClock, SplitStatus
+
+LOG, LANE = "log", "lane-0"
+
+
+@dataclass
+class TableAndLog:
+    """A table that is swept chunk by chunk, and a log of transactions of `size` records, read whole.
+
+    A batch's state says up to where chunks are covered and how many bytes (positions) of the log it may read.
+    """
+
+    transactions: list[list[int]] = field(default_factory=list)
+    chunks: list[list[int]] = field(default_factory=list)
+    budget: int = 4
+    promise_ms: int | None = None
+    is_due: bool = False
+    settled: list[dict] = field(default_factory=list)
+    schema = SCHEMA
+    state: dict | None = None
+
+    # -- enumerator --
+    def start_positions(self):
+        return {LOG: 0, LANE: 0}
+
+    def limits(self):
+        return None if self.chunks else {LANE: 0}
+
+    def bounds(self):
+        end = sum(map(len, self.transactions))
+        return {
+            LOG: SplitBounds(start_inclusive=0, end_exclusive=end),
+            LANE: SplitBounds(start_inclusive=0, end_exclusive=ENDLESS if self.chunks else 0),
+        }
+
+    def late_start_position(self, split):
+        raise AssertionError(split)
+
+    def may_lose_records(self, split):
+        return False
+
+    def close(self):
+        pass
+
+    def initial_state(self):
+        return {"done": 0}
+
+    def resume(self, state):
+        assert state["done"] >= 0
+
+    def settle(self, state, ranges):
+        self.settled.append({split: (facts.position, facts.rows, facts.note) for split, facts in ranges.items()})
+        done = state["done"] + (1 if LANE in ranges else 0)
+        return SettledState(state={"done": done}, finished=frozenset({LANE} if done >= len(self.chunks) else ()))
+
+    def plan(self, state, room, budget_rows):
+        shares = {LOG: min(room.get(LOG, 0), self.budget)} if room.get(LOG, 0) > 0 else {}
+        if room and state["done"] < len(self.chunks):
+            shares[LANE] = 1
+        return PlannedBatch(shares=shares, state={**state, "budget": self.budget}, is_due=self.is_due)
+
+    def promised_ms(self, state, split):
+        return self.promise_ms if split.split == LOG else None
+
+    def is_aligned(self, state):
+        return state["done"] >= len(self.chunks)
+
+    def progress(self):
+        return {"table": {"chunks": len(self.chunks)}}
+
+    # -- reader factory and reader --
+    def for_batch(self, state):
+        return replace(self, state=dict(state), settled=self.settled)
+
+    def open(self, *, only=None):
+        return self
+
+    def read(self, split, start, end):
+        if split == LANE:
+            yield _chunk(self.chunks[start], lambda _: start, is_unordered=True)
+            self.ended = {LANE: RangeEnd(position=end)}
+            return
+        at = 0
+        for transaction in self.transactions:
+            begin, at = at, at + len(transaction)
+            if start <= begin < end:  # one that begins in the range is read whole
+                yield _chunk(transaction, lambda _, begin=begin: begin)
+                end_of_range = at
+        self.ended = {LOG: RangeEnd(position=end_of_range, note=f"ended at {end_of_range}")}
+
+    def range_end(self, split):
+        return self.ended[split]
+
+
+def _chunk(times, position, **more):
+    columns = [pa.array([str(t) for t in times]), pa.array(times, pa.int64()), pa.array(times, pa.int64())]
+    return Chunk(columns=pa.RecordBatch.from_arrays(columns, schema=SCHEMA), position=position, **more)
+
+
+class Run:
+    """A query over a `TableAndLog`, in one process."""
+
+    def __init__(self, source, *, has_watermark=True, offset=None) -> None:
+        self.source, self.mailbox, self.clock = source, Mailbox(), ManualClock(1_700_000_000_000_000)
+        self.strategy = strategy() if has_watermark else None
+        self.planner = BatchPlanner(
+            enumerator=source,
+            mailbox=self.mailbox,
+            scan=lambda wanted: scan_watermark(source, self.strategy, wanted),
+            settings=PlannerSettings(identity=Identity(), has_watermark=has_watermark, poll_interval_ms=0),
+            clock=self.clock,
+        )
+        self.offset = offset or self.planner.initial()
+        self.heartbeats = []
+
+    def batch(self, budget=None):
+        end = self.planner.plan(self.offset, budget)
+        if end is self.offset:
+            return None
+        self.offset = Offset.from_json(end.to_json())
+        return self.read(self.offset)
+
+    def read(self, end):
+        rows = []
+        schema = OUTPUT if self.strategy else SCHEMA
+        for plan in plan_tasks(end, has_watermark=self.strategy is not None):
+            reader = TaskReader(factory=self.source, strategy=self.strategy, stamped=StampedSchema(schema))
+            for batch in reader.run(plan, self.mailbox.put):
+                stamps = batch.column("_watermark").to_pylist() if self.strategy else [None] * batch.num_rows
+                ids = batch.column("id").to_pylist()
+                rows += [
+                    (i, None if s is None else round(s.timestamp() * 1000)) for i, s in zip(ids, stamps, strict=True)
+                ]
+        self.heartbeats += [stamp for i, stamp in rows if i is None]
+        return [row for row in rows if row[0] is not None]
+
+
+def position(offset, name=LOG):
+    return next(split for split in offset.splits if split.split == name)
+
+
+def test_the_state_travels_in_the_end_offset_and_a_new_process_reads_the_same_rows_from_it():
+    source = TableAndLog(transactions=[[10, 11], [12, 13]], chunks=[[1, 2], [3]])
+    first = Run(source)
+    first.batch()
+    rows = first.batch()
+    assert first.offset.state == {"done": 1, "budget": 4}
+    again = Run(source, offset=first.offset)
+    assert again.read(first.offset) == rows
+
+
+def test_a_record_that_begins_before_the_planned_end_is_read_whole_and_the_next_batch_goes_on_behind_it():
+    source = TableAndLog(transactions=[[1, 2, 3], [4, 5, 6], [7]], budget=4)
+    run = Run(source)
+    read = [run.batch() for _ in range(4)]
+    ids = [[i for i, _ in rows] for rows in read if rows]
+    assert ids == [["1", "2", "3", "4", "5", "6"], ["7"]]
+    assert (position(run.offset).start, position(run.offset).end) == (6, 7)
+
+
+@pytest.mark.parametrize("has_watermark", [True, False])
+def test_a_lost_report_is_made_up_for_by_reading_the_range_again_before_the_next_batch(has_watermark):
+    source = TableAndLog(transactions=[[1, 2, 3], [4, 5, 6], [7]], budget=4)
+    run = Run(source, has_watermark=has_watermark)
+    run.mailbox.losing = True
+    ids = [i for rows in iter(run.batch, None) if rows is not None for i, _ in rows]
+    assert ids == ["1", "2", "3", "4", "5", "6", "7"]
+    assert [each for each in source.settled if each] == [{LOG: (6, None, "ended at 6")}, {LOG: (7, None, "ended at 7")}]
+
+
+def test_the_note_and_the_rows_of_a_range_reach_the_connector():
+    source = TableAndLog(transactions=[[1, 2, 3]], budget=4)
+    run = Run(source)
+    while run.batch() is not None:
+        pass
+    assert {LOG: (3, 3, "ended at 3")} in source.settled
+
+
+def test_rows_of_a_table_do_not_move_the_watermark_and_hold_it_until_the_table_is_done():
+    source = TableAndLog(transactions=[[100], [200], [300]], chunks=[[9_000], [8_000]], budget=1)
+    run = Run(source)
+    seen = []
+    for _ in range(8):
+        rows = run.batch()
+        seen += rows or []
+        if rows is None:
+            break
+    stamps = dict(seen)
+    assert stamps["9000"] == stamps["8000"] == 0
+    assert stamps["100"] == stamps["200"] == 0
+    assert position(run.offset, LANE).status is SplitStatus.FINISHED
+    assert run.heartbeats[-1] == 300
+
+
+def test_a_finished_lane_is_read_again_when_there_is_something_to_read_again():
+    source = TableAndLog(transactions=[[100]], chunks=[[1]])
+    run = Run(source)
+    while run.batch() is not None:
+        pass
+    assert position(run.offset, LANE).limit == 1
+    source.chunks.append([2])
+    source.transactions.append([200])
+    ids = [i for rows in iter(run.batch, None) for i, _ in rows]
+    assert sorted(ids) == ["2", "200"]
+    assert position(run.offset, LANE).status is SplitStatus.FINISHED
+
+
+def test_a_promise_of_the_server_moves_the_watermark_of_a_silent_split():
+    source = TableAndLog(transactions=[[100]], promise_ms=None)
+    run = Run(source)
+    while run.batch() is not None:
+        pass
+    source.promise_ms = 5_000
+    run.clock.advance_us(2_000_000)
+    assert run.batch() == []
+    assert run.offset.combined_ms == 5_000
+
+
+@pytest.mark.parametrize("has_watermark", [True, False])
+def test_a_state_that_is_due_is_written_without_data(has_watermark):
+    source = TableAndLog(transactions=[[100]])
+    run = Run(source, has_watermark=has_watermark)
+    while run.batch() is not None:
+        pass
+    before = run.offset
+    source.is_due = True
+    assert run.batch() == []
+    assert run.offset.sequence == before.sequence + 1
+
+
+def test_the_connectors_progress_stands_beside_the_splits():
+    run = Run(TableAndLog(chunks=[[1], [2]]))
+    run.batch()
+    table = run.planner.table(run.offset, most_splits=10)
+    assert table["table"] == {"chunks": 2}
+    assert next(split for split in table["splits"] if split["split"] == LANE)["lag"] is None
+
+
+def test_a_record_that_began_in_an_earlier_chunk_does_not_stop_the_range():
+    starts = [-1, -1, 2, 3]
+    chunk = _chunk([5, 900, 7, 901], lambda row: row, first_row=lambda row: starts[row])
+    times = RowTimes(strategy(), ceiling_us=None).of(chunk)
+    stop = stop_of(chunk, times, 100_000)
+    assert stop is not None
+    assert (stop.chunk_row, stop.candidate_us) == (3, 901_000)
+    only_old = _chunk([900], lambda row: row, first_row=lambda _: -1)
+    assert stop_of(only_old, RowTimes(strategy(), ceiling_us=None).of(only_old), 100_000) is None
+
+
+def test_unordered_rows_have_an_event_time_and_no_candidate():
+    chunk = _chunk([5, 6], lambda row: row, is_unordered=True)
+    times = RowTimes(strategy(), ceiling_us=1).of(chunk)
+    assert times.rowtimes_us.tolist() == [5_000, 6_000]
+    assert not np.any(times.candidates_valid)
+    assert times.ahead_rows == 0
+
+
+def test_a_state_that_is_no_object_is_a_damaged_offset():
+    raw = Run(TableAndLog()).offset.to_json()
+    with pytest.raises(OffsetError, match="damaged"):
+        Offset.from_json({**raw, "state": 7})
+
+
+def test_sources_without_a_state_write_none():
+    log = MemoryLog()
+    log.append("a-0", 1)
+    offset = BatchPlanner(
+        enumerator=log,
+        mailbox=Mailbox(),
+        scan=lambda wanted: scan_watermark(log, strategy(), wanted),
+        settings=PlannerSettings(identity=Identity(), has_watermark=True),
+        clock=ManualClock(0),
+    ).initial()
+    assert "state" not in offset.to_json()
