@@ -21,6 +21,9 @@ import re
 import threading
 from typing import Any, Final
 
+import pymysql
+from pymysql.constants import ER
+
 from datasources.errors import SourceUnavailable
 from datasources.mysql.connection_names import table_name
 from watermark.clock import Clock, SystemClock
@@ -32,6 +35,9 @@ _FIRST_PAUSE_S: Final = 0.001
 _LONGEST_PAUSE_S: Final = 0.05
 _DEADLINE_S: Final = 60.0
 _SHOWN: Final = 3
+_LOCK_TURNS: Final = ("READ", *["WRITE"] * 9)
+_LOCK_WAIT_S: Final = 1
+_LOCK_PAUSE_S: Final = 0.5
 _SNAPSHOT: Final = (
     "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ",
     "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY",
@@ -92,8 +98,10 @@ def open_locked_snapshot(
 ) -> tuple[str, int] | None:
     """Open a snapshot on ``reader`` that sees everything of one table that is in the binlog by now.
 
-    For MySQL with gtid_mode=OFF. The mark must have been read before the call. The lock is held for two short
-    statements; waiting for it holds up writers as long as the longest change of the table that is under way.
+    For MySQL with gtid_mode=OFF. The mark must have been read before the call. The lock is held for two or three
+    short statements. A read lock is tried first; it waits until nobody writes, and a table that is written all the
+    time never gives it. A write lock goes before those who come after it, and holds them up, so it is waited for in
+    short turns.
 
     Args:
         locker: A connection of the same login, with the privilege LOCK TABLES; starting a transaction on it would drop
@@ -106,9 +114,12 @@ def open_locked_snapshot(
 
     Returns:
         File and position, if they were asked for.
+
+    Raises:
+        SourceUnavailable: The lock was not given in time.
     """
     with locker.cursor() as lock, reader.cursor() as read:
-        lock.execute(f"LOCK TABLES {table_name(database, table)} READ")
+        _lock(lock, table_name(database, table))
         try:
             for statement in _SNAPSHOT:
                 read.execute(statement)
@@ -157,6 +168,24 @@ def open_positioned_snapshot(
                 )
             threading.Event().wait(pause_s)
             pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
+
+
+def _lock(cursor: Any, name: str) -> None:
+    for turn, kind in enumerate(_LOCK_TURNS):
+        if turn > 1:
+            threading.Event().wait(_LOCK_PAUSE_S)
+        cursor.execute(f"SET SESSION lock_wait_timeout = {_LOCK_WAIT_S}")
+        try:
+            cursor.execute(f"LOCK TABLES {name} {kind}")
+        except pymysql.MySQLError as error:
+            if error.args[0] != ER.LOCK_WAIT_TIMEOUT:
+                raise
+        else:
+            return
+    raise SourceUnavailable(
+        f"table {name} could not be locked for milliseconds within {len(_LOCK_TURNS) * _LOCK_WAIT_S} s: a transaction "
+        f"that changed it, or a prepared XA transaction, is open (SHOW PROCESSLIST, XA RECOVER)."
+    )
 
 
 def _ask_owned(connection: Any) -> frozenset[str]:

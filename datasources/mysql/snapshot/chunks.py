@@ -112,10 +112,10 @@ class _Reader:
 
     def _select(self, request: ChunkRequest) -> Chunk:
         schema, selection = request.schema, self._selection(request.schema)
-        chunk = Chunk(request, selection, Rewind(selection, self._keys_of(schema), request.wanted))
+        chunk = Chunk(request, selection, Rewind(self._keys_of(schema), request.wanted))
         for attempt in range(_TRIES):
-            self._session.begin(schema.database, schema.table)
             try:
+                self._session.begin(schema.database, schema.table)
                 chunk.batches, chunk.failure = list(self._rows(request)), None
             except pymysql.MySQLError as error:
                 chunk.failure = self._other_table(error, schema)
@@ -127,7 +127,7 @@ class _Reader:
 
     def _rewound(self, group: list[Chunk]) -> Iterator[tuple[ChunkRequest, pa.RecordBatch]]:
         if group:
-            self._window.tell(group, self._session.position())
+            self._window.tell(group, self._position())
         for chunk in group:
             self._check(chunk)
             for batch in chunk.undo.apply(chunk.batches) if isinstance(chunk.undo, Rewind) else ():
@@ -138,31 +138,39 @@ class _Reader:
         """Read a table without a key: rows are handed on as they come, never held as a whole."""
         schema, selection = request.schema, self._selection(request.schema)
         self._check_keyless(request)
-        for attempt in range(_TRIES):
-            undo = MultisetUndo(selection)
-            chunk = Chunk(request, selection, undo)
-            end = self._session.begin_exact(schema.database, schema.table)
-            self._window.tell([chunk], end)
-            if undo.is_emptied:
-                self._session.end()
-                return
-            rows = self._rows(request)
-            try:
-                first = next(rows, None)
-                break
-            except pymysql.MySQLError as error:
-                chunk.failure = self._other_table(error, schema)
-                self._session.end()
-                if attempt == _TRIES - 1:
-                    self._check(chunk)
-        with closing(rows):
-            while first is not None:
-                self._throttle.passed(first.num_rows)
-                yield request, selection.result(undo.drop(first))
-                first = self._next(rows, schema)
+        for _ in range(_TRIES):
+            chunk = Chunk(request, selection, undo := MultisetUndo(selection))
+            with closing(self._rows(request)) as rows:
+                first = self._first(chunk, rows)
+                if chunk.failure is not None:
+                    continue
+                if undo.is_emptied:
+                    break
+                while first is not None:
+                    self._throttle.passed(first.num_rows)
+                    yield request, selection.result(undo.drop(first))
+                    first = self._next(rows, schema)
+            for batch in undo.removed(schema.name):
+                yield request, selection.result(batch)
+            break
         self._session.end()
-        for batch in undo.removed(schema.name):
-            yield request, selection.result(batch)
+        self._check(chunk)
+
+    def _first(self, chunk: Chunk, rows: Iterator[pa.RecordBatch]) -> pa.RecordBatch | None:
+        """Begin to read a table without a key; tell what happened up to exactly there.
+
+        The SELECT runs while the binlog is read, so that the table cannot be altered between.
+        """
+        schema, first = chunk.request.schema, None
+        try:
+            self._session.end()
+            end = self._session.begin_exact(schema.database, schema.table)
+            first = next(rows, None)
+        except pymysql.MySQLError as error:
+            chunk.failure = self._other_table(error, schema)
+            end = self._position()
+        self._window.tell([chunk], end)
+        return first
 
     def _next(self, rows: Iterator[pa.RecordBatch], schema: TableSchema) -> pa.RecordBatch | None:
         try:
@@ -219,6 +227,14 @@ class _Reader:
                 f"'scan.incremental.snapshot.chunk.size' takes less time."
             )
         return explain(error, doing=f"reading {schema.name}", server=str(self._settings.connection))
+
+    def _position(self) -> BinlogPosition:
+        try:
+            return self._session.position()
+        except pymysql.MySQLError as error:
+            raise explain(
+                error, doing="asking for the end of the binlog", server=str(self._settings.connection)
+            ) from error
 
     def _selection(self, schema: TableSchema) -> Selection:
         name = schema.database, schema.table

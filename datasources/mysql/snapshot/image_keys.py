@@ -49,6 +49,7 @@ class ImageKeys:
         self._opened: Any = None
         self._key = key
         self._places: KeyPlaces | None = None
+        self._looked_up: dict[int, tuple[pa.Array, pa.DictionaryArray, list[str]]] = {}
 
     def texts(self, images: pa.RecordBatch) -> list[Bound]:
         """Return the images' keys as canonical texts.
@@ -112,11 +113,19 @@ class ImageKeys:
         scalar = _scalar(self._columns[at], self._types[at], bound, values.type)
         if scalar is not None:
             return _mask(pc.greater(values, scalar)), _mask(pc.equal(values, scalar))
-        encoded = values.dictionary_encode()
-        end, *places = self._order(at, [bound, *self._texts(at, encoded.dictionary)])
+        encoded, texts = self._distinct(at, values)
+        end, *places = self._order(at, [bound, *texts])
         signs = np.array([(place > end) - (place < end) for place in places], np.int8)
         of_value = signs[encoded.indices.to_numpy()] if len(signs) else np.zeros(0, np.int8)
         return of_value > 0, of_value == 0
+
+    def _distinct(self, at: int, values: pa.Array) -> tuple[pa.DictionaryArray, list[str]]:
+        """Return which distinct values there are, and their texts; those of the last batch are remembered."""
+        known = self._looked_up.get(at)
+        if known is None or not known[0].equals(values):
+            encoded = values.dictionary_encode()
+            known = self._looked_up[at] = values, encoded, self._texts(at, encoded.dictionary)
+        return known[1:]
 
     def _order(self, at: int, texts: Sequence[str]) -> list[Any]:
         if self._types[at].kind is not Kind.TEXT:

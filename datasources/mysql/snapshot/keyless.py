@@ -10,10 +10,11 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from datasources.errors import DataLossError
-from datasources.mysql.binlog.row_batch import RowBatch, RowKind
+from datasources.mysql.binlog.row_batch import RowKind
 from datasources.mysql.snapshot.requests import Selection
 from datasources.mysql.snapshot.row_codes import RowCodes
 from datasources.mysql.types.cells import Int64s
@@ -31,17 +32,20 @@ class MultisetUndo:
     """
 
     def __init__(self, selection: Selection) -> None:
-        self._selection = selection
         self._rows = selection.arrow.empty_table()
         self._counts: Int64s = np.zeros(0, np.int64)
         self._compact_at = _COMPACT_ROWS
         self._codes: RowCodes | None = None
         self.is_emptied = False
 
-    def note(self, batch: RowBatch) -> None:
-        """Note changes between the mark and the read."""
-        images = self._selection.images(batch.images, str(batch.table))
-        is_before = np.isin(batch.row_kind, (RowKind.UPDATE_BEFORE, RowKind.DELETE))
+    def note(self, images: pa.RecordBatch, row_kind: npt.NDArray[np.int8]) -> None:
+        """Note changes between the mark and the read.
+
+        Args:
+            images: What is read of them (`Selection.images`).
+            row_kind: `RowKind` of each.
+        """
+        is_before = np.isin(row_kind, (RowKind.UPDATE_BEFORE, RowKind.DELETE))
         self._rows = pa.concat_tables([self._rows, pa.Table.from_batches([images])])
         self._counts = np.concatenate([self._counts, np.where(is_before, 1, -1)])
         if len(self._counts) >= self._compact_at:

@@ -14,10 +14,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from datasources.mysql.binlog.row_batch import RowBatch, RowKind
+from datasources.mysql.binlog.row_batch import RowKind
 from datasources.mysql.snapshot.bounds_range import KeyRange
 from datasources.mysql.snapshot.image_keys import ImageKeys
-from datasources.mysql.snapshot.requests import Selection
 from datasources.mysql.snapshot.row_codes import RowCodes
 
 __all__ = ["Rewind"]
@@ -30,25 +29,28 @@ class Rewind:
     """Takes one range back.
 
     Args:
-        selection: What is read of the table.
         keys: The table's keys.
         wanted: The range.
     """
 
-    def __init__(self, selection: Selection, keys: ImageKeys, wanted: KeyRange) -> None:
-        self._selection, self._keys, self._wanted = selection, keys, wanted
+    def __init__(self, keys: ImageKeys, wanted: KeyRange) -> None:
+        self._keys, self._wanted = keys, wanted
         self._images: list[pa.RecordBatch] = []
         self._is_before: list[npt.NDArray[np.bool_]] = []
         self._rows, self._compact_at = 0, _COMPACT_ROWS
         self.is_emptied = False
 
-    def note(self, batch: RowBatch) -> None:
-        """Note changes behind the mark, in commit order."""
-        images = self._selection.images(batch.images, str(batch.table))
+    def note(self, images: pa.RecordBatch, row_kind: npt.NDArray[np.int8]) -> None:
+        """Note changes behind the mark, in commit order.
+
+        Args:
+            images: What is read of them (`Selection.images`).
+            row_kind: `RowKind` of each.
+        """
         inside = self._keys.within(images, self._wanted)
         if not inside.any() or self.is_emptied:
             return
-        self._add(images.filter(pa.array(inside)), np.isin(batch.row_kind[inside], _BEFORE))
+        self._add(images.filter(pa.array(inside)), np.isin(row_kind[inside], _BEFORE))
 
     def empty(self) -> None:
         """Note that the table was emptied, or is another one: none of its rows can be known any more."""

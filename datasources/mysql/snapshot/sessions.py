@@ -15,9 +15,12 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+import pymysql
+
 from datasources.errors import OptionError
 from datasources.mysql.binlog.positions import BinlogPosition
 from datasources.mysql.connection import connect
+from datasources.mysql.connection_errors import explain
 from datasources.mysql.connection_server import read_variables, server_version
 from datasources.mysql.options import SnapshotLocking
 from datasources.mysql.snapshot.barrier import open_locked_snapshot, open_positioned_snapshot, wait_until_visible
@@ -60,6 +63,9 @@ class ReadSession:
             self._version = server_version(self.connection)
             self._has_barrier = not self._version.is_mariadb and self._has_gtids()
             self._prepare()
+        except pymysql.MySQLError as error:
+            self.connection.close()
+            raise explain(error, doing="preparing to read tables", server=str(settings.connection)) from error
         except BaseException:
             self.connection.close()
             raise

@@ -85,9 +85,11 @@ class Window:
 
     def _change(self, change: CommittedChange, by_table: Mapping[Name, Sequence[Chunk]]) -> None:
         if isinstance(change, RowBatch):
-            for chunk in by_table[change.table.database, change.table.table]:
-                if not chunk.undo.is_emptied:
-                    chunk.undo.note(change)
+            chunks = by_table[change.table.database, change.table.table]
+            if not chunks[0].undo.is_emptied:
+                images = chunks[0].selection.images(change.images, str(change.table))
+                for chunk in chunks:
+                    chunk.undo.note(images, change.row_kind)
         elif isinstance(change, Statement):
             for chunks in by_table.values():
                 self._statement(change, chunks)
