@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from contextlib import closing
 
+import pymysql
 import pytest
 
+from datasources.embedded import MySqlVersion
 from datasources.mysql.types.charset_tables import SINGLE_BYTE
 from datasources.mysql.types.charsets import charset_of_collation, decode_bytes
+from tests.support.mysql_binlog import everything, position, read_changes, rows_of
 from tests.support.mysql_server import MySqlServer, every_server
 
 pytestmark = pytest.mark.mysql
@@ -60,3 +63,26 @@ def test_collation_numbers_are_those_of_the_server(mysql: MySqlServer):
     assert len(rows) > 200
     for number, charset in rows:
         assert charset_of_collation(int(number)) == {"utf8": "utf8mb3"}.get(charset, charset)
+
+
+@every_server
+@pytest.mark.parametrize("middle", ["VARBINARY(9)", "JSON", "GEOMETRY", "POINT", "VECTOR(3)", "BLOB"])
+@pytest.mark.parametrize("others", [0, 6])
+def test_columns_without_text_do_not_shift_the_character_sets_of_others(mysql: MySqlServer, middle: str, others: int):
+    """Servers differ in which columns the binlog's list of collations counts."""
+    if middle.startswith("VECTOR") and mysql.version is not MySqlVersion.NEWEST:
+        with pytest.raises(pymysql.MySQLError):
+            mysql.execute(f"CREATE TABLE {mysql.create_database()}.t (g {middle})")
+        return
+    database = mysql.create_database()
+    more = "".join(f", c{n} VARCHAR(9) CHARACTER SET utf8mb4" for n in range(others))
+    mysql.execute(
+        f"CREATE TABLE {database}.t (id INT PRIMARY KEY, a VARCHAR(9) CHARACTER SET utf8mb4, g {middle}, "
+        f"b VARCHAR(9) CHARACTER SET cp1251, d VARCHAR(9) CHARACTER SET latin1{more})"
+    )
+    start = position(mysql)
+    with closing(mysql.connect(charset="utf8mb4", database=database)) as connection, connection.cursor() as cursor:
+        cursor.execute("INSERT INTO t (id, a, b, d) VALUES (1, 'жé€', 'жД', 'é€')")
+    [batch] = rows_of(read_changes(mysql, start, everything(database)))
+    [row] = batch.images.to_pylist()
+    assert (row["a"], row["b"], row["d"]) == ("жé€", "жД", "é€")

@@ -54,6 +54,8 @@ _SKIPPABLE: Final = frozenset({*COMPRESSED_ROWS, *UNREADABLE, EventType.PARTIAL_
 _IGNORABLE: Final = 0x80
 _FLAGS_AT: Final = 17
 _SILENT: Final = frozenset({StatementKind.BEGIN, StatementKind.XA_END, StatementKind.OTHER})
+_MARIADB: Final = b"MariaDB"
+_VERSION_END: Final = HEADER_BYTES + 2 + 50
 _MARIADB_FLAGS_AT: Final = HEADER_BYTES + 12
 _MARIADB_PREPARED_XA: Final = 0x40
 _DECISIONS: Final = {StatementKind.XA_COMMIT: XaOutcome.COMMITTED, StatementKind.XA_ROLLBACK: XaOutcome.ROLLED_BACK}
@@ -188,6 +190,7 @@ class ChangeReader:
             self._progress.rotate(parse_rotate(content, HEADER_BYTES))
         elif kind == EventType.FORMAT_DESCRIPTION:
             self._checksum = checksum_bytes(content)
+            self._runs.is_mariadb = _MARIADB in content[:_VERSION_END]
             self._runs.forget_tables()
             self._progress.pass_event(event)
             self._progress.close()

@@ -44,6 +44,7 @@ class RunReader:
     Attributes:
         log: GTIDs of the transactions.
         holds_rows: whether rows are passed over, because their XA transaction is not decided.
+        is_mariadb: whether MariaDB wrote the log.
         follows_gtid: whether the last event was a GTID behind which a statement is a transaction of its own.
     """
 
@@ -59,6 +60,7 @@ class RunReader:
         self._rows_inside = 0
         self.log = TransactionLog(progress.here)
         self.holds_rows = False
+        self.is_mariadb = False
         self.follows_gtid = False
 
     @property
@@ -218,7 +220,7 @@ class RunReader:
 
     def _known(self, body: bytes) -> KnownTable:
         capture = self._capture(*peek_name(body))
-        layout = None if capture is None else RowLayout(parse_table_map(body))
+        layout = None if capture is None else RowLayout(parse_table_map(body, is_mariadb=self.is_mariadb))
         return KnownTable(body, capture, layout)
 
 

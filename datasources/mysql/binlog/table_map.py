@@ -58,11 +58,17 @@ class TableMap:
         return f"{self.database}.{self.table}"
 
 
-def parse_table_map(body: bytes) -> TableMap:
+# Columns that the map's list of collations counts: each server has its own idea of which are text.
+_COLLATED: Final = CHARACTERS | {ColumnCode.VECTOR}
+_MARIADB_COLLATED: Final = CHARACTERS | {ColumnCode.GEOMETRY}
+
+
+def parse_table_map(body: bytes, *, is_mariadb: bool = False) -> TableMap:
     """Return what a TABLE_MAP event says.
 
     Args:
         body: the event without header and checksum.
+        is_mariadb: whether MariaDB wrote it.
 
     Raises:
         SchemaError: names or signs of the columns are missing (binlog_row_metadata=MINIMAL), or a column's type is one
@@ -82,7 +88,7 @@ def parse_table_map(body: bytes) -> TableMap:
             f"the binlog describes the columns of {database}.{table} without their names (binlog_row_metadata is "
             f"MINIMAL), so values could be put under a wrong column: {_FULL_ROW_METADATA}."
         )
-    return _table(database, table, metadata, fields)
+    return _table((database, table), metadata, fields, _MARIADB_COLLATED if is_mariadb else _COLLATED)
 
 
 def peek_name(body: bytes) -> tuple[str, str]:
@@ -93,23 +99,29 @@ def peek_name(body: bytes) -> tuple[str, str]:
     return database, cursor.take(cursor.number(1)).decode()
 
 
-def _table(database: str, table: str, metadata: list[tuple[ColumnCode, bytes]], fields: dict[int, bytes]) -> TableMap:
+def _table(
+    name: tuple[str, str],
+    metadata: list[tuple[ColumnCode, bytes]],
+    fields: dict[int, bytes],
+    collated: frozenset[ColumnCode],
+) -> TableMap:
+    database, table = name
     names = tuple(name.decode() for name in _texts(fields[_COLUMN_NAME]))
     unsigned = _unsigned(metadata, fields.get(_SIGNEDNESS, b""))
-    charsets = _charsets(metadata, CHARACTERS, (fields.get(_DEFAULT_CHARSET), fields.get(_COLUMN_CHARSET)))
+    charsets = _charsets(metadata, collated, (fields.get(_DEFAULT_CHARSET), fields.get(_COLUMN_CHARSET)))
     choices = _charsets(
         metadata, frozenset(_CHOICES), (fields.get(_MEMBERS_DEFAULT_CHARSET), fields.get(_MEMBERS_COLUMN_CHARSET))
     )
     members = _members(metadata, fields, choices)
     columns = []
-    for index, (name, (code, data)) in enumerate(zip(names, metadata, strict=True)):
+    for index, (column, (code, data)) in enumerate(zip(names, metadata, strict=True)):
         charset = charsets.get(index, choices.get(index, BINARY))
         try:
             columns.append(
                 storage_of(code, data, is_unsigned=index in unsigned, charset=charset, members=members.get(index, ()))
             )
         except SchemaError as error:
-            raise SchemaError(f"column '{name}' of {database}.{table}: {error.message}") from error
+            raise SchemaError(f"column '{column}' of {database}.{table}: {error.message}") from error
     key = tuple(names[index] for index in _key(fields))
     return TableMap(database=database, table=table, names=names, columns=tuple(columns), primary_key=key)
 
