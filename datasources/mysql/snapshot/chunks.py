@@ -27,13 +27,13 @@ from datasources.mysql.snapshot.bounds_range import KeyRange, range_condition
 from datasources.mysql.snapshot.image_keys import ImageKeys
 from datasources.mysql.snapshot.keyless import MultisetUndo
 from datasources.mysql.snapshot.requests import ChunkRequest, Selection, SnapshotSettings
+from datasources.mysql.snapshot.result_rows import ResultColumn, read_rows
 from datasources.mysql.snapshot.rewind import Rewind
 from datasources.mysql.snapshot.sessions import ReadSession
-from datasources.mysql.snapshot.text_rows import ResultColumn, read_rows
 from datasources.mysql.snapshot.throttle import Throttle
 from datasources.mysql.snapshot.window import Chunk, Window
 from datasources.mysql.tables import TableSchema
-from datasources.mysql.types import select_expression
+from datasources.mysql.types import result_expression
 
 __all__ = ["read_as_of"]
 
@@ -194,7 +194,7 @@ class _Reader:
     def _rows(self, request: ChunkRequest) -> Generator[pa.RecordBatch]:
         schema, types = request.schema, self._selection(request.schema).types
         columns = [ResultColumn(name, type_, f"{schema.name}.{name}") for name, type_ in types.items()]
-        values = ", ".join(select_expression(each.type, quote_name(each.name)) for each in columns)
+        values = ", ".join(result_expression(each.type, quote_name(each.name)) for each in columns)
         has_bounds = request.wanted != KeyRange()
         index = f" FORCE INDEX ({quote_name(schema.key.name)})" if has_bounds else ""
         where = f" WHERE {range_condition(schema.key, request.wanted)}" if has_bounds else ""

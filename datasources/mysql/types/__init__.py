@@ -1,7 +1,8 @@
 """MySQL's types: what each means in Arrow and Spark, and how snapshot and binlog read equal values."""
 
-from datasources.mysql.types.column import ColumnType, Kind, ZeroDates, arrow_type, select_expression
+from datasources.mysql.types.column import ColumnType, Kind, ZeroDates, arrow_type, result_expression, select_expression
 from datasources.mysql.types.declared import column_type_of
+from datasources.mysql.types.result import result_column
 from datasources.mysql.types.snapshot import snapshot_column, snapshot_values
 
 __all__ = [
@@ -10,6 +11,8 @@ __all__ = [
     "ZeroDates",
     "arrow_type",
     "column_type_of",
+    "result_column",
+    "result_expression",
     "select_expression",
     "snapshot_column",
     "snapshot_values",

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from datasources.mysql.types.charsets import BINARY
 
-__all__ = ["ColumnType", "Kind", "ZeroDates", "arrow_type", "select_expression"]
+__all__ = ["ColumnType", "Kind", "ZeroDates", "arrow_type", "result_expression", "select_expression"]
 
 _DECIMAL_DIGITS: Final = 38
 _TIMESTAMP_NTZ: Final = pa.timestamp("us")
@@ -97,6 +97,14 @@ def select_expression(column: ColumnType, quoted: str) -> str:
     return _EXPRESSIONS.get(column.kind, "{0}").format(quoted)
 
 
+def result_expression(column: ColumnType, quoted: str) -> str:
+    """Return the expression with which a prepared SELECT reads the column exactly (types/result.py).
+
+    In the binary protocol a DOUBLE, a date and a time are exact as they are.
+    """
+    return quoted if column.kind in _EXACT_IN_BINARY else select_expression(column, quoted)
+
+
 def _integer(column: ColumnType) -> pa.DataType:
     return (_UNSIGNED if column.is_unsigned else _SIGNED)[column.width]
 
@@ -130,6 +138,7 @@ _ARROW: Final[dict[Kind, Callable[[ColumnType], pa.DataType]]] = {
     Kind.GEOMETRY: lambda _: pa.binary(),
     Kind.VECTOR: lambda _: pa.binary(),
 }
+_EXACT_IN_BINARY: Final = frozenset({Kind.DOUBLE, Kind.YEAR, Kind.DATE, Kind.TIME, Kind.DATETIME})
 _EXPRESSIONS: Final = {
     # DOUBLE(m, d) is printed with d digits; as a DOUBLE it is printed with as many as tell it apart.
     Kind.FLOAT: "CAST({0} AS DOUBLE)",

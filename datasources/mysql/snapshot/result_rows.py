@@ -1,0 +1,208 @@
+"""Rows of a SELECT straight into Arrow: the result's packets off the socket, a column at a time.
+
+Theory of operation. The statement is prepared, because a prepared one's numbers and times come in binary: the server
+does not print them, and nobody parses them. A row is one packet: a bit per column for NULL, then the values, either as
+many bytes as their type has, or a length and so many. Packets come in bulk (packet_stream.py), and numpy walks all rows
+of a block at once, column after column: note where the values are, go on behind them. What was noted becomes Arrow
+values (types/result.py). So the cost per row is that of a few array operations, and every type is exact, on the same
+connection, session and snapshot that the rest of the reader has.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+from pymysql.constants import COMMAND
+from pymysql.err import raise_mysql_exception
+
+from datasources.errors import RecordError
+from datasources.mysql.packet_stream import PacketStream
+from datasources.mysql.types import ColumnType, ZeroDates, result_column
+from datasources.mysql.types.cells import Bytes, Cells, Int64s, Mask, read_little
+from datasources.mysql.types.result import FIXED_BYTES, TIMES, WireType
+
+__all__ = ["ResultColumn", "read_rows"]
+
+_ERROR: Final = 0xFF
+_EOF: Final = 0xFE
+_EOF_BYTES: Final = 9
+_SHORT_LENGTH: Final = 0xFB
+_LENGTH_BYTES: Final = {0xFC: 2, 0xFD: 3, 0xFE: 8}
+_PATIENCE_MS: Final = 5
+_PREPARED: Final = struct.Struct("<BIHH")
+_NO_CURSOR: Final = struct.pack("<BI", 0, 1)
+_TYPE_AT: Final = -6
+_FIRST_NULL_BIT: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class ResultColumn:
+    """A column of a result.
+
+    Attributes:
+        name: What it is called in the batches.
+        type: What was selected, by its `result_expression`.
+        label: What it is called in errors: ``db.table.column``.
+    """
+
+    name: str
+    type: ColumnType
+    label: str
+
+
+def read_rows(
+    connection: Any, statement: str, columns: Sequence[ResultColumn], *, zero_dates: ZeroDates = ZeroDates.FAIL
+) -> Generator[pa.RecordBatch]:
+    """Run a SELECT; yield its rows, one to several MB at a time.
+
+    A generator that is closed before its end closes the connection too.
+
+    Args:
+        connection: PyMySQL's, open, in utf8mb4.
+        statement: The SELECT.
+        columns: What it selects.
+        zero_dates: What becomes of dates that no calendar has.
+
+    Raises:
+        pymysql.MySQLError: The server refused the statement, or ended it.
+        SourceUnavailable: The connection broke.
+        RecordError: A value is no value of its type; names the column.
+    """
+    is_whole = False
+    try:
+        connection._execute_command(COMMAND.COM_STMT_PREPARE, statement)  # noqa: SLF001 - no public name
+        number = _prepared(PacketStream(connection, doing="a table"), len(columns))
+        if isinstance(number, bytes):
+            is_whole = True
+            raise_mysql_exception(number)
+        identity = struct.pack("<I", number)
+        connection._execute_command(COMMAND.COM_STMT_EXECUTE, identity + _NO_CURSOR)  # noqa: SLF001 - as above
+        result = _Result(PacketStream(connection, doing="a table", patience_ms=_PATIENCE_MS), columns, zero_dates)
+        yield from result.batches()
+        connection._execute_command(COMMAND.COM_STMT_CLOSE, identity)  # noqa: SLF001 - as above
+        is_whole = True
+        if result.error is not None:
+            raise_mysql_exception(result.error)
+    finally:
+        if not is_whole:
+            connection._force_close()  # noqa: SLF001 - close() would wait for the rest of the result
+
+
+def _prepared(stream: PacketStream, columns: int) -> int | bytes:
+    """Return a statement's number at the server, or the error packet."""
+    packets = _Contents(stream)
+    first = packets.next()
+    if first[0] == _ERROR:
+        return first
+    _, number, described, _ = _PREPARED.unpack_from(first)
+    assert described == columns, (described, columns)
+    for _ in range(described + 1):
+        packets.next()
+    return int(number)
+
+
+class _Contents:
+    """The contents of packets one by one, of which there are few."""
+
+    def __init__(self, stream: PacketStream) -> None:
+        self._stream = stream
+        self._starts = self._ends = np.zeros(0, np.int64)
+
+    def next(self) -> bytes:
+        """Return the next packet's content."""
+        if not len(self._starts):
+            self._starts, self._ends = self._stream.next_packets()
+        content = self._stream.data[self._starts[0] : self._ends[0]].tobytes()
+        self._starts, self._ends = self._starts[1:], self._ends[1:]
+        return content
+
+    def rest(self) -> tuple[Int64s, Int64s]:
+        """Return where the contents are that came with the last one; waits for some if there are none."""
+        starts, ends = self._starts, self._ends
+        self._starts = self._ends = np.zeros(0, np.int64)
+        return (starts, ends) if len(starts) else self._stream.next_packets()
+
+
+class _Result:
+    """One result.
+
+    Args:
+        stream: Its packets.
+        columns: Its columns.
+        zero_dates: What becomes of dates that no calendar has.
+
+    Attributes:
+        error: The packet with which the server ended it, if that was an error.
+    """
+
+    def __init__(self, stream: PacketStream, columns: Sequence[ResultColumn], zero_dates: ZeroDates) -> None:
+        self._stream, self._columns, self._zero_dates = stream, columns, zero_dates
+        self._wires: list[int] = []
+        self.error: bytes | None = None
+
+    def batches(self) -> Generator[pa.RecordBatch]:
+        """Yield its rows."""
+        packets = _Contents(self._stream)
+        first = packets.next()
+        if first[0] == _ERROR:
+            self.error = first
+            return
+        self._wires = [packets.next()[_TYPE_AT] for _ in self._columns]
+        packets.next()
+        while True:
+            starts, ends, ending = _rows(self._stream.data, *packets.rest())
+            if len(starts):
+                yield self._batch(starts, ends)
+            if ending is not None:
+                self.error = ending if ending[0] == _ERROR else None
+                return
+
+    def _batch(self, starts: Int64s, ends: Int64s) -> pa.RecordBatch:
+        data, arrays = self._stream.data, []
+        bitmap_bytes = (len(self._columns) + _FIRST_NULL_BIT + 7) // 8
+        at = starts + 1 + bitmap_bytes
+        for place, (column, wire) in enumerate(zip(self._columns, self._wires, strict=True)):
+            byte, bit = divmod(place + _FIRST_NULL_BIT, 8)
+            is_null = data[starts + 1 + byte] >> bit & 1 == 1
+            cells, at = _cells(data, at, wire, is_null if is_null.any() else None, column.label)
+            arrays.append(result_column(column.type, wire, cells, zero_dates=self._zero_dates))
+        if bool((at != ends).any()):
+            labels = ", ".join(each.label for each in self._columns)
+            raise RecordError(f"the server returned rows of another form than {labels} have.")
+        return pa.RecordBatch.from_arrays(arrays, names=[column.name for column in self._columns])
+
+
+def _rows(data: Bytes, starts: Int64s, ends: Int64s) -> tuple[Int64s, Int64s, bytes | None]:
+    """Return the rows among packets, and the one that ends the result if it is there."""
+    first = data[starts]
+    found = np.flatnonzero((first == _ERROR) | ((first == _EOF) & (ends - starts < _EOF_BYTES)))
+    if not len(found):
+        return starts, ends, None
+    at = int(found[0])
+    return starts[:at], ends[:at], data[starts[at] : ends[at]].tobytes()
+
+
+def _cells(data: Bytes, at: Int64s, wire: int, is_null: Mask | None, label: str) -> tuple[Cells, Int64s]:
+    """Return one column's values, and where the next column's begin."""
+    if wire in FIXED_BYTES:
+        width = FIXED_BYTES[WireType(wire)]
+        behind = at + width if is_null is None else at + np.where(is_null, 0, width)
+        return Cells(data=data, at=at, lengths=None, is_null=is_null, name=label), behind
+    first = data[at]
+    lengths = first.astype(np.int64)
+    at = at + 1
+    if is_null is not None:
+        lengths[is_null] = 0
+        at[is_null] -= 1
+    if wire not in TIMES and int(first.max()) >= _SHORT_LENGTH:
+        for mark, width in _LENGTH_BYTES.items():
+            which = np.flatnonzero(first == mark if is_null is None else (first == mark) & ~is_null)
+            if len(which):
+                lengths[which] = read_little(data, at[which], width).view(np.int64)
+                at[which] += width
+    return Cells(data=data, at=at, lengths=lengths, is_null=is_null, name=label), at + lengths

@@ -1,0 +1,145 @@
+"""What a prepared SELECT returned, as the same Arrow values that the binlog gives.
+
+In the binary protocol integers, floats and times have widths of their own, in little-endian; all else comes as text or
+bytes, as in the text protocol (snapshot.py).
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+
+from datasources.errors import RecordError
+from datasources.mysql.types.cells import Cells, Int64s, from_numpy, read_little
+from datasources.mysql.types.column import ColumnType, Kind, ZeroDates, arrow_type
+from datasources.mysql.types.snapshot import snapshot_column
+from datasources.mysql.types.temporal import date_values, datetime_values, instant_values
+
+__all__ = ["FIXED_BYTES", "TIMES", "WireType", "result_column"]
+
+_SECOND_US: Final = 1_000_000
+_SIGN_BITS: Final = 64
+_DATE_BYTES: Final = 4
+_CLOCK_BYTES: Final = 7
+_MICROS_BYTES: Final = 11
+_TIME_BYTES: Final = 8
+_TIME_MICROS_BYTES: Final = 12
+
+
+class WireType(IntEnum):
+    """Types whose values are no text in a result."""
+
+    TINY = 1
+    SHORT = 2
+    LONG = 3
+    FLOAT = 4
+    DOUBLE = 5
+    TIMESTAMP = 7
+    LONGLONG = 8
+    INT24 = 9
+    DATE = 10
+    TIME = 11
+    DATETIME = 12
+    YEAR = 13
+
+
+FIXED_BYTES: Final = {
+    WireType.TINY: 1,
+    WireType.SHORT: 2,
+    WireType.YEAR: 2,
+    WireType.LONG: 4,
+    WireType.INT24: 4,
+    WireType.LONGLONG: 8,
+    WireType.FLOAT: 4,
+    WireType.DOUBLE: 8,
+}
+"""Bytes of those that always have as many."""
+
+TIMES: Final = frozenset({WireType.TIMESTAMP, WireType.DATE, WireType.TIME, WireType.DATETIME})
+"""Those that have a length of one byte; parts at the end that are zero are left out."""
+
+_INTEGERS: Final = frozenset(FIXED_BYTES) - {WireType.FLOAT, WireType.DOUBLE}
+
+
+def result_column(column: ColumnType, wire: int, cells: Cells, *, zero_dates: ZeroDates = ZeroDates.FAIL) -> pa.Array:
+    """Return one column of a result.
+
+    Args:
+        column: its type.
+        wire: the number of the type that the server says its `result_expression` has.
+        cells: its values.
+        zero_dates: what becomes of dates that no calendar has.
+
+    Returns:
+        An array of type `arrow_type(column)`.
+
+    Raises:
+        RecordError: a value is a zero date, or no value of the type.
+    """
+    if wire in _INTEGERS and column.kind in (Kind.INTEGER, Kind.YEAR):
+        return _integers(column, cells, FIXED_BYTES[WireType(wire)])
+    if wire in _INTEGERS and column.kind is Kind.TIMESTAMP:
+        seconds = read_little(cells.data, cells.at, FIXED_BYTES[WireType(wire)]).view(np.int64)
+        return instant_values(cells, seconds * _SECOND_US, zero_dates)
+    if wire == WireType.DOUBLE and column.kind in (Kind.FLOAT, Kind.DOUBLE):
+        doubles = from_numpy(read_little(cells.data, cells.at, 8), pa.float64(), cells.is_null)
+        return doubles.cast(arrow_type(column))
+    if wire in TIMES and column.kind in _TIME_KINDS:
+        return _TIME_KINDS[column.kind](column, cells, zero_dates)
+    if wire in FIXED_BYTES or wire in TIMES:
+        raise RecordError(
+            f"column '{cells.name}': the server returned type {wire} for what is a {column.kind.value} in its catalog: "
+            f"it was altered. Start with a new snapshot."
+        )
+    return snapshot_column(column, cells, zero_dates=zero_dates)
+
+
+def _integers(column: ColumnType, cells: Cells, width: int) -> pa.Array:
+    raw = read_little(cells.data, cells.at, width)
+    arrow = arrow_type(column)
+    if pa.types.is_decimal(arrow):
+        return from_numpy(np.stack([raw, np.zeros_like(raw)], axis=1), arrow, cells.is_null)
+    signed = raw.view(np.int64)
+    if not column.is_unsigned and column.kind is Kind.INTEGER:
+        unused = _SIGN_BITS - 8 * width
+        signed = (signed << unused) >> unused
+    return from_numpy(signed.astype(arrow.to_pandas_dtype()), arrow, cells.is_null)
+
+
+def _date(_column: ColumnType, cells: Cells, zero: ZeroDates) -> pa.Array:
+    return date_values(cells, _date_parts(cells), zero)
+
+
+def _datetime(_column: ColumnType, cells: Cells, zero: ZeroDates) -> pa.Array:
+    words = read_little(cells.data, cells.at + _DATE_BYTES, 3).view(np.int64)
+    clock = ((words & 0xFF) * 3600 + (words >> 8 & 0xFF) * 60 + (words >> 16)) * _SECOND_US
+    micros = read_little(cells.data, cells.at + _CLOCK_BYTES, 4).view(np.int64)
+    time_us = _where_long(cells, _CLOCK_BYTES, clock) + _where_long(cells, _MICROS_BYTES, micros)
+    return datetime_values(cells, _date_parts(cells), time_us, zero)
+
+
+def _date_parts(cells: Cells) -> tuple[Int64s, Int64s, Int64s]:
+    word = _where_long(cells, _DATE_BYTES, read_little(cells.data, cells.at, 4).view(np.int64))
+    return word & 0xFFFF, word >> 16 & 0xFF, word >> 24
+
+
+def _time(column: ColumnType, cells: Cells, _zero: ZeroDates) -> pa.Array:
+    word = read_little(cells.data, cells.at, 8).view(np.int64)
+    days, clock = word >> 8 & 0xFFFFFFFF, word >> 40 & 0xFFFFFF
+    hours = days * 24 + (clock & 0xFF)
+    seconds = _where_long(cells, _TIME_BYTES, hours * 3600 + (clock >> 8 & 0xFF) * 60 + (clock >> 16))
+    micros = read_little(cells.data, cells.at + _TIME_BYTES, 4).view(np.int64)
+    time_us = seconds * _SECOND_US + _where_long(cells, _TIME_MICROS_BYTES, micros)
+    return from_numpy(np.where(word & 0xFF == 1, -time_us, time_us), arrow_type(column), cells.is_null)
+
+
+def _where_long(cells: Cells, length: int, values: Int64s) -> Int64s:
+    """Return values that stand in so many bytes, 0 where those were left out."""
+    assert cells.lengths is not None
+    return np.where(cells.lengths >= length, values, 0)
+
+
+_TIME_KINDS: Final = {Kind.DATE: _date, Kind.DATETIME: _datetime, Kind.TIME: _time}
