@@ -69,7 +69,9 @@ def test_counting_ends_where_decoding_ends_whatever_the_rule_and_sees_the_same(m
                 changed_rows=sum(batch.changes for batch in rows_of(changes)),
                 first_gtid=reader.first_gtid,
                 gtids=reader.gtids,
-                last_commit_us=facts.last_commit_us,
+                last_commit_us=reader.commit_us,
+                next_commit_us=reader.next_commit_us,
+                format_time_us=reader.format_time_us,
                 xa=tuple(change for change in changes if isinstance(change, XaChange)),
                 statements=tuple(change for change in changes if isinstance(change, Statement)),
             )

@@ -41,11 +41,13 @@ class StopRule:
         to: reached or passed.
         max_bytes: at least so many bytes of the binlog were passed.
         max_rows: at least so many rows of captured tables were changed.
+        committed_us: the next transaction was committed then or later, µs since the epoch (MariaDB: its header's time).
     """
 
     to: BinlogPosition | None = None
     max_bytes: int | None = None
     max_rows: int | None = None
+    committed_us: int | None = None
 
     def holds(self, position: BinlogPosition, *, passed_bytes: int, changed_rows: int) -> bool:
         """Return whether reading ends at a place between two transactions."""

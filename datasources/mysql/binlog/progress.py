@@ -26,7 +26,7 @@ class Progress:
     """
 
     def __init__(self, start: BinlogPosition, stop: StopRule) -> None:
-        self._stop = stop
+        self.stop = stop
         self._file = start.file
         self.pos = start.pos
         self.boundary = start
@@ -80,12 +80,12 @@ class Progress:
         passed = self._passed_before + begins - self._entered_at
         changed = self.changed_rows + np.cumsum(changes) - changes
         holds = np.zeros(len(run), np.bool_)
-        if self._stop.max_bytes is not None:
-            holds |= passed >= self._stop.max_bytes
-        if self._stop.max_rows is not None:
-            holds |= changed >= self._stop.max_rows
-        if self._stop.to is not None:
-            to = self._stop.to
+        if self.stop.max_bytes is not None:
+            holds |= passed >= self.stop.max_bytes
+        if self.stop.max_rows is not None:
+            holds |= changed >= self.stop.max_rows
+        if self.stop.to is not None:
+            to = self.stop.to
             number = BinlogPosition(self._file, 0).file_number
             holds |= (begins >= to.pos) if number == to.file_number else np.bool_(number > to.file_number)
         found = np.flatnonzero(holds & _IS_BOUNDARY[run.types])
@@ -122,7 +122,7 @@ class Progress:
         if self.is_inside:
             return
         self.boundary = self.here
-        self.is_done = self.is_done or self._stop.holds(
+        self.is_done = self.is_done or self.stop.holds(
             self.boundary, passed_bytes=self.passed_bytes, changed_rows=self.changed_rows
         )
 

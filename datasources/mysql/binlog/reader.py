@@ -48,6 +48,7 @@ _IS_BOUNDARY: Final = np.isin(np.arange(256), list(BOUNDARIES))
 _IS_HEARTBEAT: Final = np.isin(np.arange(256), list(HEARTBEATS))
 _BEGIN: Final = np.uint64(int.from_bytes(b"\0BEGIN", "little"))
 _BEGIN_BYTES: Final = 6
+_SECOND_US: Final = 1_000_000
 _SKIPPABLE: Final = frozenset({*COMPRESSED_ROWS, *UNREADABLE, EventType.PARTIAL_UPDATE_ROWS}) - {
     EventType.QUERY_COMPRESSED
 }
@@ -97,6 +98,7 @@ class ChangeReader:
         self._verifies = verify_checksums
         self._checksum: int | None = None
         self._may_begin = False
+        self._format_time_us = 0
 
     @property
     def position(self) -> BinlogPosition:
@@ -112,6 +114,16 @@ class ChangeReader:
     def commit_us(self) -> int:
         """When the transaction that was read last was committed, µs since the epoch; 0 where it does not say."""
         return self._runs.log.commit_us
+
+    @property
+    def next_commit_us(self) -> int | None:
+        """When the transaction was committed before which the stop rule's `committed_us` ended reading, µs."""
+        return self._runs.next_commit_us
+
+    @property
+    def format_time_us(self) -> int:
+        """When the file was begun that was entered last, µs since the epoch (whole seconds); 0 before the first."""
+        return self._format_time_us
 
     @property
     def first_gtid(self) -> str | None:
@@ -191,6 +203,7 @@ class ChangeReader:
         elif kind == EventType.FORMAT_DESCRIPTION:
             self._checksum = checksum_bytes(content)
             self._runs.is_mariadb = _MARIADB in content[:_VERSION_END]
+            self._format_time_us = int(event.times_s[0]) * _SECOND_US
             self._runs.forget_tables()
             self._progress.pass_event(event)
             self._progress.close()
@@ -273,6 +286,11 @@ class ChangeReader:
 
     def _tagged(self, event: EventBlock) -> Iterator[Change]:
         gtid = parse_tagged_gtid(event.body(0))
+        at_us = self._progress.stop.committed_us
+        if at_us is not None and gtid.commit_us >= at_us:
+            self._runs.next_commit_us = gtid.commit_us
+            self._progress.stop_at(self._progress.pos)
+            return
         self._runs.follows_gtid = True
         self._runs.log.note_one(gtid.source, gtid.number, gtid.commit_us, self._progress.here)
         self._progress.pass_event(event)

@@ -30,6 +30,7 @@ _IS_GTID: Final = np.isin(np.arange(256), [EventType.GTID, EventType.ANONYMOUS_G
 _TABLE_ID_BYTES: Final = 6
 _MARIADB_FLAGS_AT: Final = HEADER_BYTES + 12
 _STANDALONE: Final = 1
+_SECOND_US: Final = 1_000_000
 
 
 class RunReader:
@@ -46,6 +47,7 @@ class RunReader:
         holds_rows: whether rows are passed over, because their XA transaction is not decided.
         is_mariadb: whether MariaDB wrote the log.
         follows_gtid: whether the last event was a GTID behind which a statement is a transaction of its own.
+        next_commit_us: when the transaction was committed before which the stop rule's time ended reading.
     """
 
     def __init__(
@@ -62,6 +64,7 @@ class RunReader:
         self.holds_rows = False
         self.is_mariadb = False
         self.follows_gtid = False
+        self.next_commit_us: int | None = None
 
     @property
     def is_skipped(self) -> bool:
@@ -155,7 +158,7 @@ class RunReader:
             return self._read_inside(run, found, self._fixed)
         begins, ends = self._progress.places(run)
         changes = _changes(len(run), found)
-        cut = self._progress.cut(run, begins, changes)
+        cut = self._before_time(run, self._progress.cut(run, begins, changes))
         if cut < len(run):
             found = [rows.before(cut) for rows in found]
         passed = run.take(0, cut)
@@ -164,6 +167,20 @@ class RunReader:
         if cut < len(run):
             self._progress.stop_at(int(begins[cut]))
         return batches
+
+    def _before_time(self, run: EventBlock, cut: int) -> int:
+        """Return the first transaction before a cut that the stop rule's time keeps out; the cut if there is none."""
+        at_us = self._progress.stop.committed_us
+        if at_us is None:
+            return cut
+        gtids = np.flatnonzero(_IS_GTID[run.types[: cut + 1]])
+        commit_us = self.log.look(run, gtids, run.starts).commit_us[1:]
+        times_us = np.where(commit_us == 0, run.times_s[gtids] * _SECOND_US, commit_us)
+        found = np.flatnonzero(times_us >= at_us)
+        if not len(found):
+            return cut
+        self.next_commit_us = int(times_us[found[0]])
+        return int(gtids[found[0]])
 
     def _read_inside(self, run: EventBlock, found: list[FoundRows], fixed: tuple[int, int]) -> list[RowBatch]:
         begins = np.full(len(run), fixed[0])

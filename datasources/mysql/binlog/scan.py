@@ -25,6 +25,8 @@ class RangeFacts:
         first_gtid: the GTID of its first transaction; None without one.
         gtids: its transactions; MariaDB: the last one of each domain; None if one has no GTID.
         last_commit_us: when its last transaction was committed, µs since the epoch; 0 where the server does not say.
+        next_commit_us: when the transaction behind it was committed, if the stop rule's time ended it; else None.
+        format_time_us: when the last file in it was begun, µs since the epoch, whole seconds.
         xa: XA transactions that it prepares or decides, in order.
         statements: statements about captured tables, in order.
     """
@@ -36,6 +38,8 @@ class RangeFacts:
     first_gtid: str | None
     gtids: GtidSet | DomainPositions | None
     last_commit_us: int
+    next_commit_us: int | None
+    format_time_us: int
     xa: tuple[XaChange, ...]
     statements: tuple[Statement, ...]
 
@@ -71,6 +75,8 @@ def scan_range(reader: ChangeReader) -> RangeFacts:
         first_gtid=reader.first_gtid,
         gtids=reader.gtids,
         last_commit_us=reader.commit_us,
+        next_commit_us=reader.next_commit_us,
+        format_time_us=reader.format_time_us,
         xa=tuple(xa),
         statements=tuple(statements),
     )
