@@ -1,0 +1,111 @@
+"""The latest state of each key in a batch of changes, for MERGE in foreachBatch.
+
+Theory of operation. After a shuffle the order of rows is gone, so the place of each change travels with it, `_seq`. Of
+a key the last change counts: an image after a change is what the row is now, an image before one, with nothing behind
+it, says that the row is gone. A changed key needs no rule of its own: its old value ends with the image before, its new
+one begins with the image after. A truncated table forgets what came before; since that concerns every key, the rows are
+spread over buckets and each of them sees the truncation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
+from pyspark.sql.types import StructType
+
+from datasources.errors import QueryError
+
+__all__ = ["latest_changes"]
+
+_KIND: Final = "row_kind"
+_SEQUENCE: Final = "_seq"
+_SEQUENCE_FIELDS: Final = ("epoch", "file_no", "pos", "row", "side")
+_TABLE_COLUMNS: Final = ("database_name", "table_name")
+_TRUNCATE: Final = "T"
+_RESULTS: Final = {"+I": "upsert", "+U": "upsert", "-U": "delete", "-D": "delete", _TRUNCATE: "truncate"}
+_BUCKETS: Final = 64
+_BUCKET, _FLOOR, _ROW, _KEY = "_tidemark_bucket", "_tidemark_floor", "_tidemark_row", "_tidemark_key"
+
+
+def latest_changes(batch: DataFrame, keys: Sequence[str]) -> DataFrame:
+    """Return the latest state of each key in a batch.
+
+    Apply it in the order: rows 'truncate' first (all rows of the table go), then the others in any order, each key
+    stands there once. Applying it again gives the same table.
+
+    Args:
+        batch: changes as foreachBatch gets them: all rows of the batch, with the columns `row_kind` and `_seq`, and
+            `database_name` and `table_name` where it holds more than one table.
+        keys: columns of the primary key.
+
+    Returns:
+        The columns of the batch. `row_kind` is 'upsert' (the row's values), 'delete' (its last values) or 'truncate'
+        (no values; `_seq` is smaller than that of all other rows of the table).
+
+    Raises:
+        QueryError: the batch lacks what the order needs, or a key column.
+    """
+    _check(batch, keys)
+    tables = [name for name in _TABLE_COLUMNS if name in batch.columns]
+    kind, sequence = F.col(_KIND), F.col(_SEQUENCE)
+    is_truncate = kind == _TRUNCATE
+    own_bucket = F.array(F.pmod(F.hash(*map(_column, keys)), F.lit(_BUCKETS)))
+    every_bucket = F.sequence(F.lit(0), F.lit(_BUCKETS - 1))
+    spread = batch.select("*", F.explode(F.when(is_truncate, every_bucket).otherwise(own_bucket)).alias(_BUCKET))
+    of_table = Window.partitionBy(*tables, _BUCKET)
+    floored = spread.withColumn(_FLOOR, F.max(F.when(is_truncate, sequence)).over(of_table))
+    floor = F.col(_FLOOR)
+    valid = floored.where(
+        floor.isNull() | (sequence > floor) | (is_truncate & (sequence == floor) & (F.col(_BUCKET) == 0))
+    )
+    key = [_key(name, is_truncate).alias(f"{_KEY}_{index}") for index, name in enumerate(keys)]
+    row = F.struct(*map(_column, batch.columns))
+    latest = valid.groupBy(*tables, _BUCKET, is_truncate.alias(f"{_KEY}_kind"), *key).agg(
+        F.max_by(row, sequence).alias(_ROW)
+    )
+    return latest.select(*(_result(name) for name in batch.columns))
+
+
+def _check(batch: DataFrame, keys: Sequence[str]) -> None:
+    for name in (_KIND, _SEQUENCE):
+        if name not in batch.columns:
+            raise QueryError(
+                f"the batch has no column '{name}', without which the order of its changes is lost: hand it on from "
+                f"the source (in SQL: declare it as a METADATA column)."
+            )
+    sequence: Any = batch.schema[_SEQUENCE].dataType
+    if not isinstance(sequence, StructType) or tuple(sequence.fieldNames()) != _SEQUENCE_FIELDS:
+        raise QueryError(
+            f"the batch's column '{_SEQUENCE}' is {sequence.simpleString()}, not the source's struct of "
+            f"{', '.join(_SEQUENCE_FIELDS)}: hand it on unchanged."
+        )
+    if not keys:
+        raise QueryError(
+            "a table without a key has no latest state of a row: append its changes instead, or name keys."
+        )
+    missing = [name for name in keys if name not in batch.columns]
+    if missing:
+        raise QueryError(f"the batch has no column '{missing[0]}', which is named as a key; it has {batch.columns}.")
+
+
+def _column(name: str) -> Column:
+    return F.col("`" + name.replace("`", "``") + "`")
+
+
+def _key(name: str, is_truncate: Column) -> Column:
+    column = _column(name)
+    problem = F.raise_error(F.lit(f"[{QueryError.code}] the key column '{name}' is null in a row: it is no key."))
+    return F.when(column.isNotNull() | is_truncate, column).otherwise(problem)
+
+
+def _result(name: str) -> Column:
+    value = F.col(_ROW).getField(name)
+    if name != _KIND:
+        return value.alias(name)
+    result = F.raise_error(F.concat(F.lit(f"[{QueryError.code}] unknown row_kind: "), value))
+    for short, word in _RESULTS.items():
+        result = F.when(value == short, word).otherwise(result)
+    return result.alias(name)
