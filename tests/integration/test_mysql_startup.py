@@ -13,7 +13,7 @@ from datasources.mysql.connection_server import server_version
 from datasources.mysql.log_facts import parse_gtids
 from datasources.mysql.options import StartupOptions
 from datasources.mysql.startup import StartPlace, resolve_start
-from tests.support.mysql_binlog import everything, images, position, read_changes
+from tests.support.mysql_binlog import everything, images, position, read_changes, reader_at, rows_of
 from tests.support.mysql_server import MySqlServer, OpenMySql, every_mysql, every_server
 
 pytestmark = pytest.mark.mysql
@@ -157,6 +157,23 @@ def test_the_transactions_at_a_place_are_exact_while_others_write(mysql: MySqlSe
         executed = cursor.fetchone()[0]
     assert start.gtid == str(parse_gtids(executed, is_mariadb=False))
     assert _ids(mysql, start, database) == []
+
+
+def test_a_server_without_gtids_has_places_only(own_mysql: OpenMySql):
+    server = own_mysql(**{"gtid-mode": "OFF", "enforce-gtid-consistency": "OFF"})
+    server.execute("CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)")
+    millis, place = _server_now_ms(server), position(server)
+    server.execute("INSERT INTO d.t VALUES (1)")
+    start = _resolve(server, "timestamp", millis=millis)
+    assert start == StartPlace(position=place, gtid=None, by_gtid=False, settled=position(server))
+    assert _resolve(server, "latest-offset").gtid is None
+    assert _ids(server, _resolve(server, "earliest-offset"), "d") == [1]
+    with pytest.raises(OptionError, match="gtid_mode=ON; give file and position"):
+        _resolve(server, "specific-offset", gtids="")
+    with closing(reader_at(server, place, everything("d"))) as reader:
+        (batch,) = rows_of(list(reader))
+        assert batch.transactions.texts().to_pylist() == [None]
+        assert (reader.gtids, reader.first_gtid) == (None, None)
 
 
 def test_what_was_purged_is_refused_with_what_there_is(own_mysql: OpenMySql):

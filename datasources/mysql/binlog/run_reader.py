@@ -105,9 +105,9 @@ class RunReader:
             first = self._rows_inside if self._fixed is not None else None
             fixed = np.array([self._fixed[0]]) if self._fixed is not None else begins
             places = RunPlaces(self._progress.file, fixed, ends, first)
-            changed = count_partial_updates(event, known)
-            if self._decodes:
-                yield decode_partial_updates(event, known, places, self.log)
+            batches = [decode_partial_updates(event, known, places, self.log)] if self._decodes else []
+            changed = batches[0].changes if batches else count_partial_updates(event, known)
+            yield from batches
         if self._fixed is not None:
             self._rows_inside += changed
             self._progress.changed_rows += changed
