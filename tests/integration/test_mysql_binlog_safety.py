@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+import uuid
+from collections.abc import Iterator
 from contextlib import closing
+from typing import Any
 
 import numpy as np
 import pytest
 
 from datasources.errors import RecordError, SourceUnavailable
-from datasources.mysql.binlog import Capture, DumpRequest, RowBatch, XaChange, XaOutcome, open_dump
+from datasources.mysql.binlog import (
+    BinlogPosition,
+    Capture,
+    ChangeReader,
+    DumpRequest,
+    RowBatch,
+    XaChange,
+    XaOutcome,
+    open_dump,
+)
 from datasources.mysql.binlog.blocks import EventBlock
 from datasources.mysql.binlog.checksums import check_events
 from datasources.mysql.binlog.event_types import EventType
+from datasources.mysql.binlog.packets import PacketReader
 from tests.support.mysql_binlog import everything, images, position, read_changes, reader_at, rows_of
 from tests.support.mysql_server import MySqlServer, every_mysql, every_server
 
@@ -69,6 +82,52 @@ def test_a_damaged_event_is_found_by_its_checksum(mysql: MySqlServer):
         data[block.ends[rows] - 5] ^= 1
         with pytest.raises(RecordError, match=f"behind {start} does not match its checksum"):
             check_events(EventBlock(data=data, starts=block.starts, ends=block.ends), start)
+
+
+class _Damaged:
+    """A dump in which the way from the server flips a bit in some row events."""
+
+    def __init__(self, packets: PacketReader, *numbers: int) -> None:
+        self._packets = packets
+        self._numbers = numbers
+        self._seen = 0
+        self.close = packets.close
+
+    def blocks(self) -> Iterator[EventBlock]:
+        for block in self._packets.blocks():
+            data = block.data.copy()
+            for index in np.flatnonzero(np.isin(block.types, [EventType.WRITE_ROWS, EventType.WRITE_ROWS_V1])):
+                data[block.ends[index] - 6] ^= 64 if self._seen in self._numbers else 0
+                self._seen += 1
+            yield EventBlock(data=data, starts=block.starts, ends=block.ends)
+
+
+@every_server
+def test_a_damaged_transaction_is_named_and_can_be_passed_over(mysql: MySqlServer):
+    database = mysql.create_database("flipped")
+    mysql.execute(f"CREATE TABLE {database}.t (id INT PRIMARY KEY)")
+    begins = []
+    for number in range(4):
+        begins.append(position(mysql))
+        mysql.execute(f"INSERT INTO {database}.t VALUES ({number})")
+
+    def read(*skip: BinlogPosition) -> Iterator[int]:
+        request = DumpRequest(start=begins[0], server_id=77_003, replica_uuid=str(uuid.uuid4()), is_bounded=True)
+        packets: Any = _Damaged(open_dump(mysql.connect(mysql.reader), request), 1, 3)
+        reader = ChangeReader(packets, start=begins[0], capture=everything(database), skip=frozenset(skip))
+        with closing(reader):
+            for change in reader:
+                yield from (row["id"] for _, row in images([change]))
+
+    found = read()
+    assert next(found) == 0
+    with pytest.raises(RecordError, match=f"does not match its checksum.*'scan.skip-transactions' = '{begins[1]}'"):
+        next(found)
+    found = read(begins[1])
+    assert [next(found), next(found)] == [0, 2]
+    with pytest.raises(RecordError, match=f"begins at {begins[3]};"):
+        next(found)
+    assert list(read(begins[1], begins[3])) == [0, 2]
 
 
 @every_server

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 from contextlib import closing
 from typing import Any
 
@@ -31,7 +32,19 @@ def write_history(server: MySqlServer, database: str, *, steps: int, seed: int) 
             kind = chance.choice(_KINDS if not server.is_mariadb else [k for k in _KINDS if k is not _compressed])
             kind(cursor, chance, step)
             places.append(position(server))
+    if server.is_mariadb:
+        _wait_for_checkpoint(server, places[-1].file)
     return places
+
+
+def _wait_for_checkpoint(server: MySqlServer, file: str) -> None:
+    """MariaDB writes an event of its own some time after a file was begun: the log's end moves once more."""
+    for _ in range(500):
+        events = server.execute(f"SHOW BINLOG EVENTS IN '{file}'")
+        if any(row[2] == "Binlog_checkpoint" and row[5] == file for row in events):
+            return
+        time.sleep(0.01)  # noqa: TID251 - a thread of the server's
+    raise AssertionError(f"{file} got no checkpoint")
 
 
 def _many(cursor: Any, chance: random.Random, step: int) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -77,6 +78,10 @@ class EventBlock:
     def take(self, first: int, last: int) -> EventBlock:
         """Return the events first..last-1."""
         return EventBlock(data=self.data, starts=self.starts[first:last], ends=self.ends[first:last])
+
+    def cut(self, edges: list[int]) -> list[EventBlock]:
+        """Return the parts before, between and behind some indices, those that hold an event."""
+        return [self.take(first, last) for first, last in pairwise([0, *edges, len(self)]) if last > first]
 
     def without_checksums(self, size: int) -> EventBlock:
         """Return the events without so many bytes at their ends."""

@@ -7,19 +7,23 @@ transactions the others (GTID, BEGIN, XID) are the larger part, and a damaged on
 from __future__ import annotations
 
 import zlib
+from collections.abc import Callable, Iterator
+from collections.abc import Set as AbstractSet
 from typing import Final
 
 import numpy as np
 
 from datasources.errors import RecordError
 from datasources.mysql.binlog.blocks import EventBlock
-from datasources.mysql.binlog.event_types import COMPRESSED_ROWS, ROWS, EventType
+from datasources.mysql.binlog.event_types import COMPRESSED_ROWS, GTIDS, ROWS, EventType
+from datasources.mysql.binlog.faults import naming
 from datasources.mysql.binlog.positions import BinlogPosition
 from datasources.mysql.types.cells import read_little
 
-__all__ = ["check_events"]
+__all__ = ["check_events", "checked_pieces"]
 
 _CHECKSUM_BYTES: Final = 4
+_IS_GTID: Final = np.isin(np.arange(256), list(GTIDS))
 _IS_CHECKED: Final = np.isin(
     np.arange(256),
     [
@@ -31,6 +35,46 @@ _IS_CHECKED: Final = np.isin(
         EventType.TRANSACTION_PAYLOAD,
     ],
 )
+
+
+def checked_pieces(
+    events: EventBlock,
+    here: Callable[[], BinlogPosition],
+    begin: Callable[[], BinlogPosition],
+    skip: AbstractSet[BinlogPosition],
+) -> Iterator[EventBlock]:
+    """Yield events whose checksums are right: at once as a rule, else up to the transaction that is damaged.
+
+    Args:
+        events: with their checksums.
+        here: where the next event stands; asked when all that was yielded was read.
+        begin: where the transaction begins that was read last.
+        skip: where transactions begin that are not checked.
+
+    Raises:
+        RecordError: one is wrong; names the transaction.
+    """
+    try:
+        check_events(events, here())
+    except RecordError:
+        edges = np.flatnonzero(_IS_GTID[events.types]).tolist()
+    else:
+        yield events
+        return
+    for piece in events.cut(edges):
+        _check_transaction(piece, here(), here() if _IS_GTID[piece.types[0]] else begin(), skip)
+        yield piece
+
+
+def _check_transaction(
+    events: EventBlock, near: BinlogPosition, begin: BinlogPosition, skip: AbstractSet[BinlogPosition]
+) -> None:
+    if begin in skip:
+        return
+    try:
+        check_events(events, near)
+    except RecordError as error:
+        raise naming(error, begin) from error
 
 
 def check_events(events: EventBlock, near: BinlogPosition) -> None:

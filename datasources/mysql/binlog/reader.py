@@ -19,7 +19,7 @@ import numpy as np
 from datasources.errors import OffsetError, RecordError, SchemaError
 from datasources.mysql.binlog.blocks import HEADER_BYTES, EventBlock
 from datasources.mysql.binlog.changes import CaptureRule, Change, Idle, StopRule, XaChange, XaOutcome
-from datasources.mysql.binlog.checksums import check_events
+from datasources.mysql.binlog.checksums import checked_pieces
 from datasources.mysql.binlog.event_types import (
     BOUNDARIES,
     COMPRESSED_ROWS,
@@ -95,6 +95,7 @@ class ChangeReader:
         self._runs = RunReader(self._progress, capture, skip=skip, decodes=decodes)
         self._capture = capture
         self._released = released
+        self._skip = skip
         self._verifies = verify_checksums
         self._checksum: int | None = None
         self._may_begin = False
@@ -211,13 +212,18 @@ class ChangeReader:
             raise OffsetError(f"the server's binlog begins with an event of type {kind}, without saying its format.")
 
     def _part(self, events: EventBlock) -> Iterator[Change]:
-        checksum = self._checksum or 0
-        if checksum and self._verifies:
-            check_events(events, self._progress.here)
-        block = events.without_checksums(checksum)
-        self._check_begin(block)
-        yield from self._mixed(block)
-        if len(block) and _IS_HEARTBEAT[block.types[-1]] and not self.is_done:
+        log, progress = self._runs.log, self._progress
+        is_checked = bool(self._checksum) and self._verifies
+        pieces = (
+            checked_pieces(events, lambda: progress.here, lambda: log.begin, self._skip) if is_checked else [events]
+        )
+        for piece in pieces:
+            block = piece.without_checksums(self._checksum or 0)
+            self._check_begin(block)
+            yield from self._mixed(block)
+            if self.is_done:
+                return
+        if len(events) and _IS_HEARTBEAT[events.types[-1]]:
             yield Idle(position=self.position)
 
     def _check_begin(self, block: EventBlock) -> None:

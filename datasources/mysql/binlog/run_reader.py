@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -123,7 +122,7 @@ class RunReader:
         here = [place.pos for place in self._skip if place.file == self._progress.file]
         is_skipped = np.concatenate([[self.is_skipped], np.isin(begins[gtids], here)])
         edges = gtids[is_skipped[1:] | is_skipped[:-1]].tolist()
-        return _cut(run, edges)
+        return run.cut(edges)
 
     def _read_named(self, run: EventBlock) -> Iterator[RowBatch]:
         """Read a run; where it cannot be decoded, deliver the transactions before the one that is to blame."""
@@ -131,12 +130,12 @@ class RunReader:
             changed = None if self._is_unread(run) else self._note_tables(run)
             batches = [] if changed is not None else self._read_run(run)
         except (RecordError, SchemaError) as error:
-            pieces = _cut(run, np.flatnonzero(_IS_GTID[run.types]).tolist())
+            pieces = run.cut(np.flatnonzero(_IS_GTID[run.types]).tolist())
             if len(pieces) == 1:
                 raise naming(error, self._begin_of(run)) from error
         else:
             yield from batches
-            pieces = [] if changed is None else _cut(run, [changed])
+            pieces = [] if changed is None else run.cut([changed])
         for piece in pieces:
             if not self._progress.is_done:
                 yield from self._read_named(piece)
@@ -246,10 +245,6 @@ def _changes(count: int, found: list[FoundRows]) -> Int64s:
     for rows in found:
         changes[rows.events] += rows.changes()
     return changes
-
-
-def _cut(run: EventBlock, edges: list[int]) -> list[EventBlock]:
-    return [run.take(first, last) for first, last in pairwise([0, *edges, len(run)]) if last > first]
 
 
 def _may_stand_alone(run: EventBlock) -> bool:
