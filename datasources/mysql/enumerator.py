@@ -18,15 +18,17 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from datasources.errors import DataLossError
-from datasources.mysql.binlog import BinlogPosition, StopRule
+from datasources.mysql.binlog import StopRule
+from datasources.mysql.binlog.scan import RangeFacts as BinlogRange
 from datasources.mysql.binlog.scan import scan_range
 from datasources.mysql.chunk_plan import ChunkPlanner
 from datasources.mysql.log_files import LogFiles
 from datasources.mysql.options import StartupMode
 from datasources.mysql.quiet import pass_quietly
 from datasources.mysql.reading import BINLOG, LANE, MySqlReading
+from datasources.mysql.server_switch import at_other_server
 from datasources.mysql.server_view import LogEnd, ServerView
-from datasources.mysql.settled import merged_gtids, settled
+from datasources.mysql.settled import has_read, kept_gtids, merged_gtids, settled
 from datasources.mysql.snapshot_progress import SnapshotProgress
 from datasources.mysql.state import MySqlState
 from datasources.source.batch_state import PlannedBatch, RangeFacts, SettledState, State
@@ -97,6 +99,7 @@ class MySqlEnumerator:
         self._end: LogEnd | None = None
         self._end_at = 0
         self._silent_us: int | None = None
+        self._local: tuple[tuple[Any, ...], State] | None = None
         self._asked_ns = 0
         self._looked_ns = 0
         self._written_ns = self._clock.monotonic_ns()
@@ -133,7 +136,7 @@ class MySqlEnumerator:
 
     def resume(self, state: State) -> None:
         """Check that the binlog can be read on from where the batch of a state begins."""
-        self._state = self._check(self._view, MySqlState.from_json(state))
+        self._state = self._check(self._view, MySqlState.from_json(self.localize(state)))
         self._progress.resume(self._state.sweep)
 
     def bounds(self) -> Mapping[SplitId, SplitBounds]:
@@ -146,9 +149,21 @@ class MySqlEnumerator:
         lanes = dict.fromkeys(_lanes(state.width), SplitBounds(start_inclusive=0, end_exclusive=end))
         return {**splits, **lanes}
 
+    def localize(self, state: State) -> State:
+        """Return the state of a batch as the server has it that answers now, if it is another one than at planning."""
+        batch = MySqlState.from_json(state)
+        server, at = self._view.server(), (batch.server, batch.at, batch.to_gtid)
+        if server == batch.server:
+            return state
+        if self._local is None or self._local[0] != (server, *at):
+            now = self._check(self._view, batch.at_rest())
+            moved = at_other_server(self._reading, batch, now, self._view.end().place)
+            self._local = ((server, *at), moved.to_json())
+        return self._local[1]
+
     def settle(self, state: State, ranges: Mapping[SplitId, RangeFacts]) -> SettledState:
         """Return the state after a batch; what was passed quietly since counts too."""
-        batch = MySqlState.from_json(state)
+        batch = MySqlState.from_json(self.localize(state))
         found = ranges.get(BINLOG)
         if found is not None and found.note is None:
             ranges = {**ranges, BINLOG: self._found_again(batch, found)}
@@ -223,8 +238,9 @@ class MySqlEnumerator:
         if self._end.server != state.server:
             state = self._state = self._check(self._view, state)
             self._files = LogFiles(self._view.query)
-        if state.by_gtid or state.place is None:
-            self._end_at = state.at + (0 if state.gtid == self._end.gtid else self._plan.max_bytes)
+        if state.by_gtid:
+            is_read = has_read(state.gtid, self._end.gtid)
+            self._end_at = state.at + (0 if is_read else self._plan.max_bytes)
             return state
         return self._measure(state)
 
@@ -295,6 +311,7 @@ class MySqlEnumerator:
         batch = replace(
             state,
             to=self._end.place,
+            to_gtid=kept_gtids(self._end.gtid),
             max_bytes=max_bytes,
             max_rows=budget_rows,
             mark_us=self._end.clock_us,
@@ -324,19 +341,20 @@ class MySqlEnumerator:
         assert state.place is not None
         if self._plan.mode is StartupMode.SNAPSHOT:
             return state  # the whole snapshot is as of one mark
-        to = self._end.place
-        if self._files.bytes_between(state.place, to) > self._plan.max_bytes:
-            to = self._boundary(state)
-        return replace(state, to=to, mark_us=self._end.clock_us)
+        marked = replace(state, to=self._end.place, to_gtid=kept_gtids(self._end.gtid), mark_us=self._end.clock_us)
+        if self._files.bytes_between(state.place, self._end.place) <= self._plan.max_bytes:
+            return marked
+        found = self._boundary(state)
+        return replace(marked, to=found.position, to_gtid=merged_gtids(state.gtid, str(found.gtids or "")))
 
-    def _boundary(self, state: MySqlState) -> BinlogPosition:
-        """Return the first place between two transactions behind the bytes of a batch."""
+    def _boundary(self, state: MySqlState) -> BinlogRange:
+        """Return what lies before the first place between two transactions behind the bytes of a batch."""
         assert self._end is not None
         assert state.place is not None
         stop = StopRule(to=self._end.place, max_bytes=self._plan.max_bytes)
         open_reader = self._reading.opener("mark", state.reader, lambda *_: None, decodes=False)
         with closing(open_reader(state.place, stop, frozenset())) as reader:
-            return scan_range(reader).position
+            return scan_range(reader)
 
     def _is_due(self, written: MySqlState, current: MySqlState) -> bool:
         is_old = self._clock.monotonic_ns() - self._written_ns >= self._plan.heartbeat_ms * _NS_PER_MS

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from contextlib import closing
+from dataclasses import replace
 from typing import Final
 
+from datasources.mysql.binlog import FIRST_POSITION, BinlogPosition
 from datasources.mysql.connection import connect
+from datasources.mysql.continuity import KnownPlace, check_continuity
+from datasources.mysql.log_facts import ServerLog
 from datasources.mysql.preflight.wanted import Wanted
 from datasources.mysql.readiness import require_columns, require_ready
 from datasources.mysql.reading import MySqlReading
 from datasources.mysql.server_view import ServerView
+from datasources.mysql.settled import kept_gtids
+from datasources.mysql.startup import resolve_start
 from datasources.mysql.state import MySqlState
 from datasources.mysql.tables import read_schemas
 
 __all__ = ["Launch"]
 
-_LONGEST_GTIDS: Final = 16_384
+_NOWHERE: Final = BinlogPosition("", FIRST_POSITION)
 
 
 class Launch:
@@ -43,27 +49,38 @@ class Launch:
             DataLossError, OptionError: the start does not exist.
         """
         self._require_ready()
-        end = view.end()
+        clock_us = view.end().clock_us
+        found = resolve_start(self._reading.connection, self._wanted.startup, view.version)
         return MySqlState(
             reader=reader,
-            server=end.server,
-            place=end.place,
-            gtid=_kept(end.gtid),
-            mark_us=end.clock_us,
+            server=view.end().server,
+            place=found.position,
+            gtid=kept_gtids(found.gtid),
+            by_gtid=found.by_gtid,
+            mark_us=clock_us,
             prepared={},
         )
 
     def check(self, view: ServerView, state: MySqlState) -> MySqlState:
-        """Return the state from which a query goes on: the given one, or the same place at another server."""
+        """Return the state from which a query goes on: the given one, or the same place at another server.
+
+        Raises:
+            DataLossError: what comes next is gone.
+            SourceUnavailable: the server is not as it must be, or lacks what was read and stays behind.
+        """
         self._require_ready()
-        return state
+        if state.place is None and view.server() == state.server:
+            return state  # it goes on by GTIDs, and was checked when it began to
+        place = state.place or _NOWHERE
+        known = KnownPlace(server_uuid=state.server, position=place, gtid=state.gtid, epoch=state.epoch)
+        with closing(connect(self._reading.connection, doing="looking for the place to go on from")) as connection:
+            log = ServerLog(connection=connection, settings=self._reading.connection, version=view.version)
+            found = check_continuity(log, known)
+        moved = replace(state, server=found.server_uuid, epoch=found.epoch)
+        return replace(moved, place=None, by_gtid=True) if found.by_gtid else moved
 
     def _require_ready(self) -> None:
         require_ready(self._wanted)
         with closing(connect(self._reading.connection, doing="looking at the tables' columns")) as connection:
             for schema in read_schemas(connection, self._reading.captured):
                 require_columns(schema, self._reading.data)
-
-
-def _kept(gtid: str | None) -> str | None:
-    return gtid if gtid is not None and len(gtid) <= _LONGEST_GTIDS else None

@@ -19,7 +19,7 @@ __all__ = ["LogEnd", "ServerView"]
 _SESSION: Final = ("SET time_zone = '+00:00'",)
 _IDENTITY: Final = "SELECT @@server_uuid, CAST(UNIX_TIMESTAMP(NOW(6)) * 1000000 AS SIGNED)"
 _MARIADB_IDENTITY: Final = (
-    "SELECT CAST(@@server_id AS CHAR), CAST(UNIX_TIMESTAMP(NOW(6)) * 1000000 AS SIGNED), @@gtid_binlog_pos"
+    "SELECT CONCAT('mariadb-', @@server_id), CAST(UNIX_TIMESTAMP(NOW(6)) * 1000000 AS SIGNED), @@gtid_binlog_pos"
 )
 _GTIDS_AT: Final = 4
 _T = TypeVar("_T")
@@ -60,6 +60,10 @@ class ServerView:
         if self._version is None:
             self._version = self._tried(server_version)
         return self._version
+
+    def server(self) -> str:
+        """Return which server answers."""
+        return str(self.query(_MARIADB_IDENTITY if self.version.is_mariadb else _IDENTITY)[0][0])
 
     def end(self) -> LogEnd:
         """Return where the binlog ends now.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Final
 
 from datasources.mysql.gtid_set import DomainPositions, GtidSet
 from datasources.mysql.range_note import RangeNote
@@ -12,9 +13,10 @@ from datasources.mysql.state import MySqlState
 from datasources.source.batch_state import RangeFacts
 from datasources.source.split import SplitId
 
-__all__ = ["merged_gtids", "settled"]
+__all__ = ["LONGEST_GTIDS", "has_read", "kept_gtids", "merged_gtids", "settled"]
 
-_LONGEST_GTIDS = 16_384
+LONGEST_GTIDS: Final = 16_384
+"""Of a longer set nothing is kept: a switch to another server is then refused."""
 
 
 def settled(state: MySqlState, ranges: Mapping[SplitId, RangeFacts]) -> MySqlState:
@@ -49,4 +51,18 @@ def merged_gtids(known: str | None, passed: str) -> str | None:
         merged = str(GtidSet.parse(known).union(GtidSet.parse(passed)))
     else:
         merged = str(DomainPositions.parse(known).union(DomainPositions.parse(passed)))
-    return merged if len(merged) <= _LONGEST_GTIDS else None
+    return kept_gtids(merged)
+
+
+def has_read(known: str | None, executed: str | None) -> bool:
+    """Return whether everything that a server has executed is among known transactions."""
+    if known is None or executed is None:
+        return False
+    if ":" in executed:
+        return GtidSet.parse(known).contains(GtidSet.parse(executed))
+    return DomainPositions.parse(known).contains(DomainPositions.parse(executed))
+
+
+def kept_gtids(text: str | None) -> str | None:
+    """Return a set of transactions as an offset keeps it: None if it is too long."""
+    return text if text is not None and len(text) <= LONGEST_GTIDS else None

@@ -37,6 +37,7 @@ class MySqlState:
         gtid: the transactions before that place; None = the server has none, or they are too many to keep.
         by_gtid: whether the batch begins by `gtid`, because `place` would be another server's.
         to: the batch's end at the latest; None = nothing is read of the binlog.
+        to_gtid: the transactions before that; None = not known.
         max_bytes, max_rows: the rule by which it ends before; None = it does not.
         mark_us: the server's clock, µs, just before `to` was its end.
         prepared: XA transactions that are prepared and not decided: name to where each begins.
@@ -57,6 +58,7 @@ class MySqlState:
     gtid: str | None = None
     by_gtid: bool = False
     to: BinlogPosition | None = None
+    to_gtid: str | None = None
     max_bytes: int | None = None
     max_rows: int | None = None
     mark_us: int | None = None
@@ -87,6 +89,7 @@ class MySqlState:
         return replace(
             self,
             to=None,
+            to_gtid=None,
             max_bytes=None,
             max_rows=None,
             tables=(),
@@ -106,6 +109,7 @@ class MySqlState:
             "gtid": self.gtid,
             "by_gtid": self.by_gtid,
             "to": place_to_json(self.to),
+            "to_gtid": self.to_gtid,
             "max_bytes": self.max_bytes,
             "max_rows": self.max_rows,
             "mark_us": self.mark_us,
@@ -166,6 +170,7 @@ def _decode(raw: Mapping[str, Any]) -> MySqlState:
         gtid=raw["gtid"],
         by_gtid=bool(raw["by_gtid"]),
         to=place_from_json(raw["to"]),
+        to_gtid=raw["to_gtid"],
         max_bytes=raw["max_bytes"],
         max_rows=raw["max_rows"],
         mark_us=raw["mark_us"],

@@ -88,6 +88,13 @@ class StatefulEnumerator(Protocol):
         """
         ...
 
+    def localize(self, state: State) -> State:
+        """Return the state of a batch in the terms of the server that answers now; as a rule it is the same.
+
+        When called: before a batch is read, again or for the first time. The same answer for the same server.
+        """
+        ...
+
     def settle(self, state: State, ranges: Mapping[SplitId, RangeFacts]) -> SettledState:
         """Return the state after a batch.
 

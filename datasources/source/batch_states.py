@@ -9,6 +9,7 @@ from typing import Any
 from datasources.source.batch_state import State, StatefulEnumerator
 from datasources.source.enumerator import SplitEnumerator
 from datasources.source.lookahead import Lookahead
+from datasources.source.offset import Offset
 from datasources.source.settlement import Settled
 from datasources.source.split import SplitProgress
 from datasources.source.split_alignment import AlignedShares
@@ -40,6 +41,13 @@ class BatchStates:
         """Let the connector check that it can go on."""
         if self._connector is not None and state is not None:
             self._connector.resume(state)
+
+    def localize(self, offset: Offset) -> Offset:
+        """Return a batch in the terms of the server that answers now."""
+        if self._connector is None or offset.state is None:
+            return offset
+        local = self._connector.localize(offset.state)
+        return offset if local is offset.state else replace(offset, state=local)
 
     def settle(self, settled: Settled) -> Settled:
         """Return what holds after a batch, with the connector's state after it and its finished splits."""

@@ -136,8 +136,12 @@ class BatchPlanner:
             )
             for split in sorted(starts, key=split_sort_key)
         )
-        state = self._states.initial()
-        return Offset(sequence=0, run=0, splits=splits, identity=self._settings.identity, state=state)
+        identity, state = self._settings.identity, self._states.initial()
+        return Offset(sequence=0, run=0, splits=splits, identity=identity, state=state)
+
+    def localize(self, batch: Offset) -> Offset:
+        """Return a batch as it is to be read now: the same, unless the connector's server was replaced."""
+        return self._states.localize(batch)
 
     def cap_available_now(self) -> None:
         """From now on plan nothing beyond what the source holds at this moment (Trigger.AvailableNow)."""
@@ -224,7 +228,7 @@ class BatchPlanner:
 
     def _settle(self, start: Offset) -> Settled:
         if self._settled is None or self._settled.sequence != start.sequence:
-            self._settled = self._states.settle(self._settlement.settle(start))
+            self._settled = self._states.settle(self._settlement.settle(self.localize(start)))
         return self._settled
 
     def _watermark(

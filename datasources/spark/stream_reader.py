@@ -156,7 +156,7 @@ class TidemarkStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     @spark_entry
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:  # noqa: ARG002 - a batch lies in its own end
         """Return the tasks of a batch. Needs nothing but `end`: it may be the first call of a new process."""
-        offset = self._parse(end)
+        offset = self._localized(self._parse(end))
         require_same_identity(offset.identity, self._scan.planner_settings())
         has_watermark = self._scan.source.strategy is not None
         plans = plan_tasks(offset, has_watermark=has_watermark, most_tasks=self._binding.most_tasks)
@@ -171,6 +171,9 @@ class TidemarkStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             opened = self.__dict__.get(name)
             if opened is not None:
                 opened.close()
+
+    def _localized(self, offset: Offset) -> Offset:
+        return offset if offset.state is None else self.planner.localize(offset)
 
     def _parse(self, raw: dict[str, Any]) -> Offset:
         if self._last is not None and self._last_raw == raw:  # the usual case, about 100 times a second
