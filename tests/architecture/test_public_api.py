@@ -124,6 +124,7 @@ def test_watermark_shows_exactly_what_it_promises():
 def test_datasources_shows_exactly_what_it_promises():
     assert set(datasources.__all__) == {
         "KafkaDataSource",
+        "MySqlDataSource",
         "ScriptedDataSource",
         "keep_time_attribute",
         "read_stream",

@@ -39,4 +39,4 @@ def test_every_row_has_four_cells():
 
 
 def test_every_source_has_a_heading():
-    assert re.findall(r"^## `(.*)`$", PAGE.read_text(), re.MULTILINE) == ["tidemark-kafka", "tidemark-scripted"]
+    assert re.findall(r"^## `(.*)`$", PAGE.read_text(), re.MULTILINE) == [c.format_name for c in CONNECTORS]

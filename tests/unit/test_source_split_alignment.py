@@ -214,7 +214,7 @@ class Play:
         assert sum(decision.shares.values()) <= (self.source.budget or sum(waiting.values()))
         assert not decision.paused & decision.shares.keys()
         assert all(firsts[name] > decision.allowed_ms for name in decision.paused)
-        assert self.source.lookahead.requests <= 8
+        assert self.source.lookahead.requests <= 4 + 2 * len(waiting)
 
     def check_law(self, bounds, before, decision, taken):
         after = self.source.slowest()
