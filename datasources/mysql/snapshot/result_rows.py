@@ -155,7 +155,8 @@ class _Result:
         self._wires = [packets.next()[_TYPE_AT] for _ in self._columns]
         packets.next()
         while True:
-            starts, ends, ending = _rows(self._stream.data, *packets.rest())
+            starts, ends = packets.rest()
+            starts, ends, ending = _rows(self._stream.data, starts, ends)
             if len(starts):
                 yield self._batch(starts, ends)
             if ending is not None:
