@@ -18,13 +18,12 @@ import numpy as np
 from pymysql.connections import Connection
 
 from datasources.errors import SourceUnavailable
+from datasources.mysql.packet_walk import HEADER_BYTES, LENGTH_MASK, find_packets
 from datasources.mysql.types.cells import PADDING, Bytes, Int64s
 
 __all__ = ["PacketStream"]
 
 _HEADER: Final = struct.Struct("<I")
-_HEADER_BYTES: Final = 4
-_LENGTH_MASK: Final = 0xFFFFFF
 _BLOCK_BYTES: Final = 4 << 20
 _ENOUGH_BYTES: Final = 1 << 20
 _EOF_LENGTH: Final = b"\x05\0\0"
@@ -87,43 +86,47 @@ class PacketStream:
     def _whole_packets(self) -> tuple[Int64s, Int64s]:
         """Note where the events of complete packets begin and end."""
         unpack, view = _HEADER.unpack_from, self.data.data
-        at, end = self._begin, self._end
-        last = end - _HEADER_BYTES
+        end = self._end
+        last = end - HEADER_BYTES
+        known = find_packets(self.data, self._begin, end)
+        at = self._begin if known is None else int(known[-1])
         packets = [at]
         while at <= last:
-            length = unpack(view, at)[0] & _LENGTH_MASK
-            at += _HEADER_BYTES + length
-            if at > end or length == _LENGTH_MASK:
+            length = unpack(view, at)[0] & LENGTH_MASK
+            at += HEADER_BYTES + length
+            if at > end or length == LENGTH_MASK:
                 break
             packets.append(at)
-        if len(packets) == 1 and at <= end and at != self._begin:
+        if known is None and len(packets) == 1 and at <= end and at != self._begin:
             return self._joined(self._begin)
         edges = np.array(packets, np.int64)
+        if known is not None:
+            edges = np.concatenate([known[:-1], edges])
         self._begin = packets[-1]
-        return edges[:-1] + _HEADER_BYTES, edges[1:]
+        return edges[:-1] + HEADER_BYTES, edges[1:]
 
     def _joined(self, at: int) -> tuple[Int64s, Int64s]:
         """Put one event together whose packets are as long as packets can be; more is received as needed."""
-        begin = at + _HEADER_BYTES
-        at = begin + _LENGTH_MASK
+        begin = at + HEADER_BYTES
+        at = begin + LENGTH_MASK
         while True:
-            while self._end < at + _HEADER_BYTES:
+            while self._end < at + HEADER_BYTES:
                 at, begin = self._make_room(at, begin)
                 self._receive()
-            length = _HEADER.unpack_from(self.data.data, at)[0] & _LENGTH_MASK
-            while self._end < at + _HEADER_BYTES + length:
+            length = _HEADER.unpack_from(self.data.data, at)[0] & LENGTH_MASK
+            while self._end < at + HEADER_BYTES + length:
                 at, begin = self._make_room(at, begin)
                 self._receive()
             # Close the gap that the header leaves.
-            self.data[at : self._end - _HEADER_BYTES] = self.data[at + _HEADER_BYTES : self._end].copy()
-            self._end -= _HEADER_BYTES
+            self.data[at : self._end - HEADER_BYTES] = self.data[at + HEADER_BYTES : self._end].copy()
+            self._end -= HEADER_BYTES
             at += length
-            if length < _LENGTH_MASK:
+            if length < LENGTH_MASK:
                 self._begin = at
                 return np.array([begin]), np.array([at])
 
     def _make_room(self, at: int, begin: int) -> tuple[int, int]:
-        self._begin = begin - _HEADER_BYTES
+        self._begin = begin - HEADER_BYTES
         moved = self._begin
         self._compact()
         return at - moved, begin - moved
@@ -173,4 +176,4 @@ class PacketStream:
 
     def _ends_like_a_result(self) -> bool:
         tail = self.data[max(0, self._end - _EOF_BYTES) : self._end].tobytes()
-        return tail[:3] == _EOF_LENGTH and tail[_HEADER_BYTES:][:1] == _EOF_MARK
+        return tail[:3] == _EOF_LENGTH and tail[HEADER_BYTES:][:1] == _EOF_MARK
