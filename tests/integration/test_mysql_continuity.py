@@ -17,7 +17,7 @@ from datasources.mysql.connection import ConnectionSettings, connect
 from datasources.mysql.connection_server import server_version
 from datasources.mysql.continuity import Continuation, KnownPlace, check_continuity
 from datasources.mysql.log_facts import ServerLog
-from tests.support.mysql_binlog import everything, images, position, read_changes
+from tests.support.mysql_binlog import everything, images, position, purge_to_the_last_file, read_changes
 from tests.support.mysql_server import MySqlServer, OpenMySql, OwnMySql, every_server
 from watermark.clock import ManualClock
 
@@ -70,9 +70,8 @@ def test_a_file_that_was_purged_is_an_error_unless_all_of_it_was_read(own_mysql:
     early = _here(server)
     server.execute("INSERT INTO d.t VALUES (1)")
     late = _here(server)
-    server.execute("FLUSH BINARY LOGS")
-    kept = position(server).file
-    server.execute(f"PURGE BINARY LOGS TO '{kept}'", "INSERT INTO d.t VALUES (2)")
+    kept = purge_to_the_last_file(server)
+    server.execute("INSERT INTO d.t VALUES (2)")
     with pytest.raises(DataLossError, match=f"not read yet.*:3'.*SHOW BINARY LOGS.*{kept}.*new checkpoint"):
         _check(server, early)
     for known in (early, late):
@@ -214,9 +213,7 @@ def test_another_server_that_purged_what_comes_next_is_an_error(pair: tuple[OwnM
     known = _here(source)
     source.execute("INSERT INTO d.t VALUES (2)")
     _wait_for(replica, source)
-    replica.execute("FLUSH BINARY LOGS")
-    kept = position(replica).file
-    replica.execute(f"PURGE BINARY LOGS TO '{kept}'")
+    kept = purge_to_the_last_file(replica)
     with pytest.raises(DataLossError, match=rf"not read yet.*'{known.server_uuid}:4'.*{kept}"):
         _check(replica, known)
     with pytest.raises(DataLossError, match="have no GTIDs by which to go on"):
@@ -237,7 +234,6 @@ def test_a_mariadb_is_told_apart_by_its_number_and_goes_on_by_domain(own_mysql: 
     ahead = str(known.gtid).rpartition("-")[0] + "-9000"
     with pytest.raises(SourceUnavailable, match=f"behind.*lacks '{ahead}'"):
         _check(server, replace(known, gtid=ahead))
-    server.execute("FLUSH BINARY LOGS")
-    server.execute(f"PURGE BINARY LOGS TO '{position(server).file}'")
+    purge_to_the_last_file(server)
     with pytest.raises(DataLossError, match="SHOW BINARY LOGS"):
         _check(server, early)
