@@ -262,8 +262,8 @@ class BinlogOptions(OptionGroup):
     server_id: Annotated[str, AfterValidator(_server_ids)] | None = Field(
         None,
         alias="server-id",
-        description="Ids under which readers register at the server: `5400`, or `5400-5408`, at least as many as tasks "
-        "that read at once. MariaDB needs them; MySQL tells readers apart by a uuid that each has.",
+        description="Ids under which readers register at the server: `5400`, or `5400-5419`, twice as many as "
+        "`scan.snapshot.parallelism` and four more. MariaDB needs them; MySQL tells readers apart by a uuid.",
     )
     heartbeat_ms: DurationMs = Field(
         10_000,

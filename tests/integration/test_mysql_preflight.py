@@ -422,3 +422,17 @@ def test_what_to_do_stands_in_lines_that_can_be_copied(mysql: MySqlServer, shop:
 def test_a_refused_login_is_an_error_and_no_finding(mysql: MySqlServer):
     with pytest.raises(SourceUnavailable, match=r"the server refused nobody@.* while looking at the server"):
         look(mysql, mysql.login("nobody", "x"))
+
+
+@every_mysql
+def test_prepared_xa_transactions_are_told(mysql: MySqlServer, shop: str):
+    mysql.execute(
+        "XA START 'waits'", f"INSERT INTO {shop}.orders VALUES (4711, 'x')", "XA END 'waits'", "XA PREPARE 'waits'"
+    )
+    try:
+        fault = only_fault(look(mysql, mysql.administrator, database_name=shop))
+        assert (fault.check, fault.severity) == ("xa", Severity.WARNING)
+        assert fault.found.startswith("1 prepared")
+    finally:
+        mysql.execute("XA ROLLBACK 'waits'")
+    assert faults(look(mysql, mysql.administrator, database_name=shop)) == []

@@ -14,6 +14,7 @@ from datasources.mysql.connection_errors import explain
 from datasources.mysql.connection_server import ServerVersion, read_variables, server_version
 from datasources.mysql.options import NoKeyPolicy, SnapshotLocking
 from datasources.mysql.preflight.finding import Finding, Severity
+from datasources.mysql.preflight.prepared import check_prepared
 from datasources.mysql.preflight.privileges import Login, check_privileges, read_login
 from datasources.mysql.preflight.settings import VARIABLES, ServerFacts, check_settings
 from datasources.mysql.preflight.table_checks import check_filters, check_found, check_tables
@@ -90,6 +91,7 @@ def _look(connection: Any, wanted: Wanted, server: str, clock: Clock) -> Preflig
         *check_found(tables, visible_databases(connection), wanted, login),
         *check_filters(tables, logged, ignored),
         *check_tables(tables, facts, wanted, login),
+        *(() if version.is_mariadb else check_prepared(connection)),
     ]
     return Preflight(
         server=server,

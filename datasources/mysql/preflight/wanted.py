@@ -16,6 +16,7 @@ from datasources.mysql.options import (
     StartupMode,
     StartupOptions,
 )
+from datasources.mysql.row_options import MySqlBatchOptions, MySqlRowOptions
 from datasources.options import lower_keys, parse_group, reject_unknown
 
 __all__ = ["SYSTEM_DATABASES", "Wanted", "parse_wanted"]
@@ -55,7 +56,7 @@ def parse_wanted(options: Mapping[str, str]) -> Wanted:
         OptionError: An option is unknown, missing or malformed.
     """
     given = lower_keys(options)
-    reject_unknown(given, MYSQL_OPTION_GROUPS, what="tidemark-mysql")
+    reject_unknown(given, (*MYSQL_OPTION_GROUPS, MySqlRowOptions, MySqlBatchOptions), what="tidemark-mysql")
     return Wanted(
         connection=parse_group(MySqlConnectionOptions, given),
         tables=parse_group(MySqlTableOptions, given),

@@ -1,0 +1,42 @@
+"""XA transactions that were prepared before: where their rows stand in the binlog is not known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+import pymysql
+
+from datasources.mysql.connection_errors import error_number
+from datasources.mysql.preflight.finding import Finding, Severity
+
+__all__ = ["check_prepared"]
+
+_MAY_NOT_ASK: Final = frozenset({1401, 1227})
+_SHOWN: Final = 3
+
+
+def check_prepared(connection: Any) -> Iterator[Finding]:
+    """Yield what is found about XA transactions that wait for their decision.
+
+    Args:
+        connection: an open connection; without the privilege XA_RECOVER_ADMIN nothing is found.
+    """
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("XA RECOVER CONVERT XID")
+            names = [str(row[3]) for row in cursor.fetchall()]
+    except pymysql.MySQLError as error:
+        if error_number(error) in _MAY_NOT_ASK:
+            return
+        raise
+    if not names:
+        return
+    shown = ", ".join(names[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")
+    yield Finding(
+        check="xa",
+        found=f"{len(names)} prepared: {shown}",
+        severity=Severity.WARNING,
+        why="a query that begins now stops when one is committed: its rows stand in the binlog before its begin",
+        fix=("XA COMMIT or XA ROLLBACK them before a new query begins",),
+    )
