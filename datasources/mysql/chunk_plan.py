@@ -7,12 +7,14 @@ next. What it finds is a plan like any other: lost with the process, it costs ti
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, Final
 
+from datasources.errors import TidemarkError
 from datasources.mysql.snapshot.bounds_plan import BoundsRequest, next_bounds
 from datasources.mysql.snapshot.bounds_range import Bound
 from datasources.mysql.sweep import PlannedTable, Sweep, TableName
@@ -20,6 +22,7 @@ from datasources.mysql.tables import TableSchema, read_schemas
 
 __all__ = ["BatchChunks", "ChunkPlanner"]
 
+_logger: Final = logging.getLogger(__name__)
 _MOST_BYTES: Final = 16_384
 _MOST_CHUNKS: Final = 1_000
 _MOST_TABLES: Final = 100
@@ -70,7 +73,10 @@ class ChunkPlanner:
         """Return the chunks behind a sweep's place that hold about so many rows, at least one."""
         known, self._ahead = self._ahead, None
         if known is not None and known[:2] == (sweep, rows):
-            return known[2].result()
+            try:
+                return known[2].result()
+            except TidemarkError as error:  # the server may be back by now; if not, the next attempt says so
+                _logger.warning("bounds_ahead failed=true error=%r", error)
         return self._plan(sweep, rows)
 
     def look_ahead(self, sweep: Sweep | None, rows: int) -> None:

@@ -181,9 +181,11 @@ class MySqlEnumerator:
         if not room:
             return PlannedBatch(shares={}, state=self._written(current.at_rest()))
         current = self._with_again(current)
+        batch, shares = current, dict[SplitId, int]()
         if current.sweep is not None and not current.by_gtid:
             batch, shares = self._sweep_batch(current, budget_rows)
-        else:
+            current = self._state or current
+        if current.sweep is None or current.by_gtid:
             unread = max(0, self._end_at - current.at)
             batch, shares = self._change_batch(current, min(room.get(BINLOG, 0), unread), budget_rows)
         if shares:
@@ -326,6 +328,9 @@ class MySqlEnumerator:
         rows = budget_rows or max(_LEAST_ROWS, _CHUNKS_PER_LANE * len(lanes) * self._plan.chunk_size)
         found = self._chunks.next(state.sweep, rows)
         self._chunks.look_ahead(found.after, rows)
+        if not found.count:  # the tables that were left are gone
+            self._state = replace(state, sweep=None, after=None)
+            return self._state, {}
         marked = self._marked(state)
         counts = [found.count // len(lanes) + (number < found.count % len(lanes)) for number in range(len(lanes))]
         batch = replace(marked, tables=found.tables, lanes=tuple(counts), after=found.after)

@@ -33,6 +33,11 @@ class BatchStates:
         self._lookahead = lookahead
         self.is_due = False
 
+    @property
+    def keeps_state(self) -> bool:
+        """Whether the connector keeps a state."""
+        return self._connector is not None
+
     def initial(self) -> State | None:
         """Return the state of a new query."""
         return None if self._connector is None else self._connector.initial_state()

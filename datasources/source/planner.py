@@ -23,6 +23,7 @@ from datasources.source.abilities import ProcessingTime
 from datasources.source.admission import share_budget
 from datasources.source.batch_state import State
 from datasources.source.batch_states import BatchStates
+from datasources.source.cap import AvailableNowCap
 from datasources.source.discovery import Discovery
 from datasources.source.enumerator import SplitEnumerator
 from datasources.source.heartbeat import HeartbeatRule
@@ -114,8 +115,7 @@ class BatchPlanner:
         self._run: int | None = None
         self._settled: Settled | None = None
         self._next_poll_ns = 0
-        self._cap: Mapping[SplitId, int] | None = None
-        self._cap_ms: int | None = None
+        self._cap = AvailableNowCap()
         self._rest: _Rest | None = None
 
     def initial(self) -> Offset:
@@ -145,8 +145,9 @@ class BatchPlanner:
 
     def cap_available_now(self) -> None:
         """From now on plan nothing beyond what the source holds at this moment (Trigger.AvailableNow)."""
-        self._cap = {split: bounds.end_exclusive for split, bounds in self._enumerator.bounds().items()}
-        self._cap_ms = self._wall_ms()
+        self._cap.is_wanted = True
+        if self._run is not None or not self._states.keeps_state:  # else the connector must first learn where it stands
+            self._cap.fix(self._enumerator.bounds(), self._wall_ms())
 
     def plan(self, start: Offset, budget_rows: int | None = None) -> Offset:
         """Return the end of the next batch; `start` itself if there is nothing to do.
@@ -167,15 +168,16 @@ class BatchPlanner:
         self._talk.begin_round()
         self._next_poll_ns = self._clock.monotonic_ns() + self._settings.poll_interval_ms * _NS_PER_MS
         bounds = self._enumerator.bounds()
+        self._cap.fix(bounds, self._wall_ms())
         if not first and self._is_at_rest(start, bounds):
             return start
         self._talk.meet()
         settled = self._settle(start)
-        found = self._discovery.update(settled.splits, self._capped(bounds), capped=self._cap is not None)
+        found = self._discovery.update(settled.splits, self._cap.applied_to(bounds), capped=self._cap.is_wanted)
         settled = self._settled = replace(settled, splits=found)
         splits = self._states.with_promises(settled, self._with_status(found, bounds))
         is_processing = has_turned(self._settings.processing_time, start, splits)
-        backlog = backlog_of(splits, self._capped(bounds))
+        backlog = backlog_of(splits, self._cap.applied_to(bounds))
         aligned, state = self._admit(
             settled.state, splits, backlog, budget_rows, start.sequence, is_processing=is_processing
         )
@@ -234,7 +236,7 @@ class BatchPlanner:
     def _watermark(
         self, splits: Sequence[SplitProgress], stamped: int | None, *, is_processing: bool
     ) -> SourceWatermark:
-        clock_ms = self._wall_ms() if self._cap_ms is None else self._cap_ms
+        clock_ms = self._wall_ms() if self._cap.at_ms is None else self._cap.at_ms
         idle_since = [s.moved_ms + self._settings.idle_timeout_ms for s in splits if s.status is SplitStatus.IDLE]
         return source_watermark(
             splits,
@@ -303,16 +305,6 @@ class BatchPlanner:
         listens = self._clock.monotonic_ns() + _LISTEN_MS * _NS_PER_MS
         return listens if deadline is None else min(listens, deadline)
 
-    def _capped(self, bounds: Mapping[SplitId, SplitBounds]) -> Mapping[SplitId, SplitBounds]:
-        """What may be planned. Idleness looks at the real ends: what came after the cap is no silence."""
-        if self._cap is None:
-            return bounds
-        return {
-            split: replace(b, end_exclusive=min(b.end_exclusive, self._cap[split]))
-            for split, b in bounds.items()
-            if split in self._cap
-        }
-
     def _with_status(
         self, splits: tuple[SplitProgress, ...], bounds: Mapping[SplitId, SplitBounds]
     ) -> tuple[SplitProgress, ...]:
@@ -355,7 +347,7 @@ class BatchPlanner:
             return True  # else a source that is silent since the restart would hold the whole query
         if not self._awaits(splits, combined, stamped):
             return False
-        if self._cap is not None:
+        if self._cap.is_wanted:
             return True
         at_once = all(split.is_known for split in splits) and any(split.rows for split in start.splits)
         return self._heartbeats.is_due(at_once=at_once, has_state=self._mailbox.has_state())
@@ -365,7 +357,7 @@ class BatchPlanner:
         if not self._settings.has_watermark:
             return False
         advanced = combined is not None and (stamped is None or combined > stamped)
-        is_stranger = self._talk.is_stranger and self._cap is None  # a run that is to end does not wait for peers
+        is_stranger = self._talk.is_stranger and not self._cap.is_wanted  # a run that is to end does not wait for peers
         return advanced or is_stranger or any(not split.is_known for split in splits)
 
     def _offset(  # noqa: PLR0913 - the parts of an offset
