@@ -1,0 +1,136 @@
+"""Which chunks a sweep reads next: every key of every table once, whatever the size of batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+
+from datasources.embedded import MySqlVersion
+from datasources.mysql.captured import CapturedTables
+from datasources.mysql.chunk_plan import ChunkPlanner
+from datasources.mysql.snapshot.bounds_range import range_condition
+from datasources.mysql.sweep import Sweep
+from datasources.mysql.tables import read_schema
+from tests.support.mysql_server import MySqlServer
+
+pytestmark = pytest.mark.mysql
+
+TABLES = {"a_dense": 1_000, "b_sparse": 300, "c_empty": 0, "d_text": 250, "e_nokey": 40, "f_small": 7}
+
+
+@pytest.fixture(scope="module")
+def farm(mysql_servers) -> Iterator[tuple[MySqlServer, str]]:
+    server = mysql_servers.get(MySqlVersion.NEWEST)
+    name = server.create_database("farm")
+    with closing(server.connect(database=name)) as connection, connection.cursor() as cursor:
+        cursor.execute("CREATE TABLE a_dense (id INT PRIMARY KEY)")
+        cursor.execute("CREATE TABLE b_sparse (id BIGINT PRIMARY KEY)")
+        cursor.execute("CREATE TABLE c_empty (id INT PRIMARY KEY)")
+        cursor.execute("CREATE TABLE d_text (id VARCHAR(20) PRIMARY KEY)")
+        cursor.execute("CREATE TABLE e_nokey (id INT)")
+        cursor.execute("CREATE TABLE f_small (id INT PRIMARY KEY)")
+        cursor.executemany("INSERT INTO a_dense VALUES (%s)", [(n,) for n in range(1_000)])
+        cursor.executemany("INSERT INTO b_sparse VALUES (%s)", [(n * n * 1_000,) for n in range(300)])
+        cursor.executemany("INSERT INTO d_text VALUES (%s)", [(f"k{n}",) for n in range(250)])
+        cursor.executemany("INSERT INTO e_nokey VALUES (%s)", [(n,) for n in range(40)])
+        cursor.executemany("INSERT INTO f_small VALUES (%s)", [(n,) for n in range(7)])
+        cursor.execute("ANALYZE TABLE a_dense, b_sparse, d_text, f_small")
+    yield server, name
+    server.execute(f"DROP DATABASE {name}")
+
+
+@pytest.fixture
+def planner(farm) -> Iterator[ChunkPlanner]:
+    server, name = farm
+    opened = ChunkPlanner(lambda _: server.connect(), CapturedTables(name, ".*"), chunk_size=100)
+    yield opened
+    opened.close()
+
+
+def rows_of(server, ranges):
+    """The number of rows that each range holds."""
+    counts = []
+    with closing(server.connect()) as connection, connection.cursor() as cursor:
+        for each in ranges:
+            schema = read_schema(connection, *each.table)
+            condition = range_condition(schema.key, each.keys) if schema.key.columns else "TRUE"
+            cursor.execute(f"SELECT COUNT(*) FROM {each.table[0]}.{each.table[1]} WHERE {condition}")
+            counts.append(cursor.fetchone()[0])
+    return counts
+
+
+def swept(planner, sweep, rows, *, ahead=False):
+    """All chunks of a sweep, batch by batch."""
+    batches = []
+    while sweep is not None:
+        found = planner.next(sweep, rows)
+        batches.append([chunk for table in found.tables for chunk in table.ranges])
+        if ahead:
+            planner.look_ahead(found.after, rows)
+        sweep = found.after
+    return batches
+
+
+@pytest.mark.parametrize("rows", [1, 100, 350, 1_000_000])
+def test_a_sweep_holds_every_row_once_whatever_the_batches(farm, planner, rows):
+    server, name = farm
+    batches = swept(planner, planner.first(), rows)
+    ranges = [chunk for batch in batches for chunk in batch]
+    assert sum(rows_of(server, ranges)) == sum(TABLES.values())
+    assert max(rows_of(server, ranges)) <= 100
+    assert [each.table for each in ranges] == sorted(each.table for each in ranges)
+    assert {each.table for each in ranges} == {(name, table) for table in TABLES}
+    assert all(len(batch) <= max(1, rows // 100) + 1 for batch in batches)
+
+
+def test_looking_ahead_finds_the_same_chunks(planner):
+    assert swept(planner, planner.first(), 300, ahead=True) == swept(planner, planner.first(), 300)
+
+
+def test_a_sweep_of_named_tables_reads_those_only_and_says_that_they_are_read_again(farm, planner):
+    _, name = farm
+    only = ((name, "b_sparse"), (name, "f_small"))
+    sweep = planner.first(only)
+    assert sweep == Sweep(table=(name, "b_sparse"), only=only)
+    found = planner.next(sweep, 1_000_000)
+    assert [(table.table, table.is_again) for table in found.tables] == [(only[0], True), (only[1], True)]
+    assert found.after is None
+
+
+def test_tables_that_vanish_are_left_out_and_a_sweep_of_nothing_has_no_chunks(farm, planner):
+    server, name = farm
+    server.execute(f"CREATE TABLE {name}.z_last (id INT PRIMARY KEY)")
+    sweep = Sweep(table=(name, "z_last"))
+    assert planner.next(sweep, 100).count == 1
+    server.execute(f"DROP TABLE {name}.z_last")
+    found = planner.next(sweep, 100)
+    assert (found.count, found.after) == (0, None)
+
+
+def test_a_plan_that_failed_ahead_is_made_again(farm, caplog):
+    server, name = farm
+    fails = [False]
+
+    def connect(_doing):
+        if fails[0]:
+            fails[0] = False
+            from datasources.errors import SourceUnavailable
+
+            raise SourceUnavailable("gone for a moment")
+        return server.connect()
+
+    planner = ChunkPlanner(connect, CapturedTables(name, ".*"), chunk_size=100)
+    with closing(planner):
+        sweep = planner.first()
+        fails[0] = True
+        planner.look_ahead(sweep, 100)
+        assert planner.next(sweep, 100).count == 1
+    assert "bounds_ahead failed" in caplog.text
+
+
+def test_no_table_is_no_sweep(farm):
+    server, _ = farm
+    with closing(ChunkPlanner(lambda _: server.connect(), CapturedTables("nothing", ".*"), chunk_size=100)) as planner:
+        assert planner.first() is None
