@@ -24,13 +24,12 @@ from datasources.mysql.binlog.event_types import (
     BOUNDARIES,
     COMPRESSED_ROWS,
     HEARTBEATS,
-    IGNORED,
-    ROWS,
     UNREADABLE,
     EventType,
 )
 from datasources.mysql.binlog.faults import naming
 from datasources.mysql.binlog.formats import checksum_bytes, parse_rotate, parse_tagged_gtid, parse_xa_prepare
+from datasources.mysql.binlog.ordinary import is_ordinary
 from datasources.mysql.binlog.packets import PacketReader
 from datasources.mysql.binlog.payload import payload_blocks, unpack_event
 from datasources.mysql.binlog.positions import FIRST_POSITION, BinlogPosition
@@ -38,16 +37,11 @@ from datasources.mysql.binlog.progress import Progress
 from datasources.mysql.binlog.run_reader import RunReader
 from datasources.mysql.binlog.statements import Statement, StatementKind, parse_query
 from datasources.mysql.gtid_set import DomainPositions, GtidSet
-from datasources.mysql.types.cells import read_little
 
 __all__ = ["ChangeReader"]
 
-_GTIDS: Final = (EventType.GTID, EventType.ANONYMOUS_GTID, EventType.MARIADB_GTID)
-_ORDINARY: Final = np.isin(np.arange(256), [*ROWS, *IGNORED, *HEARTBEATS, *_GTIDS])
 _IS_BOUNDARY: Final = np.isin(np.arange(256), list(BOUNDARIES))
 _IS_HEARTBEAT: Final = np.isin(np.arange(256), list(HEARTBEATS))
-_BEGIN: Final = np.uint64(int.from_bytes(b"\0BEGIN", "little"))
-_BEGIN_BYTES: Final = 6
 _SECOND_US: Final = 1_000_000
 _SKIPPABLE: Final = frozenset({*COMPRESSED_ROWS, *UNREADABLE, EventType.PARTIAL_UPDATE_ROWS}) - {
     EventType.QUERY_COMPRESSED
@@ -57,8 +51,6 @@ _FLAGS_AT: Final = 17
 _SILENT: Final = frozenset({StatementKind.BEGIN, StatementKind.XA_END, StatementKind.OTHER})
 _MARIADB: Final = b"MariaDB"
 _VERSION_END: Final = HEADER_BYTES + 2 + 50
-_MARIADB_FLAGS_AT: Final = HEADER_BYTES + 12
-_MARIADB_PREPARED_XA: Final = 0x40
 _DECISIONS: Final = {StatementKind.XA_COMMIT: XaOutcome.COMMITTED, StatementKind.XA_ROLLBACK: XaOutcome.ROLLED_BACK}
 
 
@@ -242,7 +234,7 @@ class ChangeReader:
 
     def _mixed(self, block: EventBlock) -> Iterator[Change]:
         """Runs of ordinary events, and single special ones between them."""
-        special = [*np.flatnonzero(~_is_ordinary(block)).tolist(), len(block)]
+        special = [*np.flatnonzero(~is_ordinary(block)).tolist(), len(block)]
         at = 0
         for index in special:
             if index > at:
@@ -396,16 +388,3 @@ class ChangeReader:
         EventType.QUERY: _query,
         EventType.XA_PREPARE: _xa_prepare,
     }
-
-
-def _is_ordinary(block: EventBlock) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Most events, and statements that are BEGIN; not MariaDB's GTIDs of XA transactions."""
-    types = block.types
-    is_ordinary = _ORDINARY[types]
-    gtids = np.flatnonzero(types == EventType.MARIADB_GTID)
-    if len(gtids):
-        is_ordinary[gtids] = block.data[block.starts[gtids] + _MARIADB_FLAGS_AT] & _MARIADB_PREPARED_XA == 0
-    queries = np.flatnonzero(types == EventType.QUERY)
-    if len(queries):
-        is_ordinary[queries] = read_little(block.data, block.ends[queries] - _BEGIN_BYTES, _BEGIN_BYTES) == _BEGIN
-    return is_ordinary
