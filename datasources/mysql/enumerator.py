@@ -104,7 +104,7 @@ class MySqlEnumerator:
         self._looked_ns = 0
         self._written_ns = self._clock.monotonic_ns()
         self._is_outstanding = False
-        self._progress = SnapshotProgress(view.connect, reading.captured, self._clock)
+        self._progress = SnapshotProgress(view.connect, reading.captured, self._clock, chunk_size=plan.chunk_size)
 
     # -- a new query --
 

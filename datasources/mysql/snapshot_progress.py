@@ -26,13 +26,18 @@ class SnapshotProgress:
         connect: opens a connection.
         captured: which tables are read.
         clock: for the rate.
+        chunk_size: rows of a chunk.
     """
 
-    def __init__(self, connect: Callable[[str], Any], captured: Callable[[str, str], bool], clock: Clock) -> None:
+    def __init__(
+        self, connect: Callable[[str], Any], captured: Callable[[str, str], bool], clock: Clock, *, chunk_size: int
+    ) -> None:
         self._connect = connect
         self._captured = captured
         self._clock = clock
+        self._chunk_size = chunk_size
         self._rows_left: int | None = None
+        self._chunks_left = 0
         self._began_ns = 0
         self._chunks = 0
         self._rows = 0
@@ -46,6 +51,7 @@ class SnapshotProgress:
             schemas = read_schemas(connection, self._captured)
         left = [s for s in schemas if (s.database, s.table) >= sweep.table and sweep.includes((s.database, s.table))]
         self._rows_left = sum(schema.rows for schema in left)
+        self._chunks_left = sum(max(1, -(-schema.rows // self._chunk_size)) for schema in left)
 
     def add(self, batch: MySqlState, ranges: Mapping[SplitId, RangeFacts]) -> None:
         """Count a batch."""
@@ -65,8 +71,9 @@ class SnapshotProgress:
                 "status": "done" if is_done else "running",
                 "table": None if state.sweep is None else ".".join(state.sweep.table),
                 "chunks": self._chunks,
+                "chunks_estimated": self._chunks if is_done else max(self._chunks_left, self._chunks),
                 "rows": self._rows,
-                "rows_estimated": max(self._rows_left, self._rows),
+                "rows_estimated": self._rows if is_done else max(self._rows_left, self._rows),
                 "rows_per_second": rate,
                 "seconds_left": 0 if is_done else (left // rate if rate else None),
             }

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from operator import itemgetter
 from typing import Final
 
@@ -124,6 +125,45 @@ _SPLIT_METRICS: Final = (
         name="tidemark_split_maxLateness", key="max_lateness_ms", help="Largest lateness of a row so far, ms."
     ),
 )
+_SNAPSHOT_METRICS: Final = (
+    MetricMeaning(
+        name="tidemark_source_isSnapshotting",
+        key="is_running",
+        help="1 while tables are read, 0 afterwards; this and the following only of sources that read tables.",
+    ),
+    MetricMeaning(
+        name="tidemark_source_numSnapshotSplitsProcessed",
+        key="chunks",
+        is_counter=True,
+        help="Chunks of tables that were read.",
+    ),
+    MetricMeaning(
+        name="tidemark_source_numSnapshotSplitsRemaining",
+        key="chunks_left",
+        help="Chunks of tables that are not read yet, by the server's estimate of rows.",
+    ),
+    MetricMeaning(
+        name="tidemark_source_numSnapshotRecords",
+        key="rows",
+        is_counter=True,
+        help="Rows of tables that were read.",
+    ),
+    MetricMeaning(
+        name="tidemark_source_numSnapshotRecordsRemaining",
+        key="rows_left",
+        help="Rows of tables that are not read yet, by the server's estimate.",
+    ),
+    MetricMeaning(
+        name="tidemark_source_snapshotRecordsPerSecond",
+        key="rows_per_second",
+        help="Rows of tables that were read, per second since the run began.",
+    ),
+    MetricMeaning(
+        name="tidemark_source_snapshotTimeLeft",
+        key="left_ms",
+        help="How long the reading of tables will take at this rate, ms.",
+    ),
+)
 _LAG: Final = MetricMeaning(
     name="tidemark_source_watermarkLag", key="", help="Driver's clock minus the combined watermark of the source, ms."
 )
@@ -131,7 +171,13 @@ _STATUS: Final = MetricMeaning(
     name="tidemark_split_status", key="status", help="1 for the status that the split has, 0 for the others."
 )
 
-METRICS: Final[Sequence[MetricMeaning]] = (*_SOURCE_METRICS, _LAG, *_SPLIT_METRICS, _STATUS)
+METRICS: Final[Sequence[MetricMeaning]] = (
+    *_SOURCE_METRICS,
+    _LAG,
+    *_SNAPSHOT_METRICS,
+    *_SPLIT_METRICS,
+    _STATUS,
+)
 """Every metric that is rendered."""
 
 
@@ -148,6 +194,8 @@ class _Collector(Collector):
         for meaning in _SOURCE_METRICS:
             yield self._sources(meaning, itemgetter(meaning.key))
         yield self._sources(_LAG, _lag)
+        for meaning in _SNAPSHOT_METRICS:
+            yield self._sources(meaning, partial(_of_snapshot, meaning.key))
         for meaning in _SPLIT_METRICS:
             yield self._splits(meaning)
         yield self._statuses()
@@ -186,6 +234,24 @@ def _family(meaning: MetricMeaning, labels: Sequence[str]) -> CounterMetricFamil
 
 def _lag(table: Table) -> int | None:
     return None if table["watermark"] is None else table["time"] - table["watermark"]
+
+
+def _of_snapshot(key: str, table: Table) -> int | None:
+    """Return what is known of how far the reading of tables came."""
+    if "snapshot" not in table:
+        return None
+    found = table["snapshot"]
+    left = found["seconds_left"]
+    known: dict[str, int | None] = {
+        "is_running": int(found["status"] != "done"),
+        "chunks": found["chunks"],
+        "chunks_left": max(0, found["chunks_estimated"] - found["chunks"]),
+        "rows": found["rows"],
+        "rows_left": max(0, found["rows_estimated"] - found["rows"]),
+        "rows_per_second": found["rows_per_second"],
+        "left_ms": None if left is None else left * 1_000,
+    }
+    return known[key]
 
 
 def _labels(table: Table) -> list[str]:

@@ -40,6 +40,12 @@ _TABLE_FIELDS: Final = {
     **dict.fromkeys(("watermark", "max_allowed"), int | None),
     "splits": list,
 }
+_SNAPSHOT_FIELDS: Final = {
+    "status": str,
+    "table": str | None,
+    **dict.fromkeys(("chunks", "chunks_estimated", "rows", "rows_estimated", "rows_per_second"), int),
+    "seconds_left": int | None,
+}
 _SPLIT_FIELDS: Final = {
     **dict.fromkeys(("split", "status"), str),
     **dict.fromkeys(_LATE, int),
@@ -49,8 +55,12 @@ _SPLIT_FIELDS: Final = {
 
 
 def is_well_formed(table: Table) -> bool:
-    """Return whether a table and its splits have every field, of the right type."""
-    return _has(table, _TABLE_FIELDS) and all(_has(split, _SPLIT_FIELDS) for split in table["splits"])
+    """Return whether a table, its splits and its snapshot, if it has one, have every field, of the right type."""
+    return (
+        _has(table, _TABLE_FIELDS)
+        and ("snapshot" not in table or _has(table["snapshot"], _SNAPSHOT_FIELDS))
+        and all(_has(split, _SPLIT_FIELDS) for split in table["splits"])
+    )
 
 
 def is_counted(split: Table) -> bool:

@@ -20,7 +20,7 @@ __all__ = ["Shown", "duration_text", "plain", "render", "time_text"]
 
 _NONE: Final = "-"
 _STALE_MS: Final = 5_000
-_LINES_AROUND: Final = 7
+_LINES_AROUND: Final = 8
 _FEWEST_ROWS: Final = 3
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _UNITS: Final = (("d", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("s", 1_000))
@@ -133,7 +133,24 @@ def _heading(table: Table, age_ms: int) -> Text:
         *_losses(table),
     ]
     text.append("\n  " + " | ".join(facts), style="not bold dim")
+    if "snapshot" in table:
+        text.append("\n  " + " | ".join(_snapshot(table["snapshot"])), style="not bold dim")
     return text
+
+
+def _snapshot(found: Table) -> Iterator[str]:
+    """Yield how far the reading of tables came."""
+    if found["status"] == "done":
+        yield "snapshot done"
+        yield f"{found['chunks']:,} chunks"
+        yield f"{found['rows']:,} rows"
+        return
+    left = found["seconds_left"]
+    yield f"snapshot of {_or_none(found['table'])}"
+    yield f"{found['chunks']:,} of about {found['chunks_estimated']:,} chunks"
+    yield f"{found['rows']:,} of about {found['rows_estimated']:,} rows"
+    yield f"{found['rows_per_second']:,} rows/s"
+    yield "time left not known yet" if left is None else f"about {duration_text(left * 1_000)} left"
 
 
 def _losses(table: Table) -> Iterator[str]:

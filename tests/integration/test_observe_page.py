@@ -13,7 +13,7 @@ import pytest
 from datasources.errors import EnvironmentProblem
 from datasources.observe import start_observer
 from tests.support.browser import open_browser
-from tests.support.observed_tables import NOW_MS, split, table
+from tests.support.observed_tables import NOW_MS, snapshot, split, table
 from watermark.clock import ManualClock
 
 pytestmark = pytest.mark.slow
@@ -202,6 +202,19 @@ def test_a_source_has_a_heading_with_its_watermark_and_how_far_it_is_behind(show
     assert page.text('[data-figure="Late rows"] dd') == "12, up to 4.2 s"
     assert page.text('[data-figure="Bad records"] dd') == "7"
     assert page.all('[data-figure="Lost positions"]') == []
+
+
+def test_a_source_that_reads_tables_says_how_far_it_is(show):
+    page, driver = show(four(snapshot=snapshot()))
+    assert page.text('[data-figure="Snapshot"] dd') == (
+        "shop.orders: 12 of about 40 chunks, 600,000 of about 2,000,000 rows, 55,000 rows/s, about 25 s left"
+    )
+    driver.tables = [four(snapshot=snapshot(seconds_left=None))]
+    page.until(lambda page: page.text('[data-figure="Snapshot"] dd').endswith("time left not known yet"))
+    driver.tables = [four(snapshot=snapshot(status="done", table=None, chunks=40, rows=1_999_998))]
+    page.until(lambda page: page.text('[data-figure="Snapshot"] dd') == "done: 40 chunks, 1,999,998 rows")
+    driver.tables = [four()]
+    page.until(lambda page: not page.all('[data-figure="Snapshot"]'))
 
 
 def test_every_split_has_a_row_with_its_figures(show):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-__all__ = ["NOW_MS", "ScriptedTables", "split", "table"]
+__all__ = ["NOW_MS", "ScriptedTables", "snapshot", "split", "table"]
 
 NOW_MS: Final = 1_760_000_000_000
 """2025-10-09T08:53:20.000Z"""
@@ -50,6 +50,21 @@ def table(*splits: dict[str, Any], **changes: Any) -> dict[str, Any]:
         "lost_positions": 0,
         "split_count": len(splits),
         "splits": list(splits),
+        **changes,
+    }
+
+
+def snapshot(**changes: Any) -> dict[str, Any]:
+    """Return how far a source came that reads tables."""
+    return {
+        "status": "running",
+        "table": "shop.orders",
+        "chunks": 12,
+        "chunks_estimated": 40,
+        "rows": 600_000,
+        "rows_estimated": 2_000_000,
+        "rows_per_second": 55_000,
+        "seconds_left": 25,
         **changes,
     }
 

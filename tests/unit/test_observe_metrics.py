@@ -8,7 +8,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from datasources.observe.prometheus import METRICS, render_metrics
-from tests.support.observed_tables import NOW_MS, split, table
+from tests.support.observed_tables import NOW_MS, snapshot, split, table
 
 DOCS = Path(__file__).parents[2] / "docs" / "observe.md"
 SOURCE = {"source": "run-1", "name": "topic orders", "query": "6c1f2a", "group": "g"}
@@ -46,6 +46,7 @@ def found():
             bad_records=3,
             null_values=4,
             lost_positions=6,
+            snapshot=snapshot(),
         )
     )
 
@@ -81,6 +82,13 @@ def test_each_split_has_flinks_metrics_and_what_is_not_known_is_left_out(found, 
         ("numBadRecords_total", 3),
         ("numNullValues_total", 4),
         ("numLostPositions_total", 6),
+        ("isSnapshotting", 1),
+        ("numSnapshotSplitsProcessed_total", 12),
+        ("numSnapshotSplitsRemaining", 28),
+        ("numSnapshotRecords_total", 600_000),
+        ("numSnapshotRecordsRemaining", 1_400_000),
+        ("snapshotRecordsPerSecond", 55_000),
+        ("snapshotTimeLeft", 25_000),
     ],
 )
 def test_a_source_has_its_watermark_and_its_totals(found, name, expected):
@@ -99,6 +107,16 @@ def test_a_split_has_exactly_one_of_the_statuses(found):
 def test_nothing_is_rendered_that_is_not_listed(found):
     listed = {meaning.name + ("_total" if meaning.is_counter else "") for meaning in METRICS}
     assert {name for name, _ in found} == listed
+
+
+def test_a_snapshot_that_is_done_has_nothing_left_and_one_that_just_began_no_time():
+    labels = {**SOURCE, "group": ""}
+    done = samples(table(snapshot=snapshot(status="done", table=None, chunks=40, rows=9, rows_estimated=9)))
+    assert value(done, "source_isSnapshotting", **labels) == 0
+    assert value(done, "source_numSnapshotSplitsRemaining", **labels) == 0
+    assert value(done, "source_numSnapshotRecordsRemaining", **labels) == 0
+    assert value(samples(table(snapshot=snapshot(seconds_left=None))), "source_snapshotTimeLeft", **labels) is None
+    assert not any("napshot" in name for name, _ in samples(table()))
 
 
 def test_a_source_without_watermark_alignment_or_query_has_no_such_samples():

@@ -20,7 +20,7 @@ from datasources.observe.tables import END_OF_TIME_MS
 from datasources.observe.terminal import Shown, duration_text, plain, render, time_text
 from datasources.observe.watch import DEFAULT_URL, fetch, watch
 from tests.support.console import console_script
-from tests.support.observed_tables import NOW_MS, ScriptedTables, split, table
+from tests.support.observed_tables import NOW_MS, ScriptedTables, snapshot, split, table
 from watermark.clock import ManualClock
 
 WAIT_S = 20
@@ -305,6 +305,16 @@ def test_figures_that_are_old_are_called_so():
 def test_a_source_that_planned_long_ago_is_called_so():
     assert "batch 17 | planned 45 s ago | " in text_of(table(split("a"), time=NOW_MS - 45_000))
     assert "ago" not in text_of(table(split("a"), time=NOW_MS - 5_000))
+
+
+def test_a_source_that_reads_tables_says_how_far_it_is():
+    assert (
+        "  snapshot of shop.orders | 12 of about 40 chunks | 600,000 of about 2,000,000 rows | 55,000 rows/s | about 25 s left"
+    ) in text_of(table(split("a"), snapshot=snapshot()), width=160)
+    assert "time left not known yet" in text_of(table(split("a"), snapshot=snapshot(seconds_left=None)), width=160)
+    done = snapshot(status="done", table=None, chunks=40, rows=1_999_998)
+    assert "  snapshot done | 40 chunks | 1,999,998 rows" in text_of(table(split("a"), snapshot=done))
+    assert "snapshot" not in text_of(table(split("a")))
 
 
 def test_what_is_not_known_is_a_dash():

@@ -153,6 +153,7 @@ const figuresOf = (table) => {
     { term: "Status", text: table.status, status: table.status },
     { term: "Splits", text: splitsText(table) },
     { term: "Late rows", text: lateText(table), kind: table.late_rows ? "loss" : null },
+    ...(table.snapshot ? [{ term: "Snapshot", text: snapshotText(table.snapshot), kind: "line" }] : []),
     ...counters.map(([key, term]) => ({ term, text: count(table[key]), kind: "loss" })),
   ];
 };
@@ -161,6 +162,14 @@ const splitsText = (table) => {
   const counts = STATUSES.map((status) => [status, table.splits.filter((split) => split.status === status).length]);
   const parts = counts.filter(([, number]) => number).map(([status, number]) => `${count(number)} ${status}`);
   return parts.join(", ") || plural(table.split_count, "split");
+};
+
+const snapshotText = (found) => {
+  if (found.status === "done") return `done: ${plural(found.chunks, "chunk")}, ${plural(found.rows, "row")}`;
+  const left = found.seconds_left === null ? "time left not known yet" : `about ${duration(found.seconds_left * 1_000)} left`;
+  const chunks = `${count(found.chunks)} of about ${plural(found.chunks_estimated, "chunk")}`;
+  const rows = `${count(found.rows)} of about ${plural(found.rows_estimated, "row")}`;
+  return `${found.table ?? ""}: ${chunks}, ${rows}, ${count(found.rows_per_second)} rows/s, ${left}`;
 };
 
 const lateText = (table) =>
