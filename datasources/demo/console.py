@@ -13,6 +13,8 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
+from datasources.demo.mysql_outcome import TableOutcome, TableProgress, table_rows
+from datasources.demo.mysql_shop import ROWS
 from datasources.demo.orders import ROLES, Story
 from datasources.demo.outcome import Outcome, Snapshot
 from datasources.demo.producer import Produced
@@ -65,6 +67,13 @@ class PlainDisplay:
             highlight=False,
         )
 
+    def copying(self, progress: TableProgress) -> None:
+        """Show how far the copy of the MySQL table is, every five seconds."""
+        if self._clock.monotonic_ns() < self._next_ns:
+            return
+        self._next_ns = self._clock.monotonic_ns() + _PLAIN_EVERY_NS
+        self._console.print(f"    {_copying(progress)}", highlight=False)
+
 
 class LiveDisplay:
     """Redraws one picture: for people at a terminal.
@@ -79,6 +88,7 @@ class LiveDisplay:
         self._story = story
         self._spinner = Spinner("dots", text="")
         self._snapshot: Snapshot | None = None
+        self._progress_of_table: TableProgress | None = None
 
     def phase(self, text: str) -> None:
         """Show that something else begins."""
@@ -94,7 +104,14 @@ class LiveDisplay:
         self._snapshot = snapshot
         self._live.update(self._picture())
 
+    def copying(self, progress: TableProgress) -> None:
+        """Show how far the copy of the MySQL table is."""
+        self._progress_of_table = progress
+        self._live.update(self._picture())
+
     def _picture(self) -> RenderableType:
+        if self._progress_of_table is not None:
+            return Group(self._spinner, "", _copying(self._progress_of_table))
         if self._snapshot is None:
             return self._spinner
         return Group(self._spinner, "", self._progress(self._snapshot.produced), "", _now(self._snapshot))
@@ -130,6 +147,31 @@ def show_outcome(console: Console, outcome: Outcome) -> None:
         "Spark's own metric; it counts groups that were added up before the drop, so it is below the orders lost.",
         style="dim",
         highlight=False,
+    )
+    console.print()
+    _show_table(console, outcome.table)
+
+
+def _show_table(console: Console, outcome: TableOutcome | str) -> None:
+    if isinstance(outcome, str):
+        console.print(f"The part with MySQL was not run: {outcome}", highlight=False)
+        return
+    title = "A table of MySQL that changes all the time, and Spark's copy of it"
+    table = Table(title=title, title_justify="left", title_style="bold", show_header=False)
+    table.add_column("")
+    table.add_column("", style=_TIDEMARK)
+    for number, (name, text) in enumerate(table_rows(outcome)):
+        table.add_row(name, text, style="bold" if number == 0 else None)
+    console.print(table)
+    if outcome.difference is not None:
+        console.print(outcome.difference, style="dim", highlight=False)
+
+
+def _copying(progress: TableProgress) -> str:
+    copied = progress.copied
+    return (
+        f"{copied.snapshot_rows:,} of about {ROWS:,} rows of the table read, {copied.changes:,} images of changes "
+        f"followed; {progress.written.statements:,} rows changed so far"
     )
 
 

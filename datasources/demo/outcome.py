@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from datasources.demo.judge import Verdict
+from datasources.demo.mysql_outcome import TableOutcome
 from datasources.demo.orders import Story
 from datasources.demo.producer import Produced
 from datasources.demo.timeline import Moment, Timeline
@@ -72,6 +73,7 @@ class Outcome:
         spark: The query that follows Spark's watermark.
         tidemark: The query that follows Tidemark's.
         surroundings: Where it ran.
+        table: The MySQL part; a text says why it was not run.
     """
 
     story: Story
@@ -79,6 +81,7 @@ class Outcome:
     spark: SideOutcome
     tidemark: SideOutcome
     surroundings: Surroundings = field(repr=False)
+    table: TableOutcome | str
 
     @property
     def failure(self) -> str | None:
@@ -94,4 +97,4 @@ class Outcome:
                 "Spark's own watermark lost no order this time, so there was nothing to compare: its query read too "
                 "much in one batch; run the demo again on a less busy machine."
             )
-        return None
+        return None if isinstance(self.table, str) else self.table.failure

@@ -6,6 +6,8 @@ from html import escape
 from importlib.resources import files
 from typing import Final
 
+from datasources.demo.mysql_outcome import TableOutcome, table_rows
+from datasources.demo.mysql_shop import ROWS
 from datasources.demo.orders import ROLES
 from datasources.demo.outcome import Outcome, SideOutcome
 from datasources.demo.tables import comparison, partition_rows
@@ -26,12 +28,13 @@ _LINES: Final = (
 _BARS: Final = (("spark", "counted by Spark"), ("tidemark", "counted by Tidemark"), ("lost", "lost"))
 
 
-def render_page(outcome: Outcome, snippet: str) -> str:
+def render_page(outcome: Outcome, snippet: str, table_snippet: str) -> str:
     """Return the page.
 
     Args:
         outcome: The finished demo.
         snippet: The code that a user copies.
+        table_snippet: The code that copies a table of MySQL.
     """
     style = files(__package__).joinpath("page.css").read_text(encoding="utf-8")
     body = "\n".join(
@@ -42,6 +45,7 @@ def render_page(outcome: Outcome, snippet: str) -> str:
             _results(outcome),
             _partitions(outcome),
             _code(snippet),
+            _table(outcome.table, table_snippet),
             _footer(outcome),
         )
     )
@@ -160,6 +164,26 @@ def _code(snippet: str) -> str:
         "<p>The Tidemark side ran exactly these options. Put your broker, topic and columns in their place; "
         "<code>F</code> is <code>pyspark.sql.functions</code>.</p>\n"
         f'<pre tabindex="0"><code>{escape(snippet)}</code></pre>\n</section>'
+    )
+
+
+def _table(outcome: TableOutcome | str, snippet: str) -> str:
+    return f"<section>\n<h2>A MySQL table, copied while it changes</h2>\n{_table_body(outcome, snippet)}</section>"
+
+
+def _table_body(outcome: TableOutcome | str, snippet: str) -> str:
+    if isinstance(outcome, str):
+        return f"<p>This part was not run: {escape(outcome)}</p>\n"
+    rows = "".join(
+        f'<tr><th scope="row">{escape(name)}</th><td>{escape(text)}</td></tr>' for name, text in table_rows(outcome)
+    )
+    difference = "" if outcome.difference is None else f"<p>{escape(outcome.difference)}</p>\n"
+    return (
+        f"<p>Another query read a table of {ROWS:,} rows in chunks, while a program inserted, updated and deleted rows "
+        "and changed keys, and followed the changes from the binlog in the same batches. When the program had ended, "
+        "each row of the copy was compared with the table.</p>\n"
+        f'<div class="scroll"><table class="facts">\n<tbody>{rows}</tbody>\n</table></div>\n{difference}'
+        f'<pre tabindex="0"><code>{escape(snippet)}</code></pre>\n'
     )
 
 

@@ -1,16 +1,17 @@
 """The demo from its start to its outcome.
 
-Theory of operation. Kafka and Spark start side by side. Both queries are running before the first order is written, so
-Spark's watermark moves batch by batch while the lagging partition's orders arrive, as it does in production. The story
-ends with all partitions but the silent one at the same event time, so both watermarks end at the same place: whatever
-is missing then was lost on the way. Each query is over when a batch has run with that watermark, because that batch
-emits the last windows that are complete. Windows that were still open then are left out on both sides.
+Theory of operation. Kafka, MySQL and Spark start side by side; the part with MySQL comes last. Both queries that count
+orders are running before the first one is written, so Spark's watermark moves batch by batch while the lagging
+partition's orders arrive, as it does in production. The story ends with all partitions but the silent one at the same
+event time, so both watermarks end at the same place: whatever is missing then was lost on the way. Each query is over
+when a batch has run with that watermark, because that batch emits the last windows that are complete. Windows that were
+still open then are left out on both sides.
 """
 
 from __future__ import annotations
 
 import importlib.metadata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,12 +21,14 @@ from typing import TYPE_CHECKING, Final, Protocol
 from datasources.demo.broker import OrdersTopic, open_broker, open_topic
 from datasources.demo.judge import judge
 from datasources.demo.local_spark import local_spark
+from datasources.demo.mysql_outcome import TableOutcome, TableProgress
+from datasources.demo.mysql_part import copy_table, open_mysql
 from datasources.demo.orders import Story
 from datasources.demo.outcome import Outcome, SideOutcome, Snapshot, Surroundings
 from datasources.demo.producer import Produced, StoryProducer
 from datasources.demo.spark_kafka import SparkKafka, fetch_spark_kafka
 from datasources.demo.timeline import Moment
-from datasources.embedded import KAFKA_VERSION
+from datasources.embedded import KAFKA_VERSION, EmbeddedMySql
 from datasources.errors import EnvironmentProblem
 from datasources.java import find_java
 from watermark import Clock, SystemClock
@@ -56,6 +59,10 @@ class Display(Protocol):
 
     def snapshot(self, snapshot: Snapshot) -> None:
         """Show how far the queries are. Called a few times a second."""
+        ...
+
+    def copying(self, progress: TableProgress) -> None:
+        """Show how far the copy of the MySQL table is. Called a few times a second."""
         ...
 
 
@@ -89,6 +96,7 @@ def run_demo(story: Story, settings: DemoSettings, directory: Path, display: Dis
     find_java()  # else Kafka and Spark would both fail, and the one with the longer message would be heard
     peer = _peer(settings, display)
     with ExitStack() as stack:
+        wait_for_mysql = stack.enter_context(open_mysql(display.note))
         spark, servers = stack.enter_context(_servers(settings, peer, directory, display))
         topic = stack.enter_context(open_topic(servers))
         run = _Run(spark, story, display)
@@ -101,9 +109,19 @@ def run_demo(story: Story, settings: DemoSettings, directory: Path, display: Dis
         started_ms = run.watch(producer)
         display.phase("waiting for the last windows")
         run.wait_for_last_windows(producer.produced)
-        outcome = run.outcome(started_ms, _surroundings(settings, peer, spark.version))
+        spark_side, tidemark_side = run.sides()
+        run.stop_queries()
+        table = _table(spark, wait_for_mysql, story.seed, directory, display)
         display.phase("stopping")
-    return outcome
+        surroundings = _surroundings(settings, peer, spark.version)
+    return Outcome(
+        story=story,
+        started_ms=started_ms,
+        spark=spark_side,
+        tidemark=tidemark_side,
+        surroundings=surroundings,
+        table=table,
+    )
 
 
 @contextmanager
@@ -112,7 +130,7 @@ def _servers(
 ) -> Iterator[tuple[SparkSession, str]]:
     """Start Kafka and Spark side by side."""
     own = settings.bootstrap_servers is None
-    display.phase("starting Spark" + (f" and Kafka {KAFKA_VERSION}" if own else ""))
+    display.phase("starting Spark" + (f", Kafka {KAFKA_VERSION} and a MySQL" if own else " and a MySQL"))
     with (
         open_broker(settings.bootstrap_servers, display.note) as wait_for_broker,
         local_spark(directory, jars=peer.jars if peer else ()) as spark,
@@ -161,14 +179,9 @@ class _Run:
                 return
             self._pause.wait(_LOOK_S)
 
-    def outcome(self, started_ms: int, surroundings: Surroundings) -> Outcome:
-        return Outcome(
-            story=self._story,
-            started_ms=started_ms,
-            spark=self._side(self._queries[_SPARK]),
-            tidemark=self._side(self._queries[_TIDEMARK]),
-            surroundings=surroundings,
-        )
+    def sides(self) -> tuple[SideOutcome, SideOutcome]:
+        """Return what Spark's query answered, and Tidemark's."""
+        return self._side(self._queries[_SPARK]), self._side(self._queries[_TIDEMARK])
 
     def _look(self, produced: Produced) -> tuple[Moment | None, Moment | None]:
         spark, tidemark = (self._queries[key].newest_moment() for key in (_SPARK, _TIDEMARK))
@@ -180,6 +193,18 @@ class _Run:
         return SideOutcome(
             title=query.side.value, answer=answer, verdict=judge(self._story, answer), timeline=query.timeline()
         )
+
+
+def _table(
+    spark: SparkSession, wait_for_mysql: Callable[[], EmbeddedMySql], seed: int, directory: Path, display: Display
+) -> TableOutcome | str:
+    """Run the part with MySQL; return why it was not run where no server can run on this machine."""
+    try:
+        server = wait_for_mysql()
+    except EnvironmentProblem as problem:
+        return problem.message
+    display.phase(f"a table of {server.title} changes all the time, a query copies it")
+    return copy_table(spark, server, seed, directory, display)
 
 
 def _peer(settings: DemoSettings, display: Display) -> SparkKafka | None:

@@ -14,7 +14,7 @@ import pytest
 from datasources.demo.broker import require_answer
 from datasources.errors import SourceUnavailable
 
-pytestmark = [pytest.mark.spark, pytest.mark.kafka, pytest.mark.slow]
+pytestmark = [pytest.mark.spark, pytest.mark.kafka, pytest.mark.mysql, pytest.mark.slow]
 
 _DEADLINE_S = 280
 _QUICK_S = 60
@@ -88,6 +88,21 @@ def test_the_silent_partition_ends_idle_and_the_others_active(finished):
     assert states == [("0", "active"), ("1", "active"), ("2", "active"), ("3", "idle")]
 
 
+def test_the_copy_of_the_mysql_table_equals_the_table(finished):
+    _, result = finished
+    assert re.search(r"a table of MySQL [\d.]+ changes all the time", result.stdout), result.stdout
+    equal = re.search(r"keys equal\W+([\d,]+) of ([\d,]+): equal", result.stdout)
+    assert equal is not None, result.stdout
+    assert equal[1] == equal[2]
+    snapshot = re.search(r"rows read from the table\W+([\d,]+) in (\d+) batches", result.stdout)
+    assert snapshot is not None
+    assert int(snapshot[1].replace(",", "")) > 15_000
+    assert int(snapshot[2]) > 2
+    changes = re.search(r"images of changes followed\W+([\d,]+), ([\d,]+) of them", result.stdout)
+    assert changes is not None
+    assert int(changes[1].replace(",", "")) > int(changes[2].replace(",", "")) > 0
+
+
 def test_the_terminal_is_free_of_the_noise_of_others(finished):
     _, result = finished
     assert result.stderr == ""
@@ -100,6 +115,7 @@ def test_the_page_is_written_where_the_demo_was_started(finished):
     page = (directory / "tidemark-demo.html").read_text(encoding="utf-8")
     assert page.count('class="chart"') == 4
     assert "partition 3, idle" in page
+    assert "A MySQL table, copied while it changes" in page
 
 
 def test_nothing_is_left_behind(finished, kafka):

@@ -7,11 +7,14 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from datasources.demo.judge import judge
+from datasources.demo.mysql_copy import Copied
+from datasources.demo.mysql_outcome import TableOutcome, TableProgress
+from datasources.demo.mysql_shop import Written
 from datasources.demo.orders import DELAY_MS, ROLES, Story, tell_story
 from datasources.demo.outcome import Outcome, SideOutcome, Surroundings
 from datasources.demo.timeline import Timeline
 
-__all__ = ["STARTED_MS", "demo_outcome", "progress_text"]
+__all__ = ["STARTED_MS", "demo_outcome", "progress_text", "table_outcome"]
 
 STARTED_MS = 1_790_000_000_000
 _STEP_MS = 250
@@ -29,7 +32,20 @@ def demo_outcome(*, seed: int = 7, spark_loses: int = 3, tidemark_loses: int = 0
         spark=_side(story, "Spark's withWatermark", spark_loses, newest),
         tidemark=_side(story, "Tidemark", tidemark_loses, oldest),
         surroundings=Surroundings(tidemark="0.1.0", spark="4.3.0", broker="Kafka <embedded>", source="a plain source"),
+        table=table_outcome(),
     )
+
+
+def table_outcome(*, lost: int = 0, is_mariadb: bool = False) -> TableOutcome:
+    """Return the outcome of the MySQL part, with so many keys missing in the copy."""
+    table = {number: (number, "tea", 1, 2) for number in range(20_100)}
+    copy = {number: row for number, row in table.items() if number >= lost}
+    progress = TableProgress(
+        written=Written(inserts=900, updates=1_800, deletes=500, keys=300, is_done=True),
+        copied=Copied(batches=12, snapshot_batches=6, snapshot_rows=19_876, changes=4_321, early_changes=1_234),
+    )
+    server = "MariaDB 11.4.5" if is_mariadb else "MySQL <9.7.4>"
+    return TableOutcome.compare(table, copy, server=server, is_mariadb=is_mariadb, progress=progress)
 
 
 def progress_text(

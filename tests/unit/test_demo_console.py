@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 
 from rich.console import Console
 
 from datasources.demo.console import LiveDisplay, PlainDisplay, demo_display, show_outcome
+from datasources.demo.mysql_outcome import TableOutcome, table_rows
 from datasources.demo.outcome import Snapshot
 from datasources.demo.producer import Produced
-from tests.support.demo_outcome import demo_outcome
+from tests.support.demo_outcome import demo_outcome, table_outcome
 from watermark import ManualClock
 
 OUTCOME = demo_outcome()
@@ -76,3 +78,40 @@ def test_the_results_name_the_loss_the_metric_and_how_it_was_counted():
     assert "numRowsDroppedByWatermark" in shown
     assert "seed 7" in shown
     assert "a plain source" in shown
+
+
+def test_the_results_name_the_server_and_whether_the_copy_equals_the_table():
+    console = _console(is_terminal=False)
+    show_outcome(console, OUTCOME)
+    shown = console.file.getvalue()
+    for words in ("20,100 of 20,100: equal", "MySQL <9.7.4>", "19,876 in 6 batches", "4,321, 1,234 of them", "MariaDB"):
+        assert (words in shown) == (words != "MariaDB"), words
+    show_outcome(console, dataclasses.replace(OUTCOME, table=table_outcome(is_mariadb=True)))
+    assert "commit times are whole seconds" in " ".join(console.file.getvalue().split())
+    show_outcome(console, dataclasses.replace(OUTCOME, table="no server for this machine"))
+    assert "The part with MySQL was not run: no server for this machine" in console.file.getvalue()
+
+
+def test_a_copy_that_differs_fails_the_demo():
+    assert OUTCOME.failure is None
+    table = table_outcome(lost=3)
+    failed = dataclasses.replace(OUTCOME, table=table)
+    assert "differs in 3 of 20100 keys (3 missing, 0 too many, 0 with other values)" in str(failed.failure)
+    assert dict(table_rows(table))["keys equal"] == "20,097 of 20,100"
+    assert dataclasses.replace(OUTCOME, table="not run").failure is None
+    assert "differs in 0 of 0" in str(
+        TableOutcome.compare({}, {}, server="s", is_mariadb=False, progress=table.progress).failure
+    )
+
+
+def test_how_far_the_copy_is_can_be_seen_on_both_displays():
+    progress = table_outcome().progress
+    words = "19,876 of about 20,000 rows of the table read, 4,321 images of changes followed; 3,500 rows changed so far"
+    console = _console(is_terminal=False)
+    PlainDisplay(console, OUTCOME.story).copying(progress)
+    assert words in " ".join(console.file.getvalue().split())
+    with demo_display(_console(is_terminal=True), OUTCOME.story) as display:
+        display.copying(progress)
+        plain = _console(is_terminal=False)
+        plain.print(display._picture())
+    assert words in " ".join(plain.file.getvalue().split())

@@ -9,13 +9,17 @@ from html.parser import HTMLParser
 
 import pytest
 
+from datasources.demo.mysql_copy import SNIPPET as TABLE_SNIPPET
+from datasources.demo.mysql_copy import copy_options
+from datasources.demo.mysql_outcome import table_rows
 from datasources.demo.page import render_page
 from datasources.demo.queries import SNIPPET, tidemark_options
 from datasources.demo.tables import comparison, partition_rows
 from datasources.demo.timeline import Timeline
 from datasources.demo.watermark_chart import watermark_chart
 from datasources.demo.window_chart import window_chart
-from tests.support.demo_outcome import demo_outcome
+from datasources.embedded import MySqlAddress
+from tests.support.demo_outcome import demo_outcome, table_outcome
 
 
 class Outline(HTMLParser):
@@ -50,7 +54,7 @@ def outcome():
 
 @pytest.fixture(scope="module")
 def page(outcome):
-    return render_page(outcome, SNIPPET)
+    return render_page(outcome, SNIPPET, TABLE_SNIPPET)
 
 
 @pytest.fixture(scope="module")
@@ -95,13 +99,29 @@ def test_the_page_says_what_each_side_lost(outcome, outline):
         assert row.tidemark in words
 
 
+def test_the_page_has_the_figures_of_the_table_and_its_copy(outcome, outline):
+    words = " ".join(outline.words)
+    for name, text in table_rows(outcome.table):
+        assert name in words
+        assert text in words
+    assert "20,100 of 20,100: equal" in words
+
+
+def test_the_page_says_what_differs_with_mariadb_and_why_a_part_was_not_run(outcome):
+    for table, words in ((table_outcome(is_mariadb=True), "MariaDB 11.4.5 ran"), ("no <MySQL>", "no &lt;MySQL&gt;")):
+        page = render_page(dataclasses.replace(outcome, table=table), SNIPPET, TABLE_SNIPPET)
+        Outline(page)
+        assert words in page
+
+
 def test_words_from_outside_cannot_become_markup(page):
+    assert "MySQL <9.7.4>" not in page
     assert "Kafka <embedded>" not in page
     assert "Kafka &lt;embedded&gt;" in page
 
 
 def test_a_page_is_written_for_a_failed_demo_too():
-    assert "Tidemark&rsquo;s lost" in render_page(demo_outcome(tidemark_loses=2), SNIPPET)
+    assert "Tidemark&rsquo;s lost" in render_page(demo_outcome(tidemark_loses=2), SNIPPET, TABLE_SNIPPET)
 
 
 def test_the_chart_survives_queries_that_never_had_a_watermark(outcome):
@@ -140,3 +160,11 @@ def test_the_code_to_copy_has_six_lines_and_the_options_that_ran():
     calls = [node for node in ast.walk(ast.parse(SNIPPET)) if isinstance(node, ast.Call)]
     options = next(ast.literal_eval(call.args[2]) for call in calls if getattr(call.func, "id", "") == "read_stream")
     assert options == tidemark_options("broker:9092", "orders")
+
+
+def test_the_code_that_copies_a_table_has_the_options_that_ran():
+    calls = [node for node in ast.walk(ast.parse(TABLE_SNIPPET)) if isinstance(node, ast.Call)]
+    options = next(ast.literal_eval(call.args[2]) for call in calls if getattr(call.func, "id", "") == "read_stream")
+    ran = copy_options(MySqlAddress(host="db", port=3306, user="reader", password="..."))
+    assert options.items() <= ran.items()
+    assert all(key.startswith("scan.") for key in ran.keys() - options.keys())

@@ -1,0 +1,222 @@
+"""The table of the demo's MySQL part, and a writer that never leaves it alone.
+
+The rows and the statements come from the seed; how many statements there are depends on how long the writer may go on.
+Each statement is a transaction. The last one inserts a row that no other has: who sees it has seen everything.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from threading import Event, Lock, Thread
+from typing import Any, Final
+
+import pymysql
+
+from datasources.embedded import MySqlAddress
+from datasources.errors import SourceUnavailable
+
+__all__ = [
+    "COLUMNS",
+    "DATABASE",
+    "LAST_ID",
+    "ROWS",
+    "TABLE",
+    "Item",
+    "ShopWriter",
+    "Written",
+    "create_table",
+    "read_table",
+]
+
+DATABASE: Final = "shop"
+TABLE: Final = "stock"
+ROWS: Final = 20_000
+"""Rows of the table when the query starts."""
+
+COLUMNS: Final = ("id", "item", "quantity", "price")
+LAST_ID: Final = 0
+"""Key of the row that is written last."""
+
+Item = tuple[Any, ...]
+"""The values of a row, in the order of `COLUMNS`."""
+
+_CREATE: Final = (
+    f"CREATE DATABASE {DATABASE}",
+    f"CREATE TABLE {DATABASE}.{TABLE} (id BIGINT PRIMARY KEY, item VARCHAR(20), quantity INT, price DECIMAL(8,2))",
+)
+_ITEMS: Final = ("book", "coffee", "lamp", "soap", "tea")
+_ROWS_OF_AN_INSERT: Final = 2_000
+_PAUSE_S: Final = 0.004
+_KINDS: Final = ("insert", "update", "delete", "key")
+_WEIGHTS: Final = (25, 50, 15, 10)
+_MOST_UNITS: Final = 1_000
+_MOST_CENTS: Final = 9_900
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """What was written so far.
+
+    Attributes:
+        inserts: Rows inserted.
+        updates: Rows updated, their key as before.
+        deletes: Rows deleted.
+        keys: Rows whose key was changed.
+        is_done: Whether the last row is there.
+    """
+
+    inserts: int = 0
+    updates: int = 0
+    deletes: int = 0
+    keys: int = 0
+    is_done: bool = False
+
+    @property
+    def statements(self) -> int:
+        """How many there were."""
+        return self.inserts + self.updates + self.deletes + self.keys
+
+
+def create_table(server: MySqlAddress, seed: int) -> None:
+    """Create the table with its first rows."""
+    chance = random.Random(seed)  # noqa: S311 - a reproducible table, no secret
+    rows = [_row(chance, number) for number in range(1, ROWS + 1)]
+    with closing(_connect(server)) as connection, connection.cursor() as cursor:
+        for statement in _CREATE:
+            cursor.execute(statement)
+        for begin in range(0, ROWS, _ROWS_OF_AN_INSERT):
+            cursor.executemany(_INSERT, rows[begin : begin + _ROWS_OF_AN_INSERT])
+
+
+def read_table(server: MySqlAddress) -> dict[int, Item]:
+    """Return the rows of the table by key."""
+    with closing(_connect(server)) as connection, connection.cursor() as cursor:
+        cursor.execute(f"SELECT {', '.join(COLUMNS)} FROM {DATABASE}.{TABLE}")  # noqa: S608 - constants
+        return {row[0]: tuple(row) for row in cursor.fetchall()}
+
+
+class ShopWriter:
+    """Changes the table in a thread of its own, until it is told to end.
+
+    Args:
+        server: With a login that may write.
+        seed: What the statements are made from.
+    """
+
+    def __init__(self, server: MySqlAddress, seed: int) -> None:
+        self._server = server
+        self._statements = _Statements(seed)
+        self._lock = Lock()
+        self._written = Written()
+        self._failure: SourceUnavailable | None = None
+        self._stop = Event()
+        self._thread = Thread(target=self._run, name="tidemark-demo-shop", daemon=True)
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    @property
+    def written(self) -> Written:
+        """What was written so far.
+
+        Raises:
+            SourceUnavailable: Writing failed.
+        """
+        with self._lock:
+            if self._failure is not None:
+                raise self._failure
+            return self._written
+
+    def close(self) -> None:
+        """Write the last row and end."""
+        self._stop.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def _run(self) -> None:
+        try:
+            with closing(_connect(self._server)) as connection, connection.cursor() as cursor:
+                for kind, statement, values in self._statements:
+                    cursor.execute(statement, values)
+                    self._note(kind)
+                    if self._stop.wait(_PAUSE_S):
+                        break
+                cursor.execute(_INSERT, (LAST_ID, "the last row", 0, 0))
+            with self._lock:
+                self._written = _more(self._written, is_done=True)
+        except pymysql.MySQLError as error:
+            with self._lock:
+                self._failure = SourceUnavailable(f"writing to the demo's table failed: {error}")
+
+    def _note(self, kind: str) -> None:
+        with self._lock:
+            self._written = _more(self._written, kind)
+
+
+@dataclass
+class _Statements:
+    """Statements without end, and the keys that the table has after each."""
+
+    seed: int
+    _ids: list[int] = field(default_factory=lambda: list(range(1, ROWS + 1)))
+    _next_id: int = ROWS + 1
+
+    def __iter__(self) -> Iterator[tuple[str, str, tuple[Any, ...]]]:
+        """Yield kind, statement and values."""
+        chance = random.Random(f"{self.seed} changes")  # noqa: S311 - reproducible statements, no secret
+        while True:
+            (kind,) = chance.choices(_KINDS, _WEIGHTS)
+            yield kind, *self._statement(chance, kind)
+
+    def _statement(self, chance: random.Random, kind: str) -> tuple[str, tuple[Any, ...]]:
+        if kind == "insert":
+            self._ids.append(self._new_id())
+            return _INSERT, _row(chance, self._ids[-1])
+        place = int(chance.random() * len(self._ids))
+        if kind == "update":
+            _, _, quantity, price = _row(chance, 0)
+            return _UPDATE, (quantity, price, self._ids[place])
+        if kind == "key":
+            before, self._ids[place] = self._ids[place], self._new_id()
+            return _REKEY, (self._ids[place], before)
+        self._ids[place], self._ids[-1] = self._ids[-1], self._ids[place]
+        return _DELETE, (self._ids.pop(),)
+
+    def _new_id(self) -> int:
+        self._next_id += 1
+        return self._next_id - 1
+
+
+_INSERT: Final = f"INSERT INTO {DATABASE}.{TABLE} VALUES (%s, %s, %s, %s)"  # noqa: S608 - constants
+_UPDATE: Final = f"UPDATE {DATABASE}.{TABLE} SET quantity = %s, price = %s WHERE id = %s"  # noqa: S608
+_REKEY: Final = f"UPDATE {DATABASE}.{TABLE} SET id = %s WHERE id = %s"  # noqa: S608
+_DELETE: Final = f"DELETE FROM {DATABASE}.{TABLE} WHERE id = %s"  # noqa: S608
+_FIELDS: Final = {"insert": "inserts", "update": "updates", "delete": "deletes", "key": "keys"}
+
+
+def _more(written: Written, kind: str | None = None, *, is_done: bool = False) -> Written:
+    counts = {name: getattr(written, name) for name in _FIELDS.values()}
+    if kind is not None:
+        counts[_FIELDS[kind]] += 1
+    return Written(**counts, is_done=is_done)
+
+
+def _row(chance: random.Random, number: int) -> tuple[int, str, int, str]:
+    item = _ITEMS[int(chance.random() * len(_ITEMS))]
+    cents = int(chance.random() * _MOST_CENTS) + 100
+    return number, item, int(chance.random() * _MOST_UNITS), f"{cents // 100}.{cents % 100:02d}"
+
+
+def _connect(server: MySqlAddress) -> pymysql.connections.Connection[Any]:
+    return pymysql.connect(
+        host=server.host,
+        port=server.port,
+        user=server.user,
+        password=server.password,
+        autocommit=True,
+        ssl_disabled=True,
+    )
