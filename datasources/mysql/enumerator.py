@@ -240,15 +240,16 @@ class MySqlEnumerator:
         if self._end.server != state.server:
             state = self._state = self._check(self._view, state)
             self._files = LogFiles(self._view.query)
-        if state.by_gtid:
-            is_read = has_read(state.gtid, self._end.gtid)
-            self._end_at = state.at + (0 if is_read else self._plan.max_bytes)
-            return state
         return self._measure(state)
 
     def _measure(self, state: MySqlState) -> MySqlState:
         """Note how much is unread behind a state, and pass what is quiet of it unless that was done a moment ago."""
         assert self._end is not None
+        if state.by_gtid:  # how much that is in bytes is not known
+            is_read = has_read(state.gtid, self._end.gtid)
+            self._end_at = state.at + (0 if is_read else self._plan.max_bytes)
+            self._silent_us = None
+            return state
         if state.quiet and state.sweep is None and not self._is_outstanding:
             now = self._clock.monotonic_ns()
             if now - self._looked_ns < _LOOK_NS:
@@ -277,7 +278,7 @@ class MySqlEnumerator:
         assert state.place is not None
         if self._unread(state) == 0:
             return state
-        part = pass_quietly(self._reading, state.reader, state.place, self._end.place)
+        part = pass_quietly(self._reading.at_server(state.server), state.reader, state.place, self._end.place)
         if part is None:
             return state
         self._state = replace(state, place=part.place, gtid=merged_gtids(state.gtid, part.gtids))
@@ -357,7 +358,7 @@ class MySqlEnumerator:
         assert self._end is not None
         assert state.place is not None
         stop = StopRule(to=self._end.place, max_bytes=self._plan.max_bytes)
-        open_reader = self._reading.opener("mark", state.reader, lambda *_: None, decodes=False)
+        open_reader = self._reading.at_server(state.server).opener("mark", state.reader, lambda *_: None, decodes=False)
         with closing(open_reader(state.place, stop, frozenset())) as reader:
             return scan_range(reader)
 

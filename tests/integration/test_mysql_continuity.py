@@ -237,3 +237,15 @@ def test_a_mariadb_is_told_apart_by_its_number_and_goes_on_by_domain(own_mysql: 
     purge_to_the_last_file(server)
     with pytest.raises(DataLossError, match="SHOW BINARY LOGS"):
         _check(server, early)
+
+
+@every_server
+def test_a_dump_by_gtids_reads_on_however_much_of_its_file_was_read_before(mysql: MySqlServer):
+    database = mysql.create_database("known")
+    mysql.execute("FLUSH BINARY LOGS", f"CREATE TABLE {database}.t (id INT PRIMARY KEY, v VARCHAR(1000))")
+    mysql.execute(*(f"INSERT INTO {database}.t VALUES ({n}, REPEAT('x', 1000))" for n in range(20)))
+    known = str(_here(mysql).gtid)
+    mysql.execute(*(f"INSERT INTO {database}.t VALUES ({n}, REPEAT('x', 1000))" for n in (100, 101, 102)))
+    for max_bytes, wanted in ((1, [100]), (1_500, [100, 101]), (15_000, [100, 101, 102])):
+        found = read_changes(mysql, known, everything(database), stop=StopRule(max_bytes=max_bytes))
+        assert [row["id"] for _, row in images(found, "t")] == wanted

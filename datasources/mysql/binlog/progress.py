@@ -8,7 +8,7 @@ import numpy as np
 
 from datasources.mysql.binlog.blocks import EventBlock
 from datasources.mysql.binlog.changes import StopRule
-from datasources.mysql.binlog.event_types import BOUNDARIES, EventType
+from datasources.mysql.binlog.event_types import BOUNDARIES, GTIDS, EventType
 from datasources.mysql.binlog.positions import BinlogPosition
 from datasources.mysql.types.cells import Int64s
 
@@ -16,6 +16,7 @@ __all__ = ["Progress"]
 
 _WRAP: Final = 1 << 32
 _IS_BOUNDARY: Final = np.isin(np.arange(256), list(BOUNDARIES))
+_IS_GTID: Final = np.isin(np.arange(256), list(GTIDS))
 
 
 class Progress:
@@ -23,10 +24,17 @@ class Progress:
 
     Headers hold the low 32 bits of positions only; files of more than 4 GiB exist (a transaction is never split), so
     the rest is counted here.
+
+    Args:
+        start: where the dump begins.
+        stop: where reading ends.
+        is_by_gtid: whether the dump begins by GTIDs. The server then begins at a file's head and passes over what is
+            known, which may be more than the stop rule allows: bytes count from the first transaction that it sends.
     """
 
-    def __init__(self, start: BinlogPosition, stop: StopRule) -> None:
+    def __init__(self, start: BinlogPosition, stop: StopRule, *, is_by_gtid: bool = False) -> None:
         self.stop = stop
+        self._counts_bytes = not is_by_gtid
         self._file = start.file
         self.pos = start.pos
         self.boundary = start
@@ -43,7 +51,10 @@ class Progress:
 
     @property
     def passed_bytes(self) -> int:
-        """Bytes of the binlog between the start and here; also those that the server does not send count."""
+        """Bytes of the binlog between the start, or the first transaction of a dump by GTIDs, and here.
+
+        Also those count that the server does not send.
+        """
         return self.passed_at(self.pos)
 
     def passed_at(self, pos: int) -> int:
@@ -77,10 +88,11 @@ class Progress:
             begins: their positions.
             changes: rows of captured tables that each changes.
         """
+        self._count_from_first(run, begins)
         passed = self._passed_before + begins - self._entered_at
         changed = self.changed_rows + np.cumsum(changes) - changes
         holds = np.zeros(len(run), np.bool_)
-        if self.stop.max_bytes is not None:
+        if self.stop.max_bytes is not None and self._counts_bytes:
             holds |= passed >= self.stop.max_bytes
         if self.stop.max_rows is not None:
             holds |= changed >= self.stop.max_rows
@@ -115,6 +127,7 @@ class Progress:
         if _IS_BOUNDARY[run.types[0]] and not self.is_inside:
             begins, _ = self.places(run)
             self.pos = int(begins[0])
+            self._count_from_first(run, begins)
             self.close()
 
     def close(self) -> None:
@@ -122,9 +135,19 @@ class Progress:
         if self.is_inside:
             return
         self.boundary = self.here
+        passed_bytes = self.passed_bytes if self._counts_bytes else 0
         self.is_done = self.is_done or self.stop.holds(
-            self.boundary, passed_bytes=self.passed_bytes, changed_rows=self.changed_rows
+            self.boundary, passed_bytes=passed_bytes, changed_rows=self.changed_rows
         )
+
+    def _count_from_first(self, run: EventBlock, begins: Int64s) -> None:
+        """Begin to count bytes where the first transaction begins."""
+        if self._counts_bytes or self.is_inside:
+            return
+        first = np.flatnonzero(_IS_GTID[run.types])
+        if len(first):
+            self._counts_bytes = True
+            self._passed_before, self._entered_at = 0, int(begins[first[0]])
 
     def stop_at(self, pos: int) -> None:
         """Note that the stop rule holds at a position of this file."""

@@ -82,8 +82,9 @@ class ChangeReader:
         verify_checksums: bool = True,
     ) -> None:
         self._packets = packets
-        begin = start if isinstance(start, BinlogPosition) else BinlogPosition("", FIRST_POSITION)
-        self._progress = Progress(begin, stop or StopRule())
+        is_by_gtid = isinstance(start, str)
+        begin = BinlogPosition("", FIRST_POSITION) if isinstance(start, str) else start
+        self._progress = Progress(begin, stop or StopRule(), is_by_gtid=is_by_gtid)
         self._runs = RunReader(self._progress, capture, skip=skip, decodes=decodes)
         self._capture = capture
         self._released = released
