@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import pymysql
 
-from datasources.errors import OptionError
+from datasources.errors import OptionError, SourceUnavailable
 from datasources.mysql.connection_errors import explain, is_unreachable, lacks_tls
 from datasources.mysql.connection_tls import TlsMode, TlsSettings, tls_context
 from datasources.mysql.options import MySqlConnectionOptions
@@ -42,6 +42,7 @@ class ConnectionSettings:
         connect_timeout_ms: How long connecting may take.
         retries: How often an unreachable server is tried again.
         read_timeout_ms: How long an answer may take, or None for as long as it likes.
+        server: Which server must answer, by its UUID (MariaDB: ``mariadb-`` and its server_id); None = any.
     """
 
     host: str
@@ -53,6 +54,7 @@ class ConnectionSettings:
     connect_timeout_ms: int = 30_000
     retries: int = 3
     read_timeout_ms: int | None = None
+    server: str | None = None
 
     def __str__(self) -> str:
         return f"{self.user}@{self.host}:{self.port}"
@@ -94,7 +96,7 @@ def connect(settings: ConnectionSettings, *, statements: Sequence[str] = (), doi
         A PyMySQL connection.
 
     Raises:
-        SourceUnavailable: The server cannot be reached, or refuses the login.
+        SourceUnavailable: The server cannot be reached, refuses the login, or is not the one that must answer.
         OptionError: A TLS file cannot be used, or the password would go to an unknown key.
     """
     pause_s = _FIRST_PAUSE_S
@@ -118,12 +120,27 @@ def _connect_once(settings: ConnectionSettings, statements: Sequence[str]) -> An
         connection = _open(replace(settings, tls=TlsSettings(mode=TlsMode.DISABLED)))
     try:
         with connection.cursor() as cursor:
+            _require_server(settings, connection, cursor)
             for statement in statements:
                 cursor.execute(statement)
     except BaseException:
         connection.close()
         raise
     return connection
+
+
+def _require_server(settings: ConnectionSettings, connection: Any, cursor: Any) -> None:
+    """Raise if another server took the place of the one whose files and positions are meant."""
+    if settings.server is None:
+        return
+    is_mariadb = "mariadb" in connection.get_server_info().lower()
+    cursor.execute("SELECT CONCAT('mariadb-', @@server_id)" if is_mariadb else "SELECT @@server_uuid")
+    found = cursor.fetchone()[0]
+    if found != settings.server:
+        raise SourceUnavailable(
+            f"another server answers at {settings} now, {found} in the place of {settings.server}, at which this batch "
+            f"was planned. Start the query again: it goes on at the new one, and reads the same batch there."
+        )
 
 
 def _open(settings: ConnectionSettings) -> Any:

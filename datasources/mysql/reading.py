@@ -89,8 +89,13 @@ class MySqlReading:
         return pa.schema([*self.data, *facts])
 
     def for_batch(self, state: State) -> MySqlReading:
-        """Return a copy that reads one batch (SupportsBatchState)."""
-        return replace(self, state=MySqlState.from_json(state))
+        """Return a copy that reads one batch, at the server whose positions it holds (SupportsBatchState)."""
+        batch = MySqlState.from_json(state)
+        return replace(self.at_server(batch.server), state=batch)
+
+    def at_server(self, server: str) -> MySqlReading:
+        """Return a copy whose connections are refused where another server answers."""
+        return replace(self, connection=replace(self.connection, server=server))
 
     def open(self, *, only: frozenset[str] | None = None) -> MySqlReader:
         """Return a reader; with `only`, chunks of tables have no rows: they say nothing about watermarks."""

@@ -45,7 +45,7 @@ def at_other_server(reading: MySqlReading, batch: MySqlState, now: MySqlState, e
             f"is known by positions only: gtid_mode was not ON, or the set of transactions is too long to keep. Start "
             f"with a new checkpoint."
         )
-    to = _first_with(reading, batch, batch.gtid, batch.to_gtid, end)
+    to = _first_with(reading.at_server(now.server), batch, batch.gtid, batch.to_gtid, end)
     return replace(batch, server=now.server, epoch=now.epoch, place=None, by_gtid=True, to=to)
 
 

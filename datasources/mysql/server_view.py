@@ -71,8 +71,9 @@ class ServerView:
         Raises:
             SourceUnavailable: the server cannot be reached, or has no binlog.
         """
-        identity = self.query(_MARIADB_IDENTITY if self.version.is_mariadb else _IDENTITY)[0]
-        status = self.query(self.version.status_statement)
+        statement = _MARIADB_IDENTITY if self.version.is_mariadb else _IDENTITY
+        identities, status = self._answers(statement, self.version.status_statement)
+        identity = identities[0]
         if not status:
             raise SourceUnavailable(
                 f"the server {self._settings} writes no binlog: set log_bin in its configuration and restart it."
@@ -92,11 +93,18 @@ class ServerView:
         Raises:
             SourceUnavailable: the server cannot be reached, or refuses the statement.
         """
+        return self._answers(statement)[0]
 
-        def run(connection: Any) -> list[tuple[Any, ...]]:
+    def _answers(self, *statements: str) -> list[list[tuple[Any, ...]]]:
+        """Return the rows of each statement, all of one server."""
+
+        def run(connection: Any) -> list[list[tuple[Any, ...]]]:
+            found = []
             with connection.cursor() as cursor:
-                cursor.execute(statement)
-                return list(cursor.fetchall())
+                for statement in statements:
+                    cursor.execute(statement)
+                    found.append(list(cursor.fetchall()))
+            return found
 
         return self._tried(run)
 
