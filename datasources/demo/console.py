@@ -170,8 +170,8 @@ def _show_table(console: Console, outcome: TableOutcome | str) -> None:
 def _copying(progress: TableProgress) -> str:
     copied = progress.copied
     return (
-        f"{copied.snapshot_rows:,} of about {ROWS:,} rows of the table read, {copied.changes:,} images of changes "
-        f"followed; {progress.written.statements:,} rows changed so far"
+        f"{copied.snapshot_rows:,} of about {ROWS:,} rows read, {copied.changes:,} images of changes followed; "
+        f"{progress.written.statements:,} rows changed"
     )
 
 

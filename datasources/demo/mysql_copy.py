@@ -24,6 +24,8 @@ __all__ = ["SNIPPET", "TableCopy", "copy_options"]
 
 _TRIGGER: Final = "500 milliseconds"
 _CHUNK: Final = "1000"
+# For a few thousand rows compiling takes longer than running.
+_NO_COMPILING: Final = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
 _ROWS_OF_A_BATCH: Final = "4000"
 
 SNIPPET: Final = """\
@@ -42,7 +44,7 @@ class TableCopy:
     """The running query and its copy.
 
     Args:
-        spark: The session.
+        spark: The session, which is ours alone.
         server: With a login that may read the table and its changes.
         directory: Where the checkpoint goes.
     """
@@ -51,6 +53,8 @@ class TableCopy:
         self._rows: dict[int, Item] = {}
         self._copied = Copied()
         self._lock = Lock()
+        for key, value in _NO_COMPILING.items():
+            spark.conf.set(key, value)
         stock = read_stream(spark, "tidemark-mysql", copy_options(server))
         writer = stock.writeStream.foreachBatch(self._merge).trigger(processingTime=_TRIGGER)
         self._query: StreamingQuery = writer.option("checkpointLocation", str(directory / "stock")).start()

@@ -106,7 +106,7 @@ def test_a_copy_that_differs_fails_the_demo():
 
 def test_how_far_the_copy_is_can_be_seen_on_both_displays():
     progress = table_outcome().progress
-    words = "19,876 of about 20,000 rows of the table read, 4,321 images of changes followed; 3,500 rows changed so far"
+    words = "19,876 of about 20,000 rows read, 4,321 images of changes followed; 3,500 rows changed"
     console = _console(is_terminal=False)
     PlainDisplay(console, OUTCOME.story).copying(progress)
     assert words in " ".join(console.file.getvalue().split())
