@@ -53,7 +53,9 @@ def reader_opener(  # noqa: PLR0913 - what a reader is
         capture: Which tables are read.
         reader_id: The reader's name.
         skipped: Where transactions begin that are passed over.
-        is_bounded: Whether readers end at the end of the log instead of waiting for more.
+        is_bounded: Whether readers end at the end of the log instead of waiting for more. One that is told a place to
+            read to waits for it: the server's status is at a commit's end before a dump gets it (a group commit delay
+            and a disk's sync before), and a range that ends where the log happens to end is another one next time.
         decodes: Whether rows are wanted; without, readers only pass over a range.
     """
     patient = replace(settings, read_timeout_ms=settings.read_timeout_ms or _SILENCE_MS)
@@ -65,7 +67,10 @@ def reader_opener(  # noqa: PLR0913 - what a reader is
         connection = connect(patient, doing="opening the binlog")
         try:
             request = DumpRequest(
-                start=start, server_id=name.server_id, replica_uuid=name.replica_uuid, is_bounded=is_bounded
+                start=start,
+                server_id=name.server_id,
+                replica_uuid=name.replica_uuid,
+                is_bounded=is_bounded and (stop is None or stop.to is None),
             )
             packets = open_dump(connection, request)
         except BaseException:

@@ -16,7 +16,7 @@ from typing import Final
 
 import numpy as np
 
-from datasources.errors import OffsetError, RecordError, SchemaError
+from datasources.errors import OffsetError, RecordError, SchemaError, SourceUnavailable
 from datasources.mysql.binlog.blocks import HEADER_BYTES, EventBlock
 from datasources.mysql.binlog.changes import CaptureRule, Change, Idle, StopRule, XaChange, XaOutcome
 from datasources.mysql.binlog.checksums import checked_pieces
@@ -46,6 +46,7 @@ _SECOND_US: Final = 1_000_000
 _SKIPPABLE: Final = frozenset({*COMPRESSED_ROWS, *UNREADABLE, EventType.PARTIAL_UPDATE_ROWS}) - {
     EventType.QUERY_COMPRESSED
 }
+_MOST_SILENCES: Final = 60  # heartbeats, of a second each as a rule
 _IGNORABLE: Final = 0x80
 _FLAGS_AT: Final = 17
 _SILENT: Final = frozenset({StatementKind.BEGIN, StatementKind.XA_END, StatementKind.OTHER})
@@ -90,6 +91,8 @@ class ChangeReader:
         self._released = released
         self._skip = skip
         self._verifies = verify_checksums
+        self._to = None if stop is None else stop.to
+        self._silent_at, self._silences = begin, 0
         self._checksum: int | None = None
         self._may_begin = False
         self._format_time_us = 0
@@ -217,7 +220,18 @@ class ChangeReader:
             if self.is_done:
                 return
         if len(events) and _IS_HEARTBEAT[events.types[-1]]:
+            self._wait()
             yield Idle(position=self.position)
+
+    def _wait(self) -> None:
+        """A place at which the log ended once comes within a commit's time, or never."""
+        self._silences = self._silences + 1 if self._silent_at == self.position else 1
+        self._silent_at = self.position
+        if self._to is not None and self._silences > _MOST_SILENCES:
+            raise SourceUnavailable(
+                f"the binlog should reach {self._to}, and the server has sent nothing behind {self.position} for "
+                f"{self._silences} heartbeats: its log was reset, or a commit hangs (SHOW PROCESSLIST)."
+            )
 
     def _check_begin(self, block: EventBlock) -> None:
         """Refuse a start inside a transaction: the server serves every place between two events."""
