@@ -11,6 +11,7 @@ from datasources.errors import SchemaError
 from datasources.mysql.change_reader import ChangeRows
 from datasources.mysql.connection import connect
 from datasources.mysql.options import SnapshotTime
+from datasources.mysql.prepared_at_mark import PreparedAtMark
 from datasources.mysql.reader_ids import reader_id
 from datasources.mysql.reading import BINLOG, MySqlReading, lane_number
 from datasources.mysql.row_columns import SnapshotFacts
@@ -76,7 +77,8 @@ class MySqlReader:
             yield self._chunk(
                 self._columns.of_truncation(table, self._state.mark, self._op_ts_us, is_snapshot=True), table, start
             )
-        for request, rows in read_as_of(settings, self._state.mark, requests, self._state.prepared):
+        prepared = PreparedAtMark(self._reading, self._state, f"{split}-prepared")
+        for request, rows in read_as_of(settings, self._state.mark, requests, prepared):
             table = (request.schema.database, request.schema.table)
             facts = SnapshotFacts(table=table, mark=self._state.mark, op_ts_us=self._op_ts_us)
             yield self._chunk(self._columns.of_snapshot(rows, facts), table, start)

@@ -50,7 +50,8 @@ class CommittedChanges:
         open_reader: opens readers; each is closed here.
         start: the position, or the GTID set that was read already.
         stop: where to end; without one, only the server ends it.
-        prepared: XA transactions that are open at the start: by name where each begins.
+        prepared: XA transactions that are open at the start: by name where each begins. One that it does not list is
+            looked up in it all the same when it is committed: it may find out late (`PreparedAtMark`).
     """
 
     def __init__(
@@ -63,6 +64,7 @@ class CommittedChanges:
     ) -> None:
         self._open = open_reader
         self._reader = open_reader(start, stop, frozenset())
+        self._before = prepared
         self._prepared = dict(prepared)
         self._released_rows = 0
 
@@ -144,7 +146,7 @@ class CommittedChanges:
             yield from self._committed(xa)
 
     def _committed(self, xa: XaChange) -> Iterator[RowBatch]:
-        begin = self._prepared.get(xa.xid)
+        begin = self._prepared.get(xa.xid) or self._before.get(xa.xid)
         if begin is None:
             raise DataLossError(
                 f"at {xa.position} the XA transaction {xa.xid} is committed, which was prepared before the position at "
@@ -155,7 +157,7 @@ class CommittedChanges:
         for batch in self._again(begin):
             yield _moved(batch, xa, ids, row, self._reader.transaction_begin)
             row += batch.changes
-        del self._prepared[xa.xid]
+        self._prepared.pop(xa.xid, None)
 
     def _again(self, begin: BinlogPosition) -> Iterator[RowBatch]:
         """Read one transaction again, from where it begins."""
