@@ -15,7 +15,7 @@ from datasources.mysql.binlog.statements import Statement, StatementKind, name_a
 from datasources.mysql.ddl.clauses import DeclaredColumns, split_clauses, why_stop
 from datasources.mysql.ddl.verdict import Action, Verdict
 
-__all__ = ["judge"]
+__all__ = ["is_swap", "judge"]
 
 Table = tuple[str, str]
 _PASS: Final = Verdict(action=Action.PASS)
@@ -83,6 +83,11 @@ def _other(statement: Statement, captured: tuple[Table, ...]) -> Verdict:
 def _rename(statement: Statement, captured: tuple[Table, ...]) -> Verdict:
     names = statement.tables
     return _judge_renames(list(zip(names[0::2], names[1::2], strict=False)), captured)
+
+
+def is_swap(statement: Statement, table: Table) -> bool:
+    """Return whether a statement puts a table's copy in its place, which holds the same rows."""
+    return statement.kind is StatementKind.RENAME_TABLE and _rename(statement, (table,)).action is Action.PASS
 
 
 def _judge_renames(pairs: list[tuple[Table, Table]], captured: tuple[Table, ...]) -> Verdict:

@@ -2,7 +2,8 @@
 
 Rules of this file. Row events tell every change of a row but those that DDL makes, so a statement is harmless only if
 it is known to be; nothing is guessed. A table that was emptied or replaced yields no rows: the statement itself follows
-in the changelog. Everything else ends the read with the statement.
+in the changelog. One whose copy took its place (gh-ost) holds the same rows, and the changelog says nothing of that, so
+its rows are yielded. Everything else ends the read with the statement.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from enum import Enum
 from typing import Final
 
 from datasources.mysql.binlog.statements import Statement, StatementKind, statement_tokens
+from datasources.mysql.ddl import is_swap
 
 __all__ = ["DdlEffect", "effect_on"]
 
@@ -53,7 +55,8 @@ def effect_on(statement: Statement, database: str, table: str, columns: Collecti
         is_dropped = words[:1] and words[0].upper() == "DROP" and _plain(words[-1]).lower() == database.lower()
         return DdlEffect.EMPTIED if is_dropped else DdlEffect.NONE
     is_temporary = [word.upper() for word in words[1:2]] == ["TEMPORARY"]
-    if (database, table) not in statement.tables or is_temporary:
+    is_about_it = (database, table) in statement.tables and not is_temporary
+    if not is_about_it or is_swap(statement, (database, table)):
         return DdlEffect.NONE
     if statement.kind in _EMPTYING:
         return DdlEffect.EMPTIED
