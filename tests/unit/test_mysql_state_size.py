@@ -1,0 +1,96 @@
+"""A table of a million chunks: what is kept of it stays small, and each batch is planned in a moment."""
+
+from __future__ import annotations
+
+import json
+import statistics
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+
+from datasources.mysql.binlog import BinlogPosition
+from datasources.mysql.reading import LANE
+from datasources.mysql.settled import LONGEST_GTIDS, kept_gtids, settled
+from datasources.mysql.state import MySqlState
+from datasources.mysql.sweep import PlannedTable, Sweep
+from datasources.source.batch_state import RangeFacts
+from datasources.source.split import SplitId
+
+CHUNKS = 1_000_000
+CHUNKS_OF_A_BATCH = 1_000  # the most that the planner of chunks puts into a batch
+BYTES_OF_BOUNDS = 16_384  # and the most text of their bounds, unless one alone is longer
+LANES = 2
+OFFSET_BYTES = 64 * 1024
+PLAN_S = 0.1
+TABLE = ("shop", "orders")
+SERVER = "3e11fa47-71ca-11e1-9e33-c80aa9429562"
+
+
+def _new_query(gtid: str | None = None) -> MySqlState:
+    place = BinlogPosition("binlog.000001", 4)
+    sweep = Sweep(table=TABLE)
+    return MySqlState(reader="r", server=SERVER, place=place, gtid=gtid, prepared={}, sweep=sweep, width=LANES)
+
+
+def _next_batch(state: MySqlState, first: int, key_bytes: int) -> MySqlState:
+    """Return the batch whose chunks begin at a number, as the enumerator makes it."""
+    count = min(CHUNKS_OF_A_BATCH, max(1, BYTES_OF_BOUNDS // key_bytes), CHUNKS - first)
+    bounds = tuple((f"{number:0{key_bytes}d}",) for number in range(first + 1, first + count + 1))
+    assert state.sweep is not None
+    is_end = first + count == CHUNKS
+    planned = PlannedTable(table=TABLE, lower=state.sweep.bound, bounds=bounds, is_open=is_end)
+    after = None if is_end else Sweep(table=TABLE, bound=bounds[-1])
+    lanes = tuple(count // LANES + (lane < count % LANES) for lane in range(LANES))
+    return replace(state, tables=(planned,), lanes=lanes, after=after)
+
+
+def _batches(state: MySqlState, key_bytes: int) -> Iterator[tuple[MySqlState, str, float]]:
+    """Yield each batch of the sweep, as it stands in the offset, and the seconds that making it took."""
+    first = 0
+    while state.sweep is not None:
+        begin = time.perf_counter()
+        batch = _next_batch(state, first, key_bytes)
+        text = json.dumps(batch.to_json())
+        first += sum(batch.lanes)
+        ranges = {
+            SplitId(f"{LANE}{lane}"): RangeFacts(position=first, rows=count, note=None)
+            for lane, count in enumerate(batch.lanes)
+        }
+        state = settled(MySqlState.from_json(json.loads(text)), ranges)
+        yield batch, text, time.perf_counter() - begin
+
+
+def test_a_million_chunks_need_an_offset_below_64_kb() -> None:
+    """The offset does not grow with the chunks that were read, and a batch is planned in a moment."""
+    seconds, sizes, chunks = [], [], 0
+    for batch, text, took in _batches(_new_query(), key_bytes=9):
+        seconds.append(took)
+        sizes.append(len(text))
+        chunks += sum(batch.lanes)
+    assert chunks == CHUNKS
+    assert max(sizes) < OFFSET_BYTES
+    assert max(sizes[1:-1]) - min(sizes[1:-1]) < 100  # no list of what was read
+    assert statistics.median(seconds) < PLAN_S
+
+
+def test_the_longest_parts_together_stay_below_64_kb() -> None:
+    """Long keys, as many GTIDs as are kept before and behind the batch, and open XA transactions fit at once."""
+    gtids = ("u" * 36 + ":1-2,") * (LONGEST_GTIDS // 41)
+    prepared = {f"{number:032x}": BinlogPosition("binlog.000001", 10**9 + number) for number in range(64)}
+    state = replace(_new_query(kept_gtids(gtids)), to_gtid=kept_gtids(gtids), prepared=prepared)
+    assert state.gtid == gtids
+    batch = _next_batch(state, 500_000, key_bytes=1_000)
+    assert sum(batch.lanes) == BYTES_OF_BOUNDS // 1_000
+    assert len(json.dumps(batch.to_json())) < OFFSET_BYTES
+
+
+def test_each_lane_finds_its_chunks_among_all_of_a_batch() -> None:
+    """The lanes' chunks follow each other without a gap and end where the batch does."""
+    state = replace(_new_query(), sweep=Sweep(table=TABLE, bound=("000000009",)))
+    batch = _next_batch(state, 9, key_bytes=9)
+    chunks = [chunk.keys for lane in range(LANES) for chunk in batch.ranges_of_lane(lane)]
+    assert len(chunks) == CHUNKS_OF_A_BATCH
+    assert chunks[0].lower == ("000000009",)
+    assert [chunk.upper for chunk in chunks[:-1]] == [chunk.lower for chunk in chunks[1:]]
+    assert batch.after is not None
+    assert chunks[-1].upper == batch.after.bound
