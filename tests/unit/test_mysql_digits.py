@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from datasources.mysql.types.cells import Bytes, Int64s
-from datasources.mysql.types.digits import fixed_number, signed_number, unsigned_number
+from datasources.mysql.types.digits import (
+    LONGEST_FRACTION,
+    decimal_number,
+    fixed_number,
+    signed_number,
+    unsigned_number,
+)
 
 
 def laid_out(texts: list[str]) -> tuple[Bytes, Int64s, Int64s]:
@@ -31,6 +39,25 @@ def test_signed_numbers_and_nothing(numbers: list[int | None]):
     sizes, is_negative = signed_number(data, at, ends)
     assert sizes.tolist() == [abs(number or 0) for number in numbers]
     assert is_negative.tolist() == [(number or 0) < 0 for number in numbers]
+
+
+@given(
+    st.integers(1, LONGEST_FRACTION),
+    st.lists(st.one_of(st.integers(-(10**18) + 1, 10**18 - 1), st.none()), min_size=1),
+)
+def test_decimals_and_nothing(scale: int, numbers: list[int | None]):
+    texts = ["" if number is None else f"{Decimal(number).scaleb(-scale):.{scale}f}" for number in numbers]
+    data, at, ends = laid_out(texts)
+    sizes, is_negative = decimal_number(data, at, ends, scale)
+    assert sizes.tolist() == [abs(number or 0) for number in numbers]
+    assert is_negative.tolist() == [(number or 0) < 0 for number in numbers]
+
+
+@pytest.mark.parametrize("text", ["12", "1.2", "1.234", "12345678.9", "1x.00", "123456789a12345.00", "1.2.3", "--1.00"])
+def test_what_is_no_decimal_of_its_scale_is_refused(text: str):
+    data, at, ends = laid_out([text])
+    with pytest.raises(ValueError, match="digit"):
+        decimal_number(data, at, ends, 2)
 
 
 def test_patterns_take_what_they_name_and_refuse_other_signs():

@@ -14,10 +14,11 @@ import numpy.typing as npt
 
 from datasources.mysql.types.cells import Bytes, Int64s, Mask, read_little
 
-__all__ = ["fixed_number", "signed_number", "unsigned_number"]
+__all__ = ["LONGEST_FRACTION", "decimal_number", "fixed_number", "signed_number", "unsigned_number"]
 
 _WORD: Final = 8
 _MOST_DIGITS: Final = 24
+_POINT: Final = ord(".")
 _ZEROS: Final = np.uint64(0x3030303030303030)
 _SIXES: Final = np.uint64(0x0606060606060606)
 _HIGH_NIBBLES: Final = np.uint64(0xF0F0F0F0F0F0F0F0)
@@ -30,6 +31,9 @@ _KEEP_LAST: Final = np.array(
     [(2**64 - 1) ^ (2 ** (8 * (_WORD - count)) - 1) for count in range(_WORD + 1)], dtype=np.uint64
 )
 """By count: the mask that keeps the last bytes of a word."""
+
+LONGEST_FRACTION: Final = _WORD - 1
+"""Of `decimal_number`: its point must stand in the last word."""
 
 Words = npt.NDArray[np.uint64]
 
@@ -86,6 +90,38 @@ def signed_number(data: Bytes, at: Int64s, ends: Int64s) -> tuple[Words, Mask]:
     lengths = ends - at
     is_negative = (data[at] == _MINUS) & (lengths > 0)
     return unsigned_number(data, ends, lengths - is_negative), is_negative
+
+
+def decimal_number(data: Bytes, at: Int64s, ends: Int64s, scale: int) -> tuple[Words, Mask]:
+    """Return the sizes of numbers with a fraction, without their points, and which have a minus sign.
+
+    The last word holds the point, always at one place. It is read as one number in which the point is a digit 0, and
+    what stands before that is then moved down by a digit.
+
+    Args:
+        data: The buffer.
+        at: Where the texts begin; empty ones are 0.
+        ends: Behind their last digits.
+        scale: Digits behind the point, 1 to `LONGEST_FRACTION`.
+
+    Raises:
+        ValueError: One is no number, or has its point elsewhere.
+    """
+    lengths = ends - at
+    is_there = lengths > 0
+    is_negative = (data[at] == _MINUS) & is_there
+    digits = lengths - is_negative
+    words = read_little(data, ends - _WORD, _WORD)
+    place = np.uint64(8 * (_WORD - 1 - scale))
+    if bool((((words >> place & np.uint64(0xFF)) != _POINT) & is_there).any()):
+        raise ValueError(f"a number without {scale} digits behind its point")
+    keep = _KEEP_LAST[np.clip(digits, 0, _WORD)] & ~(np.uint64(0xFF) << place)
+    last = _number(words, keep)
+    last -= last // np.uint64(10 ** (scale + 1)) * np.uint64(9 * 10**scale)
+    if int(digits.max(initial=0)) > _WORD:
+        before = unsigned_number(data, ends - _WORD, np.maximum(digits - _WORD, 0))
+        last += before * np.uint64(10 ** (_WORD - 1))
+    return last, is_negative
 
 
 def _number(words: Words, keep: np.uint64 | Words) -> Words:

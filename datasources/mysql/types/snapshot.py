@@ -17,7 +17,13 @@ import pyarrow as pa
 from datasources.errors import RecordError
 from datasources.mysql.types.cells import PADDING, Cells, Int64s, binary_values, from_numpy
 from datasources.mysql.types.column import ColumnType, Kind, ZeroDates, arrow_type
-from datasources.mysql.types.digits import fixed_number, signed_number, unsigned_number
+from datasources.mysql.types.digits import (
+    LONGEST_FRACTION,
+    decimal_number,
+    fixed_number,
+    signed_number,
+    unsigned_number,
+)
 from datasources.mysql.types.temporal import date_values, datetime_values, instant_values
 
 __all__ = ["snapshot_column", "snapshot_values"]
@@ -105,6 +111,8 @@ def _scaled(cells: Cells, scale: int) -> Int64s:
     at, ends = cells.at, _ends(cells)
     if scale == 0:
         sizes, is_negative = signed_number(cells.data, at, ends)
+    elif scale <= LONGEST_FRACTION:
+        sizes, is_negative = decimal_number(cells.data, at, ends, scale)
     else:
         is_there = ends > at
         points = np.where(is_there, ends - scale - 1, at)
