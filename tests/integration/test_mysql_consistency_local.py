@@ -1,0 +1,169 @@
+"""Every batch gives the covered part of the tables as of its mark: twenty tables under eight writers, without Spark.
+
+The query's driver and its tasks run in this process, which makes batches quick: what tasks do is the same, they get
+their reader and their plan pickled. test_mysql_consistency.py has the same with Spark and kills.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+import uuid
+from contextlib import closing
+from typing import Any
+
+import pytest
+
+import datasources.mysql.snapshot.sessions
+from datasources.mysql.binlog import RowBatch, StopRule
+from datasources.mysql.binlog.committed import CommittedChanges
+from datasources.mysql.binlog.opening import ReaderId, reader_opener
+from datasources.mysql.connection import connection_settings
+from datasources.mysql.options import MySqlConnectionOptions
+from datasources.mysql.snapshot.rewind import Rewind
+from datasources.options import parse_group
+from tests.support.mysql_binlog import everything, position
+from tests.support.mysql_consistency.check import Checked
+from tests.support.mysql_consistency.local_query import LocalQuery
+from tests.support.mysql_consistency.recording import Recording
+from tests.support.mysql_consistency.scene import Scene
+from tests.support.mysql_consistency.tables import TABLES, random_row
+from tests.support.mysql_consistency.writers import Writers, swap, truncate
+from tests.support.mysql_server import every_mysql
+from tests.support.mysql_xa import decide, prepare
+
+pytestmark = [
+    pytest.mark.mysql,
+    pytest.mark.slow,
+    pytest.mark.timeout(300),
+    pytest.mark.filterwarnings("ignore:.db. is deprecated:DeprecationWarning"),  # of the independent reader
+]
+
+QUICK = {"pause_s": 0.05, "ddl_pause_s": 0.4}
+BUSY = {"pause_s": 0.001, "ddl_pause_s": None}
+
+
+def run(scene: Scene, recording: Recording, *, seed: int, batches_after: int, **pace: Any) -> Checked:
+    """Run a query under writers until so many batches follow its sweep; return what the check found."""
+    writers = Writers(scene.server, scene.database, seed=seed, **pace)
+    with writers, LocalQuery(scene.options, recording) as query:
+        swept = 0
+        while swept < batches_after:
+            swept += query.step() and recording.state(recording.planned() - 1).sweep is None
+            writers.may_prepare.set()
+    with LocalQuery({**scene.options, "scan.max-rows-per-batch": "100000"}, recording) as query:
+        query.run(_set())
+    return scene.check(recording)
+
+
+@every_mysql
+@pytest.mark.parametrize("delay_us", [0, 20_000])
+def test_every_batch_gives_the_covered_ranges_as_of_its_mark(mysql, tmp_path, delay_us):
+    seed = random.randrange(10**6)
+    scene = Scene.open(mysql, seed=seed)
+    with mysql.settings(binlog_group_commit_sync_delay=delay_us):
+        checked = run(scene, Recording(tmp_path).create(), seed=seed, batches_after=10, **QUICK)
+    assert not checked.faults, (seed, checked.faults[:5])
+    assert checked.sweeps > 5
+    assert checked.changes > 100
+
+
+def test_a_chunk_that_is_not_taken_back_is_found(mysql, tmp_path, monkeypatch):
+    monkeypatch.setattr(Rewind, "apply", lambda _, batches: iter(batches))
+    scene = Scene.open(mysql, seed=1)
+    checked = run(scene, Recording(tmp_path).create(), seed=1, batches_after=1, **BUSY)
+    assert checked.faults
+
+
+def test_a_chunk_that_is_taken_back_to_the_last_change_is_found(mysql, tmp_path, monkeypatch):
+    first = Rewind._first
+
+    def last(self: Rewind) -> Any:
+        self._images, self._is_before = self._images[::-1], self._is_before[::-1]
+        return first(self)
+
+    monkeypatch.setattr(Rewind, "_first", last)
+    scene = Scene.open(mysql, seed=2)
+    checked = run(scene, Recording(tmp_path).create(), seed=2, batches_after=1, **BUSY)
+    assert checked.faults
+
+
+def test_a_read_that_does_not_wait_at_the_barrier_is_found(mysql, tmp_path, monkeypatch):
+    monkeypatch.setattr(datasources.mysql.snapshot.sessions, "wait_until_visible", lambda *_, **__: 0)
+    scene = Scene.open(mysql, seed=3)
+    with mysql.settings(binlog_group_commit_sync_delay=500_000):
+        checked = run(scene, Recording(tmp_path).create(), seed=3, batches_after=1, **BUSY)
+    assert checked.faults
+
+
+@every_mysql
+@pytest.mark.parametrize("statement", [swap, truncate])
+def test_a_table_that_is_replaced_or_emptied_between_plan_and_read_stays_exact(mysql, tmp_path, statement):
+    scene, recording = Scene.open(mysql, seed=4), Recording(tmp_path).create()
+    name = {swap: "t20", truncate: "t19"}[statement]
+    with mysql.connect(database=scene.database, charset="utf8mb4") as connection:
+        cursor, chance = connection.cursor(), random.Random(4)
+
+        def change(batch: int) -> None:
+            if any(planned.table[1] == name for planned in recording.state(batch).tables):
+                _replace(cursor, name, chance)
+                statement(cursor, batch)
+                _replace(cursor, name, chance)
+
+        with LocalQuery(scene.options, recording, change) as query:
+            query.run(_set())
+    checked = scene.check(recording)
+    assert not checked.faults, checked.faults[:5]
+
+
+@every_mysql
+def test_an_xa_transaction_that_is_prepared_before_the_mark_and_committed_before_the_read(mysql, tmp_path):
+    scene, recording = Scene.open(mysql, seed=5), Recording(tmp_path).create()
+    name = f"{scene.database}_xa"
+    changes = [f"UPDATE {table.name} SET v = 'xa' WHERE i % 3 = 0" for table in TABLES]
+
+    def decide_it(batch: int) -> None:
+        if batch == 1:
+            decide(mysql, "COMMIT", name)
+
+    with LocalQuery(scene.options, recording, decide_it) as query:
+        query.step()
+        prepare(mysql, scene.database, name, *changes)
+        query.run(_set())
+    checked = scene.check(recording)
+    assert not checked.faults, checked.faults[:5]
+    assert checked.sweeps > 5
+
+
+@every_mysql
+def test_a_range_is_read_to_its_end_although_that_commit_is_still_under_way(mysql):
+    """The server's status is behind a commit before a dump gets it: what ends there would end elsewhere next time."""
+    scene = Scene.open(mysql, seed=6, rows=1)
+    settings = connection_settings(parse_group(MySqlConnectionOptions, scene.options))
+    start = end = position(mysql)
+    insert = f"INSERT INTO {scene.database}.t14 (i, s, d, t) VALUES (1, 'a', 1, NOW())"
+    name = ReaderId(server_id=77, replica_uuid=str(uuid.uuid4()))
+    with mysql.settings(binlog_group_commit_sync_delay=1_000_000):
+        writer = threading.Thread(target=mysql.execute, args=(insert,))
+        writer.start()
+        while end == start:
+            end = position(mysql)
+        assert writer.is_alive()
+        opener = reader_opener(settings, everything(scene.database), name)
+        changes = CommittedChanges(opener, start=start, stop=StopRule(to=end), prepared={})
+        with closing(changes):
+            rows = [change for change in changes if isinstance(change, RowBatch)]
+        writer.join()
+    assert changes.position == end
+    assert len(rows) == 1
+
+
+def _replace(cursor: Any, name: str, chance: random.Random) -> None:
+    rows = [random_row(chance) for _ in range(20)]
+    cursor.executemany(f"REPLACE INTO {name} (i, s, d, t, n, v) VALUES (%s, %s, %s, %s, %s, %s)", rows)
+
+
+def _set() -> threading.Event:
+    event = threading.Event()
+    event.set()
+    return event
