@@ -178,8 +178,6 @@ class MySqlEnumerator:
     def plan(self, state: State, room: Mapping[SplitId, int], budget_rows: int | None) -> PlannedBatch:
         """Decide the next batch."""
         current = self._state or MySqlState.from_json(state)
-        if not room:
-            return PlannedBatch(shares={}, state=self._written(current.at_rest()))
         current = self._with_again(current)
         batch, shares = current, dict[SplitId, int]()
         if current.sweep is not None and not current.by_gtid:
@@ -195,6 +193,10 @@ class MySqlEnumerator:
         return PlannedBatch(
             shares={}, state=self._written(current.at_rest()) if is_due else current.to_json(), is_due=is_due
         )
+
+    def at_rest(self, state: State) -> State:
+        """Return the state of a batch that reads nothing."""
+        return self._written((self._state or MySqlState.from_json(state)).at_rest())
 
     def promised_ms(self, state: State, split: SplitProgress) -> int | None:
         """Return the watermark that the server's clock allows: what it commits from now on is not older."""

@@ -109,9 +109,13 @@ class StatefulEnumerator(Protocol):
 
         Args:
             state: settled.
-            room: how many positions each split may advance at most; empty = nothing is to be read.
+            room: how many positions each split may advance at most; one that is left out may not.
             budget_rows: the most rows of the batch; None = the connector's own measure.
         """
+        ...
+
+    def at_rest(self, state: State) -> State:
+        """Return the state of a batch that reads nothing, from the settled one."""
         ...
 
     def promised_ms(self, state: State, split: SplitProgress) -> int | None:

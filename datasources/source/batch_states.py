@@ -90,7 +90,7 @@ class BatchStates:
         """Return the state of a batch that reads nothing."""
         if self._connector is None or state is None:
             return None
-        return self._connector.plan(state, {}, 0).state
+        return self._connector.at_rest(state)
 
     def progress(self) -> Mapping[str, Any]:
         """Return what to show beside the splits."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from datasources.source.split import SplitBounds, SplitId
+from datasources.source.split import SplitBounds, SplitId, SplitProgress
 
 __all__ = ["AvailableNowCap"]
 
@@ -29,12 +29,20 @@ class AvailableNowCap:
             self.at_ms = now_ms
             self._ends = {split: each.end_exclusive for split, each in bounds.items()}
 
-    def applied_to(self, bounds: Mapping[SplitId, SplitBounds]) -> Mapping[SplitId, SplitBounds]:
-        """Return what may be planned. Idleness looks at the real ends: what came after the cap is no silence."""
+    def applied_to(
+        self, bounds: Mapping[SplitId, SplitBounds], splits: Iterable[SplitProgress]
+    ) -> Mapping[SplitId, SplitBounds]:
+        """Return what may be planned. Idleness looks at the real ends: what came after the cap is no silence.
+
+        Args:
+            bounds: what the source has now.
+            splits: settled. A connector may have gone beyond the cap, to read tables to their end.
+        """
         if self.at_ms is None:
             return bounds
+        reached = {split.split: split.end for split in splits}
         return {
-            split: replace(each, end_exclusive=min(each.end_exclusive, self._ends[split]))
+            split: replace(each, end_exclusive=min(each.end_exclusive, max(self._ends[split], reached.get(split, 0))))
             for split, each in bounds.items()
             if split in self._ends
         }

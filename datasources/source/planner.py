@@ -173,11 +173,12 @@ class BatchPlanner:
             return start
         self._talk.meet()
         settled = self._settle(start)
-        found = self._discovery.update(settled.splits, self._cap.applied_to(bounds), capped=self._cap.is_wanted)
+        capped = self._cap.applied_to(bounds, settled.splits)
+        found = self._discovery.update(settled.splits, capped, capped=self._cap.is_wanted)
         settled = self._settled = replace(settled, splits=found)
         splits = self._states.with_promises(settled, self._with_status(found, bounds))
         is_processing = has_turned(self._settings.processing_time, start, splits)
-        backlog = backlog_of(splits, self._cap.applied_to(bounds))
+        backlog = backlog_of(splits, capped)
         aligned, state = self._admit(
             settled.state, splits, backlog, budget_rows, start.sequence, is_processing=is_processing
         )

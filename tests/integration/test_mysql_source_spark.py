@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import threading
 import time
+from contextlib import closing
 from itertools import pairwise
 from typing import Any
 
 import pytest
+from pyspark.sql import functions as F  # noqa: N812
 
+from datasources import read_stream, register
 from tests.support.mysql_shop import Rows, Shop, states
+from tests.support.scripted_stream import running
 
 pytestmark = [pytest.mark.mysql, pytest.mark.spark, pytest.mark.timeout(300)]
 
@@ -23,6 +27,58 @@ def wait_until(holds: Any, query: Any) -> None:
         assert query.query.exception() is None, query.query.exception()
         assert time.monotonic() < end, query.query.lastProgress
         threading.Event().wait(0.05)
+
+
+def test_available_now_ends_with_the_backlog_and_a_second_run_goes_on(mysql, spark, tmp_path):
+    shop, rows = Shop.open(mysql, orders=150, items=70), Rows()
+
+    def write(df: Any, batch: int) -> None:
+        rows(df, batch)
+        shop.execute(
+            f"INSERT INTO orders VALUES ({1000 + batch}, 1)",
+            f"UPDATE items SET n = n + 1 WHERE id % 7 = {batch % 7}",
+            f"DELETE FROM orders WHERE id = {batch}",
+        )
+
+    shop.drain(spark, tmp_path, write, **SMALL)
+    assert len(rows.batches) >= 4
+    assert {row["id"] for row in rows.all if row["snapshot"] and row["table_name"] == "items"} == set(range(70))
+    shop.drain(spark, tmp_path, rows)
+    assert rows.held("orders") == shop.held("orders")
+    assert rows.held("items") == shop.held("items")
+    before = len(rows.all)
+    shop.execute("UPDATE orders SET n = -1 WHERE id < 100")
+    shop.drain(spark, tmp_path, rows)
+    assert rows.held("orders") == shop.held("orders")
+    assert {row["row_kind"] for row in rows.all[before:]} == {"-U", "+U"}
+
+
+def test_a_batch_read_is_all_tables_as_of_one_mark(mysql, spark):
+    """Every transaction moves an amount from one table to the other, so the sum is the same at any mark."""
+    shop, stop = Shop.open(mysql, one=300, two=300), threading.Event()
+
+    def write() -> None:
+        with closing(mysql.connect(database=shop.database)) as connection, connection.cursor() as cursor:
+            step = 0
+            while not stop.is_set():
+                step += 1
+                cursor.execute("BEGIN")
+                cursor.execute("UPDATE one SET n = n - 7 WHERE id = %s", (step % 300,))
+                cursor.execute("UPDATE two SET n = n + 7 WHERE id = %s", (step * 7 % 300,))
+                cursor.execute("COMMIT")
+
+    register(spark)
+    shop_reader = spark.read.format("tidemark-mysql").options(**shop.options())
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        found = [shop_reader.load().agg(F.sum("n"), F.count("*")).first() for _ in range(3)]
+    finally:
+        stop.set()
+        writer.join()
+    assert [tuple(row) for row in found] == [(2 * sum(range(300)), 600)] * 3
+    read = {(row["table_name"], row["id"], row["n"]) for row in shop_reader.load().collect()}
+    assert read == {(table, *pair) for table in ("one", "two") for pair in shop.held(table).items()}
 
 
 def test_idle_tables_on_a_busy_server_cost_a_batch_per_heartbeat_only(mysql, spark, tmp_path):
@@ -59,6 +115,29 @@ def test_a_table_that_is_created_while_the_query_runs_is_streamed(mysql, spark, 
     assert not any(row["snapshot"] for row in rows.all if row["table_name"] == "orders_2")
 
 
+def test_a_table_is_read_again_when_the_option_changes(mysql, spark, tmp_path):
+    shop, rows = Shop.open(mysql, items=90, orders=90), Rows()
+    shop.drain(spark, tmp_path, rows, **SMALL)
+    with mysql.connect(database=shop.database) as connection, connection.cursor() as cursor:
+        cursor.execute("SET sql_log_bin = 0")  # what the binlog does not tell is why one reads again
+        cursor.execute("UPDATE orders SET n = -5 WHERE id % 2 = 0")
+    again = {**SMALL, "scan__snapshot__again": f"{shop.database}.orders"}
+
+    def write(df: Any, batch: int) -> None:
+        rows(df, batch)
+        shop.execute(f"UPDATE orders SET n = {batch} WHERE id % 10 = 3", f"DELETE FROM items WHERE id = {batch}")
+
+    shop.drain(spark, tmp_path, write, **again)
+    shop.drain(spark, tmp_path, rows, **again)
+    assert rows.kinds("orders")["T"] == 1
+    assert rows.kinds("items")["T"] == 0
+    assert rows.held("orders") == shop.held("orders")
+    assert rows.held("items") == shop.held("items")
+    first = rows.kinds("orders")["+I"]
+    shop.drain(spark, tmp_path, rows, **again)
+    assert rows.kinds("orders")["+I"] == first
+
+
 def test_batches_of_limit_or_without_an_action_lose_nothing(mysql, spark, tmp_path):
     """No report arrives of them: the driver reads again where they end."""
     shop, rows, planned = Shop.open(mysql, orders=100), Rows(), []
@@ -85,3 +164,27 @@ def test_batches_of_limit_or_without_an_action_lose_nothing(mysql, spark, tmp_pa
     inserted = {row["n"] for row in rows.all if row["id"] >= 1000}
     assert inserted
     assert all(sum(row["n"] == n and row["id"] >= 1000 for row in rows.all) == 10 for n in inserted)
+
+
+def test_windows_over_commit_times_wait_for_the_snapshot_and_go_on_by_the_servers_clock(mysql, spark, tmp_path):
+    shop = Shop.open(mysql, orders=200)
+    options = shop.options(
+        **SMALL,
+        scan__watermark__emit__strategy="on-event",
+        **{"watermark.for": "op_ts", "watermark.as": "op_ts - INTERVAL '0.001' SECOND"},
+    )
+    stream = read_stream(spark, "tidemark-mysql", options)
+    counts = stream.where("NOT snapshot").groupBy(F.window("op_ts", "1 second")).agg(F.count("*").alias("n"))
+    emitted: list[int] = []
+    with running(
+        counts, checkpoint=tmp_path, for_each=lambda df, _: emitted.extend(r["n"] for r in df.collect())
+    ) as query:
+        wait_until(lambda: len(states(tmp_path)) > 0 and states(tmp_path)[-1].after is None, query)
+        for number in range(20):
+            shop.execute(f"INSERT INTO orders VALUES ({1000 + number}, 1)")
+            threading.Event().wait(0.1)
+        # Nothing follows in these tables: the server's clock closes the last window.
+        wait_until(lambda: sum(emitted) == 20, query)
+        progress = query.query.recentProgress
+    held = [p.eventTime["watermark"] for p in progress if p.eventTime][:2]
+    assert all(watermark.startswith("1970") for watermark in held)

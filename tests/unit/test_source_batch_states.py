@@ -79,9 +79,12 @@ class TableAndLog:
 
     def plan(self, state, room, budget_rows):
         shares = {LOG: min(room.get(LOG, 0), self.budget)} if room.get(LOG, 0) > 0 else {}
-        if room and state["done"] < len(self.chunks):
+        if state["done"] < len(self.chunks):
             shares[LANE] = 1
         return PlannedBatch(shares=shares, state={**state, "budget": self.budget}, is_due=self.is_due)
+
+    def at_rest(self, state):
+        return state
 
     def promised_ms(self, state, split):
         return self.promise_ms if split.split == LOG else None
@@ -277,6 +280,30 @@ def test_unordered_rows_have_an_event_time_and_no_candidate():
     assert times.rowtimes_us.tolist() == [5_000, 6_000]
     assert not np.any(times.candidates_valid)
     assert times.ahead_rows == 0
+
+
+def test_a_connector_may_begin_to_read_although_no_split_has_anything_unread():
+    source = TableAndLog(transactions=[[100]], chunks=[[1]])
+    run = Run(source)
+    while run.batch() is not None:
+        pass
+    source.chunks.append([2])
+    assert [i for i, _ in run.batch() or []] == ["2"]
+
+
+def test_a_run_that_ends_may_read_tables_beyond_its_cap():
+    source = TableAndLog(transactions=[[100]], chunks=[[1], [2], [3]], budget=1)
+    run = Run(source, has_watermark=False)
+    run.planner.cap_available_now()
+    ids = []
+    for number in range(8):
+        rows = run.batch()
+        if rows is None:
+            break
+        ids += [i for i, _ in rows]
+        source.transactions.append([200 + number])
+    assert rows is None
+    assert {"1", "2", "3", "100"} <= set(ids)
 
 
 def test_a_state_that_is_no_object_is_a_damaged_offset():

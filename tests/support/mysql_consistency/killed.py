@@ -1,0 +1,141 @@
+"""Runs the job, and kills it or parts of it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final, Self
+
+import psutil
+
+from tests.support.mysql_consistency.recording import Recording
+
+__all__ = ["JobProcess"]
+
+ROOT: Final = Path(__file__).parents[3]
+_POLL_S: Final = 0.02
+_DEADLINE_S: Final = 240.0
+_RUNNER: Final = "python_streaming_source_runner"
+
+
+class JobProcess:
+    """The query's process; started again whenever it was killed.
+
+    Attributes:
+        kills: what was killed, in order.
+
+    Args:
+        recording: where it writes.
+        options: of the source.
+    """
+
+    def __init__(self, recording: Recording, options: dict[str, str]) -> None:
+        self.kills: list[str] = []
+        self._recording = recording
+        self._settings = recording.directory / "settings.json"
+        self._settings.write_text(json.dumps({"directory": str(recording.directory), "options": options}))
+        self._log = recording.directory / "log"
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Self:
+        self._start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._kill_all()
+
+    def wait_until(self, what: str, holds: Callable[[], bool]) -> None:
+        """Wait until something holds while the query runs."""
+        pause = threading.Event()
+        for _ in range(int(_DEADLINE_S / _POLL_S)):
+            if holds():
+                return
+            assert self._process is not None
+            assert self._process.poll() is None, f"the query ended before {what}:\n{self._said()}"
+            pause.wait(_POLL_S)
+        raise AssertionError(f"no {what} within {_DEADLINE_S:g} s:\n{self._said()}")
+
+    def kill_driver(self) -> None:
+        """Kill the driver with everything that it started, and begin again."""
+        self.kills.append("driver")
+        self._kill_all()
+        self._start()
+
+    def kill_runner(self) -> None:
+        """Kill the process in which batches are planned: the query fails, and is begun again."""
+        for process in self._children(_RUNNER):
+            self.kills.append("runner")
+            process.kill()
+        assert self._process is not None
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(30)
+        self._kill_all()
+        self._start()
+
+    def kill_worker(self, chance: random.Random) -> bool:
+        """Kill one Python worker, whose task Spark runs again; return whether there was one."""
+        workers = [p for p in self._children("pyspark.daemon") if _is_worker(p)]
+        if not workers:
+            return False
+        self.kills.append("worker")
+        with contextlib.suppress(psutil.NoSuchProcess):
+            chance.choice(workers).kill()
+        return True
+
+    def finish(self) -> None:
+        """Let the query read what there is and end."""
+        (self._recording.directory / "stop").touch()
+        assert self._process is not None
+        try:
+            status = self._process.wait(_DEADLINE_S)
+        except subprocess.TimeoutExpired:
+            raise AssertionError(f"the query does not come to its end:\n{self._said()}") from None
+        assert status == 0, self._said()
+
+    def _start(self) -> None:
+        command = [sys.executable, "-m", "tests.support.mysql_consistency.job", str(self._settings)]
+        environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "PYSPARK_DRIVER_PYTHON": sys.executable}
+        with self._log.open("ab") as log:
+            self._process = subprocess.Popen(
+                command, cwd=ROOT, env=environment, stdout=log, stderr=log, start_new_session=True
+            )
+
+    def _kill_all(self) -> None:
+        assert self._process is not None
+        own = psutil.Process(self._process.pid) if psutil.pid_exists(self._process.pid) else None
+        below = [] if own is None else own.children(recursive=True)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        for process in below:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.kill()
+        psutil.wait_procs(below, timeout=10)
+        self._process.wait()
+
+    def _children(self, word: str) -> list[psutil.Process]:
+        assert self._process is not None
+        found = []
+        for process in psutil.Process(self._process.pid).children(recursive=True):
+            with contextlib.suppress(psutil.NoSuchProcess):
+                if any(word in part for part in process.cmdline()):
+                    found.append(process)
+        return found
+
+    def _said(self) -> str:
+        return self._log.read_text(errors="replace")[-4_000:]
+
+
+def _is_worker(process: Any) -> bool:
+    """A worker is forked from a daemon."""
+    with contextlib.suppress(psutil.NoSuchProcess):
+        parent = process.parent()
+        return parent is not None and any("pyspark.daemon" in part for part in parent.cmdline())
+    return False

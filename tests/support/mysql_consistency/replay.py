@@ -1,0 +1,72 @@
+"""Recorded batches are read again, in a fresh process, after many further changes.
+
+python -m tests.support.mysql_consistency.replay SETTINGS
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.support.mysql_consistency.killed import ROOT
+from tests.support.mysql_consistency.local_query import read_again
+from tests.support.mysql_consistency.recording import Recording, equal_attempts
+from tests.support.mysql_consistency.scene import Scene
+from tests.support.mysql_consistency.tables import LARGEST_KEY, TABLES, random_row
+
+__all__ = ["read_in_a_fresh_process"]
+
+_SWEEPS_SHARE = 0.4
+
+
+def read_in_a_fresh_process(scene: Scene, recording: Recording, *, again: int, changes: int, seed: int) -> int:
+    """Read recorded batches again after so many changes; fail if a row differs.
+
+    Returns:
+        How many of them read tables.
+    """
+    chance = random.Random(seed)
+    change_rows(scene, chance, changes)
+    every = range(recording.planned())
+    sweeps = [batch for batch in every if recording.state(batch).tables]
+    others = [batch for batch in every if not recording.state(batch).tables]
+    first = min(len(sweeps), max(round(again * _SWEEPS_SHARE), again - len(others)))
+    chosen = sorted([*chance.sample(sweeps, first), *chance.sample(others, min(len(others), again - first))])
+    into = Recording(recording.directory / "again").create()
+    settings = recording.directory / "again.json"
+    source, target = str(recording.directory), str(into.directory)
+    settings.write_text(json.dumps({"options": scene.options, "from": source, "into": target, "batches": chosen}))
+    command = [sys.executable, "-m", "tests.support.mysql_consistency.replay", str(settings)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-4_000:]
+    before, after = recording.attempts(), into.attempts()
+    # A batch without rows has no file where Spark had no partition to run.
+    equal_attempts({batch: [*before.get(batch, [[]]), *after.get(batch, [[]])] for batch in chosen})
+    return first
+
+
+def change_rows(scene: Scene, chance: random.Random, changes: int) -> None:
+    """Change rows of all tables, in transactions of some hundred."""
+    with scene.server.connect(database=scene.database, charset="utf8mb4") as connection:
+        cursor, done = connection.cursor(), 0
+        while done < changes:
+            cursor.execute("BEGIN")
+            for table in TABLES:
+                row, number = random_row(chance), chance.randrange(LARGEST_KEY)
+                orphan = (*row[:4], None, row[5])
+                done += cursor.execute(f"DELETE FROM {table.name} WHERE i = %s", (number,))
+                done += cursor.execute(
+                    f"UPDATE {table.name} SET v = %s WHERE i BETWEEN %s AND %s", (row[5], number, number + 8)
+                )
+                done += cursor.execute(
+                    f"REPLACE INTO {table.name} (i, s, d, t, n, v) VALUES (%s, %s, %s, %s, %s, %s)", orphan
+                )
+            cursor.execute("COMMIT")
+
+
+if __name__ == "__main__":
+    given = json.loads(Path(sys.argv[1]).read_text())
+    read_again(given["options"], Recording(Path(given["from"])), given["batches"], Recording(Path(given["into"])))
