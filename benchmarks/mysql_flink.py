@@ -32,6 +32,7 @@ FLINK_SETTINGS: Final = {
     "scan.snapshot.fetch.size": "10240",
     "pipeline.object-reuse": "true",
     "execution.checkpointing.interval": "10 s",
+    "restart-strategy.type": "none",
     "table.exec.mini-batch.enabled": "true",
     "table.exec.mini-batch.allow-latency": "5 s",
     "table.exec.mini-batch.size": "100000",
@@ -116,7 +117,7 @@ class FlinkCdc:
         tables = api.TableEnvironment.create(api.EnvironmentSettings.newInstance().inStreamingMode().build())
         configuration = tables.getConfig()
         for key, value in FLINK_SETTINGS.items():
-            if key.startswith(("parallelism.", "pipeline.", "execution.", "table.")):
+            if key.startswith(("parallelism.", "pipeline.", "execution.", "table.", "restart-strategy.")):
                 configuration.set(key, value)
         configuration.set("taskmanager.numberOfTaskSlots", FLINK_SETTINGS["parallelism.default"])
         login = self._login
