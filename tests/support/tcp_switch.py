@@ -1,0 +1,86 @@
+"""A port that leads to one server and then to another one: what a name or a virtual address is in production."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+__all__ = ["TcpSwitch", "tcp_switch"]
+
+_PIECE = 65_536
+
+
+class TcpSwitch:
+    """Forwards connections of its port.
+
+    Args:
+        listener: takes the connections.
+        target: the port on loopback to which they lead.
+    """
+
+    def __init__(self, listener: socket.socket, target: int) -> None:
+        self._listener = listener
+        self._target = target
+        self._open: set[socket.socket] = set()
+        self._lock = threading.Lock()
+        self.port: int = listener.getsockname()[1]
+
+    def lead_to(self, target: int) -> None:
+        """Lead new connections elsewhere and end those that there are."""
+        with self._lock:
+            self._target = target
+        self.hang_up()
+
+    def hang_up(self) -> None:
+        """End all connections."""
+        with self._lock:
+            ended, self._open = self._open, set()
+        for each in ended:
+            with suppress(OSError):
+                each.shutdown(socket.SHUT_RDWR)
+
+    def serve(self) -> None:
+        """Take connections until the listener is closed."""
+        while True:
+            try:
+                taken, _ = self._listener.accept()
+            except OSError:
+                return
+            with self._lock:
+                target = self._target
+            try:
+                onward = socket.create_connection(("127.0.0.1", target))
+            except OSError:
+                taken.close()
+                continue
+            with self._lock:
+                self._open |= {taken, onward}
+            for source, sink in ((taken, onward), (onward, taken)):
+                threading.Thread(target=_pump, args=(source, sink), daemon=True).start()
+
+
+def _pump(source: socket.socket, sink: socket.socket) -> None:
+    with suppress(OSError):
+        while piece := source.recv(_PIECE):
+            sink.sendall(piece)
+    for each in (source, sink):
+        with suppress(OSError):
+            each.shutdown(socket.SHUT_RDWR)
+
+
+@contextmanager
+def tcp_switch(target: int) -> Iterator[TcpSwitch]:
+    """Open a port that leads to a port on loopback."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        switch = TcpSwitch(listener, target)
+        thread = threading.Thread(target=switch.serve, daemon=True)
+        thread.start()
+        try:
+            yield switch
+        finally:
+            with suppress(OSError):
+                listener.shutdown(socket.SHUT_RDWR)
+            switch.hang_up()
+            thread.join(10)
