@@ -16,7 +16,7 @@ from datasources.errors import SourceUnavailable
 
 pytestmark = [pytest.mark.spark, pytest.mark.kafka, pytest.mark.mysql, pytest.mark.slow]
 
-_DEADLINE_S = 280
+_DEADLINE_S = 420
 _QUICK_S = 60
 
 
