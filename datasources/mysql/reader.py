@@ -70,7 +70,7 @@ class MySqlReader:
         ranges = self._state.ranges_of_lane(lane)
         if self._is_scan or not ranges:
             return
-        settings = _settings(self._reading, self._state, split, [*self._columns.data_names])
+        settings = _settings(self._reading, self._state, split, _asked(self._reading, self._columns.data_names))
         requests = self._requests(ranges)
         marked = {(r.table, r.keys.lower) for r in ranges if r.keys.lower is None and self._is_again(r.table)}
         for table, _ in sorted(marked, key=lambda each: each[0]):
@@ -108,6 +108,12 @@ class MySqlReader:
             position=lambda _: position,
             is_unordered=True,
         )
+
+
+def _asked(reading: MySqlReading, wanted: tuple[str, ...]) -> list[str]:
+    """Return the columns to ask for: without any there would be no rows to count."""
+    readable = [name for name in reading.data.names if name not in reading.masked]
+    return [*wanted] if set(wanted) - reading.masked else [*wanted, *readable[:1]]
 
 
 def _schema_of(connection: object, table: TableName) -> TableSchema | None:
