@@ -65,6 +65,7 @@ def test_a_batch_equals_the_table(t, mysql, database):
     assert not frame.isStreaming
     found = sorted(map(tuple, frame.collect()))
     assert found == sorted(mysql.execute(f"SELECT id, v, note FROM {database}.t WHERE v < 500"))
+    assert [tuple(row) for row in t.sql("SELECT count(*) FROM t").collect()] == [(ROWS,)]
     assert [tuple(row) for row in t.sql("SELECT count(*), sum(v) FROM t").collect()] == [
         tuple(map(int, mysql.execute(f"SELECT COUNT(*), SUM(v) FROM {database}.t")[0]))
     ]
