@@ -113,7 +113,7 @@ class MySqlReader:
 def _asked(reading: MySqlReading, wanted: tuple[str, ...]) -> list[str]:
     """Return the columns to ask for: without any there would be no rows to count."""
     readable = [name for name in reading.data.names if name not in reading.masked]
-    return [*wanted] if set(wanted) - reading.masked else [*wanted, *readable[:1]]
+    return [*wanted] if set(wanted) - reading.masked else [*wanted, *(readable or reading.data.names)[:1]]
 
 
 def _schema_of(connection: object, table: TableName) -> TableSchema | None:
