@@ -48,7 +48,8 @@ unit: setup
 # What needs no server runs on all cores; tests that watch clocks of Spark and servers run one after the other.
 test: setup java  ## everything, on real servers, with fixed samples
 	$(PYTEST) -q -n auto -m "not full and not spark and not kafka and not mysql"
-	$(PYTEST) -q -m "not full and (spark or kafka or mysql)"
+	$(PYTEST) -q -n 2 -m "not full and mysql and not spark and not kafka"
+	$(PYTEST) -q -m "not full and (spark or kafka)"
 
 test-all: setup java  ## everything, exhaustive forms included
 	$(PYTEST) -q
