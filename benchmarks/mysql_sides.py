@@ -49,7 +49,7 @@ JDBC_SETTINGS: Final = {
     "sslMode": "DISABLED",
     "preferTimestampNTZ": "true",
 }
-"""Of several the fastest; with this fetch size Connector/J hands rows on as they come."""
+"""With this fetch size Connector/J hands rows on as they come."""
 
 _KEY: Final = "id"
 _MS: Final = 1_000
