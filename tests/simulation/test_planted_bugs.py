@@ -76,8 +76,8 @@ def the_record_that_stops_a_task_counts_as_read(patch: pytest.MonkeyPatch) -> No
     """Off by one: the next batch begins behind it."""
     report = split_run.SplitRun.report
 
-    def behind(self):
-        made = report(self)
+    def behind(self, *end):
+        made = report(self, *end)
         return replace(made, position=made.position + 1) if made.next_ms is not None else made
 
     patch.setattr(split_run.SplitRun, "report", behind)
@@ -87,8 +87,8 @@ def the_planned_end_is_taken_for_the_position(patch: pytest.MonkeyPatch) -> None
     """What a task left unread is lost."""
     settle = Settlement._settle_split
 
-    def at_end(self, batch, split, report):
-        return replace(settle(self, batch, split, report), start=split.end, end=split.end, known_at=split.end)
+    def at_end(self, batch, split, *found):
+        return replace(settle(self, batch, split, *found), start=split.end, end=split.end, known_at=split.end)
 
     patch.setattr(Settlement, "_settle_split", at_end)
 
