@@ -8,13 +8,12 @@ import socket
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
-from typing import Final, Self
+from typing import ClassVar, Final
 
 import pymysql
 
 from datasources.embedded.directory_cache import tell_on_stderr
-from datasources.embedded.local_server import LocalServer
+from datasources.embedded.embedded_server import EmbeddedServer
 from datasources.embedded.mysql_address import MySqlAddress
 from datasources.embedded.mysql_certificates import AUTHORITY_FILE, certificate_settings
 from datasources.embedded.mysql_config import server_options
@@ -28,14 +27,10 @@ from datasources.embedded.mysql_data import (
     run_as,
 )
 from datasources.embedded.mysql_programs import MySqlVersion
-from datasources.embedded.ports import LOOPBACK, free_ports, is_free
-from datasources.errors import EnvironmentProblem, InternalError
+from datasources.embedded.ports import LOOPBACK
 
 __all__ = ["EmbeddedMySql", "MySqlProcessOptions"]
 
-_PORT_ATTEMPTS: Final = 5
-_TAKEN: Final = "Address already in use"
-_STOP_GRACE_S: Final = 30.0
 _PROBE_S: Final = 2
 _LARGEST_SERVER_ID: Final = 2**31 - 1
 
@@ -53,7 +48,7 @@ class MySqlProcessOptions:
     tell: Callable[[str], None] = field(default=tell_on_stderr)
 
 
-class EmbeddedMySql:
+class EmbeddedMySql(EmbeddedServer):
     """A MySQL that exists as long as its ``with`` block, with a row binlog that describes itself.
 
     It listens on loopback only. ``stop`` and ``kill`` take the server away and ``start`` brings it back on the same
@@ -67,6 +62,9 @@ class EmbeddedMySql:
         options: How the process is run.
     """
 
+    kind_title: ClassVar[str] = "MySQL"
+    stop_grace_s: ClassVar[float] = 30.0
+
     def __init__(
         self,
         version: MySqlVersion = MySqlVersion.NEWEST,
@@ -74,26 +72,12 @@ class EmbeddedMySql:
         *,
         options: MySqlProcessOptions | None = None,
     ) -> None:
+        super().__init__()
         self.version = version
         self._config = dict(config or {})
         self._options = options or MySqlProcessOptions()
         self._server_id = 1 + secrets.randbelow(_LARGEST_SERVER_ID)
-        self._server: LocalServer | None = None
         self._prepared: PreparedMySql | None = None
-        self._port: int | None = None
-
-    def __enter__(self) -> Self:
-        try:
-            self.start()
-        except BaseException:
-            self.close()
-            raise
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     @property
     def administrator(self) -> MySqlAddress:
@@ -115,97 +99,31 @@ class EmbeddedMySql:
         """PEM file of the authority that signed the server's certificate, which is valid for its host."""
         return self.data_dir / AUTHORITY_FILE
 
-    @property
-    def log_path(self) -> Path:
-        """The server's log, over all its runs; it is removed on close."""
-        return self._started_server().log_path
-
-    @property
-    def data_dir(self) -> Path:
-        """The server's data directory, binlog files included; it is removed on close."""
-        return self._started_server().directory / "data"
-
-    @property
-    def pid(self) -> int | None:
-        """Process id of the newest server process."""
-        return self._started_server().pid
-
-    @property
-    def is_running(self) -> bool:
-        """Whether the server's process is there; it may be starting."""
-        return self._server is not None and self._server.is_running
-
-    def start(self) -> None:
-        """Start the server and return when it answers; do nothing if it runs.
-
-        Raises:
-            EnvironmentProblem: The program cannot be had, or the server does not come up; the message says why.
-            OptionError: A server setting cannot be used.
-        """
-        if self.is_running:
-            return
-        if self._port is None:
-            self._first_start()
-        else:
-            self._launch(self._port)
-
-    def stop(self) -> None:
-        """Stop the server in good order and keep its data; do nothing if it does not run."""
-        if self.is_running:
-            self._started_server().stop(grace_s=_STOP_GRACE_S)
-
-    def kill(self) -> None:
-        """Kill the server as a crash would (SIGKILL) and keep its data; do nothing if it does not run."""
-        if self.is_running:
-            self._started_server().kill()
-
     def close(self) -> None:
         """End the server and remove its data; it cannot be started again."""
         self.kill()  # nothing of it is kept, so nothing need be put in order
-        if self._server is not None:
-            self._server.close()
+        super().close()
 
     def reconfigure(self, config: Mapping[str, str]) -> None:
         """Change settings that the server reads when it starts: they count from the next `start` on."""
         self._config |= config
 
     def _first_start(self) -> None:
-        self._server = LocalServer(self.version.title.split()[0])
-        try:
-            self._prepared = prepare(self.version, self._server.directory, tell=self._options.tell)
-            copy_data(self._prepared.data, self.data_dir)
-            self._start_on_a_free_port()
-        except BaseException:
-            self._server.close()
-            raise
+        self._make(self.version.title.split()[0], self._prepare)
 
-    def _start_on_a_free_port(self) -> None:
-        for attempt in range(1, _PORT_ATTEMPTS + 1):
-            [port] = free_ports(1)
-            try:
-                self._launch(port)
-            except _PortTaken:
-                if attempt == _PORT_ATTEMPTS:
-                    raise
-            else:
-                self._port = port
-                return
+    def _prepare(self) -> None:
+        self._prepared = prepare(self.version, self._started_server().directory, tell=self._options.tell)
+        copy_data(self._prepared.data, self.data_dir)
+        self._start_on_free_ports(1)
 
-    def _launch(self, port: int) -> None:
-        server = self._started_server()
+    def _launch(self, ports: tuple[int, ...]) -> None:
+        [port] = ports
         command = self._command(port)
-        if not is_free(port):
-            raise _PortTaken(f"MySQL cannot start: another process listens on its port {port} of {LOOPBACK}")
-        for leftover in server.directory.glob("mysql.sock*"):  # of a killed run; its process id may be another's now
-            leftover.unlink()
-        server.start(command, {**os.environ, **self._is_prepared().program.environment})
-        try:
-            server.wait_until(lambda: _answers(port), deadline_s=self._options.start_deadline_s)
-        except EnvironmentProblem as problem:
-            # Between our look and the server's bind another process may have taken the port.
-            if _TAKEN in server.log_of_run():
-                raise _PortTaken(problem.message) from problem
-            raise
+        self._require_free(ports)
+        for leftover in self._started_server().directory.glob("mysql.sock*"):
+            leftover.unlink()  # of a killed run; its process id may be another's now
+        environment = {**os.environ, **self._is_prepared().program.environment}
+        self._run(command, lambda: _answers(port), deadline_s=self._options.start_deadline_s, environment=environment)
 
     def _command(self, port: int) -> list[str]:
         program, directory = self._is_prepared().program, self._started_server().directory
@@ -214,26 +132,14 @@ class EmbeddedMySql:
         return [*program.command, "--no-defaults", *run_as(), *(f"--{k}={v}" for k, v in files.items()), *own]
 
     def _address(self, user: str) -> MySqlAddress:
-        if self._port is None:
-            raise InternalError(_NOT_STARTED)
-        return MySqlAddress(host=LOOPBACK, port=self._port, user=user, password=PASSWORD)
-
-    def _started_server(self) -> LocalServer:
-        if self._server is None:
-            raise InternalError(_NOT_STARTED)
-        return self._server
+        if not self._ports:
+            raise self._not_started()
+        return MySqlAddress(host=LOOPBACK, port=self._ports[0], user=user, password=PASSWORD)
 
     def _is_prepared(self) -> PreparedMySql:
         if self._prepared is None:
-            raise InternalError(_NOT_STARTED)
+            raise self._not_started()
         return self._prepared
-
-
-_NOT_STARTED: Final = "the embedded MySQL was not started yet: use it in a with block or call start() first"
-
-
-class _PortTaken(EnvironmentProblem):
-    """Another process has the port; another one will do at the first start."""
 
 
 def _answers(port: int) -> bool:

@@ -16,7 +16,7 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
-from datasources.embedded import EmbeddedKafka, KafkaProcessOptions
+from datasources.embedded import EmbeddedKafka, KafkaProcessOptions, embedded_server
 from datasources.embedded import kafka as kafka_module
 from datasources.errors import EnvironmentProblem, InternalError
 from tests.support.kafka_server import KafkaServer, OwnKafka
@@ -175,10 +175,10 @@ def test_a_port_that_is_taken_in_between_is_replaced_at_the_first_start(monkeypa
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen()
-        taken, free = listener.getsockname()[1], kafka_module.free_ports(3)
+        taken, free = listener.getsockname()[1], embedded_server.free_ports(3)
         offers = iter([(taken, free[0]), (free[1], free[2])])
-        monkeypatch.setattr(kafka_module, "free_ports", lambda _count: next(offers))
-        monkeypatch.setattr(kafka_module, "is_free", lambda _port: True)
+        monkeypatch.setattr(embedded_server, "free_ports", lambda _count: next(offers))
+        monkeypatch.setattr(embedded_server, "is_free", lambda _port: True)
         with EmbeddedKafka() as kafka:
             assert kafka.bootstrap_servers == f"127.0.0.1:{free[1]}"
 
