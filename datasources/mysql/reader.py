@@ -136,4 +136,5 @@ def _settings(reading: MySqlReading, state: MySqlState, split: SplitId, columns:
         reader_id=reader_id(state.reader, split, reading.server_ids),
         max_rows_per_second=None if limit is None else limit / max(1, busy),
         masked=reading.masked,
+        skipped=reading.skipped,
     )

@@ -53,6 +53,17 @@ def test_a_commit_that_is_in_the_binlog_and_not_yet_visible_is_read(mysql: MySql
         assert read(settings, BinlogPosition(*mark), request) == [(1,)]
 
 
+def test_a_transaction_that_is_passed_over_keeps_no_range_from_being_read(mysql: MySqlServer, database: str):
+    mark = position(mysql)
+    mysql.execute("SET binlog_format = 'STATEMENT'", f"UPDATE {database}.t SET v = 11 WHERE id = 1")
+    mysql.execute(f"UPDATE {database}.t SET v = 21 WHERE id = 2")
+    request = whole(schema_of(mysql, database))
+    with pytest.raises(RecordError, match=rf"'scan.skip-transactions' = '{mark}'"):
+        read(reader_settings(mysql, "id", "v"), mark, request)
+    settings = reader_settings(mysql, "id", "v", skipped=frozenset({mark}))
+    assert read(settings, mark, request) == [(1, 11), (2, 20), (3, 30)]
+
+
 def test_without_gtids_a_snapshot_needs_a_short_lock_that_must_be_allowed(own_mysql: OpenMySql):
     server = own_mysql(MySqlVersion.V8_0, gtid_mode="OFF", enforce_gtid_consistency="OFF")
     name = server.create_database()

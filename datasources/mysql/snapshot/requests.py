@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from datasources.errors import SchemaError
 from datasources.mysql.binlog.opening import ReaderId
+from datasources.mysql.binlog.positions import BinlogPosition
 from datasources.mysql.connection import ConnectionSettings
 from datasources.mysql.options import NoKeyPolicy, SnapshotLocking
 from datasources.mysql.snapshot.bounds_range import KeyRange
@@ -47,6 +48,7 @@ class SnapshotSettings:
         max_rows_per_second: Rows that are read per second, at most.
         masked: Columns that are never read: NULL in the result. Key columns are read, and not handed on.
         select_timeout_ms: How long the server may work on one range.
+        skipped: Where transactions begin that are passed over when rows are taken back: what they did stays done.
     """
 
     connection: ConnectionSettings
@@ -58,6 +60,7 @@ class SnapshotSettings:
     max_rows_per_second: float | None = None
     masked: frozenset[str] = frozenset()
     select_timeout_ms: int = _LONGEST_SELECT_MS
+    skipped: frozenset[BinlogPosition] = frozenset()
 
 
 class Selection:

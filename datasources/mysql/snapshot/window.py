@@ -77,7 +77,10 @@ class Window:
         for chunk in chunks:
             by_table.setdefault(chunk.table, []).append(chunk)
         captures = {name: self._capture(its[0]) for name, its in by_table.items()}
-        opener = reader_opener(self._settings.connection, lambda *name: captures.get(name), self._settings.reader_id)
+        settings = self._settings
+        opener = reader_opener(
+            settings.connection, lambda *name: captures.get(name), settings.reader_id, skipped=settings.skipped
+        )
         changes = CommittedChanges(opener, start=self._mark, stop=StopRule(to=end), prepared=self._prepared)
         with closing(changes):
             for change in changes:
