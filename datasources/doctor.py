@@ -24,6 +24,7 @@ from rich.table import Table
 from rich.text import Text
 
 from datasources.errors import TidemarkError
+from datasources.native import native
 
 __all__ = ["Check", "Status", "check_broker", "check_findings", "examine", "has_problem", "render"]
 
@@ -75,7 +76,8 @@ def examine() -> list[Check]:
     """Run all checks that start nothing and ask nobody."""
     checks = [check_python(sys.version_info[:3]), check_java()]
     checks += [check_package(name, required_bounds(name)) for name in _SHOWN_PACKAGES]
-    checks += [check_pandas(_version("pandas")), check_librdkafka(), check_executor_python(os.environ)]
+    checks += [check_pandas(_version("pandas")), check_librdkafka(), check_native(is_loaded=native() is not None)]
+    checks += [check_executor_python(os.environ)]
     checks += [*(check_own_package(name) for name in _OWN_PACKAGES), check_cache()]
     return [*checks, *check_embedded_mysql()]
 
@@ -146,6 +148,18 @@ def check_librdkafka() -> Check:
         fix = f"confluent-kafka cannot be imported ({error}): pip install --force-reinstall confluent-kafka"
         return Check(name="librdkafka", found="not usable", status=Status.PROBLEM, fix=fix)
     return Check(name="librdkafka", found=str(confluent_kafka.libversion()[0]))
+
+
+def check_native(*, is_loaded: bool) -> Check:
+    """Show whether the C library was built, without which reading MySQL takes more CPU."""
+    name = "C library"
+    if is_loaded:
+        return Check(name=name, found="built")
+    fix = (
+        "without it MySQL is read by Python alone, which takes more CPU: unset TIDEMARK_NATIVE; install a C compiler, "
+        "then pip install --force-reinstall --no-binary tidemark tidemark"
+    )
+    return Check(name=name, found="not built, or switched off", status=Status.WARNING, fix=fix)
 
 
 def check_executor_python(environment: Mapping[str, str]) -> Check:

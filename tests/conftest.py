@@ -12,6 +12,7 @@ import pytest
 
 from datasources.embedded import EmbeddedMySql, MySqlVersion
 from datasources.errors import EnvironmentProblem
+from datasources.native import native
 from tests.support.guard import FIXTURE_MARKERS, StartGuard
 from tests.support.kafka_server import KafkaServer, OwnKafka
 from tests.support.mysql_server import MySqlServer, MySqlServers, OpenMySql, OwnMySql
@@ -139,3 +140,13 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     missing = Counter(reason.removeprefix("Skipped: ") for reason in reasons if NOT_RUN in reason)
     for reason, count in sorted(missing.items()):
         terminalreporter.write_line(f"{reason} ({count} test{'s' if count > 1 else ''})", yellow=True)
+
+
+@pytest.fixture(params=["native", "python"])
+def both_ways(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Run a test with the C library and without; where it was not built, the first of these is one without it too."""
+    native.cache_clear()
+    if request.param == "python":
+        monkeypatch.setenv("TIDEMARK_NATIVE", "off")
+    yield
+    native.cache_clear()

@@ -20,6 +20,7 @@ from pymysql.connections import Connection
 from datasources.errors import SourceUnavailable
 from datasources.mysql.packet_walk import HEADER_BYTES, LENGTH_MASK, find_packets
 from datasources.mysql.types.cells import PADDING, Bytes, Int64s
+from datasources.native import native
 
 __all__ = ["PacketStream"]
 
@@ -85,6 +86,15 @@ class PacketStream:
 
     def _whole_packets(self) -> tuple[Int64s, Int64s]:
         """Note where the events of complete packets begin and end."""
+        if (library := native()) is not None:
+            edges = library.packets(self.data, self._begin, self._end)
+            if len(edges) > 1:
+                self._begin = int(edges[-1])
+                return edges[:-1] + HEADER_BYTES, edges[1:]
+        return self._walked()
+
+    def _walked(self) -> tuple[Int64s, Int64s]:
+        """Do the same in Python; joins what is in more than one packet."""
         unpack, view = _HEADER.unpack_from, self.data.data
         end = self._end
         last = end - HEADER_BYTES

@@ -15,7 +15,7 @@ from datasources.mysql.types import ZeroDates
 from tests.support.mysql_binlog import everything, images, position, read_changes, reader_at, rows_of
 from tests.support.mysql_server import MySqlServer, every_mysql, every_server
 
-pytestmark = pytest.mark.mysql
+pytestmark = [pytest.mark.mysql, pytest.mark.usefixtures("both_ways")]
 
 
 @contextmanager

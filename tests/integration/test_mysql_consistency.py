@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.support.mysql_consistency.killed import JobProcess
+from tests.support.mysql_consistency.killed import CLUSTER, LOCAL, JobProcess
 from tests.support.mysql_consistency.recording import Recording
 from tests.support.mysql_consistency.replay import read_in_a_fresh_process
 from tests.support.mysql_consistency.scene import Scene
@@ -32,11 +32,12 @@ class Run:
         scene: the tables.
         recording: what the query leaves.
         chance: decides when and what is killed.
+        master: where the query runs.
     """
 
-    def __init__(self, scene: Scene, recording: Recording, chance: random.Random) -> None:
+    def __init__(self, scene: Scene, recording: Recording, chance: random.Random, master: str) -> None:
         self.scene, self.recording, self.chance = scene, recording, chance
-        self.job = JobProcess(recording, scene.options)
+        self.job = JobProcess(recording, scene.options, master)
 
     def wait(self, what: str, holds: Callable[[], bool]) -> None:
         self.job.wait_until(what, holds)
@@ -55,14 +56,16 @@ class Run:
         return lambda: self.recording.committed() >= goal
 
     def kill(self) -> None:
-        """Kill the driver or the planner; before, one of the workers."""
+        """Kill the driver or the planner; before, one of the workers, and an executor where there are some."""
         self.job.kill_worker(self.chance)
+        if self.job.kill_executor(self.chance):
+            threading.Event().wait(2 * self.chance.random())
         self.chance.choice((self.job.kill_driver, self.job.kill_driver, self.job.kill_runner))()
 
 
-def run_with_kills(scene: Scene, recording: Recording, seed: int, kills: int) -> list[str]:
+def run_with_kills(scene: Scene, recording: Recording, seed: int, kills: int, master: str) -> list[str]:
     """Run the query to its end, killed at each boundary of phases and in between; return what was killed."""
-    run = Run(scene, recording, random.Random(seed))
+    run = Run(scene, recording, random.Random(seed), master)
     server, further = scene.server, kills - 4
     with Writers(server, scene.database, seed=seed, pause_s=0.15) as writers, run.job as job:
         job.wait_until("first batch", lambda: recording.planned() > 0)
@@ -89,18 +92,21 @@ def run_with_kills(scene: Scene, recording: Recording, seed: int, kills: int) ->
         return job.kills
 
 
-def check(mysql: MySqlServer, recording: Recording, *, kills: int, again: int, changes: int) -> None:
+def check(
+    mysql: MySqlServer, recording: Recording, *, kills: int, again: int, changes: int, master: str = LOCAL
+) -> None:
     seed = random.randrange(10**6)
     scene = Scene.open(mysql, seed=seed)
     recording.create()
     with mysql.settings(binlog_group_commit_sync_delay=0):
-        killed = run_with_kills(scene, recording, seed, kills)
+        killed = run_with_kills(scene, recording, seed, kills, master)
         checked = scene.check(recording)
     assert not checked.faults, (seed, killed, checked.faults[:5])
     assert checked.sweeps >= 5, checked
     assert checked.batches - checked.sweeps > AFTER_SWEEP, checked
     assert checked.changes > 100, checked
     assert len(killed) >= kills, killed
+    assert ("executor" in killed) == (master == CLUSTER), killed
     read_in_a_fresh_process(scene, recording, again=again, changes=changes, seed=seed)
 
 
@@ -114,4 +120,4 @@ def test_the_changelog_is_exact_while_the_query_is_killed(mysql, tmp_path):
 @every_mysql
 @pytest.mark.timeout(2_400)
 def test_the_changelog_is_exact_while_the_query_is_killed_twenty_times(mysql, tmp_path):
-    check(mysql, Recording(tmp_path / "run"), kills=20, again=50, changes=10_000)
+    check(mysql, Recording(tmp_path / "run"), kills=20, again=50, changes=10_000, master=CLUSTER)

@@ -19,7 +19,7 @@ from datasources.mysql.types import ColumnType, Kind
 from tests.support.mysql_chunks import reader_settings
 from tests.support.mysql_server import MySqlServer, every_server
 
-pytestmark = pytest.mark.mysql
+pytestmark = [pytest.mark.mysql, pytest.mark.usefixtures("both_ways")]
 
 INT = ColumnType(kind=Kind.INTEGER, width=8)
 BYTES = ColumnType(kind=Kind.BINARY)

@@ -10,11 +10,10 @@ import pytest
 from datasources.errors import TidemarkError
 from datasources.sql import TableEnvironment
 from tests.support.mysql_server import MySqlServer
+from tests.support.mysql_sql import ROWS, make_table, mysql_table
 from tests.support.scripted_stream import TINY_QUERIES, running, settings
 
 pytestmark = [pytest.mark.spark, pytest.mark.mysql, pytest.mark.slow]
-
-ROWS = 30
 
 
 @pytest.fixture(autouse=True)
@@ -31,31 +30,7 @@ def t(spark: Any) -> TableEnvironment:
 @pytest.fixture
 def database(mysql: MySqlServer) -> str:
     """A database with a table of 30 rows."""
-    name = mysql.create_database("sql")
-    rows = ", ".join(f"({n}, {n * n}, 'secret {n}')" for n in range(1, ROWS + 1))
-    mysql.execute(
-        f"CREATE TABLE {name}.t (id INT PRIMARY KEY, v INT, note VARCHAR(20))", f"INSERT INTO {name}.t VALUES {rows}"
-    )
-    return name
-
-
-def mysql_table(server: MySqlServer, database: str, columns: str, /, **changes: str) -> str:
-    """Return CREATE TABLE t; `a__b_c` in an option's name stands for `a.b-c`."""
-    login = server.reader
-    given = {
-        "connector": "mysql-cdc",
-        "hostname": login.host,
-        "port": str(login.port),
-        "username": login.user,
-        "password": login.password,
-        "database_name": database,
-        "table_name": "t",
-        "scan__incremental__snapshot__chunk__size": "5",
-        "scan__snapshot__parallelism": "2",
-        **changes,
-    }
-    listed = ", ".join(f"'{key.replace('__', '.').replace('_', '-')}' = '{value}'" for key, value in given.items())
-    return f"CREATE TABLE t ({columns}) WITH ({listed})"
+    return make_table(mysql)
 
 
 def test_a_batch_equals_the_table(t, mysql, database):

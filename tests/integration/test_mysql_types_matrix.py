@@ -13,7 +13,7 @@ from tests.support.mysql_binlog import everything, position, read_changes, rows_
 from tests.support.mysql_server import MySqlServer, every_server
 from tests.support.mysql_types_matrix import CASES, TypeCase
 
-pytestmark = pytest.mark.mysql
+pytestmark = [pytest.mark.mysql, pytest.mark.usefixtures("both_ways")]
 
 _COLUMNS = 12
 """Columns of a table: several types side by side, with more than one byte of NULL flags."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager
@@ -144,8 +145,8 @@ class Running:
 
     def wait_for(self, holds: Callable[[Running], bool], *, deadline_s: float = DEADLINE_S) -> None:
         """Wait until something that takes time, such as an idle timeout, has had its effect."""
-        pause = threading.Event()
-        for _ in range(int(deadline_s / _POLL_S)):
+        pause, ends_at = threading.Event(), time.monotonic() + deadline_s
+        while time.monotonic() < ends_at:  # a look may take seconds: Spark's progress comes item by item
             self._note()
             if holds(self):
                 return

@@ -32,6 +32,13 @@ def test_this_environment_has_no_problem_once_executors_use_its_python(monkeypat
     }
 
 
+def test_a_c_library_that_is_not_there_is_a_warning_with_the_way_to_it():
+    assert doctor.check_native(is_loaded=True).status is Status.OK
+    check = doctor.check_native(is_loaded=False)
+    assert check.status is Status.WARNING
+    assert "C compiler" in check.fix
+
+
 @pytest.mark.parametrize(("version", "status"), [((3, 10, 9), Status.PROBLEM), ((3, 11, 0), Status.OK)])
 def test_python_must_be_new_enough(version, status):
     assert doctor.check_python(version).status is status

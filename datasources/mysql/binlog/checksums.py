@@ -18,7 +18,8 @@ from datasources.mysql.binlog.blocks import EventBlock
 from datasources.mysql.binlog.event_types import COMPRESSED_ROWS, GTIDS, ROWS, EventType
 from datasources.mysql.binlog.faults import naming
 from datasources.mysql.binlog.positions import BinlogPosition
-from datasources.mysql.types.cells import read_little
+from datasources.mysql.types.cells import Bytes, Int64s, read_little
+from datasources.native import native
 
 __all__ = ["check_events", "checked_pieces"]
 
@@ -87,13 +88,20 @@ def check_events(events: EventBlock, near: BinlogPosition) -> None:
     Raises:
         RecordError: one is wrong.
     """
-    view, crc32 = events.data.data, zlib.crc32
     checked = _IS_CHECKED[events.types]
-    starts, ends = events.starts[checked], events.ends[checked] - _CHECKSUM_BYTES
-    found = [crc32(view[start:end]) for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
-    wrong = np.flatnonzero(read_little(events.data, ends, _CHECKSUM_BYTES) != np.array(found, np.uint64))
-    if len(wrong):
+    wrong = _first_wrong(events.data, events.starts[checked], events.ends[checked] - _CHECKSUM_BYTES)
+    if wrong is not None:
         raise RecordError(
-            f"an event of type {int(events.types[checked][wrong[0]])} at or behind {near} does not match its checksum: "
+            f"an event of type {int(events.types[checked][wrong])} at or behind {near} does not match its checksum: "
             f"the server's file or the way from there is damaged. Compare with mysqlbinlog --verify-binlog-checksum."
         )
+
+
+def _first_wrong(data: Bytes, starts: Int64s, ends: Int64s) -> int | None:
+    """Return the index of the first stretch whose checksum, which is behind it, is wrong; None = all are right."""
+    if (library := native()) is not None:
+        return library.first_wrong_crc32(data, starts, ends)
+    view, crc32 = data.data, zlib.crc32
+    found = [crc32(view[start:end]) for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
+    wrong = np.flatnonzero(read_little(data, ends, _CHECKSUM_BYTES) != np.array(found, np.uint64))
+    return int(wrong[0]) if len(wrong) else None

@@ -25,6 +25,7 @@ from datasources.mysql.packet_stream import PacketStream
 from datasources.mysql.types import ColumnType, ZeroDates, result_column
 from datasources.mysql.types.cells import Bytes, Cells, Int64s, Mask, read_little
 from datasources.mysql.types.result import FIXED_BYTES, TIMES, WireType
+from datasources.native import NativeLibrary, native
 
 __all__ = ["ResultColumn", "read_rows"]
 
@@ -164,18 +165,59 @@ class _Result:
                 return
 
     def _batch(self, starts: Int64s, ends: Int64s) -> pa.RecordBatch:
-        data, arrays = self._stream.data, []
-        bitmap_bytes = (len(self._columns) + _FIRST_NULL_BIT + 7) // 8
-        at = starts + 1 + bitmap_bytes
-        for place, (column, wire) in enumerate(zip(self._columns, self._wires, strict=True)):
-            byte, bit = divmod(place + _FIRST_NULL_BIT, 8)
-            is_null = data[starts + 1 + byte] >> bit & 1 == 1
-            cells, at = _cells(data, at, wire, is_null if is_null.any() else None, column.label)
-            arrays.append(result_column(column.type, wire, cells, zero_dates=self._zero_dates))
-        if bool((at != ends).any()):
+        found = self._found(starts, ends)
+        if found is None:
             labels = ", ".join(each.label for each in self._columns)
             raise RecordError(f"the server returned rows of another form than {labels} have.")
+        arrays = [
+            result_column(column.type, wire, cells, zero_dates=self._zero_dates)
+            for column, wire, cells in zip(self._columns, self._wires, found, strict=True)
+        ]
         return pa.RecordBatch.from_arrays(arrays, names=[column.name for column in self._columns])
+
+    def _found(self, starts: Int64s, ends: Int64s) -> list[Cells] | None:
+        """Return where each column's values are; None if rows are of another form."""
+        labels = [column.label for column in self._columns]
+        if (library := native()) is not None:
+            return _native_cells(library, self._stream.data, (starts, ends), self._wires, labels)
+        return _numpy_cells(self._stream.data, (starts, ends), self._wires, labels)
+
+
+def _native_cells(
+    library: NativeLibrary, data: Bytes, rows: tuple[Int64s, Int64s], wires: Sequence[int], labels: Sequence[str]
+) -> list[Cells] | None:
+    widths = np.array([_width(wire) for wire in wires], np.int64)
+    found = library.cells(data, *rows, widths)
+    if found is None:
+        return None
+    return [
+        Cells(
+            data=data,
+            at=at,
+            lengths=None if width else lengths,
+            is_null=is_null if is_null.any() else None,
+            name=label,
+        )
+        for at, lengths, is_null, width, label in zip(*found, widths.tolist(), labels, strict=True)
+    ]
+
+
+def _numpy_cells(
+    data: Bytes, rows: tuple[Int64s, Int64s], wires: Sequence[int], labels: Sequence[str]
+) -> list[Cells] | None:
+    starts, ends = rows
+    at, found = starts + 1 + (len(wires) + _FIRST_NULL_BIT + 7) // 8, []
+    for place, (wire, label) in enumerate(zip(wires, labels, strict=True)):
+        byte, bit = divmod(place + _FIRST_NULL_BIT, 8)
+        is_null = data[starts + 1 + byte] >> bit & 1 == 1
+        cells, at = _cells(data, at, wire, is_null if is_null.any() else None, label)
+        found.append(cells)
+    return None if bool((at != ends).any()) else found
+
+
+def _width(wire: int) -> int:
+    """Return the bytes of a value; 0 = its length is before it."""
+    return FIXED_BYTES[WireType(wire)] if wire in FIXED_BYTES else 0
 
 
 def _rows(data: Bytes, starts: Int64s, ends: Int64s) -> tuple[Int64s, Int64s, bytes | None]:
@@ -190,8 +232,7 @@ def _rows(data: Bytes, starts: Int64s, ends: Int64s) -> tuple[Int64s, Int64s, by
 
 def _cells(data: Bytes, at: Int64s, wire: int, is_null: Mask | None, label: str) -> tuple[Cells, Int64s]:
     """Return one column's values, and where the next column's begin."""
-    if wire in FIXED_BYTES:
-        width = FIXED_BYTES[WireType(wire)]
+    if width := _width(wire):
         behind = at + width if is_null is None else at + np.where(is_null, 0, width)
         return Cells(data=data, at=at, lengths=None, is_null=is_null, name=label), behind
     first = data[at]

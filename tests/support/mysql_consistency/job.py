@@ -2,7 +2,7 @@
 
 python -m tests.support.mysql_consistency.job SETTINGS
 
-SETTINGS is a JSON file: `directory` of the recording and `options` of the source. The file `stop` in the directory ends
+SETTINGS is a JSON file: `directory` of the recording, `options` of the source and Spark's `master`. The file `stop` in the directory ends
 the query when it has read everything.
 """
 
@@ -21,9 +21,9 @@ from datasources.mysql.data_source import MySqlDataSource
 from tests.support.mysql_consistency.recording import Recording, store_attempt
 
 SETTINGS = {
-    "spark.master": "local[2,4]",  # a task whose Python worker is killed is tried again
     "spark.app.name": "tidemark-mysql-consistency",
     "spark.driver.memory": "768m",
+    "spark.executor.memory": "768m",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
@@ -37,10 +37,10 @@ SETTINGS = {
 }
 
 
-def main(directory: Path, options: dict[str, str]) -> None:
+def main(directory: Path, options: dict[str, str], master: str) -> None:
     """Run the query until it is told to stop."""
     recording = Recording(directory)
-    builder = SparkSession.builder
+    builder = SparkSession.builder.master(master)
     for key, value in {**SETTINGS, "spark.local.dir": str(directory / "scratch")}.items():
         builder = builder.config(key, value)
     spark = builder.getOrCreate()
@@ -65,4 +65,4 @@ def main(directory: Path, options: dict[str, str]) -> None:
 if __name__ == "__main__":
     given = json.loads(Path(sys.argv[1]).read_text())
     threading.current_thread().name = "query"
-    main(Path(given["directory"]), given["options"])
+    main(Path(given["directory"]), given["options"], given["master"])

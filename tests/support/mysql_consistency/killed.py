@@ -16,14 +16,22 @@ from typing import Any, Final, Self
 
 import psutil
 
+from tests.support.installed import spark_home
 from tests.support.mysql_consistency.recording import Recording
 
-__all__ = ["JobProcess"]
+__all__ = ["CLUSTER", "LOCAL", "JobProcess"]
+
+LOCAL: Final = "local[2,4]"
+"""A task whose Python worker is killed is tried again."""
+
+CLUSTER: Final = "local-cluster[2,1,768]"
+"""Two executors, each a process of its own."""
 
 ROOT: Final = Path(__file__).parents[3]
 _POLL_S: Final = 0.02
 _DEADLINE_S: Final = 240.0
 _RUNNER: Final = "python_streaming_source_runner"
+_EXECUTOR: Final = "CoarseGrainedExecutorBackend"
 
 
 class JobProcess:
@@ -35,13 +43,18 @@ class JobProcess:
     Args:
         recording: where it writes.
         options: of the source.
+        master: where Spark runs: in the process itself, or in executors that are processes of their own.
     """
 
-    def __init__(self, recording: Recording, options: dict[str, str]) -> None:
+    def __init__(self, recording: Recording, options: dict[str, str], master: str = LOCAL) -> None:
         self.kills: list[str] = []
         self._recording = recording
         self._settings = recording.directory / "settings.json"
-        self._settings.write_text(json.dumps({"directory": str(recording.directory), "options": options}))
+        given = {"directory": str(recording.directory), "options": options, "master": master}
+        self._settings.write_text(json.dumps(given))
+        self._environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "PYSPARK_DRIVER_PYTHON": sys.executable}
+        if master != LOCAL:
+            self._environment["SPARK_HOME"] = str(spark_home(recording.directory / "spark-home"))
         self._log = recording.directory / "log"
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -90,6 +103,16 @@ class JobProcess:
             chance.choice(workers).kill()
         return True
 
+    def kill_executor(self, chance: random.Random) -> bool:
+        """Kill one executor with its Python workers; Spark starts another; return whether there was one."""
+        executors = self._children(_EXECUTOR)
+        if not executors:
+            return False
+        self.kills.append("executor")
+        with contextlib.suppress(psutil.NoSuchProcess):
+            chance.choice(executors).kill()
+        return True
+
     def finish(self) -> None:
         """Let the query read what there is and end."""
         (self._recording.directory / "stop").touch()
@@ -102,10 +125,9 @@ class JobProcess:
 
     def _start(self) -> None:
         command = [sys.executable, "-m", "tests.support.mysql_consistency.job", str(self._settings)]
-        environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "PYSPARK_DRIVER_PYTHON": sys.executable}
         with self._log.open("ab") as log:
             self._process = subprocess.Popen(
-                command, cwd=ROOT, env=environment, stdout=log, stderr=log, start_new_session=True
+                command, cwd=ROOT, env=self._environment, stdout=log, stderr=log, start_new_session=True
             )
 
     def _kill_all(self) -> None:

@@ -1,0 +1,103 @@
+"""The C library beside this file, if it was built: `native.c` says what each function does.
+
+It is plain C that knows no Python, so one build serves every version of Python. Where there was no compiler when the
+package was built, or TIDEMARK_NATIVE is `off`, there is none, and whoever would use it goes the way that numpy has.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import logging
+import os
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["NativeLibrary", "native"]
+
+_logger: Final = logging.getLogger(__name__)
+_PATH: Final = Path(__file__).with_name("_native.so")
+_VARIABLE: Final = "TIDEMARK_NATIVE"
+_LEAST_PACKET_BYTES: Final = 4
+
+Bytes = npt.NDArray[np.uint8]
+Int64s = npt.NDArray[np.int64]
+
+
+class NativeLibrary:
+    """The functions of `native.c` on numpy arrays, which must be contiguous.
+
+    Args:
+        path: The library.
+    """
+
+    def __init__(self, path: Path) -> None:
+        library = ctypes.CDLL(str(path))
+        self._packets = _function(library, "tidemark_packets", "piipi")
+        self._cells = _function(library, "tidemark_cells", "pppiipppp")
+        self._crc32 = _function(library, "tidemark_crc32", "pppi")
+        library.tidemark_prepare()
+
+    def packets(self, data: Bytes, begin: int, end: int) -> Int64s:
+        """Return where the whole packets between two places begin, and where the next one does.
+
+        It stops before a packet that is not whole, and before one that the next one continues.
+        """
+        room = (end - begin) // _LEAST_PACKET_BYTES + 1
+        begins = np.empty(room, np.int64)
+        count = self._packets(_at(data), begin, end, _at(begins), room)
+        return begins[: count + 1]
+
+    def cells(
+        self, data: Bytes, begins: Int64s, ends: Int64s, widths: Int64s
+    ) -> tuple[Int64s, Int64s, npt.NDArray[np.bool_]] | None:
+        """Return where the values of binary result rows are; None if a row is of another form.
+
+        Args:
+            data: The buffer.
+            begins: Where each row's packet begins.
+            ends: Where it ends.
+            widths: Bytes of each column's values; 0 = each has its length before it.
+
+        Returns:
+            Per column and row: where the value is, how long it is, whether it is NULL.
+        """
+        rows, columns = len(begins), len(widths)
+        begins, ends = np.ascontiguousarray(begins), np.ascontiguousarray(ends)
+        at, lengths = np.empty((columns, rows), np.int64), np.empty((columns, rows), np.int64)
+        nulls = np.empty((columns, rows), np.uint8)
+        arrays = _at(data), _at(begins), _at(ends), rows, columns, _at(widths), _at(at), _at(lengths), _at(nulls)
+        return None if self._cells(*arrays) != rows else (at, lengths, nulls.view(np.bool_))
+
+    def first_wrong_crc32(self, data: Bytes, begins: Int64s, ends: Int64s) -> int | None:
+        """Return the index of the first stretch that has not its CRC32 in the four bytes behind it; None = all have."""
+        begins, ends = np.ascontiguousarray(begins), np.ascontiguousarray(ends)
+        found = self._crc32(_at(data), _at(begins), _at(ends), len(begins))
+        return None if found == len(begins) else int(found)
+
+
+@cache
+def native() -> NativeLibrary | None:
+    """Return the library; None if it was not built here, or is switched off."""
+    if os.environ.get(_VARIABLE) == "off":
+        return None
+    try:
+        return NativeLibrary(_PATH)
+    except OSError as error:
+        _logger.info("native_library found=false reason=%r", str(error))
+        return None
+
+
+def _function(library: ctypes.CDLL, name: str, kinds: str) -> Any:
+    function = getattr(library, name)
+    function.argtypes = [ctypes.c_void_p if kind == "p" else ctypes.c_int64 for kind in kinds]
+    function.restype = ctypes.c_int64
+    return function
+
+
+def _at(array: npt.NDArray[Any]) -> int:
+    """Return an array's address."""
+    return int(array.__array_interface__["data"][0])
