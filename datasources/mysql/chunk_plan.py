@@ -11,14 +11,14 @@ import logging
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from datasources.errors import TidemarkError
 from datasources.mysql.snapshot.bounds_plan import BoundsRequest, next_bounds
 from datasources.mysql.snapshot.bounds_range import Bound
 from datasources.mysql.sweep import PlannedTable, Sweep, TableName
-from datasources.mysql.tables import TableSchema, read_schemas
+from datasources.mysql.tables import TableSchema, read_schemas, table_sizes
 
 __all__ = ["BatchChunks", "ChunkPlanner"]
 
@@ -65,7 +65,7 @@ class ChunkPlanner:
     def first(self, only: tuple[TableName, ...] | None = None) -> Sweep | None:
         """Return a sweep that stands before its first table; None if there is no table."""
         with closing(self._connect("looking for tables")) as connection:
-            names = [(s.database, s.table) for s in read_schemas(connection, self._captured)]
+            names = [*table_sizes(connection, self._captured)]
         wanted = [name for name in names if only is None or name in only]
         return Sweep(table=wanted[0], only=only) if wanted else None
 
@@ -139,9 +139,7 @@ def _again(planned: PlannedTable, sweep: Sweep) -> PlannedTable:
     """A sweep of named tables reads them again: what was read of them before is void."""
     if sweep.only is None:
         return planned
-    return PlannedTable(
-        table=planned.table, lower=planned.lower, bounds=planned.bounds, is_open=planned.is_open, is_again=True
-    )
+    return replace(planned, is_again=True)
 
 
 def _name(schema: TableSchema) -> TableName:

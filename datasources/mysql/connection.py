@@ -17,6 +17,7 @@ import pymysql
 
 from datasources.errors import OptionError, SourceUnavailable
 from datasources.mysql.connection_errors import explain, is_unreachable, lacks_tls
+from datasources.mysql.connection_server import parse_version
 from datasources.mysql.connection_tls import TlsMode, TlsSettings, tls_context
 from datasources.mysql.options import MySqlConnectionOptions
 
@@ -133,8 +134,8 @@ def _require_server(settings: ConnectionSettings, connection: Any, cursor: Any) 
     """Raise if another server took the place of the one whose files and positions are meant."""
     if settings.server is None:
         return
-    is_mariadb = "mariadb" in connection.get_server_info().lower()
-    cursor.execute("SELECT CONCAT('mariadb-', @@server_id)" if is_mariadb else "SELECT @@server_uuid")
+    version = parse_version(connection.get_server_info())
+    cursor.execute(f"SELECT {version.name_expression}")
     found = cursor.fetchone()[0]
     if found != settings.server:
         raise SourceUnavailable(

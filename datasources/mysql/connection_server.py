@@ -62,6 +62,11 @@ class ServerVersion:
         return GtidKind.DOMAIN if self.is_mariadb else GtidKind.UUID_SET
 
     @property
+    def name_expression(self) -> str:
+        """Selects the server's name: MySQL's UUID; MariaDB has none, so ``mariadb-`` and its server_id."""
+        return "CONCAT('mariadb-', @@GLOBAL.server_id)" if self.is_mariadb else "@@GLOBAL.server_uuid"
+
+    @property
     def status_statement(self) -> str:
         """Gives the end of the binlog: file, position, two filters, and on MySQL the executed GTIDs."""
         if self.is_mariadb:

@@ -162,8 +162,8 @@ class MySqlEnumerator:
         return self._local[1]
 
     def settle(self, state: State, ranges: Mapping[SplitId, RangeFacts]) -> SettledState:
-        """Return the state after a batch; what was passed quietly since counts too."""
-        batch = MySqlState.from_json(self.localize(state))
+        """Return the state after a batch, which is one of the server that answers now (`localize`)."""
+        batch = MySqlState.from_json(state)
         found = ranges.get(BINLOG)
         if found is not None and found.note is None:
             ranges = {**ranges, BINLOG: self._found_again(batch, found)}
@@ -288,9 +288,8 @@ class MySqlEnumerator:
 
     def _found_again(self, batch: MySqlState, found: RangeFacts) -> RangeFacts:
         """Read a range that alignment ended early once more, for what its reader could not say."""
-        reader = self._reading.for_batch(
-            replace(batch, to=batch.to, max_bytes=found.position - batch.at, max_rows=None).to_json()
-        ).open(only=frozenset())
+        ended = replace(batch, max_bytes=found.position - batch.at, max_rows=None)
+        reader = self._reading.for_batch(ended.to_json()).open(only=frozenset())
         try:
             for _ in reader.read(BINLOG, batch.at, found.position):
                 pass

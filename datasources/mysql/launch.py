@@ -49,15 +49,15 @@ class Launch:
             DataLossError, OptionError: the start does not exist.
         """
         self._require_ready()
-        clock_us = view.end().clock_us
+        end = view.end()  # its clock is read before the start is looked up: what is committed later is not older
         found = resolve_start(self._reading.connection, self._wanted.startup, view.version)
         return MySqlState(
             reader=reader,
-            server=view.end().server,
+            server=end.server,
             place=found.position,
             gtid=kept_gtids(found.gtid),
             by_gtid=found.by_gtid,
-            mark_us=clock_us,
+            mark_us=end.clock_us,
             prepared={},
         )
 

@@ -63,10 +63,8 @@ class ServerLog:
     server_id: int = field(default_factory=lambda: _PRIVATE_IDS + uuid4().int % _PRIVATE_IDS)
 
     def server_uuid(self) -> str:
-        """Return the server's name: MySQL's uuid; MariaDB has none, so ``mariadb-`` and its server_id."""
-        if self.version.is_mariadb:
-            return f"mariadb-{self._one('SELECT @@GLOBAL.server_id')}"
-        return str(self._one("SELECT @@GLOBAL.server_uuid"))
+        """Return the server's name."""
+        return str(self._one(f"SELECT {self.version.name_expression}"))
 
     def has_gtids(self) -> bool:
         """Return whether all transactions have GTIDs."""

@@ -17,10 +17,7 @@ from datasources.mysql.connection_server import ServerVersion, server_version
 __all__ = ["LogEnd", "ServerView"]
 
 _SESSION: Final = ("SET time_zone = '+00:00'",)
-_IDENTITY: Final = "SELECT @@server_uuid, CAST(UNIX_TIMESTAMP(NOW(6)) * 1000000 AS SIGNED)"
-_MARIADB_IDENTITY: Final = (
-    "SELECT CONCAT('mariadb-', @@server_id), CAST(UNIX_TIMESTAMP(NOW(6)) * 1000000 AS SIGNED), @@gtid_binlog_pos"
-)
+_CLOCK_US: Final = "CAST(UNIX_TIMESTAMP(NOW(6)) * 1000000 AS SIGNED)"
 _GTIDS_AT: Final = 4
 _T = TypeVar("_T")
 
@@ -63,7 +60,7 @@ class ServerView:
 
     def server(self) -> str:
         """Return which server answers."""
-        return str(self.query(_MARIADB_IDENTITY if self.version.is_mariadb else _IDENTITY)[0][0])
+        return str(self.query(f"SELECT {self.version.name_expression}")[0][0])
 
     def end(self) -> LogEnd:
         """Return where the binlog ends now.
@@ -71,7 +68,8 @@ class ServerView:
         Raises:
             SourceUnavailable: the server cannot be reached, or has no binlog.
         """
-        statement = _MARIADB_IDENTITY if self.version.is_mariadb else _IDENTITY
+        gtids = "@@gtid_binlog_pos" if self.version.is_mariadb else "NULL"  # MySQL's status has them
+        statement = f"SELECT {self.version.name_expression}, {_CLOCK_US}, {gtids}"
         identities, status = self._answers(statement, self.version.status_statement)
         identity = identities[0]
         if not status:

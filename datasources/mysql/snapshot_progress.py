@@ -9,7 +9,7 @@ from typing import Any, Final
 from datasources.mysql.reading import lane_number
 from datasources.mysql.state import MySqlState
 from datasources.mysql.sweep import Sweep
-from datasources.mysql.tables import read_schemas
+from datasources.mysql.tables import table_sizes
 from datasources.source.batch_state import RangeFacts
 from datasources.source.split import SplitId
 from watermark import Clock
@@ -48,10 +48,10 @@ class SnapshotProgress:
         if sweep is None:
             return
         with closing(self._connect("counting rows")) as connection:
-            schemas = read_schemas(connection, self._captured)
-        left = [s for s in schemas if (s.database, s.table) >= sweep.table and sweep.includes((s.database, s.table))]
-        self._rows_left = sum(schema.rows for schema in left)
-        self._chunks_left = sum(max(1, -(-schema.rows // self._chunk_size)) for schema in left)
+            sizes = table_sizes(connection, self._captured)
+        left = [rows for name, rows in sizes.items() if name >= sweep.table and sweep.includes(name)]
+        self._rows_left = sum(left)
+        self._chunks_left = sum(max(1, -(-rows // self._chunk_size)) for rows in left)
 
     def add(self, batch: MySqlState, ranges: Mapping[SplitId, RangeFacts]) -> None:
         """Count a batch."""

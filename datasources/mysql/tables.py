@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from datasources.errors import SchemaError
-from datasources.mysql.preflight.wanted import SYSTEM_DATABASES
 from datasources.mysql.snapshot.bounds_key import INVISIBLE_KEY, KeyColumn, TableKey, choose_key
 from datasources.mysql.table_keys import TableParts, read_parts
 from datasources.mysql.types import ColumnType, column_type_of
 
-__all__ = ["TableColumn", "TableSchema", "key_types", "read_schema", "read_schemas"]
+__all__ = ["TableColumn", "TableSchema", "key_types", "read_schema", "read_schemas", "table_sizes"]
 
+_SIZES: Final = """
+SELECT table_schema, table_name, table_rows FROM information_schema.tables WHERE table_type = 'BASE TABLE'"""
 _TABLES: Final = """
 SELECT table_schema, table_name, table_rows, avg_row_length
 FROM information_schema.tables WHERE table_type = 'BASE TABLE'"""
@@ -70,16 +71,29 @@ def key_types(key: TableKey) -> dict[str, ColumnType]:
     return {column.name: _type_of(column) for column in key.columns}
 
 
+def table_sizes(connection: Any, captures: Callable[[str, str], bool]) -> dict[tuple[str, str], int]:
+    """Return about how many rows each captured table has that the login can see, by database and table, in order.
+
+    Args:
+        connection: An open connection.
+        captures: Whether a table is read, by database and table; never one of the server's own.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(_SIZES)
+        found = {(database, table): int(rows or 0) for database, table, rows in cursor.fetchall()}
+    return {name: found[name] for name in sorted(found) if captures(*name)}
+
+
 def read_schemas(connection: Any, captures: Callable[[str, str], bool]) -> list[TableSchema]:
     """Return the captured tables that the login can see, by database and table.
 
     Args:
         connection: An open connection.
-        captures: Whether a table is read, by database and table.
+        captures: Whether a table is read, by database and table; never one of the server's own.
     """
     with connection.cursor() as cursor:
         cursor.execute(_TABLES)
-        found = [row for row in cursor.fetchall() if row[0].lower() not in SYSTEM_DATABASES and captures(*row[:2])]
+        found = [row for row in cursor.fetchall() if captures(*row[:2])]
         parts = read_parts(cursor, sorted({row[0] for row in found}))
     return sorted(_schemas(found, parts), key=lambda schema: (schema.database, schema.table))
 

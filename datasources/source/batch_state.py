@@ -99,7 +99,7 @@ class StatefulEnumerator(Protocol):
         """Return the state after a batch.
 
         Args:
-            state: the batch's.
+            state: the batch's, localized.
             ranges: every split of which something was read.
         """
         ...

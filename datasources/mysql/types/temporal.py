@@ -37,6 +37,14 @@ _MONTHS: Final = 12
 _HALF_TIME: Final = 0x800000
 _HALF_DATETIME: Final = 0x8000000000
 _EPOCH_YEAR: Final = 1970
+_LAST_YEAR: Final = 9999
+_FIRST_DAYS: Final[Int64s] = (
+    np.arange(-_EPOCH_YEAR * _MONTHS, (_LAST_YEAR + 1 - _EPOCH_YEAR) * _MONTHS + 1)
+    .astype("datetime64[M]")
+    .astype("datetime64[D]")
+    .astype(np.int64)
+)
+"""Days since the epoch of the first day of each month since January of the year 0."""
 
 
 def fraction_width(digits: int) -> int:
@@ -121,21 +129,14 @@ def instant_values(cells: Cells, instant_us: Int64s, zero_dates: ZeroDates) -> p
 
 def _days(cells: Cells, parts: tuple[Int64s, Int64s, Int64s], zero_dates: ZeroDates) -> tuple[Int64s, Mask | None]:
     year, month, day = parts
-    has_month = (month >= 1) & (month <= _MONTHS)
-    months = np.where(has_month, (year - _EPOCH_YEAR) * _MONTHS + month - 1, 0)
-    first = _first_days(months)
-    is_real = has_month & (day >= 1) & (day <= _first_days(months + 1) - first)
+    has_month = (month >= 1) & (month <= _MONTHS) & (year <= _LAST_YEAR)
+    months = np.where(has_month, year * _MONTHS + month - 1, 0)
+    first = _FIRST_DAYS[months]
+    is_real = has_month & (day >= 1) & (day <= _FIRST_DAYS[months + 1] - first)
     is_null = _without_zero(
         cells, ~is_real, zero_dates, lambda i: f"{int(year[i]):04d}-{int(month[i]):02d}-{int(day[i]):02d}"
     )
     return first + day - 1, is_null
-
-
-def _first_days(months: Int64s) -> Int64s:
-    """Days since the epoch of the first day of months since 1970-01."""
-    first = months.astype("datetime64[M]").astype("datetime64[D]")
-    days: Int64s = first.astype(np.int64)
-    return days
 
 
 def _without_zero(cells: Cells, is_zero: Mask, zero_dates: ZeroDates, text: _TextOf) -> Mask | None:
