@@ -45,11 +45,8 @@ imports: setup
 unit: setup
 	$(PYTEST) -q -n auto -m "not spark and not kafka and not mysql and not slow and not full"
 
-# What needs no server runs on all cores; tests that watch clocks of Spark and servers run one after the other.
 test: setup java  ## everything, on real servers, with fixed samples
-	$(PYTEST) -q -n auto -m "not full and not spark and not kafka and not mysql"
-	$(PYTEST) -q -n 2 -m "not full and mysql and not spark and not kafka"
-	$(PYTEST) -q -m "not full and (spark or kafka)"
+	@$(BIN)/python -m tests.support.run_all
 
 test-all: setup java  ## everything, exhaustive forms included
 	$(PYTEST) -q

@@ -387,7 +387,7 @@ def test_a_source_that_planned_long_ago_is_called_so(show):
             r"planned 1 min( \d+ s)? ago: the figures are of 2025-10-09T08:53:2\dZ", page.text(".about")
         )
     )
-    assert page.attribute("body", "data-state") == "live"
+    page.until(lambda page: page.attribute("body", "data-state") == "live")
 
 
 def test_a_reader_can_stop_the_page_and_go_on(show):

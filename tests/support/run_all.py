@@ -1,0 +1,57 @@
+"""`make test`: all tests but the exhaustive ones, as fast as two cores allow.
+
+What needs no server runs on all cores, what needs a server alone two at a time; tests that watch clocks of Spark run one
+after the other. They leave cores idle, and what takes minutes of all cores (`beside`) runs with these, at the lowest
+priority, from the begin.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+PYTEST: Final = (sys.executable, "-m", "pytest", "-q")
+BESIDE: Final = ("-m", "beside and not full")
+IN_ORDER: Final = (
+    ("-n", "auto", "-m", "not beside and not full and not spark and not kafka and not mysql"),
+    ("-n", "2", "-m", "not full and (kafka or mysql) and not spark"),
+    ("-m", "not full and spark"),
+)
+
+
+def main() -> int:
+    """Run everything up to the first part that fails; return its status."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that nothing is left behind
+    with tempfile.TemporaryDirectory() as directory, beside(Path(directory) / "log") as other:
+        for part in IN_ORDER:
+            if status := subprocess.run([*PYTEST, *part], check=False).returncode:
+                return status
+        status = other.wait()
+        print((Path(directory) / "log").read_text())
+        return status
+
+
+@contextmanager
+def beside(log: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """Run what runs beside the rest; nothing of it is left after the block."""
+    with log.open("wb") as output:
+        command = ["nice", "-n", "19", *PYTEST, *BESIDE]
+        process = subprocess.Popen(command, stdout=output, stderr=output, start_new_session=True)
+    try:
+        yield process
+    finally:
+        with contextlib.suppress(ProcessLookupError):  # then all has ended
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
