@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from typing import Any, Final, NoReturn
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from datasources.embedded import EmbeddedMySql, MySqlVersion
 from datasources.errors import EnvironmentProblem
@@ -18,6 +19,10 @@ from tests.support.kafka_server import KafkaServer, OwnKafka
 from tests.support.mysql_server import MySqlServer, MySqlServers, OpenMySql, OwnMySql
 from tests.support.servers import open_kafka, open_own_kafka
 from tests.support.spark_session import forget_connection, start_spark
+
+# How fast examples are made and tried says something about the machine, not about what is tested.
+settings.register_profile("any-machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any-machine")
 
 REQUIRE_VARIABLE: Final = "TIDEMARK_TEST_REQUIRE"
 NOT_RUN: Final = "not run: needs "
