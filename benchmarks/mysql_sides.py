@@ -152,12 +152,13 @@ class Sides:
             "scan.startup.specific-offset.file": changes.start.file,
             "scan.startup.specific-offset.pos": str(changes.start.pos),
         }
-        return read_stream(self._spark, "tidemark-mysql", {**self._options(changes.table), **start})
+        kinds = {"scan.metadata": "row_kind"}
+        return read_stream(self._spark, "tidemark-mysql", {**self._options(changes.table), **start, **kinds})
 
     def _options(self, table: str) -> dict[str, str]:
         return {
             **options_of(self._login, table),
-            "scan.metadata": "row_kind",
+            "scan.metadata": "",  # the table's columns, as the peers read them
             "scan.snapshot.parallelism": str(PARALLELISM),
         }
 
