@@ -108,7 +108,7 @@ class _Watch:
 
     @property
     def progress(self) -> TableProgress:
-        return TableProgress(written=self._writer.written, copied=self._copy.copied)
+        return TableProgress(written=self._writer.so_far, copied=self._copy.copied)
 
     def until_followed(self) -> None:
         """Return when the table was read and some batches of nothing but changes came."""

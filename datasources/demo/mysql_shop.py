@@ -9,12 +9,13 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass, field
-from threading import Event, Lock, Thread
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Final
 
 import pymysql
 
+from datasources.demo.writer import Writer
 from datasources.embedded import MySqlAddress
 from datasources.errors import SourceUnavailable
 
@@ -98,8 +99,8 @@ def read_table(server: MySqlAddress) -> dict[int, Item]:
         return {row[0]: tuple(row) for row in cursor.fetchall()}
 
 
-class ShopWriter:
-    """Changes the table in a thread of its own, until it is told to end.
+class ShopWriter(Writer[Written]):
+    """Changes the table, until it is told to end; then it writes the last row.
 
     Args:
         server: With a login that may write.
@@ -107,54 +108,22 @@ class ShopWriter:
     """
 
     def __init__(self, server: MySqlAddress, seed: int) -> None:
+        super().__init__("tidemark-demo-shop", Written())
         self._server = server
         self._statements = _Statements(seed)
-        self._lock = Lock()
-        self._written = Written()
-        self._failure: SourceUnavailable | None = None
-        self._stop = Event()
-        self._thread = Thread(target=self._run, name="tidemark-demo-shop", daemon=True)
 
-    def start(self) -> None:
-        """Begin."""
-        self._thread.start()
-
-    @property
-    def written(self) -> Written:
-        """What was written so far.
-
-        Raises:
-            SourceUnavailable: Writing failed.
-        """
-        with self._lock:
-            if self._failure is not None:
-                raise self._failure
-            return self._written
-
-    def close(self) -> None:
-        """Write the last row and end."""
-        self._stop.set()
-        if self._thread.is_alive():
-            self._thread.join()
-
-    def _run(self) -> None:
+    def _write(self) -> None:
         try:
             with closing(_connect(self._server)) as connection, connection.cursor() as cursor:
                 for kind, statement, values in self._statements:
                     cursor.execute(statement, values)
-                    self._note(kind)
-                    if self._stop.wait(_PAUSE_S):
+                    self._note(partial(_more, kind))
+                    if self._is_over_after(_PAUSE_S):
                         break
                 cursor.execute(_INSERT, (LAST_ID, "the last row", 0, 0))
-            with self._lock:
-                self._written = _more(self._written, is_done=True)
         except pymysql.MySQLError as error:
-            with self._lock:
-                self._failure = SourceUnavailable(f"writing to the demo's table failed: {error}")
-
-    def _note(self, kind: str) -> None:
-        with self._lock:
-            self._written = _more(self._written, kind)
+            raise SourceUnavailable(f"writing to the demo's table failed: {error}") from error
+        self._note(lambda before: replace(before, is_done=True))
 
 
 @dataclass
@@ -198,11 +167,9 @@ _DELETE: Final = f"DELETE FROM {DATABASE}.{TABLE} WHERE id = %s"  # noqa: S608
 _FIELDS: Final = {"insert": "inserts", "update": "updates", "delete": "deletes", "key": "keys"}
 
 
-def _more(written: Written, kind: str | None = None, *, is_done: bool = False) -> Written:
-    counts = {name: getattr(written, name) for name in _FIELDS.values()}
-    if kind is not None:
-        counts[_FIELDS[kind]] += 1
-    return Written(**counts, is_done=is_done)
+def _more(kind: str, written: Written) -> Written:
+    name = _FIELDS[kind]
+    return replace(written, **{name: getattr(written, name) + 1})
 
 
 def _row(chance: random.Random, number: int) -> tuple[int, str, int, str]:

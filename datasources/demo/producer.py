@@ -7,12 +7,12 @@ that has nothing new for the idle timeout no longer holds the watermark, and tha
 from __future__ import annotations
 
 from dataclasses import dataclass
-from threading import Event, Lock, Thread
+from functools import partial
 from typing import Final
 
 from datasources.demo.broker import OrdersTopic
 from datasources.demo.orders import Story
-from datasources.errors import TidemarkError
+from datasources.demo.writer import Writer
 
 __all__ = ["Produced", "StoryProducer"]
 
@@ -37,8 +37,8 @@ class Produced:
     is_done: bool = False
 
 
-class StoryProducer:
-    """Writes a story in a thread of its own; ``close`` ends it.
+class StoryProducer(Writer[Produced]):
+    """Writes a story.
 
     Args:
         topic: Where the orders go.
@@ -46,30 +46,10 @@ class StoryProducer:
     """
 
     def __init__(self, topic: OrdersTopic, story: Story) -> None:
+        super().__init__("tidemark-demo-producer", Produced())
         self._topic = topic
         self._story = story
-        self._lock = Lock()
-        self._produced = Produced()
         self._pause_s = _WAITING_S
-        self._failure: TidemarkError | None = None
-        self._stop = Event()
-        self._thread = Thread(target=self._run, name="tidemark-demo-producer", daemon=True)
-
-    def start(self) -> None:
-        """Begin."""
-        self._thread.start()
-
-    @property
-    def produced(self) -> Produced:
-        """How much was written so far.
-
-        Raises:
-            TidemarkError: Writing failed.
-        """
-        with self._lock:
-            if self._failure is not None:
-                raise self._failure
-            return self._produced
 
     def follow(self, read_rows: int) -> None:
         """Set the pace.
@@ -77,30 +57,20 @@ class StoryProducer:
         Args:
             read_rows: How many orders the slower query has read. Before its first batch, which takes longest because
                 everything is loaded then, the story hardly goes on: it is for the batches after it.
+
+        Raises:
+            TidemarkError: Writing failed.
         """
-        with self._lock:
-            is_behind = self._produced.rows - read_rows > _FAR_BEHIND_ROWS
-            self._pause_s = _WAITING_S if read_rows == 0 else _SLOW_S if is_behind else _BRISK_S
+        is_behind = self.so_far.rows - read_rows > _FAR_BEHIND_ROWS
+        self._pause_s = _WAITING_S if read_rows == 0 else _SLOW_S if is_behind else _BRISK_S
 
-    def close(self) -> None:
-        """End it, wherever it is."""
-        self._stop.set()
-        if self._thread.is_alive():
-            self._thread.join()
+    def _write(self) -> None:
+        for step in self._story.steps:
+            self._topic.send(step)
+            self._note(partial(self._more, len(step)))
+            if self._is_over_after(self._pause_s):
+                return
 
-    def _run(self) -> None:
-        try:
-            for step in self._story.steps:
-                self._topic.send(step)
-                self._note(len(step))
-                if self._stop.wait(self._pause_s):
-                    return
-        except TidemarkError as error:
-            with self._lock:
-                self._failure = error
-
-    def _note(self, rows: int) -> None:
-        with self._lock:
-            before = self._produced
-            steps = before.steps + 1
-            self._produced = Produced(steps=steps, rows=before.rows + rows, is_done=steps == len(self._story.steps))
+    def _more(self, rows: int, before: Produced) -> Produced:
+        steps = before.steps + 1
+        return Produced(steps=steps, rows=before.rows + rows, is_done=steps == len(self._story.steps))

@@ -108,7 +108,7 @@ def run_demo(story: Story, settings: DemoSettings, directory: Path, display: Dis
         display.phase("orders arrive, both queries count")
         started_ms = run.watch(producer)
         display.phase("waiting for the last windows")
-        run.wait_for_last_windows(producer.produced)
+        run.wait_for_last_windows(producer.so_far)
         spark_side, tidemark_side = run.sides()
         run.stop_queries()
         table = _table(spark, wait_for_mysql, story.seed, directory, display)
@@ -164,8 +164,8 @@ class _Run:
         """Let the story be told; return when it began, ms since the epoch."""
         started_ms = self._clock.now_us() // 1_000
         producer.start()
-        while not producer.produced.is_done:
-            newest = self._look(producer.produced)
+        while not producer.so_far.is_done:
+            newest = self._look(producer.so_far)
             producer.follow(min((moment.read_rows if moment else 0) for moment in newest))
             self._pause.wait(_LOOK_S)
         return started_ms

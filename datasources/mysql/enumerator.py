@@ -40,7 +40,9 @@ __all__ = ["MySqlEnumerator", "MySqlPlan"]
 _NS_PER_MS: Final = 1_000_000
 _ASK_NS: Final = 50 * _NS_PER_MS
 _LOOK_NS: Final = 200 * _NS_PER_MS
-_LEAST_ROWS: Final = 2_000_000  # of a batch of tables: a few seconds, beside which planning and committing it count little
+_LEAST_ROWS: Final = (
+    2_000_000  # of a batch of tables: a few seconds, beside which planning and committing it count little
+)
 _CHUNKS_PER_LANE: Final = 2
 
 

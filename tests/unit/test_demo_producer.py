@@ -37,7 +37,7 @@ class Topic:
 def _finish(producer):
     pause = Event()
     for _ in range(500):
-        if producer.produced.is_done:
+        if producer.so_far.is_done:
             return
         pause.wait(0.02)
     pytest.fail("the story was not told")
@@ -49,7 +49,7 @@ def test_a_story_of_one_step_is_told():
     producer.start()
     _finish(producer)
     producer.close()
-    assert (producer.produced.steps, producer.produced.rows) == (1, 3)
+    assert (producer.so_far.steps, producer.so_far.rows) == (1, 3)
     assert len(topic.steps) == 1
 
 
@@ -59,7 +59,7 @@ def test_closing_ends_a_story_in_its_middle():
     producer.start()
     assert topic.taken.wait(DEADLINE_S)
     producer.close()
-    assert not producer.produced.is_done
+    assert not producer.so_far.is_done
     assert len(topic.steps) < 1_000
 
 
@@ -70,7 +70,7 @@ def test_a_broker_that_goes_away_is_heard_of():
     assert topic.taken.wait(DEADLINE_S)
     producer.close()
     with pytest.raises(SourceUnavailable, match="went away"):
-        _ = producer.produced
+        _ = producer.so_far
 
 
 def test_closing_a_producer_that_never_began_does_nothing():
