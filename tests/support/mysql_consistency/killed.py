@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, Self
@@ -29,7 +30,7 @@ CLUSTER: Final = "local-cluster[2,1,768]"
 
 ROOT: Final = Path(__file__).parents[3]
 _POLL_S: Final = 0.02
-_DEADLINE_S: Final = 240.0
+_DEADLINE_S: Final = 400.0
 _RUNNER: Final = "python_streaming_source_runner"
 _EXECUTOR: Final = "CoarseGrainedExecutorBackend"
 
@@ -67,8 +68,8 @@ class JobProcess:
 
     def wait_until(self, what: str, holds: Callable[[], bool]) -> None:
         """Wait until something holds while the query runs."""
-        pause = threading.Event()
-        for _ in range(int(_DEADLINE_S / _POLL_S)):
+        pause, ends_at = threading.Event(), time.monotonic() + _DEADLINE_S
+        while time.monotonic() < ends_at:
             if holds():
                 return
             assert self._process is not None
