@@ -213,6 +213,10 @@ class MySqlEnumerator:
         """Not while tables are read."""
         return state["sweep"] is None
 
+    def is_snapshot_over(self, state: State) -> bool:
+        """When every chunk was read in batches that are over, or the tables that were left are gone."""
+        return (self._state or MySqlState.from_json(state)).sweep is None
+
     def progress(self) -> Mapping[str, Any]:
         """Return how far the sweep came."""
         return self._progress.to_json(self._state)

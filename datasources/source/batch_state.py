@@ -126,6 +126,14 @@ class StatefulEnumerator(Protocol):
         """Return whether the source takes part in its alignment group by now."""
         ...
 
+    def is_snapshot_over(self, state: State) -> bool:
+        """Return whether what is read first, before changes are followed, was read in batches that are over.
+
+        Args:
+            state: settled.
+        """
+        ...
+
     def progress(self) -> Mapping[str, Any]:
         """Return what to show beside the splits, JSON primitives."""
         ...

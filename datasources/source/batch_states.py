@@ -7,11 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 from datasources.source.batch_state import State, StatefulEnumerator
+from datasources.source.build_load import LoadFacts
 from datasources.source.enumerator import SplitEnumerator
 from datasources.source.lookahead import Lookahead
 from datasources.source.offset import Offset
 from datasources.source.settlement import Settled
-from datasources.source.split import SplitProgress
+from datasources.source.split import SplitBounds, SplitId, SplitProgress
 from datasources.source.split_alignment import AlignedShares
 
 __all__ = ["BatchStates"]
@@ -73,6 +74,18 @@ class BatchStates:
     def is_aligned(self, state: State | None) -> bool:
         """Return whether the source takes part in its alignment group by now."""
         return self._connector is None or state is None or self._connector.is_aligned(state)
+
+    def load_facts(self, settled: Settled, bounds: Mapping[SplitId, SplitBounds], *, is_unread: bool) -> LoadFacts:
+        """Return what tells whether the source is loaded: the tables that are read first, where there are any, too."""
+        state = settled.state
+        return LoadFacts(
+            splits=settled.splits,
+            bounds=bounds,
+            is_unread=is_unread,
+            is_snapshot_over=self._connector is None or state is None or self._connector.is_snapshot_over(state),
+            stamped_ms=settled.stamped_ms,
+            snapshot=self.progress().get("snapshot"),
+        )
 
     def admit(
         self, aligned: AlignedShares, state: State | None, budget_rows: int | None

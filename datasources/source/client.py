@@ -16,6 +16,7 @@ from typing import Any, Protocol
 from datasources.errors import CoordinatorError, NonDeterminismError, OptionError
 from datasources.source.channel import Channel, open_channel
 from datasources.source.coordinator import Endpoint
+from datasources.source.hold_talk import HoldAnswer, HoldRequest
 from datasources.source.peers import Peer, Publication
 from datasources.source.registry import LEASE_S
 from datasources.source.reports import SplitReport
@@ -159,9 +160,25 @@ class ChannelMailbox:
         """Say that this source lives, though it is not planning; a coordinator that began anew learns of it so."""
         self._client.ask({"ask": "renew", "source": self._source, "says": own.to_json()})
 
+    def hold(self, own: HoldRequest) -> HoldAnswer | None:
+        """Say how far a build is loaded and for whom a probe waits; return what the coordinator knows.
+
+        None = it cannot be reached. Nothing is remembered here: then nobody is released.
+        """
+        answer = self._client.ask(self._holding(own))
+        return None if answer is None else HoldAnswer.from_json(answer)
+
+    def renew_hold(self, own: HoldRequest) -> None:
+        """Say that this source lives, and what it said of holding last to a coordinator that began anew."""
+        self._client.ask({**self._holding(own), "renews": True})
+
     def publish(self, name: str, table: dict[str, Any]) -> None:
         """Hand the table of the source to those who watch."""
         self._client.ask({"ask": "table", "source": self._source, "name": name, "table": table})
+
+    def _holding(self, own: HoldRequest) -> dict[str, Any]:
+        load = None if own.load is None else own.load.to_json()
+        return {"ask": "hold", "source": self._source, "until": list(own.until), "load": load}
 
     def _ask(self) -> dict[str, Any] | None:
         return self._client.ask({"ask": "take", "source": self._source, "sequence": self._sequence})

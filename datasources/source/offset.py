@@ -27,6 +27,10 @@ deltas; one that would be long is its smallest value, a width and bytes in base6
     turn        null, or the column of `turn`: where each split's processing time begins
     parts       only where the scan has several time attributes: for each the column of its watermark. A split that is
                 not known to have several has the same in all
+    hold        only where the source waits for others before it is read, or did (`hold`): since when, and the sequence
+                of the batch from which on it is read, null = it waits
+    load        only where others wait for it: since when it is loaded, the ends that its splits had then, and the
+                sequence of the batch before which they were read, null = not yet
     state       only where the connector keeps more than positions (`batch_state`): a JSON object of its own
     strategy, schema, subscription   what the checkpoint was written with, as text or fingerprint
 
@@ -41,6 +45,7 @@ from typing import Any
 
 from datasources.errors import OffsetError
 from datasources.source.batch_state import State
+from datasources.source.hold import Hold, Load
 from datasources.source.offset_codec import (
     decode_column,
     decode_names,
@@ -84,6 +89,8 @@ class Offset:
     is_processing: bool = False
     identity: Identity
     state: State | None = None
+    hold: Hold | None = None
+    load: Load | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the offset as JSON primitives with sorted keys; equal offsets give equal results."""
@@ -121,6 +128,10 @@ class Offset:
             ]
         if self.state is not None:
             raw["state"] = dict(self.state)
+        if self.hold is not None:
+            raw["hold"] = self.hold.to_json()
+        if self.load is not None:
+            raw["load"] = self.load.to_json()
         return dict(sorted(raw.items()))
 
     @classmethod
@@ -162,6 +173,8 @@ def _decode(raw: Mapping[str, Any]) -> Offset:
             subscription=require_text(raw["subscription"]),
         ),
         state=_optional_object(raw.get("state")),
+        hold=None if raw.get("hold") is None else Hold.from_json(raw["hold"]),
+        load=None if raw.get("load") is None else Load.from_json(raw["load"]),
     )
 
 

@@ -1,14 +1,33 @@
-"""The splits of a batch that is being planned: what waits in each, how far each is to be read, which ones wait."""
+"""The splits of a batch that is being planned: where they begin, what waits in each, how far it is read, who waits."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
 
+from datasources.source.offset_codec import split_sort_key
 from datasources.source.split import SplitBounds, SplitId, SplitProgress
 from watermark import SplitStatus
 
-__all__ = ["backlog_of", "planned", "with_pauses"]
+__all__ = ["backlog_of", "new_splits", "planned", "with_pauses"]
+
+
+def new_splits(
+    starts: Mapping[SplitId, int], *, limits: Mapping[SplitId, int], turns: Mapping[SplitId, int], now_ms: int
+) -> tuple[SplitProgress, ...]:
+    """Return the splits of a new query, in their order, before the first batch."""
+    return tuple(
+        SplitProgress(
+            split=split,
+            start=starts[split],
+            end=starts[split],
+            known_at=starts[split],
+            moved_ms=now_ms,
+            limit=limits.get(split),
+            turn=turns.get(split),
+        )
+        for split in sorted(starts, key=split_sort_key)
+    )
 
 
 def planned(split: SplitProgress, rows: int, *, is_processing: bool) -> SplitProgress:

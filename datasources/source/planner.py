@@ -16,7 +16,7 @@ nothing else. Nothing here is Spark's: time comes from a Clock, reports from a m
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from datasources.source.abilities import ProcessingTime
@@ -27,18 +27,21 @@ from datasources.source.cap import AvailableNowCap
 from datasources.source.discovery import Discovery
 from datasources.source.enumerator import SplitEnumerator
 from datasources.source.heartbeat import HeartbeatRule
+from datasources.source.hold_talk import HoldExchange, HoldRequest
 from datasources.source.identity import require_same_identity
 from datasources.source.idleness import SplitIdleness
 from datasources.source.lookahead import Lookahead
 from datasources.source.mailbox import ReportMailbox
-from datasources.source.offset import Offset, split_sort_key
+from datasources.source.offset import Offset
 from datasources.source.peer_talk import PeerTalk
 from datasources.source.peers import PeerExchange, Publication
-from datasources.source.planned_splits import backlog_of, planned, with_pauses
+from datasources.source.planned_splits import backlog_of, new_splits, planned, with_pauses
 from datasources.source.planner_settings import PlannerSettings
 from datasources.source.positional import MOST_ROWS, end_of_allowed
 from datasources.source.processing_time import has_turned, require_no_return, turns_of
+from datasources.source.rest import Rest
 from datasources.source.settlement import ScanWatermark, Settled, Settlement
+from datasources.source.source_hold import SourceHold
 from datasources.source.source_view import SourceView
 from datasources.source.source_watermark import SourceWatermark, source_watermark, with_unread
 from datasources.source.split import SplitBounds, SplitId, SplitProgress
@@ -48,16 +51,6 @@ from watermark import Clock, SplitStatus
 __all__ = ["BatchPlanner", "PlannerSettings"]
 
 _NS_PER_MS = 1_000_000
-_LISTEN_MS = 200  # how long a source at rest that depends on others may not listen to them
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Rest:
-    """A planning that found nothing to do: while nothing of this changes the next one finds nothing either."""
-
-    sequence: int
-    bounds: Mapping[SplitId, SplitBounds]
-    until_ns: int | None
 
 
 class BatchPlanner:
@@ -74,6 +67,7 @@ class BatchPlanner:
         clock: wall and monotonic time.
         peers: the other sources of the application; None = there are none.
         lookahead: reads candidates ahead; needed with alignment.
+        holds: where sources that wait for each other meet; without it one that waits does so for ever.
     """
 
     def __init__(  # noqa: PLR0913 - its collaborators, all of them seams of tests
@@ -86,6 +80,7 @@ class BatchPlanner:
         clock: Clock,
         peers: PeerExchange | None = None,
         lookahead: Lookahead | None = None,
+        holds: HoldExchange | None = None,
     ) -> None:
         self._enumerator = enumerator
         self._mailbox = mailbox
@@ -93,6 +88,7 @@ class BatchPlanner:
         self._settings = settings
         self._clock = clock
         self._talk = PeerTalk(peers, settings)
+        self._holds = SourceHold(settings, holds, clock)
         self._aligner = open_aligner(settings.alignment, lookahead, clock)
         self._states = BatchStates(enumerator, lookahead if self._aligner else None)
         self._idleness = SplitIdleness(timeout_ms=settings.idle_timeout_ms, clock=clock)
@@ -116,28 +112,23 @@ class BatchPlanner:
         self._settled: Settled | None = None
         self._next_poll_ns = 0
         self._cap = AvailableNowCap()
-        self._rest: _Rest | None = None
+        self._rest = Rest(self._idleness, clock)
 
     def initial(self) -> Offset:
         """Return the offset of a new query, before its first batch."""
-        limits = self._enumerator.limits() or {}
         starts = self._enumerator.start_positions()
-        wall_ms = self._wall_ms()
         turns = turns_of(self._settings.processing_time, starts, self._enumerator)
-        splits = tuple(
-            SplitProgress(
-                split=split,
-                start=starts[split],
-                end=starts[split],
-                known_at=starts[split],
-                moved_ms=wall_ms,
-                limit=limits.get(split),
-                turn=turns.get(split),
-            )
-            for split in sorted(starts, key=split_sort_key)
+        splits = new_splits(starts, limits=self._enumerator.limits() or {}, turns=turns, now_ms=self._wall_ms())
+        parts = self._holds.initial(self._enumerator.bounds() if self._holds.is_build else {})
+        return Offset(
+            sequence=0,
+            run=0,
+            splits=splits,
+            identity=self._settings.identity,
+            state=self._states.initial(),
+            hold=parts.hold,
+            load=parts.load,
         )
-        identity, state = self._settings.identity, self._states.initial()
-        return Offset(sequence=0, run=0, splits=splits, identity=identity, state=state)
 
     def localize(self, batch: Offset) -> Offset:
         """Return a batch as it is to be read now: the same, unless the connector's server was replaced."""
@@ -169,7 +160,7 @@ class BatchPlanner:
         self._next_poll_ns = self._clock.monotonic_ns() + self._settings.poll_interval_ms * _NS_PER_MS
         bounds = self._enumerator.bounds()
         self._cap.fix(bounds, self._wall_ms())
-        if not first and self._is_at_rest(start, bounds):
+        if not first and self._rest.is_on(start.sequence, bounds):
             return start
         self._talk.meet()
         settled = self._settle(start)
@@ -179,6 +170,8 @@ class BatchPlanner:
         splits = self._states.with_promises(settled, self._with_status(found, bounds))
         is_processing = has_turned(self._settings.processing_time, start, splits)
         backlog = backlog_of(splits, capped)
+        facts = self._states.load_facts(settled, capped, is_unread=any(backlog.values()))
+        self._holds.decide(start, facts, is_first=first, is_capped=self._cap.is_wanted)
         aligned, state = self._admit(
             settled.state, splits, backlog, budget_rows, start.sequence, is_processing=is_processing
         )
@@ -192,13 +185,16 @@ class BatchPlanner:
         combined = watermark.combined_ms if self._settings.has_watermark else None
         if not aligned.shares and not self._carries(start, splits, combined, settled.stamped_ms, first=first):
             self._view.note_settled(start, with_pauses(splits, aligned.paused), is_processing=is_processing)
-            if state is None and not any(backlog.values()) and not self._awaits(splits, combined, settled.stamped_ms):
-                self._rest = _Rest(sequence=start.sequence, bounds=bounds, until_ns=self._rest_until(watermark))
+            may_rest = state is None and self._holds.may_rest and not any(backlog.values())
+            if may_rest and not self._awaits(splits, combined, settled.stamped_ms):
+                listens = watermark.is_idle or self._talk.says.is_processing
+                self._rest.begin(start.sequence, bounds, listens=self._settings.has_watermark and listens)
             return start
+        self._holds.planned()
         if not aligned.shares:
             self._heartbeats.planned()
         batch = self._offset(start, splits, aligned, combined, settled.stamped_ms, is_processing=is_processing)
-        return replace(batch, state=state)
+        return replace(batch, state=state, hold=self._holds.parts.hold, load=self._holds.parts.load)
 
     def poll_delay_ns(self) -> int:
         """Return how long to wait before planning again, so that the source is not asked too often.
@@ -206,16 +202,25 @@ class BatchPlanner:
         Waiting is the caller's: an answer without a look would say that there is no new data, and
         `processAllAvailable()` would believe it.
         """
-        return max(0, self._next_poll_ns - self._clock.monotonic_ns())
+        return max(0, self._next_poll_ns + self._holds.pause_ns - self._clock.monotonic_ns())
 
     @property
     def says(self) -> Publication:
         """What the source last said of itself to its peers."""
         return self._talk.says
 
+    @property
+    def says_of_holding(self) -> HoldRequest | None:
+        """What it last said of holding; None = it has nothing to do with it."""
+        return self._holds.says
+
     def table(self, offset: Offset, *, most_splits: int) -> dict[str, Any]:
         """Return the state of the source at `offset` as JSON primitives (see `SourceView`)."""
-        return {**self._view.table(offset, most_splits=most_splits), **self._states.progress()}
+        return {
+            **self._view.table(offset, most_splits=most_splits),
+            **self._states.progress(),
+            **self._holds.progress(),
+        }
 
     def close(self) -> None:
         """Release the enumerator's connections."""
@@ -224,6 +229,7 @@ class BatchPlanner:
     def _adopt(self, start: Offset) -> None:
         require_same_identity(start.identity, self._settings)
         require_no_return(self._settings.processing_time, start)
+        self._holds.require_fitting(start)
         self._states.resume(start.state)
         self._run = start.run + 1
         for split in start.splits:
@@ -259,6 +265,8 @@ class BatchPlanner:
         is_processing: bool,
     ) -> tuple[AlignedShares, State | None]:
         """Return what each split reads, and the state of a connector that keeps one: then it divides the budget."""
+        if self._holds.is_held:  # its records bound nobody: the build may be in its group
+            return AlignedShares(shares={}), self._states.at_rest(state)
         room = AlignedShares(shares=backlog)
         if self._states.is_aligned(state):
             budget = budget_rows if state is None else None
@@ -291,20 +299,6 @@ class BatchPlanner:
             return aligned
         cut = end_of_allowed(aligned, fixed, ceiling_ms, self._scan, self._aligner.note_stop)
         return replace(cut, reach_ms=None)  # what it was made from may vanish: no promise
-
-    def _is_at_rest(self, start: Offset, bounds: Mapping[SplitId, SplitBounds]) -> bool:
-        """Whether nothing can have changed since a planning that found nothing to do: the cost of an idle query."""
-        rest = self._rest
-        if rest is None or rest.sequence != start.sequence or rest.bounds != bounds:
-            return False
-        return rest.until_ns is None or self._clock.monotonic_ns() < rest.until_ns
-
-    def _rest_until(self, watermark: SourceWatermark) -> int | None:
-        deadline = self._idleness.next_deadline_ns()
-        if not self._settings.has_watermark or not (watermark.is_idle or self._talk.says.is_processing):
-            return deadline
-        listens = self._clock.monotonic_ns() + _LISTEN_MS * _NS_PER_MS
-        return listens if deadline is None else min(listens, deadline)
 
     def _with_status(
         self, splits: tuple[SplitProgress, ...], bounds: Mapping[SplitId, SplitBounds]
@@ -340,7 +334,7 @@ class BatchPlanner:
         first: bool,
     ) -> bool:
         """Whether a batch without data is due."""
-        if self._states.is_due:
+        if self._states.is_due or self._holds.is_due:
             return True
         if not self._settings.has_watermark:
             return False

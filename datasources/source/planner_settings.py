@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from datasources.source.abilities import Alignment, ProcessingTime
+from datasources.source.hold import HoldSettings, LoadSettings
 from datasources.source.offset import Identity
 
 __all__ = ["PlannerSettings"]
@@ -27,6 +28,8 @@ class PlannerSettings:
         poll_interval_ms: at most how often the source is asked for its bounds.
         fail_on_data_loss: whether vanished splits and truncated logs stop the query.
         continue_on_change: whether a changed identity is accepted on restart.
+        hold: for whom the source waits before it is read; None = for nobody.
+        load: by which name others wait for this source, and when it is loaded; None = nobody does.
     """
 
     identity: Identity
@@ -41,3 +44,5 @@ class PlannerSettings:
     poll_interval_ms: int = 20
     fail_on_data_loss: bool = True
     continue_on_change: bool = False
+    hold: HoldSettings | None = None
+    load: LoadSettings | None = None

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from datasources.source.client import Asks, ChannelMailbox
+from datasources.source.hold_talk import HoldRequest
 from datasources.source.peers import Publication
 
 __all__ = ["Presence"]
@@ -40,12 +41,21 @@ class Presence:
         self._is_watched = is_watched
         self._table: Callable[[], dict[str, Any]] | None = None
         self._says: Publication | None = None
+        self._holds: HoldRequest | None = None
         self._closed = threading.Event()
         threading.Thread(target=self._run, name="tidemark-presence", daemon=True).start()
 
-    def tell(self, says: Publication, table: Callable[[], dict[str, Any]]) -> None:
-        """Set what the source last said, and what makes its newest table; it is called when one is delivered."""
-        self._says, self._table = says, table
+    def tell(
+        self, says: Publication | None, table: Callable[[], dict[str, Any]], holds: HoldRequest | None = None
+    ) -> None:
+        """Set what the source last said, and what makes its newest table; it is called when one is delivered.
+
+        Args:
+            says: to its peers; None = it has none, for it has no watermark.
+            table: makes the table.
+            holds: what it said of holding; None = it has nothing to do with it.
+        """
+        self._says, self._table, self._holds = says, table, holds
 
     def close(self) -> None:
         """End the thread."""
@@ -55,5 +65,7 @@ class Presence:
         while not self._closed.wait(self._interval_s):
             if self._says is not None:
                 self._mailbox.renew(self._says)
+            if self._holds is not None:
+                self._mailbox.renew_hold(self._holds)
             if self._is_watched and self._table is not None:
                 self._mailbox.publish(self._name, self._table())

@@ -14,10 +14,13 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from datasources.errors import CoordinatorError, TidemarkError
+from datasources.source.hold_registry import HoldRegistry, nobody_is_known, request_of
+from datasources.source.hold_talk import HoldRequest
 from datasources.source.peers import Publication
 from datasources.source.reports import SplitReport
 from datasources.source.request_fields import list_field, number_field, object_field, text_field
@@ -50,6 +53,7 @@ class _SourceRun:
     alive_until_ns: int = 0
     name: str = ""
     table: dict[str, Any] | None = None
+    holds: HoldRequest | None = None
 
 
 class SourceRegistry:
@@ -67,6 +71,7 @@ class SourceRegistry:
         self._refused: dict[str, str] = {}
         self._checked: set[str] = set()
         self._ended: OrderedDict[str, None] = OrderedDict()
+        self._holds = HoldRegistry()
 
     # -- what the listener tells (called in the driver's process) --
 
@@ -80,6 +85,11 @@ class SourceRegistry:
         with self._lock:
             self._refused[run_id] = reason
 
+    def expect_builds(self, run_id: str, builds: Mapping[str, int]) -> None:
+        """Note how many sources of each name, by which others wait for them, the plan of a query run has."""
+        with self._lock:
+            self._holds.expected[run_id] = dict(builds)
+
     def progress(self, query_id: str, *, batch_id: int, state_rows: int) -> None:
         """Note how many rows of state a query kept after a batch (0 also for a stateless query)."""
         with self._lock:
@@ -91,6 +101,7 @@ class SourceRegistry:
             self._queries.pop(query_id, None)
             self._refused.pop(run_id, None)
             self._checked.discard(run_id)
+            self._holds.expected.pop(run_id, None)
             for source in [s for s, run in self._runs.items() if run.query_run == run_id]:
                 del self._runs[source]
                 self._ended[source] = None
@@ -122,6 +133,7 @@ class SourceRegistry:
             "exchange": self._exchange,
             "renew": self._renew,
             "table": self._table,
+            "hold": self._hold,
         }
         handler = handlers.get(str(message.get("ask")))
         if handler is None:
@@ -206,6 +218,20 @@ class SourceRegistry:
         run.table, run.name = table, name
         self._keep_alive(run)
         return {"ok": True}
+
+    def _hold(self, message: dict[str, Any]) -> dict[str, Any]:
+        source, request = text_field(message, "source"), request_of(message)
+        if source in self._ended:
+            return nobody_is_known()
+        run = self._source_run(source)
+        if run.holds is None or not message.get("renews"):  # what the planner said is not older
+            run.holds = request
+        self._keep_alive(run)
+        others = [other for name, other in self._runs.items() if name != source]
+        return self._holds.answer(run, others, self._is_alive)
+
+    def _is_alive(self, run: _SourceRun) -> bool:
+        return run.alive_until_ns > self._clock.monotonic_ns()
 
     def _keep_alive(self, run: _SourceRun) -> None:
         run.alive_until_ns = self._clock.monotonic_ns() + LEASE_S * _NS_PER_S

@@ -15,7 +15,8 @@ def plan_tasks(end: Offset, *, has_watermark: bool, most_tasks: int | None = Non
     """Return the tasks of the batch that ends at `end`.
 
     Splits that have something to read, again or for the first time, are spread over the tasks. If there is none, a
-    source with a watermark gets one task that carries the heartbeat.
+    source with a watermark gets one task that carries the heartbeat; so does one that waits or is waited for, whose
+    tasks tell to which query it belongs.
 
     Args:
         end: the batch.
@@ -38,7 +39,7 @@ def plan_tasks(end: Offset, *, has_watermark: bool, most_tasks: int | None = Non
         if split.rows or (has_watermark and split.known_at < split.start)
     ]
     groups = _spread(tasks, most_tasks or len(tasks))
-    if not groups and has_watermark:
+    if not groups and (has_watermark or end.hold is not None or end.load is not None):
         groups = [()]
     return [
         TaskPlan(

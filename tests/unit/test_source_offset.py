@@ -73,6 +73,10 @@ def meaning(offset: Offset, version: str) -> str:
         place = f"{s.split!r}: [{s.start}, {s.end}) of {s.limit}, {s.status.name}"
         turn = f", turn {s.turn}" if is_later else ""
         lines.append(f"{place}, watermark {s.watermark_ms} known at {s.known_at}, moved {s.moved_ms}{turn}")
+    if offset.hold is not None:
+        lines.append(f"held since {offset.hold.since_ms}, released {offset.hold.released}")
+    if offset.load is not None:
+        lines.append(f"loading since {offset.load.since_ms}: {dict(offset.load.ends)}, loaded {offset.load.loaded}")
     return "\n".join(lines) + "\n"
 
 
@@ -82,7 +86,8 @@ def meaning(offset: Offset, version: str) -> str:
 def test_there_are_golden_offsets_of_every_version():
     old = {"empty", "kafka", "bounded", "odd_names", "lost_reports", "thousand"}
     assert {name for version, name in PAIRS if version == "v1"} == old
-    assert {name for version, name in PAIRS if version == "v2"} == old | {"aligned", "processing_time", "turns"}
+    later = {"aligned", "processing_time", "turns", "held", "loaded"}
+    assert {name for version, name in PAIRS if version == "v2"} == old | later
     assert {version for version, _ in PAIRS} == {f"v{number}" for number in range(1, OFFSET_VERSION + 1)}
 
 

@@ -7,6 +7,7 @@ import threading
 import pytest
 
 from datasources.source.client import ChannelMailbox
+from datasources.source.hold_talk import HoldRequest, LoadReport
 from datasources.source.peers import Publication
 from datasources.source.presence import Presence
 from datasources.source.registry import LEASE_S, SourceRegistry
@@ -22,12 +23,14 @@ class Line:
         self.registry = SourceRegistry(self.clock)
         self.asked: list[str] = []
         self.renewed = threading.Event()
+        self.renewed_hold = threading.Event()
         self.published = threading.Event()
 
     def ask(self, message):
         self.asked.append(message["ask"])
         answer = self.registry.answer(message)
-        {"renew": self.renewed, "table": self.published}.get(message["ask"], threading.Event()).set()
+        told = {"renew": self.renewed, "table": self.published, "hold": self.renewed_hold}
+        told.get(message["ask"], threading.Event()).set()
         return answer
 
 
@@ -67,6 +70,15 @@ def test_renewing_outlasts_any_lease(line, presence):
             line.renewed.clear()
             assert line.renewed.wait(PATIENCE_S)
         assert len(ChannelMailbox(line, "b").exchange(Publication(group="g"))) == 1
+
+
+def test_what_a_source_said_of_holding_is_renewed_also_where_it_has_no_peers(line, presence):
+    held = HoldRequest(until=("rates",))
+    presence().tell(None, dict, held)
+    assert line.renewed_hold.wait(PATIENCE_S)
+    assert "renew" not in line.asked
+    build = LoadReport(name="rates", is_loaded=False, is_working=True, since_ms=0)
+    assert ChannelMailbox(line, "b").hold(HoldRequest(load=build)).is_awaited
 
 
 def test_a_source_that_said_nothing_yet_is_not_spoken_for(line, presence):

@@ -1,0 +1,132 @@
+"""What the sources of a query tell each other about holding, through the coordinator.
+
+A build says how far it is loaded, a probe says for which builds it waits, and hears of those that are in its own run of
+its own query. Two queries may wait for builds of one name: they never hear of each other's. Which run a source belongs
+to is known from its tasks; before one of them has told, a source hears of nobody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol, Self
+
+from datasources.errors import CoordinatorError
+
+__all__ = ["Build", "HoldAnswer", "HoldExchange", "HoldRequest", "LoadReport"]
+
+Progress = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadReport:
+    """What a build says of itself.
+
+    Attributes:
+        name: by which probes wait for it.
+        is_loaded: what had to be loaded was read in batches that are over.
+        is_working: there is something unread now.
+        since_ms: wall clock, ms, when loading began.
+        unread: how many positions have to be read still; None = not known.
+        snapshot: how far the reading of tables came, for people; None = it reads none.
+    """
+
+    name: str
+    is_loaded: bool
+    is_working: bool
+    since_ms: int
+    unread: int | None = None
+    snapshot: Progress | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return JSON primitives."""
+        return {
+            "name": self.name,
+            "is_loaded": self.is_loaded,
+            "is_working": self.is_working,
+            "since": self.since_ms,
+            "unread": self.unread,
+            "snapshot": None if self.snapshot is None else dict(self.snapshot),
+        }
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any]) -> Self:
+        """Return the report in `raw`.
+
+        Raises:
+            CoordinatorError: it is none.
+        """
+        try:
+            own = cls(
+                name=raw["name"],
+                is_loaded=raw["is_loaded"],
+                is_working=raw["is_working"],
+                since_ms=raw["since"],
+                unread=raw["unread"],
+                snapshot=raw["snapshot"],
+            )
+        except (LookupError, TypeError):
+            raise CoordinatorError("a source sent a malformed report of its loading") from None
+        if (
+            not isinstance(own.name, str)
+            or not isinstance(own.is_loaded, bool)
+            or not isinstance(own.is_working, bool)
+            or type(own.since_ms) is not int
+            or not (own.unread is None or type(own.unread) is int)
+            or not isinstance(own.snapshot, Mapping | None)
+        ):
+            raise CoordinatorError("a source sent a report of its loading with fields of the wrong type")
+        return own
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HoldRequest:
+    """What a source says: as a probe for which builds it waits, as a build how far it is."""
+
+    until: tuple[str, ...] = ()
+    load: LoadReport | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Build:
+    """A build of the own run as the coordinator knows it; `is_alive` = it spoke within its lease."""
+
+    says: LoadReport
+    is_alive: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HoldAnswer:
+    """What the coordinator knows.
+
+    Attributes:
+        is_query_known: whether a task told which run the source belongs to; else there are no builds.
+        is_awaited: whether a source waits, or may wait, for this build.
+        builds: those of the own run that were asked for.
+        expected: how many sources of each name the query's plan has; None = nobody could look at it.
+    """
+
+    is_query_known: bool
+    is_awaited: bool = False
+    builds: tuple[Build, ...] = ()
+    expected: Mapping[str, int] | None = None
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any]) -> Self:
+        """Return the answer in `raw`, which the coordinator made."""
+        return cls(
+            is_query_known=raw["is_query_known"],
+            is_awaited=raw["is_awaited"],
+            builds=tuple(
+                Build(says=LoadReport.from_json(each["says"]), is_alive=each["is_alive"]) for each in raw["builds"]
+            ),
+            expected=raw["expected"],
+        )
+
+
+class HoldExchange(Protocol):
+    """How a planner speaks of holding. Real: the coordinator. When called: by every planning that depends on it."""
+
+    def hold(self, own: HoldRequest) -> HoldAnswer | None:
+        """Say something and return what is known; None = the coordinator cannot be reached, so nothing is."""
+        ...

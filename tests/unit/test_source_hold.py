@@ -1,0 +1,565 @@
+"""Timelines of holding: a probe is not read before its builds are loaded, whatever happens on the way.
+
+In a batch the join takes the build's rows first, so "loaded before batch n" is what the first rows of the probe in
+batch n need.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+
+import pytest
+
+from datasources.errors import OffsetError
+from datasources.source.hold import HoldSettings
+from datasources.source.registry import LEASE_S, SourceRegistry
+from datasources.source.tasks import plan_tasks
+from tests.support.held_query import WALL_US, HeldQuery, build, probe
+from tests.support.memory_source import MemoryLog
+from tests.support.table_and_log import TableAndLog
+from watermark import ManualClock
+
+ORDERS = ["orders-0:0", "orders-0:1", "orders-0:2"]
+IN_BOTH_ORDERS = pytest.mark.parametrize("is_probe_first", [True, False], ids=["probe first", "build first"])
+
+
+def orders(*times):
+    log = MemoryLog()
+    log.append("orders-0", *(times or (10, 20, 30)))
+    return log
+
+
+def table(chunks=3):
+    """A table of so many chunks, whose log is empty."""
+    return TableAndLog(chunks=[[100 + n] for n in range(chunks)])
+
+
+def topic(rows=6):
+    log = MemoryLog()
+    log.append("rates-0", *range(1, rows + 1))
+    return log
+
+
+def query_of(held, waited_for, *, is_probe_first=True, **more):
+    return HeldQuery(*((held, waited_for) if is_probe_first else (waited_for, held)), **more)
+
+
+def shown(source):
+    return source.planner.table(source.offset, most_splits=10)["hold"]
+
+
+# -- the way it goes --
+
+
+@IN_BOTH_ORDERS
+@pytest.mark.parametrize("has_watermark", [False, True])
+def test_a_probe_is_read_only_behind_the_batch_that_ended_the_snapshot(is_probe_first, has_watermark):
+    held, rates = probe(orders(), has_watermark=has_watermark), build(table(), has_watermark=has_watermark)
+    query = query_of(held, rates, is_probe_first=is_probe_first)
+    query.triggers()
+    last_chunk = [batch for batch, ids in rates.delivered if ids][-1]
+    assert rates.ids == ["100", "101", "102"]
+    assert held.ids == ORDERS
+    # Asked after the build it is released in the very batch in which the build says so, else in the next one.
+    assert held.first_batch() == last_chunk + (2 if is_probe_first else 1)
+    assert held.offset.hold.released == 2  # its own second batch, after the one that told whose it is
+
+
+def test_nothing_of_the_probe_is_touched_while_it_is_held():
+    log = orders()
+    query = query_of(probe(log), build(table()))
+    for _ in range(3):
+        query.trigger()
+    assert log.reads == []
+
+
+def test_a_source_that_nobody_holds_is_planned_as_ever():
+    held = probe(orders())
+    held.hold = None
+    query = query_of(held, build(table()))
+    query.trigger()
+    assert held.ids == ORDERS
+    assert held.offset.hold is None
+
+
+@pytest.mark.parametrize("has_watermark", [False, True])
+def test_the_first_batch_of_a_held_probe_is_one_without_rows_that_tells_whose_it_is(has_watermark):
+    held = probe(orders(), has_watermark=has_watermark)
+    query = query_of(held, build(table()))
+    query.trigger()
+    assert held.delivered == [(0, [])]
+    assert held.heartbeats == (1 if has_watermark else 0)
+    assert shown(held)["builds"][0]["status"] == "not heard"
+    query.trigger()
+    assert shown(held)["builds"][0]["status"] == "loading"
+
+
+def test_the_build_s_changes_that_are_in_the_batch_of_the_release_are_read_in_it():
+    source = table(1)
+    source.transactions = [[500]]
+    rates, held = build(source), probe(orders())
+    query = HeldQuery(rates, held)
+    query.trigger()
+    source.transactions.append([501])
+    query.triggers()
+    batch = held.first_batch()
+    assert "501" in dict(rates.delivered)[batch]
+
+
+def test_a_probe_waits_for_all_of_its_builds():
+    slow, fast = build(table(5), "slow"), build(table(1), "fast")
+    held = probe(orders(), "fast", "slow")
+    query = HeldQuery(held, fast, slow)
+    query.triggers()
+    assert held.first_batch() == [batch for batch, ids in slow.delivered if ids][-1] + 2
+
+
+def test_two_sources_of_one_name_are_waited_for_both():
+    one, two = build(table(1)), build(table(4))
+    held = probe(orders())
+    query = HeldQuery(one, held, two)
+    query.triggers()
+    assert held.first_batch() > [batch for batch, ids in two.delivered if ids][-1]
+
+
+def test_a_source_that_the_plan_has_and_nobody_heard_of_is_waited_for():
+    held, rates = probe(orders()), build(table(1))
+    query = query_of(held, rates)
+    query.registry.expect_builds(query.run, {"rates": 2})
+    query.triggers()
+    assert held.ids == []
+    query.registry.expect_builds(query.run, {"rates": 1})
+    query.triggers()
+    assert held.ids == ORDERS
+
+
+def test_a_chain_opens_link_by_link():
+    middle = probe(orders(), "rates", has_watermark=False)
+    middle.load = build(topic(), "middle").load
+    last = probe(orders(1, 2, 3), "middle")
+    rates = build(table(2))
+    query = HeldQuery(last, middle, rates)
+    query.triggers()
+    assert rates.delivered[-1][0] > 0
+    assert [s.first_batch() for s in (rates, middle, last)] == sorted(s.first_batch() for s in (rates, middle, last))
+    assert last.first_batch() > middle.first_batch()
+    assert last.ids == ORDERS
+
+
+# -- sources without a snapshot --
+
+
+@IN_BOTH_ORDERS
+def test_a_topic_is_loaded_when_that_is_read_which_it_held_as_the_query_began(is_probe_first):
+    log = topic(6)
+    held, rates = probe(orders()), build(log)
+    query = query_of(held, rates, is_probe_first=is_probe_first)
+    query.plan()
+    log.append("rates-0", 7)  # came later: not waited for
+    query.read()
+    query.triggers()
+    assert rates.ids[:6] == [f"rates-0:{n}" for n in range(6)]
+    assert held.ids == ORDERS
+    assert held.first_batch() > rates.first_batch()
+
+
+def test_ends_are_those_of_the_begin_of_the_query_also_after_a_restart():
+    log = topic(3)
+    rates, held = build(log), probe(orders())
+    query = HeldQuery(rates, held)
+    query.plan()
+    query.read()
+    assert dict(rates.offset.load.ends) == {"rates-0": 3}
+    log.append("rates-0", *range(50))
+    query.start()
+    query.plan()
+    assert rates.planner.table(rates.offset, most_splits=1)["load"]["unread"] == 0
+
+
+def test_an_empty_build_is_loaded_at_once():
+    log = MemoryLog()
+    log.splits["rates-0"] = []
+    held = probe(orders())
+    query = query_of(held, build(log))
+    query.triggers()
+    assert held.ids == ORDERS
+    assert held.first_batch() == 1
+
+
+def test_with_a_time_the_build_is_loaded_when_its_watermark_has_reached_it():
+    log = topic(3)
+    held, rates = probe(orders()), build(log, time_ms=1_000, has_watermark=True)
+    query = query_of(held, rates)
+    query.triggers()
+    assert held.ids == []
+    log.append("rates-0", 999)
+    query.triggers()
+    assert held.ids == []
+    log.append("rates-0", 1_000)
+    query.triggers()
+    assert held.ids == ORDERS
+
+
+def test_with_an_idle_timeout_the_build_is_loaded_when_nothing_came_for_so_long():
+    log = topic(3)
+    held, rates = probe(orders()), build(log, time_ms=1_000, idle_timeout_ms=5_000, has_watermark=True)
+    query = query_of(held, rates)
+    query.triggers()
+    query.clock.advance_us(4_000_000)
+    log.append("rates-0", 500)
+    query.triggers()
+    query.clock.advance_us(4_999_000)
+    query.triggers()
+    assert held.ids == []
+    query.clock.advance_us(1_000)
+    query.triggers()
+    assert held.ids == ORDERS
+
+
+def test_an_idle_timeout_does_not_end_a_snapshot():
+    source = table(2)
+    source.plan, plan = lambda *_: source_at_rest(source), source.plan
+    held, rates = probe(orders()), build(source, idle_timeout_ms=1_000)
+    query = query_of(held, rates)
+    for _ in range(5):
+        query.trigger()
+        query.clock.advance_us(2_000_000)
+    assert held.ids == []
+    source.plan = plan
+    query.triggers()
+    assert held.ids == ORDERS
+
+
+def source_at_rest(source):
+    """What a connector answers that has chunks left and can read none now."""
+    return TableAndLog().plan({"done": 0}, {}, None)
+
+
+# -- runs that end --
+
+
+@IN_BOTH_ORDERS
+@pytest.mark.parametrize("waited_for", [lambda: table(4), lambda: topic(5), lambda: table(0)])
+def test_available_now_does_not_end_before_the_probe_was_read(is_probe_first, waited_for):
+    held = probe(orders())
+    query = query_of(held, build(waited_for()), is_probe_first=is_probe_first)
+    query.start(is_capped=True)
+    query.triggers()
+    assert held.ids == ORDERS
+
+
+def test_available_now_s_end_of_a_held_probe_is_fixed_when_the_run_begins():
+    log = orders()
+    held = probe(log)
+    query = query_of(held, build(table(3)))
+    query.start(is_capped=True)
+    query.trigger()
+    log.append("orders-0", 40)
+    query.triggers()
+    assert held.ids == ORDERS
+    query.start(is_capped=True)
+    query.triggers()
+    assert held.ids == [*ORDERS, "orders-0:3"]
+
+
+def test_available_now_goes_on_while_a_probe_is_held_and_slowly_if_its_build_has_nothing_to_do():
+    log = topic(3)
+    held, rates = probe(orders()), build(log, time_ms=1_000, idle_timeout_ms=60_000, has_watermark=True)
+    query = query_of(held, rates)
+    query.start(is_capped=True)
+    assert all(query.trigger() for _ in range(20))
+    assert held.planner.poll_delay_ns() == 200_000_000
+    query.clock.advance_us(60_000_000)
+    query.triggers()
+    assert held.ids == ORDERS
+
+
+def test_available_now_ends_although_a_probe_is_held_if_nothing_waits_for_it():
+    held = probe(orders())
+    held.log.splits["orders-0"] = []
+    query = query_of(held, build(topic(1), time_ms=10_000, has_watermark=True))
+    query.start(is_capped=True)
+    assert query.triggers() < 10
+
+
+# -- replays and restarts --
+
+
+@IN_BOTH_ORDERS
+@pytest.mark.parametrize("crash_at", range(9))
+@pytest.mark.parametrize("is_written", [True, False], ids=["offset written", "offset not written"])
+def test_a_crash_anywhere_changes_nothing(is_probe_first, crash_at, is_written):
+    held, rates = probe(orders()), build(table(3))
+    query = query_of(held, rates, is_probe_first=is_probe_first)
+    for _ in range(crash_at):
+        query.trigger()
+    query.plan()
+    if not is_written:
+        query.pending = []
+    query.start()
+    query.triggers()
+    assert held.ids == ORDERS
+    assert rates.ids == ["100", "101", "102"]
+    assert held.first_batch() > [batch for batch, ids in rates.delivered if ids][-1]
+
+
+def test_a_batch_that_is_read_again_asks_nobody():
+    held = probe(orders())
+    query = query_of(held, build(table(1)), is_probe_first=False)
+    while held.offset.hold.released is None:
+        assert query.plan()
+        query.asked.clear()
+        before = query.pending
+        texts = {text for source, text in before if source is held}
+        query.read()
+    (text,) = texts
+    assert query.asked == ["report", "report"]
+    end = held.offset
+    assert json.dumps(end.to_json()) == text
+    query.is_cut_off = True
+    assert query._rows(held, end) == query._rows(held, end) == ORDERS  # a self-union plans and reads twice
+    assert plan_tasks(end, has_watermark=False) == plan_tasks(end, has_watermark=False)
+
+
+def test_once_released_always_released_whatever_the_coordinator_says():
+    held, rates = probe(orders()), build(table(1))
+    query = query_of(held, rates)
+    query.triggers()
+    held.log.append("orders-0", 40)
+    query.is_cut_off = True
+    query.start()
+    query.triggers()
+    assert held.ids == [*ORDERS, "orders-0:3"]
+
+
+def test_a_restart_in_the_wait_stays_held_until_the_build_was_heard_again():
+    held, rates = probe(orders()), build(table(2))
+    query = query_of(held, rates)
+    while rates.offset.load.loaded is None:
+        query.trigger()
+    assert held.ids == []
+    query.registry.terminated("q", query.run)
+    query.start()
+    query.plan()
+    assert shown(held)["status"] == "waiting"
+    assert shown(held)["builds"][0]["status"] == "not heard"
+    query.read()
+    query.triggers()
+    assert held.ids == ORDERS
+
+
+def test_what_an_earlier_run_said_does_not_count():
+    held, rates = probe(orders()), build(table(3))
+    query = query_of(held, rates)
+    query.triggers()
+    # The same sources again from a new checkpoint, while the coordinator still knows the loaded build of the first.
+    held.offset = rates.offset = None
+    held.delivered, rates.delivered = [], []
+    query.start()
+    query.triggers()
+    assert held.ids == ORDERS
+    assert held.first_batch() > [batch for batch, ids in rates.delivered if ids][-1]
+
+
+def test_two_queries_of_the_same_sources_do_not_release_each_other():
+    clock = ManualClock(WALL_US)
+    registry = SourceRegistry(clock)
+    fast = query_of(probe(orders()), build(table(1)), registry=registry, clock=clock, query="fast")
+    slow_probe, slow_build = probe(orders()), build(table(6))
+    slow = query_of(slow_probe, slow_build, registry=registry, clock=clock, query="slow")
+    for _ in range(12):
+        fast.trigger()
+        slow.trigger()
+    assert slow_probe.ids == ORDERS
+    assert slow_probe.first_batch() > [batch for batch, ids in slow_build.delivered if ids][-1]
+
+
+# -- who is silent releases nobody --
+
+
+def test_a_coordinator_that_cannot_be_reached_releases_nobody():
+    held, rates = probe(orders()), build(table(2))
+    query = query_of(held, rates)
+    query.trigger()
+    query.is_cut_off = True
+    query.triggers()
+    assert held.ids == []
+    assert rates.offset.load.loaded is not None
+    query.is_cut_off = False
+    assert not query.trigger()  # the build is heard again, after the probe asked
+    query.triggers()
+    assert held.ids == ORDERS
+
+
+def test_without_a_coordinator_nobody_is_released():
+    held, rates = probe(orders()), build(table(1))
+    query = query_of(held, rates)
+    for source in query.sources:
+        source.planner._holds._exchange = None
+    query.triggers()
+    assert held.ids == []
+
+
+def test_a_build_whose_lease_is_over_releases_nobody_and_is_shown_as_silent():
+    held, rates = probe(orders()), build(table(1))
+    query = HeldQuery(held)
+    other = HeldQuery(rates, registry=query.registry, clock=query.clock)
+    other.run = query.run
+    query.trigger()
+    other.triggers()
+    query.clock.advance_us((LEASE_S + 1) * 1_000_000)
+    query.triggers()
+    assert held.ids == []
+    assert shown(held)["builds"][0]["status"] == "silent"
+    other.start()
+    other.run = query.run
+    other.triggers()
+    assert held.ids == []  # the process that went silent is still of the run: nobody said that it is gone
+
+
+def test_a_name_that_nobody_has_is_waited_for_and_shown():
+    held = probe(orders(), "rats")
+    query = query_of(held, build(table(1)))
+    query.triggers()
+    assert held.ids == []
+    assert shown(held) == {
+        "status": "waiting",
+        "since": WALL_US // 1_000,
+        "released": None,
+        "builds": [{"name": "rats", "status": "not heard", "since": None, "unread": None, "snapshot": None}],
+    }
+
+
+def test_sources_whose_first_reports_were_lost_introduce_themselves_again():
+    held, rates = probe(orders()), build(table(1))
+    query = query_of(held, rates)
+    query.loses_reports = True
+    query.triggers()
+    query.loses_reports = False
+    assert query.triggers() == 0
+    query.clock.advance_us(1_000_000)
+    for _ in range(4):
+        query.trigger()
+        query.clock.advance_us(1_000_000)
+    assert held.ids == ORDERS
+
+
+def test_a_build_that_nobody_waits_for_comes_to_rest():
+    rates = build(table(1))
+    query = HeldQuery(rates)
+    query.loses_reports = True
+    query.triggers()
+    query.clock.advance_us(10_000_000)
+    assert not query.trigger()
+    query.loses_reports = False
+    assert "hold" in query.asked
+
+
+def test_a_loaded_build_that_is_known_asks_no_more():
+    rates = build(topic(2))
+    query = HeldQuery(probe(orders()), rates)
+    query.triggers()
+    query.asked.clear()
+    rates.log.append("rates-0", 50)
+    query.triggers()
+    assert "hold" not in query.asked
+
+
+# -- what else a held source does --
+
+
+def test_a_held_probe_without_records_falls_idle_and_follows():
+    held = probe(orders(), has_watermark=True, idle_timeout_ms=1_000)
+    held.log.splits["orders-0"] = []
+    rates = build(topic(3), time_ms=10_000, has_watermark=True)
+    query = query_of(held, rates)
+    for _ in range(6):
+        query.triggers()
+        query.clock.advance_us(1_000_000)
+    assert held.offset.hold.released is None
+    assert held.offset.combined_ms == 3
+    assert held.heartbeats > 1
+
+
+def test_a_held_probe_with_records_holds_the_watermark():
+    held = probe(orders(), has_watermark=True, idle_timeout_ms=1_000)
+    rates = build(topic(3), time_ms=10_000, has_watermark=True)
+    query = query_of(held, rates)
+    for _ in range(6):
+        query.triggers()
+        query.clock.advance_us(1_000_000)
+    assert held.offset.combined_ms is None
+
+
+def test_a_held_probe_shows_for_whom_it_waits_since_when_and_how_far_that_is():
+    held, rates = probe(orders()), build(table(4))
+    query = query_of(held, rates, is_probe_first=False)
+    query.trigger()
+    query.clock.advance_us(7_000_000)
+    query.trigger()
+    (found,) = shown(held)["builds"]
+    assert shown(held)["since"] == WALL_US // 1_000
+    assert (found["name"], found["status"], found["since"]) == ("rates", "loading", WALL_US // 1_000)
+    query.triggers()
+    assert shown(held)["status"] == "released"
+    assert shown(held)["builds"] == []
+
+
+def test_how_much_of_a_topic_is_left_is_shown():
+    held, rates = probe(orders()), build(topic(5))
+    query = query_of(held, rates, is_probe_first=False)
+    query.plan()
+    said = rates.planner.table(rates.offset, most_splits=1)["load"]
+    assert said == {"name": "rates", "status": "loading", "since": WALL_US // 1_000, "unread": 5}
+
+
+# -- options that change --
+
+
+def test_a_hold_whose_option_is_gone_is_an_error():
+    held = probe(orders())
+    query = query_of(held, build(table(3)))
+    query.trigger()
+    held.hold = None
+    query.start()
+    with pytest.raises(OffsetError, match=r"'scan\.hold\.until' is not set any more"):
+        query.plan()
+    held.allows_change = True
+    query.start()
+    query.triggers()
+    assert held.ids == ORDERS
+
+
+def test_a_released_source_does_not_need_its_option_any_more():
+    held = probe(orders())
+    query = query_of(held, build(table(1)))
+    query.triggers()
+    held.hold = None
+    held.log.append("orders-0", 40)
+    query.start()
+    query.triggers()
+    assert held.ids == [*ORDERS, "orders-0:3"]
+
+
+def test_a_hold_that_is_new_begins_with_the_restart():
+    held, rates = probe(orders()), build(table(1))
+    held.hold = None
+    query = query_of(held, rates)
+    query.triggers()
+    held.hold = HoldSettings(until=("rates",))
+    held.log.append("orders-0", 40)
+    query.start()
+    assert query.trigger()
+    assert held.ids == ORDERS
+    query.triggers()
+    assert held.ids == [*ORDERS, "orders-0:3"]
+
+
+def test_sources_that_wait_for_each_other_wait_for_ever_and_say_so():
+    one, two = probe(orders(), "two"), probe(orders(), "one")
+    one.load, two.load = build(topic(), "one").load, build(topic(), "two").load
+    query = HeldQuery(one, two)
+    query.triggers()
+    assert one.ids == two.ids == []
+    assert [b["status"] for b in itertools.chain(shown(one)["builds"], shown(two)["builds"])] == ["loading"] * 2

@@ -1,0 +1,194 @@
+"""What sources may say of holding, what offsets may, and what is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from datasources.errors import CoordinatorError, OffsetError
+from datasources.source.client import ChannelMailbox
+from datasources.source.hold import Hold, Load
+from datasources.source.hold_talk import HoldRequest, LoadReport
+from datasources.source.offset import Identity, Offset
+from datasources.source.registry import LEASE_S, SourceRegistry
+from datasources.source.split import ENDLESS, SplitBounds
+from watermark import ManualClock
+
+REPORT = LoadReport(name="rates", is_loaded=False, is_working=True, since_ms=5, unread=7, snapshot={"chunks": 3})
+WAITS = HoldRequest(until=("rates",))
+
+
+class Line:
+    """A line to a registry with a clock that is turned by hand."""
+
+    def __init__(self) -> None:
+        self.clock = ManualClock()
+        self.registry = SourceRegistry(self.clock)
+
+    def ask(self, message):
+        return self.registry.answer(message)
+
+    def mailbox(self, source, run=None):
+        if run is not None:
+            self.ask({"ask": "report", "source": source, "query": "q", "run": run, "batch": 0, "reports": []})
+        return ChannelMailbox(self, source, self.clock)
+
+
+@pytest.fixture
+def line():
+    return Line()
+
+
+def loaded(name="rates"):
+    return HoldRequest(
+        load=LoadReport(name=name, is_loaded=True, is_working=False, since_ms=5, unread=0, snapshot=None)
+    )
+
+
+def test_a_probe_hears_of_the_builds_of_its_run_that_it_asked_for(line):
+    line.mailbox("b", run="1").hold(HoldRequest(load=REPORT))
+    line.mailbox("other name", run="1").hold(loaded("customers"))
+    line.mailbox("other run", run="2").hold(loaded())
+    line.mailbox("unknown run").hold(loaded())
+    answer = line.mailbox("a", run="1").hold(WAITS)
+    assert answer.is_query_known
+    assert [(build.says, build.is_alive) for build in answer.builds] == [(REPORT, True)]
+
+
+def test_a_probe_of_which_nobody_knows_the_run_hears_of_nobody(line):
+    line.mailbox("b", run="1").hold(loaded())
+    answer = line.mailbox("a").hold(WAITS)
+    assert not answer.is_query_known
+    assert answer.builds == ()
+
+
+@pytest.mark.parametrize(
+    ("probe_run", "build_run", "is_awaited"),
+    [("1", "1", True), (None, "1", True), ("1", None, True), ("2", "1", False)],
+)
+def test_a_build_hears_whether_somebody_may_wait_for_it(line, probe_run, build_run, is_awaited):
+    line.mailbox("a", run=probe_run).hold(WAITS)
+    assert line.mailbox("b", run=build_run).hold(loaded()).is_awaited is is_awaited
+    assert not line.mailbox("c", run=build_run).hold(loaded("customers")).is_awaited
+
+
+def test_a_lease_ends(line):
+    line.mailbox("a", run="1").hold(WAITS)
+    build = line.mailbox("b", run="1")
+    build.hold(loaded())
+    line.clock.advance_us(LEASE_S * 1_000_000 + 1)
+    assert not build.hold(loaded()).is_awaited
+    line.clock.advance_us(LEASE_S * 1_000_000 + 1)
+    assert [each.is_alive for each in line.mailbox("a").hold(WAITS).builds] == [False]
+
+
+def test_a_renewal_does_not_take_back_what_the_planner_said(line):
+    build = line.mailbox("b", run="1")
+    build.hold(loaded())
+    build.renew_hold(HoldRequest(load=REPORT))
+    (heard,) = line.mailbox("a", run="1").hold(WAITS).builds
+    assert heard.says.is_loaded
+
+
+def test_a_renewal_tells_a_coordinator_that_began_anew(line):
+    build = line.mailbox("b", run="1")
+    line.registry = SourceRegistry(line.clock)
+    line.mailbox("b", run="1")
+    build.renew_hold(loaded())
+    (heard,) = line.mailbox("a", run="1").hold(WAITS).builds
+    assert heard.says.is_loaded
+
+
+def test_what_the_plan_has_is_told_while_the_run_goes_on(line):
+    line.registry.expect_builds("1", {"rates": 2})
+    mailbox = line.mailbox("a", run="1")
+    assert mailbox.hold(WAITS).expected == {"rates": 2}
+    line.registry.terminated("q", "1")
+    assert line.mailbox("c", run="1").hold(WAITS).expected is None
+
+
+def test_the_last_words_of_a_source_that_ended_change_nothing(line):
+    build = line.mailbox("b", run="1")
+    build.hold(loaded())
+    line.registry.terminated("q", "1")
+    assert not build.hold(loaded()).is_query_known
+    assert line.mailbox("a", run="1").hold(WAITS).builds == ()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"until": "rates"},
+        {"until": [1]},
+        {"until": ["a"] * 101},
+        {"load": []},
+        {"load": {}},
+        {"load": {**REPORT.to_json(), "name": 3}},
+        {"load": {**REPORT.to_json(), "is_loaded": 1}},
+        {"load": {**REPORT.to_json(), "is_working": None}},
+        {"load": {**REPORT.to_json(), "since": True}},
+        {"load": {**REPORT.to_json(), "unread": "7"}},
+        {"load": {**REPORT.to_json(), "snapshot": [1]}},
+    ],
+)
+def test_a_malformed_request_is_refused_and_changes_nothing(line, wrong):
+    mailbox = line.mailbox("b", run="1")
+    mailbox.hold(loaded())
+    with pytest.raises(CoordinatorError):
+        line.ask({"ask": "hold", "source": "b", "until": [], "load": None} | wrong)
+    (heard,) = line.mailbox("a", run="1").hold(WAITS).builds
+    assert heard.says.is_loaded
+
+
+# -- offsets --
+
+
+def offset(**parts):
+    return Offset(sequence=3, run=1, splits=(), identity=Identity(), **parts)
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"hold": Hold(since_ms=5)},
+        {"hold": Hold(since_ms=5, released=2)},
+        {"load": Load(since_ms=5, ends={"a-0": 3, "a-1": 9})},
+        {"load": Load(since_ms=5, ends={}, loaded=4)},
+    ],
+)
+def test_an_offset_keeps_it(parts):
+    assert Offset.from_json(offset(**parts).to_json()) == offset(**parts)
+
+
+def test_an_offset_of_a_source_that_has_nothing_to_do_with_it_says_nothing_of_it():
+    assert not {"hold", "load"} & offset().to_json().keys()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"hold": {}},
+        {"hold": 5},
+        {"hold": {"since": 5, "released": "2"}},
+        {"load": {"since": 5, "loaded": None, "splits": [["a", [[0, 1]]]], "ends": [0, 1]}},
+        {"load": {"since": None, "loaded": None, "splits": [], "ends": [0]}},
+    ],
+)
+def test_a_damaged_offset_is_refused(wrong):
+    with pytest.raises(OffsetError, match="damaged"):
+        Offset.from_json(offset().to_json() | wrong)
+
+
+def test_a_thousand_splits_fit_into_an_offset():
+    bounds = {f"rates-{n}": SplitBounds(start_inclusive=0, end_exclusive=10**12 + n * 977) for n in range(1_000)}
+    load = Load.begin(bounds, now_ms=1)
+    assert len(str(load.to_json())) < 10_000
+    assert Load.from_json(load.to_json()) == load
+
+
+def test_a_split_without_an_end_and_an_empty_one_are_not_waited_for():
+    bounds = {
+        "lane-0": SplitBounds(start_inclusive=0, end_exclusive=ENDLESS),
+        "empty-0": SplitBounds(start_inclusive=0, end_exclusive=0),
+        "a-0": SplitBounds(start_inclusive=0, end_exclusive=4),
+    }
+    assert Load.begin(bounds, now_ms=1).ends == {"a-0": 4}
