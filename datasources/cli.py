@@ -141,11 +141,11 @@ def _option_tables(source_format: str) -> list[Table]:
     from datasources.options import OptionGroup, render_options
     from datasources.scripted.source import ScriptedSource
     from datasources.source.connector import ScanSource
-    from datasources.spark.scan_options import ScanOptions, SessionOptions, WatermarkOptions
+    from datasources.spark.scan_options import SHARED_GROUPS
 
     connectors: tuple[type[ScanSource], ...] = (KafkaSource, ScriptedSource)
     source = {each.format_name: each for each in connectors}[source_format]
-    groups: list[type[OptionGroup]] = [*source.option_groups, WatermarkOptions, ScanOptions, SessionOptions]
+    groups: list[type[OptionGroup]] = [*source.option_groups, *SHARED_GROUPS]
     tables = []
     for group in groups:
         table = Table(title=(group.__doc__ or "").splitlines()[0], title_justify="left", show_lines=True)

@@ -13,15 +13,12 @@ from datasources.mysql.source import MySqlSource
 from datasources.options import OptionGroup, render_options
 from datasources.scripted.source import ScriptedSource
 from datasources.source.connector import ScanSource
-from datasources.spark.scan_options import ScanOptions, SessionOptions, WatermarkOptions
+from datasources.spark.scan_options import SHARED_GROUPS
 
 __all__ = ["CONNECTORS", "SHARED_GROUPS", "main", "render_page"]
 
 CONNECTORS: tuple[type[ScanSource], ...] = (KafkaSource, MySqlSource, ScriptedSource)
 """The sources that the page describes, in its order."""
-
-SHARED_GROUPS: tuple[type[OptionGroup], ...] = (WatermarkOptions, ScanOptions, SessionOptions)
-"""The groups that every source reads."""
 
 _HEAD = """# Options
 

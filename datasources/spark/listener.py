@@ -20,6 +20,7 @@ from pyspark.sql.streaming.listener import (
 
 from datasources.errors import QueryError
 from datasources.source.coordinator import Coordinator
+from datasources.spark.hold_check import builds_by_name, holds_of
 from datasources.spark.plan_walk import forgets_duplicates_at_once, is_fully_attached
 from datasources.spark.session_checks import require_working_settings
 
@@ -53,7 +54,7 @@ class QueryListener(StreamingQueryListener):
     def onQueryStarted(self, event: QueryStartedEvent) -> None:  # noqa: N802
         """Look at the plan of a query that is about to run."""
         run_id = str(event.runId)
-        reason = self._reason_to_refuse(str(event.id))
+        reason = self._reason_to_refuse(str(event.id), run_id)
         if reason is None:
             self._coordinator.registry.allow(run_id)
         else:
@@ -72,10 +73,11 @@ class QueryListener(StreamingQueryListener):
         """Forget the run."""
         self._coordinator.registry.terminated(str(event.id), str(event.runId))
 
-    def _reason_to_refuse(self, query_id: str) -> str | None:
+    def _reason_to_refuse(self, query_id: str, run_id: str) -> str | None:
         try:
             query = self._spark._jsparkSession.streams().get(query_id)  # noqa: SLF001 - PySpark hides the plan
             plan = query.streamingQuery().analyzedPlan()
+            sources = holds_of(plan)
         except (Py4JError, AttributeError) as error:
             _logger.warning("query_plan_unreadable query=%s error=%r", query_id, str(error)[:200])
             return None
@@ -89,6 +91,9 @@ class QueryListener(StreamingQueryListener):
             )
         try:
             require_working_settings(self._spark)
+            builds = builds_by_name(sources)
         except QueryError as error:
             return error.message
+        if builds:
+            self._coordinator.registry.expect_builds(run_id, builds)
         return None

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from datasources.source.stamps import HEARTBEAT_COLUMN, WATERMARK_COLUMN
 
-__all__ = ["attached_delays_ms", "forgets_duplicates_at_once", "is_fully_attached", "projected_expression"]
+__all__ = [
+    "attached_delays_ms",
+    "forgets_duplicates_at_once",
+    "is_fully_attached",
+    "projected_expression",
+    "source_options",
+]
 
 _FACTS_KEY = "tidemark"
 
@@ -47,6 +53,15 @@ def projected_expression(plan: Any, column: str) -> str | None:
         if expression.name() == column and _kind(expression) == "Alias":
             return str(expression.child().sql())
     return None
+
+
+def source_options(plan: Any, keys: Sequence[str]) -> list[dict[str, str | None]]:
+    """Return the named options of every streaming source in the plan; one that stands in it twice is one source."""
+    sources: list[Any] = []
+    for leaf in _items(plan.collectLeaves()):
+        if _kind(leaf) == "StreamingRelationV2" and not any(leaf.equals(known) for known in sources):
+            sources.append(leaf)
+    return [{key: source.extraOptions().get(key) for key in keys} for source in sources]
 
 
 def _watermark_nodes(plan: Any) -> Iterator[Any]:

@@ -8,16 +8,25 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
+from datasources.errors import OptionError
 from datasources.expressions import compile_filter
 from datasources.formats.ddl import schema_ddl
 from datasources.options import OptionGroup, lower_keys, parse_group, reject_unknown
 from datasources.source.abilities import LateRows, ProcessingTime, RowCondition
 from datasources.source.connector import ScanSource, SessionFacts
+from datasources.source.hold import HoldSettings, LoadSettings
 from datasources.source.offset import Identity
 from datasources.source.planner import PlannerSettings
 from datasources.spark.further_attributes import further_options, is_numbered, require_fitting
 from datasources.spark.pushed import delivered_columns, with_decoded_columns, with_metadata_columns
-from datasources.spark.scan_options import OnChange, ScanOptions, SessionOptions, WatermarkOptions
+from datasources.spark.scan_options import (
+    SHARED_GROUPS,
+    HoldOptions,
+    OnChange,
+    ScanOptions,
+    SessionOptions,
+    WatermarkOptions,
+)
 from datasources.spark.strategy import build_strategy
 
 if TYPE_CHECKING:
@@ -43,6 +52,8 @@ class Scan:
         is_instant: whether the time attribute is a TIMESTAMP; a TIMESTAMP_NTZ has no place on the clock.
         columns: the data columns that are delivered; None = all of the source's.
         condition: which rows are delivered; None = all.
+        hold: for whom the source waits; None = for nobody.
+        load: by which name others wait for it; None = nobody does.
     """
 
     source: ScanSource
@@ -53,6 +64,8 @@ class Scan:
     is_instant: bool = True
     columns: tuple[str, ...] | None = None
     condition: RowCondition | None = None
+    hold: HoldSettings | None = None
+    load: LoadSettings | None = None
 
     @property
     def identity(self) -> Identity:
@@ -78,6 +91,8 @@ class Scan:
             time_type="instant" if self.is_instant else "local",
             fail_on_data_loss=self.source.fail_on_data_loss,
             continue_on_change=self.watermark.on_change is OnChange.CONTINUE,
+            hold=self.hold,
+            load=self.load,
         )
 
     def _strategy_text(self) -> str:
@@ -114,19 +129,25 @@ def build_scan(
         OptionError, ExpressionError, SchemaError: saying what to do.
     """
     merged = {**lower_keys(defaults), **lower_keys(options)}
-    groups: list[type[OptionGroup]] = [*connector.option_groups, WatermarkOptions, ScanOptions, SessionOptions]
+    groups: list[type[OptionGroup]] = [*connector.option_groups, *SHARED_GROUPS]
     further = further_options(merged)
     merged = {key: value for key, value in merged.items() if not is_numbered(key)}
     reject_unknown(merged, groups, prefixes=connector.option_prefixes, what=connector.format_name)
     watermark = parse_group(WatermarkOptions, merged)
     require_fitting(further, watermark)
     wanted = parse_group(ScanOptions, merged)
+    holding = parse_group(HoldOptions, merged)
     facts = parse_group(SessionOptions, merged)
     session = SessionFacts(time_zone=facts.time_zone, ansi=facts.ansi)
     source = with_metadata_columns(connector.create(merged, session), wanted.metadata)
     built = build_strategy(source.schema, watermark, session, functions, further)
     if built is not None:
         source = source.apply_watermark(built.strategy)
+    elif holding.time_ms is not None:
+        raise OptionError(
+            "option 'scan.load-completed.timestamp-millis' needs a watermark, which has to reach it: set "
+            "'watermark.for' and 'watermark.as', or leave the option out."
+        )
     columns = delivered_columns(source.schema, wanted.columns)
     condition = None
     if wanted.filter is not None:
@@ -142,6 +163,8 @@ def build_scan(
         is_instant=built is None or built.is_instant,
         columns=columns,
         condition=condition,
+        hold=holding.hold,
+        load=holding.load,
     )
 
 

@@ -5,9 +5,18 @@ from __future__ import annotations
 from pydantic import Field, model_validator
 
 from datasources.options import OptionGroup
+from datasources.spark.hold_options import HoldOptions
 from datasources.spark.watermark_options import AllIdle, OnChange, WatermarkOptions
 
-__all__ = ["AllIdle", "OnChange", "ScanOptions", "SessionOptions", "WatermarkOptions"]
+__all__ = [
+    "SHARED_GROUPS",
+    "AllIdle",
+    "HoldOptions",
+    "OnChange",
+    "ScanOptions",
+    "SessionOptions",
+    "WatermarkOptions",
+]
 
 
 class ScanOptions(OptionGroup):
@@ -72,3 +81,7 @@ class SessionOptions(OptionGroup):
         alias="scan.session.ansi",
         description="Whether expressions fail as under spark.sql.ansi.enabled. Default: the session's flag.",
     )
+
+
+SHARED_GROUPS: tuple[type[OptionGroup], ...] = (WatermarkOptions, ScanOptions, HoldOptions, SessionOptions)
+"""The groups that every source reads, in the order of the reference."""

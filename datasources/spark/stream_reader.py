@@ -28,6 +28,7 @@ from datasources.source.coordinator import Coordinator, Endpoint
 from datasources.source.identity import require_same_identity
 from datasources.source.lookahead import ReaderLookahead
 from datasources.source.offset import Offset
+from datasources.source.peers import Publication
 from datasources.source.planner import BatchPlanner
 from datasources.source.presence import Presence
 from datasources.source.stamps import StampedSchema
@@ -83,6 +84,7 @@ class TidemarkStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             clock=SystemClock(),
             peers=self._mailbox,
             lookahead=None if source.strategy is None else ReaderLookahead(source.reader_factory(), source.strategy),
+            holds=self._mailbox,
         )
 
     @functools.cached_property
@@ -135,8 +137,9 @@ class TidemarkStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         offset = self._parse(start)
         planned = self.planner.plan(offset, budget)
         self._last, self._last_raw = planned, start if planned is offset else planned.to_json()
-        if self._scan.source.strategy is not None:
-            self._presence.tell(self.planner.says, lambda: self.planner.table(planned, most_splits=_WATCHED_SPLITS))
+        says, holds = self._says(), self.planner.says_of_holding
+        if says is not None or holds is not None:
+            self._presence.tell(says, lambda: self.planner.table(planned, most_splits=_WATCHED_SPLITS), holds)
         return self._last_raw
 
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
@@ -172,6 +175,10 @@ class TidemarkStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             if opened is not None:
                 opened.close()
 
+    def _says(self) -> Publication | None:
+        """Return what the source said to its peers; a plain one has none."""
+        return None if self._scan.source.strategy is None else self.planner.says
+
     def _localized(self, offset: Offset) -> Offset:
         return offset if offset.state is None else self.planner.localize(offset)
 
@@ -204,7 +211,12 @@ class TidemarkStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
 
 def _require_alone(scan: Scan) -> None:
-    """Raise for a group that could not work: a private coordinator knows one source only."""
+    """Raise for what could not work: a private coordinator knows one source only."""
+    if scan.hold is not None:
+        raise OptionError(
+            f"scan.hold.until = '{','.join(scan.hold.until)}' needs the application's coordinator: call "
+            f"datasources.register(spark) before the query starts, or use read_stream(...)."
+        )
     strategy = scan.source.strategy
     if strategy is not None and strategy.alignment is not None:
         raise OptionError(

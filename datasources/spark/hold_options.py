@@ -1,0 +1,77 @@
+"""The options of sources that wait for each other."""
+
+from __future__ import annotations
+
+from pydantic import Field, model_validator
+
+from datasources.options import DurationMs, OptionGroup
+from datasources.source.hold import HoldSettings, LoadSettings
+
+__all__ = ["HoldOptions"]
+
+
+class HoldOptions(OptionGroup):
+    """Which source waits for which, as the probe of a join waits for its table. They concern streams only."""
+
+    until: str | None = Field(
+        None,
+        alias="scan.hold.until",
+        description="The source is not read before these sources of the same query are loaded: the names that they "
+        "have in `scan.hold.name`, with commas between them. A row of a join that is read then misses nothing that "
+        "the table held when the query started. Needs `register(spark)`, and a name that a source of the query has.",
+    )
+    name: str | None = Field(
+        None,
+        alias="scan.hold.name",
+        description="The name by which other sources of the query wait for this one to be loaded. MySQL is loaded when "
+        "its snapshot was read, any source when that was read which it held as the query began; it is judged by "
+        "batches that are over.",
+    )
+    time_ms: int | None = Field(
+        None,
+        alias="scan.load-completed.timestamp-millis",
+        description="Loaded when the source's watermark has reached this time, epoch ms, instead of when that was read "
+        "which it held as the query began (Flink's load_completed_time). A snapshot must be read in any case. Needs "
+        "`scan.hold.name` and a watermark.",
+    )
+    idle_timeout_ms: DurationMs | None = Field(
+        None,
+        alias="scan.load-completed.idle-timeout",
+        description="Loaded also when nothing was unread and the watermark stood for this long (Flink's "
+        "load_completed_idle_timeout). It ends no snapshot. Needs `scan.hold.name`.",
+    )
+
+    @model_validator(mode="after")
+    def _fitting(self) -> HoldOptions:
+        if self.name is not None and (not self.name.strip() or "," in self.name or self.name != self.name.strip()):
+            raise ValueError(
+                f"option 'scan.hold.name' = '{self.name}' is no name: it has neither commas nor blanks around it."
+            )
+        for field in ("time_ms", "idle_timeout_ms"):
+            if getattr(self, field) is not None and self.name is None:
+                alias = type(self).model_fields[field].alias
+                raise ValueError(f"option '{alias}' needs 'scan.hold.name' beside it: nobody waits for this source.")
+        if self.until is not None and not all(self.names):
+            raise ValueError(f"option 'scan.hold.until' = '{self.until}': write names with commas between them.")
+        if self.name in self.names:
+            raise ValueError(
+                f"option 'scan.hold.until' names the source itself, '{self.name}': it would wait for ever."
+            )
+        return self
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """For whom the source waits, each once."""
+        return () if self.until is None else tuple(dict.fromkeys(name.strip() for name in self.until.split(",")))
+
+    @property
+    def hold(self) -> HoldSettings | None:
+        """What planning needs of a probe."""
+        return HoldSettings(until=self.names) if self.names else None
+
+    @property
+    def load(self) -> LoadSettings | None:
+        """What planning needs of a build."""
+        if self.name is None:
+            return None
+        return LoadSettings(name=self.name, time_ms=self.time_ms, idle_timeout_ms=self.idle_timeout_ms)
