@@ -164,6 +164,26 @@ _SNAPSHOT_METRICS: Final = (
         help="How long the reading of tables will take at this rate, ms.",
     ),
 )
+_HOLD_METRICS: Final = (
+    MetricMeaning(
+        name="tidemark_source_isHeld",
+        key="is_held",
+        help="1 while the source is not read because those that it waits for are not loaded, 0 afterwards; this and "
+        "the following only of sources with scan.hold.until.",
+    ),
+    MetricMeaning(name="tidemark_source_heldTime", key="held_ms", help="How long it has been waiting, ms."),
+    MetricMeaning(
+        name="tidemark_source_isLoading",
+        key="is_loading",
+        help="1 while others have to wait for the source to be loaded, 0 afterwards; this and the following only of "
+        "sources with scan.hold.name.",
+    ),
+    MetricMeaning(
+        name="tidemark_source_numLoadRecordsRemaining",
+        key="unread",
+        help="Positions that have to be read before it is loaded, without those of tables.",
+    ),
+)
 _LAG: Final = MetricMeaning(
     name="tidemark_source_watermarkLag", key="", help="Driver's clock minus the combined watermark of the source, ms."
 )
@@ -175,6 +195,7 @@ METRICS: Final[Sequence[MetricMeaning]] = (
     *_SOURCE_METRICS,
     _LAG,
     *_SNAPSHOT_METRICS,
+    *_HOLD_METRICS,
     *_SPLIT_METRICS,
     _STATUS,
 )
@@ -196,6 +217,8 @@ class _Collector(Collector):
         yield self._sources(_LAG, _lag)
         for meaning in _SNAPSHOT_METRICS:
             yield self._sources(meaning, partial(_of_snapshot, meaning.key))
+        for meaning in _HOLD_METRICS:
+            yield self._sources(meaning, partial(_of_waiting, meaning.key))
         for meaning in _SPLIT_METRICS:
             yield self._splits(meaning)
         yield self._statuses()
@@ -252,6 +275,17 @@ def _of_snapshot(key: str, table: Table) -> int | None:
         "left_ms": None if left is None else left * 1_000,
     }
     return known[key]
+
+
+def _of_waiting(key: str, table: Table) -> int | None:
+    """Return what is known of a source that waits, or is waited for."""
+    known: dict[str, int | None] = {}
+    if (hold := table.get("hold")) is not None:
+        is_held = hold["status"] == "waiting"
+        known |= {"is_held": int(is_held), "held_ms": table["time"] - hold["since"] if is_held else None}
+    if (load := table.get("load")) is not None:
+        known |= {"is_loading": int(load["status"] != "loaded"), "unread": load["unread"]}
+    return known.get(key)
 
 
 def _labels(table: Table) -> list[str]:

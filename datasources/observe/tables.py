@@ -46,6 +46,13 @@ _SNAPSHOT_FIELDS: Final = {
     **dict.fromkeys(("chunks", "chunks_estimated", "rows", "rows_estimated", "rows_per_second"), int),
     "seconds_left": int | None,
 }
+_HOLD_FIELDS: Final = {"status": str, "since": int, "released": int | None, "builds": list}
+_BUILD_FIELDS: Final = {
+    **dict.fromkeys(("name", "status"), str),
+    **dict.fromkeys(("since", "unread"), int | None),
+    "snapshot": dict | None,
+}
+_LOAD_FIELDS: Final = {**dict.fromkeys(("name", "status"), str), "since": int, "unread": int | None}
 _SPLIT_FIELDS: Final = {
     **dict.fromkeys(("split", "status"), str),
     **dict.fromkeys(_LATE, int),
@@ -55,10 +62,12 @@ _SPLIT_FIELDS: Final = {
 
 
 def is_well_formed(table: Table) -> bool:
-    """Return whether a table, its splits and its snapshot, if it has one, have every field, of the right type."""
+    """Return whether a table, its splits, and what else it may have, have every field, of the right type."""
     return (
         _has(table, _TABLE_FIELDS)
         and ("snapshot" not in table or _has(table["snapshot"], _SNAPSHOT_FIELDS))
+        and ("load" not in table or _has(table["load"], _LOAD_FIELDS))
+        and ("hold" not in table or _is_hold(table["hold"]))
         and all(_has(split, _SPLIT_FIELDS) for split in table["splits"])
     )
 
@@ -86,6 +95,16 @@ def counts_by_status(splits: Iterable[Table]) -> dict[str, int]:
 
 def _has(row: object, fields: Mapping[str, Any]) -> bool:
     return isinstance(row, dict) and all(isinstance(row.get(key, _MISSING), kind) for key, kind in fields.items())
+
+
+def _is_hold(found: object) -> bool:
+    return _has(found, _HOLD_FIELDS) and isinstance(found, dict) and all(map(_is_build, found["builds"]))
+
+
+def _is_build(found: object) -> bool:
+    if not _has(found, _BUILD_FIELDS) or not isinstance(found, dict):
+        return False
+    return found["snapshot"] is None or _has(found["snapshot"], _SNAPSHOT_FIELDS)
 
 
 def _badness(split: Table) -> tuple[int, bool, int, int, str]:

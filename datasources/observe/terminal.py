@@ -135,7 +135,28 @@ def _heading(table: Table, age_ms: int) -> Text:
     text.append("\n  " + " | ".join(facts), style="not bold dim")
     if "snapshot" in table:
         text.append("\n  " + " | ".join(_snapshot(table["snapshot"])), style="not bold dim")
+    for line in _waits(table):
+        text.append(f"\n  {line}", style="not bold yellow")
     return text
+
+
+def _waits(table: Table) -> Iterator[str]:
+    """Yield for whom the source waits, and that others wait for it."""
+    hold, load = table.get("hold"), table.get("load")
+    if hold is not None and hold["status"] == "waiting":
+        since = time_text(hold["since"])
+        for build in hold["builds"]:
+            yield " | ".join((f"waits for {plain(build['name'])} since {since}", *_build(build)))
+    if load is not None and load["status"] == "loading":
+        yield f"loading: others wait for {plain(load['name'])} | {_number(load['unread'])} unread"
+
+
+def _build(found: Table) -> Iterator[str]:
+    yield plain(found["status"])
+    if found["unread"]:
+        yield f"{found['unread']:,} unread"
+    if found["snapshot"] is not None:
+        yield from _snapshot(found["snapshot"])
 
 
 def _snapshot(found: Table) -> Iterator[str]:

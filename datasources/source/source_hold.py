@@ -146,7 +146,7 @@ class SourceHold:
 
     def progress(self) -> Mapping[str, Any]:
         """Return what to show beside the splits: times in ms since the epoch, JSON primitives."""
-        shown: dict[str, Any] = {}
+        shown: dict[str, Any] = {"status": "waiting"} if self.is_held else {}
         if self.parts.hold is not None:
             shown["hold"] = self._shown_hold(self.parts.hold)
         if self.says is not None and self.says.load is not None:

@@ -13,7 +13,7 @@ import pytest
 from datasources.errors import EnvironmentProblem
 from datasources.observe import start_observer
 from tests.support.browser import open_browser
-from tests.support.observed_tables import NOW_MS, snapshot, split, table
+from tests.support.observed_tables import NOW_MS, hold, load, snapshot, split, table
 from watermark.clock import ManualClock
 
 pytestmark = pytest.mark.slow
@@ -215,6 +215,17 @@ def test_a_source_that_reads_tables_says_how_far_it_is(show):
     page.until(lambda page: page.text('[data-figure="Snapshot"] dd') == "done: 40 chunks, 1,999,998 rows")
     driver.tables = [four()]
     page.until(lambda page: not page.all('[data-figure="Snapshot"]'))
+
+
+def test_a_source_that_waits_says_for_whom_and_how_far_that_is(show):
+    page, driver = show(four(hold=hold()))
+    shown = page.text('[data-figure="Waits"] dd')
+    assert shown.startswith("for rates since ")
+    assert ", loading, snapshot shop.orders: 12 of about 40 chunks, " in shown
+    driver.tables = [four(load=load())]
+    page.until(lambda page: page.text('[data-figure="Waits"] dd') == "others, for rates: 1,200 unread")
+    driver.tables = [four(hold=hold(status="released", released=3, builds=[]))]
+    page.until(lambda page: not page.all('[data-figure="Waits"]'))
 
 
 def test_every_split_has_a_row_with_its_figures(show):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-__all__ = ["NOW_MS", "ScriptedTables", "snapshot", "split", "table"]
+__all__ = ["NOW_MS", "ScriptedTables", "hold", "load", "snapshot", "split", "table"]
 
 NOW_MS: Final = 1_760_000_000_000
 """2025-10-09T08:53:20.000Z"""
@@ -67,6 +67,23 @@ def snapshot(**changes: Any) -> dict[str, Any]:
         "seconds_left": 25,
         **changes,
     }
+
+
+def hold(*builds: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    """Return for whom a source waits; a build that is not given is being loaded."""
+    build = {"name": "rates", "status": "loading", "since": NOW_MS - 9_000, "unread": 0, "snapshot": snapshot()}
+    return {
+        "status": "waiting",
+        "since": NOW_MS - 9_000,
+        "released": None,
+        "builds": list(builds) or [build],
+        **changes,
+    }
+
+
+def load(**changes: Any) -> dict[str, Any]:
+    """Return that others wait for a source."""
+    return {"name": "rates", "status": "loading", "since": NOW_MS - 9_000, "unread": 1_200, **changes}
 
 
 class ScriptedTables:

@@ -8,7 +8,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from datasources.observe.prometheus import METRICS, render_metrics
-from tests.support.observed_tables import NOW_MS, snapshot, split, table
+from tests.support.observed_tables import NOW_MS, hold, load, snapshot, split, table
 
 DOCS = Path(__file__).parents[2] / "docs" / "observe.md"
 SOURCE = {"source": "run-1", "name": "topic orders", "query": "6c1f2a", "group": "g"}
@@ -47,6 +47,8 @@ def found():
             null_values=4,
             lost_positions=6,
             snapshot=snapshot(),
+            hold=hold(),
+            load=load(),
         )
     )
 
@@ -89,6 +91,10 @@ def test_each_split_has_flinks_metrics_and_what_is_not_known_is_left_out(found, 
         ("numSnapshotRecordsRemaining", 1_400_000),
         ("snapshotRecordsPerSecond", 55_000),
         ("snapshotTimeLeft", 25_000),
+        ("isHeld", 1),
+        ("heldTime", 9_000),
+        ("isLoading", 1),
+        ("numLoadRecordsRemaining", 1_200),
     ],
 )
 def test_a_source_has_its_watermark_and_its_totals(found, name, expected):
@@ -117,6 +123,17 @@ def test_a_snapshot_that_is_done_has_nothing_left_and_one_that_just_began_no_tim
     assert value(done, "source_numSnapshotRecordsRemaining", **labels) == 0
     assert value(samples(table(snapshot=snapshot(seconds_left=None))), "source_snapshotTimeLeft", **labels) is None
     assert not any("napshot" in name for name, _ in samples(table()))
+
+
+def test_a_source_that_was_released_is_held_no_more_and_one_that_is_loaded_has_nothing_left():
+    labels = {**SOURCE, "group": ""}
+    found = samples(table(hold=hold(status="released", released=4), load=load(status="loaded", unread=0)))
+    assert value(found, "source_isHeld", **labels) == 0
+    assert value(found, "source_heldTime", **labels) is None
+    assert value(found, "source_isLoading", **labels) == 0
+    assert value(found, "source_numLoadRecordsRemaining", **labels) == 0
+    plain = samples(table())
+    assert not any(word in name for name, _ in plain for word in ("Held", "held", "oading", "Load"))
 
 
 def test_a_source_without_watermark_alignment_or_query_has_no_such_samples():

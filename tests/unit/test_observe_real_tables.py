@@ -9,9 +9,11 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from datasources.observe.routes import Request, Routes
 from datasources.observe.sampler import Sampler
+from datasources.observe.tables import is_well_formed
 from datasources.source.registry import SourceRegistry
+from tests.support.held_query import HeldQuery, build, probe
 from tests.support.memory_source import MemoryLog, Query, strategy
-from tests.support.observed_tables import split, table
+from tests.support.observed_tables import hold, load, split, table
 
 
 @pytest.fixture
@@ -63,3 +65,25 @@ def test_the_page_and_the_metrics_show_them(query, registry):
     assert found["tidemark_source_currentWatermark", None] == source["watermark"] == 5_000
     assert found["tidemark_split_numLateRecords_total", "a-0"] == source["late_rows"] == 1
     assert set(sampler.history.read("run-1")["splits"]) == set(rows)
+
+
+def test_a_source_that_waits_and_one_that_is_waited_for_are_shown():
+    log = MemoryLog()
+    log.append("orders-0", 10)
+    rates_log = MemoryLog()
+    rates_log.append("rates-0", *range(1, 8))
+    rates, orders = build(rates_log, has_watermark=True), probe(log, has_watermark=True)
+    held = HeldQuery(rates, orders)
+    held.plan()
+    sources = {"rates": rates, "orders": orders}
+    for name, source in sources.items():
+        told = json.dumps(source.planner.table(source.offset, most_splits=10))
+        held.registry.answer({"ask": "table", "source": source.id, "name": name, "table": json.loads(told)})
+    shown = {each["name"]: each for each in held.registry.tables()}
+    assert all(map(is_well_formed, shown.values()))
+    assert set(shown["orders"]) == {*table(), "hold"}
+    assert set(shown["rates"]) == {*table(), "load"}
+    assert shown["orders"]["status"] == "waiting"
+    assert shown["orders"]["hold"].keys() == hold().keys()
+    assert shown["orders"]["hold"]["builds"][0].keys() == hold()["builds"][0].keys()
+    assert shown["rates"]["load"].keys() == load().keys()

@@ -20,7 +20,7 @@ from datasources.observe.tables import END_OF_TIME_MS
 from datasources.observe.terminal import Shown, duration_text, plain, render, time_text
 from datasources.observe.watch import DEFAULT_URL, fetch, watch
 from tests.support.console import console_script
-from tests.support.observed_tables import NOW_MS, ScriptedTables, snapshot, split, table
+from tests.support.observed_tables import NOW_MS, ScriptedTables, hold, load, snapshot, split, table
 from watermark.clock import ManualClock
 
 WAIT_S = 20
@@ -315,6 +315,23 @@ def test_a_source_that_reads_tables_says_how_far_it_is():
     done = snapshot(status="done", table=None, chunks=40, rows=1_999_998)
     assert "  snapshot done | 40 chunks | 1,999,998 rows" in text_of(table(split("a"), snapshot=done))
     assert "snapshot" not in text_of(table(split("a")))
+
+
+def test_a_source_that_waits_says_for_whom_since_when_and_how_far_that_is():
+    assert (
+        "  waits for rates since 2025-10-09T08:53:11.000Z | loading | snapshot of shop.orders | 12 of about 40 chunks | "
+    ) in text_of(table(split("a"), hold=hold()), width=200)
+    unheard = {"name": "rats", "status": "not heard", "since": None, "unread": None, "snapshot": None}
+    topic = {"name": "rates", "status": "loading", "since": 0, "unread": 1_200, "snapshot": None}
+    drawn = text_of(table(split("a"), hold=hold(unheard, topic)), width=200)
+    assert "waits for rats since 2025-10-09T08:53:11.000Z | not heard\n" in drawn
+    assert "waits for rates since 2025-10-09T08:53:11.000Z | loading | 1,200 unread\n" in drawn
+    assert "waits" not in text_of(table(split("a"), hold=hold(status="released", released=4, builds=[])))
+
+
+def test_a_source_that_is_waited_for_says_how_much_is_left():
+    assert "  loading: others wait for rates | 1,200 unread" in text_of(table(split("a"), load=load()))
+    assert "loading" not in text_of(table(split("a"), load=load(status="loaded", unread=0)))
 
 
 def test_what_is_not_known_is_a_dash():

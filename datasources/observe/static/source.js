@@ -154,6 +154,7 @@ const figuresOf = (table) => {
     { term: "Splits", text: splitsText(table) },
     { term: "Late rows", text: lateText(table), kind: table.late_rows ? "loss" : null },
     ...(table.snapshot ? [{ term: "Snapshot", text: snapshotText(table.snapshot), kind: "line" }] : []),
+    ...(waits(table) ? [{ term: "Waits", text: waits(table), kind: "line" }] : []),
     ...counters.map(([key, term]) => ({ term, text: count(table[key]), kind: "loss" })),
   ];
 };
@@ -170,6 +171,18 @@ const snapshotText = (found) => {
   const chunks = `${count(found.chunks)} of about ${plural(found.chunks_estimated, "chunk")}`;
   const rows = `${count(found.rows)} of about ${plural(found.rows_estimated, "row")}`;
   return `${found.table ?? ""}: ${chunks}, ${rows}, ${count(found.rows_per_second)} rows/s, ${left}`;
+};
+
+const waits = (table) => {
+  const builds = table.hold?.status === "waiting" ? table.hold.builds : [];
+  const lines = builds.map((build) => {
+    const parts = [`for ${build.name} since ${second(table.hold.since)}`, build.status];
+    if (build.unread) parts.push(`${count(build.unread)} unread`);
+    if (build.snapshot) parts.push(`snapshot ${snapshotText(build.snapshot)}`);
+    return parts.join(", ");
+  });
+  const load = table.load?.status === "loading" ? [`others, for ${table.load.name}: ${count(table.load.unread ?? 0)} unread`] : [];
+  return [...lines, ...load].join("; ");
 };
 
 const lateText = (table) =>
