@@ -75,7 +75,9 @@ class BatchStates:
         """Return whether the source takes part in its alignment group by now."""
         return self._connector is None or state is None or self._connector.is_aligned(state)
 
-    def load_facts(self, settled: Settled, bounds: Mapping[SplitId, SplitBounds], *, is_unread: bool) -> LoadFacts:
+    def load_facts(
+        self, settled: Settled, bounds: Mapping[SplitId, SplitBounds], *, is_unread: bool, is_capped: bool
+    ) -> LoadFacts:
         """Return what tells whether the source is loaded: the tables that are read first, where there are any, too."""
         state = settled.state
         return LoadFacts(
@@ -83,6 +85,7 @@ class BatchStates:
             bounds=bounds,
             is_unread=is_unread,
             is_snapshot_over=self._connector is None or state is None or self._connector.is_snapshot_over(state),
+            is_capped=is_capped,
             stamped_ms=settled.stamped_ms,
             snapshot=self.progress().get("snapshot"),
         )

@@ -31,6 +31,7 @@ class LoadFacts:
         bounds: what the source holds now, up to the cap of a run that is to end.
         is_unread: whether anything of that is unread.
         is_snapshot_over: whether the tables are read that come first; True where there are none.
+        is_capped: whether the run is one that ends.
         stamped_ms: the largest watermark that went out; None = none.
         snapshot: how far the reading of tables came, for people.
     """
@@ -39,6 +40,7 @@ class LoadFacts:
     bounds: Mapping[SplitId, SplitBounds]
     is_unread: bool
     is_snapshot_over: bool
+    is_capped: bool
     stamped_ms: int | None
     snapshot: Progress | None = None
 
@@ -54,8 +56,13 @@ class BuildLoad:
     def __init__(self, settings: LoadSettings, clock: Clock) -> None:
         self._settings = settings
         self._clock = clock
-        self._seen: object = None
+        self._seen: Mapping[SplitId, SplitBounds] | None = None
         self._quiet_since_ns = 0
+        self._is_stopped = False
+
+    def note_plan(self, *, has_data: bool) -> None:
+        """Note what a planning came to that might have read something."""
+        self._is_stopped = not has_data
 
     def begin(self, bounds: Mapping[SplitId, SplitBounds]) -> Load:
         """Return what is to be loaded of a source that holds `bounds` now."""
@@ -77,6 +84,7 @@ class BuildLoad:
             since_ms=load.since_ms,
             unread=0 if is_loaded else _unread(load, facts),
             snapshot=facts.snapshot,
+            is_stuck=facts.is_capped and facts.is_unread and self._is_stopped and not is_loaded,
         )
 
     def _is_loaded(self, load: Load, facts: LoadFacts) -> bool:
@@ -92,9 +100,9 @@ class BuildLoad:
     def _is_quiet(self, facts: LoadFacts) -> bool:
         if self._settings.idle_timeout_ms is None:
             return False
-        now_ns, seen = self._clock.monotonic_ns(), (facts.bounds, facts.stamped_ms)
-        if facts.is_unread or seen != self._seen:
-            self._seen, self._quiet_since_ns = seen, now_ns
+        now_ns = self._clock.monotonic_ns()
+        if facts.is_unread or facts.bounds != self._seen:
+            self._seen, self._quiet_since_ns = facts.bounds, now_ns
         return not facts.is_unread and now_ns - self._quiet_since_ns >= self._settings.idle_timeout_ms * _NS_PER_MS
 
 

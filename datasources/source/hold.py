@@ -48,7 +48,7 @@ class LoadSettings:
         name: by which probes wait for it.
         time_ms: loaded when the watermark has reached this time, ms since the epoch; None = when that is read which
             the source held when the query began.
-        idle_timeout_ms: loaded also when nothing came for so long; None = not by that.
+        idle_timeout_ms: loaded also when nothing came and nothing was unread for so long; None = not by that.
     """
 
     name: str

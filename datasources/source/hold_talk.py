@@ -26,6 +26,7 @@ class LoadReport:
         name: by which probes wait for it.
         is_loaded: what had to be loaded was read in batches that are over.
         is_working: there is something unread now.
+        is_stuck: alignment lets it read nothing of that, in a run that is to end: it will not be loaded in this run.
         since_ms: wall clock, ms, when loading began.
         unread: how many positions have to be read still; None = not known.
         snapshot: how far the reading of tables came, for people; None = it reads none.
@@ -37,6 +38,7 @@ class LoadReport:
     since_ms: int
     unread: int | None = None
     snapshot: Progress | None = None
+    is_stuck: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """Return JSON primitives."""
@@ -47,6 +49,7 @@ class LoadReport:
             "since": self.since_ms,
             "unread": self.unread,
             "snapshot": None if self.snapshot is None else dict(self.snapshot),
+            "is_stuck": self.is_stuck,
         }
 
     @classmethod
@@ -64,13 +67,13 @@ class LoadReport:
                 since_ms=raw["since"],
                 unread=raw["unread"],
                 snapshot=raw["snapshot"],
+                is_stuck=raw["is_stuck"],
             )
         except (LookupError, TypeError):
             raise CoordinatorError("a source sent a malformed report of its loading") from None
         if (
             not isinstance(own.name, str)
-            or not isinstance(own.is_loaded, bool)
-            or not isinstance(own.is_working, bool)
+            or not all(isinstance(value, bool) for value in (own.is_loaded, own.is_working, own.is_stuck))
             or type(own.since_ms) is not int
             or not (own.unread is None or type(own.unread) is int)
             or not isinstance(own.snapshot, Mapping | None)
@@ -103,7 +106,8 @@ class HoldAnswer:
         is_query_known: whether a task told which run the source belongs to; else there are no builds.
         is_awaited: whether a source waits, or may wait, for this build.
         builds: those of the own run that were asked for.
-        expected: how many sources of each name the query's plan has; None = nobody could look at it.
+        expected: how many sources of each name the query's plan has, as far as it could be read; None = the listener
+            has not told yet, so nobody is released.
     """
 
     is_query_known: bool

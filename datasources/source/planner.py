@@ -160,7 +160,7 @@ class BatchPlanner:
         self._next_poll_ns = self._clock.monotonic_ns() + self._settings.poll_interval_ms * _NS_PER_MS
         bounds = self._enumerator.bounds()
         self._cap.fix(bounds, self._wall_ms())
-        if not first and self._rest.is_on(start.sequence, bounds):
+        if not first and not self._holds.is_overdue and self._rest.is_on(start.sequence, bounds):
             return start
         self._talk.meet()
         settled = self._settle(start)
@@ -170,14 +170,17 @@ class BatchPlanner:
         splits = self._states.with_promises(settled, self._with_status(found, bounds))
         is_processing = has_turned(self._settings.processing_time, start, splits)
         backlog = backlog_of(splits, capped)
-        facts = self._states.load_facts(settled, capped, is_unread=any(backlog.values()))
-        self._holds.decide(start, facts, is_first=first, is_capped=self._cap.is_wanted)
+        is_unread, is_capped = any(backlog.values()), self._cap.is_wanted
+        facts = self._states.load_facts(settled, capped, is_unread=is_unread, is_capped=is_capped)
+        self._holds.decide(start, facts, is_first=first)
         aligned, state = self._admit(
             settled.state, splits, backlog, budget_rows, start.sequence, is_processing=is_processing
         )
         watermark = self._watermark(
             with_unread(splits, aligned.unread_ms), settled.stamped_ms, is_processing=is_processing
         )
+        if not first:
+            self._holds.note_plan(has_data=bool(aligned.shares))
         if first and self._aligner is not None:  # the first batch is for meeting: sources begin together
             aligned, state = aligned.without_data(), self._states.at_rest(settled.state)
         self._talk.say(aligned, watermark, is_processing=is_processing)
@@ -185,7 +188,7 @@ class BatchPlanner:
         combined = watermark.combined_ms if self._settings.has_watermark else None
         if not aligned.shares and not self._carries(start, splits, combined, settled.stamped_ms, first=first):
             self._view.note_settled(start, with_pauses(splits, aligned.paused), is_processing=is_processing)
-            may_rest = state is None and self._holds.may_rest and not any(backlog.values())
+            may_rest = state is None and self._holds.may_rest and not is_unread
             if may_rest and not self._awaits(splits, combined, settled.stamped_ms):
                 listens = watermark.is_idle or self._talk.says.is_processing
                 self._rest.begin(start.sequence, bounds, listens=self._settings.has_watermark and listens)

@@ -86,7 +86,10 @@ class SourceRegistry:
             self._refused[run_id] = reason
 
     def expect_builds(self, run_id: str, builds: Mapping[str, int]) -> None:
-        """Note how many sources of each name, by which others wait for them, the plan of a query run has."""
+        """Note how many sources of each name, by which others wait for them, the plan of a query run has.
+
+        Empty = none, or the plan could not be read. Before this was told nobody in the run is released.
+        """
         with self._lock:
             self._holds.expected[run_id] = dict(builds)
 

@@ -7,7 +7,7 @@ has one more batch, after which the probe is asked again: else `Trigger.Availabl
 
 Silence never releases: a coordinator that cannot be reached, a build that was never heard or whose lease is over, one
 that the plan has and nobody heard of yet. A probe that is held keeps a run for `AvailableNow` going as long as
-something waits for it.
+something waits for it, unless alignment lets its builds read nothing more in this run.
 
 Sources meet by their tasks' word, so each of them that holds or is waited for sends one batch first, and again while
 the coordinator does not know whose it is.
@@ -31,6 +31,7 @@ from watermark import Clock
 __all__ = ["HoldParts", "SourceHold"]
 
 _INTRODUCTION_NS = 1_000_000_000  # how often a batch without data is sent for being known
+_REPEAT_NS = 30_000_000_000  # how long a build that said that it is loaded relies on the coordinator's memory
 _PAUSE_NS = 200_000_000  # between the batches that only keep a run going
 
 
@@ -64,7 +65,7 @@ class SourceHold:
         self._exchange = exchange
         self._clock = clock
         self._answer: HoldAnswer | None = None
-        self._introduced_ns = clock.monotonic_ns()
+        self._introduced_ns = self._said_ns = clock.monotonic_ns()
         self._keeps_going = False
         self.parts = HoldParts()
         self.is_held = self.is_due = False
@@ -97,14 +98,13 @@ class SourceHold:
                 "watermark.on-change to 'continue' to read on without waiting."
             )
 
-    def decide(self, start: Offset, facts: LoadFacts, *, is_first: bool, is_capped: bool) -> None:
+    def decide(self, start: Offset, facts: LoadFacts, *, is_first: bool) -> None:
         """Decide whether the next batch may read, and whether the source is loaded.
 
         Args:
             start: the end of the last batch, which is over.
             facts: of the own source.
             is_first: whether this is the first planning of the process.
-            is_capped: whether the run is one that ends.
         """
         if not self._until and self._build is None:
             return
@@ -122,10 +122,22 @@ class SourceHold:
         self.is_held = _is_held(hold)
         if not self.is_held and load is None:
             self.says = None
-        self._keeps_going = self.is_held and is_capped and facts.is_unread
+        self._keeps_going = self.is_held and facts.is_capped and facts.is_unread and not self._is_hopeless
         is_introduction = is_first and (self.is_held or load is not None)
         is_decision = (before.hold, before.load) != (hold, load)
         self.is_due = is_introduction or is_decision or self._keeps_going or self._is_stranger()
+
+    def note_plan(self, *, has_data: bool) -> None:
+        """Note whether the planning under way found anything that it may read.
+
+        Not called for the first one of a process: in it nobody has been met yet.
+        """
+        if self._build is None or self.is_held:
+            return
+        self._build.note_plan(has_data=has_data)
+        said = None if self.says is None else self.says.load
+        if has_data and said is not None and said.is_stuck and self.says is not None:
+            self._say(replace(self.says, load=replace(said, is_stuck=False)))
 
     def planned(self) -> None:
         """Note that a batch was planned: its tasks will tell whose the source is."""
@@ -137,6 +149,11 @@ class SourceHold:
         if self.is_held:
             return False
         return self.parts.load is None or self._is_settled
+
+    @property
+    def is_overdue(self) -> bool:
+        """Whether it has to speak although nothing happened."""
+        return self._build is not None and not self._is_settled
 
     @property
     def pause_ns(self) -> int:
@@ -168,20 +185,31 @@ class SourceHold:
     def _is_settled(self) -> bool:
         """Whether the coordinator knows of this run that it is loaded; else it is told again."""
         is_loaded = self.parts.load is not None and self.parts.load.loaded is not None
-        return is_loaded and self._answer is not None and self._answer.is_query_known
+        is_known = self._answer is not None and self._answer.is_query_known
+        return is_loaded and is_known and self._clock.monotonic_ns() - self._said_ns < _REPEAT_NS
 
     def _talk(self, hold: Hold | None, load: Load | None, facts: LoadFacts) -> None:
         if not _is_held(hold) and (load is None or self._is_settled):
             return
         report = None if self._build is None or load is None else self._build.report(load, facts)
-        self.says = HoldRequest(until=self._until if _is_held(hold) else (), load=report)
-        self._answer = None if self._exchange is None else self._exchange.hold(self.says)
+        self._say(HoldRequest(until=self._until if _is_held(hold) else (), load=report))
+
+    def _say(self, request: HoldRequest) -> None:
+        self.says, self._said_ns = request, self._clock.monotonic_ns()
+        self._answer = None if self._exchange is None else self._exchange.hold(request)
 
     def _may_release(self) -> bool:
         answer = self._answer
         if answer is None or not answer.is_query_known:
             return False
         return all(_are_loaded(_named(answer, name), answer.expected, name) for name in self._until)
+
+    @property
+    def _is_hopeless(self) -> bool:
+        """Whether no build that is missing will be loaded in this run."""
+        builds = () if self._answer is None else self._answer.builds
+        missing = [build for build in builds if not build.says.is_loaded]
+        return bool(missing) and all(build.says.is_stuck for build in missing)
 
     def _is_stranger(self) -> bool:
         """Whether a batch is due so that its task tells whose the source is."""
@@ -225,8 +253,11 @@ def _named(answer: HoldAnswer, name: str) -> tuple[Build, ...]:
 
 def _are_loaded(builds: tuple[Build, ...], expected: Mapping[str, int] | None, name: str) -> bool:
     """Return whether all sources of one name are: those that the plan has, at least one, and all that were heard."""
-    least = 1 if expected is None else max(1, expected.get(name, 0))
-    return len(builds) >= least and all(build.is_alive and build.says.is_loaded for build in builds)
+    if expected is None:
+        return False
+    return len(builds) >= max(1, expected.get(name, 0)) and all(
+        build.is_alive and build.says.is_loaded for build in builds
+    )
 
 
 def _status(build: Build) -> str:

@@ -37,7 +37,7 @@ class HoldOptions(OptionGroup):
     idle_timeout_ms: DurationMs | None = Field(
         None,
         alias="scan.load-completed.idle-timeout",
-        description="Loaded also when nothing was unread and the watermark stood for this long (Flink's "
+        description="Loaded also when nothing came and nothing was unread for this long (Flink's "
         "load_completed_idle_timeout). It ends no snapshot. Needs `scan.hold.name`.",
     )
 

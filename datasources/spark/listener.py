@@ -54,6 +54,7 @@ class QueryListener(StreamingQueryListener):
     def onQueryStarted(self, event: QueryStartedEvent) -> None:  # noqa: N802
         """Look at the plan of a query that is about to run."""
         run_id = str(event.runId)
+        self._coordinator.registry.expect_builds(run_id, {})
         reason = self._reason_to_refuse(str(event.id), run_id)
         if reason is None:
             self._coordinator.registry.allow(run_id)
@@ -94,6 +95,5 @@ class QueryListener(StreamingQueryListener):
             builds = builds_by_name(sources)
         except QueryError as error:
             return error.message
-        if builds:
-            self._coordinator.registry.expect_builds(run_id, builds)
+        self._coordinator.registry.expect_builds(run_id, builds)
         return None

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import itertools
 import json
+from collections import Counter
 from dataclasses import dataclass, field
 
+from datasources.source.abilities import Alignment
 from datasources.source.client import ChannelMailbox
 from datasources.source.hold import HoldSettings, LoadSettings
+from datasources.source.lookahead import ReaderLookahead
 from datasources.source.offset import Identity, Offset
 from datasources.source.planner import BatchPlanner, PlannerSettings
 from datasources.source.registry import SourceRegistry
@@ -40,6 +43,7 @@ class HeldSource:
     has_watermark: bool = False
     allows_change: bool = False
     idle_timeout_ms: int = 0
+    alignment: Alignment | None = None
     id: str = ""
     planner: BatchPlanner | None = None
     offset: Offset | None = None
@@ -47,7 +51,9 @@ class HeldSource:
     heartbeats: int = 0
 
     def __post_init__(self) -> None:
-        self.strategy = strategy(idle_timeout_ms=self.idle_timeout_ms) if self.has_watermark else None
+        self.strategy = None
+        if self.has_watermark:
+            self.strategy = strategy(idle_timeout_ms=self.idle_timeout_ms, alignment=self.alignment)
 
     @property
     def ids(self) -> list[str]:
@@ -78,6 +84,7 @@ class HeldQuery:
     def start(self, *, is_capped: bool = False) -> None:
         """A new run: new processes with empty memory."""
         self.run = f"run-{next(self._names)}"
+        self.registry.expect_builds(self.run, Counter(s.load.name for s in self.sources if s.load is not None))
         for source in self.sources:
             source.id = f"source-{next(self._names)}"
             source.planner = self._planner(source)
@@ -95,6 +102,7 @@ class HeldQuery:
                 identity=Identity(),
                 has_watermark=source.has_watermark,
                 idle_timeout_ms=source.idle_timeout_ms,
+                alignment=source.alignment,
                 poll_interval_ms=0,
                 hold=source.hold,
                 load=source.load,
@@ -102,6 +110,7 @@ class HeldQuery:
             ),
             clock=self.clock,
             peers=mailbox,
+            lookahead=None if source.strategy is None else ReaderLookahead(source.log, source.strategy),
             holds=mailbox,
         )
 

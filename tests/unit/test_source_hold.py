@@ -12,6 +12,7 @@ import json
 import pytest
 
 from datasources.errors import OffsetError
+from datasources.source.abilities import Alignment
 from datasources.source.hold import HoldSettings
 from datasources.source.registry import LEASE_S, SourceRegistry
 from datasources.source.tasks import plan_tasks
@@ -145,6 +146,17 @@ def test_a_chain_opens_link_by_link():
     assert [s.first_batch() for s in (rates, middle, last)] == sorted(s.first_batch() for s in (rates, middle, last))
     assert last.first_batch() > middle.first_batch()
     assert last.ids == ORDERS
+
+
+def test_before_the_listener_told_what_the_plan_has_nobody_is_released():
+    held = probe(orders())
+    query = query_of(held, build(table(1)))
+    query.registry._holds.expected.clear()
+    query.triggers()
+    assert held.ids == []
+    query.registry.expect_builds(query.run, {})  # the plan could not be read: those that are heard count
+    query.triggers()
+    assert held.ids == ORDERS
 
 
 # -- sources without a snapshot --
@@ -281,6 +293,36 @@ def test_available_now_ends_although_a_probe_is_held_if_nothing_waits_for_it():
     query = query_of(held, build(topic(1), time_ms=10_000, has_watermark=True))
     query.start(is_capped=True)
     assert query.triggers() < 10
+
+
+@IN_BOTH_ORDERS
+def test_available_now_ends_if_alignment_lets_the_build_read_nothing_more_and_the_next_run_goes_on(is_probe_first):
+    log = MemoryLog()
+    log.append("rates-0", 10)
+    log.append("rates-1", 1_000)  # not before rates-0 has come so far
+    rates = build(log, has_watermark=True, alignment=Alignment(group="g", max_drift_ms=0))
+    held = probe(orders())
+    query = query_of(held, rates, is_probe_first=is_probe_first)
+    query.start(is_capped=True)
+    query.triggers()
+    assert rates.ids == ["rates-0:0"]
+    assert held.ids == []
+    query.registry.terminated("q", query.run)
+    log.append("rates-0", 2_000)
+    query.start(is_capped=True)
+    query.triggers()
+    assert held.ids == ORDERS
+
+
+def test_a_held_probe_does_not_bound_the_group_in_which_its_build_is():
+    aligned = Alignment(group="g", max_drift_ms=10)
+    rates = build(topic(500), has_watermark=True, alignment=aligned)
+    held = probe(orders(1, 2, 3), has_watermark=True, alignment=aligned)
+    held.log.append("orders-0", 1_000)
+    query = query_of(held, rates)
+    query.triggers()
+    assert held.ids == ORDERS  # the fourth is too far ahead of the rates, as ever
+    assert rates.ids[-1] == "rates-0:499"
 
 
 # -- replays and restarts --
@@ -464,6 +506,36 @@ def test_a_loaded_build_that_is_known_asks_no_more():
     rates.log.append("rates-0", 50)
     query.triggers()
     assert "hold" not in query.asked
+
+
+@IN_BOTH_ORDERS
+def test_a_coordinator_that_began_anew_learns_who_is_loaded(is_probe_first):
+    held, rates = probe(orders()), build(topic(2))
+    query = query_of(held, rates, is_probe_first=is_probe_first)
+    query.is_cut_off = True
+    query.triggers()
+    query.registry = SourceRegistry(query.clock)
+    query.registry.expect_builds(query.run, {"rates": 1})
+    query.is_cut_off = False
+    for _ in range(5):
+        query.trigger()
+        query.clock.advance_us(1_000_000)
+    assert held.ids == ORDERS
+
+
+@IN_BOTH_ORDERS
+def test_a_build_that_said_that_it_is_loaded_says_it_again_to_a_coordinator_that_forgot(is_probe_first):
+    held, rates = probe(orders()), build(topic(2))
+    query = query_of(held, rates, is_probe_first=is_probe_first)
+    query.registry._holds.expected.clear()  # so that the probe stays held
+    query.triggers()
+    assert held.ids == []
+    query.registry = SourceRegistry(query.clock)
+    query.registry.expect_builds(query.run, {"rates": 1})
+    for _ in range(34):
+        query.trigger()
+        query.clock.advance_us(1_000_000)
+    assert held.ids == ORDERS
 
 
 # -- what else a held source does --

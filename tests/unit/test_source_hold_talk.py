@@ -125,6 +125,7 @@ def test_the_last_words_of_a_source_that_ended_change_nothing(line):
         {"load": {**REPORT.to_json(), "name": 3}},
         {"load": {**REPORT.to_json(), "is_loaded": 1}},
         {"load": {**REPORT.to_json(), "is_working": None}},
+        {"load": {**REPORT.to_json(), "is_stuck": "no"}},
         {"load": {**REPORT.to_json(), "since": True}},
         {"load": {**REPORT.to_json(), "unread": "7"}},
         {"load": {**REPORT.to_json(), "snapshot": [1]}},
