@@ -59,6 +59,7 @@ class Application:
     def __post_init__(self) -> None:
         self.registry = SourceRegistry(self.clock)
         self.known_queries: set[str] = set()
+        self._plans: dict[str, dict[str, int]] = {}
 
     def note(self, text: str) -> None:
         if self.trace is not None:
@@ -95,9 +96,16 @@ class Application:
     def forget_everything(self) -> None:
         """The coordinator starts anew with empty memory."""
         self.registry = SourceRegistry(self.clock)
+        for run, builds in self._plans.items():
+            self.registry.expect_builds(run, builds)
         self.members.clear()
         self.delivered.clear()
         self.known_queries.clear()
+
+    def expect_builds(self, run: str, builds: dict[str, int]) -> None:
+        """The listener saw a plan; it tells a coordinator that begins anew too."""
+        self._plans[run] = builds
+        self.registry.expect_builds(run, builds)
 
     def deliver(self, message: dict) -> None:
         """Hand a task's report to the coordinator."""

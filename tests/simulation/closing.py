@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datasources.source.abilities import NullRowtime, ProcessingTime
 from tests.simulation.application import Application
+from tests.simulation.hold_laws import check_run_ended, held_sources
 from tests.simulation.laws import require
 from tests.simulation.naive import NOTHING, combine, watermark
 from tests.simulation.producer import Producer
@@ -51,14 +52,16 @@ def _let_producers_catch_up(queries: list[Query], producers: list[Producer]) -> 
 def _drain(app: Application, queries: list[Query]) -> None:
     standing = rounds = 0
     budget_rows = app.random.choice((None, None, 15, 60))
-    while (unread := _unread(queries)) or any(q.pending or q.is_capped for q in queries):
+    while (unread := _unread(queries)) or any(q.pending or q.is_capped for q in queries) or held_sources(queries):
         for query in queries:
             _go_on(query, budget_rows)
         rounds += 1
         standing = standing + 1 if _unread(queries) == unread else 0
         app.advance(_ROUND_MS if standing else _SHORT_ROUND_MS)
-        require(standing < _STANDING_ROUNDS, 5, f"{unread} rows stay unread: nothing moves any more")
-        require(rounds < _MOST_ROUNDS, 5, f"{unread} rows stay unread after {rounds} rounds")
+        held = [source.name for source in held_sources(queries)]
+        law = 8 if held else 5
+        require(standing < _STANDING_ROUNDS, law, f"{unread} rows stay unread: nothing moves any more, {held} are held")
+        require(rounds < _MOST_ROUNDS, law, f"{unread} rows stay unread after {rounds} rounds, {held} are held")
 
 
 def _go_on(query: Query, budget_rows: int | None = None) -> None:
@@ -67,6 +70,7 @@ def _go_on(query: Query, budget_rows: int | None = None) -> None:
         query.start()
     query.raise_budget(budget_rows)
     if not query.trigger() and query.is_capped:
+        check_run_ended(query)
         query.stop(is_told=True)
         query.start()
 

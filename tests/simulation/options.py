@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 
 from datasources.source.abilities import Alignment, LateRows, NullRowtime, ProcessingTime, ScanStrategy
+from datasources.source.hold import HoldSettings, LoadSettings
 from datasources.source.offset import Identity
 from datasources.source.planner import PlannerSettings
 from tests.simulation.splits import TimeColumn
@@ -30,6 +31,8 @@ class SourceOptions:
     most_tasks: int | None = None
     is_bounded: bool = False
     is_compacted: bool = False
+    hold: HoldSettings | None = None
+    load: LoadSettings | None = None
 
     def __str__(self) -> str:
         usual = SourceOptions()
@@ -63,4 +66,6 @@ class SourceOptions:
             processing_time=self.processing_time,
             poll_interval_ms=0,
             fail_on_data_loss=False,
+            hold=self.hold,
+            load=self.load,
         )

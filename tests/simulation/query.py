@@ -5,7 +5,8 @@ from __future__ import annotations
 import enum
 import itertools
 import json
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
 
 from datasources.source.offset import Offset
 from datasources.source.task import TaskPlan, TaskReader
@@ -51,11 +52,15 @@ class Query:
         self.faults_in_tasks = True
         self.plannings: list[Planning] = []
         self.budget_rows: int | None = _NOT_SET
+        self.checks: list[Callable[[Planning], None]] = []
 
     # -- the life of a run --
 
     def start(self, *, is_capped: bool = False) -> None:
         self.run, self.is_running, self.is_capped = self.app.new_id("run"), True, is_capped
+        self.app.expect_builds(
+            self.run, Counter(s.options.load.name for s in self.sources if s.options.load is not None)
+        )
         for source in self.sources:
             source.start_process(is_capped=is_capped)
         self.app.note(f"{self.id} starts{' for what is available now' if is_capped else ''}")
@@ -108,7 +113,8 @@ class Query:
         for source in self.sources:
             planning = source.plan(budget_rows)
             self._note_planning(planning, budget_rows)
-            check_planning(planning)
+            for check in (check_planning, *self.checks):
+                check(planning)
             plannings.append(planning)
             if len(plannings) == last:
                 raise Killed
@@ -210,7 +216,9 @@ def _told(process_id: str, end: Offset) -> str:
         for s in end.splits
     )
     bounds = f"combined {since_start(end.combined_ms)}, allowed {since_start(end.allowed_ms)}"
-    return f"{process_id} plans {end.sequence}: {ranges}  {bounds}"
+    waits = "" if end.hold is None else f"  released {end.hold.released}"
+    waits += "" if end.load is None else f"  loaded {end.load.loaded}"
+    return f"{process_id} plans {end.sequence}: {ranges}  {bounds}{waits}"
 
 
 def _plans(source: Source, end: Offset) -> Iterator[TaskPlan]:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import random
 from contextlib import suppress
+from dataclasses import replace
 
 from datasources.source.abilities import Alignment, LateRows, NullRowtime, ProcessingTime
+from datasources.source.hold import HoldSettings, LoadSettings
 from tests.simulation.application import START_MS, Application
 from tests.simulation.closing import close
+from tests.simulation.hold_laws import check_hold, check_run_ended, held_sources
 from tests.simulation.laws import LawBroken
 from tests.simulation.options import SourceOptions
 from tests.simulation.producer import Producer
@@ -19,6 +22,7 @@ from watermark import EmitStrategy
 STEPS = 34
 _COMPACTION_STEPS = 10
 _TOPOLOGIES = ((2,), (2,), (2,), (1, 1), (1, 1), (2, 1))
+_HELD_TOPOLOGIES = ((2,), (2,), (3,), (2, 1), (2, 2))
 
 
 class Schedule:
@@ -27,10 +31,12 @@ class Schedule:
     Args:
         seed: decides everything.
         trace: gets one line per event, if given.
+        has_hold: whether the first source of a query that is asked for it waits for the others, which are loaded first.
     """
 
-    def __init__(self, seed: int, trace: list[str] | None = None) -> None:
+    def __init__(self, seed: int, trace: list[str] | None = None, *, has_hold: bool = False) -> None:
         self.random = random.Random(seed)
+        self.has_hold = has_hold
         self.app = Application(self.random, trace)
         self.queries: list[Query] = []
         self.producers: list[Producer] = []
@@ -61,18 +67,33 @@ class Schedule:
         alignment = None
         if rng.random() < 0.7:
             alignment = Alignment(group="g", max_drift_ms=step_ms * rng.choice((0, 1, 3, 10, 50)))
-        for size in rng.choice(_TOPOLOGIES):
+        for size in rng.choice(_HELD_TOPOLOGIES if self.has_hold else _TOPOLOGIES):
             query = Query(self.app, keeps_state=rng.random() < 0.85)
-            for _ in range(size):
-                self._add_source(query, alignment, step_ms)
+            waits = self._waiting(size, step_ms) if self.has_hold and size > 1 else [{}] * size
+            for each in waits:
+                self._add_source(query, alignment, step_ms, each)
+            query.checks.append(check_hold)
             self.queries.append(query)
 
-    def _add_source(self, query: Query, alignment: Alignment | None, step_ms: int) -> None:
-        options = self._options(alignment, step_ms)
+    def _waiting(self, size: int, step_ms: int) -> list[dict]:
+        """One source of a query waits for the others, wherever it stands among them. All queries use one name."""
+        rng = self.random
+        waits = [{"load": self._load(step_ms)} for _ in range(size - 1)]
+        waits.insert(rng.randint(0, size - 1), {"hold": HoldSettings(until=("rates",))})
+        return waits
+
+    def _load(self, step_ms: int) -> LoadSettings:
+        if self.random.random() < 0.6:
+            return LoadSettings(name="rates")
+        time_ms = START_MS + step_ms * self.random.choice((1, 10, 1_000_000))
+        return LoadSettings(name="rates", time_ms=time_ms, idle_timeout_ms=self.random.choice((1_000, 5_000)))
+
+    def _add_source(self, query: Query, alignment: Alignment | None, step_ms: int, waits: dict) -> None:
+        options = replace(self._options(alignment, step_ms), **waits)
         log = ScriptedLog(
             chunk_rows=options.chunk_rows, is_bounded=options.is_bounded, is_compacted=options.is_compacted
         )
-        name = "abc"[len(self.producers)]
+        name = "abcd"[len(self.producers)]
         producer = Producer(self.app, log, options, step_ms=step_ms, prefix=name)
         producer.begin()
         self.producers.append(producer)
@@ -140,11 +161,14 @@ class Schedule:
             self._kill(query, str(crash.value if crash else ""))
             return
         if query.is_capped and not had_batch:
+            check_run_ended(query)
             self.app.faults.add("available now")
             query.stop(is_told=True)
 
     def _kill(self, query: Query, kind: str) -> None:
         self.app.faults.add(kind)
+        if held_sources([query]):
+            self.app.faults.add(f"held: {kind}")
         self.app.note(f"{query.id}: {kind}")
         query.stop(is_told=self.random.random() < 0.5)
 
@@ -194,6 +218,8 @@ class Schedule:
         query = self.random.choice(self.queries)
         query.stop(is_told=True)
         query.start(is_capped=True)
+        if held_sources([query]):
+            self.app.faults.add("held: available now")
 
     def _crash_application(self) -> None:
         for query in self.queries:
@@ -213,24 +239,24 @@ def _kinds(options: SourceOptions) -> set[str]:
     return kinds
 
 
-def run_seed(seed: int) -> set[str]:
+def run_seed(seed: int, *, has_hold: bool = False) -> set[str]:
     """Run one seed; a broken law is told with its trace.
 
     Raises:
         LawBroken: with the seed and the last events before it.
     """
     try:
-        return Schedule(seed).run()
+        return Schedule(seed, has_hold=has_hold).run()
     except Exception as error:
-        told = "\n  ".join(_trace(seed)[-40:])
+        told = "\n  ".join(_trace(seed, has_hold=has_hold)[-40:])
         raise LawBroken(getattr(error, "law", 0), f"seed {seed}: {error!r}\n  {told}") from error
 
 
-def _trace(seed: int) -> list[str]:
+def _trace(seed: int, *, has_hold: bool) -> list[str]:
     """What happens in a schedule up to the broken law."""
     trace: list[str] = []
     with suppress(Exception):  # it is known, and raised by the caller
-        Schedule(seed, trace).run()
+        Schedule(seed, trace, has_hold=has_hold).run()
     return trace
 
 

@@ -40,6 +40,7 @@ class Process:
         self.id = app.new_id("source")
         self.run = source.query.run
         self.hangs = False
+        self.is_loaded = False
         self.mailbox = ChannelMailbox(self, self.id, app.clock)
         self.rounds = 0
         self.newest: Member | None = None
@@ -56,6 +57,7 @@ class Process:
             clock=app.clock,
             peers=self.mailbox,
             lookahead=ReaderLookahead(source.log, source.strategy),
+            holds=self.mailbox,
         )
         self.cap: dict[str, int] | None = None
         self.cap_ms = app.clock.now_us() // 1_000
@@ -78,6 +80,8 @@ class Process:
         if self.newest is None:
             return
         self.mailbox.renew(self.planner.says)
+        if self.planner.says_of_holding is not None:
+            self.mailbox.renew_hold(self.planner.says_of_holding)
         if self.source.app.is_reachable:
             self.source.app.members.setdefault(self.id, self.newest)
             self.source.app.keep_alive(self)
@@ -147,6 +151,8 @@ class Source:
         self.stamp_ms = 0
         self.ceilings: list[int] = []
         self.reached: dict[str, int] = {}
+        self.released: int | None = None
+        self.load_ends = {script.name: script.end for script in log.listed()}
         self.process: Process | None = None
         self.offset = self._begin()
         self.positions = {s.split: s.start for s in self.offset.splits}
@@ -247,7 +253,7 @@ class Source:
             return  # at rest
         process.newest = Member(
             process=process,
-            floor_ms=None if said.is_processing else planning.floor(planning.stops),
+            floor_ms=None if said.is_processing or self._is_held(planning) else planning.floor(planning.stops),
             said=said,
             log_ends={split: planning.log_ends[split] for split in planning.holding},
             until_ns=self.app.clock.monotonic_ns() + LEASE_NS,
@@ -255,9 +261,16 @@ class Source:
         if self.app.is_reachable:
             self.app.members[process.id] = process.newest
 
+    def _is_held(self, planning: Planning) -> bool:
+        """A source that waits bounds nobody: the one that it waits for may be in its group."""
+        hold = (planning.end or self.offset).hold
+        return hold is not None and hold.released is None
+
     def write(self, end: Offset) -> None:
         """The batch is in Spark's offset log: it will be read, whatever happens."""
         self.highest_ms = max(self.highest_ms, NOTHING if end.combined_ms is None else end.combined_ms)
+        if end.hold is not None:
+            self.released = end.hold.released
         if end.ceiling_ms is not None:
             self.ceilings.append(end.ceiling_ms)
 

@@ -8,16 +8,19 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from datasources.source import peers, planner, settlement, split_run
+from datasources.source import peers, planner, settlement, source_hold, split_run
 from datasources.source.foresight import Foresight
+from datasources.source.hold_registry import HoldRegistry
 from datasources.source.idleness import SplitIdleness
 from datasources.source.peer_talk import PeerTalk
 from datasources.source.registry import SourceRegistry
 from datasources.source.settlement import Settlement
+from datasources.source.source_hold import SourceHold
 from datasources.source.split_alignment import SplitAligner
 from datasources.source.task import TaskReader
 from tests.simulation.laws import LawBroken
@@ -159,6 +162,56 @@ def peers_are_met_once(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(PeerTalk, "say", deaf)
 
 
+def a_probe_is_released_when_nobody_answers(patch: pytest.MonkeyPatch) -> None:
+    """A coordinator that cannot be reached counts as one that has nothing against it."""
+    may_release = SourceHold._may_release
+    patch.setattr(SourceHold, "_may_release", lambda self: self._answer is None or may_release(self))
+
+
+def every_process_decides_the_release_anew(patch: pytest.MonkeyPatch) -> None:
+    """What the offset says is not looked at."""
+    decide = SourceHold.decide
+
+    def anew(self, start, facts, *, is_first):
+        hold = replace(start.hold, released=None) if is_first and start.hold is not None else start.hold
+        decide(self, replace(start, hold=hold), facts, is_first=is_first)
+
+    patch.setattr(SourceHold, "decide", anew)
+
+
+def a_build_is_loaded_when_its_last_batch_is_planned(patch: pytest.MonkeyPatch) -> None:
+    """A batch too early: what is being planned is in no state yet."""
+    decide = SourceHold.decide
+
+    def early(self, start, facts, *, is_first):
+        ends = {split: each.end_exclusive for split, each in facts.bounds.items()}
+        planned = tuple(replace(s, end=max(s.end, ends.get(s.split, 0))) for s in facts.splits)
+        decide(self, start, replace(facts, splits=planned), is_first=is_first)
+
+    patch.setattr(SourceHold, "decide", early)
+
+
+def builds_of_every_query_count(patch: pytest.MonkeyPatch) -> None:
+    """The name is all that is looked at."""
+    answer = HoldRegistry.answer
+
+    def anybody(self, own, others, is_alive):
+        runs = [SimpleNamespace(query_run=own.query_run, holds=other.holds, run=other) for other in others]
+        return answer(self, own, runs, lambda other: is_alive(other.run))
+
+    patch.setattr(HoldRegistry, "answer", anybody)
+
+
+def one_build_of_a_name_is_enough(patch: pytest.MonkeyPatch) -> None:
+    """The others may not have been heard of yet."""
+    patch.setattr(source_hold, "_are_loaded", lambda builds, expected, name: any(b.says.is_loaded for b in builds))
+
+
+def a_held_probe_has_nothing_new(patch: pytest.MonkeyPatch) -> None:
+    """A run for what is available now ends before the probe was read."""
+    patch.setattr(SourceHold, "_is_hopeless", property(lambda self: True))
+
+
 PLANTS: list[Plant] = [
     a_paused_split_is_never_resumed,
     the_idle_clock_runs_while_records_wait,
@@ -173,6 +226,14 @@ PLANTS: list[Plant] = [
     the_next_record_is_guessed,
     peers_are_met_once,
 ]
+HOLD_PLANTS: list[Plant] = [
+    a_probe_is_released_when_nobody_answers,
+    every_process_decides_the_release_anew,
+    a_build_is_loaded_when_its_last_batch_is_planned,
+    builds_of_every_query_count,
+    one_build_of_a_name_is_enough,
+    a_held_probe_has_nothing_new,
+]
 
 
 @pytest.fixture(autouse=True)
@@ -186,10 +247,22 @@ def quiet() -> Iterator[None]:
 @pytest.mark.parametrize("plant", PLANTS, ids=lambda plant: plant.__name__)
 def test_the_simulation_finds(plant, monkeypatch):
     plant(monkeypatch)
+    assert found_law(has_hold=False)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("plant", HOLD_PLANTS, ids=lambda plant: plant.__name__)
+def test_the_simulation_of_sources_that_wait_finds(plant, monkeypatch):
+    plant(monkeypatch)
+    assert found_law(has_hold=True) == 8
+
+
+def found_law(*, has_hold):
+    """The law that the first schedule breaks in which the bug shows."""
     for seed in range(MOST):
         try:
-            Schedule(seed).run()
+            Schedule(seed, has_hold=has_hold).run()
         except LawBroken as broken:
             print(f"found by schedule {seed + 1}: {broken}")
-            return
+            return broken.law
     raise AssertionError(f"not found in {MOST} schedules")

@@ -6,6 +6,7 @@ once stand in `found_seeds.txt` and are replayed first.
 
 from __future__ import annotations
 
+import functools
 import logging
 import multiprocessing
 from collections import Counter
@@ -18,6 +19,7 @@ import pytest
 from tests.simulation.schedule import run_seed
 
 FOUND = Path(__file__).with_name("found_seeds.txt")
+FOUND_WITH_HOLD = Path(__file__).with_name("found_seeds_with_hold.txt")
 FAULTS = (
     "all idle: processing time",
     "available now",
@@ -60,31 +62,44 @@ FAULTS = (
     "task retried",
     "unaligned splits",
 )
+HOLD_FAULTS = (
+    "held",
+    "held: available now",
+    "held: crash after the commit",
+    "held: crash before the batch is read",
+    "held: crash before the commit",
+    "held: crash before the offset is written",
+    "held: crash of the application",
+    "held: crash while the batch is read",
+    "loaded",
+    "released",
+)
 SCHEDULES = 10_000
+HOLD_SCHEDULES = 5_000
 MORE_SCHEDULES = 100_000
 BLOCK = 250
 LEAST = 500
 
 
-def found_seeds() -> list[int]:
-    lines = FOUND.read_text(encoding="utf-8").splitlines()
+def found_seeds(path: Path) -> list[int]:
+    lines = path.read_text(encoding="utf-8").splitlines()
     return [int(line.split()[0]) for line in lines if line and not line.startswith("#")]
 
 
-def run_block(start: int) -> Counter[str]:
+def run_block(start: int, *, has_hold: bool = False) -> Counter[str]:
     """Run one block of seeds; how many of its schedules had each fault."""
     logging.disable(logging.CRITICAL)  # what the coordinator's clients complain of is the plan here
     faults: Counter[str] = Counter()
     for seed in range(start, start + BLOCK):
-        faults.update(run_seed(seed))
+        faults.update(run_seed(seed, has_hold=has_hold))
     return faults
 
 
-def run_all(first: int, schedules: int) -> Counter[str]:
+def run_all(first: int, schedules: int, *, has_hold: bool = False) -> Counter[str]:
     """Run blocks in as many processes as there are cores."""
     blocks = range(first, first + schedules, BLOCK)
     with ProcessPoolExecutor(mp_context=multiprocessing.get_context("spawn")) as pool:
-        return sum(pool.map(run_block, blocks), Counter())
+        return sum(pool.map(functools.partial(run_block, has_hold=has_hold), blocks), Counter())
 
 
 @pytest.fixture
@@ -95,7 +110,7 @@ def quiet() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("quiet")
-@pytest.mark.parametrize("seed", found_seeds())
+@pytest.mark.parametrize("seed", found_seeds(FOUND))
 def test_a_seed_that_once_found_a_bug_finds_none(seed):
     run_seed(seed)
 
@@ -105,6 +120,27 @@ def test_a_seed_that_once_found_a_bug_finds_none(seed):
 def test_the_laws_hold_in_a_sample_of_schedules(block):
     for seed in range(block * 50, block * 50 + 50):
         run_seed(seed)
+
+
+@pytest.mark.usefixtures("quiet")
+@pytest.mark.parametrize("seed", found_seeds(FOUND_WITH_HOLD))
+def test_a_seed_that_once_found_a_bug_of_holding_finds_none(seed):
+    run_seed(seed, has_hold=True)
+
+
+@pytest.mark.usefixtures("quiet")
+@pytest.mark.parametrize("block", range(4))
+def test_the_laws_hold_in_a_sample_of_schedules_in_which_sources_wait(block):
+    for seed in range(block * 25, block * 25 + 25):
+        run_seed(seed, has_hold=True)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3_600)
+def test_the_laws_hold_in_five_thousand_schedules_in_which_sources_wait():
+    faults = run_all(0, HOLD_SCHEDULES, has_hold=True)
+    print(dict(sorted(faults.items(), key=lambda item: item[1])))
+    assert {name: faults[name] for name in HOLD_FAULTS if faults[name] < LEAST} == {}
 
 
 @pytest.mark.slow
