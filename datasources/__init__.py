@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from datasources.session import read_stream, register
     from datasources.spark.attach import with_source_watermark
     from datasources.spark.keep_time_attribute import keep_time_attribute
+    from datasources.spark.operators import temporal_join
 
 __all__ = [
     "KafkaDataSource",
@@ -25,6 +26,7 @@ __all__ = [
     "keep_time_attribute",
     "read_stream",
     "register",
+    "temporal_join",
     "with_source_watermark",
 ]
 
@@ -35,6 +37,7 @@ _HOMES = {
     "keep_time_attribute": "datasources.spark.keep_time_attribute",
     "read_stream": "datasources.session",
     "register": "datasources.session",
+    "temporal_join": "datasources.spark.operators",
     "with_source_watermark": "datasources.spark.attach",
 }
 

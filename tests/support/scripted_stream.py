@@ -17,6 +17,7 @@ from typing import Any
 from datasources import read_stream
 
 __all__ = [
+    "DEADLINE_S",
     "FORMAT",
     "TINY_QUERIES",
     "Running",

@@ -2,5 +2,6 @@
 
 from datasources.spark.operators.session_windows import session_windows
 from datasources.spark.operators.state_settings import configure_state
+from datasources.spark.operators.temporal_join import temporal_join
 
-__all__ = ["configure_state", "session_windows"]
+__all__ = ["configure_state", "session_windows", "temporal_join"]

@@ -1,0 +1,51 @@
+"""The rows that tasks sent to a bucket, in an order that no shuffle changes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from datasources.spark.operators.packets import STAMP_COLUMN
+from datasources.spark.operators.session_bucket import Packet
+
+__all__ = ["SEQUENCE_PREFIX", "largest_stamp", "late_rows", "rows_in_order", "whole_numbers"]
+
+SEQUENCE_PREFIX: Final = "__tidemark_sequence_"
+"""Begins the names of the columns, whole numbers, that together say where a row stands in its log."""
+
+_Ints = NDArray[np.int64]
+
+
+def rows_in_order(packets: Sequence[Packet]) -> pa.Table | None:
+    """Return the rows as tasks read them, or in the order of their sequence if they have one; None for none."""
+    tables = [p.rows for p in sorted(packets, key=lambda p: (p.task, p.number)) if p.rows is not None]
+    if not tables:
+        return None
+    rows = pa.concat_tables(tables)
+    names = sorted(name for name in rows.column_names if name.startswith(SEQUENCE_PREFIX))
+    if not names:
+        return rows
+    places = np.lexsort([whole_numbers(rows, name) for name in reversed(names)])
+    rows = rows.drop_columns(names)
+    return rows if np.all(places[1:] > places[:-1]) else rows.take(pa.array(places))
+
+
+def largest_stamp(packets: Sequence[Packet], none: int) -> int:
+    """Return the largest stamp, µs; `none` if there is none: epoch 0 is how that travels on rows."""
+    return max((packet.stamp_us or none for packet in packets), default=none)
+
+
+def late_rows(rows: pa.Table, time_column: str) -> NDArray[np.bool_]:
+    """Return which rows came after a watermark at or above their time; a stamp of epoch 0 makes no row late."""
+    stamps = whole_numbers(rows, STAMP_COLUMN)
+    return np.asarray((stamps != 0) & (whole_numbers(rows, time_column) <= stamps))
+
+
+def whole_numbers(rows: pa.Table, name: str) -> _Ints:
+    """Return a column of whole numbers; nulls are 0."""
+    column = rows.column(name)
+    return np.asarray((column.fill_null(0) if column.null_count else column).to_numpy(), dtype=np.int64)

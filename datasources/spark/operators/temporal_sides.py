@@ -1,0 +1,142 @@
+"""The two sides of a temporal join, checked, and as the operator takes them: data columns and what it needs to know."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
+from pyspark.sql.types import StructField
+
+from datasources.errors import QueryError
+from datasources.source.stamps import HEARTBEAT_COLUMN, HIDDEN_COLUMNS, LATE_COLUMN, WATERMARK_COLUMN
+from datasources.spark.operators.changelog_columns import Changelog
+from datasources.spark.operators.join_keys import JoinKey, key_columns
+from datasources.spark.operators.packets import BUCKET_COLUMN, STAMP_COLUMN
+from datasources.spark.operators.rowtime_micros import micros_of
+from datasources.spark.operators.versions import HASH_COLUMN, KEY_PREFIX, TIME_COLUMN
+
+__all__ = ["BuildSide", "ProbeSide", "quoted", "result_fields"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbeSide:
+    """The side whose rows come out.
+
+    Attributes:
+        df: as it was loaded.
+        keys: the join's equalities.
+        time: the time attribute; None in processing time.
+    """
+
+    df: DataFrame
+    keys: tuple[JoinKey, ...]
+    time: StructField | None
+
+    @property
+    def fields(self) -> list[StructField]:
+        """The data columns."""
+        return [field for field in self.df.schema.fields if field.name not in HIDDEN_COLUMNS]
+
+    def prepared(self, buckets: int | None = None) -> DataFrame:
+        """Return the data columns with keys and time; with `buckets` also hash and bucket."""
+        columns = [F.col(quoted(field.name)) for field in self.fields]
+        side = _with_helpers(self.df, columns, self.time, key_columns(self.keys, is_probe=True))
+        return side if buckets is None else _with_bucket(side, len(self.keys), buckets)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildSide:
+    """The side whose versions are looked up.
+
+    Attributes:
+        df: as it was loaded.
+        keys: the join's equalities.
+        time: the time attribute; None in processing time.
+        changelog: what its rows stand for.
+        prefix: begins the names of its columns in the result.
+    """
+
+    df: DataFrame
+    keys: tuple[JoinKey, ...]
+    time: StructField | None
+    changelog: Changelog
+    prefix: str
+
+    @property
+    def fields(self) -> list[StructField]:
+        """The columns in the result: without those of the changelog, and without keys that the probe side has too."""
+        shared = (
+            {key.build for key in self.keys if key.build.lower() == key.probe.lower()} if not self.prefix else set()
+        )
+        left_out = {*HIDDEN_COLUMNS, LATE_COLUMN, *self.changelog.columns, *shared}
+        return [
+            StructField(self.prefix + field.name, field.dataType, nullable=True)
+            for field in self.df.schema.fields
+            if field.name not in left_out
+        ]
+
+    def prepared(self, buckets: int | None = None) -> DataFrame:
+        """Return the result's columns with keys, time, kind and sequence; with `buckets` also hash and bucket."""
+        begin = len(self.prefix)
+        columns = [F.col(quoted(field.name[begin:])).alias(field.name) for field in self.fields]
+        columns += [self.changelog.kind_column(), *self.changelog.sequence_columns()]
+        side = _with_helpers(_with_hidden(self.df), columns, self.time, key_columns(self.keys, is_probe=False))
+        return side if buckets is None else _with_bucket(side, len(self.keys), buckets)
+
+
+def result_fields(probe: ProbeSide, build: BuildSide) -> list[StructField]:
+    """Return the data columns of the result.
+
+    Raises:
+        QueryError: both sides have a column of one name.
+    """
+    fields = [*probe.fields, *build.fields]
+    taken: set[str] = set()
+    for field in fields:
+        if field.name.lower() in taken:
+            raise QueryError(
+                f"both sides of the join have a column '{field.name}': give the build side's columns a prefix "
+                f"(prefix='...'), or leave one of the two out."
+            )
+        taken.add(field.name.lower())
+    return fields
+
+
+def quoted(name: str) -> str:
+    """Return a name as Spark's expressions take it, whatever it holds."""
+    escaped = name.replace("`", "``")
+    return f"`{escaped}`"
+
+
+def _with_hidden(df: DataFrame) -> DataFrame:
+    """Return a stream with the hidden columns; one without watermark has none, and no heartbeats."""
+    if HEARTBEAT_COLUMN in df.columns:
+        return df
+    return df.select("*", F.timestamp_micros(F.lit(0)).alias(WATERMARK_COLUMN), F.lit(False).alias(HEARTBEAT_COLUMN))
+
+
+def _with_helpers(
+    df: DataFrame, columns: Sequence[Column], time: StructField | None, keys: Sequence[Column]
+) -> DataFrame:
+    micros = F.lit(0).cast("bigint") if time is None else micros_of(time)
+    return _with_hidden(df).select(
+        *columns,
+        *keys,
+        HEARTBEAT_COLUMN,
+        micros.alias(TIME_COLUMN),
+        F.unix_micros(WATERMARK_COLUMN).alias(STAMP_COLUMN),
+    )
+
+
+def _with_bucket(df: DataFrame, keys: int, buckets: int) -> DataFrame:
+    """Add hash and bucket. A null key matches nothing: such rows go to any bucket, not all of them to one."""
+    columns = [F.col(f"{KEY_PREFIX}{number}") for number in range(keys)]
+    has_null = F.lit(False)
+    for column in columns:
+        has_null |= column.isNull()
+    hashed = F.xxhash64(*columns)
+    spread = F.when(has_null, F.xxhash64(TIME_COLUMN)).otherwise(hashed)
+    bucket = F.pmod(spread, F.lit(buckets)).cast("int")
+    return df.select("*", hashed.alias(HASH_COLUMN), bucket.alias(BUCKET_COLUMN))
