@@ -26,7 +26,7 @@ no_deadline = settings(deadline=None)  # the first example pays for imports
 START = 1_000
 END = 100_000
 KEYS = st.sampled_from(["a", "b", "c", "c", None])
-KINDS = st.sampled_from(["+I", "+U", "+U", "-D", "-U"])
+KINDS = st.sampled_from(["+I", "+U", "+U", "+U", "-D", "-U", "T"])
 NULLS = st.sampled_from([False] * 15 + [True])
 # How far time goes on with a row, and how far the row itself lies behind.
 MOVES = st.tuples(st.integers(0, 4), st.integers(0, 12), NULLS)
@@ -64,7 +64,7 @@ def changelogs(draw: Any, begin: int, *, punctual: bool) -> tuple[list[Change], 
             # The image before an update may carry the time of the version that it shows.
             rows.append(("-U", key if image_of == "same" else image_of, ts if punctual or back % 2 else begin))
             inside.add(len(rows))
-        rows.append((kind, key, ts))
+        rows.append((kind, None if kind == "T" else key, ts))
     after = watermarks([ts for _, _, ts in rows], LONGEST if punctual else draw(DELAYS))
     changes = [
         Change(kind=kind, key=key, ts=ts, value=value, stamp=stamp)
@@ -170,8 +170,8 @@ def long_history(seed: int) -> list[Batch]:
         after[side] = watermarks(times, delay)
         for number, (ts, stamp) in enumerate(zip(times, [None, *after[side]], strict=False)):
             key = drawn.choice(["a", "a", "b", "c", "e", None])
-            kind = drawn.choice(["+I", "+U", "+U", "-D"])
-            row = Change(kind=kind, key=key, ts=ts, value=number, stamp=stamp)
+            kind = drawn.choice(["+I", "+U"] * 10 + ["-D"] * 8 + ["T"])
+            row = Change(kind=kind, key=None if kind == "T" else key, ts=ts, value=number, stamp=stamp)
             rows[side].append(row if side == "build" else Probe(id=number, key=key, ts=ts, stamp=stamp))
     ends = {side: sorted(drawn.randrange(151) for _ in range(39)) for side in rows}
     batches, b0, p0 = [], 0, 0

@@ -14,7 +14,14 @@ from datasources.spark.operators.changelog_images import drop_replaced_images
 from datasources.spark.operators.packets import STAMP_COLUMN, from_blob, to_blob
 from datasources.spark.operators.session_bucket import Packet
 from datasources.spark.operators.temporal_bucket import Bucket, Joined, advance
-from datasources.spark.operators.temporal_changes import DELETE, INSERT, KIND_COLUMN, UPDATE_AFTER, UPDATE_BEFORE
+from datasources.spark.operators.temporal_changes import (
+    DELETE,
+    INSERT,
+    KIND_COLUMN,
+    TRUNCATE,
+    UPDATE_AFTER,
+    UPDATE_BEFORE,
+)
 from datasources.spark.operators.temporal_state import JoinBrief, JoinRule
 from datasources.spark.operators.version_cache import VersionCache
 from datasources.spark.operators.versions import HASH_COLUMN, KEY_PREFIX, TIME_COLUMN
@@ -24,7 +31,7 @@ __all__ = ["MS", "MemoryJoinStore", "hashed", "pairs_of", "rule", "run_bucket"]
 
 MS = 1_000
 VALUES = pa.schema([("value", pa.int64())])
-KINDS = {"+I": INSERT, "-U": UPDATE_BEFORE, "+U": UPDATE_AFTER, "-D": DELETE}
+KINDS = {"+I": INSERT, "-U": UPDATE_BEFORE, "+U": UPDATE_AFTER, "-D": DELETE, "T": TRUNCATE}
 
 
 def rule(*, left: bool = True, processing_time: bool = False, forget_ms: int | None = None) -> JoinRule:

@@ -84,6 +84,9 @@ class _History:
 
     def note(self, changes: Iterable[Change], *, timeless: bool = False) -> None:
         for change in changes:
+            if change.kind == "T":
+                self.note([Change(kind="-D", key=key, ts=change.ts) for key in list(self._versions)], timeless=timeless)
+                continue
             ts = 0 if timeless else change.ts
             assert ts is not None
             version = _Version(ts, change.value, change.kind in {"+I", "+U"})
@@ -128,10 +131,10 @@ def event_time_model(batches: Iterable[Batch], *, left: bool, condition: Conditi
     for batch in batches:
         changes = _without_replaced(batch.changes)
         timed = [change for change in changes if change.ts is not None]
-        keyed = [change for change in timed if change.key is not None]
+        keyed = [change for change in timed if _has_key(change)]
         joined.null_rowtime_rows += len(changes) - len(timed)
         joined.null_key_build_rows += len(timed) - len(keyed)
-        joined.late_build_rows += sum(1 for change in keyed if _is_late(change))
+        joined.late_build_rows += sum(1 for change in keyed if change.kind != "T" and _is_late(change))
         history.note(keyed)
         for probe in batch.probes:
             if probe.ts is None:
@@ -159,7 +162,7 @@ def whole_history(
     """Return what every cut into batches gives if no change is late: all versions known, each row at its own time."""
     history = _History()
     told = _without_replaced(changes)
-    history.note(change for change in told if change.ts is not None and change.key is not None)
+    history.note(change for change in told if change.ts is not None and _has_key(change))
     pairs: list[Pair] = []
     for probe in probes:
         if probe.ts is not None and not _is_late(probe) and probe.ts <= clock:
@@ -172,7 +175,7 @@ def processing_time_model(batches: Iterable[Batch], *, left: bool, condition: Co
     history, joined = _History(), Joined()
     for batch in batches:
         changes = _without_replaced(batch.changes)
-        keyed = [change for change in changes if change.key is not None]
+        keyed = [change for change in changes if _has_key(change)]
         joined.null_key_build_rows += len(changes) - len(keyed)
         history.note(keyed, timeless=True)
         rows: list[Pair] = []
@@ -180,6 +183,10 @@ def processing_time_model(batches: Iterable[Batch], *, left: bool, condition: Co
             rows += _joined(history, probe, 0, left=left, condition=condition)
         joined.rows.append(rows)
     return joined
+
+
+def _has_key(change: Change) -> bool:
+    return change.kind == "T" or change.key is not None
 
 
 def _is_late(row: Change | Probe) -> bool:

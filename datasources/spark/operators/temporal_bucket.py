@@ -149,9 +149,10 @@ class _Turn:
         bucket, parts = self._bucket, self._before.versions
         cached = bucket.cache.get(bucket.name)
         versions = load_versions(bucket.store.versions, parts, cached)
-        if changes.table is not None:
-            versions = Versions.of(changes.table) if versions is None else versions.added(changes.table)
-            versions, parts = self._stored(versions, changes.count)
+        versions = changes.added_to(versions)
+        if versions is not None and changes.count:
+            added = int(np.count_nonzero(versions.arrival >= self._before.next_arrival))
+            versions, parts = self._stored(versions, added)
         self.after = replace(self.after, versions=parts)
         if versions is not None:
             bucket.cache.put(bucket.name, Known(parts=parts, versions=versions))

@@ -9,20 +9,23 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from datasources.spark.operators.bucket_rows import late_rows, rows_in_order, whole_numbers
 from datasources.spark.operators.packets import STAMP_COLUMN
 from datasources.spark.operators.session_bucket import Packet
-from datasources.spark.operators.versions import ARRIVAL_COLUMN, DELETED_COLUMN, TIME_COLUMN, key_names
+from datasources.spark.operators.versions import ARRIVAL_COLUMN, DELETED_COLUMN, TIME_COLUMN, Versions, key_names
 
-__all__ = ["DELETE", "INSERT", "KIND_COLUMN", "NO_CHANGE", "UPDATE_AFTER", "UPDATE_BEFORE", "Changes"]
+__all__ = ["DELETE", "INSERT", "KIND_COLUMN", "NO_CHANGE", "TRUNCATE", "UPDATE_AFTER", "UPDATE_BEFORE", "Changes"]
 
 KIND_COLUMN: Final = "__tidemark_kind"
 INSERT: Final = 0
 UPDATE_BEFORE: Final = 1
 UPDATE_AFTER: Final = 2
 DELETE: Final = 3
-NO_CHANGE: Final = 4
+TRUNCATE: Final = 4
+"""The table was truncated; every bucket gets such a row. Keys that it knows are gone from then on."""
+NO_CHANGE: Final = 5
 """A row without a row kind: a bad record that was kept as a row of nulls."""
 
 _GONE: Final = (UPDATE_BEFORE, DELETE)
@@ -34,18 +37,17 @@ class Changes:
 
     Attributes:
         table: as `Versions.of` takes them, in order; None if there are none.
+        truncations: where the table was truncated: (arrival number, time in µs), in order.
+        count: how many arrival numbers they take.
         late_rows: how many came after a watermark at or above their time.
         null_key_rows: rows without a key, which are left out.
     """
 
-    table: pa.Table | None
-    late_rows: int
-    null_key_rows: int
-
-    @property
-    def count(self) -> int:
-        """How many there are."""
-        return 0 if self.table is None else int(self.table.num_rows)
+    table: pa.Table | None = None
+    truncations: tuple[tuple[int, int], ...] = ()
+    count: int = 0
+    late_rows: int = 0
+    null_key_rows: int = 0
 
     @classmethod
     def of(cls, packets: Sequence[Packet], *, first_arrival: int, timeless: bool) -> Changes:
@@ -58,25 +60,53 @@ class Changes:
         """
         rows = rows_in_order(packets)
         if rows is None:
-            return cls(table=None, late_rows=0, null_key_rows=0)
-        keyed = rows.filter(_has_key(rows))
-        dropped = rows.num_rows - keyed.num_rows
-        if not keyed.num_rows:
-            return cls(table=None, late_rows=0, null_key_rows=dropped)
-        late = 0 if timeless else int(np.count_nonzero(late_rows(keyed, TIME_COLUMN)))
-        count = keyed.num_rows
-        is_deleted = np.isin(whole_numbers(keyed, KIND_COLUMN), _GONE)
-        table = keyed.drop_columns([STAMP_COLUMN, KIND_COLUMN])
+            return cls()
+        has_key, is_truncation = _has_key(rows), whole_numbers(rows, KIND_COLUMN) == TRUNCATE
+        told = rows.filter(pa.array(has_key | is_truncation))
+        null_key_rows = rows.num_rows - told.num_rows
+        told = told.append_column(ARRIVAL_COLUMN, pa.array(first_arrival + np.arange(told.num_rows, dtype=np.int64)))
         if timeless:
-            place = table.column_names.index(TIME_COLUMN)
-            table = table.set_column(place, TIME_COLUMN, pa.array(np.zeros(count, dtype=np.int64)))
-        table = table.append_column(ARRIVAL_COLUMN, pa.array(first_arrival + np.arange(count, dtype=np.int64)))
-        table = table.append_column(DELETED_COLUMN, pa.array(is_deleted))
-        return cls(table=table, late_rows=late, null_key_rows=dropped)
+            place = told.column_names.index(TIME_COLUMN)
+            told = told.set_column(place, TIME_COLUMN, pa.array(np.zeros(told.num_rows, dtype=np.int64)))
+        kinds = whole_numbers(told, KIND_COLUMN)
+        keyed, truncated = (told.filter(pa.array(chosen)) for chosen in (kinds != TRUNCATE, kinds == TRUNCATE))
+        places = zip(whole_numbers(truncated, ARRIVAL_COLUMN), whole_numbers(truncated, TIME_COLUMN), strict=True)
+        return cls(
+            table=_as_versions(keyed) if keyed.num_rows else None,
+            truncations=tuple((int(arrival), int(time)) for arrival, time in places),
+            count=told.num_rows,
+            late_rows=0 if timeless else int(np.count_nonzero(late_rows(keyed, TIME_COLUMN))),
+            null_key_rows=null_key_rows,
+        )
+
+    def added_to(self, versions: Versions | None) -> Versions | None:
+        """Return the versions with these changes, one after the other; None if there are still none."""
+        rest = self.table
+        for arrival, time in self.truncations:
+            if rest is not None:
+                arrived = whole_numbers(rest, ARRIVAL_COLUMN) < arrival
+                versions = _more(versions, rest.filter(pa.array(arrived)))
+                rest = rest.filter(pa.array(~arrived))
+            if versions is not None:
+                versions = versions.added(versions.all_gone(time, arrival))
+        return versions if rest is None else _more(versions, rest)
 
 
-def _has_key(rows: pa.Table) -> pa.ChunkedArray:
-    has_key = pc.not_equal(rows.column(KIND_COLUMN), NO_CHANGE)
+def _more(versions: Versions | None, table: pa.Table) -> Versions | None:
+    if not table.num_rows:
+        return versions
+    return Versions.of(table) if versions is None else versions.added(table)
+
+
+def _as_versions(rows: pa.Table) -> pa.Table:
+    is_deleted = np.isin(whole_numbers(rows, KIND_COLUMN), _GONE)
+    return rows.drop_columns([STAMP_COLUMN, KIND_COLUMN]).append_column(DELETED_COLUMN, pa.array(is_deleted))
+
+
+def _has_key(rows: pa.Table) -> NDArray[np.bool_]:
+    has_key = whole_numbers(rows, KIND_COLUMN) != NO_CHANGE
     for name in key_names(rows.column_names):
-        has_key = pc.and_(has_key, pc.is_valid(rows.column(name)))
-    return has_key
+        column = rows.column(name)
+        if column.null_count:
+            has_key &= np.asarray(pc.is_valid(column).to_numpy(), dtype=np.bool_)
+    return np.asarray(has_key)

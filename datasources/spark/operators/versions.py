@@ -42,6 +42,7 @@ NOT_FOUND: Final = -1
 """The place of the row of a probe that no version was valid for."""
 
 _MOST_CHUNKS: Final = 64
+_NEVER: Final = int(np.iinfo(np.int64).max)
 _INDEX_COLUMNS: Final = (HASH_COLUMN, TIME_COLUMN, ARRIVAL_COLUMN, DELETED_COLUMN)
 
 _Ints = NDArray[np.int64]
@@ -175,6 +176,18 @@ class Versions:
         before: _Ints = np.cumsum(stays) - stays
         is_alone = (before == np.maximum.accumulate(np.where(begins, before, 0))) & is_last
         return np.asarray(self.deleted & is_alone & (self.time <= clock_us))
+
+    def all_gone(self, time_us: int, arrival: int) -> pa.Table:
+        """Return, as `added` takes it, that every key is gone from that time on."""
+        newest = self._chosen(np.flatnonzero(~self.superseded(_NEVER)))
+        count = newest.count
+        gone = replace(
+            newest,
+            time=np.full(count, time_us),
+            arrival=np.full(count, arrival),
+            deleted=np.ones(count, dtype=np.bool_),
+        )
+        return gone.table()
 
     def without(self, dropped: _Bools) -> Versions:
         """Return these versions without some, and `rows` without theirs."""
