@@ -9,12 +9,16 @@ from typing import Any
 from datasources.source.stamps import HEARTBEAT_COLUMN, WATERMARK_COLUMN
 
 __all__ = [
+    "SIDE_COLUMN",
     "attached_delays_ms",
     "forgets_duplicates_at_once",
     "is_fully_attached",
     "projected_expression",
     "source_options",
 ]
+
+SIDE_COLUMN = "__tidemark_side"
+"""Marks the union of the two sides that an operator of ours joins: it says from which side a row comes."""
 
 _FACTS_KEY = "tidemark"
 
@@ -23,10 +27,11 @@ def is_fully_attached(plan: Any) -> bool:
     """Return whether every source in the plan that has the hidden columns is attached on its own `_watermark`.
 
     An operator of ours that stands between a source and its attachment gives the column a new id; it counts as long
-    as the way down has one streaming input at every node: what comes from two sources would have the larger stamp.
+    as the way down has one streaming input at every node: what comes from two sources would have the larger stamp. Only
+    an operator of ours that joins two sides makes the stamp of both.
     """
     attached = {
-        watermark_id for node in _watermark_nodes(plan) for watermark_id in (_event_time_id(node), _input_id(node))
+        watermark_id for node in _watermark_nodes(plan) for watermark_id in (_event_time_id(node), *_input_ids(node))
     }
     return all(watermark_id in attached for watermark_id, _ in _hidden_leaves(plan))
 
@@ -75,20 +80,20 @@ def _event_time_id(node: Any) -> int:
     return int(node.eventTime().exprId().id())
 
 
-def _input_id(node: Any) -> int | None:
-    """Return the id of `_watermark` in the one source that a node reads, None if it reads none or several."""
-    leaf = _only_input(node)
-    found = [] if leaf is None else list(_hidden_leaves(leaf))
-    return found[0][0] if found else None
+def _input_ids(node: Any) -> list[int]:
+    """Return the ids of `_watermark` in the sources that make a node's stamp; none if several are just put together."""
+    return [found for leaf in _inputs(node) for found, _ in _hidden_leaves(leaf)]
 
 
-def _only_input(node: Any) -> Any | None:
+def _inputs(node: Any) -> list[Any]:
+    """Return the streaming leaves whose stamps become a node's, the probe side of a join first."""
     while True:
         children = [child for child in _items(node.children()) if child.isStreaming()]
         if not children:
-            return node
+            return [node]
         if len(children) > 1:
-            return None
+            is_join = any(str(attribute.name()) == SIDE_COLUMN for attribute in _items(node.output()))
+            return [leaf for child in children for leaf in _inputs(child)] if is_join else []
         node = children[0]
 
 
@@ -97,11 +102,9 @@ def _facts(node: Any) -> dict[str, Any] | None:
     own = json.loads(node.eventTime().metadata().json()).get(_FACTS_KEY)
     if isinstance(own, dict):
         return own
-    leaf = _only_input(node)
-    for _, metadata in [] if leaf is None else _hidden_leaves(leaf):
-        below = metadata.get(_FACTS_KEY)
-        return below if isinstance(below, dict) else None
-    return None
+    found = (metadata for leaf in _inputs(node) for _, metadata in _hidden_leaves(leaf))
+    below = next(found, {}).get(_FACTS_KEY)
+    return below if isinstance(below, dict) else None
 
 
 def _hidden_leaves(plan: Any) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -113,6 +113,8 @@ PROBES = [
     {"ts": WALL.format("2:30:00"), "k": None, "big": 5, "amount": None},
     {"ts": None, "k": 1, "big": 6, "amount": None},
     {"ts": WALL.format("2:31:00"), "k": 2, "big": 7, "amount": None},
+    {"ts": WALL.format("2:41:00"), "k": 2, "big": 8, "amount": None},
+    {"ts": WALL.format("2:41:00"), "k": 3, "big": 9, "amount": None},
 ]
 CHANGES = [
     {
@@ -132,8 +134,10 @@ CHANGES = [
     {"row_kind": "+I", "n": 7, "key": None, "at": WALL.format("2:25:00"), "rate": 5.0, "tags": None},
     {"row_kind": "-U", "n": 8, "key": 3, "at": WALL.format("2:26:00"), "rate": 0.0, "tags": None},
     {"row_kind": "+U", "n": 9, "key": 2, "at": WALL.format("2:26:00"), "rate": 7.0, "tags": None},
+    {"row_kind": "T", "n": 10, "key": None, "at": WALL.format("2:40:00"), "rate": None, "tags": None},
+    {"row_kind": "+I", "n": 11, "key": 3, "at": WALL.format("2:40:00"), "rate": 9.0, "tags": None},
 ]
-WANTED = {9_007_199_254_740_993: 1.0, 2: 2.0, 3: None, 4: 4.0, 5: None, 7: 7.0}
+WANTED = {9_007_199_254_740_993: 1.0, 2: 2.0, 3: None, 4: 4.0, 5: None, 7: 7.0, 8: None, 9: 9.0}
 
 
 def changelog_join(spark: Any, path: Any, *, streaming: bool, **how: Any) -> Any:
@@ -196,13 +200,13 @@ def test_in_processing_time_rows_meet_the_latest_version_and_the_build_side_need
         query.settle()
         probe.append("s-0", *PROBES)
         query.settle()
-        assert dict(collected(query)) == {**dict.fromkeys((row["big"] for row in PROBES), 4.0), 5: None, 7: 7.0}
+        assert dict(collected(query)) == {**dict.fromkeys(row["big"] for row in PROBES), 9: 9.0}
     batch = temporal_join(
         *(spark.read.format("tidemark-scripted").options(**scripts.options(none)).load() for scripts in (probe, build)),
         on=[("k", "key")],
         as_of="PROCTIME()",
     )
-    assert {row["big"]: row["rate"] for row in batch.collect()}[7] == 7.0
+    assert {row["big"]: row["rate"] for row in batch.collect()} == {9: 9.0}
 
 
 REFUSED = [

@@ -19,6 +19,7 @@ from datasources.spark.operators.temporal_processor import BUILD, PROBE, Tempora
 from datasources.spark.operators.temporal_state import JoinRule
 from datasources.spark.operators.version_cache import VersionCache
 from datasources.spark.operators.versions import HASH_COLUMN, KEY_PREFIX, TIME_COLUMN
+from datasources.spark.plan_walk import SIDE_COLUMN
 
 VALUES = pa.schema([("rate", pa.decimal128(10, 2))])
 SETTINGS = StoredSettings.of({"buckets": 4}, subject="temporal joins")
@@ -33,7 +34,7 @@ def packet(side: int, stamp_us: int, table: pa.Table | None, null_rowtimes: int 
     blob = None if table is None else to_blob(table)
     return {
         "bucket": 0,
-        "side": side,
+        SIDE_COLUMN: side,
         "task": 0,
         "number": 0,
         "stamp_us": stamp_us,

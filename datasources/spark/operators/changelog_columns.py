@@ -18,6 +18,7 @@ from datasources.spark.operators.temporal_changes import (
     INSERT,
     KIND_COLUMN,
     NO_CHANGE,
+    TRUNCATE,
     UPDATE_AFTER,
     UPDATE_BEFORE,
 )
@@ -26,7 +27,7 @@ __all__ = ["Changelog", "changelog_of"]
 
 _ROW_KIND: Final = "row_kind"
 _SEQUENCE: Final = "_seq"
-_KINDS: Final = {"+I": INSERT, "-U": UPDATE_BEFORE, "+U": UPDATE_AFTER, "-D": DELETE}
+_KINDS: Final = {"+I": INSERT, "-U": UPDATE_BEFORE, "+U": UPDATE_AFTER, "-D": DELETE, "T": TRUNCATE}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +35,7 @@ class Changelog:
     """Which columns of a stream say what its rows stand for.
 
     Attributes:
-        row_kind: the column with +I, -U, +U, -D; None: every row is the newest one of its key.
+        row_kind: the column with +I, -U, +U, -D or T (the table was truncated); None: every row is its key's newest.
         sequence: the column with a row's place in its log; None: rows count in the order of reading.
         sequence_fields: its fields, if it is a struct.
     """
@@ -48,8 +49,12 @@ class Changelog:
         """The columns that are no data."""
         return tuple(name for name in (self.row_kind, self.sequence) if name is not None)
 
-    def kind_column(self) -> Column:
-        """Return the kind of change as a number; a row of nulls, a heartbeat or a kept bad record, is no change."""
+    def kind_column(self, time: Column) -> Column:
+        """Return the kind of change as a number; a row of nulls, a heartbeat or a kept bad record, is no change.
+
+        Args:
+            time: the time attribute; null where a row has none.
+        """
         if self.row_kind is None:
             return F.lit(UPDATE_AFTER).cast("tinyint").alias(KIND_COLUMN)
         kind = F.col(f"`{self.row_kind}`")
@@ -57,10 +62,17 @@ class Changelog:
             F.concat(
                 F.lit(f"[{QueryError.code}] column '{self.row_kind}' of the build side holds '"),
                 kind,
-                F.lit("', not +I, -U, +U or -D (T: the table was truncated): a temporal join cannot use such a row."),
+                F.lit("': a row kind is +I, -U, +U, -D or T."),
+            )
+        ).cast("int")
+        timeless = F.raise_error(
+            F.lit(
+                f"[{QueryError.code}] the build side's table was truncated at an unknown time: the row that says so "
+                f"has no values, so the time attribute must be metadata such as op_ts."
             )
         ).cast("int")
         code = F.when(F.col(HEARTBEAT_COLUMN) | kind.isNull(), F.lit(NO_CHANGE))
+        code = code.when((kind == "T") & time.isNull(), timeless)
         for text, number in _KINDS.items():
             code = code.when(kind == text, F.lit(number))
         return code.otherwise(problem).cast("tinyint").alias(KIND_COLUMN)

@@ -10,7 +10,8 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 from datasources.source.stamps import HEARTBEAT_COLUMN
 from datasources.spark.operators.bucket_rows import SEQUENCE_PREFIX
 from datasources.spark.operators.changelog_images import drop_replaced_images
-from datasources.spark.operators.temporal_changes import INSERT, KIND_COLUMN, NO_CHANGE, UPDATE_AFTER
+from datasources.spark.operators.packets import BUCKET_COLUMN
+from datasources.spark.operators.temporal_changes import INSERT, KIND_COLUMN, NO_CHANGE, TRUNCATE, UPDATE_AFTER
 from datasources.spark.operators.temporal_sides import BuildSide, ProbeSide, quoted
 from datasources.spark.operators.versions import KEY_PREFIX, TIME_COLUMN
 
@@ -18,6 +19,9 @@ __all__ = ["batch_temporal_join"]
 
 _READ: Final = "__tidemark_read"
 _UNTIL: Final = "__tidemark_until"
+_GONE: Final = "__tidemark_gone"
+_BUCKETS: Final = 64
+_LAST: Final = Window.unboundedFollowing
 
 
 def batch_temporal_join(probe: ProbeSide, build: BuildSide, *, is_left: bool) -> DataFrame:
@@ -45,16 +49,25 @@ def batch_temporal_join(probe: ProbeSide, build: BuildSide, *, is_left: bool) ->
 
 def _versions(build: BuildSide, keys: list[str]) -> DataFrame:
     """Return the versions with the time at which the next one of the key begins."""
-    changes = build.prepared()
+    changes = build.prepared(_BUCKETS)
     if build.changelog.row_kind is not None:
         changes = changes.mapInArrow(drop_replaced_images, changes.schema)
     sequence = sorted(name for name in changes.columns if name.startswith(SEQUENCE_PREFIX)) or [_READ]
     read = changes.select("*", F.monotonically_increasing_id().alias(_READ))
     told = read.where(~F.col(HEARTBEAT_COLUMN) & F.col(TIME_COLUMN).isNotNull() & (F.col(KIND_COLUMN) != NO_CHANGE))
+    is_truncation = F.col(KIND_COLUMN) == TRUNCATE
     for key in keys:
-        told = told.where(F.col(key).isNotNull())
+        told = told.where(is_truncation | F.col(key).isNotNull())
+    if build.changelog.row_kind is not None:
+        # A truncation ends every key's version: each bucket of keys sees it.
+        behind = Window.partitionBy(BUCKET_COLUMN).orderBy(TIME_COLUMN, *sequence).rowsBetween(1, _LAST)
+        told = told.withColumn(_GONE, F.min(F.when(is_truncation, F.col(TIME_COLUMN))).over(behind)).where(
+            ~is_truncation
+        )
+    else:
+        told = told.withColumn(_GONE, F.lit(None).cast("bigint"))
     in_order = Window.partitionBy(*keys).orderBy(TIME_COLUMN, *sequence)
-    known = told.withColumn(_UNTIL, F.lead(TIME_COLUMN).over(in_order))
+    known = told.withColumn(_UNTIL, F.least(F.lead(TIME_COLUMN).over(in_order), F.col(_GONE)))
     is_ever_valid = F.col(_UNTIL).isNull() | (F.col(_UNTIL) > F.col(TIME_COLUMN))
     current = known.where(is_ever_valid & F.col(KIND_COLUMN).isin(INSERT, UPDATE_AFTER))
     return current.select(

@@ -36,11 +36,11 @@ from datasources.spark.operators.temporal_processor import (
     COUNTS,
     JOIN_RESULT_SCHEMA,
     PROBE,
-    SIDE_COLUMN,
     TemporalJoinProcessor,
 )
 from datasources.spark.operators.temporal_sides import BuildSide, ProbeSide, quoted, result_fields
 from datasources.spark.operators.temporal_state import JoinRule
+from datasources.spark.plan_walk import SIDE_COLUMN
 from datasources.spark.schema import arrow_output_schema
 from datasources.spark.session_checks import require_classic
 
@@ -89,8 +89,8 @@ def temporal_join(  # noqa: PLR0913 - each is a part of the join's definition
         how: 'inner', or 'left' to keep rows that meet nothing, with nulls.
         condition: SQL over the result's columns that a pair must fulfil besides; 'left' gives nulls where it does not.
         build_time: the build side's time attribute; by default the one of its watermark.
-        row_kind: the build side's column that says +I, -U, +U or -D; by default `row_kind` if there is one. Without it
-            every row is the newest version of its key.
+        row_kind: the build side's column that says +I, -U, +U, -D or T; by default `row_kind` if there is one. Without
+            it every row is the newest version of its key.
         sequence: the build side's column that says where a row stands in its log, a whole number or a struct of them;
             by default `_seq` if there is one. Without it rows count in the order in which they were read.
         prefix: begins the names of the build side's columns in the result.

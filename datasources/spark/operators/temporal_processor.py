@@ -18,12 +18,12 @@ from datasources.spark.operators.stored_settings import StoredSettings
 from datasources.spark.operators.temporal_bucket import Bucket, Joined, advance
 from datasources.spark.operators.temporal_state import JoinBrief, JoinRule
 from datasources.spark.operators.version_cache import VersionCache
+from datasources.spark.plan_walk import SIDE_COLUMN
 
-__all__ = ["BUILD", "COUNTS", "JOIN_RESULT_SCHEMA", "PROBE", "SIDE_COLUMN", "TemporalJoinProcessor"]
+__all__ = ["BUILD", "COUNTS", "JOIN_RESULT_SCHEMA", "PROBE", "TemporalJoinProcessor"]
 
 PROBE: Final = 0
 BUILD: Final = 1
-SIDE_COLUMN: Final = "side"
 COUNTS: Final = ("late_probe_rows", "late_build_rows", "null_rowtime_rows", "null_key_build_rows")
 """What is counted per batch; the fields of `Joined` of these names."""
 JOIN_RESULT_SCHEMA: Final = f"clock_us BIGINT, {', '.join(f'{name} BIGINT' for name in COUNTS)}, rows BINARY"

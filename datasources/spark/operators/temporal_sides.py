@@ -15,6 +15,7 @@ from datasources.spark.operators.changelog_columns import Changelog
 from datasources.spark.operators.join_keys import JoinKey, key_columns
 from datasources.spark.operators.packets import BUCKET_COLUMN, STAMP_COLUMN
 from datasources.spark.operators.rowtime_micros import micros_of
+from datasources.spark.operators.temporal_changes import KIND_COLUMN, TRUNCATE
 from datasources.spark.operators.versions import HASH_COLUMN, KEY_PREFIX, TIME_COLUMN
 
 __all__ = ["BuildSide", "ProbeSide", "quoted", "result_fields"]
@@ -81,9 +82,12 @@ class BuildSide:
         """Return the result's columns with keys, time, kind and sequence; with `buckets` also hash and bucket."""
         begin = len(self.prefix)
         columns = [F.col(quoted(field.name[begin:])).alias(field.name) for field in self.fields]
-        columns += [self.changelog.kind_column(), *self.changelog.sequence_columns()]
+        columns += [self.changelog.kind_column(_micros(self.time)), *self.changelog.sequence_columns()]
         side = _with_helpers(_with_hidden(self.df), columns, self.time, key_columns(self.keys, is_probe=False))
-        return side if buckets is None else _with_bucket(side, len(self.keys), buckets)
+        if buckets is None:
+            return side
+        bucketed = _with_bucket(side, len(self.keys), buckets)
+        return bucketed if self.changelog.row_kind is None else _to_every_bucket(bucketed, buckets)
 
 
 def result_fields(probe: ProbeSide, build: BuildSide) -> list[StructField]:
@@ -120,12 +124,11 @@ def _with_hidden(df: DataFrame) -> DataFrame:
 def _with_helpers(
     df: DataFrame, columns: Sequence[Column], time: StructField | None, keys: Sequence[Column]
 ) -> DataFrame:
-    micros = F.lit(0).cast("bigint") if time is None else micros_of(time)
     return _with_hidden(df).select(
         *columns,
         *keys,
         HEARTBEAT_COLUMN,
-        micros.alias(TIME_COLUMN),
+        _micros(time).alias(TIME_COLUMN),
         F.unix_micros(WATERMARK_COLUMN).alias(STAMP_COLUMN),
     )
 
@@ -140,3 +143,15 @@ def _with_bucket(df: DataFrame, keys: int, buckets: int) -> DataFrame:
     spread = F.when(has_null, F.xxhash64(TIME_COLUMN)).otherwise(hashed)
     bucket = F.pmod(spread, F.lit(buckets)).cast("int")
     return df.select("*", hashed.alias(HASH_COLUMN), bucket.alias(BUCKET_COLUMN))
+
+
+def _to_every_bucket(df: DataFrame, buckets: int) -> DataFrame:
+    """Give every bucket the rows that say that the table was truncated."""
+    every = F.sequence(F.lit(0), F.lit(buckets - 1))
+    own = F.array(F.col(BUCKET_COLUMN))
+    chosen = F.explode(F.when(F.col(KIND_COLUMN) == TRUNCATE, every).otherwise(own)).alias(BUCKET_COLUMN)
+    return df.select(*(name for name in df.columns if name != BUCKET_COLUMN), chosen)
+
+
+def _micros(time: StructField | None) -> Column:
+    return F.lit(0).cast("bigint") if time is None else micros_of(time)
