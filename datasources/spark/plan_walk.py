@@ -17,8 +17,11 @@ __all__ = [
     "source_options",
 ]
 
-SIDE_COLUMN = "__tidemark_side"
-"""Marks the union of the two sides that an operator of ours joins: it says from which side a row comes."""
+SIDE_COLUMN = "tidemark_side"
+"""Marks the union of the two sides that an operator of ours joins: it says from which side a row comes.
+
+Spark hands rows to transformWithStateInPandas as named tuples, which have no names that begin with an underscore.
+"""
 
 _FACTS_KEY = "tidemark"
 

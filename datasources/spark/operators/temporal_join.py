@@ -170,7 +170,7 @@ def _streamed(  # noqa: PLR0913, PLR0917 - one step of one function
 
 
 def _packed(df: DataFrame, side: int, buckets: int) -> DataFrame:
-    return df.mapInArrow(Pack(buckets=buckets), PACKET_SCHEMA).select(F.lit(side).alias(SIDE_COLUMN), "*")
+    return df.mapInArrow(Pack(buckets=buckets), PACKET_SCHEMA).select("*", F.lit(side).alias(SIDE_COLUMN))
 
 
 def _hidden_fields(df: DataFrame) -> list[StructField]:
