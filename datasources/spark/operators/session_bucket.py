@@ -19,7 +19,7 @@ from datasources.spark.operators.session_state import BucketStore
 from datasources.spark.operators.session_turn import SessionRule, Turn
 from datasources.spark.operators.sessions import NO_STAMP
 
-__all__ = ["Emitted", "Packet", "advance"]
+__all__ = ["Emitted", "Packet", "advance", "in_order"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +63,7 @@ class Emitted:
 def advance(rule: SessionRule, store: BucketStore, packets: Sequence[Packet]) -> Emitted:
     """Take everything that a batch holds for a bucket."""
     before = store.brief()
-    arrived = _in_order(packets)
+    arrived = in_order(packets)
     # C12: epoch 0 is how "no watermark" travels on rows. It never makes a row late.
     stamp_us = max((packet.stamp_us or NO_STAMP for packet in packets), default=NO_STAMP)
     null_rowtimes = sum(packet.null_rowtimes for packet in packets)
@@ -83,7 +83,7 @@ def advance(rule: SessionRule, store: BucketStore, packets: Sequence[Packet]) ->
     )
 
 
-def _in_order(packets: Sequence[Packet]) -> pa.Table | None:
+def in_order(packets: Sequence[Packet]) -> pa.Table | None:
     """Return the rows of a batch in the order in which they are judged."""
     tables = [p.rows for p in sorted(packets, key=lambda p: (p.task, p.number)) if p.rows is not None]
     if not tables:
