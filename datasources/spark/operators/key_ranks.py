@@ -1,0 +1,32 @@
+"""Pairs of a group and a time as single integers that sort as the pairs do."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["pairs_as_integers"]
+
+_Ints = NDArray[np.int64]
+_MOST = 1 << 62
+
+
+def pairs_as_integers(group: _Ints, *times: _Ints) -> tuple[_Ints, ...]:
+    """Return for each array of times the pairs (group, time) as integers that compare as the pairs do.
+
+    Args:
+        group: numbers from 0, one per element.
+        times: arrays as long as `group`; their integers compare with each other.
+    """
+    if not len(group):
+        return tuple(np.empty(0, dtype=np.int64) for _ in times)
+    lowest = min(int(each.min()) for each in times)
+    span = max(int(each.max()) for each in times) - lowest + 1
+    groups = int(group.max()) + 1
+    if span * groups < _MOST:
+        return tuple(group * span + (each - lowest) for each in times)
+    # Times that are ages apart: their ranks do as well.
+    _, ranks = np.unique(np.concatenate(times), return_inverse=True)
+    width = int(ranks.max()) + 1
+    parts = np.split(ranks.astype(np.int64), len(times))
+    return tuple(group * width + each for each in parts)

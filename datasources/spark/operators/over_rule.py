@@ -1,0 +1,89 @@
+"""What `agg(...) OVER (PARTITION BY k ORDER BY ts ROWS | RANGE BETWEEN ... PRECEDING AND CURRENT ROW)` asks for."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+__all__ = ["OverAggregate", "OverFrame", "OverRule", "Unit"]
+
+
+class Unit(enum.Enum):
+    """What the frame is counted in."""
+
+    ROWS = "ROWS"
+    RANGE = "RANGE"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OverFrame:
+    """From where the frame of a row reaches; it ends at the row, with RANGE at the last row of equal time.
+
+    Attributes:
+        unit: rows, or time.
+        preceding: how many rows, or how many µs; None = UNBOUNDED.
+    """
+
+    unit: Unit
+    preceding: int | None = None
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether the frame has a beginning."""
+        return self.preceding is not None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OverAggregate:
+    """An aggregate over the frame.
+
+    Attributes:
+        function: SUM, COUNT, AVG, MIN, MAX, FIRST_VALUE, LAST_VALUE or ROW_NUMBER.
+        argument: the column that it is of; None for COUNT(*) and ROW_NUMBER().
+        name: of the result.
+        argument_type: type of that column; of no meaning without one.
+        result_type: type of the result, Spark's.
+        ignores_nulls: FIRST_VALUE and LAST_VALUE with IGNORE NULLS.
+    """
+
+    function: str
+    argument: str | None
+    name: str
+    argument_type: pa.DataType
+    result_type: pa.DataType
+    ignores_nulls: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OverRule:
+    """The rule of an operator.
+
+    Attributes:
+        keys: the columns of PARTITION BY.
+        frame: of every row.
+        aggregates: over that frame, at least one.
+        helpers: columns that only the aggregates need, left out of the result.
+        ttl_us: a key begins anew where its rows are more than this apart, µs; None = never.
+        exact: judge each row by its own stamp; else the rows of a batch together, by the watermark before it.
+        is_processing_time: ORDER BY a processing time: nothing waits and nothing is late.
+    """
+
+    keys: tuple[str, ...]
+    frame: OverFrame
+    aggregates: tuple[OverAggregate, ...]
+    helpers: tuple[str, ...] = ()
+    ttl_us: int | None = None
+    exact: bool = True
+    is_processing_time: bool = False
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """The columns that aggregates are of, each once."""
+        return tuple(dict.fromkeys(each.argument for each in self.aggregates if each.argument is not None))
+
+    @property
+    def carries(self) -> bool:
+        """Whether a key keeps results so far (UNBOUNDED PRECEDING) instead of rows."""
+        return not self.frame.is_bounded
