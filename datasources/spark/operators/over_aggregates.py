@@ -21,6 +21,7 @@ from datasources.errors import QueryError
 from datasources.spark.operators.duck_tables import DuckError, query
 from datasources.spark.operators.over_frames import Frames
 from datasources.spark.operators.over_rule import OverAggregate
+from datasources.spark.operators.over_sums import by_running_sums
 
 __all__ = ["Before", "Computed", "carried_schema", "compute"]
 
@@ -36,11 +37,11 @@ class Computed:
 
     Attributes:
         results: per aggregate a column.
-        carried: the parts after each chosen row, as `carried_schema` says.
+        carried: the parts after each chosen row, as `carried_schema` says; None if nothing was carried up to here.
     """
 
     results: list[pa.ChunkedArray]
-    carried: pa.Table
+    carried: pa.Table | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,21 +67,23 @@ def compute(
         rows: the arguments' columns, sorted as the frames are.
         frames: of these rows.
         chosen: places of the rows whose results are wanted, rising.
-        before: what was carried up to here.
+        before: what was carried up to here; None if frames are bounded.
 
     Raises:
         QueryError: a sum does not fit its type.
     """
-    carried = None if before is None else before.parts.take(pa.array(before.row, mask=before.row < 0))
     numbered = list(enumerate(aggregates))
-    asked = [(n, each) for n, each in numbered if each.function not in _BY_PLACE]
-    answer = _answer(asked, rows, frames, chosen, carried)
-    by_place = {
-        n: _by_place(n, each, rows, frames, chosen, before) for n, each in numbered if each.function in _BY_PLACE
-    }
-    results = [by_place[n] if n in by_place else _typed(answer[f"result_{n}"], each) for n, each in numbered]
+    known = {n: _by_place(n, each, rows, frames, chosen, before) for n, each in numbered if each.function in _BY_PLACE}
+    if before is None:
+        sums = {n: by_running_sums(each, rows, frames, chosen) for n, each in numbered if n not in known}
+        known |= {n: column for n, column in sums.items() if column is not None}
+    carried = None if before is None else before.parts.take(pa.array(before.row, mask=before.row < 0))
+    answer = _answer([(n, each) for n, each in numbered if n not in known], rows, frames, chosen, carried)
+    results = [known[n] if n in known else _typed(answer[f"result_{n}"], each) for n, each in numbered]
+    if before is None:
+        return Computed(results=results, carried=None)
     parts = [
-        by_place[n] if n in by_place else _as_chunked(answer[name]).cast(kind)
+        known[n] if n in known else _as_chunked(answer[name]).cast(kind)
         for n, each in numbered
         for name, kind in _part_types(n, each)
     ]

@@ -7,6 +7,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from datasources.source.stamps import WATERMARK_COLUMN
+from datasources.spark.operators.key_ranks import pairs_as_integers
 from datasources.spark.operators.over_aggregates import Before, compute
 from datasources.spark.operators.over_frames import frames_of
 from datasources.spark.operators.over_keys import StoredKeys
@@ -40,8 +41,10 @@ class Firing:
         used = self._used()
         both = self._narrow if used is None else pa.concat_tables([used, self._narrow])
         count = 0 if used is None else used.num_rows
-        order = np.lexsort((int_column(both, ROW), int_column(both, ROWTIME_COLUMN), int_column(both, GENERATION)))
-        generation, time = int_column(both, GENERATION)[order], int_column(both, ROWTIME_COLUMN)[order]
+        generation, time = int_column(both, GENERATION), int_column(both, ROWTIME_COLUMN)
+        (pairs,) = pairs_as_integers(generation - generation.min(), time)
+        order = np.lexsort((int_column(both, ROW), pairs))
+        generation, time = generation[order], time[order]
         frames = frames_of(rule, generation, time)
         chosen = np.flatnonzero(order >= count)
         before = self._before(generation, time, frames.start) if rule.carries else None
@@ -60,8 +63,8 @@ class Firing:
         return int_column(self.rows, ROWTIME_COLUMN)[self._order]
 
     @property
-    def carried(self) -> pa.Table:
-        """What is carried on after each row, in the same order."""
+    def carried(self) -> pa.Table | None:
+        """What is carried on after each row, in the same order, with UNBOUNDED PRECEDING."""
         return self._computed.carried
 
     def results(self) -> pa.Table:

@@ -22,6 +22,7 @@ __all__ = ["StoredKeys", "forgotten_at", "number_keys"]
 _Ints = NDArray[np.int64]
 _Bools = NDArray[np.bool_]
 _PAIR: Final = 2
+_SPARSE: Final = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,8 +115,14 @@ class StoredKeys:
         """Return the row of each generation; LATE where it is none of these."""
         if not len(self.generation):
             return np.full(len(generation), LATE, dtype=np.int64)
-        at = np.minimum(np.searchsorted(self.generation, generation), len(self.generation) - 1)
-        return np.where(self.generation[at] == generation, at, LATE)
+        lowest, highest = int(self.generation[0]), int(self.generation[-1])
+        if highest - lowest > _SPARSE * len(self.generation) + len(generation):
+            at = np.minimum(np.searchsorted(self.generation, generation), len(self.generation) - 1)
+            return np.where(self.generation[at] == generation, at, LATE)
+        # One more at the end for numbers that are none of these.
+        places = np.full(highest - lowest + 2, LATE, dtype=np.int64)
+        places[self.generation - lowest] = np.arange(len(self.generation))
+        return places[np.where((generation < lowest) | (generation > highest), -1, generation - lowest)]
 
     def table(self) -> pa.Table:
         """Return them as they are stored."""

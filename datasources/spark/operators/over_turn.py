@@ -194,7 +194,7 @@ class OverTurn:
     def _carried_after(self, keys: StoredKeys, old: _Ints) -> pa.Table:
         """What each key carries: what its last row that fired gave, else what it carried before."""
         before = self._keys.carried
-        if self._firing is None:
+        if self._firing is None or self._firing.carried is None:
             return before.take(pa.array(old, mask=old == LATE))
         generation = self._firing.generation
         at = np.where(old == LATE, -1, old)
