@@ -187,7 +187,7 @@ def test_wall_clocks_wide_rows_and_odd_keys_come_out_as_they_went_in_and_equal_t
 
 REFUSED = [
     ({"keys": ["nothing"]}, "there is no column 'nothing' to partition by"),
-    ({"keys": ["tags"]}, "column 'tags' of type ARRAY<STRUCT<A:INT,T:TIMESTAMP>> cannot partition sessions"),
+    ({"keys": ["tags"]}, "column 'tags' of type ARRAY<STRUCT<A:INT,T:TIMESTAMP>> cannot be a key"),
     ({"attribute": "nothing"}, "there is no column 'nothing' for the time attribute"),
     ({"attribute": "big"}, "column 'big' is BIGINT, but a time attribute is a TIMESTAMP or a TIMESTAMP_NTZ"),
     ({"gap_ms": 0}, "the gap of session windows is 0 ms: it must be at least 1 ms"),

@@ -22,7 +22,7 @@ from datasources.spark.operators.versions import HASH_COLUMN, KEY_PREFIX, TIME_C
 from datasources.spark.plan_walk import SIDE_COLUMN
 
 VALUES = pa.schema([("rate", pa.decimal128(10, 2))])
-SETTINGS = StoredSettings.of({"buckets": 4}, subject="temporal joins")
+SETTINGS = StoredSettings.of({"buckets": 4}, operator="temporal joins")
 
 
 @pytest.fixture(autouse=True)
@@ -141,7 +141,7 @@ def test_many_rows_come_out_in_cells_of_bounded_size_and_are_counted_once(monkey
 def test_state_of_other_settings_is_refused():
     tester = processing()
     run(tester, changes(50, (INSERT, "a", 100, "1.50")))
-    other = processing(StoredSettings.of({"buckets": 8}, subject="temporal joins"))
+    other = processing(StoredSettings.of({"buckets": 8}, operator="temporal joins"))
     other.updateValueState("brief", 0, tester.peekValueState("brief", 0))
     with pytest.raises(OffsetError, match="temporal joins were made with other settings: buckets was 4 and is 8"):
         run(other, changes(60))

@@ -48,7 +48,7 @@ def require_keys(schema: StructType, keys: Sequence[str]) -> tuple[str, ...]:
 def _require_type(name: str, data_type: DataType) -> None:
     if data_type.typeName() in _REFUSED:
         raise QueryError(
-            f"column '{name}' of type {data_type.simpleString().upper()} cannot partition sessions: partition by plain "
+            f"column '{name}' of type {data_type.simpleString().upper()} cannot be a key: partition by plain "
             f"columns, for a struct by its fields."
         )
     if isinstance(data_type, StringType) and getattr(data_type, "collation", "UTF8_BINARY") != "UTF8_BINARY":

@@ -32,7 +32,7 @@ def configure_state(spark: SparkSession) -> None:
     for module, package in _NEEDED.items():
         if not _is_there(module):
             raise EnvironmentProblem(
-                f"operators with state run on Spark's transformWithState, which needs the package '{package}': "
+                f"this operator runs on Spark's transformWithState, which needs the package '{package}': "
                 f"pip install '{package}' where the driver and the executors run."
             )
     provider = spark.conf.get(_PROVIDER, None)

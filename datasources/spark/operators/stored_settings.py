@@ -23,16 +23,16 @@ class StoredSettings:
 
     Attributes:
         text: JSON with sorted keys, names as users know them.
-        subject: the operator, in the plural.
+        operator: what the operator is called in errors, in the plural.
     """
 
     text: str
-    subject: str = "session windows"
+    operator: str = "session windows"
 
     @classmethod
-    def of(cls, settings: Mapping[str, object], *, subject: str = "session windows") -> Self:
+    def of(cls, settings: Mapping[str, object], *, operator: str = "session windows") -> Self:
         """Return settings with the version of the state added."""
-        return cls(text=json.dumps({_VERSION: STATE_VERSION, **settings}, sort_keys=True), subject=subject)
+        return cls(text=json.dumps({_VERSION: STATE_VERSION, **settings}, sort_keys=True), operator=operator)
 
     def require_same(self, stored: str) -> None:
         """Raise unless the state was made with the same settings.
@@ -50,6 +50,6 @@ class StoredSettings:
             if was.get(name) != now.get(name)
         ]
         raise OffsetError(
-            f"the checkpoint's {self.subject} were made with other settings: {'; '.join(changed)}. Their rows lie "
+            f"the checkpoint's {self.operator} were made with other settings: {'; '.join(changed)}. Their rows lie "
             f"where the stored settings say: go back to those, or start with a new checkpoint."
         )

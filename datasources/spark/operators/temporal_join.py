@@ -137,7 +137,7 @@ def temporal_join(  # noqa: PLR0913 - each is a part of the join's definition
             "probe columns": str(arrow_output_schema(StructType(left.fields))),
             "build columns": str(rule.values),
         },
-        subject="temporal joins",
+        operator="temporal joins",
     )
     joined = _streamed(left, right, fields, rule, settings, buckets)
     return _with_condition(joined, right.fields, condition, is_left=how == "left")
