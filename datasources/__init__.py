@@ -17,13 +17,17 @@ if TYPE_CHECKING:
     from datasources.session import read_stream, register
     from datasources.spark.attach import with_source_watermark
     from datasources.spark.keep_time_attribute import keep_time_attribute
-    from datasources.spark.operators import temporal_join
+    from datasources.spark.operators.over import over
+    from datasources.spark.operators.over_rule import OverFrame
+    from datasources.spark.operators.temporal_join import temporal_join
 
 __all__ = [
     "KafkaDataSource",
     "MySqlDataSource",
+    "OverFrame",
     "ScriptedDataSource",
     "keep_time_attribute",
+    "over",
     "read_stream",
     "register",
     "temporal_join",
@@ -34,10 +38,12 @@ _HOMES = {
     "KafkaDataSource": "datasources.kafka.data_source",
     "MySqlDataSource": "datasources.mysql.data_source",
     "ScriptedDataSource": "datasources.scripted.data_source",
+    "OverFrame": "datasources.spark.operators.over_rule",
     "keep_time_attribute": "datasources.spark.keep_time_attribute",
+    "over": "datasources.spark.operators.over",
     "read_stream": "datasources.session",
     "register": "datasources.session",
-    "temporal_join": "datasources.spark.operators",
+    "temporal_join": "datasources.spark.operators.temporal_join",
     "with_source_watermark": "datasources.spark.attach",
 }
 

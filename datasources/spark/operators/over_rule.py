@@ -29,6 +29,24 @@ class OverFrame:
     unit: Unit
     preceding: int | None = None
 
+    @classmethod
+    def rows(cls, preceding: int | None = None) -> OverFrame:
+        """ROWS BETWEEN `preceding` (None: UNBOUNDED) PRECEDING AND CURRENT ROW."""
+        return cls(unit=Unit.ROWS, preceding=preceding)
+
+    @classmethod
+    def range(cls, preceding_ms: int | None = None) -> OverFrame:
+        """RANGE BETWEEN `preceding_ms` ms (None: UNBOUNDED) PRECEDING AND CURRENT ROW."""
+        return cls(unit=Unit.RANGE, preceding=None if preceding_ms is None else preceding_ms * 1_000)
+
+    @property
+    def shown(self) -> str:
+        """As SQL writes it."""
+        length = "UNBOUNDED" if self.preceding is None else str(self.preceding)
+        if self.unit is Unit.RANGE and self.preceding is not None:
+            length = f"INTERVAL '{self.preceding / 1_000_000:f}' SECOND"
+        return f"{self.unit.value} BETWEEN {length} PRECEDING AND CURRENT ROW"
+
     @property
     def is_bounded(self) -> bool:
         """Whether the frame has a beginning."""
@@ -54,6 +72,12 @@ class OverAggregate:
     argument_type: pa.DataType
     result_type: pa.DataType
     ignores_nulls: bool = False
+
+    @property
+    def shown(self) -> str:
+        """What it is and of what, as the state remembers it."""
+        nulls = " IGNORE NULLS" if self.ignores_nulls else ""
+        return f"{self.name}: {self.function}({self.argument or ''}){nulls} of {self.argument_type}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,7 +18,7 @@ from datasources.spark.operators.session_state import Brief, Sessions
 from datasources.spark.operators.session_turn import SessionRule
 from datasources.spark.operators.stored_settings import StoredSettings
 
-__all__ = ["SessionProcessor"]
+__all__ = ["SessionProcessor", "packets_of"]
 
 _BRIEF: Final = StructType(
     [
@@ -49,7 +49,7 @@ class SessionProcessor(StatefulProcessor):
     def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: Any) -> Iterator[Any]:  # noqa: ARG002, N802, N803 - Spark's names
         """Yield the results of one batch for one bucket, as pandas DataFrames of one row."""
         with spark_errors():
-            emitted = advance(self._rule, self._store, list(_packets(rows)))
+            emitted = advance(self._rule, self._store, list(packets_of(rows)))
         for number, blob in enumerate(_packed(emitted)):
             result = {
                 "clock_us": [emitted.clock_us],
@@ -63,7 +63,8 @@ class SessionProcessor(StatefulProcessor):
         """Nothing is held but the state."""
 
 
-def _packets(frames: Iterator[Any]) -> Iterator[Packet]:
+def packets_of(frames: Iterator[Any]) -> Iterator[Packet]:
+    """Return the packets that Spark hands over as pandas DataFrames."""
     for frame in frames:
         columns = (frame[name] for name in ("task", "number", "stamp_us", "null_rowtimes", "rows"))
         for task, number, stamp_us, null_rowtimes, blob in zip(*columns, strict=True):
