@@ -14,7 +14,17 @@ from typing import Protocol
 
 from datasources.sql.table import ViewDefinition
 
-__all__ = ["STAMP_COLUMN", "QueryPlan", "Relation", "RelationColumn", "Relations", "Step", "TableUse", "TimeKind"]
+__all__ = [
+    "STAMP_COLUMN",
+    "OverRequest",
+    "QueryPlan",
+    "Relation",
+    "RelationColumn",
+    "Relations",
+    "Step",
+    "TableUse",
+    "TimeKind",
+]
 
 STAMP_COLUMN = "__tidemark_stamp"
 """The watermark before each row, in the type of the time attribute, NULL while there is none. A relation carries it
@@ -82,6 +92,33 @@ class TableUse:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OverRequest:
+    """Aggregates over windows of a stream's rows.
+
+    Attributes:
+        keys: the columns of PARTITION BY.
+        attribute: the column of ORDER BY.
+        is_processing_time: whether that is processing time.
+        is_rows: whether the frame counts rows, else time.
+        preceding: how many rows, or ms; None = UNBOUNDED.
+        aggregates: new column -> call, as Spark SQL.
+        alias: by which the texts may qualify columns; "" = none.
+        condition: of the rows that there are for the windows, as Spark SQL; None = all.
+        shown: the user's text of the first one.
+    """
+
+    keys: tuple[str, ...]
+    attribute: str
+    is_processing_time: bool
+    is_rows: bool
+    preceding: int | None
+    aggregates: Mapping[str, str]
+    alias: str = ""
+    condition: str | None = None
+    shown: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
     """A view to be made before the next text is read.
 
@@ -146,6 +183,10 @@ class Relations(Protocol):
         self, source: TableUse | Relation, keys: tuple[str, ...], attribute: str, gap_ms: int
     ) -> Relation:
         """Return the relation with the session windows of its rows: window_start, window_end, window_time added."""
+        ...
+
+    def over(self, source: TableUse, request: OverRequest) -> Relation:
+        """Return a table's rows with the aggregates over their windows added."""
         ...
 
     @property

@@ -7,9 +7,10 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from datasources.errors import SqlError
+from datasources.sql.planner.over_frame import over_line
 from datasources.sql.planner.table_planner import PlannedTable, TablePlanner
 from datasources.sql.query.views import make_view, relation_of
-from datasources.sql.relation import Relation, Step, TableUse
+from datasources.sql.relation import OverRequest, Relation, Step, TableUse
 from datasources.sql.settings import LateRowsMode, RuntimeMode
 from datasources.sql.table import TableDefinition, ViewDefinition
 
@@ -96,6 +97,19 @@ class StatementRelations:
             planned, keys=keys, attribute=attribute, gap_ms=gap_ms, is_exact=self.is_exact
         )
         return self._view(frame, source.name, has_stamp=False)
+
+    def over(self, source: TableUse, request: OverRequest) -> Relation:
+        """Return a table's rows with the aggregates over their windows.
+
+        Raises:
+            SqlError: its watermark is not made by its source, or an aggregate is none that a stream can have.
+        """
+        found = self._catalog.find(source.name)
+        assert isinstance(found, TableDefinition)  # uses are of tables
+        planned = replace(self._planner.plan(found, source), operator=over_line(request))
+        self.tables.append(planned)
+        frame = self._planner.over_frame(planned, request, is_exact=self.is_exact)
+        return self._view(frame, source.name, has_stamp=source.needs_stamp)
 
     def known_columns(self) -> list[tuple[str, ...]]:
         """Return the columns of each table that was planned, those that the statement does not name as well."""

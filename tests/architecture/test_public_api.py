@@ -125,8 +125,10 @@ def test_datasources_shows_exactly_what_it_promises():
     assert set(datasources.__all__) == {
         "KafkaDataSource",
         "MySqlDataSource",
+        "OverFrame",
         "ScriptedDataSource",
         "keep_time_attribute",
+        "over",
         "read_stream",
         "register",
         "with_source_watermark",

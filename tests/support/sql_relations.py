@@ -11,7 +11,7 @@ from datasources.sql.query.scanner import scan
 from datasources.sql.query.tree import Block
 from datasources.sql.query.views import column_metadata, make_view, relation_of
 from datasources.sql.query.words import Words
-from datasources.sql.relation import STAMP_COLUMN, Relation, RelationColumn, Step, TableUse, TimeKind
+from datasources.sql.relation import STAMP_COLUMN, OverRequest, Relation, RelationColumn, Step, TableUse, TimeKind
 from datasources.sql.source_text import SqlText
 from datasources.sql.table import ViewDefinition
 
@@ -54,8 +54,13 @@ class _Relations:
     steps: list[Step] = field(default_factory=list)
     sessions: list[tuple[Any, tuple[str, ...], str, int]] = field(default_factory=list)
 
+    overs: list[tuple[TableUse, OverRequest]] = field(default_factory=list)
+
     def view(self, name: str) -> ViewDefinition | None:
         return self.views.get(name.lower())
+
+    def _with_results(self, given: Relation, request: OverRequest) -> tuple[RelationColumn, ...]:
+        return (*given.columns, *(RelationColumn(name=name, type_name="bigint") for name in request.aggregates))
 
     def _shape(self, use: TableUse) -> TableShape | None:
         shape = self.tables.get(use.name.lower())
@@ -113,6 +118,15 @@ class SparkRelations(_Relations):
         frame.createOrReplaceTempView("t_sessions")
         return relation_of(frame, "t_sessions")
 
+    def over(self, source: TableUse, request: OverRequest) -> Relation:
+        self.overs.append((source, request))
+        shape = TableShape(self._with_results(self._given(source), request))
+        frame = self._empty(shape)
+        if source.needs_stamp:
+            frame = frame.selectExpr("*", f"CAST(NULL AS {shape.stamp_type}) AS {STAMP_COLUMN}")
+        frame.createOrReplaceTempView("t_over")
+        return relation_of(frame, "t_over")
+
     def _given(self, source: TableUse | Relation) -> Relation:
         if isinstance(source, Relation):
             return source
@@ -147,6 +161,11 @@ class FakeRelations(_Relations):
         self.sessions.append((source, keys, attribute, gap_ms))
         given = self.known[f"t_{source.name}"] if isinstance(source, TableUse) else source
         return self._keep(Relation(view="t_sessions", columns=self._sessions_of(given, attribute)))
+
+    def over(self, source: TableUse, request: OverRequest) -> Relation:
+        self.overs.append((source, request))
+        columns = self._with_results(self.known[f"t_{source.name}"], request)
+        return self._keep(Relation(view="t_over", columns=columns, has_stamp=source.needs_stamp))
 
     def _columns(self, step: Step) -> tuple[RelationColumn, ...]:
         words, query = scan(SqlText(step.text))

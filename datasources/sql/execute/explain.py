@@ -17,6 +17,7 @@ from datasources.sql.statements import Explain, ExplainMode, Insert
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+    from datasources.sql.planner.table_planner import PlannedTable
     from datasources.sql.relation import QueryPlan
     from datasources.sql.relations import StatementRelations
     from datasources.sql.state import SessionState
@@ -48,9 +49,17 @@ def _tree(plan: QueryPlan, relations: StatementRelations, frame: DataFrame) -> s
     for step in relations.steps:
         times = f" (event time: {', '.join(step.event_times)})" if step.event_times else ""
         parts.append(f"== {step.shown or step.view}{times} ==\n{step.view} := {step.text.strip()}")
-    parts += [f"== Table {t.use.name} ==\n{explain_tree(t.tree)}" for t in relations.tables]
+    parts += [f"== Table {t.use.name} ==\n{_table(t)}" for t in relations.tables]
     parts.append("== Spark ==\n" + _spark(frame))
     return "\n\n".join(parts)
+
+
+def _table(table: PlannedTable) -> str:
+    tree = explain_tree(table.tree)
+    if not table.operator:
+        return tree
+    first, *others = tree.splitlines()
+    return "\n".join([table.operator, f"+- {first}", *(f"   {line}" for line in others)])
 
 
 def _spark(frame: DataFrame) -> str:
@@ -73,6 +82,7 @@ def _json(plan: QueryPlan, relations: StatementRelations) -> dict[str, Any]:
                 "table": t.use.name,
                 "connector": scan_of(t.tree).connector.name,
                 "abilities": to_json(abilities_of(scan_of(t.tree))),
+                **({"operator": t.operator} if t.operator else {}),
             }
             for t in relations.tables
         ],

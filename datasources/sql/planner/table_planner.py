@@ -15,11 +15,12 @@ from datasources.sql.planner.connectors import Connector, connector_of
 from datasources.sql.planner.context import PlanningContext
 from datasources.sql.planner.frame import TableFrames, attached_columns, plain_column
 from datasources.sql.planner.hinted_watermark import with_hinted_watermark
+from datasources.sql.planner.over_frame import over_rows
 from datasources.sql.planner.table_plan import TableRequest, plan_table
 from datasources.sql.planner.tree import Node, attributes_of, scan_of
 from datasources.sql.planner.trial import ScanTrial
 from datasources.sql.planner.type_oracle import SparkTypes
-from datasources.sql.relation import TableUse, TimeKind
+from datasources.sql.relation import STAMP_COLUMN, OverRequest, TableUse, TimeKind
 from datasources.sql.resolve import resolve
 from datasources.sql.resolved import ResolvedTable
 from datasources.sql.source_text import SqlText
@@ -36,10 +37,17 @@ __all__ = ["PlannedTable", "TablePlanner"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedTable:
-    """A table as a statement uses it: what EXPLAIN shows and `frame` runs."""
+    """A table as a statement uses it: what EXPLAIN shows and `frame` runs.
+
+    Attributes:
+        use: the use.
+        tree: the table.
+        operator: what runs above the table, below the attach step, as EXPLAIN shows it; "" = nothing.
+    """
 
     use: TableUse
     tree: Node
+    operator: str = ""
 
 
 @dataclass(slots=True)
@@ -149,6 +157,25 @@ class TablePlanner:
             AttachedColumn(name="window_time", time=TimeKind.ROWTIME.value),
         ]
         return attach(windows, out)
+
+    def over_frame(self, planned: PlannedTable, request: OverRequest, *, is_exact: bool) -> DataFrame:
+        """Return the table's rows with aggregates over windows: the operator runs below attach().
+
+        Raises:
+            SqlError: the table's watermark is not made by its source, or there is no such aggregate of a stream.
+        """
+        scan = scan_of(planned.tree)
+        if not scan.attributes:
+            raise SqlError(
+                f"OVER of table '{scan.table}' needs a watermark that its source makes; EXPLAIN says why it does not."
+            )
+        columns = attached_columns(planned.tree)
+        loaded = TableFrames(self.spark).loaded(scan)
+        rows = loaded.select(*map(plain_column, columns), WATERMARK_COLUMN, HEARTBEAT_COLUMN)
+        kept = [AttachedColumn(name=c.name, time=c.time, is_event_time=c.is_event_time) for c in columns]
+        new = [AttachedColumn(name=name) for name in request.aggregates]
+        stamp = STAMP_COLUMN if planned.use.needs_stamp else None
+        return attach(over_rows(rows, request, is_exact=is_exact), [*kept, *new], stamp_as=stamp)
 
     def _facts(self) -> SessionFacts:
         return SessionFacts(

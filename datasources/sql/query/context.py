@@ -65,6 +65,7 @@ class BlockContext:
         held_back: those of them that FLOOR made, and its unit.
         kept: select items whose columns are time attributes because a rule made them so.
         drops_stamp: the step does not carry the stamp on.
+        hidden: columns of what the block reads that no star shows.
     """
 
     rewriter: Rewriter
@@ -78,6 +79,7 @@ class BlockContext:
     held_back: dict[str, str] = field(default_factory=dict)
     kept: list[Region] = field(default_factory=list)
     drops_stamp: bool = False
+    hidden: list[str] = field(default_factory=list)
     _calls: tuple[Call, ...] | None = None
 
     @property

@@ -17,23 +17,26 @@ __all__ = ["carry_stamp"]
 def carry_stamp(context: BlockContext) -> None:
     """Keep the stamp out of stars; a step of one relation that puts no rows together hands it on as its last column."""
     only = context.only_source()
-    if only is None or not only[1].has_stamp:
+    if only is None:
         return
-    for item in context.block.items:
+    has_stamp = only[1].has_stamp
+    hidden = [*context.hidden, *([STAMP_COLUMN] if has_stamp else ())]
+    for item in context.block.items if hidden else ():
         for at in item.expression:
             if is_star(context.words, at):
-                _except_stamp(context, at)
-    if context.is_step and not context.is_aggregated and not context.drops_stamp and not _calls_aggregate(context):
+                _except(context, at, ", ".join(hidden))
+    is_plain = context.is_step and not context.is_aggregated and not context.drops_stamp
+    if has_stamp and is_plain and not _calls_aggregate(context):
         context.edits.insert(context.block.list_place.end, f", {STAMP_COLUMN}")
 
 
-def _except_stamp(context: BlockContext, at: int) -> None:
+def _except(context: BlockContext, at: int, hidden: str) -> None:
     """`*` and `* EXCEPT (a)`; the star of a function, as in count(t.*), is left to Spark."""
     words = context.words
     if words.word(at + 1) == "EXCEPT" and words.symbol(at + 2) == "(":
-        context.edits.insert(words[words.closing[at + 2]].start, f", {STAMP_COLUMN}")
+        context.edits.insert(words[words.closing[at + 2]].start, f", {hidden}")
     elif any(item.expression.first in {at, at - 2} for item in context.block.items):
-        context.edits.insert(words[at].end, f" EXCEPT ({STAMP_COLUMN})")
+        context.edits.insert(words[at].end, f" EXCEPT ({hidden})")
 
 
 def _calls_aggregate(context: BlockContext) -> bool:

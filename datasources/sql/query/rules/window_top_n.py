@@ -13,7 +13,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from datasources.sql.query.context import BlockContext, CteEntry, Scope
+from datasources.sql.query.calls import column_path
+from datasources.sql.query.context import BlockContext, CteEntry, Scope, find_column
 from datasources.sql.query.ranking import Ranking, ranking_of, row_bound
 from datasources.sql.query.top_rows import TopRows, top_rows
 from datasources.sql.query.tree import Block, FromItem, Query, SourceKind
@@ -56,11 +57,11 @@ def _replace(context: BlockContext, item: FromItem, ranked: _Ranked, entry: CteE
     query, block, ranking = ranked.query, ranked.block, ranked.ranking
     names = {path[-1].lower() for path in ranking.partition_paths}
     if not names >= {"window_start", "window_end"}:
-        if context.planning.is_streaming and _reads_ours(context, block):
+        if context.planning.is_streaming and _reads_ours(context, block) and not _is_by_time(context, ranked):
             raise context.error(
                 context.words.place(ranking.region),
-                "rows of a stream are numbered inside of windows only",
-                "Write PARTITION BY window_start, window_end over a windowed table.",
+                "rows of a stream are numbered inside of windows or by time, upwards",
+                "Write PARTITION BY window_start, window_end over a windowed table, or ORDER BY a time attribute.",
             )
         return
     bound = row_bound(context, ranking.name, item)
@@ -82,6 +83,19 @@ def _replace(context: BlockContext, item: FromItem, ranked: _Ranked, entry: CteE
     context.relations[item] = relation
     if entry is not None and entry.relation is None:
         entry.relation = relation
+
+
+def _is_by_time(context: BlockContext, ranked: _Ranked) -> bool:
+    """Whether rows of one table are numbered by its time attribute: OVER does that."""
+    (term, *others), sources = ranked.ranking.order, ranked.block.sources
+    if others or term.is_descending or len(sources) != 1 or sources[0].kind is not SourceKind.TABLE:
+        return False
+    relation = context.planning.tables.get(sources[0].name.lower())
+    path = column_path(context.words, term.region)
+    if relation is None or path is None:
+        return False
+    column = find_column(relation, path[-1:])
+    return column is not None and column.time is not None
 
 
 def _reads_ours(context: BlockContext, block: Block) -> bool:
