@@ -64,7 +64,7 @@ class BlockContext:
         lost: output columns that stop being time attributes, and why.
         held_back: those of them that FLOOR made, and its unit.
         kept: select items whose columns are time attributes because a rule made them so.
-        drops_stamp: the step does not carry the stamp on.
+        drops_stamp: the step does not carry the stamp on: it lists what a top-N ranks.
         hidden: columns of what the block reads that no star shows.
     """
 

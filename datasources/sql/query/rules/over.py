@@ -23,7 +23,8 @@ __all__ = ["rewrite_over"]
 
 def rewrite_over(context: BlockContext) -> None:
     """Replace the windows of a block by columns of the operator."""
-    if not context.planning.is_streaming or not context.planning.touches_ours:
+    # What a window's top-N lists is ranked by an aggregate, and its ROW_NUMBER goes.
+    if context.drops_stamp or not context.planning.is_streaming or not context.planning.touches_ours:
         return
     found = list(over_calls(context)) if any(map(partial(_reads_ours, context), context.block.sources)) else []
     if not found:

@@ -88,7 +88,7 @@ SELECT k FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY price) AS rn
 
 -- a stream may not yet
 SELECT k FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY price) AS rn FROM bid) WHERE rn = 1;
-ERROR line 1, column 26: rows of a stream are numbered inside of windows only. Write PARTITION BY window_start, window_end over a windowed table.
+ERROR line 1, column 26: rows of a stream are numbered inside of windows or by time, upwards. Write PARTITION BY window_start, window_end over a windowed table, or ORDER BY a time attribute.
   SELECT k FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY price) AS rn FROM bid) WHERE rn = 1
                            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^;
 
