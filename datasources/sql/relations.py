@@ -108,7 +108,9 @@ class StatementRelations:
         assert isinstance(found, TableDefinition)  # uses are of tables
         planned = replace(self._planner.plan(found, source), operator=over_line(request))
         self.tables.append(planned)
-        frame = self._planner.over_frame(planned, request, is_exact=self.is_exact)
+        frame = self._planner.over_frame(
+            planned, request, is_exact=self.is_exact, ttl_ms=self._settings.state_ttl_ms or None
+        )
         return self._view(frame, source.name, has_stamp=source.needs_stamp)
 
     def known_columns(self) -> list[tuple[str, ...]]:

@@ -45,6 +45,12 @@ class SqlOptions(OptionGroup):
     idle_timeout_ms: DurationMs | None = Field(
         None, alias="table.exec.source.idle-timeout", description="The idle timeout of tables that set none; 0 = off."
     )
+    state_ttl_ms: DurationMs | None = Field(
+        None,
+        alias="table.exec.state.ttl",
+        description="OVER with ROWS or UNBOUNDED PRECEDING: where a key's rows are more than this apart in time, it "
+        "begins anew, so that the state can forget keys; 0 = never, the default.",
+    )
     interval_ms: DurationMs | None = Field(
         None, alias="pipeline.auto-watermark-interval", description="As the table option of that name."
     )

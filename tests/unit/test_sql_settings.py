@@ -12,8 +12,12 @@ def test_settings_are_typed_and_have_defaults():
     settings = Settings()
     assert settings.typed.runtime_mode is RuntimeMode.STREAMING
     assert settings.typed.late_rows is LateRowsMode.SPARK
+    assert settings.typed.state_ttl_ms is None
     settings.set("Execution.Runtime-Mode", "batch")
     settings.set("table.exec.source.idle-timeout", "5 s")
+    settings.set("table.exec.state.ttl", "1 min")
+    assert settings.typed.state_ttl_ms == 60_000
+    settings.reset("table.exec.state.ttl")
     assert settings.typed.runtime_mode is RuntimeMode.BATCH
     assert settings.typed.idle_timeout_ms == 5_000
     assert settings.texts() == {"execution.runtime-mode": "batch", "table.exec.source.idle-timeout": "5 s"}

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 __all__ = ["over_line", "over_rows"]
 
 
-def over_rows(rows: DataFrame, request: OverRequest, *, is_exact: bool) -> DataFrame:
-    """Return loaded rows with the aggregates, hidden columns last.
+def over_rows(rows: DataFrame, request: OverRequest, *, is_exact: bool, ttl_ms: int | None) -> DataFrame:
+    """Return loaded rows with the aggregates, hidden columns last. Bounded RANGE frames need no TTL.
 
     Raises:
         SqlError: there is no such aggregate of a stream.
@@ -36,6 +36,7 @@ def over_rows(rows: DataFrame, request: OverRequest, *, is_exact: bool) -> DataF
             attribute=request.attribute,
             frame=_frame(request),
             processing_time=request.is_processing_time,
+            ttl_ms=ttl_ms if request.is_rows or request.preceding is None else None,
             exact=is_exact,
         )
     except QueryError as error:

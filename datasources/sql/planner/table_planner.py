@@ -158,7 +158,9 @@ class TablePlanner:
         ]
         return attach(windows, out)
 
-    def over_frame(self, planned: PlannedTable, request: OverRequest, *, is_exact: bool) -> DataFrame:
+    def over_frame(
+        self, planned: PlannedTable, request: OverRequest, *, is_exact: bool, ttl_ms: int | None
+    ) -> DataFrame:
         """Return the table's rows with aggregates over windows: the operator runs below attach().
 
         Raises:
@@ -175,7 +177,7 @@ class TablePlanner:
         kept = [AttachedColumn(name=c.name, time=c.time, is_event_time=c.is_event_time) for c in columns]
         new = [AttachedColumn(name=name) for name in request.aggregates]
         stamp = STAMP_COLUMN if planned.use.needs_stamp else None
-        return attach(over_rows(rows, request, is_exact=is_exact), [*kept, *new], stamp_as=stamp)
+        return attach(over_rows(rows, request, is_exact=is_exact, ttl_ms=ttl_ms), [*kept, *new], stamp_as=stamp)
 
     def _facts(self) -> SessionFacts:
         return SessionFacts(
