@@ -74,7 +74,7 @@ def started() -> SparkSession:
     return spark
 
 
-def stream(spark: SparkSession, directory: Path) -> DataFrame:
+def stream(spark: SparkSession, directory: Path, *, batch_rows: int = BATCH_ROWS) -> DataFrame:
     """Return the loaded stream."""
     options = {
         "path": str(directory),
@@ -82,7 +82,7 @@ def stream(spark: SparkSession, directory: Path) -> DataFrame:
         "watermark.for": "ts",
         "watermark.as": "ts - INTERVAL '5' SECOND",
         "scan.watermark.emit.strategy": "on-event",
-        "scan.max-rows-per-batch": str(BATCH_ROWS),
+        "scan.max-rows-per-batch": str(batch_rows),
         "scripted.bounded": "true",
     }
     return spark.readStream.format("tidemark-scripted").options(**options).load()
