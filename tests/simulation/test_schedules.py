@@ -75,7 +75,7 @@ HOLD_FAULTS = (
     "released",
 )
 SCHEDULES = 10_000
-HOLD_SCHEDULES = 5_000
+HOLD_SCHEDULES = 2_000
 MORE_SCHEDULES = 100_000
 BLOCK = 250
 LEAST = 500
@@ -136,11 +136,12 @@ def test_the_laws_hold_in_a_sample_of_schedules_in_which_sources_wait(block):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(3_600)
-def test_the_laws_hold_in_five_thousand_schedules_in_which_sources_wait():
+@pytest.mark.beside
+@pytest.mark.timeout(5_000)
+def test_the_laws_hold_in_two_thousand_schedules_in_which_sources_wait():
     faults = run_all(0, HOLD_SCHEDULES, has_hold=True)
     print(dict(sorted(faults.items(), key=lambda item: item[1])))
-    assert {name: faults[name] for name in HOLD_FAULTS if faults[name] < LEAST} == {}
+    assert {name: faults[name] for name in HOLD_FAULTS if faults[name] < LEAST * HOLD_SCHEDULES // SCHEDULES} == {}
 
 
 @pytest.mark.slow
