@@ -131,6 +131,7 @@ def test_datasources_shows_exactly_what_it_promises():
         "over",
         "read_stream",
         "register",
+        "temporal_join",
         "with_source_watermark",
     }
     assert datasources.__all__ == sorted(datasources.__all__, key=lambda name: (name.islower(), name))
