@@ -70,7 +70,7 @@ def test_the_first_rows_of_each_key_are_numbered_by_time(t, tmp_path):
 def test_explain_shows_the_operator_above_its_table(t):
     shown = str(t.sql(f"EXPLAIN SELECT id, SUM(v) OVER ({FRAME}) AS s FROM t WHERE id > 1"))
     assert (
-        "OverAggregate(partitionBy=[k], orderBy=[ts ASC], window=[RANGE BETWEEN INTERVAL '10.000000' SECOND PRECEDING AND "
+        "OverAggregate(partitionBy=[k], orderBy=[ts ASC], window=[RANGE BETWEEN INTERVAL '10' SECOND PRECEDING AND "
         "CURRENT ROW], where=[id > 1], select=[SUM(v) AS __tidemark_over_1])\n+- "
     ) in shown
 

@@ -120,7 +120,9 @@ def _operator(df: DataFrame, rule: OverRule, parsed: ParsedAggregates, time: Str
     )
     counted = results.observe(f"{OVER_METRICS_PREFIX}{next(_names)}", *_metrics())
     hidden = [df.schema[name] for name in HIDDEN_COLUMNS]
-    schema = StructType([*data.fields, *parsed.fields, *hidden])
+    # A heartbeat has no values, not even in columns that never are NULL, as a computed one may be.
+    nullable = [StructField(f.name, f.dataType, nullable=True, metadata=f.metadata) for f in data.fields]
+    schema = StructType([*nullable, *parsed.fields, *hidden])
     return counted.mapInArrow(Unpack(schema=arrow_output_schema(schema)), schema)
 
 

@@ -44,7 +44,8 @@ class OverFrame:
         """As SQL writes it."""
         length = "UNBOUNDED" if self.preceding is None else str(self.preceding)
         if self.unit is Unit.RANGE and self.preceding is not None:
-            length = f"INTERVAL '{self.preceding / 1_000_000:f}' SECOND"
+            seconds = f"{self.preceding / 1_000_000:.6f}".rstrip("0").rstrip(".")
+            length = f"INTERVAL '{seconds}' SECOND"
         return f"{self.unit.value} BETWEEN {length} PRECEDING AND CURRENT ROW"
 
     @property

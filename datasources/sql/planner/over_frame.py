@@ -10,7 +10,6 @@ from datasources.errors import QueryError, SqlError
 from datasources.source.stamps import HEARTBEAT_COLUMN
 from datasources.spark.operators import OverFrame, over
 from datasources.sql.relation import OverRequest
-from datasources.sql.text import quoted
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -24,7 +23,7 @@ def over_rows(rows: DataFrame, request: OverRequest, *, is_exact: bool, ttl_ms: 
     Raises:
         SqlError: there is no such aggregate of a stream.
     """
-    aliased = rows.alias(quoted(request.alias)) if request.alias else rows
+    aliased = rows.alias(request.alias) if request.alias else rows
     if request.condition is not None:
         # No expression of a user's ever sees a heartbeat, and every heartbeat has to pass.
         aliased = aliased.where(F.expr(f"CASE WHEN {HEARTBEAT_COLUMN} THEN true ELSE ({request.condition}) END"))
