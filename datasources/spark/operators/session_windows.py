@@ -147,4 +147,6 @@ def _metrics() -> list[Column]:
 def _output_schema(whole: StructType, data: StructType, time: StructField) -> StructType:
     windows = [StructField(name, time.dataType) for name in WINDOW_COLUMNS]
     hidden = [whole[name] for name in HIDDEN_COLUMNS]
-    return StructType([*data.fields, *windows, *hidden])
+    # A heartbeat has no values, not even in columns that never are NULL, as a computed one may be.
+    nullable = [StructField(f.name, f.dataType, nullable=True, metadata=f.metadata) for f in data.fields]
+    return StructType([*nullable, *windows, *hidden])
