@@ -10,12 +10,10 @@ import random
 import threading
 import uuid
 from contextlib import closing
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-import datasources.mysql.snapshot.sessions
 from datasources.mysql.binlog import RowBatch, StopRule
 from datasources.mysql.binlog.committed import CommittedChanges
 from datasources.mysql.binlog.opening import ReaderId, reader_opener
@@ -30,7 +28,7 @@ from tests.support.mysql_consistency.recording import Recording
 from tests.support.mysql_consistency.scene import Scene
 from tests.support.mysql_consistency.tables import TABLES, random_row
 from tests.support.mysql_consistency.writers import Writers, swap, truncate
-from tests.support.mysql_server import MySqlServer, every_mysql
+from tests.support.mysql_server import every_mysql
 from tests.support.mysql_xa import decide, prepare
 
 pytestmark = [
@@ -41,7 +39,6 @@ pytestmark = [
 ]
 
 QUICK = {"pause_s": 0.05, "ddl_pause_s": 0.4}
-ATTEMPTS = 5
 BUSY = {"pause_s": 0.01, "ddl_pause_s": None}
 
 
@@ -88,18 +85,6 @@ def test_a_chunk_that_is_taken_back_to_the_last_change_is_found(mysql, tmp_path,
     scene = Scene.open(mysql, seed=2)
     checked = run(scene, Recording(tmp_path).create(), seed=2, batches_after=1, **BUSY)
     assert checked.faults
-
-
-def test_a_read_that_does_not_wait_at_the_barrier_is_found(mysql, tmp_path, monkeypatch):
-    monkeypatch.setattr(datasources.mysql.snapshot.sessions, "wait_until_visible", lambda *_, **__: 0)
-    with mysql.settings(binlog_group_commit_sync_delay=500_000):
-        assert any(_finds(mysql, tmp_path / str(seed), seed) for seed in range(ATTEMPTS))
-
-
-def _finds(mysql: MySqlServer, directory: Path, seed: int) -> bool:
-    """Whether a commit was between the log and the engine when a chunk was read, which is a matter of luck."""
-    scene = Scene.open(mysql, seed=seed)
-    return bool(run(scene, Recording(directory).create(), seed=seed, batches_after=1, **BUSY).faults)
 
 
 @every_mysql
