@@ -22,17 +22,26 @@ class NativeBuild(BuildHookInterface[Any]):
         """Compile the library for the wheel, or say why there is none."""
         directory = Path(self.root) / "datasources" / "native"
         library = directory / "_native.so"
-        library.unlink(missing_ok=True)
-        compiler = os.environ.get("CC") or next(filter(shutil.which, COMPILERS), None)
-        if compiler is None:
-            self.app.display_warning("no C compiler: Tidemark works without its C library, and slower")
-            return
-        command = [compiler, *FLAGS, "-o", str(library), str(directory / "native.c")]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own file
-        if done.returncode:
-            self.app.display_warning(f"Tidemark works without its C library, and slower: {done.stderr.strip()}")
+        if problem := _build(directory / "native.c", library):
+            library.unlink(missing_ok=True)
+            self.app.display_warning(f"Tidemark works without its C library, and slower: {problem}")
             return
         platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{platform}"
         build_data["artifacts"].append("datasources/native/_native.so")
+
+
+def _build(source: Path, library: Path) -> str | None:
+    """Compile a file; processes that load the library meanwhile find the old one or the new one. Return what failed."""
+    compiler = os.environ.get("CC") or next(filter(shutil.which, COMPILERS), None)
+    if compiler is None:
+        return "there is no C compiler"
+    fresh = library.with_suffix(f".{os.getpid()}")
+    done = subprocess.run(  # noqa: S603 - our own file
+        [compiler, *FLAGS, "-o", str(fresh), str(source)], capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        return done.stderr.strip()
+    fresh.replace(library)
+    return None
