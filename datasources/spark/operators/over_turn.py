@@ -74,7 +74,16 @@ class OverTurn:
             forgotten_us=forgotten_at(kept, self._rule),
             keys=self._save_keys(kept, is_touched[alive]),
         )
-        return after if self._firing is None else replace(after, retained=self._firing.save_retained(kept))
+        return replace(after, retained=self._save_retained(kept))
+
+    def _save_retained(self, kept: StoredKeys) -> Parts:
+        if self._firing is not None:
+            return self._firing.save_retained(kept)
+        before = self._before.retained
+        if len(kept.generation) or not before.parts:
+            return before
+        self._store.replace("retained", [])
+        return Parts()
 
     def _stored_keys(self, arrived: pa.Table | None) -> StoredKeys:
         parts = self._store.read("keys") if self._before.keys.parts else []
