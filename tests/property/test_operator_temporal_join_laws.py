@@ -220,7 +220,7 @@ def test_rows_leave_with_a_watermark_below_their_time_and_a_heartbeat_at_or_abov
 
 
 @settings(deadline=None, max_examples=60)
-@given(keys=st.lists(st.sampled_from("abcd"), min_size=1, max_size=120), size=st.integers(1, 9))
+@given(keys=st.lists(st.sampled_from("ab"), min_size=1, max_size=120), size=st.integers(1, 9))  # two hashes
 def test_versions_that_nobody_can_meet_do_not_pile_up(keys, size):
     changes = [Change(kind="+U", key=key, ts=START + place, value=place) for place, key in enumerate(keys)]
     batches = [
@@ -233,6 +233,7 @@ def test_versions_that_nobody_can_meet_do_not_pile_up(keys, size):
     ]
     store = MemoryJoinStore()
     run_bucket(batches, rule(), store=store)
+    # Of each key the newest version, and those of the last two batches, may still be met.
     assert store.versions.rows <= 2 * (len(set(keys)) + 2 * size)
     assert sum(part.rows for part in store.brief().versions) == store.versions.rows
     assert len(store.versions.blobs) == len(store.brief().versions)

@@ -149,7 +149,10 @@ class Versions:
         return found
 
     def superseded(self, clock_us: int) -> _Bools:
-        """Return which versions no probe after `clock_us` can meet: a newer one of the key is at or below it."""
+        """Return which versions no probe after `clock_us` can meet: a newer one of the key is at or below it.
+
+        Of keys that share a hash some stay whose times alternate: fewer than that is never wrong.
+        """
         is_superseded = np.zeros(self.count, dtype=np.bool_)
         if self.count < 2:  # noqa: PLR2004 - one has no other
             return is_superseded
