@@ -48,8 +48,8 @@ unit: setup
 test: setup java  ## everything, on real servers, with fixed samples
 	@$(BIN)/python -m tests.support.run_all
 
-test-all: setup java  ## everything, exhaustive forms included
-	$(PYTEST) -q
+test-all: setup java  ## everything, exhaustive forms included, with samples of its own
+	$(PYTEST) -q --hypothesis-profile=random
 
 demo: setup java  ## Spark's watermark and Tidemark's on the same lagging topic, side by side
 	@$(BIN)/tidemark demo
