@@ -23,8 +23,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from benchmarks.measure import load_average
+from datasources.spark.operators.bucket_packets import Packet
 from datasources.spark.operators.packets import STAMP_COLUMN, from_blob, to_blob
-from datasources.spark.operators.session_bucket import Packet
 from datasources.spark.operators.temporal_bucket import Bucket, advance
 from datasources.spark.operators.temporal_changes import KIND_COLUMN, UPDATE_AFTER
 from datasources.spark.operators.temporal_state import JoinBrief, JoinRule

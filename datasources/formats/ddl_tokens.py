@@ -12,7 +12,7 @@ from enum import Enum
 
 from datasources.errors import SchemaError
 
-__all__ = ["Token", "TokenKind", "malformed", "tokenize", "unquoted"]
+__all__ = ["Token", "TokenKind", "malformed", "quoted", "tokenize", "unquoted"]
 
 
 class TokenKind(Enum):
@@ -78,6 +78,12 @@ def tokenize(ddl: str) -> list[Token]:
         at = match.end()
     tokens.append(Token(kind=TokenKind.END, text="", start=len(ddl), end=len(ddl)))
     return tokens
+
+
+def quoted(name: str) -> str:
+    """Return a name between backticks, as Spark's SQL takes it whatever it holds."""
+    escaped = name.replace("`", "``")
+    return f"`{escaped}`"
 
 
 def unquoted(token: Token) -> str:

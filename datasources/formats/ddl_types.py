@@ -11,6 +11,7 @@ from collections.abc import Callable
 import pyarrow as pa
 
 from datasources.errors import SchemaError
+from datasources.formats.ddl_tokens import quoted
 
 __all__ = [
     "KNOWN_NAMES",
@@ -97,7 +98,7 @@ def type_text(arrow: pa.DataType) -> str:
 def field_name_text(name: str) -> str:
     """Return a field's name, in backquotes unless it is a plain word."""
     is_plain = name.isascii() and name.isidentifier()
-    return name if is_plain else "`" + name.replace("`", "``") + "`"
+    return name if is_plain else quoted(name)
 
 
 def _struct_text(arrow: pa.StructType) -> str:

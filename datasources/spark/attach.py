@@ -19,6 +19,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 
 from datasources.errors import QueryError
+from datasources.formats.ddl_tokens import quoted
 from datasources.source.stamps import HEARTBEAT_COLUMN, HIDDEN_COLUMNS, WATERMARK_COLUMN
 from datasources.spark.schema import TimeAttribute, time_attribute_of
 from datasources.spark.session_checks import require_classic, require_working_settings
@@ -91,7 +92,7 @@ def attach(df: DataFrame, columns: Sequence[AttachedColumn], *, stamp_as: str | 
 
 def projected(column: AttachedColumn, delay_ms: int) -> Column:
     """Return the column as it is selected above the barrier, with its marks."""
-    value = F.col(_quoted(column.name)) if column.expression is None else F.expr(column.expression)
+    value = F.col(quoted(column.name)) if column.expression is None else F.expr(column.expression)
     metadata = time_metadata(time=column.time, delay_ms=delay_ms if column.is_event_time else None)
     return value.alias(column.name, metadata=metadata) if metadata else value.alias(column.name)
 
@@ -115,8 +116,3 @@ def _event_time(df: DataFrame, path: str, attribute: TimeAttribute) -> Column:
         raise QueryError(f"there is no column '{top}' for the time attribute '{path}'; columns: {df.columns}")
     name = next((n for n in df.columns if n.lower() == path.replace("`", "").lower()), _column_name(path))
     return F.col(path).alias(name, metadata=time_metadata(time=attribute.time, delay_ms=attribute.delay_ms))
-
-
-def _quoted(name: str) -> str:
-    escaped = name.replace("`", "``")
-    return f"`{escaped}`"

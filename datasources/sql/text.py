@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
+from datasources.formats.ddl_tokens import quoted
+
 __all__ = ["literal", "quoted"]
-
-
-def quoted(name: str) -> str:
-    """Return a name between backticks."""
-    return "`" + name.replace("`", "``") + "`"
 
 
 def literal(text: str) -> str:

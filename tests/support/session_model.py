@@ -8,8 +8,9 @@ from typing import Any
 
 import pyarrow as pa
 
+from datasources.spark.operators.bucket_packets import Packet
 from datasources.spark.operators.packets import ROWTIME_COLUMN, STAMP_COLUMN
-from datasources.spark.operators.session_bucket import Emitted, Packet, advance
+from datasources.spark.operators.session_bucket import Emitted, advance
 from datasources.spark.operators.session_state import Brief, Sessions
 from datasources.spark.operators.session_turn import SessionRule
 

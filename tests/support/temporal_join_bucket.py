@@ -9,10 +9,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from datasources.spark.operators.bucket_packets import Packet
 from datasources.spark.operators.bucket_rows import SEQUENCE_PREFIX
 from datasources.spark.operators.changelog_images import drop_replaced_images
 from datasources.spark.operators.packets import STAMP_COLUMN, from_blob, to_blob
-from datasources.spark.operators.session_bucket import Packet
 from datasources.spark.operators.temporal_bucket import Bucket, Joined, advance
 from datasources.spark.operators.temporal_changes import (
     DELETE,

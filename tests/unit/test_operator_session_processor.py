@@ -11,7 +11,7 @@ from pyspark.sql.streaming.tws_tester import TwsTester
 
 from datasources.errors import OffsetError
 from datasources.source.stamps import HEARTBEAT_COLUMN, WATERMARK_COLUMN
-from datasources.spark.operators import session_processor
+from datasources.spark.operators import bucket_packets
 from datasources.spark.operators.packets import ROWTIME_COLUMN, STAMP_COLUMN, Unpack, from_blob, to_blob
 from datasources.spark.operators.session_processor import SessionProcessor
 from datasources.spark.operators.session_turn import SessionRule
@@ -79,7 +79,7 @@ def test_buckets_know_nothing_of_each_other():
 
 
 def test_many_rows_come_out_in_cells_of_bounded_size_and_are_counted_once(monkeypatch):
-    monkeypatch.setattr(session_processor, "ROWS_OF_A_PACKET", 2)
+    monkeypatch.setattr(bucket_packets, "ROWS_OF_A_PACKET", 2)
     run = processing()
     out = run.testInPandas(0, packets(900_000, 1, 2, 3, 4, 5, null_rowtimes=1))
     assert [from_blob(blob).num_rows for blob in out["rows"]] == [2, 2, 1]

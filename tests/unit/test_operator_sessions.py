@@ -12,9 +12,10 @@ import pytest
 from datasources.errors import EnvironmentProblem, OffsetError, QueryError
 from datasources.source.stamps import HEARTBEAT_COLUMN
 from datasources.spark.operators import state_settings
+from datasources.spark.operators.bucket_packets import Packet
 from datasources.spark.operators.keys import equal_codes
 from datasources.spark.operators.packets import BUCKET_COLUMN, ROWTIME_COLUMN, STAMP_COLUMN, Pack, from_blob, to_blob
-from datasources.spark.operators.session_bucket import Packet, advance
+from datasources.spark.operators.session_bucket import advance
 from datasources.spark.operators.session_turn import SessionRule
 from datasources.spark.operators.state_settings import configure_state
 from datasources.spark.operators.stored_settings import StoredSettings

@@ -11,7 +11,7 @@ from pyspark.sql.streaming.tws_tester import TwsTester
 
 from datasources.errors import OffsetError
 from datasources.source.stamps import HEARTBEAT_COLUMN, WATERMARK_COLUMN
-from datasources.spark.operators import temporal_processor
+from datasources.spark.operators import bucket_packets, temporal_processor
 from datasources.spark.operators.packets import STAMP_COLUMN, from_blob, to_blob
 from datasources.spark.operators.stored_settings import StoredSettings
 from datasources.spark.operators.temporal_changes import DELETE, INSERT, KIND_COLUMN
@@ -130,7 +130,7 @@ def test_buckets_know_nothing_of_each_other():
 
 
 def test_many_rows_come_out_in_cells_of_bounded_size_and_are_counted_once(monkeypatch):
-    monkeypatch.setattr(temporal_processor, "ROWS_OF_A_PACKET", 2)
+    monkeypatch.setattr(bucket_packets, "ROWS_OF_A_PACKET", 2)
     tester = processing()
     frame = pd.DataFrame([changes(900, null_rowtimes=1), probes(900, *(("a", time) for time in range(1, 6)))])
     out = tester.testInPandas(0, frame)

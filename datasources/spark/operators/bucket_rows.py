@@ -9,10 +9,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from datasources.spark.operators.bucket_packets import Packet
 from datasources.spark.operators.packets import STAMP_COLUMN
-from datasources.spark.operators.session_bucket import Packet
+from datasources.spark.operators.sessions import NO_STAMP
 
-__all__ = ["SEQUENCE_PREFIX", "largest_stamp", "late_rows", "rows_in_order", "whole_numbers"]
+__all__ = ["SEQUENCE_PREFIX", "largest_stamp", "late_rows", "rows_by_stamp", "rows_in_order", "whole_numbers"]
 
 SEQUENCE_PREFIX: Final = "__tidemark_sequence_"
 """Begins the names of the columns, whole numbers, that together say where a row stands in its log."""
@@ -22,10 +23,9 @@ _Ints = NDArray[np.int64]
 
 def rows_in_order(packets: Sequence[Packet]) -> pa.Table | None:
     """Return the rows as tasks read them, or in the order of their sequence if they have one; None for none."""
-    tables = [p.rows for p in sorted(packets, key=lambda p: (p.task, p.number)) if p.rows is not None]
-    if not tables:
+    rows = _as_read(packets)
+    if rows is None:
         return None
-    rows = pa.concat_tables(tables)
     names = sorted(name for name in rows.column_names if name.startswith(SEQUENCE_PREFIX))
     if not names:
         return rows
@@ -34,9 +34,20 @@ def rows_in_order(packets: Sequence[Packet]) -> pa.Table | None:
     return rows if np.all(places[1:] > places[:-1]) else rows.take(pa.array(places))
 
 
-def largest_stamp(packets: Sequence[Packet], none: int) -> int:
-    """Return the largest stamp, µs; `none` if there is none: epoch 0 is how that travels on rows."""
-    return max((packet.stamp_us or none for packet in packets), default=none)
+def rows_by_stamp(packets: Sequence[Packet]) -> pa.Table | None:
+    """Return the rows in the order of their stamps, those of one stamp as tasks read them; None for none."""
+    rows = _as_read(packets)
+    if rows is None:
+        return None
+    stamps = rows.column(STAMP_COLUMN).to_numpy()
+    if np.all(stamps[1:] >= stamps[:-1]):
+        return rows
+    return rows.take(pa.array(np.argsort(stamps, kind="stable")))
+
+
+def largest_stamp(packets: Sequence[Packet]) -> int:
+    """Return the largest stamp, µs; NO_STAMP if there is none: epoch 0 is how that travels on rows."""
+    return max((packet.stamp_us or NO_STAMP for packet in packets), default=NO_STAMP)
 
 
 def late_rows(rows: pa.Table, time_column: str) -> NDArray[np.bool_]:
@@ -49,3 +60,8 @@ def whole_numbers(rows: pa.Table, name: str) -> _Ints:
     """Return a column of whole numbers; nulls are 0."""
     column = rows.column(name)
     return np.asarray((column.fill_null(0) if column.null_count else column).to_numpy(), dtype=np.int64)
+
+
+def _as_read(packets: Sequence[Packet]) -> pa.Table | None:
+    tables = [p.rows for p in sorted(packets, key=lambda p: (p.task, p.number)) if p.rows is not None]
+    return pa.concat_tables(tables) if tables else None

@@ -17,18 +17,18 @@ from pyspark.sql.types import (
     IntegerType,
     LongType,
     ShortType,
-    StringType,
     StructType,
 )
 
 from datasources.errors import QueryError
+from datasources.formats.ddl_tokens import quoted
+from datasources.spark.operators.keys import canonical, require_key_type
 from datasources.spark.operators.versions import KEY_PREFIX
 
 __all__ = ["JoinKey", "join_keys", "key_columns"]
 
 _INTEGRAL: Final = (ByteType, ShortType, IntegerType, LongType)
 _FLOATING: Final = (FloatType, DoubleType)
-_REFUSED: Final = frozenset({"array", "map", "struct", "variant", "calendar_interval", "void"})
 _MOST_DIGITS: Final = 38
 
 
@@ -57,7 +57,7 @@ class JoinKey:
         probe_name, build_name = _found(probe, left, "probe"), _found(build, right, "build")
         types = probe[probe_name].dataType, build[build_name].dataType
         for name, data_type in zip((probe_name, build_name), types, strict=True):
-            _require_comparable(name, data_type)
+            require_key_type(name, data_type, key="a join's key", use="join on", of="on")
         common = _common(*types)
         if common is None:
             raise QueryError(
@@ -68,12 +68,7 @@ class JoinKey:
 
     def column(self, side: str) -> Column:
         """Return what is compared: the column in the common type, -0.0 as 0.0, every NaN as one."""
-        typed = str(self.data_type.simpleString())
-        column = F.col(_quoted(side)).cast(self.data_type)
-        if not isinstance(self.data_type, DoubleType | FloatType):
-            return column
-        zero, nan = F.lit(0).cast(typed), F.lit("NaN").cast(typed)
-        return F.when(F.isnan(column), nan).when(column == zero, zero).otherwise(column)
+        return canonical(F.col(quoted(side)).cast(self.data_type), self.data_type)
 
 
 def join_keys(probe: StructType, build: StructType, on: Sequence[str | tuple[str, str]]) -> tuple[JoinKey, ...]:
@@ -107,19 +102,6 @@ def _found(schema: StructType, name: str, side: str) -> str:
     return str(found)
 
 
-def _require_comparable(name: str, data_type: DataType) -> None:
-    if data_type.typeName() in _REFUSED:
-        raise QueryError(
-            f"column '{name}' of type {data_type.simpleString().upper()} cannot be a join's key: join on plain "
-            f"columns, for a struct on its fields."
-        )
-    if isinstance(data_type, StringType) and getattr(data_type, "collation", "UTF8_BINARY") != "UTF8_BINARY":
-        raise QueryError(
-            f"column '{name}' has the collation {data_type.collation}, under which different texts are equal: join on "
-            f"`lower({name})` or a column with the collation UTF8_BINARY."
-        )
-
-
 def _common(one: DataType, other: DataType) -> DataType | None:
     if one == other:
         return one
@@ -132,8 +114,3 @@ def _common(one: DataType, other: DataType) -> DataType | None:
         digits = max(one.precision - one.scale, other.precision - other.scale) + scale
         return DecimalType(digits, scale) if digits <= _MOST_DIGITS else None
     return None
-
-
-def _quoted(name: str) -> str:
-    escaped = name.replace("`", "``")
-    return f"`{escaped}`"

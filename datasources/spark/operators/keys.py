@@ -19,7 +19,7 @@ from pyspark.sql.types import DataType, DoubleType, FloatType, StringType, Struc
 
 from datasources.errors import QueryError
 
-__all__ = ["HASH_VERSION", "bucket_of", "equal_codes", "require_keys"]
+__all__ = ["HASH_VERSION", "bucket_of", "canonical", "equal_codes", "require_key_type", "require_keys"]
 
 HASH_VERSION: Final = "xxhash64-42-1"
 """Names how a key finds its bucket; stored in the state, because another way would look for keys in wrong buckets."""
@@ -40,21 +40,32 @@ def require_keys(schema: StructType, keys: Sequence[str]) -> tuple[str, ...]:
         field = names.get(key.lower())
         if field is None:
             raise QueryError(f"there is no column '{key}' to partition by; columns: {', '.join(schema.names)}.")
-        _require_type(field.name, field.dataType)
+        require_key_type(field.name, field.dataType)
         found.append(field.name)
     return tuple(found)
 
 
-def _require_type(name: str, data_type: DataType) -> None:
+def require_key_type(
+    name: str, data_type: DataType, *, key: str = "a key", use: str = "partition by", of: str = "by"
+) -> None:
+    """Raise a QueryError unless values of a type are equal where their bytes are.
+
+    Args:
+        name: the column's name.
+        data_type: its type.
+        key: what the column was to be.
+        use: how columns become that.
+        of: the last word of `use`.
+    """
     if data_type.typeName() in _REFUSED:
         raise QueryError(
-            f"column '{name}' of type {data_type.simpleString().upper()} cannot be a key: partition by plain "
-            f"columns, for a struct by its fields."
+            f"column '{name}' of type {data_type.simpleString().upper()} cannot be {key}: {use} plain columns, for a "
+            f"struct {of} its fields."
         )
     if isinstance(data_type, StringType) and getattr(data_type, "collation", "UTF8_BINARY") != "UTF8_BINARY":
         raise QueryError(
             f"column '{name}' has the collation {data_type.collation}, under which different texts are equal: "
-            f"partition by `lower({name})` or a column with the collation UTF8_BINARY."
+            f"{use} `lower({name})` or a column with the collation UTF8_BINARY."
         )
 
 
@@ -62,17 +73,17 @@ def bucket_of(schema: StructType, keys: Sequence[str], buckets: int) -> Column:
     """Return the bucket of a row, 0 to `buckets` - 1, as a Spark expression; without keys there is one bucket."""
     if not keys:
         return F.lit(0)
-    hashed = F.xxhash64(*(_canonical(key, schema[key].dataType) for key in keys))
+    hashed = F.xxhash64(*(canonical(F.col(f"`{key}`"), schema[key].dataType) for key in keys))
     return F.pmod(hashed, F.lit(buckets)).cast("int")
 
 
-def _canonical(key: str, data_type: DataType) -> Column:
-    column = F.col(f"`{key}`")
+def canonical(column: Column, data_type: DataType) -> Column:
+    """Return a column of a type with one value for all that are equal: -0.0 as 0.0, every NaN as one."""
     if not isinstance(data_type, FloatType | DoubleType):
         return column
-    typed = data_type.simpleString()
-    is_zero = column == F.lit(0).cast(typed)
-    return F.when(F.isnan(column), F.lit("NaN").cast(typed)).when(is_zero, F.lit(0).cast(typed)).otherwise(column)
+    typed = str(data_type.simpleString())
+    zero, nan = F.lit(0).cast(typed), F.lit("NaN").cast(typed)
+    return F.when(F.isnan(column), nan).when(column == zero, zero).otherwise(column)
 
 
 def equal_codes(columns: Sequence[pa.ChunkedArray], rows: int) -> NDArray[np.int64]:

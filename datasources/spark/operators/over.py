@@ -10,29 +10,28 @@ not late yet, so that an operator behind it judges it as Flink's would.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import count
 from typing import Final
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 from pyspark.sql.types import StructField, StructType
 
 from datasources.errors import QueryError
-from datasources.source.stamps import HEARTBEAT_COLUMN, HIDDEN_COLUMNS, WATERMARK_COLUMN
-from datasources.spark.operators.keys import HASH_VERSION, bucket_of, require_keys
+from datasources.source.stamps import HIDDEN_COLUMNS
+from datasources.spark.operators.bucket_operator import (
+    DEFAULT_BUCKETS,
+    data_fields,
+    helper_columns,
+    packed,
+    require_buckets,
+    run_buckets,
+)
+from datasources.spark.operators.keys import HASH_VERSION, require_keys
 from datasources.spark.operators.over_batch import batch_over
 from datasources.spark.operators.over_parsing import ParsedAggregates, parse_aggregates
-from datasources.spark.operators.over_processor import OVER_RESULT_SCHEMA, OverProcessor
+from datasources.spark.operators.over_processor import COUNTS, OverProcessor
 from datasources.spark.operators.over_rule import OverFrame, OverRule, Unit
-from datasources.spark.operators.packets import (
-    BUCKET_COLUMN,
-    PACKET_SCHEMA,
-    ROWTIME_COLUMN,
-    STAMP_COLUMN,
-    Pack,
-    Unpack,
-)
-from datasources.spark.operators.rowtime_micros import micros_of, require_time_column
+from datasources.spark.operators.rowtime_micros import require_time_column
 from datasources.spark.operators.state_settings import configure_state
 from datasources.spark.operators.stored_settings import StoredSettings
 from datasources.spark.schema import arrow_output_schema, time_attribute_of
@@ -43,10 +42,7 @@ __all__ = ["OVER_METRICS_PREFIX", "over"]
 OVER_METRICS_PREFIX: Final = "tidemark_over_"
 """Begins the name under which a query's progress holds late_rows, null_rowtime_rows and state_keys of each batch."""
 
-_BUCKETS: Final = 16
-_MOST_BUCKETS: Final = 4_096
 _WHOLE: Final = OverFrame(unit=Unit.RANGE)
-_names = count(1)
 
 
 def over(  # noqa: PLR0913 - each is a part of the window's definition
@@ -58,7 +54,7 @@ def over(  # noqa: PLR0913 - each is a part of the window's definition
     frame: OverFrame = _WHOLE,
     processing_time: bool = False,
     ttl_ms: int | None = None,
-    buckets: int = _BUCKETS,
+    buckets: int = DEFAULT_BUCKETS,
     exact: bool = True,
 ) -> DataFrame:
     """Return the rows with `aggregate OVER (PARTITION BY keys ORDER BY attribute frame)`.
@@ -110,20 +106,19 @@ def over(  # noqa: PLR0913 - each is a part of the window's definition
 
 
 def _operator(df: DataFrame, rule: OverRule, parsed: ParsedAggregates, time: StructField, buckets: int) -> DataFrame:
-    data = StructType([field for field in df.schema.fields if field.name not in HIDDEN_COLUMNS])
-    packed = _with_helpers(df, rule, parsed, time, buckets).mapInArrow(Pack(buckets=buckets), PACKET_SCHEMA)
-    results = packed.groupBy("bucket").transformWithStateInPandas(
-        statefulProcessor=OverProcessor(rule, _settings(rule, data, time, buckets)),
-        outputStructType=OVER_RESULT_SCHEMA,
-        outputMode="Append",
-        timeMode="None",
-    )
-    counted = results.observe(f"{OVER_METRICS_PREFIX}{next(_names)}", *_metrics())
+    data = StructType(data_fields(df))
+    columns = [F.col(f"`{name}`") for name in data.names]
+    columns += [value.alias(name) for name, value in parsed.helpers.items()]
     hidden = [df.schema[name] for name in HIDDEN_COLUMNS]
     # A heartbeat has no values, not even in columns that never are NULL, as a computed one may be.
     nullable = [StructField(f.name, f.dataType, nullable=True, metadata=f.metadata) for f in data.fields]
-    schema = StructType([*nullable, *parsed.fields, *hidden])
-    return counted.mapInArrow(Unpack(schema=arrow_output_schema(schema)), schema)
+    return run_buckets(
+        packed(df.select(*columns, *helper_columns(df, time, rule.keys, buckets)), buckets),
+        OverProcessor(rule, _settings(rule, data, time, buckets)),
+        counts=COUNTS,
+        metrics=OVER_METRICS_PREFIX,
+        fields=StructType([*nullable, *parsed.fields, *hidden]),
+    )
 
 
 def _settings(rule: OverRule, data: StructType, time: StructField, buckets: int) -> StoredSettings:
@@ -157,8 +152,7 @@ def _frame_for(parsed: ParsedAggregates, frame: OverFrame) -> OverFrame:
 
 
 def _require_sense(df: DataFrame, rule: OverRule, buckets: int) -> None:
-    if not 1 <= buckets <= _MOST_BUCKETS:
-        raise QueryError(f"buckets = {buckets}: it must be between 1 and {_MOST_BUCKETS}; 16 suits most queries.")
+    require_buckets(buckets)
     if rule.frame.preceding is not None and rule.frame.preceding < 0:
         raise QueryError(f"the frame reaches {rule.frame.preceding} back: it must be 0 or more.")
     if rule.ttl_us is not None and rule.ttl_us < 1:
@@ -169,22 +163,3 @@ def _require_sense(df: DataFrame, rule: OverRule, buckets: int) -> None:
     twice = next((name for name in lower if lower.count(name) > 1), None)
     if twice is not None:
         raise QueryError(f"there would be two columns '{twice}': give each its own name.")
-
-
-def _with_helpers(
-    df: DataFrame, rule: OverRule, parsed: ParsedAggregates, time: StructField, buckets: int
-) -> DataFrame:
-    """Add what packing needs to know of a row, computed by Spark: arguments, time, stamp, bucket."""
-    return df.select(
-        *(F.col(f"`{name}`") for name in df.columns if name not in HIDDEN_COLUMNS),
-        *(value.alias(name) for name, value in parsed.helpers.items()),
-        HEARTBEAT_COLUMN,
-        micros_of(time).alias(ROWTIME_COLUMN),
-        F.unix_micros(WATERMARK_COLUMN).alias(STAMP_COLUMN),
-        bucket_of(df.schema, rule.keys, buckets).alias(BUCKET_COLUMN),
-    )
-
-
-def _metrics() -> list[Column]:
-    names = ("late_rows", "null_rowtime_rows", "state_keys")
-    return [F.coalesce(F.sum(name), F.lit(0)).alias(name) for name in names]

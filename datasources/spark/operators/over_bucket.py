@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from datasources.spark.operators.bucket_packets import Packet
+from datasources.spark.operators.bucket_rows import largest_stamp, rows_by_stamp
 from datasources.spark.operators.over_rule import OverRule
 from datasources.spark.operators.over_state import Brief, OverStore, Parts
 from datasources.spark.operators.over_turn import OverTurn
 from datasources.spark.operators.packets import ROWTIME_COLUMN
-from datasources.spark.operators.session_bucket import Packet, in_order
 from datasources.spark.operators.sessions import NO_STAMP
 
 __all__ = ["OverEmitted", "advance_over"]
@@ -41,9 +42,7 @@ class OverEmitted:
 def advance_over(rule: OverRule, store: OverStore, packets: Sequence[Packet]) -> OverEmitted:
     """Take everything that a batch holds for a bucket."""
     before = store.brief()
-    arrived = in_order(packets)
-    # Epoch 0 is how "no watermark" travels on rows. It never makes a row late.
-    stamp_us = max((packet.stamp_us or NO_STAMP for packet in packets), default=NO_STAMP)
+    arrived, stamp_us = rows_by_stamp(packets), largest_stamp(packets)
     null_rowtimes = sum(packet.null_rowtimes for packet in packets)
     clock_us = _clock(rule, before, stamp_us, arrived)
     after, rows, late_rows = replace(before, clock_us=clock_us), None, 0

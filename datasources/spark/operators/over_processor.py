@@ -7,25 +7,19 @@ from typing import Any, Final
 
 import pyarrow as pa
 from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle
-from pyspark.sql.types import BinaryType, IntegerType, StringType, StructField, StructType
 
-from datasources.source.stamps import HEARTBEAT_COLUMN
 from datasources.spark.boundary import spark_errors
-from datasources.spark.operators.over_bucket import OverEmitted, advance_over
+from datasources.spark.operators.bucket_packets import packets_of, result_frames
+from datasources.spark.operators.bucket_variables import ListedParts, NumberedParts, StoredText
+from datasources.spark.operators.over_bucket import advance_over
 from datasources.spark.operators.over_rule import OverRule
 from datasources.spark.operators.over_state import Brief
-from datasources.spark.operators.packets import ROWS_OF_A_PACKET, from_blob, to_blob
-from datasources.spark.operators.session_processor import packets_of
 from datasources.spark.operators.stored_settings import StoredSettings
 
-__all__ = ["OVER_RESULT_SCHEMA", "OverProcessor"]
+__all__ = ["COUNTS", "OverProcessor"]
 
-OVER_RESULT_SCHEMA: Final = (
-    "clock_us BIGINT, late_rows BIGINT, null_rowtime_rows BIGINT, state_keys BIGINT, rows BINARY"
-)
-_BRIEF: Final = StructType([StructField("settings", StringType()), StructField("brief", StringType())])
-_PART: Final = StructType([StructField("part", BinaryType())])
-_NUMBER: Final = StructType([StructField("number", IntegerType())])
+COUNTS: Final = ("late_rows", "null_rowtime_rows", "state_keys")
+"""What is counted per batch; the fields of `OverEmitted` of these names."""
 
 
 class OverProcessor(StatefulProcessor):
@@ -48,68 +42,42 @@ class OverProcessor(StatefulProcessor):
         """Yield the results of one batch for one bucket, as pandas DataFrames of one row."""
         with spark_errors():
             emitted = advance_over(self._rule, self._store, list(packets_of(rows)))
-        for number, blob in enumerate(_packed(emitted)):
-            result = {
-                "clock_us": [emitted.clock_us],
-                "late_rows": [0 if number else emitted.late_rows],
-                "null_rowtime_rows": [0 if number else emitted.null_rowtime_rows],
-                "state_keys": [0 if number else emitted.state_keys],
-                "rows": pa.array([blob], type=pa.binary()),
-            }
-            yield pa.table(result).to_pandas()
+        counts = {name: getattr(emitted, name) for name in COUNTS}
+        yield from result_frames(emitted.clock_us, counts, emitted.rows)
 
     def close(self) -> None:
         """Nothing is held but the state."""
-
-
-def _packed(emitted: OverEmitted) -> Iterator[bytes | None]:
-    """Yield the rows in cells of bounded size; one empty cell if there are none."""
-    if emitted.rows is None:
-        yield None
-        return
-    count = emitted.rows.num_rows
-    marked = emitted.rows.append_column(HEARTBEAT_COLUMN, pa.repeat(pa.scalar(False), count))
-    for begin in range(0, count, ROWS_OF_A_PACKET):
-        yield to_blob(marked.slice(begin, ROWS_OF_A_PACKET))
 
 
 class _SparkStore:
     """A bucket's state in Spark's state store; Spark's handle points at the bucket that is being processed."""
 
     def __init__(self, handle: StatefulProcessorHandle, settings: StoredSettings) -> None:
-        self._settings = settings
-        self._brief = handle.getValueState("brief", _BRIEF)
-        self._lists = {name: handle.getListState(name, _PART) for name in ("keys", "retained")}
-        self._waiting = handle.getMapState("waiting", _NUMBER, _PART)
+        self._brief = StoredText(handle, settings)
+        self._lists = {name: ListedParts(handle, name) for name in ("keys", "retained")}
+        self._waiting = NumberedParts(handle, "waiting")
 
     def brief(self) -> Brief:
-        if not self._brief.exists():
-            return Brief()
-        settings, text = self._brief.get()
-        self._settings.require_same(settings)
-        return Brief.from_json(text)
+        text = self._brief.get()
+        return Brief() if text is None else Brief.from_json(text)
 
     def put_brief(self, brief: Brief) -> None:
-        self._brief.update((self._settings.text, brief.to_json()))
+        self._brief.put(brief.to_json())
 
     def read(self, what: str) -> list[pa.Table]:
-        return [from_blob(part) for (part,) in self._lists[what].get()]
+        return self._lists[what].read()
 
     def append(self, what: str, part: pa.Table) -> None:
-        self._lists[what].appendValue((to_blob(part),))
+        self._lists[what].append(part)
 
     def replace(self, what: str, parts: Sequence[pa.Table]) -> None:
-        if parts:
-            self._lists[what].put([(to_blob(part),) for part in parts])
-        else:
-            self._lists[what].clear()
+        self._lists[what].replace(parts)
 
     def waiting(self, number: int) -> pa.Table:
-        (part,) = self._waiting.getValue((number,))
-        return from_blob(part)
+        return self._waiting.read(number)
 
     def put_waiting(self, number: int, part: pa.Table) -> None:
-        self._waiting.updateValue((number,), (to_blob(part),))
+        self._waiting.write(number, part)
 
     def remove_waiting(self, number: int) -> None:
-        self._waiting.removeKey((number,))
+        self._waiting.drop(number)

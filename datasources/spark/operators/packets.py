@@ -22,7 +22,6 @@ from datasources.spark.boundary import spark_errors
 __all__ = [
     "BUCKET_COLUMN",
     "PACKET_SCHEMA",
-    "RESULT_SCHEMA",
     "ROWS_OF_A_PACKET",
     "ROWTIME_COLUMN",
     "STAMP_COLUMN",
@@ -37,7 +36,6 @@ ROWTIME_COLUMN: Final = "__tidemark_rowtime"
 STAMP_COLUMN: Final = "__tidemark_row_stamp"
 
 PACKET_SCHEMA: Final = "bucket INT, task INT, number INT, stamp_us BIGINT, null_rowtimes BIGINT, rows BINARY"
-RESULT_SCHEMA: Final = "clock_us BIGINT, late_rows BIGINT, null_rowtime_rows BIGINT, rows BINARY"
 
 _PACKET: Final = pa.schema(
     [

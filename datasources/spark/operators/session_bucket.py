@@ -11,34 +11,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import pyarrow as pa
 
-from datasources.spark.operators.packets import STAMP_COLUMN
+from datasources.spark.operators.bucket_packets import Packet
+from datasources.spark.operators.bucket_rows import largest_stamp, rows_by_stamp
 from datasources.spark.operators.session_state import BucketStore
 from datasources.spark.operators.session_turn import SessionRule, Turn
-from datasources.spark.operators.sessions import NO_STAMP
 
-__all__ = ["Emitted", "Packet", "advance", "in_order"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Packet:
-    """What a task sent to a bucket.
-
-    Attributes:
-        task: which task.
-        number: its place among the task's packets.
-        stamp_us: the largest stamp among the task's rows so far, µs; epoch 0 stands for none.
-        null_rowtimes: rows that were left out because they have no rowtime.
-        rows: in the order of reading; None for a heartbeat.
-    """
-
-    task: int
-    number: int
-    stamp_us: int
-    null_rowtimes: int
-    rows: pa.Table | None
+__all__ = ["Emitted", "advance"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,9 +43,7 @@ class Emitted:
 def advance(rule: SessionRule, store: BucketStore, packets: Sequence[Packet]) -> Emitted:
     """Take everything that a batch holds for a bucket."""
     before = store.brief()
-    arrived = in_order(packets)
-    # C12: epoch 0 is how "no watermark" travels on rows. It never makes a row late.
-    stamp_us = max((packet.stamp_us or NO_STAMP for packet in packets), default=NO_STAMP)
+    arrived, stamp_us = rows_by_stamp(packets), largest_stamp(packets)
     null_rowtimes = sum(packet.null_rowtimes for packet in packets)
     after = before.counted(clock_us=stamp_us, null_rowtime_rows=null_rowtimes)
     rows, late_rows = None, 0
@@ -81,15 +59,3 @@ def advance(rule: SessionRule, store: BucketStore, packets: Sequence[Packet]) ->
         late_rows=late_rows,
         null_rowtime_rows=null_rowtimes,
     )
-
-
-def in_order(packets: Sequence[Packet]) -> pa.Table | None:
-    """Return the rows of a batch in the order in which they are judged."""
-    tables = [p.rows for p in sorted(packets, key=lambda p: (p.task, p.number)) if p.rows is not None]
-    if not tables:
-        return None
-    rows = pa.concat_tables(tables)
-    stamps = rows.column(STAMP_COLUMN).to_numpy()
-    if np.all(stamps[1:] >= stamps[:-1]):
-        return rows
-    return rows.take(pa.array(np.argsort(stamps, kind="stable")))

@@ -10,15 +10,20 @@ import pyarrow as pa
 from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle
 from pyspark.sql.types import BinaryType, LongType, StringType, StructField, StructType
 
-from datasources.source.stamps import HEARTBEAT_COLUMN, WATERMARK_COLUMN
+from datasources.source.stamps import WATERMARK_COLUMN
 from datasources.spark.boundary import spark_errors
-from datasources.spark.operators.packets import ROWS_OF_A_PACKET, from_blob, to_blob
-from datasources.spark.operators.session_bucket import Emitted, Packet, advance
+from datasources.spark.operators.bucket_packets import packets_of, result_frames
+from datasources.spark.operators.bucket_variables import ListedParts
+from datasources.spark.operators.packets import from_blob, to_blob
+from datasources.spark.operators.session_bucket import Emitted, advance
 from datasources.spark.operators.session_state import Brief, Sessions
 from datasources.spark.operators.session_turn import SessionRule
 from datasources.spark.operators.stored_settings import StoredSettings
 
-__all__ = ["SessionProcessor", "packets_of"]
+__all__ = ["COUNTS", "SessionProcessor"]
+
+COUNTS: Final = ("late_rows", "null_rowtime_rows")
+"""What is counted per batch; the fields of `Emitted` of these names."""
 
 _BRIEF: Final = StructType(
     [
@@ -27,7 +32,6 @@ _BRIEF: Final = StructType(
     ]
 )
 _SESSIONS: Final = StructType([StructField("sessions", BinaryType()), StructField("fragments", BinaryType())])
-_PART: Final = StructType([StructField("part", BinaryType())])
 
 
 class SessionProcessor(StatefulProcessor):
@@ -50,43 +54,18 @@ class SessionProcessor(StatefulProcessor):
         """Yield the results of one batch for one bucket, as pandas DataFrames of one row."""
         with spark_errors():
             emitted = advance(self._rule, self._store, list(packets_of(rows)))
-        for number, blob in enumerate(_packed(emitted)):
-            result = {
-                "clock_us": [emitted.clock_us],
-                "late_rows": [0 if number else emitted.late_rows],
-                "null_rowtime_rows": [0 if number else emitted.null_rowtime_rows],
-                "rows": pa.array([blob], type=pa.binary()),
-            }
-            yield pa.table(result).to_pandas()
+        counts = {name: getattr(emitted, name) for name in COUNTS}
+        yield from result_frames(emitted.clock_us, counts, _stamped(emitted))
 
     def close(self) -> None:
         """Nothing is held but the state."""
 
 
-def packets_of(frames: Iterator[Any]) -> Iterator[Packet]:
-    """Return the packets that Spark hands over as pandas DataFrames."""
-    for frame in frames:
-        columns = (frame[name] for name in ("task", "number", "stamp_us", "null_rowtimes", "rows"))
-        for task, number, stamp_us, null_rowtimes, blob in zip(*columns, strict=True):
-            yield Packet(
-                task=int(task),
-                number=int(number),
-                stamp_us=int(stamp_us),
-                null_rowtimes=int(null_rowtimes),
-                rows=None if blob is None else from_blob(blob),
-            )
-
-
-def _packed(emitted: Emitted) -> Iterator[bytes | None]:
-    """Yield the rows in cells of bounded size; one empty cell if there are none."""
+def _stamped(emitted: Emitted) -> pa.Table | None:
     if emitted.rows is None:
-        yield None
-        return
-    count = emitted.rows.num_rows
-    stamped = emitted.rows.append_column(WATERMARK_COLUMN, pa.repeat(pa.scalar(emitted.stamp_us), count))
-    stamped = stamped.append_column(HEARTBEAT_COLUMN, pa.repeat(pa.scalar(False), count))
-    for begin in range(0, count, ROWS_OF_A_PACKET):
-        yield to_blob(stamped.slice(begin, ROWS_OF_A_PACKET))
+        return None
+    stamps = pa.repeat(pa.scalar(emitted.stamp_us), emitted.rows.num_rows)
+    return emitted.rows.append_column(WATERMARK_COLUMN, stamps)
 
 
 class _SparkStore:
@@ -96,7 +75,7 @@ class _SparkStore:
         self._settings = settings
         self._brief = handle.getValueState("brief", _BRIEF)
         self._sessions = handle.getValueState("sessions", _SESSIONS)
-        self._parts = handle.getListState("rows", _PART)
+        self._parts = ListedParts(handle, "rows")
 
     def brief(self) -> Brief:
         if not self._brief.exists():
@@ -112,7 +91,7 @@ class _SparkStore:
         return Sessions.from_tables(from_blob(sessions), from_blob(fragments))
 
     def parts(self) -> list[pa.Table]:
-        return [from_blob(part) for (part,) in self._parts.get()]
+        return self._parts.read()
 
     def put_brief(self, brief: Brief) -> None:
         self._brief.update((self._settings.text, *map(int, astuple(brief))))
@@ -121,10 +100,7 @@ class _SparkStore:
         self._sessions.update((to_blob(sessions.table), to_blob(sessions.fragments)))
 
     def append_part(self, part: pa.Table) -> None:
-        self._parts.appendValue((to_blob(part),))
+        self._parts.append(part)
 
     def replace_parts(self, parts: Sequence[pa.Table]) -> None:
-        if parts:
-            self._parts.put([(to_blob(part),) for part in parts])
-        else:
-            self._parts.clear()
+        self._parts.replace(parts)

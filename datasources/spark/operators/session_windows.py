@@ -12,28 +12,26 @@ where rows leave an operator before the watermark that made them leave.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import count
 from typing import Final
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 from pyspark.sql.types import StructField, StructType
 
 from datasources.errors import QueryError
-from datasources.source.stamps import HEARTBEAT_COLUMN, HIDDEN_COLUMNS, WATERMARK_COLUMN
-from datasources.spark.operators.keys import HASH_VERSION, bucket_of, require_keys
-from datasources.spark.operators.packets import (
-    BUCKET_COLUMN,
-    PACKET_SCHEMA,
-    RESULT_SCHEMA,
-    ROWTIME_COLUMN,
-    STAMP_COLUMN,
-    Pack,
-    Unpack,
+from datasources.source.stamps import HIDDEN_COLUMNS
+from datasources.spark.operators.bucket_operator import (
+    DEFAULT_BUCKETS,
+    data_fields,
+    helper_columns,
+    packed,
+    require_buckets,
+    run_buckets,
 )
-from datasources.spark.operators.rowtime_micros import micros_of, require_time_column
+from datasources.spark.operators.keys import HASH_VERSION, require_keys
+from datasources.spark.operators.rowtime_micros import require_time_column
 from datasources.spark.operators.session_batch import batch_session_windows
-from datasources.spark.operators.session_processor import SessionProcessor
+from datasources.spark.operators.session_processor import COUNTS, SessionProcessor
 from datasources.spark.operators.session_turn import WINDOW_COLUMNS, SessionRule
 from datasources.spark.operators.state_settings import configure_state
 from datasources.spark.operators.stored_settings import StoredSettings
@@ -42,12 +40,8 @@ from datasources.spark.session_checks import require_classic
 
 __all__ = ["DEFAULT_BUCKETS", "METRICS_PREFIX", "session_windows"]
 
-DEFAULT_BUCKETS: Final = 16
 METRICS_PREFIX: Final = "tidemark_session_windows_"
 """Begins the name under which a query's progress holds late_rows and null_rowtime_rows of each batch."""
-
-_MOST_BUCKETS: Final = 4_096
-_names = count(1)
 
 
 def session_windows(  # noqa: PLR0913 - each is a part of the window's definition
@@ -91,7 +85,7 @@ def session_windows(  # noqa: PLR0913 - each is a part of the window's definitio
     time_attribute_of(df.schema)
     configure_state(df.sparkSession)
     used_buckets = buckets if names else 1
-    data = StructType([field for field in df.schema.fields if field.name not in HIDDEN_COLUMNS])
+    data = StructType(data_fields(df))
     settings = StoredSettings.of(
         {
             "buckets": used_buckets,
@@ -102,23 +96,21 @@ def session_windows(  # noqa: PLR0913 - each is a part of the window's definitio
             "columns": str(arrow_output_schema(data)),
         }
     )
-    packed = _with_helpers(df, data, time, names, used_buckets).mapInArrow(Pack(buckets=used_buckets), PACKET_SCHEMA)
-    results = packed.groupBy("bucket").transformWithStateInPandas(
-        statefulProcessor=SessionProcessor(rule, settings),
-        outputStructType=RESULT_SCHEMA,
-        outputMode="Append",
-        timeMode="None",
+    columns = [F.col(f"`{name}`") for name in data.names]
+    packets = packed(df.select(*columns, *helper_columns(df, time, names, used_buckets)), used_buckets)
+    return run_buckets(
+        packets,
+        SessionProcessor(rule, settings),
+        counts=COUNTS,
+        metrics=METRICS_PREFIX,
+        fields=_output_schema(df.schema, data, time),
     )
-    counted = results.observe(f"{METRICS_PREFIX}{next(_names)}", *_metrics())
-    schema = _output_schema(df.schema, data, time)
-    return counted.mapInArrow(Unpack(schema=arrow_output_schema(schema)), schema)
 
 
 def _require_sense(df: DataFrame, gap_ms: int, buckets: int) -> None:
     if gap_ms < 1:
         raise QueryError(f"the gap of session windows is {gap_ms} ms: it must be at least 1 ms.")
-    if not 1 <= buckets <= _MOST_BUCKETS:
-        raise QueryError(f"buckets = {buckets}: it must be between 1 and {_MOST_BUCKETS}; 16 suits most queries.")
+    require_buckets(buckets)
     lower = [name.lower() for name in df.columns]
     if len(set(lower)) < len(lower):
         raise QueryError(f"the stream has several columns of one name: {', '.join(df.columns)}. Give each its own.")
@@ -127,21 +119,6 @@ def _require_sense(df: DataFrame, gap_ms: int, buckets: int) -> None:
         raise QueryError(
             f"the stream has a column '{taken[0]}' already, which session windows add: rename it before the window."
         )
-
-
-def _with_helpers(df: DataFrame, data: StructType, time: StructField, keys: Sequence[str], buckets: int) -> DataFrame:
-    """Add what packing needs to know of a row, computed by Spark: its time, its stamp, its bucket."""
-    return df.select(
-        *(F.col(f"`{name}`") for name in data.names),
-        HEARTBEAT_COLUMN,
-        micros_of(time).alias(ROWTIME_COLUMN),
-        F.unix_micros(WATERMARK_COLUMN).alias(STAMP_COLUMN),
-        bucket_of(df.schema, keys, buckets).alias(BUCKET_COLUMN),
-    )
-
-
-def _metrics() -> list[Column]:
-    return [F.coalesce(F.sum(name), F.lit(0)).alias(name) for name in ("late_rows", "null_rowtime_rows")]
 
 
 def _output_schema(whole: StructType, data: StructType, time: StructField) -> StructType:

@@ -7,12 +7,13 @@ from typing import Final
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 
+from datasources.formats.ddl_tokens import quoted
 from datasources.source.stamps import HEARTBEAT_COLUMN
 from datasources.spark.operators.bucket_rows import SEQUENCE_PREFIX
 from datasources.spark.operators.changelog_images import drop_replaced_images
 from datasources.spark.operators.packets import BUCKET_COLUMN
 from datasources.spark.operators.temporal_changes import INSERT, KIND_COLUMN, NO_CHANGE, TRUNCATE, UPDATE_AFTER
-from datasources.spark.operators.temporal_sides import BuildSide, ProbeSide, quoted
+from datasources.spark.operators.temporal_sides import BuildSide, ProbeSide
 from datasources.spark.operators.versions import KEY_PREFIX, TIME_COLUMN
 
 __all__ = ["batch_temporal_join"]

@@ -19,13 +19,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from datasources.spark.operators.bucket_packets import Packet
 from datasources.spark.operators.bucket_parts import Part, merge_from
 from datasources.spark.operators.bucket_rows import largest_stamp, late_rows, rows_in_order, whole_numbers
 from datasources.spark.operators.packets import STAMP_COLUMN
-from datasources.spark.operators.session_bucket import Packet
+from datasources.spark.operators.sessions import NO_STAMP
 from datasources.spark.operators.temporal_changes import Changes
 from datasources.spark.operators.temporal_pending import Waiting
-from datasources.spark.operators.temporal_state import NO_CLOCK, JoinBrief, JoinRule, JoinStore
+from datasources.spark.operators.temporal_state import JoinBrief, JoinRule, JoinStore
 from datasources.spark.operators.version_cache import Known, VersionCache, load_versions
 from datasources.spark.operators.versions import (
     ARRIVAL_COLUMN,
@@ -196,7 +197,7 @@ class _Turn:
     def _forgettable(self, versions: Versions, clock_us: int, is_old: _Bools) -> _Bools:
         if self._rule.processing_time:
             return versions.forgettable(clock_us, is_old)
-        if self._rule.forget_deleted_us is None or clock_us == NO_CLOCK:
+        if self._rule.forget_deleted_us is None or clock_us == NO_STAMP:
             return is_old
         return versions.forgettable(clock_us - self._rule.forget_deleted_us, is_old)
 
@@ -239,8 +240,8 @@ def _arrived(rule: JoinRule, probes: Sequence[Packet], first_arrival: int) -> tu
 def _counted(before: JoinBrief, counted: Joined, probes: Sequence[Packet], builds: Sequence[Packet]) -> JoinBrief:
     return replace(
         before,
-        probe_clock_us=max(before.probe_clock_us, largest_stamp(probes, NO_CLOCK)),
-        build_clock_us=max(before.build_clock_us, largest_stamp(builds, NO_CLOCK)),
+        probe_clock_us=max(before.probe_clock_us, largest_stamp(probes)),
+        build_clock_us=max(before.build_clock_us, largest_stamp(builds)),
         late_probe_rows=before.late_probe_rows + counted.late_probe_rows,
         late_build_rows=before.late_build_rows + counted.late_build_rows,
         null_rowtime_rows=before.null_rowtime_rows + counted.null_rowtime_rows,

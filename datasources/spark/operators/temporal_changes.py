@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from datasources.spark.operators.bucket_packets import Packet
 from datasources.spark.operators.bucket_rows import late_rows, rows_in_order, whole_numbers
 from datasources.spark.operators.packets import STAMP_COLUMN
-from datasources.spark.operators.session_bucket import Packet
 from datasources.spark.operators.versions import ARRIVAL_COLUMN, DELETED_COLUMN, TIME_COLUMN, Versions, key_names
 
 __all__ = ["DELETE", "INSERT", "KIND_COLUMN", "NO_CHANGE", "TRUNCATE", "UPDATE_AFTER", "UPDATE_BEFORE", "Changes"]

@@ -9,6 +9,7 @@ from pyspark.sql.types import StructField
 
 from datasources.errors import QueryError
 from datasources.source.stamps import HEARTBEAT_COLUMN, WATERMARK_COLUMN
+from datasources.spark.operators.bucket_operator import require_buckets
 from datasources.spark.operators.rowtime_micros import require_time_column
 from datasources.spark.schema import time_attribute_of
 from datasources.spark.time_attributes import DELAY_KEY, PROCTIME
@@ -19,7 +20,6 @@ PROCESSING_TIME: Final = "PROCTIME()"
 """As `as_of`: each row meets the latest version."""
 
 _HOW: Final = ("inner", "left")
-_MOST_BUCKETS: Final = 4_096
 
 
 def require_numbers(*, how: str, buckets: int, forget_deleted_ms: int | None) -> None:
@@ -32,8 +32,7 @@ def require_numbers(*, how: str, buckets: int, forget_deleted_ms: int | None) ->
         raise QueryError(
             f"how='{how}': a temporal join is 'inner' or 'left'; the table's rows alone have no time to appear."
         )
-    if not 1 <= buckets <= _MOST_BUCKETS:
-        raise QueryError(f"buckets = {buckets}: it must be between 1 and {_MOST_BUCKETS}; 16 suits most queries.")
+    require_buckets(buckets)
     if forget_deleted_ms is not None and forget_deleted_ms < 0:
         raise QueryError(f"forget_deleted_ms = {forget_deleted_ms}: it cannot be negative.")
 

@@ -14,19 +14,19 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
-from itertools import count
 from typing import Final
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 from pyspark.sql.types import BooleanType, StructField, StructType, TimestampType
 
+from datasources.formats.ddl_tokens import quoted
 from datasources.source.stamps import HEARTBEAT_COLUMN, HIDDEN_COLUMNS, WATERMARK_COLUMN
+from datasources.spark.operators.bucket_operator import DEFAULT_BUCKETS, packed, run_buckets
 from datasources.spark.operators.changelog_columns import changelog_of
 from datasources.spark.operators.changelog_images import drop_replaced_images
 from datasources.spark.operators.join_keys import join_keys
 from datasources.spark.operators.keys import HASH_VERSION
-from datasources.spark.operators.packets import PACKET_SCHEMA, Pack, Unpack
 from datasources.spark.operators.state_settings import configure_state
 from datasources.spark.operators.stored_settings import StoredSettings
 from datasources.spark.operators.temporal_batch import batch_temporal_join
@@ -34,11 +34,10 @@ from datasources.spark.operators.temporal_checks import PROCESSING_TIME, require
 from datasources.spark.operators.temporal_processor import (
     BUILD,
     COUNTS,
-    JOIN_RESULT_SCHEMA,
     PROBE,
     TemporalJoinProcessor,
 )
-from datasources.spark.operators.temporal_sides import BuildSide, ProbeSide, quoted, result_fields
+from datasources.spark.operators.temporal_sides import BuildSide, ProbeSide, result_fields
 from datasources.spark.operators.temporal_state import JoinRule
 from datasources.spark.plan_walk import SIDE_COLUMN
 from datasources.spark.schema import arrow_output_schema
@@ -46,10 +45,8 @@ from datasources.spark.session_checks import require_classic
 
 __all__ = ["DEFAULT_BUCKETS", "METRICS_PREFIX", "PROCESSING_TIME", "temporal_join"]
 
-DEFAULT_BUCKETS: Final = 16
 METRICS_PREFIX: Final = "tidemark_temporal_join_"
 """Begins the name under which a query's progress holds what was late or left out in each batch."""
-_names = count(1)
 
 
 def temporal_join(  # noqa: PLR0913 - each is a part of the join's definition
@@ -154,23 +151,20 @@ def _streamed(  # noqa: PLR0913, PLR0917 - one step of one function
     changes = right.prepared(buckets)
     if right.changelog.row_kind is not None:
         changes = changes.mapInArrow(drop_replaced_images, changes.schema)
-    packed = _packed(left.prepared(buckets), PROBE, buckets).unionAll(_packed(changes, BUILD, buckets))
-    results = packed.groupBy("bucket").transformWithStateInPandas(
-        statefulProcessor=TemporalJoinProcessor(rule, settings, operator=uuid.uuid4().hex),
-        outputStructType=JOIN_RESULT_SCHEMA,
-        outputMode="Append",
-        timeMode="None",
-    )
-    counts = [F.coalesce(F.sum(name), F.lit(0)).alias(name) for name in COUNTS]
-    counted = results.observe(f"{METRICS_PREFIX}{next(_names)}", *counts)
+    packets = _packed(left.prepared(buckets), PROBE, buckets).unionAll(_packed(changes, BUILD, buckets))
     is_stamped = WATERMARK_COLUMN in left.df.columns
-    schema = StructType([*fields, *_hidden_fields(left.df if is_stamped else right.df)])
-    joined = counted.mapInArrow(Unpack(schema=arrow_output_schema(schema)), schema)
+    joined = run_buckets(
+        packets,
+        TemporalJoinProcessor(rule, settings, operator=uuid.uuid4().hex),
+        counts=COUNTS,
+        metrics=METRICS_PREFIX,
+        fields=StructType([*fields, *_hidden_fields(left.df if is_stamped else right.df)]),
+    )
     return joined if is_stamped else joined.where(~F.col(HEARTBEAT_COLUMN)).drop(*HIDDEN_COLUMNS)
 
 
 def _packed(df: DataFrame, side: int, buckets: int) -> DataFrame:
-    return df.mapInArrow(Pack(buckets=buckets), PACKET_SCHEMA).select("*", F.lit(side).alias(SIDE_COLUMN))
+    return packed(df, buckets).select("*", F.lit(side).alias(SIDE_COLUMN))
 
 
 def _hidden_fields(df: DataFrame) -> list[StructField]:

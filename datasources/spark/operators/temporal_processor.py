@@ -8,29 +8,24 @@ from typing import Any, Final
 import pyarrow as pa
 from pyspark import TaskContext
 from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle
-from pyspark.sql.types import BinaryType, LongType, StringType, StructField, StructType
 
-from datasources.source.stamps import HEARTBEAT_COLUMN, WATERMARK_COLUMN
+from datasources.source.stamps import WATERMARK_COLUMN
 from datasources.spark.boundary import spark_errors
-from datasources.spark.operators.packets import ROWS_OF_A_PACKET, STAMP_COLUMN, from_blob, to_blob
-from datasources.spark.operators.session_bucket import Packet
+from datasources.spark.operators.bucket_packets import Packet, packets_of, result_frames
+from datasources.spark.operators.bucket_variables import NumberedParts, StoredText
+from datasources.spark.operators.packets import STAMP_COLUMN
 from datasources.spark.operators.stored_settings import StoredSettings
 from datasources.spark.operators.temporal_bucket import Bucket, Joined, advance
 from datasources.spark.operators.temporal_state import JoinBrief, JoinRule
 from datasources.spark.operators.version_cache import VersionCache
 from datasources.spark.plan_walk import SIDE_COLUMN
 
-__all__ = ["BUILD", "COUNTS", "JOIN_RESULT_SCHEMA", "PROBE", "TemporalJoinProcessor"]
+__all__ = ["BUILD", "COUNTS", "PROBE", "TemporalJoinProcessor"]
 
 PROBE: Final = 0
 BUILD: Final = 1
 COUNTS: Final = ("late_probe_rows", "late_build_rows", "null_rowtime_rows", "null_key_build_rows")
 """What is counted per batch; the fields of `Joined` of these names."""
-JOIN_RESULT_SCHEMA: Final = f"clock_us BIGINT, {', '.join(f'{name} BIGINT' for name in COUNTS)}, rows BINARY"
-
-_BRIEF: Final = StructType([StructField("settings", StringType()), StructField("brief", StringType())])
-_NUMBER: Final = StructType([StructField("number", LongType())])
-_PART: Final = StructType([StructField("part", BinaryType())])
 
 _cache: Final = (
     VersionCache()
@@ -59,17 +54,13 @@ class TemporalJoinProcessor(StatefulProcessor):
         """Yield the results of one batch for one bucket, as pandas DataFrames of one row."""
         bucket = Bucket(store=self._store, cache=_cache, name=self._name(key), token=_attempt())
         sides: tuple[list[Packet], list[Packet]] = ([], [])
-        for side, packet in _packets(rows):
-            sides[side].append(packet)
+        for frame in rows:
+            for side, packet in zip(frame[SIDE_COLUMN], packets_of([frame]), strict=True):
+                sides[int(side)].append(packet)
         with spark_errors():
             joined = advance(self._rule, bucket, sides[PROBE], sides[BUILD])
-        for number, blob in enumerate(_packed(joined)):
-            result = {
-                "clock_us": [joined.clock_us],
-                **{name: [0 if number else getattr(joined, name)] for name in COUNTS},
-                "rows": pa.array([blob], type=pa.binary()),
-            }
-            yield pa.table(result).to_pandas()
+        counts = {name: getattr(joined, name) for name in COUNTS}
+        yield from result_frames(joined.clock_us, counts, _stamped(joined))
 
     def close(self) -> None:
         """Nothing is held but the state."""
@@ -88,71 +79,27 @@ def _attempt() -> str:
     return f"{context.getLocalProperty('streaming.sql.batchId')}-{context.taskAttemptId()}"
 
 
-def _packets(frames: Iterator[Any]) -> Iterator[tuple[int, Packet]]:
-    for frame in frames:
-        columns = (frame[name] for name in (SIDE_COLUMN, "task", "number", "stamp_us", "null_rowtimes", "rows"))
-        for side, task, number, stamp_us, null_rowtimes, blob in zip(*columns, strict=True):
-            packet = Packet(
-                task=int(task),
-                number=int(number),
-                stamp_us=int(stamp_us),
-                null_rowtimes=int(null_rowtimes),
-                rows=None if blob is None else from_blob(blob),
-            )
-            yield int(side), packet
-
-
-def _packed(joined: Joined) -> Iterator[bytes | None]:
-    """Yield the rows in cells of bounded size; one empty cell if there are none."""
-    if joined.rows is None:
-        yield None
-        return
+def _stamped(joined: Joined) -> pa.Table | None:
+    """Return the rows with the stamp of each last: in processing time their own."""
     rows = joined.rows
-    count = rows.num_rows
-    if STAMP_COLUMN in rows.column_names:  # processing time: each row keeps its own
-        stamps = rows.column(STAMP_COLUMN)
-        rows = rows.drop_columns([STAMP_COLUMN])
-    else:
-        stamps = pa.repeat(pa.scalar(joined.stamp_us), count)
-    stamped = rows.append_column(WATERMARK_COLUMN, stamps)
-    stamped = stamped.append_column(HEARTBEAT_COLUMN, pa.repeat(pa.scalar(False), count))
-    for begin in range(0, count, ROWS_OF_A_PACKET):
-        yield to_blob(stamped.slice(begin, ROWS_OF_A_PACKET))
-
-
-class _SparkParts:
-    """Parts in a state variable that maps numbers to blobs."""
-
-    def __init__(self, handle: StatefulProcessorHandle, name: str) -> None:
-        self._parts = handle.getMapState(name, _NUMBER, _PART)
-
-    def read(self, number: int) -> pa.Table:
-        value = self._parts.getValue((number,))
-        assert value is not None  # the brief names parts that are there
-        return from_blob(value[0])
-
-    def write(self, number: int, table: pa.Table) -> None:
-        self._parts.updateValue((number,), (to_blob(table),))
-
-    def drop(self, number: int) -> None:
-        self._parts.removeKey((number,))
+    if rows is None:
+        return None
+    if STAMP_COLUMN not in rows.column_names:
+        return rows.append_column(WATERMARK_COLUMN, pa.repeat(pa.scalar(joined.stamp_us), rows.num_rows))
+    return rows.drop_columns([STAMP_COLUMN]).append_column(WATERMARK_COLUMN, rows.column(STAMP_COLUMN))
 
 
 class _SparkJoinStore:
     """A bucket's state in Spark's state store; Spark's handle points at the bucket that is being processed."""
 
     def __init__(self, handle: StatefulProcessorHandle, settings: StoredSettings) -> None:
-        self._settings = settings
-        self._brief = handle.getValueState("brief", _BRIEF)
-        self.versions = _SparkParts(handle, "versions")
-        self.pending = _SparkParts(handle, "pending")
+        self._brief = StoredText(handle, settings)
+        self.versions = NumberedParts(handle, "versions")
+        self.pending = NumberedParts(handle, "pending")
 
     def brief(self) -> JoinBrief:
-        if not self._brief.exists():
-            return JoinBrief()
-        settings, text = self._brief.get()
-        self._settings.require_same(settings)
-        return JoinBrief.from_json(text)
+        text = self._brief.get()
+        return JoinBrief() if text is None else JoinBrief.from_json(text)
 
     def put_brief(self, brief: JoinBrief) -> None:
-        self._brief.update((self._settings.text, brief.to_json()))
+        self._brief.put(brief.to_json())

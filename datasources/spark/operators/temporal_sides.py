@@ -10,7 +10,9 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 from pyspark.sql.types import StructField
 
 from datasources.errors import QueryError
+from datasources.formats.ddl_tokens import quoted
 from datasources.source.stamps import HEARTBEAT_COLUMN, HIDDEN_COLUMNS, LATE_COLUMN, WATERMARK_COLUMN
+from datasources.spark.operators.bucket_operator import data_fields
 from datasources.spark.operators.changelog_columns import Changelog
 from datasources.spark.operators.join_keys import JoinKey, key_columns
 from datasources.spark.operators.packets import BUCKET_COLUMN, STAMP_COLUMN
@@ -18,7 +20,7 @@ from datasources.spark.operators.rowtime_micros import micros_of
 from datasources.spark.operators.temporal_changes import KIND_COLUMN, TRUNCATE
 from datasources.spark.operators.versions import HASH_COLUMN, KEY_PREFIX, TIME_COLUMN
 
-__all__ = ["BuildSide", "ProbeSide", "quoted", "result_fields"]
+__all__ = ["BuildSide", "ProbeSide", "result_fields"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +40,7 @@ class ProbeSide:
     @property
     def fields(self) -> list[StructField]:
         """The data columns."""
-        return [field for field in self.df.schema.fields if field.name not in HIDDEN_COLUMNS]
+        return data_fields(self.df)
 
     def prepared(self, buckets: int | None = None) -> DataFrame:
         """Return the data columns with keys and time; with `buckets` also hash and bucket."""
@@ -106,12 +108,6 @@ def result_fields(probe: ProbeSide, build: BuildSide) -> list[StructField]:
             )
         taken.add(field.name.lower())
     return fields
-
-
-def quoted(name: str) -> str:
-    """Return a name as Spark's expressions take it, whatever it holds."""
-    escaped = name.replace("`", "``")
-    return f"`{escaped}`"
 
 
 def _with_hidden(df: DataFrame) -> DataFrame:

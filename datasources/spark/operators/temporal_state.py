@@ -15,10 +15,10 @@ import numpy as np
 import pyarrow as pa
 
 from datasources.spark.operators.bucket_parts import Part, PartStore
+from datasources.spark.operators.sessions import NO_STAMP
 
-__all__ = ["NEVER", "NO_CLOCK", "JoinBrief", "JoinRule", "JoinStore"]
+__all__ = ["NEVER", "JoinBrief", "JoinRule", "JoinStore"]
 
-NO_CLOCK: Final = int(np.iinfo(np.int64).min)
 """No watermark yet: nothing is late, nothing is released, nothing is purged."""
 NEVER: Final = int(np.iinfo(np.int64).max)
 
@@ -45,7 +45,7 @@ class JoinBrief:
     """The small part of a bucket's state.
 
     Attributes:
-        probe_clock_us: the probe side's watermark, µs; NO_CLOCK before the first one.
+        probe_clock_us: the probe side's watermark, µs; NO_STAMP before the first one.
         build_clock_us: the build side's.
         versions: the parts with versions, in order.
         pending: the parts with waiting probe rows, in order.
@@ -57,8 +57,8 @@ class JoinBrief:
         null_key_build_rows: changes without a key.
     """
 
-    probe_clock_us: int = NO_CLOCK
-    build_clock_us: int = NO_CLOCK
+    probe_clock_us: int = NO_STAMP
+    build_clock_us: int = NO_STAMP
     versions: tuple[Part, ...] = ()
     pending: tuple[Part, ...] = ()
     next_part: int = 0
