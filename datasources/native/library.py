@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import logging
 import os
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -37,7 +38,7 @@ class NativeLibrary:
     def __init__(self, path: Path) -> None:
         library = ctypes.CDLL(str(path))
         self._packets = _function(library, "tidemark_packets", "piipi")
-        self._cells = _function(library, "tidemark_cells", "pppiipppp")
+        self._values = _function(library, "tidemark_values", "pppiippppp")
         self._crc32 = _function(library, "tidemark_crc32", "pppi")
         library.tidemark_prepare()
 
@@ -51,26 +52,34 @@ class NativeLibrary:
         count = self._packets(_at(data), begin, end, _at(begins), room)
         return begins[: count + 1]
 
-    def cells(
-        self, data: Bytes, begins: Int64s, ends: Int64s, widths: Int64s
-    ) -> tuple[Int64s, Int64s, npt.NDArray[np.bool_]] | None:
-        """Return where the values of binary result rows are; None if a row is of another form.
+    def values(
+        self,
+        data: Bytes,
+        rows: tuple[Int64s, Int64s],
+        forms: Int64s,
+        first_days: Int64s,
+        room: Sequence[tuple[npt.NDArray[Any], npt.NDArray[Any] | None]],
+    ) -> npt.NDArray[np.bool_] | None:
+        """Read binary result rows into arrays, column by column; None if a row is of another form.
 
         Args:
             data: The buffer.
-            begins: Where each row's packet begins.
-            ends: Where it ends.
-            widths: Bytes of each column's values; 0 = each has its length before it.
+            rows: Where each row's packet begins and ends.
+            forms: Per column four numbers: `native.c` says which (column_form).
+            first_days: Days since the epoch of the first day of each month since January of the year 0.
+            room: Per column what receives its values, and what else its form needs.
 
         Returns:
-            Per column and row: where the value is, how long it is, whether it is NULL.
+            Per column and row whether the value is NULL.
         """
-        rows, columns = len(begins), len(widths)
-        begins, ends = np.ascontiguousarray(begins), np.ascontiguousarray(ends)
-        at, lengths = np.empty((columns, rows), np.int64), np.empty((columns, rows), np.int64)
-        nulls = np.empty((columns, rows), np.uint8)
-        arrays = _at(data), _at(begins), _at(ends), rows, columns, _at(widths), _at(at), _at(lengths), _at(nulls)
-        return None if self._cells(*arrays) != rows else (at, lengths, nulls.view(np.bool_))
+        begins, ends = (np.ascontiguousarray(places) for places in rows)
+        count, columns = len(begins), len(forms)
+        values = np.array([_at(each) for each, _ in room], np.uint64)
+        more = np.array([0 if each is None else _at(each) for _, each in room], np.uint64)
+        nulls = np.empty((columns, count), np.uint8)
+        arrays = _at(forms), _at(first_days), _at(values), _at(more), _at(nulls)
+        found = self._values(_at(data), _at(begins), _at(ends), count, columns, *arrays)
+        return None if found != count else nulls.view(np.bool_)
 
     def first_wrong_crc32(self, data: Bytes, begins: Int64s, ends: Int64s) -> int | None:
         """Return the index of the first stretch that has not its CRC32 in the four bytes behind it; None = all have."""

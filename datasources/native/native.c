@@ -7,13 +7,24 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { HEADER_BYTES = 4, WORD_BYTES = 8 };
+enum { HEADER_BYTES = 4, WORD_BYTES = 8, MOST_DIGITS = 18 };
 static const uint32_t LENGTH_MASK = 0xFFFFFF;
+
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "numbers are copied as little-endian machines have them; without this library everything works as well"
+#endif
 
 static uint64_t little(const uint8_t *from, int width) {
     uint64_t value = 0;
-    for (int i = 0; i < width; i++) value |= (uint64_t)from[i] << (8 * i);
+    memcpy(&value, from, (size_t)width);
     return value;
+}
+
+/* The same, where eight bytes may be read: shifts instead of a copy of unknown length. */
+static inline uint64_t little_of_word(const uint8_t *from, int64_t width) {
+    uint64_t value;
+    memcpy(&value, from, WORD_BYTES);
+    return width < WORD_BYTES ? value & ((1ull << (8 * width)) - 1) : value;
 }
 
 /* Walk packets of MySQL's protocol: 3 bytes of length, a sequence number, the content.
@@ -32,33 +43,113 @@ int64_t tidemark_packets(const uint8_t *data, int64_t at, int64_t end, int64_t *
     return count;
 }
 
-/* Note where the values of binary result rows are, column by column.
+/* Read the length before a value; returns it, or -1 if it is none. */
+static int64_t length_at(const uint8_t *data, int64_t *place, int64_t end) {
+    if (*place >= end) return -1;
+    uint8_t first = data[(*place)++];
+    int width = first == 0xFC ? 2 : first == 0xFD ? 3 : first == 0xFE ? 8 : 0;
+    if (first == 0xFB || first == 0xFF || *place + width > end) return -1;
+    int64_t length = width ? (int64_t)little(data + *place, width) : first;
+    *place += width;
+    return length < 0 || length > end - *place ? -1 : length;
+}
+
+/* Days since the epoch of a date of at least four bytes; 0 = it is no date of the calendar. */
+static int is_date(const uint8_t *at, const int64_t *first_days, int64_t *days) {
+    int64_t year = at[0] | at[1] << 8, month = at[2], day = at[3];
+    if (year > 9999 || month < 1 || month > 12) return 0;
+    const int64_t *first = first_days + year * 12 + month - 1;
+    *days = first[0] + day - 1;
+    return day >= 1 && day <= first[1] - first[0];
+}
+
+/* The text of a number with `scale` digits behind its point, without the point; 0 = it is no such text. */
+static int is_number(const uint8_t *at, int64_t length, int64_t scale, int64_t *number) {
+    int64_t digits = length - (scale > 0), sign = length && *at == '-', value = 0, most = 1;
+    for (int i = 0; i < MOST_DIGITS; i++) most *= 10;
+    if (digits - sign < 1 + scale || digits - sign > MOST_DIGITS + 1) return 0; /* one more: the 0 before a point */
+    for (int64_t i = sign; i < length; i++) {
+        if (scale && i == length - scale - 1) {
+            if (at[i] != '.') return 0;
+            continue;
+        }
+        uint8_t digit = (uint8_t)(at[i] - '0');
+        if (digit > 9) return 0;
+        if (value >= most / 10) return 0;
+        value = value * 10 + digit;
+    }
+    *number = sign ? -value : value;
+    return 1;
+}
+
+/* What becomes of a column's values. `values` and `more` have room for all rows; TEXT has it for all bytes and a word.
  *
- * A row: a byte 0, a bit per column for NULL (from the third bit on), then the values of the others: of `widths[c]`
- * bytes, or where that is 0 a length and so many. `at`, `lengths` and `nulls` hold columns x rows. Returns how many rows
- * were as they must be: each ends where its packet does. */
-int64_t tidemark_cells(const uint8_t *data, const int64_t *begins, const int64_t *ends, int64_t rows, int64_t columns,
-                       const int64_t *widths, int64_t *at, int64_t *lengths, uint8_t *nulls) {
+ * PLACE: where each is and how long; NUMBER: of `width` bytes, in `detail` bytes, with its sign if `is_signed`; DAYS,
+ * MICROS since the epoch; SCALED: texts with `detail` digits behind the point, as decimal128; TEXT: bytes, offsets. */
+enum { PLACE, NUMBER, DAYS, MICROS, SCALED, TEXT };
+typedef struct { int64_t form, width, detail, is_signed; } column_form;
+
+static inline int one_value(const uint8_t *data, int64_t at, int64_t length, const column_form *column, int64_t row,
+                     const int64_t *first_days, void *values, void *more) {
+    const uint8_t *from = data + at;
+    int64_t number = 0;
+    switch (column->form) {
+    case PLACE:
+        ((int64_t *)values)[row] = at;
+        ((int64_t *)more)[row] = length;
+        return 1;
+    case NUMBER:
+        number = (int64_t)little_of_word(from, length);
+        if (column->is_signed && length && length < WORD_BYTES)
+            number = (int64_t)((uint64_t)number << (64 - 8 * length)) >> (64 - 8 * length);
+        if (column->detail == 4) ((int32_t *)values)[row] = (int32_t)number;
+        else if (column->detail == 8) ((int64_t *)values)[row] = number;
+        else if (column->detail == 2) ((int16_t *)values)[row] = (int16_t)number;
+        else ((int8_t *)values)[row] = (int8_t)number;
+        return 1;
+    case DAYS:
+        if (length && (length < 4 || !is_date(from, first_days, &number))) return 0;
+        ((int32_t *)values)[row] = (int32_t)number;
+        return 1;
+    case MICROS:
+        if (length && (length < 4 || !is_date(from, first_days, &number))) return 0;
+        number *= 86400;
+        if (length >= 7) number += from[4] * 3600 + from[5] * 60 + from[6];
+        ((int64_t *)values)[row] = number * 1000000 + (length >= 11 ? (int64_t)little_of_word(from + 7, 4) : 0);
+        return 1;
+    case SCALED:
+        if (length && !is_number(from, length, column->detail, &number)) return 0;
+        ((int64_t *)values)[2 * row] = number;
+        ((int64_t *)values)[2 * row + 1] = number >> 63;
+        return 1;
+    default:
+        for (int64_t i = 0; i < length; i += WORD_BYTES) /* the spare bytes are written over by the next text */
+            memcpy((uint8_t *)values + ((int32_t *)more)[row] + i, from + i, WORD_BYTES);
+        ((int32_t *)more)[row + 1] = ((int32_t *)more)[row] + (int32_t)length;
+        return 1;
+    }
+}
+
+/* Read binary result rows, column by column as `forms` says.
+ *
+ * A row: a byte 0, a bit per column for NULL (from the third bit on), then the values of the others: of `width` bytes,
+ * or where that is 0 a length and so many. `nulls` holds columns x rows. Returns how many rows were as they must be:
+ * each ends where its packet does, and no value is one that only Python judges (dates of no calendar, odd numbers).
+ * A word of `data` may be read behind the last row. */
+int64_t tidemark_values(const uint8_t *data, const int64_t *begins, const int64_t *ends, int64_t rows, int64_t columns,
+                        const column_form *forms, const int64_t *first_days, void **values, void **more,
+                        uint8_t *nulls) {
     for (int64_t row = 0; row < rows; row++) {
         const uint8_t *bitmap = data + begins[row] + 1;
         int64_t place = begins[row] + 1 + (columns + 2 + 7) / 8, end = ends[row];
         for (int64_t column = 0; column < columns; column++) {
-            int64_t cell = column * rows + row, length = widths[column];
             uint8_t is_null = bitmap[(column + 2) / 8] >> ((column + 2) % 8) & 1;
             if (place > end) return row;
-            nulls[cell] = is_null;
-            if (is_null) {
-                length = 0;
-            } else if (length == 0) {
-                uint8_t first = data[place++];
-                int width = first == 0xFC ? 2 : first == 0xFD ? 3 : first == 0xFE ? 8 : 0;
-                if (first == 0xFB || first == 0xFF || place + width > end) return row;
-                length = width ? (int64_t)little(data + place, width) : first;
-                place += width;
-                if (length < 0 || length > end - place) return row;
-            }
-            at[cell] = place;
-            lengths[cell] = length;
+            int64_t length = is_null ? 0 : forms[column].width ? forms[column].width : length_at(data, &place, end);
+            if (length < 0 || length > end - place) return row;
+            if (!is_null && !length && forms[column].form != PLACE && forms[column].form != TEXT) return row;
+            nulls[column * rows + row] = is_null;
+            if (!one_value(data, place, length, &forms[column], row, first_days, values[column], more[column])) return row;
             place += length;
         }
         if (place != end) return row;

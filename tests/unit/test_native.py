@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import os
+import struct
 import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from datasources.mysql.snapshot.result_rows import _native_cells, _numpy_cells
+from datasources.mysql.snapshot.native_rows import native_columns
+from datasources.mysql.snapshot.result_rows import _numpy_cells
+from datasources.mysql.types import ColumnType, Kind, result_column
 from datasources.mysql.types.cells import PADDING
-from datasources.mysql.types.result import FIXED_BYTES
+from datasources.mysql.types.result import WireType
 from datasources.native import NativeLibrary, native
 
 HEADER_BYTES = 4
 TEXT = 0xFD
-WIRES = [*map(int, FIXED_BYTES), TEXT, TEXT]
 
 
 @pytest.fixture(scope="module")
@@ -70,20 +75,85 @@ def test_checksums_are_zlibs(library, pieces, damaged):
     assert found == wrong
 
 
+@dataclass(frozen=True)
+class Column:
+    """A column of a result: what it is, what the server sends, and values; `odd` ones are for numpy to judge."""
+
+    type: ColumnType
+    wire: int
+    values: st.SearchStrategy[bytes]
+    odd: st.SearchStrategy[bytes] | None = None
+
+
+def integer(width: int, wire: WireType, *, is_unsigned: bool) -> Column:
+    own = ColumnType(kind=Kind.INTEGER, width=3 if wire is WireType.INT24 else width, is_unsigned=is_unsigned)
+    return Column(own, wire, st.binary(min_size=width, max_size=width))
+
+
+def timed(kind: Kind, wire: WireType) -> Column:
+    dates = st.builds(lambda y, m, d: struct.pack("<HBB", y, m, d), *map(st.integers, (0, 1, 1), (9999, 12, 28)))
+    clocks = st.builds(struct.Struct("<BBB").pack, *map(st.integers, (0, 0, 0), (23, 59, 59)))
+    micros = st.integers(0, 999_999).map(struct.Struct("<I").pack)
+    whole = st.tuples(dates, clocks, micros)
+    values = st.builds(
+        lambda parts, count: b"".join(parts[:count]), whole, st.integers(1, 1 if kind is Kind.DATE else 3)
+    )
+    wrong = [(2021, 2, 29), (2020, 13, 1), (2020, 0, 5), (2020, 1, 0), (0, 0, 0), (2020, 4, 31), (10_000, 1, 1)]
+    odd = st.sampled_from([b"", *(struct.pack("<HBB", *each) for each in wrong)])
+    return Column(ColumnType(kind=kind, scale=6), wire, values.map(sized), odd.map(sized))
+
+
+def decimal(precision: int, scale: int) -> Column:
+    def text(number: int) -> bytes:
+        digits = f"{abs(number):0{scale + 1}d}"
+        point = f"{digits[:-scale]}.{digits[-scale:]}" if scale else digits
+        return ("-" * (number < 0) + point).encode()
+
+    numbers = st.integers(1 - 10**precision, 10**precision - 1)
+    return Column(ColumnType(kind=Kind.DECIMAL, precision=precision, scale=scale), TEXT, numbers.map(text).map(sized))
+
+
+def sized(value: bytes) -> bytes:
+    return coded(len(value)) + value
+
+
+_TEXTS = st.text(max_size=6).map(str.encode)
+_LONG = st.builds(lambda text, times: text * times, _TEXTS, st.sampled_from([1, 1, 1, 60, 20_000]))
+COLUMNS = [
+    *(integer(w, wire, is_unsigned=u) for w, wire in ((1, WireType.TINY), (2, WireType.SHORT)) for u in (True, False)),
+    *(integer(4, wire, is_unsigned=u) for wire in (WireType.LONG, WireType.INT24) for u in (True, False)),
+    *(integer(8, WireType.LONGLONG, is_unsigned=u) for u in (True, False)),
+    Column(ColumnType(kind=Kind.YEAR), WireType.YEAR, st.integers(0, 2155).map(struct.Struct("<H").pack)),
+    Column(ColumnType(kind=Kind.DOUBLE), WireType.DOUBLE, st.floats(allow_nan=False).map(struct.Struct("<d").pack)),
+    Column(
+        ColumnType(kind=Kind.FLOAT), WireType.DOUBLE, st.floats(width=32, allow_nan=False).map(struct.Struct("<d").pack)
+    ),
+    timed(Kind.DATE, WireType.DATE),
+    timed(Kind.DATETIME, WireType.DATETIME),
+    Column(
+        ColumnType(kind=Kind.TIME, scale=6),
+        WireType.TIME,
+        st.sampled_from([b"", struct.pack("<BIBBBI", 1, 3, 4, 5, 6, 7)]).map(sized),
+    ),
+    *(decimal(*each) for each in ((9, 0), (12, 2), (18, 7), (18, 18), (30, 10))),
+    Column(ColumnType(kind=Kind.TEXT, charset="utf8mb4"), TEXT, _LONG.map(sized)),
+    Column(ColumnType(kind=Kind.BINARY), TEXT, st.binary(max_size=20).map(sized)),
+]
+
+
 @st.composite
-def result_row(draw: st.DrawFn, wires: list[int]) -> bytes:
-    """A row of a prepared statement's result."""
-    nulls, values = 0, b""
-    for place, wire in enumerate(wires):
-        if draw(st.booleans()) and draw(st.booleans()):
+def result_row(draw: st.DrawFn, columns: Sequence[Column]) -> tuple[bytes, bool]:
+    """A row of a prepared statement's result, and whether it has a value that numpy must judge."""
+    nulls, values, is_odd = 0, b"", False
+    for place, column in enumerate(columns):
+        what = draw(st.integers(0, 9))
+        if what == 0:
             nulls |= 1 << (place + 2)
-        elif wire in FIXED_BYTES:
-            width = FIXED_BYTES[wire]
-            values += draw(st.binary(min_size=width, max_size=width))
+        elif what == 1 and column.odd is not None:
+            values, is_odd = values + draw(column.odd), True
         else:
-            text = draw(st.binary(max_size=20)) * draw(st.sampled_from([1, 1, 1, 13, 3_500]))
-            values += coded(len(text)) + text
-    return b"\0" + nulls.to_bytes((len(wires) + 9) // 8, "little") + values
+            values += draw(column.values)
+    return b"\0" + nulls.to_bytes((len(columns) + 9) // 8, "little") + values, is_odd
 
 
 def coded(length: int) -> bytes:
@@ -93,32 +163,39 @@ def coded(length: int) -> bytes:
 
 
 @given(st.data())
-def test_values_of_rows_are_where_numpy_finds_them(library, data):
-    wires = data.draw(st.lists(st.sampled_from(WIRES), min_size=1, max_size=12))
-    rows = data.draw(st.lists(result_row(wires), min_size=1, max_size=8))
+def test_rows_are_read_as_numpy_reads_them(library, data):
+    columns = data.draw(st.lists(st.sampled_from(COLUMNS), min_size=1, max_size=10))
+    rows = data.draw(st.lists(result_row(columns), min_size=1, max_size=8))
     cut = data.draw(st.sampled_from([0, 0, 0, 1, -1]))  # rows that are too long or too short
-    joined = b"".join(rows)
-    ends = np.cumsum([len(row) for row in rows])
-    begins = ends - [len(row) for row in rows]
+    joined = b"".join(bytes(HEADER_BYTES) + row for row, _ in rows)
+    ends = np.cumsum([HEADER_BYTES + len(row) for row, _ in rows])
+    begins = ends - [len(row) for row, _ in rows]
     ends[-1] -= cut
-    labels = [str(n) for n in range(len(wires))]
-    ours = _native_cells(library, buffer(joined), (begins, ends), wires, labels)
-    theirs = _numpy_cells(buffer(joined), (begins, ends), wires, labels)
-    assert (ours is None) == (theirs is None)
-    for one, other in zip(ours or [], theirs or [], strict=True):
-        there = np.ones(len(one), bool) if one.is_null is None else ~one.is_null
-        assert (one.is_null is None) == (other.is_null is None)
-        assert one.is_null is None or (one.is_null == other.is_null).all()
-        assert (one.at == other.at)[there].all()
-        assert (one.lengths is None) == (other.lengths is None)
-        assert one.lengths is None or (one.lengths == other.lengths).all()
+    wanted = [(column.type, column.wire, str(place)) for place, column in enumerate(columns)]
+    ours = native_columns(library, buffer(joined), (begins, ends), wanted)
+    assert (ours is None) == (cut != 0 or any(is_odd for _, is_odd in rows))
+    theirs = _numpy_cells(buffer(joined), (begins, ends), [wire for _, wire, _ in wanted], [n for *_, n in wanted])
+    assert (theirs is None) == (cut != 0)
+    for (own, wire, _), one, other in zip(wanted, ours or [], theirs or [], strict=ours is not None):
+        values = one if isinstance(one, pa.Array) else result_column(own, wire, one)
+        values.validate(full=True)
+        assert values.equals(result_column(own, wire, other))
+
+
+@pytest.mark.parametrize(
+    "text", ["", "-", "1", "1.5", "1.234", "1,23", "a.23", "1.2x", "--1.23", ".23", "-.23", "1.2.34", "9" * 17 + ".99"]
+)
+def test_a_text_that_is_no_such_number_is_left_to_python(library, text):
+    row = b"\0\0" + sized(text.encode())
+    wanted = [(ColumnType(kind=Kind.DECIMAL, precision=18, scale=2), TEXT, "d")]
+    assert native_columns(library, buffer(row), (np.array([0]), np.array([len(row)])), wanted) is None
 
 
 @pytest.mark.parametrize("mark", [b"\xfe" + b"\xff" * 8, b"\xfd\xff\xff\xff", b"\xfc\xff", b"\xfb", b"\xff", b"\x09ab"])
 def test_a_length_that_leads_out_of_its_row_is_another_form(mark, library):
     row = b"\0\0" + mark
-    found = _native_cells(library, buffer(row), (np.array([0]), np.array([len(row)])), [TEXT], ["t"])
-    assert found is None
+    wanted = [(ColumnType(kind=Kind.BINARY), TEXT, "t")]
+    assert native_columns(library, buffer(row), (np.array([0]), np.array([len(row)])), wanted) is None
 
 
 def test_it_can_be_switched_off(monkeypatch):

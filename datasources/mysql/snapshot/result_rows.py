@@ -4,8 +4,9 @@ Theory of operation. The statement is prepared, because a prepared one's numbers
 does not print them, and nobody parses them. A row is one packet: a bit per column for NULL, then the values, either as
 many bytes as their type has, or a length and so many. Packets come in bulk (packet_stream.py), and numpy walks all rows
 of a block at once, column after column: note where the values are, go on behind them. What was noted becomes Arrow
-values (types/result.py). So the cost per row is that of a few array operations, and every type is exact, on the same
-connection, session and snapshot that the rest of the reader has.
+values (types/result.py). Where there is the C library, it does both in one pass (native_rows.py). So the cost per row
+is that of a few array operations, and every type is exact, on the same connection, session and snapshot that the rest
+of the reader has.
 """
 
 from __future__ import annotations
@@ -22,10 +23,11 @@ from pymysql.err import raise_mysql_exception
 
 from datasources.errors import RecordError
 from datasources.mysql.packet_stream import PacketStream
+from datasources.mysql.snapshot.native_rows import native_columns
 from datasources.mysql.types import ColumnType, ZeroDates, result_column
 from datasources.mysql.types.cells import Bytes, Cells, Int64s, Mask, read_little
-from datasources.mysql.types.result import FIXED_BYTES, TIMES, WireType
-from datasources.native import NativeLibrary, native
+from datasources.mysql.types.result import TIMES, width_of
+from datasources.native import native
 
 __all__ = ["ResultColumn", "read_rows"]
 
@@ -165,41 +167,25 @@ class _Result:
                 return
 
     def _batch(self, starts: Int64s, ends: Int64s) -> pa.RecordBatch:
-        found = self._found(starts, ends)
+        types = [column.type for column in self._columns]
+        names, labels = zip(*((column.name, column.label) for column in self._columns), strict=True)
+        found = self._found((starts, ends), labels)
         if found is None:
-            labels = ", ".join(each.label for each in self._columns)
-            raise RecordError(f"the server returned rows of another form than {labels} have.")
+            raise RecordError(f"the server returned rows of another form than {', '.join(labels)} have.")
         arrays = [
-            result_column(column.type, wire, cells, zero_dates=self._zero_dates)
-            for column, wire, cells in zip(self._columns, self._wires, found, strict=True)
+            values if isinstance(values, pa.Array) else result_column(column, wire, values, zero_dates=self._zero_dates)
+            for column, wire, values in zip(types, self._wires, found, strict=True)
         ]
-        return pa.RecordBatch.from_arrays(arrays, names=[column.name for column in self._columns])
+        return pa.RecordBatch.from_arrays(arrays, names=list(names))
 
-    def _found(self, starts: Int64s, ends: Int64s) -> list[Cells] | None:
-        """Return where each column's values are; None if rows are of another form."""
-        labels = [column.label for column in self._columns]
+    def _found(self, rows: tuple[Int64s, Int64s], labels: Sequence[str]) -> Sequence[Cells | pa.Array] | None:
+        """Return each column's values, or where they are; None if rows are of another form."""
         if (library := native()) is not None:
-            return _native_cells(library, self._stream.data, (starts, ends), self._wires, labels)
-        return _numpy_cells(self._stream.data, (starts, ends), self._wires, labels)
-
-
-def _native_cells(
-    library: NativeLibrary, data: Bytes, rows: tuple[Int64s, Int64s], wires: Sequence[int], labels: Sequence[str]
-) -> list[Cells] | None:
-    widths = np.array([_width(wire) for wire in wires], np.int64)
-    found = library.cells(data, *rows, widths)
-    if found is None:
-        return None
-    return [
-        Cells(
-            data=data,
-            at=at,
-            lengths=None if width else lengths,
-            is_null=is_null if is_null.any() else None,
-            name=label,
-        )
-        for at, lengths, is_null, width, label in zip(*found, widths.tolist(), labels, strict=True)
-    ]
+            types = [column.type for column in self._columns]
+            found = native_columns(library, self._stream.data, rows, list(zip(types, self._wires, labels, strict=True)))
+            if found is not None:
+                return found
+        return _numpy_cells(self._stream.data, rows, self._wires, labels)
 
 
 def _numpy_cells(
@@ -215,11 +201,6 @@ def _numpy_cells(
     return None if bool((at != ends).any()) else found
 
 
-def _width(wire: int) -> int:
-    """Return the bytes of a value; 0 = its length is before it."""
-    return FIXED_BYTES[WireType(wire)] if wire in FIXED_BYTES else 0
-
-
 def _rows(data: Bytes, starts: Int64s, ends: Int64s) -> tuple[Int64s, Int64s, bytes | None]:
     """Return the rows among packets, and the one that ends the result if it is there."""
     first = data[starts]
@@ -232,7 +213,7 @@ def _rows(data: Bytes, starts: Int64s, ends: Int64s) -> tuple[Int64s, Int64s, by
 
 def _cells(data: Bytes, at: Int64s, wire: int, is_null: Mask | None, label: str) -> tuple[Cells, Int64s]:
     """Return one column's values, and where the next column's begin."""
-    if width := _width(wire):
+    if width := width_of(wire):
         behind = at + width if is_null is None else at + np.where(is_null, 0, width)
         return Cells(data=data, at=at, lengths=None, is_null=is_null, name=label), behind
     first = data[at]

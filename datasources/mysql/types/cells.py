@@ -1,6 +1,6 @@
 """Values of one column as they lie in a buffer, and the gathers that all decoders share.
 
-Shapes: a buffer of bytes, padded with at least eight spare ones at its end; per value a position in it. Where a value
+Shapes: a buffer of bytes, with `PADDING` spare ones at its end; per value a position in it. Where a value
 is NULL its position is any place inside the buffer: decoders read garbage there and the mask hides it.
 """
 
@@ -13,10 +13,21 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-__all__ = ["PADDING", "Bytes", "Cells", "Int64s", "Mask", "binary_values", "from_numpy", "read_big", "read_little"]
+__all__ = [
+    "PADDING",
+    "Bytes",
+    "Cells",
+    "Int64s",
+    "Mask",
+    "binary_values",
+    "from_numpy",
+    "read_big",
+    "read_little",
+    "validity",
+]
 
-PADDING: Final = 8
-"""Spare bytes behind the last one of a buffer: eight bytes are read at a time."""
+PADDING: Final = 16
+"""Spare bytes behind the last one of a buffer: eight bytes are read at a time, up to eight behind a value's begin."""
 
 Bytes = npt.NDArray[np.uint8]
 Int64s = npt.NDArray[np.int64]
@@ -67,9 +78,13 @@ def _words(data: Bytes, dtype: str) -> npt.NDArray[np.uint64]:
 
 def from_numpy(values: npt.NDArray[Any], arrow: pa.DataType, is_null: Mask | None) -> pa.Array:
     """Return values whose memory has the layout of the Arrow type, masked."""
-    validity = None if is_null is None else pa.py_buffer(np.packbits(~is_null, bitorder="little"))
     values = np.ascontiguousarray(values)
-    return pa.Array.from_buffers(arrow, len(values), [validity, pa.py_buffer(values)])
+    return pa.Array.from_buffers(arrow, len(values), [validity(is_null), pa.py_buffer(values)])
+
+
+def validity(is_null: Mask | None) -> pa.Buffer | None:
+    """Return Arrow's bitmap of what is not NULL; None = everything."""
+    return None if is_null is None else pa.py_buffer(np.packbits(~is_null, bitorder="little"))
 
 
 def binary_values(cells: Cells) -> pa.Array:

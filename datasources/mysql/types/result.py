@@ -18,7 +18,7 @@ from datasources.mysql.types.column import ColumnType, Kind, ZeroDates, arrow_ty
 from datasources.mysql.types.snapshot import snapshot_column
 from datasources.mysql.types.temporal import date_values, datetime_values, instant_values
 
-__all__ = ["FIXED_BYTES", "TIMES", "WireType", "result_column"]
+__all__ = ["FIXED_BYTES", "INTEGERS", "TIMES", "WireType", "result_column", "width_of"]
 
 _SECOND_US: Final = 1_000_000
 _SIGN_BITS: Final = 64
@@ -61,7 +61,13 @@ FIXED_BYTES: Final = {
 TIMES: Final = frozenset({WireType.TIMESTAMP, WireType.DATE, WireType.TIME, WireType.DATETIME})
 """Those that have a length of one byte; parts at the end that are zero are left out."""
 
-_INTEGERS: Final = frozenset(FIXED_BYTES) - {WireType.FLOAT, WireType.DOUBLE}
+INTEGERS: Final = frozenset(FIXED_BYTES) - {WireType.FLOAT, WireType.DOUBLE}
+"""Whole numbers."""
+
+
+def width_of(wire: int) -> int:
+    """Return the bytes of a value; 0 = its length is before it."""
+    return FIXED_BYTES[WireType(wire)] if wire in FIXED_BYTES else 0
 
 
 def result_column(column: ColumnType, wire: int, cells: Cells, *, zero_dates: ZeroDates = ZeroDates.FAIL) -> pa.Array:
@@ -79,9 +85,9 @@ def result_column(column: ColumnType, wire: int, cells: Cells, *, zero_dates: Ze
     Raises:
         RecordError: a value is a zero date, or no value of the type.
     """
-    if wire in _INTEGERS and column.kind in (Kind.INTEGER, Kind.YEAR):
+    if wire in INTEGERS and column.kind in (Kind.INTEGER, Kind.YEAR):
         return _integers(column, cells, FIXED_BYTES[WireType(wire)])
-    if wire in _INTEGERS and column.kind is Kind.TIMESTAMP:
+    if wire in INTEGERS and column.kind is Kind.TIMESTAMP:
         seconds = read_little(cells.data, cells.at, FIXED_BYTES[WireType(wire)]).view(np.int64)
         return instant_values(cells, seconds * _SECOND_US, zero_dates)
     if wire == WireType.DOUBLE and column.kind in (Kind.FLOAT, Kind.DOUBLE):

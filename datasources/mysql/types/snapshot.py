@@ -76,13 +76,22 @@ def snapshot_values(
     return snapshot_column(column, cells, zero_dates=zero_dates)
 
 
-def _cast(column: ColumnType, cells: Cells, _zero: ZeroDates) -> pa.Array:
-    raw = binary_values(cells)
+def is_cast(kind: Kind) -> bool:
+    """Return whether a kind's values are the bytes that the server sends, in Arrow's type."""
+    return kind not in _READERS
+
+
+def cast_bytes(column: ColumnType, raw: pa.Array) -> pa.Array:
+    """Return the values of such a column from their bytes."""
     arrow = arrow_type(column)
     if pa.types.is_binary(arrow):
         return raw
     text = raw.cast(pa.string())
     return text if pa.types.is_string(arrow) else text.cast(arrow)
+
+
+def _cast(column: ColumnType, cells: Cells, _zero: ZeroDates) -> pa.Array:
+    return cast_bytes(column, binary_values(cells))
 
 
 def _float(column: ColumnType, cells: Cells, _zero: ZeroDates) -> pa.Array:

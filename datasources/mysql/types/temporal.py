@@ -17,6 +17,7 @@ from datasources.mysql.types.cells import Cells, Int64s, Mask, from_numpy, read_
 from datasources.mysql.types.column import ColumnType, ZeroDates, arrow_type
 
 __all__ = [
+    "FIRST_DAYS",
     "date_values",
     "datetime_values",
     "decode_date",
@@ -38,7 +39,7 @@ _HALF_TIME: Final = 0x800000
 _HALF_DATETIME: Final = 0x8000000000
 _EPOCH_YEAR: Final = 1970
 _LAST_YEAR: Final = 9999
-_FIRST_DAYS: Final[Int64s] = (
+FIRST_DAYS: Final[Int64s] = (
     np.arange(-_EPOCH_YEAR * _MONTHS, (_LAST_YEAR + 1 - _EPOCH_YEAR) * _MONTHS + 1)
     .astype("datetime64[M]")
     .astype("datetime64[D]")
@@ -131,8 +132,8 @@ def _days(cells: Cells, parts: tuple[Int64s, Int64s, Int64s], zero_dates: ZeroDa
     year, month, day = parts
     has_month = (month >= 1) & (month <= _MONTHS) & (year <= _LAST_YEAR)
     months = np.where(has_month, year * _MONTHS + month - 1, 0)
-    first = _FIRST_DAYS[months]
-    is_real = has_month & (day >= 1) & (day <= _FIRST_DAYS[months + 1] - first)
+    first = FIRST_DAYS[months]
+    is_real = has_month & (day >= 1) & (day <= FIRST_DAYS[months + 1] - first)
     is_null = _without_zero(
         cells, ~is_real, zero_dates, lambda i: f"{int(year[i]):04d}-{int(month[i]):02d}-{int(day[i]):02d}"
     )

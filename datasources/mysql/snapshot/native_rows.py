@@ -1,0 +1,111 @@
+"""Rows of a prepared SELECT as Arrow arrays by the C library, in one pass.
+
+It reads what most tables are made of: numbers, dates, decimals and texts. Of a column of another type it only notes
+where the values are, and at a value that needs a judgement (a date of no calendar) it gives up: then numpy reads the
+rows (result_rows.py) and says what is wrong. So every rule and every error is told once, in Python.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import IntEnum
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from datasources.mysql.types.cells import PADDING, Bytes, Cells, Int64s, Mask, validity
+from datasources.mysql.types.column import ColumnType, Kind, arrow_type
+from datasources.mysql.types.result import INTEGERS, TIMES, WireType, width_of
+from datasources.mysql.types.snapshot import cast_bytes, is_cast
+from datasources.mysql.types.temporal import FIRST_DAYS
+from datasources.native import NativeLibrary
+
+__all__ = ["Wanted", "native_columns"]
+
+Wanted = tuple[ColumnType, int, str]
+"""A column: its type, the number of the type that the server sends, its name in errors."""
+
+_Room = tuple[npt.NDArray[Any], npt.NDArray[Any] | None]
+_WORD_DIGITS: Final = 18
+
+
+class _Form(IntEnum):
+    """What C makes of a column (native.c)."""
+
+    PLACE = 0
+    NUMBER = 1
+    DAYS = 2
+    MICROS = 3
+    SCALED = 4
+    TEXT = 5
+
+
+_OF_TIMES: Final = {Kind.DATE: _Form.DAYS, Kind.DATETIME: _Form.MICROS}
+
+
+def native_columns(
+    library: NativeLibrary, data: Bytes, rows: tuple[Int64s, Int64s], columns: Sequence[Wanted]
+) -> list[pa.Array | Cells] | None:
+    """Return each column's values, or where they are; None if numpy has to look.
+
+    Args:
+        library: the C library.
+        data: the buffer.
+        rows: where the rows' packets begin and end.
+        columns: what they hold.
+    """
+    forms = [_form(column, wire) for column, wire, _ in columns]
+    first, last = int(rows[0][0]), int(rows[1][-1])
+    room = [_room(form, len(rows[0]), last - first) for form in forms]
+    nulls = library.values(data, rows, np.array(forms, np.int64), FIRST_DAYS, room)
+    if nulls is None:
+        return None
+    found: list[pa.Array | Cells] = []
+    for (column, wire, name), form, (values, more), mask in zip(columns, forms, room, nulls, strict=True):
+        is_null = mask if mask.any() else None
+        if form[0] == _Form.PLACE:
+            lengths = None if width_of(wire) else more
+            found.append(Cells(data=data, at=values, lengths=lengths, is_null=is_null, name=name))
+        else:
+            found.append(_array(column, form[0], values, more, is_null))
+    return found
+
+
+def _form(column: ColumnType, wire: int) -> tuple[int, int, int, int]:
+    """Return form, bytes of a value (0 = a length is before it), detail, and whether there is a sign."""
+    width, kind = width_of(wire), column.kind
+    if wire in INTEGERS and kind in (Kind.INTEGER, Kind.YEAR) and not pa.types.is_decimal(arrow_type(column)):
+        is_signed = kind is Kind.INTEGER and not column.is_unsigned
+        return _Form.NUMBER, width, arrow_type(column).bit_width // 8, int(is_signed)
+    if wire == WireType.DOUBLE and kind is Kind.DOUBLE:
+        return _Form.NUMBER, width, width, 0
+    if wire in TIMES and kind in _OF_TIMES:
+        return _OF_TIMES[kind], width, 0, 0
+    if not width and wire not in TIMES and kind is Kind.DECIMAL and column.precision <= _WORD_DIGITS:
+        return _Form.SCALED, width, column.scale, 0
+    is_bytes = not width and wire not in TIMES and is_cast(kind)
+    return _Form.TEXT if is_bytes else _Form.PLACE, width, 0, 0
+
+
+def _room(form: tuple[int, int, int, int], rows: int, total_bytes: int) -> _Room:
+    kind, _, size, _ = form
+    if kind == _Form.PLACE:
+        return np.empty(rows, np.int64), np.empty(rows, np.int64)
+    if kind == _Form.TEXT:
+        return np.empty(total_bytes + PADDING, np.uint8), np.zeros(rows + 1, np.int32)
+    bytes_of = {_Form.NUMBER: size, _Form.DAYS: 4, _Form.MICROS: 8, _Form.SCALED: 16}
+    return np.empty(rows * bytes_of[_Form(kind)], np.uint8), None
+
+
+def _array(
+    column: ColumnType, form: int, values: npt.NDArray[Any], more: npt.NDArray[Any] | None, is_null: Mask | None
+) -> pa.Array:
+    if form != _Form.TEXT:
+        arrow = arrow_type(column)
+        count = len(values) * 8 // arrow.bit_width
+        return pa.Array.from_buffers(arrow, count, [validity(is_null), pa.py_buffer(values)])
+    assert more is not None
+    buffers = [validity(is_null), pa.py_buffer(more), pa.py_buffer(values[: more[-1]])]
+    return cast_bytes(column, pa.Array.from_buffers(pa.binary(), len(more) - 1, buffers))
