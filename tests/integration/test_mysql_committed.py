@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from datasources.errors import DataLossError, RecordError
-from datasources.mysql.binlog import BinlogPosition, ChangeReader, Idle, RowBatch, Statement, StopRule
+from datasources.mysql.binlog import BinlogPosition, ChangeReader, Idle, RowBatch, Statement, StopRule, held
 from datasources.mysql.binlog.committed import MOST_PREPARED, CommittedChange, CommittedChanges
 from tests.support.mysql_binlog import everything, images, position, reader_at
 from tests.support.mysql_server import MySqlServer, every_server
@@ -25,11 +25,22 @@ def changes_of(
     start: BinlogPosition,
     prepared: Mapping[str, BinlogPosition] | None = None,
     stop: StopRule | None = None,
+    *,
+    opened: list[Any] | None = None,
 ) -> CommittedChanges:
     def open_reader(at: Any, rule: StopRule | None, released: frozenset[BinlogPosition]) -> ChangeReader:
+        if opened is not None:
+            opened.append(at)
         return reader_at(server, at, everything(database), stop=rule, released=released)
 
     return CommittedChanges(open_reader, start=start, stop=stop, prepared=prepared or {})
+
+
+@pytest.fixture(autouse=True, params=["held in memory", "read again"])
+def most_bytes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both ways to the rows of a transaction that is decided later."""
+    if request.param == "read again":
+        monkeypatch.setattr(held, "_MOST_BYTES", 0)
 
 
 def kinds_and_ids(changes: list[CommittedChange]) -> list[tuple[str, int]]:
@@ -102,6 +113,22 @@ def test_rows_come_where_their_transaction_is_committed_with_the_place_of_the_co
 def _gtid_at(server: MySqlServer, at: BinlogPosition) -> str:
     info = str(server.execute(f"SHOW BINLOG EVENTS IN '{at.file}' FROM {at.pos} LIMIT 1")[0][5])
     return info.split("GTID ")[1] if server.is_mariadb else info.split("'")[1]
+
+
+def test_transactions_that_are_decided_where_they_are_read_cost_no_second_dump(
+    mysql: MySqlServer, database: str, request
+):
+    opened: list[Any] = []
+    start = position(mysql)
+    for number in range(5):
+        commit_in_one_phase(mysql, database, f"{database}_{number}", f"INSERT INTO t VALUES ({number}, 0)")
+    prepare(mysql, database, f"{database}_5", "INSERT INTO t VALUES (5, 0)")
+    decide(mysql, "COMMIT", f"{database}_5")
+    reader = changes_of(mysql, database, start, opened=opened)
+    with closing(reader):
+        assert kinds_and_ids(list(reader)) == [("+I", number) for number in range(6)]
+        assert reader.changed_rows == 6
+    assert len(opened) == (7 if "read again" in request.node.name else 1)
 
 
 @every_server

@@ -12,6 +12,8 @@ import uuid
 from contextlib import closing
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
 import pytest
 
 from datasources.mysql.binlog import RowBatch, StopRule
@@ -39,7 +41,6 @@ pytestmark = [
 ]
 
 QUICK = {"pause_s": 0.05, "ddl_pause_s": 0.4}
-BUSY = {"pause_s": 0.01, "ddl_pause_s": None}
 
 
 def run(scene: Scene, recording: Recording, *, seed: int, batches_after: int, **pace: Any) -> Checked:
@@ -67,24 +68,32 @@ def test_every_batch_gives_the_covered_ranges_as_of_its_mark(mysql, tmp_path, de
     assert checked.changes > 100
 
 
-def test_a_chunk_that_is_not_taken_back_is_found(mysql, tmp_path, monkeypatch):
-    monkeypatch.setattr(Rewind, "apply", lambda _, batches: iter(batches))
-    scene = Scene.open(mysql, seed=1)
-    checked = run(scene, Recording(tmp_path).create(), seed=1, batches_after=1, **BUSY)
-    assert checked.faults
-
-
-def test_a_chunk_that_is_taken_back_to_the_last_change_is_found(mysql, tmp_path, monkeypatch):
+@pytest.mark.parametrize("plant", ["not taken back", "taken back to the last change"])
+def test_a_chunk_that_is_taken_back_wrongly_is_found(mysql, tmp_path, monkeypatch, plant):
     first = Rewind._first
 
     def last(self: Rewind) -> Any:
-        self._images, self._is_before = self._images[::-1], self._is_before[::-1]
+        images = pa.Table.from_batches(self._images).combine_chunks().to_batches()[0]
+        backwards = np.arange(len(images))[::-1]
+        self._images = [images.take(pa.array(backwards))]
+        self._is_before = [np.concatenate(self._is_before)[backwards]]
         return first(self)
 
-    monkeypatch.setattr(Rewind, "_first", last)
-    scene = Scene.open(mysql, seed=2)
-    checked = run(scene, Recording(tmp_path).create(), seed=2, batches_after=1, **BUSY)
-    assert checked.faults
+    if plant == "not taken back":
+        monkeypatch.setattr(Rewind, "apply", lambda _, batches: iter(batches))
+    else:
+        monkeypatch.setattr(Rewind, "_first", last)
+    scene, recording = Scene.open(mysql, seed=1), Recording(tmp_path).create()
+
+    def change_twice(batch: int) -> None:
+        """Between the plan and the read."""
+        for planned in recording.state(batch).tables:
+            for value in ("once", "twice"):
+                mysql.execute(f"UPDATE {scene.database}.{planned.table[1]} SET v = '{value} {batch}'")
+
+    with LocalQuery(scene.options, recording, change_twice) as query:
+        query.run(_set())
+    assert scene.check(recording).faults
 
 
 @every_mysql

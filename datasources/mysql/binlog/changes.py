@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
+from datasources.mysql.binlog.held import HeldEvents
 from datasources.mysql.binlog.positions import BinlogPosition
 from datasources.mysql.binlog.row_batch import RowBatch
 from datasources.mysql.binlog.statements import Statement
@@ -79,13 +80,16 @@ class XaChange:
         outcome: what happened.
         xid: the transaction's name, as XA statements write it: ``X'67',X'62',1``.
         position: for PREPARED and ONE_PHASE where the transaction begins, else where the decision stands.
-        commit_us: when that was written, µs since the epoch; 0 where the server does not say.
+        commit_us: when that was written, µs since the epoch; 0 where the server does not say. Decisions always have a
+            time, whole seconds of the statement where the server says no other.
+        held: for PREPARED and ONE_PHASE the rows; None if they were not kept and must be read again.
     """
 
     outcome: XaOutcome
     xid: str
     position: BinlogPosition
     commit_us: int
+    held: HeldEvents | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

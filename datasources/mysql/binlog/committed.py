@@ -2,9 +2,10 @@
 
 Theory of operation. Rows of an XA transaction stand in the binlog where it was prepared, and count from where it was
 committed, which may be days and many batches later. So a reader passes over them and notes where they stand. When the
-commit comes, a second reader reads that one transaction again, and its rows are handed on as if they stood where the
-commit does: its file, position, time and GTID, numbered through. A transaction that is committed in one phase is
-decided where its rows stand; they are read again at once, and keep their places.
+commit comes, its rows are handed on as if they stood where the commit does: its file, position, time and GTID, numbered
+through. A transaction that is committed in one phase is decided where its rows stand, and they keep their places. Rows
+that were passed over in the same range and are not too many lie in memory (held.py); else a second reader reads that
+one transaction again.
 
 What is open at the end of a range goes into the offset, bounded in number, and from there into the next range.
 """
@@ -21,6 +22,7 @@ import numpy as np
 
 from datasources.errors import DataLossError, RecordError
 from datasources.mysql.binlog.changes import Idle, StopRule, XaChange, XaOutcome
+from datasources.mysql.binlog.held import HeldEvents
 from datasources.mysql.binlog.positions import BinlogPosition
 from datasources.mysql.binlog.reader import ChangeReader
 from datasources.mysql.binlog.row_batch import RowBatch, RowKind, TransactionIds
@@ -40,6 +42,7 @@ While one reader is read, a second one with released transactions may be opened:
 
 CommittedChange = RowBatch | Statement | Idle
 
+_MOST_HELD_BYTES: Final = 32 << 20
 _ONE_TRANSACTION: Final = StopRule(max_bytes=1)
 
 
@@ -67,6 +70,7 @@ class CommittedChanges:
         self._before = prepared
         self._prepared = dict(prepared)
         self._released_rows = 0
+        self._held: dict[str, HeldEvents] = {}
 
     @property
     def prepared(self) -> Mapping[str, BinlogPosition]:
@@ -138,10 +142,12 @@ class CommittedChanges:
         if xa.outcome is XaOutcome.PREPARED:
             self._prepared[xa.xid] = xa.position
             self._check_count()
+            self._hold(xa)
         elif xa.outcome is XaOutcome.ROLLED_BACK:
             self._prepared.pop(xa.xid, None)
+            self._held.pop(xa.xid, None)
         elif xa.outcome is XaOutcome.ONE_PHASE:
-            yield from self._again(xa.position)
+            yield from self._rows(xa.held, xa.position)
         else:
             yield from self._committed(xa)
 
@@ -154,18 +160,25 @@ class CommittedChanges:
                 f"while XA RECOVER lists no transaction."
             )
         ids, row = self._ids(), 0
-        for batch in self._again(begin):
+        for batch in self._rows(self._held.pop(xa.xid, None), begin):
             yield _moved(batch, xa, ids, row, self._reader.transaction_begin)
             row += batch.changes
         self._prepared.pop(xa.xid, None)
 
+    def _hold(self, xa: XaChange) -> None:
+        held_bytes = sum(each.nbytes for each in self._held.values())
+        if xa.held is not None and held_bytes + xa.held.nbytes <= _MOST_HELD_BYTES:
+            self._held[xa.xid] = xa.held
+
+    def _rows(self, held: HeldEvents | None, begin: BinlogPosition) -> Iterator[RowBatch]:
+        """Yield a committed transaction's rows: those that were held, else read again from where it begins."""
+        for batch in self._again(begin) if held is None else self._reader.decided(held):
+            self._released_rows += batch.changes
+            yield batch
+
     def _again(self, begin: BinlogPosition) -> Iterator[RowBatch]:
-        """Read one transaction again, from where it begins."""
         with closing(self._open(begin, _ONE_TRANSACTION, frozenset({begin}))) as reader:
-            for change in reader:
-                if isinstance(change, RowBatch):
-                    self._released_rows += change.changes
-                    yield change
+            yield from (change for change in reader if isinstance(change, RowBatch))
 
     def _ids(self) -> TransactionIds:
         separator = ":" if ":" in (self.gtid or ":") else "-"
@@ -198,6 +211,6 @@ def _moved(batch: RowBatch, xa: XaChange, ids: TransactionIds, first_row: int, b
         pos=np.full(count, xa.position.pos, np.int64),
         begin=np.full(count, begin.pos, np.int64),
         row=(first_row + changes).astype(np.int32),
-        op_ts_us=np.full(count, xa.commit_us, np.int64) if xa.commit_us else batch.op_ts_us,
+        op_ts_us=np.full(count, xa.commit_us, np.int64),
         transactions=replace(ids, source=np.repeat(ids.source, count), number=np.repeat(ids.number, count)),
     )

@@ -16,7 +16,7 @@ from typing import Final
 
 import numpy as np
 
-from datasources.errors import OffsetError, RecordError, SchemaError, SourceUnavailable
+from datasources.errors import OffsetError, RecordError, SchemaError
 from datasources.mysql.binlog.blocks import HEADER_BYTES, EventBlock
 from datasources.mysql.binlog.changes import CaptureRule, Change, Idle, StopRule, XaChange, XaOutcome
 from datasources.mysql.binlog.checksums import checked_pieces
@@ -29,12 +29,15 @@ from datasources.mysql.binlog.event_types import (
 )
 from datasources.mysql.binlog.faults import naming
 from datasources.mysql.binlog.formats import checksum_bytes, parse_rotate, parse_tagged_gtid, parse_xa_prepare
+from datasources.mysql.binlog.held import HeldEvents
 from datasources.mysql.binlog.ordinary import is_ordinary
 from datasources.mysql.binlog.packets import PacketReader
 from datasources.mysql.binlog.payload import payload_blocks, unpack_event
 from datasources.mysql.binlog.positions import FIRST_POSITION, BinlogPosition
 from datasources.mysql.binlog.progress import Progress
+from datasources.mysql.binlog.row_batch import RowBatch
 from datasources.mysql.binlog.run_reader import RunReader
+from datasources.mysql.binlog.silence import Silence
 from datasources.mysql.binlog.statements import Statement, StatementKind, parse_query
 from datasources.mysql.gtid_set import DomainPositions, GtidSet
 
@@ -46,7 +49,6 @@ _SECOND_US: Final = 1_000_000
 _SKIPPABLE: Final = frozenset({*COMPRESSED_ROWS, *UNREADABLE, EventType.PARTIAL_UPDATE_ROWS}) - {
     EventType.QUERY_COMPRESSED
 }
-_MOST_SILENCES: Final = 60  # heartbeats, of a second each as a rule
 _IGNORABLE: Final = 0x80
 _FLAGS_AT: Final = 17
 _SILENT: Final = frozenset({StatementKind.BEGIN, StatementKind.XA_END, StatementKind.OTHER})
@@ -91,8 +93,7 @@ class ChangeReader:
         self._released = released
         self._skip = skip
         self._verifies = verify_checksums
-        self._to = None if stop is None else stop.to
-        self._silent_at, self._silences = begin, 0
+        self._silence = Silence(begin, None if stop is None else stop.to)
         self._checksum: int | None = None
         self._may_begin = False
         self._format_time_us = 0
@@ -154,6 +155,10 @@ class ChangeReader:
     def is_done(self) -> bool:
         """Whether the stop rule was reached."""
         return self._progress.is_done
+
+    def decided(self, held: HeldEvents) -> Iterator[RowBatch]:
+        """Yield the rows of an XA transaction that was held as a whole, and is committed."""
+        return self._runs.decided(held)
 
     def passed_at(self, pos: int) -> int:
         """Return the bytes of the binlog between the start and a position of the file that is being read."""
@@ -220,18 +225,8 @@ class ChangeReader:
             if self.is_done:
                 return
         if len(events) and _IS_HEARTBEAT[events.types[-1]]:
-            self._wait()
+            self._silence.heard(self.position)
             yield Idle(position=self.position)
-
-    def _wait(self) -> None:
-        """A place at which the log ended once comes within a commit's time, or never."""
-        self._silences = self._silences + 1 if self._silent_at == self.position else 1
-        self._silent_at = self.position
-        if self._to is not None and self._silences > _MOST_SILENCES:
-            raise SourceUnavailable(
-                f"the binlog should reach {self._to}, and the server has sent nothing behind {self.position} for "
-                f"{self._silences} heartbeats: its log was reset, or a commit hangs (SHOW PROCESSLIST)."
-            )
 
     def _check_begin(self, block: EventBlock) -> None:
         """Refuse a start inside a transaction: the server serves every place between two events."""
@@ -312,7 +307,7 @@ class ChangeReader:
     def _mariadb_xa(self, event: EventBlock) -> Iterator[Change]:
         """A GTID that says that its transaction will be prepared: MariaDB writes no XA START behind it."""
         yield from self._runs.read(event)
-        self._runs.holds_rows = self._runs.log.begin not in self._released
+        self._hold()
 
     def _payload(self, event: EventBlock) -> Iterator[Change]:
         start, end = int(event.starts[0]) + HEADER_BYTES, int(event.ends[0])
@@ -344,13 +339,12 @@ class ChangeReader:
         statement = parse_query(body)
         self._progress.pass_event(event)
         if statement.kind is StatementKind.XA_START:
-            self._runs.holds_rows = self._runs.log.begin not in self._released
+            self._hold()
         elif statement.kind in _DECISIONS:
             xid = statement.text.split(None, 2)[2]
             self._progress.close()
-            yield XaChange(
-                outcome=_DECISIONS[statement.kind], xid=xid, position=place, commit_us=self._runs.log.commit_us
-            )
+            commit_us = self._runs.log.commit_us or int(event.times_s[0]) * _SECOND_US
+            yield XaChange(outcome=_DECISIONS[statement.kind], xid=xid, position=place, commit_us=commit_us)
         elif statement.kind is StatementKind.END:
             self._progress.close()
         else:
@@ -383,7 +377,7 @@ class ChangeReader:
     def _xa_prepare(self, event: EventBlock) -> Iterator[Change]:
         prepared = parse_xa_prepare(event.body(0))
         begin = self._runs.log.begin
-        self._runs.holds_rows = False
+        held, self._runs.held = self._runs.held, None
         self._progress.pass_event(event)
         self._progress.close()
         if begin not in self._released:
@@ -392,7 +386,12 @@ class ChangeReader:
                 xid=prepared.xid,
                 position=begin,
                 commit_us=self._runs.log.commit_us,
+                held=held if held is not None and held.is_whole else None,
             )
+
+    def _hold(self) -> None:
+        if self._runs.log.begin not in self._released:
+            self._runs.hold()
 
     _handlers: Final[dict[int, Callable[[ChangeReader, EventBlock], Iterator[Change]]]] = {
         EventType.ROTATE: _rotate,

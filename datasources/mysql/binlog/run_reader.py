@@ -10,9 +10,10 @@ import numpy as np
 
 from datasources.errors import RecordError, SchemaError
 from datasources.mysql.binlog.blocks import HEADER_BYTES, EventBlock
-from datasources.mysql.binlog.changes import CaptureRule
+from datasources.mysql.binlog.changes import CaptureRule, StopRule
 from datasources.mysql.binlog.event_types import EventType
 from datasources.mysql.binlog.faults import naming
+from datasources.mysql.binlog.held import HeldEvents
 from datasources.mysql.binlog.partial_updates import count_partial_updates, decode_partial_updates
 from datasources.mysql.binlog.positions import BinlogPosition
 from datasources.mysql.binlog.progress import Progress
@@ -43,7 +44,7 @@ class RunReader:
 
     Attributes:
         log: GTIDs of the transactions.
-        holds_rows: whether rows are passed over, because their XA transaction is not decided.
+        held: the rows that are passed over, because their XA transaction is not decided; None = it is none.
         is_mariadb: whether MariaDB wrote the log.
         follows_gtid: whether the last event was a GTID behind which a statement is a transaction of its own.
         next_commit_us: when the transaction was committed before which the stop rule's time ended reading.
@@ -60,7 +61,7 @@ class RunReader:
         self._fixed: tuple[int, int] | None = None
         self._rows_inside = 0
         self.log = TransactionLog(progress.here)
-        self.holds_rows = False
+        self.held: HeldEvents | None = None
         self.is_mariadb = False
         self.follows_gtid = False
         self.next_commit_us: int | None = None
@@ -69,6 +70,20 @@ class RunReader:
     def is_skipped(self) -> bool:
         """Whether the transaction that is being read is passed over."""
         return self.log.begin in self._skip
+
+    def hold(self) -> None:
+        """Pass over the rows that follow: their XA transaction is not decided."""
+        self.held = HeldEvents(self._progress.here, self.log.alone(), self.is_mariadb)
+
+    def decided(self, held: HeldEvents) -> Iterator[RowBatch]:
+        """Yield the rows of a transaction that was held as a whole, and is committed."""
+        progress = Progress(held.place, StopRule())
+        runs = RunReader(progress, self._capture, skip=frozenset(), decodes=self._decodes)
+        runs.log, runs.is_mariadb = held.log, held.is_mariadb
+        for pos, events in held.blocks:
+            progress.pos = pos
+            is_partial = events.types[0] == EventType.PARTIAL_UPDATE_ROWS
+            yield from runs.read_partial(events) if is_partial else runs.read(events)
 
     def forget_tables(self) -> None:
         """Forget table maps: behind a format, numbers of tables may mean others."""
@@ -90,17 +105,19 @@ class RunReader:
             RecordError: a value cannot be decoded.
             SchemaError: the binlog does not describe a captured table well enough.
         """
+        self._keep(run)
         for piece in self._apart_from_skipped(run) if self._skip else [run]:
             if not self._progress.is_done:
                 yield from self._read_named(piece)
 
     def read_partial(self, event: EventBlock) -> Iterator[RowBatch]:
         """Yield the rows of an update that changes JSON documents in part."""
+        self._keep(event)
         begins, ends = self._progress.places(event)
         number = int(read_little(event.data, event.starts + HEADER_BYTES, _TABLE_ID_BYTES)[0])
         known = self._tables.get(number)
         changed = 0
-        if known is not None and known.layout is not None and not self.holds_rows:
+        if known is not None and known.layout is not None and self.held is None:
             first = self._rows_inside if self._fixed is not None else None
             fixed = np.array([self._fixed[0]]) if self._fixed is not None else begins
             places = RunPlaces(self._progress.file, fixed, ends, first)
@@ -112,6 +129,14 @@ class RunReader:
             self._progress.changed_rows += changed
         else:
             self._progress.pass_run(event, ends, begins, changed)
+
+    def _keep(self, events: EventBlock) -> None:
+        if self.held is None or not len(events):
+            return
+        if self._fixed is not None:
+            self.held.give_up()  # these were unpacked: they stand where another one does
+        elif self._decodes and not self.is_skipped:
+            self.held.add(events, self._progress.pos)
 
     def _apart_from_skipped(self, run: EventBlock) -> list[EventBlock]:
         """Cut a run so that each transaction that is passed over is a piece of its own."""
@@ -151,7 +176,7 @@ class RunReader:
         return bool(self._skip) and self._begin_of(run) in self._skip
 
     def _read_run(self, run: EventBlock) -> list[RowBatch]:
-        hides = self.holds_rows or self._is_unread(run)
+        hides = self.held is not None or self._is_unread(run)
         found = [] if hides else find_rows(run, self._tables, str(self._progress.here))
         if self._fixed is not None:
             return self._read_inside(run, found, self._fixed)

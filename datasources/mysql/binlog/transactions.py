@@ -70,6 +70,13 @@ class TransactionLog:
         """When the transaction that began last was committed; 0 if its GTID event does not say."""
         return self._open[2]
 
+    def alone(self) -> TransactionLog:
+        """Return a log of the transaction that is open, without those before it."""
+        own = TransactionLog(self.begin)
+        own._names, own._index, own._separator = list(self._names), dict(self._index), self._separator
+        own._open, own._has_open = self._open, True
+        return own
+
     def note_one(self, name: str, number: int, commit_us: int, begin: BinlogPosition) -> None:
         """Note a transaction that begins: the one that was open is passed."""
         values = (self._named(name.encode(), name), number, commit_us, begin.pos)
