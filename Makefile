@@ -9,7 +9,7 @@ PYTEST := $(BIN)/python -m pytest
 export PYSPARK_PYTHON := $(CURDIR)/$(BIN)/python
 export PYSPARK_DRIVER_PYTHON := $(CURDIR)/$(BIN)/python
 
-.PHONY: help setup check lint types imports unit test test-all demo bench bench-quick bench-align bench-mysql clean
+.PHONY: help setup check lint types imports unit test test-all demo bench bench-quick bench-align bench-joins bench-mysql clean
 
 help:  ## print this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -62,6 +62,9 @@ bench-quick: setup java  ## one round in under two minutes; the last line is JSO
 
 bench-align: setup java  ## alignment: overshoot, catch-up, state and planning, in under five minutes; the last line is JSON
 	@$(BIN)/python -m benchmarks.align
+
+bench-joins: setup java  ## temporal join and OVER on Spark, and Flink's temporal join; under five minutes; the last line is JSON
+	@$(BIN)/python -m benchmarks.joins
 
 bench-mysql: setup java  ## MySQL: snapshot beside Spark JDBC and Flink CDC, binlog; under ten minutes; the last line is JSON
 	@$(BIN)/python -m benchmarks.mysql

@@ -22,8 +22,9 @@ import pyspark
 from py4j.protocol import Py4JError
 from rich.console import Console
 
+from benchmarks.flink import cause_of, open_flink
 from benchmarks.measure import Sampler, jvm_of_this_process, load_average, machine_facts
-from benchmarks.mysql_flink import FLINK_SETTINGS, cause_of, fetch_flink, open_flink
+from benchmarks.mysql_flink import FLINK_SETTINGS, FlinkCdc, fetch_flink
 from benchmarks.mysql_plan import plan_chunks
 from benchmarks.mysql_sides import (
     JDBC_SETTINGS,
@@ -184,7 +185,8 @@ def _flink_jars(console: Console) -> tuple[tuple[Path, ...], str | None]:
 def _flink_side(login: MySqlAddress, work: _Work, jars: Sequence[Path], log: Path, found: _Found) -> str | None:
     """Measure Flink CDC; return why not, if it failed."""
     try:
-        with open_flink(jars, login, log) as flink:
+        with open_flink(jars, FLINK_SETTINGS, log) as jvm:
+            flink = FlinkCdc(jvm, login)
             if (rows := flink.count(work.table)) != work.rows:
                 raise SystemExit(f"Flink CDC read {rows:,} rows instead of {work.rows:,}; nothing was compared")
             for _ in range(FLINK_ROUNDS):

@@ -73,12 +73,14 @@ def _run(request: DemoRequest, directory: Path, console: Console) -> Outcome:
 
 
 def _conclude(request: DemoRequest, outcome: Outcome, console: Console) -> int:
+    from datasources.demo.join_query import SNIPPET as JOIN_SNIPPET
     from datasources.demo.mysql_copy import SNIPPET as TABLE_SNIPPET
-    from datasources.demo.page import render_page
+    from datasources.demo.page import Snippets, render_page
     from datasources.demo.queries import SNIPPET
 
     show_outcome(console, outcome)
-    request.page.write_text(render_page(outcome, SNIPPET, TABLE_SNIPPET), encoding="utf-8")
+    snippets = Snippets(count=SNIPPET, join=JOIN_SNIPPET, table=TABLE_SNIPPET)
+    request.page.write_text(render_page(outcome, snippets), encoding="utf-8")
     console.print(f"\nThe page with the charts: {request.page.resolve()}", soft_wrap=True, highlight=False)
     if outcome.failure is not None:
         console.print(f"\nFAILED: {outcome.failure}", style="bold red", soft_wrap=True, highlight=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
 
@@ -13,6 +13,7 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
+from datasources.demo.join_outcome import JoinOutcome, join_rows
 from datasources.demo.mysql_outcome import TableOutcome, TableProgress, table_rows
 from datasources.demo.mysql_shop import ROWS
 from datasources.demo.orders import ROLES, Story
@@ -149,22 +150,32 @@ def show_outcome(console: Console, outcome: Outcome) -> None:
         highlight=False,
     )
     console.print()
+    if outcome.join is not None:
+        _show_join(console, outcome.join)
+        console.print()
     _show_table(console, outcome.table)
+
+
+def _show_join(console: Console, outcome: JoinOutcome) -> None:
+    console.print(_facts("The same orders, each joined with its customer in a table of MySQL", join_rows(outcome)))
 
 
 def _show_table(console: Console, outcome: TableOutcome | str) -> None:
     if isinstance(outcome, str):
         console.print(f"The part with MySQL was not run: {outcome}", highlight=False)
         return
-    title = "A table of MySQL that changes all the time, and Spark's copy of it"
+    console.print(_facts("A table of MySQL that changes all the time, and Spark's copy of it", table_rows(outcome)))
+    if outcome.difference is not None:
+        console.print(outcome.difference, style="dim", highlight=False)
+
+
+def _facts(title: str, rows: Sequence[tuple[str, str]]) -> Table:
     table = Table(title=title, title_justify="left", title_style="bold", show_header=False)
     table.add_column("")
     table.add_column("", style=_TIDEMARK)
-    for number, (name, text) in enumerate(table_rows(outcome)):
+    for number, (name, text) in enumerate(rows):
         table.add_row(name, text, style="bold" if number == 0 else None)
-    console.print(table)
-    if outcome.difference is not None:
-        console.print(outcome.difference, style="dim", highlight=False)
+    return table
 
 
 def _copying(progress: TableProgress) -> str:

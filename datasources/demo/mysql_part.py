@@ -14,7 +14,7 @@ from threading import Event
 from typing import TYPE_CHECKING, Final, Protocol
 
 from datasources.demo.mysql_outcome import TableOutcome, TableProgress
-from datasources.demo.mysql_shop import LAST_ID, ShopWriter, create_table, read_table
+from datasources.demo.mysql_shop import LAST_ID, ShopWriter, read_table
 from datasources.embedded import EmbeddedMySql, start_any_mysql
 from datasources.errors import QueryError
 from watermark import Clock, SystemClock
@@ -61,7 +61,7 @@ def open_mysql(tell: Callable[[str], None]) -> Iterator[Callable[[], EmbeddedMyS
 def copy_table(
     spark: SparkSession, server: EmbeddedMySql, seed: int, directory: Path, display: TableDisplay
 ) -> TableOutcome:
-    """Copy a table that changes all the time, and hold the copy against it.
+    """Copy a table that changes all the time, which exists, and hold the copy against it.
 
     Args:
         spark: The session.
@@ -76,7 +76,6 @@ def copy_table(
     """
     from datasources.demo.mysql_copy import TableCopy  # imports PySpark, which was found by now
 
-    create_table(server.administrator, seed)
     with ExitStack() as stack:
         writer = ShopWriter(server.administrator, seed)
         stack.callback(writer.close)

@@ -1,7 +1,8 @@
-"""The table of the demo's MySQL part, and a writer that never leaves it alone.
+"""The tables of the demo's MySQL part, stock and customers, and a writer that never leaves them alone.
 
 The rows and the statements come from the seed; how many statements there are depends on how long the writer may go on.
-Each statement is a transaction. The last one inserts a row that no other has: who sees it has seen everything.
+Each statement is a transaction. The last one inserts a row into stock that no other has: who sees it has seen
+everything. Customers come from nowhere and go nowhere, they move from city to city.
 """
 
 from __future__ import annotations
@@ -15,12 +16,14 @@ from typing import Any, Final
 
 import pymysql
 
+from datasources.demo.orders import USERS
 from datasources.demo.writer import Writer
 from datasources.embedded import MySqlAddress
 from datasources.errors import SourceUnavailable
 
 __all__ = [
     "COLUMNS",
+    "CUSTOMERS_TABLE",
     "DATABASE",
     "LAST_ID",
     "ROWS",
@@ -28,12 +31,13 @@ __all__ = [
     "Item",
     "ShopWriter",
     "Written",
-    "create_table",
+    "create_tables",
     "read_table",
 ]
 
 DATABASE: Final = "shop"
 TABLE: Final = "stock"
+CUSTOMERS_TABLE: Final = "customers"
 ROWS: Final = 20_000
 """Rows of the table when the query starts."""
 
@@ -47,12 +51,14 @@ Item = tuple[Any, ...]
 _CREATE: Final = (
     f"CREATE DATABASE {DATABASE}",
     f"CREATE TABLE {DATABASE}.{TABLE} (id BIGINT PRIMARY KEY, item VARCHAR(20), quantity INT, price DECIMAL(8,2))",
+    f"CREATE TABLE {DATABASE}.{CUSTOMERS_TABLE} (id BIGINT PRIMARY KEY, city VARCHAR(20) NOT NULL)",
 )
 _ITEMS: Final = ("book", "coffee", "lamp", "soap", "tea")
+_CITIES: Final = ("Bergen", "Gent", "Porto", "Split", "Turku")
 _ROWS_OF_AN_INSERT: Final = 2_000
 _PAUSE_S: Final = 0.004
-_KINDS: Final = ("insert", "update", "delete", "key")
-_WEIGHTS: Final = (25, 50, 15, 10)
+_KINDS: Final = ("insert", "update", "delete", "key", "move")
+_WEIGHTS: Final = (20, 40, 12, 8, 20)
 _MOST_UNITS: Final = 1_000
 _MOST_CENTS: Final = 9_900
 
@@ -66,6 +72,7 @@ class Written:
         updates: Rows updated, their key as before.
         deletes: Rows deleted.
         keys: Rows whose key was changed.
+        moves: Customers that were given another city.
         is_done: Whether the last row is there.
     """
 
@@ -73,34 +80,37 @@ class Written:
     updates: int = 0
     deletes: int = 0
     keys: int = 0
+    moves: int = 0
     is_done: bool = False
 
     @property
     def statements(self) -> int:
-        """How many there were."""
+        """How many there were that changed stock."""
         return self.inserts + self.updates + self.deletes + self.keys
 
 
-def create_table(server: MySqlAddress, seed: int) -> None:
-    """Create the table with its first rows."""
+def create_tables(server: MySqlAddress, seed: int) -> None:
+    """Create the tables with their first rows."""
     chance = random.Random(seed)  # noqa: S311 - a reproducible table, no secret
     rows = [_row(chance, number) for number in range(1, ROWS + 1)]
+    customers = [(number, chance.choice(_CITIES)) for number in range(1, USERS + 1)]
     with closing(_connect(server)) as connection, connection.cursor() as cursor:
         for statement in _CREATE:
             cursor.execute(statement)
-        for begin in range(0, ROWS, _ROWS_OF_AN_INSERT):
-            cursor.executemany(_INSERT, rows[begin : begin + _ROWS_OF_AN_INSERT])
+        for statement, values in ((_INSERT, rows), (_INSERT_CUSTOMER, customers)):
+            for begin in range(0, len(values), _ROWS_OF_AN_INSERT):
+                cursor.executemany(statement, values[begin : begin + _ROWS_OF_AN_INSERT])
 
 
 def read_table(server: MySqlAddress) -> dict[int, Item]:
-    """Return the rows of the table by key."""
+    """Return the rows of stock by key."""
     with closing(_connect(server)) as connection, connection.cursor() as cursor:
         cursor.execute(f"SELECT {', '.join(COLUMNS)} FROM {DATABASE}.{TABLE}")  # noqa: S608 - constants
         return {row[0]: tuple(row) for row in cursor.fetchall()}
 
 
 class ShopWriter(Writer[Written]):
-    """Changes the table, until it is told to end; then it writes the last row.
+    """Changes the tables, until it is told to end; then it writes the last row.
 
     Args:
         server: With a login that may write.
@@ -145,6 +155,8 @@ class _Statements:
         if kind == "insert":
             self._ids.append(self._new_id())
             return _INSERT, _row(chance, self._ids[-1])
+        if kind == "move":
+            return _MOVE, (chance.choice(_CITIES), int(chance.random() * USERS) + 1)
         place = int(chance.random() * len(self._ids))
         if kind == "update":
             _, _, quantity, price = _row(chance, 0)
@@ -164,7 +176,9 @@ _INSERT: Final = f"INSERT INTO {DATABASE}.{TABLE} VALUES (%s, %s, %s, %s)"  # no
 _UPDATE: Final = f"UPDATE {DATABASE}.{TABLE} SET quantity = %s, price = %s WHERE id = %s"  # noqa: S608
 _REKEY: Final = f"UPDATE {DATABASE}.{TABLE} SET id = %s WHERE id = %s"  # noqa: S608
 _DELETE: Final = f"DELETE FROM {DATABASE}.{TABLE} WHERE id = %s"  # noqa: S608
-_FIELDS: Final = {"insert": "inserts", "update": "updates", "delete": "deletes", "key": "keys"}
+_INSERT_CUSTOMER: Final = f"INSERT INTO {DATABASE}.{CUSTOMERS_TABLE} VALUES (%s, %s)"  # noqa: S608
+_MOVE: Final = f"UPDATE {DATABASE}.{CUSTOMERS_TABLE} SET city = %s WHERE id = %s"  # noqa: S608
+_FIELDS: Final = {"insert": "inserts", "update": "updates", "delete": "deletes", "key": "keys", "move": "moves"}
 
 
 def _more(kind: str, written: Written) -> Written:

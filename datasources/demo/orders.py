@@ -17,13 +17,16 @@ from datetime import UTC, datetime
 from enum import Enum
 from typing import Final
 
-__all__ = ["DELAY_MS", "ROLES", "WINDOW_MS", "Order", "Role", "Story", "tell_story"]
+__all__ = ["DELAY_MS", "ROLES", "USERS", "WINDOW_MS", "Order", "Role", "Story", "tell_story"]
 
 WINDOW_MS: Final = 60_000
 """Length of the windows that are counted."""
 
 DELAY_MS: Final = 10_000
 """How far a watermark stays behind the newest order, on both sides of the comparison."""
+
+USERS: Final = 20_000
+"""Who may order: 1 to this number."""
 
 _DISORDER_MS: Final = 8_000
 _STEP_MS: Final = 15_000
@@ -34,7 +37,6 @@ _SILENT_STEP: Final = 8
 _ORDERS_PER_MINUTE: Final = 200
 _START_MS: Final = int(datetime(2026, 3, 2, 9, 12, tzinfo=UTC).timestamp()) * 1_000
 _ITEMS: Final = ("book", "coffee", "lamp", "soap", "tea")
-_USERS: Final = 500
 _CENTS: Final = (150, 9_900)
 
 
@@ -127,7 +129,7 @@ def _step(source: random.Random, number: int) -> Iterator[Order]:
         for arrival_ms in sorted(source.uniform(start_ms, end_ms) for _ in range(count)):
             yield Order(
                 partition=partition,
-                user=int(source.random() * _USERS) + 1,
+                user=int(source.random() * USERS) + 1,
                 item=_ITEMS[int(source.random() * len(_ITEMS))],
                 price_cents=int(source.uniform(*_CENTS)),
                 ts_ms=int(arrival_ms - source.uniform(0, _DISORDER_MS)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from datasources.demo.join_outcome import JoinOutcome
 from datasources.demo.judge import Verdict
 from datasources.demo.mysql_outcome import TableOutcome
 from datasources.demo.orders import Story
@@ -74,6 +75,7 @@ class Outcome:
         tidemark: The query that follows Tidemark's.
         surroundings: Where it ran.
         table: The MySQL part; a text says why it was not run.
+        join: The orders joined with a table of MySQL; None where the MySQL part was not run.
     """
 
     story: Story
@@ -82,6 +84,7 @@ class Outcome:
     tidemark: SideOutcome
     surroundings: Surroundings = field(repr=False)
     table: TableOutcome | str
+    join: JoinOutcome | None
 
     @property
     def failure(self) -> str | None:
@@ -97,4 +100,6 @@ class Outcome:
                 "Spark's own watermark lost no order this time, so there was nothing to compare: its query read too "
                 "much in one batch; run the demo again on a less busy machine."
             )
+        if self.join is not None and self.join.failure is not None:
+            return self.join.failure
         return None if isinstance(self.table, str) else self.table.failure

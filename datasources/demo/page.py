@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
 from typing import Final
 
+from datasources.demo.join_outcome import JoinOutcome, join_rows
 from datasources.demo.mysql_outcome import TableOutcome, table_rows
 from datasources.demo.mysql_shop import ROWS
-from datasources.demo.orders import ROLES
+from datasources.demo.orders import ROLES, USERS
 from datasources.demo.outcome import Outcome, SideOutcome
 from datasources.demo.tables import comparison, partition_rows
 from datasources.demo.watermark_chart import clock_text, watermark_chart
 from datasources.demo.window_chart import window_chart
 
-__all__ = ["render_page"]
+__all__ = ["Snippets", "render_page"]
 
 _WIDE: Final = 960
 _NARROW: Final = 400
@@ -28,13 +31,21 @@ _LINES: Final = (
 _BARS: Final = (("spark", "counted by Spark"), ("tidemark", "counted by Tidemark"), ("lost", "lost"))
 
 
-def render_page(outcome: Outcome, snippet: str, table_snippet: str) -> str:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snippets:
+    """What a user copies: the windowed count, the join with a table, and the copy of a table."""
+
+    count: str
+    join: str
+    table: str
+
+
+def render_page(outcome: Outcome, snippets: Snippets) -> str:
     """Return the page.
 
     Args:
         outcome: The finished demo.
-        snippet: The code that a user copies.
-        table_snippet: The code that copies a table of MySQL.
+        snippets: The code that a user copies.
     """
     style = files(__package__).joinpath("page.css").read_text(encoding="utf-8")
     body = "\n".join(
@@ -44,8 +55,9 @@ def render_page(outcome: Outcome, snippet: str, table_snippet: str) -> str:
             _windows(outcome),
             _results(outcome),
             _partitions(outcome),
-            _code(snippet),
-            _table(outcome.table, table_snippet),
+            _code(snippets.count),
+            _join(outcome.join, snippets.join),
+            _table(outcome.table, snippets.table),
             _footer(outcome),
         )
     )
@@ -167,6 +179,23 @@ def _code(snippet: str) -> str:
     )
 
 
+def _join(outcome: JoinOutcome | None, snippet: str) -> str:
+    if outcome is None:
+        return ""
+    return (
+        "<section>\n<h2>The same orders, joined with a MySQL table</h2>\n"
+        f"<p>A query joined each order with its customer and counted them in the same windows. The {USERS:,} customers "
+        "are a table that is read first and followed from then on; no order is read before. The program that changes "
+        "the tables moves customers all the while.</p>\n"
+        f'<div class="scroll"><table class="facts">\n<tbody>{_facts(join_rows(outcome))}</tbody>\n</table></div>\n'
+        f'<pre tabindex="0"><code>{escape(snippet)}</code></pre>\n</section>'
+    )
+
+
+def _facts(rows: Sequence[tuple[str, str]]) -> str:
+    return "".join(f'<tr><th scope="row">{escape(name)}</th><td>{escape(text)}</td></tr>' for name, text in rows)
+
+
 def _table(outcome: TableOutcome | str, snippet: str) -> str:
     return f"<section>\n<h2>A MySQL table, copied while it changes</h2>\n{_table_body(outcome, snippet)}</section>"
 
@@ -174,15 +203,13 @@ def _table(outcome: TableOutcome | str, snippet: str) -> str:
 def _table_body(outcome: TableOutcome | str, snippet: str) -> str:
     if isinstance(outcome, str):
         return f"<p>This part was not run: {escape(outcome)}</p>\n"
-    rows = "".join(
-        f'<tr><th scope="row">{escape(name)}</th><td>{escape(text)}</td></tr>' for name, text in table_rows(outcome)
-    )
+    facts = _facts(table_rows(outcome))
     difference = "" if outcome.difference is None else f"<p>{escape(outcome.difference)}</p>\n"
     return (
         f"<p>Another query read a table of {ROWS:,} rows in chunks, while a program inserted, updated and deleted rows "
         "and changed keys, and followed the changes from the binlog in the same batches. When the program had ended, "
         "each row of the copy was compared with the table.</p>\n"
-        f'<div class="scroll"><table class="facts">\n<tbody>{rows}</tbody>\n</table></div>\n{difference}'
+        f'<div class="scroll"><table class="facts">\n<tbody>{facts}</tbody>\n</table></div>\n{difference}'
         f'<pre tabindex="0"><code>{escape(snippet)}</code></pre>\n'
     )
 

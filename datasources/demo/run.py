@@ -1,11 +1,11 @@
 """The demo from its start to its outcome.
 
-Theory of operation. Kafka, MySQL and Spark start side by side; the part with MySQL comes last. Both queries that count
-orders are running before the first one is written, so Spark's watermark moves batch by batch while the lagging
-partition's orders arrive, as it does in production. The story ends with all partitions but the silent one at the same
-event time, so both watermarks end at the same place: whatever is missing then was lost on the way. Each query is over
-when a batch has run with that watermark, because that batch emits the last windows that are complete. Windows that were
-still open then are left out on both sides.
+Theory of operation. Kafka, MySQL and Spark start side by side; the parts with MySQL come last, both at once. Both
+queries that count orders are running before the first one is written, so Spark's watermark moves batch by batch while
+the lagging partition's orders arrive, as it does in production. The story ends with all partitions but the silent one
+at the same event time, so both watermarks end at the same place: whatever is missing then was lost on the way. Each
+query is over when a batch has run with that watermark, because that batch emits the last windows that are complete.
+Windows that were still open then are left out on both sides.
 """
 
 from __future__ import annotations
@@ -19,10 +19,12 @@ from threading import Event
 from typing import TYPE_CHECKING, Final, Protocol
 
 from datasources.demo.broker import OrdersTopic, open_broker, open_topic
+from datasources.demo.join_outcome import JoinOutcome
 from datasources.demo.judge import judge
 from datasources.demo.local_spark import local_spark
 from datasources.demo.mysql_outcome import TableOutcome, TableProgress
 from datasources.demo.mysql_part import copy_table, open_mysql
+from datasources.demo.mysql_shop import create_tables
 from datasources.demo.orders import Story
 from datasources.demo.outcome import Outcome, SideOutcome, Snapshot, Surroundings
 from datasources.demo.producer import Produced, StoryProducer
@@ -111,7 +113,7 @@ def run_demo(story: Story, settings: DemoSettings, directory: Path, display: Dis
         run.wait_for_last_windows(producer.so_far)
         spark_side, tidemark_side = run.sides()
         run.stop_queries()
-        table = _table(spark, wait_for_mysql, story.seed, directory, display)
+        table, join = _tables(spark, wait_for_mysql, story, topic, directory, display)
         display.phase("stopping")
         surroundings = _surroundings(settings, peer, spark.version)
     return Outcome(
@@ -121,6 +123,7 @@ def run_demo(story: Story, settings: DemoSettings, directory: Path, display: Dis
         tidemark=tidemark_side,
         surroundings=surroundings,
         table=table,
+        join=join,
     )
 
 
@@ -195,16 +198,30 @@ class _Run:
         )
 
 
-def _table(
-    spark: SparkSession, wait_for_mysql: Callable[[], EmbeddedMySql], seed: int, directory: Path, display: Display
-) -> TableOutcome | str:
-    """Run the part with MySQL; return why it was not run where no server can run on this machine."""
+def _tables(  # noqa: PLR0913, PLR0917 - one step of one function
+    spark: SparkSession,
+    wait_for_mysql: Callable[[], EmbeddedMySql],
+    story: Story,
+    topic: OrdersTopic,
+    directory: Path,
+    display: Display,
+) -> tuple[TableOutcome | str, JoinOutcome | None]:
+    """Run the parts with MySQL; return why they were not run where no server can run on this machine."""
+    from datasources.demo.join_query import JoinQuery  # imports PySpark, which was found by now
+
     try:
         server = wait_for_mysql()
     except EnvironmentProblem as problem:
-        return problem.message
-    display.phase(f"a table of {server.title} changes all the time, a query copies it")
-    return copy_table(spark, server, seed, directory, display)
+        return problem.message, None
+    display.phase(f"tables of {server.title} change all the time: one is copied, one is joined with the orders")
+    create_tables(server.administrator, story.seed)
+    with ExitStack() as stack:
+        query = JoinQuery.start(spark, topic, server.reader, directory)
+        stack.callback(query.stop)
+        table = copy_table(spark, server, story.seed, directory, display)
+        query.wait_for(story.complete_until_ms)
+        joined = query.joined(spark)
+    return table, JoinOutcome(joined=joined, verdict=judge(story, joined.answer))
 
 
 def _peer(settings: DemoSettings, display: Display) -> SparkKafka | None:

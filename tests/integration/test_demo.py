@@ -90,7 +90,7 @@ def test_the_silent_partition_ends_idle_and_the_others_active(finished):
 
 def test_the_copy_of_the_mysql_table_equals_the_table(finished):
     _, result = finished
-    assert re.search(r"a table of MySQL [\d.]+ changes all the time", result.stdout), result.stdout
+    assert re.search(r"tables of MySQL [\d.]+ change all the time", result.stdout), result.stdout
     equal = re.search(r"keys equal\W+([\d,]+) of ([\d,]+): equal", result.stdout)
     assert equal is not None, result.stdout
     assert equal[1] == equal[2]
@@ -101,6 +101,18 @@ def test_the_copy_of_the_mysql_table_equals_the_table(finished):
     changes = re.search(r"images of changes followed\W+([\d,]+), ([\d,]+) of them", result.stdout)
     assert changes is not None
     assert int(changes[1].replace(",", "")) > int(changes[2].replace(",", "")) > 0
+
+
+def test_each_order_meets_its_customer_in_a_table_that_was_read_before(finished):
+    _, result = finished
+    unmatched = re.search(r"orders without their customer\W+([\d,]+) of ([\d,]+)", result.stdout)
+    assert unmatched is not None, result.stdout
+    assert unmatched[1] == "0"
+    assert int(unmatched[2].replace(",", "")) > 14_000
+    read = re.search(r"customers read before the first order\W+([\d,]+) in (\d+) batches", result.stdout)
+    assert read is not None
+    assert int(read[1].replace(",", "")) >= 20_000
+    assert int(read[2]) > 1
 
 
 def test_the_terminal_is_free_of_the_noise_of_others(finished):
@@ -115,6 +127,7 @@ def test_the_page_is_written_where_the_demo_was_started(finished):
     page = (directory / "tidemark-demo.html").read_text(encoding="utf-8")
     assert page.count('class="chart"') == 4
     assert "partition 3, idle" in page
+    assert "The same orders, joined with a MySQL table" in page
     assert "A MySQL table, copied while it changes" in page
 
 

@@ -18,10 +18,10 @@ from datasources.mysql.connection import ConnectionSettings, connect
 from tests.support.mysql_binlog import purge_to_the_last_file
 from tests.support.mysql_copy import BatchLog, strict_copy
 from tests.support.mysql_server import OpenMySql, OwnMySql
-from tests.support.scripted_stream import TINY_QUERIES, first_line, running, settings
+from tests.support.scripted_stream import first_line, running
 from tests.support.tcp_switch import TcpSwitch, tcp_switch
 
-pytestmark = [pytest.mark.spark, pytest.mark.mysql, pytest.mark.slow]
+pytestmark = [pytest.mark.spark, pytest.mark.mysql, pytest.mark.slow, pytest.mark.usefixtures("tiny_queries")]
 
 ROWS = 60
 CHUNK = 5
@@ -87,12 +87,6 @@ class Pair:
     def table(self, server: OwnMySql) -> dict[int, tuple[Any, ...]]:
         """Return the rows of the table by key."""
         return {row[0]: row for row in server.execute("SELECT id, v, note FROM d.t")}
-
-
-@pytest.fixture(autouse=True)
-def _tiny(spark: Any) -> Iterator[None]:
-    with settings(spark, TINY_QUERIES):
-        yield
 
 
 @pytest.fixture

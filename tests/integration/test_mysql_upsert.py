@@ -9,9 +9,8 @@ import pytest
 
 from datasources.errors import QueryError
 from datasources.mysql.upsert import latest_changes
-from tests.support.scripted_stream import TINY_QUERIES, settings
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("tiny_queries")]
 
 SCHEMA = (
     "database_name STRING, table_name STRING, id INT, part STRING, `the.value` STRING, row_kind STRING, "
@@ -33,12 +32,6 @@ def _latest(spark: Any, rows: list[tuple[Any, ...]], keys: tuple[str, ...] = ("i
 
 def _row(table: str, key: tuple[int | None, str | None], value: str | None, kind: str, *seq: int) -> tuple[Any, ...]:
     return ("d", table, *key, value, kind, seq)
-
-
-@pytest.fixture(autouse=True)
-def _tiny(spark):
-    with settings(spark, TINY_QUERIES):
-        yield
 
 
 class History:

@@ -17,9 +17,9 @@ from datasources.spark.assigner import _stamp, assign_watermark
 from datasources.spark.attach import _LOCAL_STAMP, AttachedColumn, attach
 from datasources.spark.register import register_formats
 from datasources.spark.time_attributes import DELAY_KEY, PROCTIME, ROWTIME, TIME_KEY, time_attributes
-from tests.support.scripted_stream import TINY_QUERIES, Scripts, drain, instant, running, settings
+from tests.support.scripted_stream import Scripts, drain, instant, running, settings
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("registered", "tiny_queries")]
 
 COMPUTED = {
     "watermark.for": "d",
@@ -29,13 +29,6 @@ COMPUTED = {
 CLOCK = {"watermark.for": "pt", "watermark.as": None, "watermark.processing-time": "always"}
 D = AttachedColumn(name="d", expression="ts + INTERVAL '5' SECOND", time=ROWTIME, is_event_time=True)
 NEW_YORK = {"spark.sql.session.timeZone": "America/New_York"}
-
-
-@pytest.fixture(autouse=True)
-def _tiny(spark):
-    with settings(spark, TINY_QUERIES):
-        register(spark)
-        yield
 
 
 @pytest.fixture

@@ -17,9 +17,9 @@ from datasources.errors import CoordinatorError
 from datasources.source.channel import open_channel
 from datasources.source.coordinator import Coordinator, PeerLimits
 from tests.support.loopback import prove, raw_connection, wait_until
-from tests.support.scripted_stream import TINY_QUERIES, Running, Scripts, running, settings
+from tests.support.scripted_stream import Running, Scripts, running
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("tiny_queries")]
 
 BATCHES = 4
 ALIGNED = {
@@ -27,12 +27,6 @@ ALIGNED = {
     "scan.watermark.alignment.max-drift": "10 s",
     "scan.watermark.idle-timeout": "2 s",
 }
-
-
-@pytest.fixture(autouse=True)
-def _tiny(spark):
-    with settings(spark, TINY_QUERIES):
-        yield
 
 
 @pytest.fixture

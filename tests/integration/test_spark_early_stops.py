@@ -11,18 +11,12 @@ import pytest
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 
 from tests.support.counting_source import counted_stream, reads_of
-from tests.support.scripted_stream import TINY_QUERIES, Running, Scripts, running, settings
+from tests.support.scripted_stream import Running, Scripts, running
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("tiny_queries")]
 
 ROWS = 4
 ON_EVENT = {"pipeline.auto-watermark-interval": "0", "scan.watermark.heartbeat-interval": "60 s"}
-
-
-@pytest.fixture(autouse=True)
-def _tiny(spark):
-    with settings(spark, TINY_QUERIES):
-        yield
 
 
 def head(df: Any, found: list[Any]) -> None:

@@ -10,21 +10,14 @@ import pytest
 from datasources import register, with_source_watermark
 from datasources.errors import OptionError, QueryError, SchemaError
 from datasources.spark.session_checks import require_classic
-from tests.support.scripted_stream import FORMAT, TINY_QUERIES, Scripts, drain, first_line, running, settings
+from tests.support.scripted_stream import FORMAT, Scripts, drain, first_line, running, settings
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("registered", "tiny_queries")]
 
 PLAIN = {"watermark.for": None, "watermark.as": None, "scan.watermark.heartbeat-interval": None}
 POLICY = "spark.sql.streaming.multipleWatermarkPolicy"
 ALLOW_MULTIPLE = "spark.sql.streaming.statefulOperator.allowMultiple"
 NO_DATA = "spark.sql.streaming.noDataMicroBatches.enabled"
-
-
-@pytest.fixture(autouse=True)
-def _tiny(spark):
-    register(spark)
-    with settings(spark, TINY_QUERIES):
-        yield
 
 
 @pytest.fixture

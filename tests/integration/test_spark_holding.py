@@ -11,21 +11,15 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 
 from datasources import read_stream
 from tests.support.mysql_shop import Shop
-from tests.support.scripted_stream import TINY_QUERIES, Running, Scripts, instant, running, settings
+from tests.support.scripted_stream import Running, Scripts, instant, running
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(300), pytest.mark.usefixtures("tiny_queries")]
 
 WAITS = {"scan.hold.until": "rates"}
 NAMED = {"scan.hold.name": "rates"}
 PLAIN = {"watermark.for": None, "watermark.as": None, "scan.watermark.heartbeat-interval": None}
 NOW = {"availableNow": True}
 DEADLINE_S = 120
-
-
-@pytest.fixture(autouse=True)
-def _tiny(spark):
-    with settings(spark, TINY_QUERIES):
-        yield
 
 
 @dataclass

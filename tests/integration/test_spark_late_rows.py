@@ -7,19 +7,13 @@ from typing import Any
 import pytest
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 
-from tests.support.scripted_stream import TINY_QUERIES, Scripts, drain, running, settings
+from tests.support.scripted_stream import Scripts, drain, running
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("tiny_queries")]
 
 # Rowtimes with a watermark one second behind: 5, 30, 40 and 2 are late where they stand.
 SECONDS = (10, 12, 11.5, 31, 5, 33, 30, 60, 59.5, 40, 2, 75)
 LATE = [(2.0, 57.0), (5.0, 25.0), (30.0, 2.0), (40.0, 19.0)]
-
-
-@pytest.fixture(autouse=True)
-def _tiny(spark):
-    with settings(spark, TINY_QUERIES):
-        yield
 
 
 def scripts_at(path: Any) -> Scripts:

@@ -14,15 +14,9 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 from datasources import register
 from datasources.observe import start_observer
 from tests.support.loopback import wait_until
-from tests.support.scripted_stream import TINY_QUERIES, Running, Scripts, running, settings
+from tests.support.scripted_stream import Running, Scripts, running
 
-pytestmark = pytest.mark.spark
-
-
-@pytest.fixture(autouse=True)
-def _tiny(spark):
-    with settings(spark, TINY_QUERIES):
-        yield
+pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("tiny_queries")]
 
 
 @pytest.fixture

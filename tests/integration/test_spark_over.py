@@ -10,16 +10,11 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 
 from datasources import OverFrame, over, with_source_watermark
 from datasources.errors import QueryError
-from tests.support.oracle import CASES, SCHEMA, load_case
-from tests.support.scripted_stream import TINY_QUERIES, Scripts, process_all, running, settings
+from tests.support.oracle import CASES, load_case, oracle_stream
+from tests.support.scripted_stream import PROVIDER, Scripts, process_all, running, settings
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("operator_queries")]
 
-PROVIDER = "spark.sql.streaming.stateStore.providerClass"
-STATE = {
-    PROVIDER: "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
-    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
-}
 QUERIES = {
     "over_range": ("SUM(v)", OverFrame.range(10_000)),
     "over_rows": ("COUNT(v)", OverFrame.rows(2)),
@@ -27,36 +22,9 @@ QUERIES = {
 }
 
 
-@pytest.fixture(autouse=True)
-def _tiny(spark):
-    from datasources import register
-
-    register(spark)
-    with settings(spark, {**TINY_QUERIES, **STATE}):
-        yield
-
-
-def stream_of(spark: Any, path: Any, name: str, rows_per_batch: int) -> Any:
-    case = load_case(name)
-    scripts = Scripts(path / "scripts", schema=SCHEMA)
-    if not list(scripts.directory.iterdir()):
-        scripts.append("s-0", *(row.record for row in case.rows))
-    options = {
-        "watermark.as": case.watermark,
-        "scan.watermark.emit.strategy": "on-event",
-        "scan.max-rows-per-batch": rows_per_batch,
-        "scripted.bounded": "true",
-    }
-    return scripts.loaded(spark, options)
-
-
 def answer_of(df: Any, query: str, buckets: int = 2) -> Any:
     call, frame = QUERIES[query]
     return over(df, {"r": call}, keys=["k"], attribute="ts", frame=frame, buckets=buckets)
-
-
-def counted(query: Any, what: str) -> int:
-    return sum(row[what] for progress in query.progress for row in progress.observedMetrics.values())
 
 
 def samples() -> list[Any]:
@@ -68,17 +36,17 @@ def samples() -> list[Any]:
 
 @pytest.mark.parametrize(("name", "query", "rows_per_batch"), samples())
 def test_over_gives_flinks_answer_at_any_size_of_batches(spark, tmp_path, name, query, rows_per_batch):
-    attached = with_source_watermark(answer_of(stream_of(spark, tmp_path, name, rows_per_batch), query))
+    attached = with_source_watermark(answer_of(oracle_stream(spark, tmp_path, name, rows_per_batch), query))
     with running(attached.select("id", "r")) as run:
         process_all(run.query)
         run.settle()
         found = sorted((tuple(row) for row in spark.table(run.name).collect()), key=repr)
         assert found == load_case(name).answers[query].inserted
-        assert counted(run, "late_rows") == len(load_case(name).rows) - len(found)
+        assert run.counted("late_rows") == len(load_case(name).rows) - len(found)
 
 
 def test_available_now_gives_the_whole_answer_of_a_bounded_stream_and_ends(spark, tmp_path):
-    attached = with_source_watermark(answer_of(stream_of(spark, tmp_path, "stream_00", 16), "over_range"))
+    attached = with_source_watermark(answer_of(oracle_stream(spark, tmp_path, "stream_00", 16), "over_range"))
     found: list[tuple[Any, ...]] = []
     keep = {"for_each": lambda df, _: found.extend(tuple(row) for row in df.collect())}
     with running(attached.select("id", "r"), trigger={"availableNow": True}, **keep) as run:
@@ -95,7 +63,7 @@ def test_a_query_that_died_goes_on_as_if_it_had_not_and_refuses_other_buckets(sp
             if number == dies_in:
                 raise RuntimeError("died")
 
-        answer = answer_of(stream_of(spark, tmp_path, "stream_00", 16), "over_range", buckets)
+        answer = answer_of(oracle_stream(spark, tmp_path, "stream_00", 16), "over_range", buckets)
         attached = with_source_watermark(answer).select("id", "r")
         with running(attached, checkpoint=tmp_path / "checkpoint", for_each=keep) as query:
             process_all(query.query)
@@ -112,7 +80,7 @@ def test_a_query_that_died_goes_on_as_if_it_had_not_and_refuses_other_buckets(sp
 
 
 def test_an_aggregate_behind_it_takes_no_row_for_late_and_sees_the_watermark(spark, tmp_path):
-    answer = answer_of(stream_of(spark, tmp_path, "stream_03", 7), "over_rows")
+    answer = answer_of(oracle_stream(spark, tmp_path, "stream_03", 7), "over_rows")
     groups = with_source_watermark(answer).groupBy(F.window("ts", "20 seconds")).count()
     with running(groups) as run:
         process_all(run.query)
@@ -162,8 +130,8 @@ def test_wide_rows_odd_keys_and_every_aggregate_equal_the_batch(spark, tmp_path,
         with running(with_source_watermark(answer)) as query:
             query.settle()
             found = [row.asDict() for row in spark.table(query.name).collect()]
-            assert counted(query, "null_rowtime_rows") == 1
-            assert counted(query, "late_rows") == 0
+            assert query.counted("null_rowtime_rows") == 1
+            assert query.counted("late_rows") == 0
         loaded = spark.read.format("tidemark-scripted").options(**scripts.options(options)).load()
         batch = over(loaded, EVERY_AGGREGATE, **asked).drop("_watermark", "_heartbeat")
         assert batch.schema.simpleString() == answer.drop("_watermark", "_heartbeat").schema.simpleString()
@@ -206,7 +174,7 @@ def test_a_processing_time_gives_each_row_in_the_batch_in_which_it_came(spark, t
         scripts.append("s-0", (1, "a", "4"), (9, "b", "5"))
         query.settle()
         assert sorted(query.rows())[3:] == [("4", 2), ("5", 2)]
-        assert counted(query, "late_rows") == 0
+        assert query.counted("late_rows") == 0
 
 
 REFUSED = [

@@ -8,18 +8,12 @@ from typing import Any
 import pytest
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 
-from tests.support.scripted_stream import TINY_QUERIES, Running, Scripts, first_line, instant, running, settings
+from tests.support.scripted_stream import Running, Scripts, first_line, instant, running
 from watermark import SystemClock
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("tiny_queries")]
 
 IDLE = {"scan.watermark.idle-timeout": "1 s"}
-
-
-@pytest.fixture(autouse=True)
-def _tiny(spark):
-    with settings(spark, TINY_QUERIES):
-        yield
 
 
 def windows(df: Any) -> Any:

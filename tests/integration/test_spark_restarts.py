@@ -16,17 +16,11 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 
 from datasources import register
 from tests.support.killed_query import STUCK, loaded_with_stamps, read_batches, write_batches
-from tests.support.scripted_stream import TINY_QUERIES, Running, Scripts, first_line, running, settings
+from tests.support.scripted_stream import Running, Scripts, first_line, running
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("tiny_queries")]
 
 ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture(autouse=True)
-def _tiny(spark):
-    with settings(spark, TINY_QUERIES):
-        yield
 
 
 class Windows:

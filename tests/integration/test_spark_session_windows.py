@@ -13,48 +13,16 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 from datasources.errors import QueryError
 from datasources.spark.attach import with_source_watermark
 from datasources.spark.operators import session_windows
-from tests.support.oracle import SCHEMA, load_case, normal_rows
-from tests.support.scripted_stream import TINY_QUERIES, Scripts, process_all, running, settings
+from tests.support.oracle import SCHEMA, load_case, normal_rows, oracle_stream
+from tests.support.scripted_stream import PROVIDER, Scripts, process_all, running, settings
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("operator_queries")]
 
-PROVIDER = "spark.sql.streaming.stateStore.providerClass"
-STATE = {
-    PROVIDER: "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
-    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
-}
 GAP_MS = 7_000
-
-
-@pytest.fixture(autouse=True)
-def _tiny(spark):
-    from datasources import register
-
-    register(spark)
-    with settings(spark, {**TINY_QUERIES, **STATE}):
-        yield
-
-
-def stream_of(spark: Any, path: Any, name: str, rows_per_batch: int) -> Any:
-    case = load_case(name)
-    scripts = Scripts(path / "scripts", schema=SCHEMA)
-    if not list(scripts.directory.iterdir()):
-        scripts.append("s-0", *(row.record for row in case.rows))
-    options = {
-        "watermark.as": case.watermark,
-        "scan.watermark.emit.strategy": "on-event",
-        "scan.max-rows-per-batch": rows_per_batch,
-        "scripted.bounded": "true",
-    }
-    return scripts.loaded(spark, options)
 
 
 def sessions_of(df: Any, buckets: int = 2) -> Any:
     return session_windows(df, keys=["k"], attribute="ts", gap_ms=GAP_MS, buckets=buckets)
-
-
-def counted(query: Any, what: str) -> int:
-    return sum(row[what] for progress in query.progress for row in progress.observedMetrics.values())
 
 
 @pytest.mark.parametrize(
@@ -75,7 +43,7 @@ def counted(query: Any, what: str) -> int:
     ],
 )
 def test_an_aggregate_over_the_windows_gives_flinks_answer(spark, tmp_path, name, rows_per_batch):
-    windows = sessions_of(stream_of(spark, tmp_path, name, rows_per_batch))
+    windows = sessions_of(oracle_stream(spark, tmp_path, name, rows_per_batch))
     groups = with_source_watermark(windows, "window_end").groupBy("window_start", "window_end", "k").count()
     texts = groups.select(
         F.col("window_start").cast("timestamp_ntz"), F.col("window_end").cast("timestamp_ntz"), "k", "count"
@@ -87,7 +55,7 @@ def test_an_aggregate_over_the_windows_gives_flinks_answer(spark, tmp_path, name
         assert normal_rows(found) == load_case(name).answers["session_key"].inserted
         dropped = [operator.numRowsDroppedByWatermark for p in query.progress for operator in p.stateOperators]
         assert set(dropped) == {0}
-        assert counted(query, "late_rows") == len(load_case(name).rows) - sum(row[3] for row in found)
+        assert query.counted("late_rows") == len(load_case(name).rows) - sum(row[3] for row in found)
 
 
 def test_a_batch_gives_flinks_answer_where_nothing_is_late(spark, tmp_path):
@@ -112,7 +80,7 @@ def test_a_query_that_died_goes_on_as_if_it_had_not_and_refuses_other_buckets(sp
             if number == dies_in:
                 raise RuntimeError("died")
 
-        windows = sessions_of(stream_of(spark, tmp_path, "stream_00", 16), buckets)
+        windows = sessions_of(oracle_stream(spark, tmp_path, "stream_00", 16), buckets)
         attached = with_source_watermark(windows).selectExpr(
             "cast(window_start as timestamp_ntz) s", "cast(window_end as timestamp_ntz) e", "k"
         )
@@ -175,8 +143,8 @@ def test_wall_clocks_wide_rows_and_odd_keys_come_out_as_they_went_in_and_equal_t
         with running(with_source_watermark(stream, "window_end")) as query:
             query.settle()
             found = [row.asDict() for row in spark.table(query.name).collect()]
-            assert counted(query, "null_rowtime_rows") == 1
-            assert counted(query, "late_rows") == 0
+            assert query.counted("null_rowtime_rows") == 1
+            assert query.counted("late_rows") == 0
         loaded = spark.read.format("tidemark-scripted").options(**scripts.options(options)).load()
         batch = session_windows(loaded, keys=["k"], attribute="ts", gap_ms=31 * 60_000)
         from_batch = [row.asDict() for row in batch.drop("_watermark", "_heartbeat").collect()]

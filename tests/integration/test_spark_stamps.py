@@ -8,18 +8,12 @@ import pytest
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 
 from datasources import ScriptedDataSource, register
-from tests.support.scripted_stream import FORMAT, TINY_QUERIES, Scripts, drain, running, settings
+from tests.support.scripted_stream import FORMAT, Scripts, drain, running
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("tiny_queries")]
 
 END_OF_TIME_S = 253_402_300_799.999
 ON_EVENT = {"pipeline.auto-watermark-interval": "0"}
-
-
-@pytest.fixture(autouse=True)
-def _tiny(spark):
-    with settings(spark, TINY_QUERIES):
-        yield
 
 
 @pytest.fixture

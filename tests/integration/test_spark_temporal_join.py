@@ -10,32 +10,14 @@ from pyspark.errors import StreamingQueryException
 from datasources import temporal_join, with_source_watermark
 from datasources.errors import QueryError
 from tests.support.oracle_joins import JOIN_CASES, load_join_case
-from tests.support.scripted_stream import DEADLINE_S, TINY_QUERIES, Scripts, running, settings
+from tests.support.scripted_stream import DEADLINE_S, Scripts, running, settings
 
-pytestmark = pytest.mark.spark
-
-STATE = {
-    "spark.sql.streaming.stateStore.providerClass": "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
-    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
-}
-
-
-@pytest.fixture(autouse=True)
-def _tiny(spark):
-    from datasources import register
-
-    register(spark)
-    with settings(spark, {**TINY_QUERIES, **STATE}):
-        yield
+pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("operator_queries")]
 
 
 def oracle_join(spark: Any, path: Any, name: str, rows_per_batch: int, how: str, *, buckets: int = 2) -> Any:
     ev, rates = load_join_case(name).loaded(spark, path, rows_per_batch)
     return temporal_join(ev, rates, on=["k"], as_of="ts", how=how, prefix="r_", buckets=buckets)
-
-
-def counted(query: Any, what: str) -> int:
-    return sum(row[what] for progress in query.progress for row in progress.observedMetrics.values())
 
 
 def collected(query: Any) -> list[tuple[Any, ...]]:
@@ -61,7 +43,7 @@ def test_an_event_time_join_gives_flinks_answer_however_rows_fall_into_batches(
     with running(with_source_watermark(joined).select("id", "r_rate")) as query:
         query.settle()
         assert collected(query) == load_join_case(name).answers[f"temporal_{how}"]
-        assert counted(query, "late_probe_rows") == counted(query, "late_build_rows") == 0
+        assert query.counted("late_probe_rows") == query.counted("late_build_rows") == 0
 
 
 def test_a_batch_gives_flinks_answer(spark, tmp_path):
@@ -166,7 +148,7 @@ def test_changelogs_wide_rows_and_odd_keys_come_out_as_they_went_in_and_equal_th
         with running(with_source_watermark(joined)) as query:
             query.settle()
             found = [row.asDict() for row in spark.table(query.name).collect()]
-            assert (counted(query, "null_rowtime_rows"), counted(query, "null_key_build_rows")) == (1, 1)
+            assert (query.counted("null_rowtime_rows"), query.counted("null_key_build_rows")) == (1, 1)
         from_batch = [row.asDict() for row in changelog_join(spark, tmp_path, streaming=False, how="left").collect()]
     assert {row["big"]: row["rate"] for row in found} == WANTED
     assert sorted(map(repr, found)) == sorted(map(repr, from_batch))

@@ -13,19 +13,13 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 
 from datasources import keep_time_attribute
 from datasources.errors import QueryError
-from tests.support.scripted_stream import TINY_QUERIES, Scripts, drain, first_line, running, settings
+from tests.support.scripted_stream import Scripts, drain, first_line, running, settings
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("tiny_queries")]
 
 MARK = "spark.watermarkDelayMs"
 DOCS = Path(__file__).parents[2] / "docs" / "time-attributes.md"
 PLAIN = {"watermark.for": None, "watermark.as": None, "scan.watermark.heartbeat-interval": None}
-
-
-@pytest.fixture(autouse=True)
-def _tiny(spark):
-    with settings(spark, TINY_QUERIES):
-        yield
 
 
 @pytest.fixture

@@ -13,10 +13,9 @@ from typing import Any
 import pytest
 
 from datasources.sql import TableEnvironment
-from tests.support.scripted_stream import TINY_QUERIES, settings
 from tests.support.sql_tables import scripted_table, write_records
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
+pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.usefixtures("tiny_queries")]
 
 BOUNDED = {"scripted__bounded": "true", "scan__max-rows-per-batch": "25"}
 COLUMNS = "id INT, k STRING, v INT, ts {}, WATERMARK FOR ts AS ts - INTERVAL '1' SECOND"
@@ -28,12 +27,6 @@ AGGREGATES = (
     "min(id) AS i",
     "count(*) FILTER (WHERE v > 5) AS f",
 )
-
-
-@pytest.fixture(autouse=True)
-def _tiny(spark):
-    with settings(spark, TINY_QUERIES):
-        yield
 
 
 def write_data(rng: random.Random, directory: Path) -> None:

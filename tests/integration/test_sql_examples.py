@@ -8,17 +8,10 @@ import pytest
 
 from datasources.sql import TableEnvironment
 from datasources.sql.source_text import SqlText
-from tests.support.scripted_stream import TINY_QUERIES, settings
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
+pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.usefixtures("tiny_queries")]
 
 ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture(autouse=True)
-def _tiny(spark):
-    with settings(spark, TINY_QUERIES):
-        yield
 
 
 def results_of(spark, monkeypatch, name: str) -> dict[str, list[tuple[str, ...]]]:

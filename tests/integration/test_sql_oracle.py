@@ -11,20 +11,13 @@ import pytest
 from datasources.sql import TableEnvironment
 from tests.support.oracle import CASES, OracleCase, load_case, normal_rows
 from tests.support.oracle_windows import rows_of_offset_windows
-from tests.support.scripted_stream import TINY_QUERIES, settings
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
+pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.usefixtures("tiny_queries")]
 
 OFFSET = "tumble_offset"  # Flink loses rows of these: tests/unit/test_flink_offset_windows.py
 SHORT = "stream_03"  # 30 rows: the only one that is also read row by row
 ROW_BY_ROW = ("tumble", "window_top1", "current_watermark")
 QUERIES = list(load_case(SHORT).answers)
-
-
-@pytest.fixture(autouse=True)
-def _tiny(spark):
-    with settings(spark, TINY_QUERIES):
-        yield
 
 
 def table_of(case: OracleCase, directory: Path, rows_per_batch: int) -> str:

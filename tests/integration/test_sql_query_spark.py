@@ -10,18 +10,12 @@ import pytest
 
 from datasources.sql.query import rewrite_query
 from datasources.sql.source_text import SqlText
-from tests.support.scripted_stream import TINY_QUERIES, Scripts, drain, settings
+from tests.support.scripted_stream import Scripts, drain, settings
 from tests.support.sql_relations import SparkRelations, table
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("tiny_queries")]
 
 TUMBLE = "TABLE(TUMBLE(TABLE bid, DESCRIPTOR(ts), INTERVAL '10' SECOND))"
-
-
-@pytest.fixture(autouse=True)
-def _tiny(spark):
-    with settings(spark, TINY_QUERIES):
-        yield
 
 
 @pytest.fixture

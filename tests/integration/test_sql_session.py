@@ -10,22 +10,16 @@ import pytest
 from datasources.errors import OptionError, SqlError
 from datasources.sql import StatementResult, TableEnvironment
 from datasources.sql.planner.plan_json import WatermarkParams, load_abilities
-from tests.support.scripted_stream import TINY_QUERIES, running, seconds, settings
+from tests.support.scripted_stream import running, seconds, settings
 from tests.support.sql_tables import scripted_table, write_records
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("tiny_queries")]
 
 TS = "id INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '5' SECOND"
 COUNT = (
     "SELECT window_start, count(*) AS n FROM TABLE(TUMBLE(TABLE {}, DESCRIPTOR(ts), INTERVAL '10' SECOND)) "
     "GROUP BY window_start, window_end"
 )
-
-
-@pytest.fixture(autouse=True)
-def _tiny(spark):
-    with settings(spark, TINY_QUERIES):
-        yield
 
 
 @pytest.fixture

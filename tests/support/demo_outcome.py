@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
+from datasources.demo.join_outcome import Joined, JoinOutcome
 from datasources.demo.judge import judge
 from datasources.demo.mysql_copy import Copied
 from datasources.demo.mysql_outcome import TableOutcome, TableProgress
@@ -14,7 +15,7 @@ from datasources.demo.orders import DELAY_MS, ROLES, Story, tell_story
 from datasources.demo.outcome import Outcome, SideOutcome, Surroundings
 from datasources.demo.timeline import Timeline
 
-__all__ = ["STARTED_MS", "demo_outcome", "progress_text", "table_outcome"]
+__all__ = ["STARTED_MS", "demo_outcome", "join_outcome", "progress_text", "table_outcome"]
 
 STARTED_MS = 1_790_000_000_000
 _STEP_MS = 250
@@ -33,7 +34,16 @@ def demo_outcome(*, seed: int = 7, spark_loses: int = 3, tidemark_loses: int = 0
         tidemark=_side(story, "Tidemark", tidemark_loses, oldest),
         surroundings=Surroundings(tidemark="0.1.0", spark="4.3.0", broker="Kafka <embedded>", source="a plain source"),
         table=table_outcome(),
+        join=join_outcome(story),
     )
+
+
+def join_outcome(story: Story, *, unmatched: int = 0) -> JoinOutcome:
+    """Return the outcome of the join, in which so many orders met no customer."""
+    joined = Joined(
+        answer=dict(story.truth), unmatched=unmatched, read_before=20_012, batches_before=3, read_afterwards=345
+    )
+    return JoinOutcome(joined=joined, verdict=judge(story, joined.answer))
 
 
 def table_outcome(*, lost: int = 0, is_mariadb: bool = False) -> TableOutcome:

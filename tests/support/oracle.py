@@ -9,7 +9,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
-__all__ = ["CASES", "SCHEMA", "Answer", "Arrival", "OracleCase", "load_case", "normal", "normal_rows"]
+from tests.support.scripted_stream import Scripts
+
+__all__ = ["CASES", "SCHEMA", "Answer", "Arrival", "OracleCase", "load_case", "normal", "normal_rows", "oracle_stream"]
 
 CASES: Final = ("stream_00", "stream_03", "stream_05")
 SCHEMA: Final = "id INT, k INT, v INT, ts TIMESTAMP, flag INT"
@@ -70,6 +72,21 @@ def load_case(name: str) -> OracleCase:
         rows=tuple(Arrival(**dict(zip(names, row, strict=True))) for row in raw["rows"]),
         answers={query: _answer(answer) for query, answer in raw["queries"].items()},
     )
+
+
+def oracle_stream(spark: Any, path: Path, name: str, rows_per_batch: int) -> Any:
+    """Return the rows of a case as a loaded stream that ends, in batches of so many rows."""
+    case = load_case(name)
+    scripts = Scripts(path / "scripts", schema=SCHEMA)
+    if not list(scripts.directory.iterdir()):
+        scripts.append("s-0", *(row.record for row in case.rows))
+    options = {
+        "watermark.as": case.watermark,
+        "scan.watermark.emit.strategy": "on-event",
+        "scan.max-rows-per-batch": rows_per_batch,
+        "scripted.bounded": "true",
+    }
+    return scripts.loaded(spark, options)
 
 
 def _answer(raw: Mapping[str, Any]) -> Answer:

@@ -27,6 +27,7 @@ class JoinCase:
     ev: tuple[tuple[int, int, int, int], ...]
     rates: tuple[tuple[int, int, int, int], ...]
     answers: Mapping[str, list[tuple[Any, ...]]]
+    statements: Mapping[str, str]
 
     def write(self, directory: Path) -> tuple[Scripts, Scripts]:
         """Write both streams as scripts, once; return them."""
@@ -60,6 +61,7 @@ def load_join_case(name: str) -> JoinCase:
             query: sorted((tuple(values) for _, values in answer["rows"]), key=repr)
             for query, answer in raw["queries"].items()
         },
+        statements={query: answer["sql"] for query, answer in raw["queries"].items()},
     )
 
 

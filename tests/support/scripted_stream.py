@@ -19,6 +19,8 @@ from datasources import read_stream
 __all__ = [
     "DEADLINE_S",
     "FORMAT",
+    "PROVIDER",
+    "ROCKSDB",
     "TINY_QUERIES",
     "Running",
     "Scripts",
@@ -39,6 +41,11 @@ TINY_QUERIES = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.streaming.checkpoint.fileChecksum.enabled": "false",
+}
+PROVIDER = "spark.sql.streaming.stateStore.providerClass"
+ROCKSDB = {
+    PROVIDER: "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
+    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
 }
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _POLL_S = 0.03
@@ -176,6 +183,10 @@ class Running:
     def source(self, index: int = 0) -> dict[str, Any]:
         """What a source said about itself in the newest progress."""
         return dict(json.loads(self.progress[-1].sources[index].latestOffset))
+
+    def counted(self, what: str) -> int:
+        """What the operators of a query counted under this name in all batches."""
+        return sum(row[what] for progress in self.progress for row in progress.observedMetrics.values())
 
     def _note(self) -> None:
         for progress in self.query.recentProgress:

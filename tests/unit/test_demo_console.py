@@ -8,10 +8,11 @@ import io
 from rich.console import Console
 
 from datasources.demo.console import LiveDisplay, PlainDisplay, demo_display, show_outcome
+from datasources.demo.join_outcome import join_rows
 from datasources.demo.mysql_outcome import TableOutcome, table_rows
 from datasources.demo.outcome import Snapshot
 from datasources.demo.producer import Produced
-from tests.support.demo_outcome import demo_outcome, table_outcome
+from tests.support.demo_outcome import demo_outcome, join_outcome, table_outcome
 from watermark import ManualClock
 
 OUTCOME = demo_outcome()
@@ -115,3 +116,12 @@ def test_how_far_the_copy_is_can_be_seen_on_both_displays():
         plain = _console(is_terminal=False)
         plain.print(display._picture())
     assert words in " ".join(plain.file.getvalue().split())
+
+
+def test_an_order_without_its_customer_fails_the_demo_and_both_are_shown():
+    console = Console(file=io.StringIO(), width=100)
+    show_outcome(console, OUTCOME)
+    assert "orders without their customer" in console.file.getvalue()
+    failed = dataclasses.replace(OUTCOME, join=join_outcome(OUTCOME.story, unmatched=3))
+    assert "3 met no customer" in failed.failure
+    assert dict(join_rows(failed.join))["orders without their customer"].startswith("3 of ")

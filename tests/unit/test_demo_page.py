@@ -9,10 +9,12 @@ from html.parser import HTMLParser
 
 import pytest
 
+from datasources.demo.join_outcome import join_rows
+from datasources.demo.join_query import SNIPPET as JOIN_SNIPPET
 from datasources.demo.mysql_copy import SNIPPET as TABLE_SNIPPET
 from datasources.demo.mysql_copy import copy_options
 from datasources.demo.mysql_outcome import table_rows
-from datasources.demo.page import render_page
+from datasources.demo.page import Snippets, render_page
 from datasources.demo.queries import SNIPPET, tidemark_options
 from datasources.demo.tables import comparison, partition_rows
 from datasources.demo.timeline import Timeline
@@ -20,6 +22,8 @@ from datasources.demo.watermark_chart import watermark_chart
 from datasources.demo.window_chart import window_chart
 from datasources.embedded import MySqlAddress
 from tests.support.demo_outcome import demo_outcome, table_outcome
+
+SNIPPETS = Snippets(count=SNIPPET, join=JOIN_SNIPPET, table=TABLE_SNIPPET)
 
 
 class Outline(HTMLParser):
@@ -54,7 +58,7 @@ def outcome():
 
 @pytest.fixture(scope="module")
 def page(outcome):
-    return render_page(outcome, SNIPPET, TABLE_SNIPPET)
+    return render_page(outcome, SNIPPETS)
 
 
 @pytest.fixture(scope="module")
@@ -107,9 +111,17 @@ def test_the_page_has_the_figures_of_the_table_and_its_copy(outcome, outline):
     assert "20,100 of 20,100: equal" in words
 
 
+def test_the_page_has_the_figures_of_the_join_unless_it_was_not_run(outcome, outline):
+    words = " ".join(outline.words)
+    for name, text in join_rows(outcome.join):
+        assert name in words
+        assert text in words
+    assert "joined with a MySQL table" not in render_page(dataclasses.replace(outcome, join=None), SNIPPETS)
+
+
 def test_the_page_says_what_differs_with_mariadb_and_why_a_part_was_not_run(outcome):
     for table, words in ((table_outcome(is_mariadb=True), "MariaDB 11.4.5 ran"), ("no <MySQL>", "no &lt;MySQL&gt;")):
-        page = render_page(dataclasses.replace(outcome, table=table), SNIPPET, TABLE_SNIPPET)
+        page = render_page(dataclasses.replace(outcome, table=table), SNIPPETS)
         Outline(page)
         assert words in page
 
@@ -121,7 +133,7 @@ def test_words_from_outside_cannot_become_markup(page):
 
 
 def test_a_page_is_written_for_a_failed_demo_too():
-    assert "Tidemark&rsquo;s lost" in render_page(demo_outcome(tidemark_loses=2), SNIPPET, TABLE_SNIPPET)
+    assert "Tidemark&rsquo;s lost" in render_page(demo_outcome(tidemark_loses=2), SNIPPETS)
 
 
 def test_the_chart_survives_queries_that_never_had_a_watermark(outcome):

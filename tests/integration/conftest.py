@@ -1,0 +1,32 @@
+"""What tests on Spark set before they run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.support.scripted_stream import ROCKSDB, TINY_QUERIES, settings
+
+
+@pytest.fixture
+def tiny_queries(spark: Any) -> Iterator[None]:
+    """Settings for queries over a handful of rows."""
+    with settings(spark, TINY_QUERIES):
+        yield
+
+
+@pytest.fixture
+def registered(spark: Any) -> None:
+    """Tidemark is registered in the session."""
+    from datasources import register
+
+    register(spark)
+
+
+@pytest.fixture
+def operator_queries(spark: Any, tiny_queries: None, registered: None) -> Iterator[None]:
+    """What operators with a state of their own need."""
+    with settings(spark, ROCKSDB):
+        yield
