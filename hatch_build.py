@@ -12,17 +12,18 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 FLAGS = ("-O3", "-shared", "-fPIC")
+SOURCES = ("native.c", "kafka_fetch.c")
 COMPILERS = ("cc", "gcc", "clang")
 
 
 class NativeBuild(BuildHookInterface[Any]):
-    """Compiles one file, for any Python."""
+    """Compiles one library, for any Python."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:  # noqa: ARG002 - hatchling's signature
         """Compile the library for the wheel, or say why there is none."""
         directory = Path(self.root) / "datasources" / "native"
         library = directory / "_native.so"
-        if problem := _build(directory / "native.c", library):
+        if problem := _build([directory / name for name in SOURCES], library):
             library.unlink(missing_ok=True)
             self.app.display_warning(f"Tidemark works without its C library, and slower: {problem}")
             return
@@ -32,14 +33,14 @@ class NativeBuild(BuildHookInterface[Any]):
         build_data["artifacts"].append("datasources/native/_native.so")
 
 
-def _build(source: Path, library: Path) -> str | None:
-    """Compile a file; processes that load the library meanwhile find the old one or the new one. Return what failed."""
+def _build(sources: list[Path], library: Path) -> str | None:
+    """Compile files; processes that load the library meanwhile find the old one or the new one. Return what failed."""
     compiler = os.environ.get("CC") or next(filter(shutil.which, COMPILERS), None)
     if compiler is None:
         return "there is no C compiler"
     fresh = library.with_suffix(f".{os.getpid()}")
-    done = subprocess.run(  # noqa: S603 - our own file
-        [compiler, *FLAGS, "-o", str(fresh), str(source)], capture_output=True, text=True, check=False
+    done = subprocess.run(  # noqa: S603 - our own files
+        [compiler, *FLAGS, "-o", str(fresh), *map(str, sources)], capture_output=True, text=True, check=False
     )
     if done.returncode:
         return done.stderr.strip()

@@ -151,12 +151,12 @@ def check_librdkafka() -> Check:
 
 
 def check_native(*, is_loaded: bool) -> Check:
-    """Show whether the C library was built, without which reading MySQL takes more CPU."""
+    """Show whether the C library was built, without which reading takes more CPU."""
     name = "C library"
     if is_loaded:
         return Check(name=name, found="built")
     fix = (
-        "without it MySQL is read by Python alone, which takes more CPU: unset TIDEMARK_NATIVE; install a C compiler, "
+        "without it Kafka and MySQL are read by Python alone, which takes more CPU: unset TIDEMARK_NATIVE; install a C compiler, "
         "then pip install --force-reinstall --no-binary tidemark tidemark"
     )
     return Check(name=name, found="not built, or switched off", status=Status.WARNING, fix=fix)

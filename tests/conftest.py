@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, settings
 
 from datasources.embedded import EmbeddedMySql, MySqlVersion
 from datasources.errors import EnvironmentProblem
+from datasources.kafka import consumers
 from datasources.native import native
 from tests.support.guard import FIXTURE_MARKERS, StartGuard
 from tests.support.kafka_server import KafkaServer, OwnKafka
@@ -149,11 +150,14 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         terminalreporter.write_line(f"{reason} ({count} test{'s' if count > 1 else ''})", yellow=True)
 
 
-@pytest.fixture(params=["native", "python"])
-def both_ways(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Run a test with the C library and without; where it was not built, the first of these is one without it too."""
-    native.cache_clear()
-    if request.param == "python":
-        monkeypatch.setenv("TIDEMARK_NATIVE", "off")
-    yield
-    native.cache_clear()
+@pytest.fixture(params=["native", "python"], scope="module")
+def both_ways(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Run a module's tests with the C library and without; where it was not built, the first is one without it too."""
+    with pytest.MonkeyPatch.context() as patch:
+        native.cache_clear()
+        consumers._kept._close_all()  # what was opened in the other way
+        if request.param == "python":
+            patch.setenv("TIDEMARK_NATIVE", "off")
+        yield request.param
+        native.cache_clear()
+        consumers._kept._close_all()

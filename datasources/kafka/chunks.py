@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from datasources.formats.decoded import Decoded
 from datasources.formats.policy import OnError, apply_policy
+from datasources.kafka.client_records import Part, joined
 from datasources.kafka.fetcher import Fetched
 from datasources.kafka.record_layout import RecordLayout, plain_layout
 from datasources.kafka.records import RecordDecoder
@@ -51,16 +52,23 @@ class ChunkMaker:
         layout = how.layout or plain_layout(how.schema, is_json=how.is_json)
         self._decoder = RecordDecoder(how.schema, layout, time_zone=how.time_zone, only=how.only)
 
+    @property
+    def parts(self) -> Part:
+        """What of records must be fetched."""
+        return self._decoder.parts
+
     def chunks(self, parts: Sequence[Fetched]) -> Iterator[Chunk]:
         """Yield a chunk for each part, in order. They are decoded together: that is what makes small parts cheap.
 
         Raises:
             RecordError: a record is bad and `on_error` is FAIL.
         """
-        decoded = self._decoder.decode([message for part in parts for message in part.messages])
+        if not parts:
+            return
+        decoded = self._decoder.decode(joined([part.records for part in parts]))
         start = 0
         for part in parts:
-            count = len(part.messages)
+            count = len(part.records)
             yield _chunk(part, _slice(decoded, start, count), self._on_error)
             start += count
 
@@ -85,10 +93,9 @@ def _judged(decoded: Decoded, columns: pa.RecordBatch, start: int, count: int) -
 
 
 def _chunk(part: Fetched, decoded: Decoded, on_error: OnError) -> Chunk:
-    messages = part.messages
 
     def place(index: int) -> str:
-        return f"topic '{part.topic}', partition {part.partition}, offset {messages[index].offset()}"
+        return f"topic '{part.topic}', partition {part.partition}, offset {part.records.offset(index)}"
 
     result = apply_policy(decoded, on_error, place)
     records = result.records
@@ -106,7 +113,7 @@ def _chunk(part: Fetched, decoded: Decoded, on_error: OnError) -> Chunk:
         columns=result.columns,
         counts=ReadCounts(bad=result.bad_rows, null_value=result.null_value_rows, lost=part.lost),
         place=lambda row: place(record(row)),
-        position=lambda row: int(messages[record(row)].offset()),
+        position=lambda row: part.records.offset(record(row)),
         counts_before=counts_before,
         first_row=None if result.records is None else result.first_row,
     )

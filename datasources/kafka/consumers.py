@@ -9,15 +9,17 @@ Both are optimisations only: who finds no consumer at its position opens one or 
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from confluent_kafka import Consumer, KafkaException, Message, TopicPartition
+from confluent_kafka import Consumer, KafkaException, TopicPartition
 
 from datasources.kafka.client_config import QUIET, ClientConfig
+from datasources.kafka.client_records import Feed, Part, Received, Records
 from datasources.kafka.errors import explain
 from datasources.kafka.kept import Kept
+from datasources.kafka.message_client import MessageFeed
+from datasources.kafka.native_client import open_native
 from datasources.kafka.topic_partition import TopicPartitionName
 
 __all__ = [
@@ -65,16 +67,16 @@ class PartitionConsumer:
     """One assigned consumer.
 
     Attributes:
-        consumer: confluent-kafka's.
+        feed: where its records come from.
         position: the next offset that it will give, `pending` included.
         pending: records taken but not used, in order.
         reached: the log was read up to here, as far as the client said so; it says so once.
     """
 
     key: _Key
-    consumer: Consumer
+    feed: Feed
     position: int
-    pending: list[Message] = field(default_factory=list)
+    pending: list[Records] = field(default_factory=list)
     reached: int = -1
 
     def move(self, position: int) -> None:
@@ -83,23 +85,49 @@ class PartitionConsumer:
         self.pending = []
         self.position = position
         self.reached = -1
-        self.consumer.assign([TopicPartition(topic, partition, position)])
+        self.feed.assign(topic, partition, position)
 
-    def go_to(self, position: int) -> None:
-        """Continue at another offset; what was fetched is used where it can be."""
-        if position == self.position:
+    def go_to(self, position: int, parts: Part) -> None:
+        """Continue at another offset; what was fetched is used where it can be, and has the parts that are needed."""
+        if any(parts not in records.parts for records in self.pending):
+            self.move(position)
+        elif position == self.position:
             return
-        if self.pending and self.position < position <= self.pending[-1].offset() + 1:
-            self.pending = self.pending[bisect_left(self.pending, position, key=Message.offset) :]
+        elif self.pending and self.position < position <= self.pending[-1].offset(-1) + 1:
+            rest = [records.part(records.count_before(position), len(records)) for records in self.pending]
+            self.pending = [records for records in rest if len(records)]
             self.position = position
         else:
             self.move(position)
 
-    def take_back(self, records: list[Message]) -> None:
+    def has_given(self, end: int) -> bool:
+        """Whether it is known that nothing before `end` is still to come."""
+        return self.reached >= end and not self.pending
+
+    def receive(self, most: int, end: int, parts: Part) -> Received:
+        """Take what is pending, else what came, else wait a moment.
+
+        Raises:
+            KafkaException: the client failed.
+        """
+        if not self.pending:
+            return self.feed.receive(most, end, parts)
+        records = self.pending.pop(0)
+        inside = records.count_before(end)
+        if inside == len(records):
+            return Received(records)
+        self.pending.insert(0, records.part(inside, len(records)))
+        return Received(records.part(0, inside), is_ended=True)
+
+    def take_back(self, records: Records) -> None:
         """Give the last records again, before what is pending: their user does not know which ones it used."""
-        if records:
-            self.pending = records + self.pending
-            self.position = records[0].offset()
+        if len(records):
+            self.pending.insert(0, records)
+            self.position = records.offset(0)
+
+    def close(self) -> None:
+        """End it."""
+        self.feed.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +136,10 @@ class WideConsumer:
 
     key: tuple[_Config, int]
     consumer: Consumer
+
+    def close(self) -> None:
+        """End it."""
+        self.consumer.close()
 
     def assign(self, positions: Mapping[TopicPartitionName, int]) -> None:
         """Read these partitions, from these offsets on."""
@@ -123,15 +155,24 @@ class WideConsumer:
 
 
 def _close_consumer(kept: PartitionConsumer | WideConsumer) -> None:
-    kept.consumer.close()
+    kept.close()
 
 
 _kept: Kept[_Key, PartitionConsumer] = Kept(_MOST_KEPT, _close_consumer)
 _kept_wide: Kept[tuple[_Config, int], WideConsumer] = Kept(_MOST_KEPT, _close_consumer)
 
 
-def take_consumer(config: ClientConfig, topic: str, partition: int, position: int) -> PartitionConsumer:
+def take_consumer(
+    config: ClientConfig, topic: str, partition: int, position: int, parts: Part = Part.ALL
+) -> PartitionConsumer:
     """Return a consumer of a partition that continues at `position`. The caller owns it.
+
+    Args:
+        config: client settings.
+        topic: which topic.
+        partition: which partition of it.
+        position: the first offset that it gives.
+        parts: what of records will be asked for.
 
     Raises:
         SourceUnavailable, OptionError: it cannot be opened with these settings.
@@ -140,8 +181,8 @@ def take_consumer(config: ClientConfig, topic: str, partition: int, position: in
     used = _kept.take(key) or _moved(key)
     if used is None:
         doing = f"opening a consumer for topic '{topic}', partition {partition}"
-        used = PartitionConsumer(key, _open({**_DEFAULTS, **config, **_OWN_SETTINGS}, doing), -1)
-    used.go_to(position)
+        used = PartitionConsumer(key, _open_feed({**_DEFAULTS, **config, **_OWN_SETTINGS}, doing), -1)
+    used.go_to(position, parts)
     return used
 
 
@@ -180,7 +221,12 @@ def _moved(key: _Key) -> PartitionConsumer | None:
     """Take the consumer that was not used for longest, if the pool is full: its connections are worth keeping."""
     oldest = next((other for other in _kept if other[0] == key[0]), None) if _kept.is_full else None
     found = None if oldest is None else _kept.take(oldest)
-    return None if found is None else PartitionConsumer(key, found.consumer, -1)
+    return None if found is None else PartitionConsumer(key, found.feed, -1)
+
+
+def _open_feed(settings: Mapping[str, str], doing: str) -> Feed:
+    """Open the faster of the two ways that works; settings that librdkafka refuses are explained by the other one."""
+    return open_native(settings, lambda: _open(settings, doing)) or MessageFeed(_open(settings, doing))
 
 
 def _open(settings: Mapping[str, str], doing: str) -> Consumer:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from confluent_kafka import Message
 
 from datasources.kafka.fetcher import Fetched
+from datasources.kafka.message_client import MessageRecords
 from datasources.kafka.partition_log import FetchSettings, PartitionLog
 from datasources.kafka.topic_partition import TopicPartitionName, parse_split
 from datasources.source.split import SplitId
@@ -58,6 +59,7 @@ class OpenRanges:
         self._open = {name: OpenRange(PartitionLog(settings, *name), *bounds) for name, bounds in names.items()}
         self._finished: list[TopicPartitionName] = []
         self._parts: list[Fetched] = []
+        self._newest: list[Message] = []  # of the last part
         self._part_records = 0
         self._part_bytes = 0
         self.positions_left = sum(found.end - found.position for found in self._open.values())
@@ -132,9 +134,11 @@ class OpenRanges:
         topic, partition = found.name
         last = self._parts[-1] if self._parts else None
         if last is not None and not found.lost and (last.topic, last.partition) == found.name:
-            last.messages.extend(records)
+            self._newest.extend(records)
         else:
-            self._parts.append(Fetched(topic=topic, partition=partition, messages=records, lost=found.lost))
+            self._newest = list(records)
+            kept = MessageRecords(self._newest)
+            self._parts.append(Fetched(topic=topic, partition=partition, records=kept, lost=found.lost))
         found.lost = 0
         self.records += len(records)
         self._part_records += len(records)

@@ -10,7 +10,7 @@ import enum
 import logging
 from dataclasses import dataclass
 
-from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
 from datasources.errors import DataLossError, SourceUnavailable
 from datasources.kafka.client_config import ClientConfig
@@ -77,15 +77,15 @@ class PartitionLog:
     topic: str
     partition: int
 
-    def event(self, message: Message) -> Event:
-        """Return what a message that is no record means.
+    def event(self, error: KafkaError) -> Event:
+        """Return what the client means by something that is no record.
 
         Raises:
             SourceUnavailable, OptionError: the client cannot go on.
         """
-        found = _EVENTS.get(message.error().code())
-        if found is None or message.error().fatal():
-            raise self.explained(message.error())
+        found = _EVENTS.get(error.code())
+        if found is None or error.fatal():
+            raise self.explained(error)
         return found
 
     def next_position(self, consumer: Consumer, position: int, end: int) -> int:

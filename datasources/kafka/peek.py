@@ -169,7 +169,7 @@ class RangePeeker:
         if not self._ranges:
             return
         found = self._ranges.find(_name(message))
-        event = (found or self._ranges.first()).log.event(message)
+        event = (found or self._ranges.first()).log.event(message.error())
         if found is None:
             return  # about a broker, or about a range that has ended
         if event is Event.END and message.offset() >= found.end:

@@ -92,7 +92,7 @@ class KafkaReader:
     def read(self, split: SplitId, start_inclusive: int, end_exclusive: int) -> Iterator[Chunk]:
         """Yield the rows of a range of offsets."""
         topic, partition = parse_split(split)
-        fetcher = PartitionFetcher(self._settings, topic, partition, SystemClock())
+        fetcher = PartitionFetcher(self._settings, topic, partition, SystemClock(), self._maker.parts)
         with closing(fetcher.fetch(start_inclusive, end_exclusive)) as ranges:
             for fetched in ranges:
                 yield from self._maker.chunks([fetched])

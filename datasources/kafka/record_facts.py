@@ -5,61 +5,58 @@ Source: Flink's Kafka table source; `row_kind` is Tidemark's own, because Spark'
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 
 import pyarrow as pa
-from confluent_kafka import Message
 
 from datasources.formats.ddl_types import list_of, map_of, timestamp_ltz
 from datasources.formats.debezium_source import DEBEZIUM_METADATA
+from datasources.kafka.client_records import Part, RecordColumn, Records
+from datasources.kafka.header_columns import header_lists, header_maps
 
-__all__ = ["FACTS", "METADATA_TYPES", "ROW_KIND", "VALUE_PREFIX", "facts_of"]
+__all__ = ["FACTS", "METADATA_TYPES", "ROW_KIND", "VALUE_PREFIX"]
 
 ROW_KIND = "row_kind"
 VALUE_PREFIX = "value."
 """What the keys of a value format's metadata begin with."""
 
-_HEADER = pa.struct([pa.field("key", pa.string()), pa.field("value", pa.binary())])
-_TIMESTAMP_TYPES = ("NoTimestampType", "CreateTime", "LogAppendTime")
+_HEADER_LIST = list_of(pa.struct([pa.field("key", pa.string()), pa.field("value", pa.binary())]))
+_HEADER_MAP = map_of(pa.string(), pa.binary())
+_TIMESTAMP_TYPES = pa.array(["NoTimestampType", "CreateTime", "LogAppendTime"])
+_US_PER_MS = 1_000
 
-FACTS: Mapping[str, tuple[pa.DataType, Callable[[list[Message]], list[object]]]] = MappingProxyType(
+
+def _timestamps(records: Records) -> pa.Array:
+    mask = records.timestamp_kinds() == 0
+    return pa.array(records.timestamps_ms() * _US_PER_MS, mask=mask if mask.any() else None).cast(timestamp_ltz)
+
+
+def _timestamp_types(records: Records) -> pa.Array:
+    return _TIMESTAMP_TYPES.take(pa.array(records.timestamp_kinds()))
+
+
+FACTS: Mapping[str, RecordColumn] = MappingProxyType(
     {
-        "topic": (pa.string(), lambda ms: [m.topic() for m in ms]),
-        "partition": (pa.int32(), lambda ms: [m.partition() for m in ms]),
-        "headers": (map_of(pa.string(), pa.binary()), lambda ms: [dict(m.headers() or ()) for m in ms]),
-        "header-list": (list_of(_HEADER), lambda ms: [_headers(m) for m in ms]),
-        "leader-epoch": (pa.int32(), lambda ms: [m.leader_epoch() for m in ms]),
-        "offset": (pa.int64(), lambda ms: [m.offset() for m in ms]),
-        "timestamp": (timestamp_ltz, lambda ms: [_timestamp_us(m) for m in ms]),
-        "timestamp-type": (pa.string(), lambda ms: [_TIMESTAMP_TYPES[m.timestamp()[0]] for m in ms]),
+        "topic": RecordColumn(pa.string(), Part.NOTHING, lambda records: records.topics()),
+        "partition": RecordColumn(pa.int32(), Part.NOTHING, lambda records: records.partitions()),
+        "headers": RecordColumn(_HEADER_MAP, Part.HEADERS, lambda records: header_maps(records, _HEADER_MAP)),
+        "header-list": RecordColumn(
+            _HEADER_LIST, Part.HEADERS, lambda records: header_lists(records, _HEADER_LIST, nulls=False)
+        ),
+        "leader-epoch": RecordColumn(pa.int32(), Part.LEADER_EPOCH, lambda records: records.leader_epochs()),
+        "offset": RecordColumn(pa.int64(), Part.NOTHING, lambda records: records.offsets()),
+        "timestamp": RecordColumn(timestamp_ltz, Part.TIMESTAMP, _timestamps),
+        "timestamp-type": RecordColumn(pa.string(), Part.TIMESTAMP, _timestamp_types),
     }
 )
 """Keys with their types and values, one for each record."""
 
 METADATA_TYPES: Mapping[str, pa.DataType] = MappingProxyType(
     {
-        **{key: kind for key, (kind, _) in FACTS.items()},
+        **{key: column.type for key, column in FACTS.items()},
         ROW_KIND: pa.string(),
         **{VALUE_PREFIX + key: kind for key, kind in DEBEZIUM_METADATA.items()},
     }
 )
 """Every key that a metadata column may name, and its type."""
-
-
-def facts_of(key: str, messages: list[Message]) -> pa.Array:
-    """Return a fact of each record."""
-    kind, values = FACTS[key]
-    found = values(messages)
-    if pa.types.is_map(kind):
-        found = [list(entries.items()) for entries in found if isinstance(entries, dict)]
-    return pa.array(found, type=kind)
-
-
-def _headers(message: Message) -> list[dict[str, object]]:
-    return [{"key": key, "value": value} for key, value in message.headers() or ()]
-
-
-def _timestamp_us(message: Message) -> int | None:
-    kind, timestamp_ms = message.timestamp()
-    return timestamp_ms * 1_000 if kind else None

@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
-from confluent_kafka import Message
 from numpy.typing import NDArray
 
 from datasources.formats.decoded import ROW_KINDS, Decoded, RecordStatus, RowKind
+from datasources.kafka.client_records import Part, Records
 from datasources.kafka.key_parts import KeyParts, judged_keys, only_ok
 from datasources.kafka.raw import RAW_COLUMNS
 from datasources.kafka.record_decoders import Decode, key_decoder, value_decoder
-from datasources.kafka.record_facts import ROW_KIND, VALUE_PREFIX, facts_of
+from datasources.kafka.record_facts import FACTS, ROW_KIND, VALUE_PREFIX
 from datasources.kafka.record_layout import RecordLayout
 from datasources.kafka.record_options import ValueFormat
 
@@ -41,39 +41,51 @@ class RecordDecoder:
         self._value: Decode | None = value_decoder(schema, layout, time_zone, wanted) if layout.value_columns else None
         self._key: Decode | None = key_decoder(schema, layout, time_zone) if layout.key_format else None
 
-    def decode(self, messages: list[Message]) -> Decoded:
+    @property
+    def parts(self) -> Part:
+        """What of records it needs."""
+        parts = Part.NOTHING if self._key is None else Part.KEY
+        if self._value is not None:
+            parts |= Part.VALUE
+        for name in filter(self._is_wanted, self._schema.names):
+            if name in self._layout.raw_columns:
+                parts |= RAW_COLUMNS[name].needs
+            elif (fact := FACTS.get(self._metadata.get(name, ""))) is not None:
+                parts |= fact.needs
+        return parts
+
+    def decode(self, records: Records) -> Decoded:
         """Return the rows of consecutive records."""
-        values = self._values(messages)
+        values = self._values(records)
         keys = None
         if self._key is not None:
-            found = self._key(pa.array(list(map(Message.key, messages)), type=pa.binary()))
+            found = self._key(records.keys())
             keys = judged_keys(found, self._layout, self._schema)
-            values = only_ok(values, keys.problems, len(messages))
-        count = len(messages) if values.records is None else len(values.records)
-        columns = [self._column(field, messages, values, keys, count) for field in self._schema]
+            values = only_ok(values, keys.problems, len(records))
+        count = len(records) if values.records is None else len(values.records)
+        columns = [self._column(field, records, values, keys, count) for field in self._schema]
         return replace(values, columns=pa.RecordBatch.from_arrays(columns, schema=self._schema))
 
-    def _values(self, messages: list[Message]) -> Decoded:
+    def _values(self, records: Records) -> Decoded:
         if self._value is None:
             return Decoded(columns=pa.RecordBatch.from_arrays([], names=[]))
-        values = self._value(pa.array(list(map(Message.value, messages)), type=pa.binary()))
+        values = self._value(records.values())
         if self._layout.is_upsert:
-            return _upserts(values, len(messages))
+            return _upserts(values, len(records))
         if self._layout.value_format is ValueFormat.RAW:
             return _with_nulls(values, self._schema.field(self._layout.value_columns[0]))
         return values
 
     def _column(
-        self, field: pa.Field, messages: list[Message], values: Decoded, keys: KeyParts | None, count: int
+        self, field: pa.Field, records: Records, values: Decoded, keys: KeyParts | None, count: int
     ) -> pa.Array:
         name = field.name
         if not self._is_wanted(name):
             return pa.nulls(count, field.type)
         if name in self._metadata:
-            return self._metadata_column(self._metadata[name], messages, values, count)
+            return self._metadata_column(self._metadata[name], records, values, count)
         if name in self._layout.raw_columns:
-            kind, read = RAW_COLUMNS[name]
-            return pa.array(read(messages), type=kind)
+            return RAW_COLUMNS[name].read(records)
         if name not in self._layout.value_columns:
             assert keys is not None
             return keys.column(name, values)
@@ -82,12 +94,12 @@ class RecordDecoder:
             return _where(np.asarray(values.kinds == RowKind.DELETE), keys.column(name, values), column)
         return column
 
-    def _metadata_column(self, key: str, messages: list[Message], values: Decoded, count: int) -> pa.Array:
+    def _metadata_column(self, key: str, records: Records, values: Decoded, count: int) -> pa.Array:
         if key == ROW_KIND:
             return _row_kinds(values, count)
         if key.startswith(VALUE_PREFIX):
             return values.columns.column(key.removeprefix(VALUE_PREFIX))
-        facts = facts_of(key, messages)
+        facts = FACTS[key].read(records)
         return facts if values.records is None else facts.take(pa.array(values.records))
 
     def _is_wanted(self, name: str) -> bool:

@@ -108,10 +108,10 @@ def _raw_columns(schema: pa.Schema, layout: RecordLayout) -> RecordLayout:
                 f"{_quoted(layout.value_columns)}. Declare one, use 'format' = 'json', or declare raw columns only: "
                 f"{_quoted(list(RAW_COLUMNS))}."
             )
-        if known[0] != field.type:
+        if known.type != field.type:
             raise SchemaError(
-                f"the raw column '{field.name}' is {type_text(known[0])}, not {type_text(field.type)}: declare it so, "
-                f"and cast it in the query."
+                f"the raw column '{field.name}' is {type_text(known.type)}, not {type_text(field.type)}: declare it "
+                f"so, and cast it in the query."
             )
     return RecordLayout(raw_columns=tuple(schema.names))
 

@@ -1,7 +1,8 @@
-"""The C library beside this file, if it was built: `native.c` says what each function does.
+"""The C library beside this file, if it was built: `native.c` and `kafka_fetch.c` say what each function does.
 
 It is plain C that knows no Python, so one build serves every version of Python. Where there was no compiler when the
 package was built, or TIDEMARK_NATIVE is `off`, there is none, and whoever would use it goes the way that numpy has.
+TIDEMARK_NATIVE may also be the path of another build, as one that checks its memory accesses.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from datasources.native.kafka_fetch import KafkaFetch
+
 __all__ = ["NativeLibrary", "native"]
 
 _logger: Final = logging.getLogger(__name__)
@@ -31,8 +34,15 @@ Int64s = npt.NDArray[np.int64]
 class NativeLibrary:
     """The functions of `native.c` on numpy arrays, which must be contiguous.
 
+    Attributes:
+        kafka: Those of `kafka_fetch.c`.
+
     Args:
         path: The library.
+
+    Raises:
+        OSError: There is none.
+        AttributeError: It was built from other sources and lacks a function.
     """
 
     def __init__(self, path: Path) -> None:
@@ -41,6 +51,7 @@ class NativeLibrary:
         self._values = _function(library, "tidemark_values", "pppiippppp")
         self._crc32 = _function(library, "tidemark_crc32", "pppi")
         library.tidemark_prepare()
+        self.kafka = KafkaFetch(library)
 
     def packets(self, data: Bytes, begin: int, end: int) -> Int64s:
         """Return where the whole packets between two places begin, and where the next one does.
@@ -91,11 +102,12 @@ class NativeLibrary:
 @cache
 def native() -> NativeLibrary | None:
     """Return the library; None if it was not built here, or is switched off."""
-    if os.environ.get(_VARIABLE) == "off":
+    named = os.environ.get(_VARIABLE)
+    if named == "off":
         return None
     try:
-        return NativeLibrary(_PATH)
-    except OSError as error:
+        return NativeLibrary(Path(named) if named else _PATH)
+    except (OSError, AttributeError) as error:
         _logger.info("native_library found=false reason=%r", str(error))
         return None
 

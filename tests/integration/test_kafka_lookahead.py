@@ -36,7 +36,7 @@ from datasources.source.reader import ReadCounts
 from tests.support.kafka_scan import KafkaQuery, scan_of
 from tests.support.kafka_server import KafkaServer, OwnKafka
 
-pytestmark = pytest.mark.kafka
+pytestmark = [pytest.mark.kafka, pytest.mark.usefixtures("both_ways")]
 
 BASE = 1_760_000_000_000
 SCHEMA = "id BIGINT, ts TIMESTAMP"

@@ -12,7 +12,7 @@ from datasources.kafka.consumers import _kept
 from datasources.kafka.source import KafkaSource
 from tests.support.kafka_scan import KafkaQuery, scan_of
 
-pytestmark = pytest.mark.kafka
+pytestmark = [pytest.mark.kafka, pytest.mark.usefixtures("both_ways")]
 
 BASE = 1_760_000_000_000
 SCHEMA = "id BIGINT, ts TIMESTAMP"

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from datasources.errors import RecordError
 from datasources.kafka.chunks import ChunkMaker
 from datasources.kafka.fetcher import Fetched
+from datasources.kafka.message_client import MessageRecords
 from datasources.source.abilities import NullRowtime
 from datasources.source.reader import ReadCounts
 from datasources.source.split import SplitId
@@ -81,7 +82,7 @@ def largest(message) -> int | None:
 
 def chunks_of(messages, cuts):
     parts = [messages[i:j] for i, j in zip([0, *cuts], [*cuts, len(messages)], strict=True) if i < j]
-    return list(MAKER.chunks([Fetched(topic="orders", partition=3, messages=part) for part in parts]))
+    return list(MAKER.chunks([Fetched(topic="orders", partition=3, records=MessageRecords(part)) for part in parts]))
 
 
 class Factory:
@@ -182,6 +183,8 @@ def kept(message) -> list[tuple[int, str]]:
 def test_a_failing_event_names_its_offset():
     source = source_of(format="debezium-json", schema="rowtime BIGINT")
     maker = ChunkMaker(source.reader_factory().chunk_format(None))
-    part = Fetched(topic="orders", partition=3, messages=[record(5, None, {"op": "u", "after": {"rowtime": 1}})])
+    part = Fetched(
+        topic="orders", partition=3, records=MessageRecords([record(5, None, {"op": "u", "after": {"rowtime": 1}})])
+    )
     with pytest.raises(RecordError, match=r"partition 3, offset 5 cannot be decoded: the \"before\" of an update is"):
         list(maker.chunks([part]))

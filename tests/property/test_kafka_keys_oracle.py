@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from datasources.kafka.chunks import ChunkMaker
 from datasources.kafka.fetcher import Fetched
+from datasources.kafka.message_client import MessageRecords
 from datasources.source.reader import ReadCounts
 from tests.support.kafka_records import record, source_of
 
@@ -74,7 +75,7 @@ def expected(key, value, include: str, *, is_upsert: bool, is_required: bool) ->
 @given(records=st.lists(st.tuples(keys, values), min_size=1, max_size=25))
 def test_a_batch_gives_the_rows_of_plain_python(include, is_upsert, is_required, on_error, records):
     messages = [record(offset * 2, key, value) for offset, (key, value) in enumerate(records)]
-    part = Fetched(topic="orders", partition=3, messages=messages)
+    part = Fetched(topic="orders", partition=3, records=MessageRecords(messages))
     (chunk,) = maker(include, is_upsert, is_required, on_error).chunks([part])
     rows = [expected(*pair, include, is_upsert=is_upsert, is_required=is_required) for pair in records]
     shown = {offset * 2: row for offset, row in enumerate(rows) if isinstance(row, tuple)}

@@ -8,6 +8,7 @@ from confluent_kafka import Message
 
 from datasources.kafka.chunks import ChunkMaker
 from datasources.kafka.fetcher import Fetched
+from datasources.kafka.message_client import MessageRecords
 from datasources.kafka.source import KafkaSource
 from datasources.options import reject_unknown
 from datasources.source.connector import SessionFacts
@@ -37,7 +38,7 @@ def record(offset: int, key: object = None, value: object = None, **more: object
 def chunk_of(source: KafkaSource, *messages: Message, only: frozenset[str] | None = None, lost: int = 0) -> Chunk:
     """The chunk that a reader of the source makes of consecutive records."""
     how = source.reader_factory().chunk_format(only)
-    part = Fetched(topic="orders", partition=3, messages=list(messages), lost=lost)
+    part = Fetched(topic="orders", partition=3, records=MessageRecords(list(messages)), lost=lost)
     return next(iter(ChunkMaker(how).chunks([part])))
 
 

@@ -19,6 +19,9 @@ from confluent_kafka import KafkaError, KafkaException, Message
 from datasources.kafka import consumers
 from datasources.kafka.client_config import ClientConfig
 from datasources.kafka.fetcher import FetchSettings
+from datasources.kafka.native_client import NativeFeed
+from datasources.native import native
+from tests.support.memory_queue import MemoryQueue
 from watermark import ManualClock
 
 
@@ -63,9 +66,18 @@ class MemoryBroker:
         self.consumers.append(MemoryConsumer(self, dict(settings)))
         return self.consumers[-1]
 
+    def open_native(self, settings: Mapping[str, str], _open_asking: object) -> NativeFeed | None:
+        """Open the way through C, where there is a library and it is not switched off."""
+        library = native()
+        if library is None:
+            return None
+        consumer = self.open(settings)
+        return NativeFeed(MemoryQueue(consumer), library.kafka, lambda: consumer)
+
     def use(self, monkeypatch) -> None:
         """Let readers open its consumers, and none that other tests left."""
         monkeypatch.setattr(consumers, "Consumer", self.open)
+        monkeypatch.setattr(consumers, "open_native", self.open_native)
         for pool in (consumers._kept, consumers._kept_wide):
             pool._things.clear()
 

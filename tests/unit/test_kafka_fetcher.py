@@ -15,6 +15,8 @@ from datasources.kafka import consumers, fetcher
 from datasources.kafka.fetcher import PartitionFetcher
 from tests.support.memory_broker import MemoryBroker
 
+pytestmark = pytest.mark.usefixtures("both_ways")
+
 TOPIC = "orders"
 
 
@@ -32,10 +34,10 @@ def fetch(broker, start, end, *, stop_at=None, **how):
     with closing(reader.fetch(start, end)) as lists:
         for fetched in lists:
             lost += fetched.lost
-            for message in fetched.messages:
-                if stop_at is not None and message.offset() >= stop_at:
+            for offset in fetched.records.offsets().to_pylist():
+                if stop_at is not None and offset >= stop_at:
                     return offsets, lost
-                offsets.append(message.offset())
+                offsets.append(offset)
     return offsets, lost
 
 
@@ -218,7 +220,8 @@ def test_passing_faults_do_not_outlast_the_poll_timeout(broker, monkeypatch):
         consumer.consume = consume
         return consumer
 
-    monkeypatch.setattr(consumers, "Consumer", open_noisy)
+    broker.open = open_noisy
+    broker.use(monkeypatch)
     with pytest.raises(SourceUnavailable, match="nothing arrived"):
         fetch(broker, 0, 5)
 

@@ -39,7 +39,7 @@ def look(broker, ranges, **how):
         for parts in lists:
             for part in parts:
                 split = f"{part.topic}-{part.partition}"
-                offsets[split] += [m.offset() for m in part.messages]
+                offsets[split] += part.records.offsets().to_pylist()
                 lost[split] += part.lost
     return dict(offsets), {split: count for split, count in lost.items() if count}
 

@@ -1,0 +1,155 @@
+"""librdkafka's own interface, in the very library that confluent-kafka has loaded: a consumer without Python objects.
+
+The functions are looked up through confluent-kafka's extension module, which is linked to that library, wherever it is;
+nothing else is relied on but what librdkafka's public header promises for its versions 1 and 2.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Mapping
+from ctypes import c_char_p, c_int, c_int32, c_int64, c_size_t, c_void_p
+from functools import cache
+from typing import Any, Final
+
+from confluent_kafka import KafkaError, KafkaException, cimpl
+
+from datasources.native.kafka_fetch import Feed
+
+__all__ = ["Librdkafka", "RawConsumer", "librdkafka"]
+
+_CONSUMER: Final = 1
+_ACCEPTED: Final = 0
+_NO_CONSUMER_CLOSE: Final = 0x8
+_TEXT_BYTES: Final = 512
+_MAJOR_VERSIONS: Final = (1, 2)
+_SIGNATURES: Final[Mapping[str, tuple[Any, tuple[Any, ...]]]] = {
+    "version": (c_int, ()),
+    "conf_new": (c_void_p, ()),
+    "conf_set": (c_int, (c_void_p, c_char_p, c_char_p, c_char_p, c_size_t)),
+    "conf_destroy": (None, (c_void_p,)),
+    "new": (c_void_p, (c_int, c_void_p, c_char_p, c_size_t)),
+    "poll_set_consumer": (c_int, (c_void_p,)),
+    "queue_get_consumer": (c_void_p, (c_void_p,)),
+    "queue_destroy": (None, (c_void_p,)),
+    "topic_partition_list_new": (c_void_p, (c_int,)),
+    "topic_partition_list_add": (c_void_p, (c_void_p, c_char_p, c_int32)),
+    "topic_partition_list_set_offset": (c_int, (c_void_p, c_char_p, c_int32, c_int64)),
+    "topic_partition_list_destroy": (None, (c_void_p,)),
+    "assign": (c_int, (c_void_p, c_void_p)),
+    "last_error": (c_int, ()),
+    "consumer_close": (c_int, (c_void_p,)),
+    "destroy_flags": (None, (c_void_p, c_int)),
+}
+_FOR_C: Final = {
+    "consume_batch": "consume_batch_queue",
+    "destroy": "message_destroy",
+    "timestamp": "message_timestamp",
+    "headers": "message_headers",
+    "header": "header_get_all",
+    "leader_epoch": "message_leader_epoch",
+    "text": "message_errstr",
+}
+
+
+class Librdkafka:
+    """The functions, without the `rd_kafka_` of their names.
+
+    Args:
+        library: of confluent-kafka, or one that it is linked to.
+
+    Raises:
+        AttributeError: it lacks one of them.
+    """
+
+    def __init__(self, library: ctypes.CDLL) -> None:
+        self._functions: dict[str, Any] = {}
+        for name, (result, arguments) in _SIGNATURES.items():
+            function = library[f"rd_kafka_{name}"]
+            function.restype, function.argtypes = result, list(arguments)
+            self._functions[name] = function
+        self.pointers = {name: ctypes.cast(library[f"rd_kafka_{own}"], c_void_p).value for name, own in _FOR_C.items()}
+
+    def call(self, name: str, *arguments: object) -> Any:
+        """Call a function."""
+        return self._functions[name](*arguments)
+
+    @property
+    def major_version(self) -> int:
+        """The first number of its version."""
+        return int(self.call("version")) >> 24
+
+
+@cache
+def librdkafka() -> Librdkafka:
+    """Return the library of this process.
+
+    Raises:
+        OSError, AttributeError: it cannot be used from here, because it is another one than this file knows.
+    """
+    found = Librdkafka(ctypes.CDLL(cimpl.__file__))
+    if found.major_version not in _MAJOR_VERSIONS:
+        raise OSError(f"librdkafka has the version {found.major_version}.x, and {_MAJOR_VERSIONS} are known")
+    return found
+
+
+class RawConsumer:
+    """A consumer that is assigned partitions and read through a queue.
+
+    Attributes:
+        feed: what C reads it with.
+
+    Args:
+        settings: all of them are texts; those that name Python functions are not for it.
+
+    Raises:
+        KafkaException: librdkafka does not accept them.
+    """
+
+    def __init__(self, settings: Mapping[str, str]) -> None:
+        self._library = librdkafka()
+        call = self._library.call
+        why = ctypes.create_string_buffer(_TEXT_BYTES)
+        config = call("conf_new")
+        for name, value in settings.items():
+            if call("conf_set", config, name.encode(), value.encode(), why, _TEXT_BYTES) != _ACCEPTED:
+                call("conf_destroy", config)
+                raise _refused(why)
+        self._handle = call("new", _CONSUMER, config, why, _TEXT_BYTES)
+        if not self._handle:
+            call("conf_destroy", config)  # else it belongs to the consumer
+            raise _refused(why)
+        call("poll_set_consumer", self._handle)
+        self._queue = call("queue_get_consumer", self._handle)
+        self.feed = Feed(queue=self._queue, **self._library.pointers)
+
+    def assign(self, topic: str, partition: int, position: int) -> None:
+        """Read one partition from an offset on, and no other.
+
+        Raises:
+            KafkaException: it cannot be assigned.
+        """
+        call = self._library.call
+        places = call("topic_partition_list_new", 1)
+        call("topic_partition_list_add", places, topic.encode(), partition)
+        call("topic_partition_list_set_offset", places, topic.encode(), partition, position)
+        error = call("assign", self._handle, places)
+        call("topic_partition_list_destroy", places)
+        if error:
+            raise KafkaException(KafkaError(error))
+
+    def failure(self) -> KafkaException:
+        """Return why the last call of this thread failed."""
+        return KafkaException(KafkaError(self._library.call("last_error")))
+
+    def close(self) -> None:
+        """End it; nothing that came of it may be held any more."""
+        handle, self._handle = self._handle, None
+        if handle:
+            self._library.call("consumer_close", handle)
+            self._library.call("queue_destroy", self._queue)
+            self._library.call("destroy_flags", handle, _NO_CONSUMER_CLOSE)
+
+
+def _refused(why: ctypes.Array[ctypes.c_char]) -> KafkaException:
+    return KafkaException(KafkaError(KafkaError._INVALID_ARG, why.value.decode("utf-8", "replace")))  # noqa: SLF001

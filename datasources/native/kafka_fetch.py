@@ -1,0 +1,161 @@
+"""`kafka_fetch.c` for Python: its structures, and its functions on numpy arrays."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Collection
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["Batch", "ByteColumn", "Feed", "KafkaFetch", "Stop"]
+
+_HELD: Final = 512
+_TEXT_BYTES: Final = 512
+
+
+class Stop:
+    """Why a fetch stopped, as `kafka_fetch.c` counts it."""
+
+    DRY: Final = 0
+    ENOUGH: Final = 1
+    AT_END: Final = 2
+    NOTICE: Final = 3
+    NO_ROOM: Final = 4
+    FAILED: Final = 5
+
+
+class Feed(ctypes.Structure):
+    """Where records come from: a queue of librdkafka and the functions that read it; and what was received of it."""
+
+    _fields_ = (
+        *((name, ctypes.c_void_p) for name in ("queue", "consume_batch", "destroy", "timestamp")),
+        *((name, ctypes.c_void_p) for name in ("headers", "header", "leader_epoch", "text")),
+        ("next", ctypes.c_int64),
+        ("end", ctypes.c_int64),
+        ("held", ctypes.c_void_p * _HELD),
+    )
+
+
+class _Bytes(ctypes.Structure):
+    _fields_ = (
+        *((name, ctypes.c_int64) for name in ("room", "bytes", "most", "count", "nulls")),
+        *((name, ctypes.c_void_p) for name in ("ends", "data", "is_valid")),
+    )
+
+
+class _Batch(ctypes.Structure):
+    _fields_ = (
+        ("count", ctypes.c_int64),
+        *((name, ctypes.c_void_p) for name in ("offsets", "timestamps", "kinds", "epochs", "header_ends")),
+        ("has_headers", ctypes.c_void_p),
+        *((name, _Bytes) for name in ("values", "keys", "names", "contents")),
+        ("error", ctypes.c_int64),
+        ("error_offset", ctypes.c_int64),
+        ("text", ctypes.c_char * _TEXT_BYTES),
+    )
+
+
+class ByteColumn:
+    """Room for byte strings, filled from the front.
+
+    Args:
+        struct: what C sees of it.
+        most: how many strings there is room for.
+        room: how many bytes, < 2^31.
+    """
+
+    def __init__(self, struct: _Bytes, most: int, room: int) -> None:
+        self._struct = struct
+        self.ends = np.zeros(most + 1, np.int32)
+        self.data = np.empty(room, np.uint8)
+        self.is_valid = np.empty(most, np.uint8)
+        struct.most, struct.room = most, room
+        struct.ends, struct.data, struct.is_valid = _at(self.ends), _at(self.data), _at(self.is_valid)
+
+    @property
+    def count(self) -> int:
+        """How many strings there are, nulls included."""
+        return int(self._struct.count)
+
+    @property
+    def nulls(self) -> int:
+        """How many of them are null."""
+        return int(self._struct.nulls)
+
+
+class Batch:
+    """Room for records; what is not wanted is None.
+
+    Attributes:
+        most: how many records there is room for.
+        offsets: int64.
+        values, keys: byte strings or null.
+        timestamps, kinds: int64 and int8; as `Records.timestamps_ms` and `timestamp_kinds`.
+        epochs: int32, negative = unknown.
+        header_ends, has_headers, names, contents: as `Headers`.
+
+    Args:
+        most: how many records.
+        room: how many bytes of values, of keys, and of names and contents of headers.
+        wanted: any of `value`, `key`, `timestamp`, `leader_epoch`, `headers`.
+    """
+
+    def __init__(self, most: int, room: int, wanted: Collection[str]) -> None:
+        self.most = most
+        self.struct = struct = _Batch()
+        self.offsets = np.empty(most, np.int64)
+        self.values = ByteColumn(struct.values, most, room) if "value" in wanted else None
+        self.keys = ByteColumn(struct.keys, most, room) if "key" in wanted else None
+        self.timestamps = np.empty(most, np.int64) if "timestamp" in wanted else None
+        self.kinds = np.empty(most, np.int8) if "timestamp" in wanted else None
+        self.epochs = np.empty(most, np.int32) if "leader_epoch" in wanted else None
+        self.header_ends = np.zeros(most + 1, np.int32) if "headers" in wanted else None
+        self.has_headers = np.zeros(most, np.bool_) if "headers" in wanted else None
+        self.names = ByteColumn(struct.names, room // 8, room) if "headers" in wanted else None
+        self.contents = ByteColumn(struct.contents, room // 8, room) if "headers" in wanted else None
+        struct.offsets = _at(self.offsets)
+        for name in ("timestamps", "kinds", "epochs", "header_ends", "has_headers"):
+            setattr(struct, name, _at(getattr(self, name)))
+
+    @property
+    def count(self) -> int:
+        """How many records there are."""
+        return int(self.struct.count)
+
+    @property
+    def notice(self) -> tuple[int, str, int]:
+        """The code and the text of what the client said in place of a record, and the offset that it names."""
+        return int(self.struct.error), self.struct.text.decode("utf-8", "replace"), int(self.struct.error_offset)
+
+
+class KafkaFetch:
+    """The functions of `kafka_fetch.c`.
+
+    Args:
+        library: the library that has them.
+
+    Raises:
+        AttributeError: it was built before there were any.
+    """
+
+    def __init__(self, library: ctypes.CDLL) -> None:
+        self._fetch, self._drop = library.tidemark_kafka_fetch, library.tidemark_kafka_drop
+        self._fetch.argtypes = [ctypes.c_void_p, ctypes.c_void_p, *[ctypes.c_int64] * 3]
+        self._fetch.restype = ctypes.c_int64
+        self._drop.argtypes, self._drop.restype = [ctypes.c_void_p], None
+
+    def fetch(self, feed: Feed, batch: Batch, most: int, end: int, wait_ms: int) -> int:
+        """Add the records before `end` that are there, else wait for one; return why it stopped, as in `Stop`."""
+        assert batch.count <= most <= batch.most
+        return int(self._fetch(ctypes.addressof(feed), ctypes.addressof(batch.struct), most, end, wait_ms))
+
+    def drop(self, feed: Feed) -> None:
+        """Give up what was received and not given."""
+        self._drop(ctypes.addressof(feed))
+
+
+def _at(array: npt.NDArray[Any] | None) -> int | None:
+    """Return an array's address."""
+    return None if array is None else int(array.__array_interface__["data"][0])
