@@ -156,8 +156,8 @@ def check_native(*, is_loaded: bool) -> Check:
     if is_loaded:
         return Check(name=name, found="built")
     fix = (
-        "without it Kafka and MySQL are read by Python alone, which takes more CPU: unset TIDEMARK_NATIVE; install a C compiler, "
-        "then pip install --force-reinstall --no-binary tidemark tidemark"
+        "without it Kafka and MySQL are read by Python alone, which takes more CPU: unset TIDEMARK_NATIVE; install a C "
+        "compiler, then pip install --force-reinstall --no-binary tidemark tidemark"
     )
     return Check(name=name, found="not built, or switched off", status=Status.WARNING, fix=fix)
 

@@ -53,12 +53,14 @@ class MemoryQueue:
     Attributes:
         alive: what C was given and has not destroyed.
         wrong: what went wrong in a function that C called.
+        name_of: the bytes of a header's name.
     """
 
     def __init__(self, consumer: Consuming) -> None:
         self.consumer = consumer
         self.alive: dict[int, tuple[Message, list[int]]] = {}
         self.wrong: list[Exception] = []
+        self.name_of: Callable[[str], bytes] = str.encode
         functions = {
             "consume_batch": ctypes.CFUNCTYPE(
                 ctypes.c_ssize_t, ctypes.c_void_p, ctypes.c_int, ctypes.POINTER(ctypes.c_void_p), ctypes.c_size_t
@@ -140,7 +142,7 @@ class MemoryQueue:
         found = message.headers() or []
         if index >= len(found):
             return _NO_ENTRY
-        name[0] = _copied(found[index][0].encode() + b"\0", memory)
+        name[0] = _copied(self.name_of(found[index][0]) + b"\0", memory)
         content[0], size[0] = _copied(found[index][1], memory), len(found[index][1] or b"")
         return 0
 
