@@ -42,11 +42,14 @@ class AssignedConsumer(Protocol):
 
     feed: Feed
 
-    def assign(self, topic: str, partition: int, position: int) -> None: ...
+    def assign(self, topic: str, partition: int, position: int) -> None:
+        """Read one partition from an offset on, and no other."""
 
-    def failure(self) -> KafkaException: ...
+    def failure(self) -> KafkaException:
+        """Return why the last call of this thread failed."""
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """End it."""
 
 
 class NativeFeed:
