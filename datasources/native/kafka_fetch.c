@@ -54,6 +54,9 @@ typedef struct {
     char text[TEXT_BYTES];
 } batch_t;
 
+/* The sizes of both structures, which kafka_fetch.py compares with those of its twins. */
+int64_t tidemark_kafka_layout(void) { return (int64_t)(sizeof(feed_t) << 32 | sizeof(batch_t)); }
+
 static int fits(const bytes_t *column, int64_t entries, int64_t bytes) {
     return !column->ends || (column->count + entries <= column->most && column->bytes + bytes <= column->room);
 }

@@ -138,9 +138,13 @@ class KafkaFetch:
 
     Raises:
         AttributeError: it was built before there were any.
+        OSError: it was built from other sources than these.
     """
 
     def __init__(self, library: ctypes.CDLL) -> None:
+        library.tidemark_kafka_layout.restype = ctypes.c_int64
+        if library.tidemark_kafka_layout() != ctypes.sizeof(Feed) << 32 | ctypes.sizeof(_Batch):
+            raise OSError("its structures are not those of kafka_fetch.py: build it again")
         self._fetch, self._drop = library.tidemark_kafka_fetch, library.tidemark_kafka_drop
         self._fetch.argtypes = [ctypes.c_void_p, ctypes.c_void_p, *[ctypes.c_int64] * 3]
         self._fetch.restype = ctypes.c_int64

@@ -41,7 +41,7 @@ class NativeLibrary:
         path: The library.
 
     Raises:
-        OSError: There is none.
+        OSError: There is none, or it was built from other sources.
         AttributeError: It was built from other sources and lacks a function.
     """
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import struct
+import subprocess
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -202,4 +203,26 @@ def test_it_can_be_switched_off(monkeypatch):
     native.cache_clear()
     monkeypatch.setenv("TIDEMARK_NATIVE", "off")
     assert native() is None
+    native.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        ("void tidemark_prepare(void) {}", "undefined symbol"),
+        ("{before}\nlong long tidemark_kafka_layout(void) {{ return 1; }}", "build it again"),
+    ],
+)
+@pytest.mark.usefixtures("library")
+def test_a_library_of_other_sources_is_not_used(tmp_path, monkeypatch, caplog, source, reason):
+    names = ("prepare", "packets", "values", "crc32", "kafka_fetch", "kafka_drop")
+    before = "\n".join(f"void tidemark_{name}(void) {{}}" for name in names)
+    (tmp_path / "other.c").write_text(source.format(before=before) if "{before}" in source else source)
+    command = [os.environ.get("CC", "cc"), "-shared", "-fPIC", "-o", tmp_path / "other.so", tmp_path / "other.c"]
+    subprocess.run(command, check=True, capture_output=True)
+    caplog.set_level("INFO", logger="datasources.native.library")
+    native.cache_clear()
+    monkeypatch.setenv("TIDEMARK_NATIVE", str(tmp_path / "other.so"))
+    assert native() is None
+    assert reason in caplog.text
     native.cache_clear()
