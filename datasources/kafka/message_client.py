@@ -55,7 +55,10 @@ class MessageRecords:
 
     def join(self, others: Sequence[MessageRecords]) -> MessageRecords:
         """Return these records and then others."""
-        return MessageRecords([message for records in (self, *others) for message in records.messages])
+        messages = list(self.messages)
+        for records in others:
+            messages += records.messages
+        return MessageRecords(messages)
 
     def topics(self) -> pa.StringArray:
         """Return the topic of each record."""
