@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 from datasources.errors import SqlError
 from datasources.sql.planner.over_frame import over_line
 from datasources.sql.planner.table_planner import PlannedTable, TablePlanner
+from datasources.sql.planner.temporal_plan import HoldNames, plan_temporal
+from datasources.sql.planner.tree import scan_of
 from datasources.sql.query.views import make_view, relation_of
-from datasources.sql.relation import OverRequest, Relation, Step, TableUse
+from datasources.sql.relation import OverRequest, Relation, Step, TableTraits, TableUse, TemporalRequest
 from datasources.sql.settings import LateRowsMode, RuntimeMode
 from datasources.sql.table import TableDefinition, ViewDefinition
 
@@ -43,6 +45,7 @@ class StatementRelations:
         self._planner = planner
         self._settings = planner.settings.typed
         self._views: list[str] = []
+        self._hold_names = HoldNames()
         self.tables: list[PlannedTable] = []
         self.steps: list[Step] = []
 
@@ -104,18 +107,41 @@ class StatementRelations:
         Raises:
             SqlError: its watermark is not made by its source, or an aggregate is none that a stream can have.
         """
-        found = self._catalog.find(source.name)
-        assert isinstance(found, TableDefinition)  # uses are of tables
-        planned = replace(self._planner.plan(found, source), operator=over_line(request))
+        planned = replace(self._planner.plan(self._definition(source.name), source), operator=over_line(request))
         self.tables.append(planned)
         frame = self._planner.over_frame(
             planned, request, is_exact=self.is_exact, ttl_ms=self._settings.state_ttl_ms or None
         )
         return self._view(frame, source.name, has_stamp=source.needs_stamp)
 
+    def traits(self, use: TableUse) -> TableTraits:
+        """Return what a table is to a join as of a time."""
+        return self._planner.traits(self._definition(use.name), use)
+
+    def temporal_join(self, request: TemporalRequest) -> Relation:
+        """Return a table's rows with versions of other tables' rows.
+
+        Raises:
+            QueryError: the tables cannot be joined like that.
+        """
+        planned = plan_temporal(
+            self._planner, self._definition, request, self._hold_names, is_streaming=self.is_streaming
+        )
+        # A table that is read nowhere else is read by the join alone.
+        self.tables = [each for each in self.tables if each.joins or each.use.name.lower() not in request.read_once]
+        self.tables.append(planned.table)
+        frame = planned.frame(self._planner, needs_stamp=request.probe.needs_stamp)
+        return self._view(frame, request.probe.name, has_stamp=request.probe.needs_stamp)
+
+    def _definition(self, name: str) -> TableDefinition:
+        found = self._catalog.find(name)
+        assert isinstance(found, TableDefinition)  # uses are of tables
+        return found
+
     def known_columns(self) -> list[tuple[str, ...]]:
         """Return the columns of each table that was planned, those that the statement does not name as well."""
-        found = (self._catalog.find(table.use.name) for table in self.tables)
+        trees = [scan_of(tree).table for table in self.tables for _line, tree in table.joins]
+        found = (self._catalog.find(name) for name in (*(table.use.name for table in self.tables), *trees))
         return [self._planner.column_names(table) for table in found if isinstance(table, TableDefinition)]
 
     def close(self) -> None:

@@ -11,20 +11,32 @@ from datasources.sql.query.scanner import scan
 from datasources.sql.query.tree import Block
 from datasources.sql.query.views import column_metadata, make_view, relation_of
 from datasources.sql.query.words import Words
-from datasources.sql.relation import STAMP_COLUMN, OverRequest, Relation, RelationColumn, Step, TableUse, TimeKind
+from datasources.sql.relation import (
+    STAMP_COLUMN,
+    OverRequest,
+    Relation,
+    RelationColumn,
+    Step,
+    TableTraits,
+    TableUse,
+    TemporalRequest,
+    TimeKind,
+)
 from datasources.sql.source_text import SqlText
 from datasources.sql.table import ViewDefinition
 
 __all__ = ["FakeRelations", "SparkRelations", "TableShape", "table"]
 
+_PLAIN = TableTraits(connector="scripted")
 _TYPES = ("timestamp", "timestamp_ntz")
 
 
 @dataclass(frozen=True)
 class TableShape:
-    """A table: columns as (name, Spark type, time)."""
+    """A table: columns as (name, Spark type, time), and what it is to a join as of a time."""
 
     columns: tuple[RelationColumn, ...]
+    traits: TableTraits = _PLAIN
 
     @property
     def stamp_type(self) -> str:
@@ -32,14 +44,19 @@ class TableShape:
         return next((c.type_name for c in self.columns if c.time is TimeKind.ROWTIME), "timestamp")
 
 
-def table(ddl: str, rowtime: str | None = None, proctime: str | None = None) -> TableShape:
-    """A table from `a INT, ts TIMESTAMP_NTZ`; types without blanks."""
+def table(ddl: str, rowtime: str | None = None, proctime: str | None = None, **traits: Any) -> TableShape:
+    """A table from `a INT, ts TIMESTAMP_NTZ`; types without blanks. `traits` as in TableTraits."""
     columns = []
     for part in ddl.split(", "):
         name, type_name = part.split(" ", 1)
         time = {rowtime: TimeKind.ROWTIME, proctime: TimeKind.PROCTIME}.get(name)
         columns.append(RelationColumn(name=name, type_name=type_name.lower(), time=time))
-    return TableShape(tuple(columns))
+    known = {
+        "connector": "scripted",
+        "rowtimes": () if rowtime is None else (rowtime,),
+        "proctimes": () if proctime is None else (proctime,),
+    }
+    return TableShape(tuple(columns), TableTraits(**{**known, **traits}))
 
 
 @dataclass
@@ -55,6 +72,18 @@ class _Relations:
     sessions: list[tuple[Any, tuple[str, ...], str, int]] = field(default_factory=list)
 
     overs: list[tuple[TableUse, OverRequest]] = field(default_factory=list)
+    temporals: list[TemporalRequest] = field(default_factory=list)
+
+    def traits(self, use: TableUse) -> TableTraits:
+        return self.tables[use.name.lower()].traits
+
+    def _joined(self, request: TemporalRequest) -> TableShape:
+        """The probe's columns, then those of the builds under their new names, which are no time attributes."""
+        columns = list(self.tables[request.probe.name.lower()].columns)
+        for build in request.builds:
+            known = {column.name: column for column in self.tables[build.use.name.lower()].columns}
+            columns += [replace(known[own], name=name, time=None) for own, name in build.columns.items()]
+        return TableShape(tuple(columns))
 
     def view(self, name: str) -> ViewDefinition | None:
         return self.views.get(name.lower())
@@ -127,6 +156,16 @@ class SparkRelations(_Relations):
         frame.createOrReplaceTempView("t_over")
         return relation_of(frame, "t_over")
 
+    def temporal_join(self, request: TemporalRequest) -> Relation:
+        self.temporals.append(request)
+        shape = self._joined(request)
+        frame = self._empty(shape)
+        if request.probe.needs_stamp:
+            frame = frame.selectExpr("*", f"CAST(NULL AS {shape.stamp_type}) AS {STAMP_COLUMN}")
+        view = f"t_join_{len(self.temporals)}"
+        frame.createOrReplaceTempView(view)
+        return relation_of(frame, view)
+
     def _given(self, source: TableUse | Relation) -> Relation:
         if isinstance(source, Relation):
             return source
@@ -166,6 +205,12 @@ class FakeRelations(_Relations):
         self.overs.append((source, request))
         columns = self._with_results(self.known[f"t_{source.name}"], request)
         return self._keep(Relation(view="t_over", columns=columns, has_stamp=source.needs_stamp))
+
+    def temporal_join(self, request: TemporalRequest) -> Relation:
+        self.temporals.append(request)
+        columns = self._joined(request).columns
+        view = f"t_join_{len(self.temporals)}"
+        return self._keep(Relation(view=view, columns=columns, has_stamp=request.probe.needs_stamp))
 
     def _columns(self, step: Step) -> tuple[RelationColumn, ...]:
         words, query = scan(SqlText(step.text))

@@ -11,7 +11,7 @@ from datasources.errors import QueryError
 from datasources.source.stamps import HEARTBEAT_COLUMN, WATERMARK_COLUMN
 from datasources.spark.operators.bucket_operator import require_buckets
 from datasources.spark.operators.rowtime_micros import require_time_column
-from datasources.spark.schema import time_attribute_of
+from datasources.spark.schema import TimeAttribute, time_attribute_of
 from datasources.spark.time_attributes import DELAY_KEY, PROCTIME
 
 __all__ = ["PROCESSING_TIME", "require_numbers", "require_sides", "times_of"]
@@ -82,7 +82,7 @@ def times_of(
                 f"event time takes streams as load() returned them, with watermark.for and watermark.as. Attach the "
                 f"result."
             )
-    if probe.isStreaming and time_attribute_of(probe.schema).path.lower() != left.name.lower():
+    if probe.isStreaming and not _is_of(time_attribute_of(probe.schema), left.name):
         raise QueryError(
             f"the join is AS OF '{left.name}', but the probe side's watermark is that of "
             f"'{time_attribute_of(probe.schema).path}': join as of that column, or make '{left.name}' the attribute."
@@ -107,4 +107,10 @@ def _is_processing_time(probe: DataFrame, as_of: str) -> bool:
     if WATERMARK_COLUMN not in probe.columns:
         return False
     attribute = time_attribute_of(probe.schema)
-    return attribute.time == PROCTIME and attribute.path.lower() == as_of.lower()
+    return attribute.time == PROCTIME and _is_of(attribute, as_of)
+
+
+def _is_of(attribute: TimeAttribute, column: str) -> bool:
+    """Whether a column carries the attribute; a nested one `a.b` may have become `a_b`."""
+    path = attribute.path.replace("`", "").lower()
+    return column.lower() in {path, path.replace(".", "_")}

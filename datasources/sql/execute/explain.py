@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from datasources.sql.planner.table_planner import PlannedTable
+    from datasources.sql.planner.tree import Node
     from datasources.sql.relation import QueryPlan
     from datasources.sql.relations import StatementRelations
     from datasources.sql.state import SessionState
@@ -55,11 +56,22 @@ def _tree(plan: QueryPlan, relations: StatementRelations, frame: DataFrame) -> s
 
 
 def _table(table: PlannedTable) -> str:
-    tree = explain_tree(table.tree)
-    if not table.operator:
-        return tree
-    first, *others = tree.splitlines()
-    return "\n".join([table.operator, f"+- {first}", *(f"   {line}" for line in others)])
+    shown = explain_tree(table.tree)
+    if table.operator:
+        shown = _above(table.operator, shown)
+    for line, tree in table.joins:
+        shown = _above(line, shown, explain_tree(tree))
+    return shown
+
+
+def _above(line: str, *inputs: str) -> str:
+    """An operator above its inputs."""
+    lines = [line]
+    for number, shown in enumerate(inputs, start=1):
+        first, *others = shown.splitlines()
+        bar = ":  " if number < len(inputs) else "   "
+        lines += [f"{':- ' if number < len(inputs) else '+- '}{first}", *(f"{bar}{each}" for each in others)]
+    return "\n".join(lines)
 
 
 def _spark(frame: DataFrame) -> str:
@@ -68,6 +80,16 @@ def _spark(frame: DataFrame) -> str:
     if not frame.isStreaming:
         return str(execution.executedPlan().toString()).strip()
     return str(execution.analyzed().toString()).strip()
+
+
+def _join(line: str, tree: Node) -> dict[str, Any]:
+    scan = scan_of(tree)
+    return {
+        "operator": line,
+        "table": scan.table,
+        "connector": scan.connector.name,
+        "abilities": to_json(abilities_of(scan)),
+    }
 
 
 def _json(plan: QueryPlan, relations: StatementRelations) -> dict[str, Any]:
@@ -83,6 +105,7 @@ def _json(plan: QueryPlan, relations: StatementRelations) -> dict[str, Any]:
                 "connector": scan_of(t.tree).connector.name,
                 "abilities": to_json(abilities_of(scan_of(t.tree))),
                 **({"operator": t.operator} if t.operator else {}),
+                **({"joins": [_join(line, tree) for line, tree in t.joins]} if t.joins else {}),
             }
             for t in relations.tables
         ],

@@ -38,6 +38,8 @@ class Connector:
         data_source: our class; None = a format of Spark's.
         options: what the name alone says.
         takes_schema: whether the format must be told its columns (files); others know them.
+        is_changelog: whether its rows change earlier ones, whatever its options.
+        has_history: whether a batch gives all versions of its rows.
     """
 
     name: str
@@ -45,6 +47,8 @@ class Connector:
     data_source: type[TidemarkDataSource] | None = None
     options: Mapping[str, str] = field(default_factory=dict)
     takes_schema: bool = False
+    is_changelog: bool = False
+    has_history: bool = True
 
     @property
     def source(self) -> type[ScanSource] | None:
@@ -77,12 +81,15 @@ _OURS = {
         format_name="tidemark-kafka",
         data_source=KafkaDataSource,
         options={"scan.upsert": "true", "scan.startup.mode": "earliest-offset"},  # a table, not its newest changes
+        is_changelog=True,
     ),
     "mysql-cdc": Connector(
         name="mysql-cdc",
         format_name="tidemark-mysql",
         data_source=MySqlDataSource,
         options={"scan.metadata": ""},  # a DataFrame has all metadata columns, a table those that it declares
+        is_changelog=True,
+        has_history=False,
     ),
     "scripted": Connector(name="scripted", format_name="tidemark-scripted", data_source=ScriptedDataSource),
 }

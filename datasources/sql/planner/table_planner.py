@@ -17,10 +17,11 @@ from datasources.sql.planner.frame import TableFrames, attached_columns, plain_c
 from datasources.sql.planner.hinted_watermark import with_hinted_watermark
 from datasources.sql.planner.over_frame import over_rows
 from datasources.sql.planner.table_plan import TableRequest, plan_table
+from datasources.sql.planner.temporal_tables import traits_of, with_changelog
 from datasources.sql.planner.tree import Node, attributes_of, scan_of
 from datasources.sql.planner.trial import ScanTrial
 from datasources.sql.planner.type_oracle import SparkTypes
-from datasources.sql.relation import STAMP_COLUMN, OverRequest, TableUse, TimeKind
+from datasources.sql.relation import STAMP_COLUMN, OverRequest, TableTraits, TableUse, TimeKind
 from datasources.sql.resolve import resolve
 from datasources.sql.resolved import ResolvedTable
 from datasources.sql.source_text import SqlText
@@ -43,11 +44,13 @@ class PlannedTable:
         use: the use.
         tree: the table.
         operator: what runs above the table, below the attach step, as EXPLAIN shows it; "" = nothing.
+        joins: what is joined with it there, in order: the join as EXPLAIN shows it, and the other table.
     """
 
     use: TableUse
     tree: Node
     operator: str = ""
+    joins: tuple[tuple[str, Node], ...] = ()
 
 
 @dataclass(slots=True)
@@ -92,6 +95,14 @@ class TablePlanner:
         self._resolved[table.name.lower()] = (table, facts, found)
         return found
 
+    def resolved_for(self, table: TableDefinition, use: TableUse) -> ResolvedTable:
+        """Return the table as a statement uses it, which may have given it another watermark."""
+        return self.resolved(with_hinted_watermark(table, use)[0])
+
+    def traits(self, table: TableDefinition, use: TableUse) -> TableTraits:
+        """Return what a table is to a join as of a time."""
+        return traits_of(self.resolved_for(table, use), self.connector(table), use.hints)
+
     def connector(self, table: TableDefinition) -> Connector:
         """Return the connector of a table.
 
@@ -106,8 +117,13 @@ class TablePlanner:
             )
         return connector_of(self.spark, name)
 
-    def plan(self, table: TableDefinition, use: TableUse) -> PlannedTable:
+    def plan(self, table: TableDefinition, use: TableUse, *, is_changelog: bool = False) -> PlannedTable:
         """Return the table's tree for one use.
+
+        Args:
+            table: from the catalog.
+            use: the use.
+            is_changelog: also read what its rows stand for, see `with_changelog`.
 
         Raises:
             SqlError, OptionError, ExpressionError, SchemaError: saying what to do.
@@ -118,18 +134,24 @@ class TablePlanner:
             needed=use.columns,
             filter=use.filter,
         )
-        request = TableRequest(
-            table=self.resolved(table), connector=self.connector(table), use=use, settings=self.settings
-        )
+        resolved, connector = self.resolved(table), self.connector(table)
+        if is_changelog:
+            resolved = with_changelog(resolved, connector)
+        request = TableRequest(table=resolved, connector=connector, use=use, settings=self.settings)
         return PlannedTable(use=use, tree=plan_table(request, context))
 
     def column_names(self, table: TableDefinition) -> tuple[str, ...]:
         """Return the names of a table's columns."""
         return tuple(column.name for column in self.resolved(table).columns)
 
+    @property
+    def frames(self) -> TableFrames:
+        """What makes DataFrames of trees."""
+        return TableFrames(self.spark)
+
     def frame(self, planned: PlannedTable) -> DataFrame:
         """Return the table as a DataFrame, attached if it has a watermark."""
-        return TableFrames(self.spark).frame(planned.tree, has_stamp=planned.use.needs_stamp)
+        return self.frames.frame(planned.tree, has_stamp=planned.use.needs_stamp)
 
     def session_frame(
         self, planned: PlannedTable, *, keys: tuple[str, ...], attribute: str, gap_ms: int, is_exact: bool
@@ -146,7 +168,7 @@ class TablePlanner:
                 f"does not."
             )
         columns = attached_columns(planned.tree)
-        loaded = TableFrames(self.spark).loaded(scan)
+        loaded = self.frames.loaded(scan)
         rows = loaded.select(*map(plain_column, columns), WATERMARK_COLUMN, HEARTBEAT_COLUMN)
         windows = session_windows(rows, keys=keys, attribute=attribute, gap_ms=gap_ms, exact=is_exact)
         event_times = {a.column for a in attributes_of(planned.tree)}
@@ -172,7 +194,7 @@ class TablePlanner:
                 f"OVER of table '{scan.table}' needs a watermark that its source makes; EXPLAIN says why it does not."
             )
         columns = attached_columns(planned.tree)
-        loaded = TableFrames(self.spark).loaded(scan)
+        loaded = self.frames.loaded(scan)
         rows = loaded.select(*map(plain_column, columns), WATERMARK_COLUMN, HEARTBEAT_COLUMN)
         kept = [AttachedColumn(name=c.name, time=c.time, is_event_time=c.is_event_time) for c in columns]
         new = [AttachedColumn(name=name) for name in request.aggregates]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from datasources.sql.query.calls import Call, calls, column_path, expression_regions, is_star
 from datasources.sql.query.edits import Edits
 from datasources.sql.query.planning import Marks, Planning
-from datasources.sql.query.tree import Block, Clause, Cte, FromItem, Region, SelectItem
+from datasources.sql.query.tree import Block, Clause, Cte, FromItem, Join, Region, SelectItem
 from datasources.sql.query.words import Words
 from datasources.sql.relation import Relation, RelationColumn, TimeKind
 from datasources.sql.source_text import Span
@@ -66,6 +66,7 @@ class BlockContext:
         kept: select items whose columns are time attributes because a rule made them so.
         drops_stamp: the step does not carry the stamp on: it lists what a top-N ranks.
         hidden: columns of what the block reads that no star shows.
+        written_out: stars, as indexes of tokens, in whose place a rule has put columns.
     """
 
     rewriter: Rewriter
@@ -80,6 +81,7 @@ class BlockContext:
     kept: list[Region] = field(default_factory=list)
     drops_stamp: bool = False
     hidden: list[str] = field(default_factory=list)
+    written_out: set[int] = field(default_factory=set)
     _calls: tuple[Call, ...] | None = None
 
     @property
@@ -143,6 +145,11 @@ class BlockContext:
         is_unnamed = any(each.expression == call.region and each.alias is None for each in self.block.items)
         name = f" AS {quoted(' '.join(self.text(call.region).split()))}" if is_unnamed else ""
         self.edits.replace(self.words.place(call.region), text + name)
+
+    def reads(self, sources: tuple[FromItem, ...], joins: tuple[Join, ...]) -> None:
+        """Let the block read other things: a rule has joined some of those in the text."""
+        self.block = replace(self.block, sources=sources, joins=joins)
+        self._calls = None
 
     def only_source(self) -> tuple[FromItem, Relation] | None:
         """Return what the block reads if that is one relation."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from datasources.sql.query.from_suffix import JOIN_WORDS, MORE_WORDS, NO_ALIAS, read_suffix
 from datasources.sql.query.tree import FromItem, Join, Region, SourceKind
-from datasources.sql.query.window_scanner import WINDOW_FUNCTIONS, QueryScanner, WindowScanner
+from datasources.sql.query.window_scanner import SNAPSHOT, WINDOW_FUNCTIONS, QueryScanner, WindowScanner
 from datasources.sql.query.words import Words
 
 __all__ = ["FromScanner"]
@@ -49,6 +49,7 @@ class FromScanner:
         while at < last and words.word(at) in JOIN_WORDS - {"LATERAL"}:
             at += 1
         said = tuple(words.word(each) for each in range(begin, at))
+        item: FromItem | None = None
         if at < last:
             item, at = self._item(at, last)
             items.append(item)
@@ -58,7 +59,8 @@ class FromScanner:
             while end < last and not self._ends_condition(end):
                 end = words.after(end)
             condition, at = Region(at + 1, end), end
-        return Join(words=said, condition=condition, place=words.place(Region(begin, max(at, begin + 1)))), at
+        place = words.place(Region(begin, max(at, begin + 1)))
+        return Join(words=said, item=item, condition=condition, place=place), at
 
     def _ends_condition(self, at: int) -> bool:
         words = self._words
@@ -101,10 +103,13 @@ class FromScanner:
     def _is_window(self, at: int) -> bool:
         return self._words.word(at) in WINDOW_FUNCTIONS and self._words.symbol(at + 1) == "("
 
+    def _is_snapshot(self, at: int) -> bool:
+        return self._words.word(at) == SNAPSHOT and self._words.symbol(at + 1) == "("
+
     def _table_function(self, begin: int, at: int, last: int) -> tuple[FromItem, int]:
         words = self._words
         inside, whole = words.inside(at + 1), Region(at, words.after(at + 1))
-        if self._is_window(inside.first):
+        if self._is_window(inside.first) or (words.word(begin) == "LATERAL" and self._is_snapshot(inside.first)):
             item = self._window(begin, inside.first, whole)
         else:
             item = self._item_of(begin, whole, kind=SourceKind.FUNCTION, region=inside)
@@ -112,7 +117,7 @@ class FromScanner:
 
     def _named(self, begin: int, at: int, last: int) -> tuple[FromItem, int]:
         words = self._words
-        if self._is_window(at):
+        if self._is_window(at) or (words.word(begin) == "LATERAL" and self._is_snapshot(at)):
             whole = Region(at, words.after(at + 1))
             return read_suffix(words, whole.last, last, self._window(begin, at, whole))
         end = at + 1
@@ -128,6 +133,8 @@ class FromScanner:
 
     def _window(self, begin: int, at: int, whole: Region) -> FromItem:
         tvf = WindowScanner(self._words, self._queries, self._item).read(at)
+        if tvf.name == SNAPSHOT:
+            return self._item_of(begin, whole, kind=SourceKind.SNAPSHOT, tvf=tvf, alias=tvf.data.alias)
         return self._item_of(begin, whole, kind=SourceKind.TVF, tvf=tvf)
 
     def _item_of(self, begin: int, source: Region, *, kind: SourceKind, **parts: Any) -> FromItem:

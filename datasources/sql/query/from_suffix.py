@@ -97,7 +97,9 @@ class _Suffix:
         while at < self._last:
             if at > begin and words.symbol(at - 1) != "." and self._is_alias(at):
                 break
-            if words.symbol(at) == "," or (words.word(at) in NO_ALIAS and words.symbol(at + 1) != "("):
+            if words.symbol(at) == "," or words.word(at) in {"ON", "USING"}:
+                break
+            if words.word(at) in NO_ALIAS and words.symbol(at + 1) != "(":
                 break
             at = words.after(at)
         return at

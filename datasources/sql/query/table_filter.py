@@ -9,7 +9,7 @@ from datasources.sql.query.tree import Block, Clause, FromItem, Region
 from datasources.sql.query.words import Words
 from datasources.sql.tokens import TokenKind
 
-__all__ = ["table_filter"]
+__all__ = ["conjuncts", "table_filter"]
 
 _WORDS: Final = frozenset(
     {"AND", "OR", "NOT", "IS", "NULL", "TRUE", "FALSE", "IN", "BETWEEN", "LIKE", "RLIKE", "DISTINCT", "FROM", "DIV"}
@@ -37,13 +37,13 @@ def table_filter(words: Words, block: Block, item: FromItem) -> str | None:
 
     No function may stand in them: one that is not deterministic, or ours, would be judged twice.
     """
-    texts = [_text(words, each, item) for each in _conjuncts(words, block.clause(Clause.WHERE))]
+    texts = [_text(words, each, item) for each in conjuncts(words, block.clause(Clause.WHERE))]
     kept = [text for text in texts if text is not None]
     return " AND ".join(f"({text})" for text in kept) if len(kept) > 1 else next(iter(kept), None)
 
 
-def _conjuncts(words: Words, region: Region) -> Iterator[Region]:
-    """The parts between ANDs; the AND of BETWEEN is none, and an OR outside of brackets leaves one part."""
+def conjuncts(words: Words, region: Region) -> Iterator[Region]:
+    """Return the parts between ANDs; the AND of BETWEEN is none, and an OR outside of brackets leaves one part."""
     if any(words.word(at) == "OR" for at in words.top_level(region)):
         yield region
         return

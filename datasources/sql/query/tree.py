@@ -61,6 +61,7 @@ class SourceKind(enum.Enum):
     TABLE = "table"
     QUERY = "query"
     TVF = "window function"
+    SNAPSHOT = "snapshot of a table that changes"
     FUNCTION = "function"
     GROUP = "joins in parentheses"
 
@@ -82,7 +83,7 @@ class SelectItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tvf:
-    """`TUMBLE(TABLE t, DESCRIPTOR(ts), ...)`.
+    """`TUMBLE(TABLE t, DESCRIPTOR(ts), ...)`, also `SNAPSHOT(input => TABLE t, ...)`.
 
     Attributes:
         name: upper case.
@@ -133,9 +134,10 @@ class FromItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Join:
-    """A join inside a FROM: its words, and the region of ON or USING."""
+    """A join inside a FROM: its words, what it joins, and the region of ON or USING."""
 
     words: tuple[str, ...]
+    item: FromItem | None
     condition: Region
     place: Span
 

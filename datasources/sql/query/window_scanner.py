@@ -8,10 +8,12 @@ from typing import Final, Protocol
 from datasources.sql.query.tree import FromItem, Query, Region, SourceKind, Tvf
 from datasources.sql.query.words import Words
 
-__all__ = ["WINDOW_FUNCTIONS", "QueryScanner", "WindowScanner"]
+__all__ = ["SNAPSHOT", "WINDOW_FUNCTIONS", "QueryScanner", "WindowScanner"]
 
 WINDOW_FUNCTIONS: Final = ("TUMBLE", "HOP", "CUMULATE", "SESSION")
 """The window table functions."""
+SNAPSHOT: Final = "SNAPSHOT"
+"""`LATERAL SNAPSHOT(input => TABLE t, ...)`: a table as it is when a row comes."""
 
 
 class QueryScanner(Protocol):
@@ -46,19 +48,22 @@ class WindowScanner:
         data: FromItem | None = None
         partition: list[Region] = []
         arguments: list[tuple[str, Region]] = []
+        data_name = "INPUT" if words.word(at) == SNAPSHOT else "DATA"
         for part in words.split(words.inside(at + 1)):
             name, value = self._argument(part)
-            if data is None and name in {"", "DATA"} and value:
+            if data is None and name in {"", data_name} and value:
                 data, partition = self._data(value)
             elif not name and not arguments and partition and self._is_column(value):
                 partition.append(value)
             else:
                 arguments.append((name, value))
         if data is None:
+            is_snapshot = words.word(at) == SNAPSHOT
+            shape = "input => TABLE rates" if is_snapshot else "TABLE orders, DESCRIPTOR(ts), ..."
             raise words.source.error(
                 words[at].place,
-                f"{words.word(at)} does not say what it windows",
-                f"Write {words.word(at)}(TABLE orders, DESCRIPTOR(ts), ...).",
+                f"{words.word(at)} does not say what it {'reads' if is_snapshot else 'windows'}",
+                f"Write {words.word(at)}({shape}).",
             )
         return Tvf(
             name=words.word(at),

@@ -20,6 +20,7 @@ from datasources.sql.query.rules.processing_time import rewrite_processing_time
 from datasources.sql.query.rules.sources import read_sources
 from datasources.sql.query.rules.spellings import rewrite_spellings
 from datasources.sql.query.rules.stamps import carry_stamp
+from datasources.sql.query.rules.temporal_joins import rewrite_temporal_joins
 from datasources.sql.query.rules.time_attributes import note_time_attributes
 from datasources.sql.query.rules.time_rounding import rewrite_time_rounding
 from datasources.sql.query.rules.window_functions import expand_window_functions
@@ -34,6 +35,7 @@ RULES: Final[tuple[Callable[[BlockContext], None], ...]] = (
     rewrite_nested_queries,
     rewrite_spellings,
     rewrite_processing_time,
+    rewrite_temporal_joins,
     rewrite_current_watermark,
     rewrite_group_windows,
     rewrite_time_rounding,

@@ -50,12 +50,6 @@ def _read_table(context: BlockContext, item: FromItem, *, needs: bool) -> None:
     relation = context.rewriter.named_relation(item.name)
     if relation is None:
         return
-    if item.version:
-        raise context.error(
-            context.words.place(item.version),
-            "a table of the catalog cannot be joined as of a time yet",
-            "Join it on its time attribute with BETWEEN.",
-        )
     context.relations[item] = relation
 
 

@@ -23,7 +23,7 @@ def carry_stamp(context: BlockContext) -> None:
     hidden = [*context.hidden, *([STAMP_COLUMN] if has_stamp else ())]
     for item in context.block.items if hidden else ():
         for at in item.expression:
-            if is_star(context.words, at):
+            if is_star(context.words, at) and at not in context.written_out:
                 _except(context, at, ", ".join(hidden))
     is_plain = context.is_step and not context.is_aggregated and not context.drops_stamp
     if has_stamp and is_plain and not _calls_aggregate(context):

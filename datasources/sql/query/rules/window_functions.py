@@ -18,7 +18,7 @@ __all__ = ["expand_window_functions"]
 def expand_window_functions(context: BlockContext) -> None:
     """Make a relation of every window table function."""
     for item in flat(context.block.sources):
-        if item.tvf is not None and item not in context.relations:
+        if item.kind is SourceKind.TVF and item.tvf is not None and item not in context.relations:
             data = context.rewriter.relation(item.tvf.data, context.scope)
             shown = context.words.source.of(item.source)
             spec = table_function_window(context, item.tvf, data, shown)

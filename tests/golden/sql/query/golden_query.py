@@ -31,6 +31,14 @@ TABLES = {
     "ask": table("at TIMESTAMP_NTZ, k INT, amount INT", rowtime="at"),
     "click": table("lt TIMESTAMP, user_name STRING", rowtime="lt"),
     "tick": table("pt TIMESTAMP, v INT", proctime="pt"),
+    "rates": table("k INT, rate DOUBLE, since TIMESTAMP_NTZ", rowtime="since", primary_key=("k",)),
+    "items": table("item STRING, shop INT, label STRING", primary_key=("item", "shop")),
+    "keyless": table("k INT, at TIMESTAMP_NTZ", rowtime="at"),
+    "changing": table("k INT, ts TIMESTAMP_NTZ", rowtime="ts", connector="upsert-kafka", is_changelog=True),
+    "copied": table(
+        "k INT, v INT, at TIMESTAMP_NTZ", rowtime="at", primary_key=("k",), connector="mysql-cdc", has_history=False
+    ),
+    "listed": table("k INT, v INT", primary_key=("k",), connector="parquet", can_wait=False),
     "nested": table("e STRUCT<time:TIMESTAMP_NTZ>, e_time TIMESTAMP_NTZ, k INT", rowtime="e_time"),
 }
 _VIEW_TEXTS = {

@@ -1,0 +1,54 @@
+"""What a table is to a join as of a time, and the columns that say what its rows stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final
+
+from datasources.options import lower_keys
+from datasources.sql.planner.connectors import Connector
+from datasources.sql.relation import TableTraits
+from datasources.sql.resolved import ResolvedColumn, ResolvedMetadata, ResolvedTable
+
+__all__ = ["ROW_KIND", "SEQUENCE", "traits_of", "with_changelog"]
+
+ROW_KIND: Final = "__tidemark_row_kind"
+"""The column with the kind of change, where the connector knows it."""
+SEQUENCE: Final = "__tidemark_sequence"
+"""The column with a change's place in its log, where the connector knows it."""
+
+_KEYS: Final = {ROW_KIND: "row_kind", SEQUENCE: "_seq"}
+_CHANGELOG_FORMATS: Final = frozenset({"debezium-json"})
+
+
+def traits_of(table: ResolvedTable, connector: Connector, options: Mapping[str, str]) -> TableTraits:
+    """Return what a table is to a join.
+
+    Args:
+        table: resolved.
+        connector: of its `connector` option.
+        options: the statement's for this table, which go before the table's own.
+    """
+    given = {**connector.options, **lower_keys(table.options), **lower_keys(options)}
+    says_changes = given.get("scan.upsert", "").lower() == "true" or (
+        given.get("value.format", given.get("format", "")) in _CHANGELOG_FORMATS
+    )
+    return TableTraits(
+        connector=connector.name,
+        primary_key=table.primary_key,
+        rowtimes=tuple(watermark.column for watermark in table.watermarks),
+        proctimes=tuple(column.name for column in table.columns if column.proctime),
+        is_changelog=connector.is_changelog or (connector.is_ours and says_changes),
+        has_history=connector.has_history,
+        can_wait=connector.is_ours,
+    )
+
+
+def with_changelog(table: ResolvedTable, connector: Connector) -> ResolvedTable:
+    """Return the table with `ROW_KIND` and `SEQUENCE`, as far as the connector has such metadata."""
+    known = {name: key for name, key in _KEYS.items() if key in connector.metadata_types}
+    types = connector.metadata_types
+    columns = [ResolvedColumn(name=name, spark_type=types[key], metadata_key=key) for name, key in known.items()]
+    metadata = [ResolvedMetadata(name=name, key=key, source_type=types[key]) for name, key in known.items()]
+    return replace(table, columns=(*table.columns, *columns), metadata=(*table.metadata, *metadata))
