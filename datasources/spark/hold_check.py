@@ -10,6 +10,7 @@ from datasources.errors import QueryError
 from datasources.options import parse_group
 from datasources.spark.hold_options import HoldOptions
 from datasources.spark.plan_walk import source_options
+from datasources.spark.session_checks import registered_formats
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -19,15 +20,16 @@ __all__ = ["builds_by_name", "holds_of", "require_hold"]
 _KEYS = tuple(str(field.alias) for field in HoldOptions.model_fields.values())
 
 
-def holds_of(plan: Any) -> list[HoldOptions]:
+def holds_of(plan: Any, formats: frozenset[str] | None = None) -> list[HoldOptions]:
     """Return what each streaming source in an analysed plan is set to; one that has none of the options too.
 
     Args:
         plan: the JVM's.
+        formats: lower-case names of the formats that count; None = all.
     """
     return [
         parse_group(HoldOptions, {key: value for key, value in given.items() if value is not None})
-        for given in source_options(plan, _KEYS)
+        for given in source_options(plan, _KEYS, formats=formats)
     ]
 
 
@@ -53,6 +55,9 @@ def builds_by_name(sources: Iterable[HoldOptions]) -> Mapping[str, int]:
 def require_hold(probe: DataFrame, build: DataFrame) -> None:
     """Raise unless every source of `probe` waits for every source of `build`, as a join by processing time needs it.
 
+    Sources that are not Tidemark's can neither wait nor be waited for; they are passed over. So are sources of the
+    probe that others in it wait for: they are tables that it has been joined with before.
+
     Args:
         probe: the side whose rows are looked up, a stream.
         build: the table's side, a stream.
@@ -60,23 +65,27 @@ def require_hold(probe: DataFrame, build: DataFrame) -> None:
     Raises:
         QueryError: naming the options to set.
     """
-    _require(holds_of(_analyzed(probe)), holds_of(_analyzed(build)))
+    formats = registered_formats(probe.sparkSession)
+    _require(holds_of(_analyzed(probe), formats), holds_of(_analyzed(build), formats))
 
 
 def _require(probes: Sequence[HoldOptions], builds: Sequence[HoldOptions]) -> None:
-    if any(each.name is None for each in builds):
+    if probes and any(each.name is None for each in builds):
         raise QueryError(
             "the table's side of the join has a source without a name, so nobody can wait until it is loaded: read it "
             "with the option scan.hold.name, for example read_stream(..., **{'scan.hold.name': 'rates'})."
         )
     names = list(dict.fromkeys(str(each.name) for each in builds))
+    awaited = {name for each in probes for name in each.names}
     for each in probes:
+        if each.name in awaited:
+            continue
         missing = [name for name in names if name not in each.names]
         if missing:
+            until = ",".join(dict.fromkeys((*each.names, *names)))
             raise QueryError(
                 f"rows would be joined before the table is loaded: read the other side with the option "
-                f"scan.hold.until = '{','.join(names)}', for example "
-                f"read_stream(..., **{{'scan.hold.until': '{','.join(names)}'}})."
+                f"scan.hold.until = '{until}', for example read_stream(..., **{{'scan.hold.until': '{until}'}})."
             )
 
 

@@ -63,11 +63,21 @@ def projected_expression(plan: Any, column: str) -> str | None:
     return None
 
 
-def source_options(plan: Any, keys: Sequence[str]) -> list[dict[str, str | None]]:
-    """Return the named options of every streaming source in the plan; one that stands in it twice is one source."""
+def source_options(
+    plan: Any, keys: Sequence[str], *, formats: frozenset[str] | None = None
+) -> list[dict[str, str | None]]:
+    """Return the named options of every streaming source in the plan; one that stands in it twice is one source.
+
+    Args:
+        plan: the JVM's.
+        keys: of the options.
+        formats: lower-case names; sources of other formats are left out. None = all.
+    """
     sources: list[Any] = []
     for leaf in _items(plan.collectLeaves()):
-        if _kind(leaf) == "StreamingRelationV2" and not any(leaf.equals(known) for known in sources):
+        if _kind(leaf) != "StreamingRelationV2" or any(leaf.equals(known) for known in sources):
+            continue
+        if formats is None or str(leaf.sourceName()).lower() in formats:
             sources.append(leaf)
     return [{key: source.extraOptions().get(key) for key in keys} for source in sources]
 

@@ -10,13 +10,18 @@ from datasources.errors import QueryError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["require_classic", "require_working_settings"]
+__all__ = ["registered_formats", "require_classic", "require_working_settings"]
 
 _logger = logging.getLogger(__name__)
 
 _POLICY = "spark.sql.streaming.multipleWatermarkPolicy"
 _ALLOW_MULTIPLE = "spark.sql.streaming.statefulOperator.allowMultiple"
 _NO_DATA = "spark.sql.streaming.noDataMicroBatches.enabled"
+
+
+def registered_formats(spark: SparkSession) -> frozenset[str]:
+    """Return the names of the formats that `register()` made known to the session, in lower case."""
+    return frozenset(name.lower() for name in getattr(spark, "_tidemark_formats", {}))
 
 
 def require_classic(spark: SparkSession) -> None:

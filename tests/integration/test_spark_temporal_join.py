@@ -171,8 +171,8 @@ def test_in_processing_time_rows_meet_the_latest_version_and_the_build_side_need
     build.append("s-0", *CHANGES)
     none = {"watermark.for": None, "watermark.as": None, "scan.watermark.heartbeat-interval": None}
     joined = temporal_join(
-        probe.loaded(spark),
-        build.loaded(spark, none),
+        probe.loaded(spark, {"scan.hold.until": "changes"}),
+        build.loaded(spark, {**none, "scan.hold.name": "changes"}),
         on=[("k", "key")],
         as_of="PROCTIME()",
         how="left",
@@ -228,3 +228,17 @@ def test_what_cannot_work_is_refused_before_anything_runs(spark, tmp_path):
         temporal_join(probe, build.withColumn("at", build["at"].cast("timestamp")), **how)
     with pytest.raises(QueryError, match="one side of the temporal join is a stream and the other is not"):
         temporal_join(probe, spark.range(1), on=[("k", "id")], as_of="ts")
+
+
+def test_in_processing_time_the_probe_has_to_wait_unless_it_is_a_source_of_sparks(spark, tmp_path):
+    probe = Scripts(tmp_path / "probe", schema=PROBE)
+    build = Scripts(tmp_path / "build", schema=BUILD)
+    how = {"on": [("k", "key")], "as_of": "PROCTIME()"}
+    at = {"watermark.for": "at", "watermark.as": "at"}
+    named = build.loaded(spark, {**at, "scan.hold.name": "changes"})
+    with pytest.raises(QueryError, match=r"read it with the option scan\.hold\.name"):
+        temporal_join(probe.loaded(spark), build.loaded(spark, at), **how)
+    with pytest.raises(QueryError, match=r"before the table is loaded: .* scan\.hold\.until = 'changes'"):
+        temporal_join(probe.loaded(spark), named, **how)
+    clock = spark.readStream.format("rate").load().withColumnRenamed("value", "k").drop("timestamp")
+    assert temporal_join(clock, build.loaded(spark, at), prefix="r_", **how).columns[0] == "k"

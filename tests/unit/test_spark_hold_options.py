@@ -117,6 +117,18 @@ def test_a_join_whose_sides_wait_is_not():
     _require([options(until="a,b")], [options(name="a"), options(name="b"), options(name="a")])
 
 
+def test_a_probe_without_a_source_that_could_wait_needs_no_names():
+    _require([], [options(), options(name="a")])
+    _require([options()], [])
+
+
+def test_a_table_that_the_probe_was_joined_with_before_needs_not_wait_for_the_next_one():
+    orders, customers, rates = options(until="customers,rates"), options(name="customers"), options(name="rates")
+    _require([orders, customers], [rates])
+    with pytest.raises(QueryError, match=r"scan\.hold\.until = 'customers,rates'"):
+        _require([options(until="customers"), customers], [rates])
+
+
 # -- the plan --
 
 
@@ -139,3 +151,10 @@ def test_sources_of_a_plan_are_told_apart_and_one_that_stands_in_it_twice_is_one
     leaves = sequence(orders, rates, leaf("LogicalRelation"), rates, leaf("StreamingRelationV2"))
     plan = SimpleNamespace(collectLeaves=lambda: leaves)
     assert [(each.name, each.names) for each in holds_of(plan)] == [(None, ("rates",)), ("rates", ()), (None, ())]
+
+
+def test_sources_of_other_formats_can_be_left_out():
+    rates, rate = leaf("StreamingRelationV2", **{"scan.hold.name": "rates"}), leaf("StreamingRelationV2")
+    rates.sourceName, rate.sourceName = (lambda: "Tidemark-Scripted"), (lambda: "rate")
+    plan = SimpleNamespace(collectLeaves=lambda: sequence(rate, rates))
+    assert [each.name for each in holds_of(plan, frozenset({"tidemark-scripted"}))] == ["rates"]

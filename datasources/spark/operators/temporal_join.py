@@ -22,6 +22,7 @@ from pyspark.sql.types import BooleanType, StructField, StructType, TimestampTyp
 
 from datasources.formats.ddl_tokens import quoted
 from datasources.source.stamps import HEARTBEAT_COLUMN, HIDDEN_COLUMNS, WATERMARK_COLUMN
+from datasources.spark.hold_check import require_hold
 from datasources.spark.operators.bucket_operator import DEFAULT_BUCKETS, packed, run_buckets
 from datasources.spark.operators.changelog_columns import changelog_of
 from datasources.spark.operators.changelog_images import drop_replaced_images
@@ -72,7 +73,8 @@ def temporal_join(  # noqa: PLR0913 - each is a part of the join's definition
     watermark is dropped, a change is always taken in. Versions that no row can meet any more are purged.
 
     Processing time (`as_of` is PROCTIME() or the probe side's processing-time attribute): in each batch the changes
-    come first, then every row meets the latest version of its key and appears at once.
+    come first, then every row meets the latest version of its key and appears at once. Tidemark sources of the probe
+    side have to wait until those of the build side are loaded (`scan.hold.until`, `scan.hold.name`).
 
     The query's progress counts late rows of both sides, rows without time and changes without key under
     `observedMetrics`.
@@ -101,7 +103,8 @@ def temporal_join(  # noqa: PLR0913 - each is a part of the join's definition
 
     Raises:
         QueryError: a side is attached, has no watermark, or is no changelog; a column is missing or has the wrong
-            type; a number makes no sense; the session asks for another state store than RocksDB.
+            type; a number makes no sense; in processing time a source of the probe does not wait for the build; the
+            session asks for another state store than RocksDB.
         EnvironmentProblem: a package that PySpark needs is missing.
     """
     require_sides(probe, build)
@@ -116,6 +119,8 @@ def temporal_join(  # noqa: PLR0913 - each is a part of the join's definition
         joined = batch_temporal_join(left, right, is_left=how == "left")
         return _with_condition(joined, right.fields, condition, is_left=how == "left")
     require_classic(probe.sparkSession)
+    if times[0] is None:
+        require_hold(probe, build)
     configure_state(probe.sparkSession)
     rule = JoinRule(
         keeps_unmatched=how == "left",
