@@ -21,11 +21,15 @@ _DIRECTORY: Final = Path(__file__).parent.parent / "golden" / "oracle"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JoinCase:
-    """Rows in the order of arrival, ts in ms: ev (id, k, v, ts), rates (rid, k, rate, ts) with the key k."""
+    """Rows in the order of arrival, ts in ms: ev (id, k, v, ts), rates (rid, k, rate, ts) with the key k.
+
+    `queries` and `answers` by the query's name: Flink SQL, and its rows in one order.
+    """
 
     watermark: str
     ev: tuple[tuple[int, int, int, int], ...]
     rates: tuple[tuple[int, int, int, int], ...]
+    queries: Mapping[str, str]
     answers: Mapping[str, list[tuple[Any, ...]]]
     statements: Mapping[str, str]
 
@@ -57,6 +61,7 @@ def load_join_case(name: str) -> JoinCase:
         watermark=raw["watermark"],
         ev=tuple(tuple(row) for row in raw["ev"]),
         rates=tuple(tuple(row) for row in raw["rates"]),
+        queries={query: answer["sql"] for query, answer in raw["queries"].items()},
         answers={
             query: sorted((tuple(values) for _, values in answer["rows"]), key=repr)
             for query, answer in raw["queries"].items()

@@ -13,8 +13,14 @@ WHERE
     SELECT MAX(r2.proctime)
   FROM rates AS r2
   AND r2.proctime <= a.proctime)</pre>
--- refused: AND where WHERE was meant, and a remnant of HTML; a join with a table that changes over time comes with FOR SYSTEM_TIME AS OF
+-- repaired: AND where WHERE was meant, and a remnant of HTML; the join with the rates as of a time is written FOR SYSTEM_TIME AS OF
 -- error: </pre>
+-- as run
+SELECT
+  a.amount, r.rate
+FROM
+  amounts AS a
+  JOIN rates FOR SYSTEM_TIME AS OF a.proctime AS r ON a.currency = r.currency
 
 -- name: amounts per day with the closing rate
 -- as written

@@ -8,6 +8,9 @@ pair; `# mode: batch` and `# late rows: exact` before the input change how it is
     step __tidemark_1 (event time: window_end; attributes: window_time=rowtime; lost: ts): SELECT ...
     the text that Spark gets, after the steps that it names;
 
+    join bid LEFT rates AS OF ts ON k = k AND `rate` > `price`
+    the text that Spark gets, after the joins as of a time that it names;
+
     ERROR line 1, column 8: the message, with the place underlined;
 """
 
@@ -19,7 +22,7 @@ from typing import Any
 
 from datasources.errors import SqlError
 from datasources.sql.query import rewrite_query
-from datasources.sql.relation import QueryPlan, Step
+from datasources.sql.relation import QueryPlan, Step, TemporalBuild, TemporalRequest
 from datasources.sql.source_text import SqlText
 from datasources.sql.table import ViewDefinition
 from tests.support.sql_relations import SparkRelations, table
@@ -114,11 +117,25 @@ def answer(spark: Any, pair: Pair, made: dict[tuple[str, bool], Any]) -> str:
     except SqlError as error:
         return f"ERROR {str(error).removeprefix('[TIDEMARK_SQL] ')}"
     assert spark.sql(plan.text).columns
-    return _shown(plan)
+    return _shown(plan, relations.temporals)
 
 
-def _shown(plan: QueryPlan) -> str:
-    return "\n".join((*map(_step, plan.steps), plan.text))
+def _shown(plan: QueryPlan, temporals: list[TemporalRequest]) -> str:
+    return "\n".join((*map(_join, temporals), *map(_step, plan.steps), plan.text))
+
+
+def _join(request: TemporalRequest) -> str:
+    return " ".join(["join", request.probe.name, *map(_build, request.builds)])
+
+
+def _build(build: TemporalBuild) -> str:
+    conditions = [f"{left} = {right}" for left, right in build.keys]
+    conditions += [] if build.condition is None else [build.condition]
+    loaded = [] if build.load_time is None else [f"LOADED AT {build.load_time}"]
+    loaded += [] if build.idle_timeout_ms is None else [f"LOADED WHEN IDLE FOR {build.idle_timeout_ms} ms"]
+    time = f"AS OF {build.as_of or 'PROCTIME()'}"
+    kind = "LEFT" if build.is_left else "INNER"
+    return " ".join([kind, build.use.name, time, "ON", " AND ".join(conditions), *loaded])
 
 
 def _step(step: Step) -> str:

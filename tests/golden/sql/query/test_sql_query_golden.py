@@ -17,6 +17,7 @@ UNTOUCHED = {
     "processing_time": 2,
     "spellings": 2,
     "tables": 3,
+    "temporal_join": 2,
     "time_attributes": 2,
     "time_rounding": 2,
     "views": 2,

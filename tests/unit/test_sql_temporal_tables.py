@@ -1,0 +1,83 @@
+"""What a table is to a join as of a time: key, times, changes, history; and the names by which others wait for it."""
+
+from __future__ import annotations
+
+import pytest
+
+from datasources.sql.planner.connectors import Connector, connector_of
+from datasources.sql.planner.temporal_plan import HoldNames
+from datasources.sql.planner.temporal_tables import ROW_KIND, SEQUENCE, traits_of, with_changelog
+from datasources.sql.relation import TableTraits
+from datasources.sql.resolved import ResolvedColumn, ResolvedTable, ResolvedWatermark
+
+
+class NoSession:
+    """A session in which nothing is registered."""
+
+
+def connector(name: str) -> Connector:
+    return connector_of(NoSession(), name)  # type: ignore[arg-type]
+
+
+def table(**options: str) -> ResolvedTable:
+    nested = ResolvedWatermark(
+        path=("e", "ts"), spark_type="TIMESTAMP", rowtime="e.ts", expression="e.ts", written="e.ts"
+    )
+    return ResolvedTable(
+        name="t",
+        columns=(
+            ResolvedColumn(name="k", spark_type="INT"),
+            ResolvedColumn(name="e", spark_type="STRUCT<ts: TIMESTAMP>"),
+            ResolvedColumn(name="pt", spark_type="TIMESTAMP", proctime=True),
+        ),
+        watermarks=(nested,),
+        primary_key=("k",),
+        options=options,
+    )
+
+
+def test_key_and_times_are_those_of_the_definition():
+    traits = traits_of(table(), connector("scripted"), {})
+    assert traits == TableTraits(connector="scripted", primary_key=("k",), rowtimes=("e_ts",), proctimes=("pt",))
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "hints", "is_changelog"),
+    [
+        ("kafka", {"format": "json"}, {}, False),
+        ("kafka", {"format": "debezium-json"}, {}, True),
+        ("kafka", {"Value.Format": "debezium-json"}, {}, True),
+        ("kafka", {"format": "json"}, {"scan.upsert": "true"}, True),
+        ("upsert-kafka", {}, {}, True),
+        ("mysql-cdc", {}, {}, True),
+        ("scripted", {}, {}, False),
+        ("parquet", {"format": "debezium-json"}, {}, False),
+    ],
+)
+def test_a_table_whose_rows_change_is_told_by_its_connector_and_format(name, options, hints, is_changelog):
+    assert traits_of(table(**options), connector(name), hints).is_changelog is is_changelog
+
+
+@pytest.mark.parametrize(
+    ("name", "has_history", "can_wait"),
+    [("mysql-cdc", False, True), ("upsert-kafka", True, True), ("parquet", True, False)],
+)
+def test_history_and_waiting_are_the_connectors(name, has_history, can_wait):
+    traits = traits_of(table(), connector(name), {})
+    assert (traits.has_history, traits.can_wait) == (has_history, can_wait)
+
+
+@pytest.mark.parametrize(
+    ("name", "keys"),
+    [("mysql-cdc", {ROW_KIND: "row_kind", SEQUENCE: "_seq"}), ("kafka", {ROW_KIND: "row_kind"}), ("scripted", {})],
+)
+def test_what_rows_stand_for_is_read_as_far_as_the_connector_knows(name, keys):
+    known = with_changelog(table(), connector(name))
+    assert {each.name: each.key for each in known.metadata} == keys
+    assert [column.name for column in known.columns] == ["k", "e", "pt", *keys]
+    assert not any(column.is_physical for column in known.columns[3:])
+
+
+def test_a_table_that_is_joined_twice_is_waited_for_by_two_names():
+    names = HoldNames()
+    assert [names.new(each) for each in ("rates", "a, b", "Rates", "rates")] == ["rates", "a b", "Rates-2", "rates-3"]
