@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from datasources.sql.relations import StatementRelations
     from datasources.sql.state import SessionState
 
-__all__ = ["explain"]
+__all__ = ["explain", "explain_table"]
 
 
 def explain(state: SessionState, statement: Explain) -> StatementResult:
@@ -50,12 +50,13 @@ def _tree(plan: QueryPlan, relations: StatementRelations, frame: DataFrame) -> s
     for step in relations.steps:
         times = f" (event time: {', '.join(step.event_times)})" if step.event_times else ""
         parts.append(f"== {step.shown or step.view}{times} ==\n{step.view} := {step.text.strip()}")
-    parts += [f"== Table {t.use.name} ==\n{_table(t)}" for t in relations.tables]
+    parts += [f"== Table {t.use.name} ==\n{explain_table(t)}" for t in relations.tables]
     parts.append("== Spark ==\n" + _spark(frame))
     return "\n\n".join(parts)
 
 
-def _table(table: PlannedTable) -> str:
+def explain_table(table: PlannedTable) -> str:
+    """Return a table's tree below what runs above it."""
     shown = explain_tree(table.tree)
     if table.operator:
         shown = _above(table.operator, shown)

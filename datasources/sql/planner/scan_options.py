@@ -11,7 +11,7 @@ from datasources.sql.text import quoted
 
 __all__ = ["READER_OPTIONS", "scan_options", "spark_options", "watermark_options", "without_reader_options"]
 
-READER_OPTIONS = ("scan.watermark.", "watermark.")
+READER_OPTIONS = ("scan.watermark.", "watermark.", "scan.load-completed.timestamp-millis")
 """Beginnings of options that only a reader that makes watermarks obeys."""
 
 
