@@ -12,9 +12,10 @@ from datasources.sql.planner.table_planner import PlannedTable, TablePlanner
 from datasources.sql.planner.temporal_plan import HoldNames, plan_temporal
 from datasources.sql.planner.tree import scan_of
 from datasources.sql.query.views import make_view, relation_of
-from datasources.sql.relation import OverRequest, Relation, Step, TableTraits, TableUse, TemporalRequest
+from datasources.sql.relation import OverRequest, Relation, Step, TableUse
 from datasources.sql.settings import LateRowsMode, RuntimeMode
 from datasources.sql.table import TableDefinition, ViewDefinition
+from datasources.sql.temporal_request import TableTraits, TemporalRequest
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -11,19 +11,10 @@ from datasources.sql.query.scanner import scan
 from datasources.sql.query.tree import Block
 from datasources.sql.query.views import column_metadata, make_view, relation_of
 from datasources.sql.query.words import Words
-from datasources.sql.relation import (
-    STAMP_COLUMN,
-    OverRequest,
-    Relation,
-    RelationColumn,
-    Step,
-    TableTraits,
-    TableUse,
-    TemporalRequest,
-    TimeKind,
-)
+from datasources.sql.relation import STAMP_COLUMN, OverRequest, Relation, RelationColumn, Step, TableUse, TimeKind
 from datasources.sql.source_text import SqlText
 from datasources.sql.table import ViewDefinition
+from datasources.sql.temporal_request import TableTraits, TemporalRequest
 
 __all__ = ["FakeRelations", "SparkRelations", "TableShape", "table"]
 

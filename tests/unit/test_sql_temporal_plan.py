@@ -16,8 +16,9 @@ from datasources.sql.planner.scan_options import scan_options
 from datasources.sql.planner.table_planner import TablePlanner
 from datasources.sql.planner.temporal_plan import HoldNames, PlannedTemporal, plan_temporal
 from datasources.sql.planner.tree import scan_of
-from datasources.sql.relation import TableUse, TemporalBuild, TemporalRequest
+from datasources.sql.relation import TableUse
 from datasources.sql.settings import Settings
+from datasources.sql.temporal_request import TemporalBuild, TemporalRequest
 from tests.support.sql_catalog import table
 from tests.support.sql_planning import CompiledTypes
 

@@ -7,8 +7,8 @@ import pytest
 from datasources.sql.planner.connectors import Connector, connector_of
 from datasources.sql.planner.temporal_plan import HoldNames
 from datasources.sql.planner.temporal_tables import ROW_KIND, SEQUENCE, traits_of, with_changelog
-from datasources.sql.relation import TableTraits
 from datasources.sql.resolved import ResolvedColumn, ResolvedTable, ResolvedWatermark
+from datasources.sql.temporal_request import TableTraits
 
 
 class NoSession:

@@ -39,8 +39,8 @@ class ProbeSide:
 
     @property
     def fields(self) -> list[StructField]:
-        """The data columns."""
-        return data_fields(self.df)
+        """The data columns. A heartbeat has no values, not even in columns that never are NULL, as a computed one."""
+        return [StructField(f.name, f.dataType, nullable=True, metadata=f.metadata) for f in data_fields(self.df)]
 
     def prepared(self, buckets: int | None = None) -> DataFrame:
         """Return the data columns with keys and time; with `buckets` also hash and bucket."""

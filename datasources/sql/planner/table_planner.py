@@ -21,11 +21,12 @@ from datasources.sql.planner.temporal_tables import traits_of, with_changelog
 from datasources.sql.planner.tree import Node, attributes_of, scan_of
 from datasources.sql.planner.trial import ScanTrial
 from datasources.sql.planner.type_oracle import SparkTypes
-from datasources.sql.relation import STAMP_COLUMN, OverRequest, TableTraits, TableUse, TimeKind
+from datasources.sql.relation import STAMP_COLUMN, OverRequest, TableUse, TimeKind
 from datasources.sql.resolve import resolve
 from datasources.sql.resolved import ResolvedTable
 from datasources.sql.source_text import SqlText
 from datasources.sql.table import TableDefinition
+from datasources.sql.temporal_request import TableTraits
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -15,8 +15,9 @@ from datasources.spark.operators import temporal_join
 from datasources.sql.planner.frame import TableFrames, attached_columns, plain_column
 from datasources.sql.planner.temporal_tables import ROW_KIND, SEQUENCE
 from datasources.sql.planner.tree import Node, assigner_of, scan_of
-from datasources.sql.relation import STAMP_COLUMN, TemporalBuild, TimeKind
+from datasources.sql.relation import STAMP_COLUMN, TimeKind
 from datasources.sql.resolved import ResolvedTable
+from datasources.sql.temporal_request import TemporalBuild
 from datasources.sql.text import quoted
 
 if TYPE_CHECKING:

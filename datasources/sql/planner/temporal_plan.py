@@ -13,8 +13,9 @@ from datasources.errors import QueryError
 from datasources.options import lower_keys
 from datasources.sql.planner.temporal_frame import PlannedBuild, PlannedSide, build_line, temporal_frame
 from datasources.sql.planner.temporal_tables import ROW_KIND, SEQUENCE
-from datasources.sql.relation import TableUse, TemporalBuild, TemporalRequest
+from datasources.sql.relation import TableUse
 from datasources.sql.table import TableDefinition
+from datasources.sql.temporal_request import TemporalBuild, TemporalRequest
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -8,8 +8,8 @@ from typing import Final
 
 from datasources.options import lower_keys
 from datasources.sql.planner.connectors import Connector
-from datasources.sql.relation import TableTraits
 from datasources.sql.resolved import ResolvedColumn, ResolvedMetadata, ResolvedTable
+from datasources.sql.temporal_request import TableTraits
 
 __all__ = ["ROW_KIND", "SEQUENCE", "traits_of", "with_changelog"]
 

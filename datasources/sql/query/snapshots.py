@@ -9,7 +9,7 @@ from typing import Final
 from datasources.sql.query.context import BlockContext
 from datasources.sql.query.intervals import interval_us
 from datasources.sql.query.tree import Region, Tvf
-from datasources.sql.relation import TableTraits
+from datasources.sql.temporal_request import TableTraits
 from datasources.sql.tokens import TokenKind
 
 __all__ = ["Loading", "loading_of"]

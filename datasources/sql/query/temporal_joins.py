@@ -11,7 +11,8 @@ from typing import Final
 from datasources.sql.query.calls import column_path
 from datasources.sql.query.context import BlockContext
 from datasources.sql.query.tree import FromItem, Join, Region, SourceKind
-from datasources.sql.relation import TableTraits, TableUse
+from datasources.sql.relation import TableUse
+from datasources.sql.temporal_request import TableTraits
 
 __all__ = ["Table", "TemporalJoin", "as_of_column", "probe_table", "temporal_joins"]
 

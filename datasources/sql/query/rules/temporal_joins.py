@@ -20,7 +20,7 @@ from datasources.sql.query.rules.sources import flat
 from datasources.sql.query.snapshots import Loading, loading_of
 from datasources.sql.query.temporal_joins import Table, TemporalJoin, as_of_column, probe_table, temporal_joins
 from datasources.sql.query.tree import FromItem, Region, SourceKind
-from datasources.sql.relation import TemporalBuild, TemporalRequest
+from datasources.sql.temporal_request import TemporalBuild, TemporalRequest
 
 __all__ = ["rewrite_temporal_joins"]
 
