@@ -141,8 +141,8 @@ class StatementRelations:
 
     def known_columns(self) -> list[tuple[str, ...]]:
         """Return the columns of each table that was planned, those that the statement does not name as well."""
-        trees = [scan_of(tree).table for table in self.tables for _line, tree in table.joins]
-        found = (self._catalog.find(name) for name in (*(table.use.name for table in self.tables), *trees))
+        names = (scan_of(tree).table for table in self.tables for tree in table.trees)
+        found = map(self._catalog.find, names)
         return [self._planner.column_names(table) for table in found if isinstance(table, TableDefinition)]
 
     def close(self) -> None:

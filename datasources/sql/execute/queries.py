@@ -51,5 +51,6 @@ def query_frame(state: SessionState, plan: QueryPlan, source: SqlText, relations
 
 def _unnamed_attributes(relations: StatementRelations, text: str) -> set[str]:
     """The top-level columns of nested time attributes, `a_b_c` for a.b.c, that the user does not name."""
-    nested = {a.column for t in relations.tables for a in attributes_of(t.tree) if len(a.path) > 1}
+    trees = [tree for table in relations.tables for tree in table.trees]
+    nested = {a.column for tree in trees for a in attributes_of(tree) if len(a.path) > 1}
     return {name for name in nested if name.lower() not in text.lower()}

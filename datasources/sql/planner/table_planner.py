@@ -53,6 +53,11 @@ class PlannedTable:
     operator: str = ""
     joins: tuple[tuple[str, Node], ...] = ()
 
+    @property
+    def trees(self) -> tuple[Node, ...]:
+        """The table, then those that are joined with it."""
+        return (self.tree, *(tree for _line, tree in self.joins))
+
 
 @dataclass(slots=True)
 class TablePlanner:

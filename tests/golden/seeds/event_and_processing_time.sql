@@ -42,7 +42,7 @@ r.rowtime = (
 SELECT MAX(r2.rowtime)
 FROM rates AS r2
 AND r2.rowtime <= a.day)
--- repaired: the inner query, which is complete, is run; the outer one lacks a comma and a WHERE, and joins a table that changes over time
+-- repaired: the inner query, which is complete, is run; the outer one lacks a comma and a WHERE, and the left side of a join as of a time is a table here, no query
 -- as run
 SELECT
     currency,

@@ -96,6 +96,12 @@ SELECT a.v, r.rate FROM tick AS a JOIN rates FOR SYSTEM_TIME AS OF a.pt AS r ON 
 join tick INNER rates AS OF PROCTIME() ON v = k
 SELECT a.v, a.rate FROM t_join_1 AS a;
 
+-- the documents' amounts per day with the closing rate: a query on the left
+SELECT a.total, r.rate, a.day FROM (SELECT k, COUNT(*) AS total, CEIL(ts TO DAY) AS day FROM bid GROUP BY k, CEIL(ts TO DAY)) AS a JOIN rates FOR SYSTEM_TIME AS OF a.day AS r ON a.k = r.k;
+ERROR line 1, column 36: the left side of a join as of a time is a table of the catalog, and this is none. Read the table itself, and put conditions and columns around the join.
+  SELECT a.total, r.rate, a.day FROM (SELECT k, COUNT(*) AS total, CEIL(ts TO DAY) AS day FROM bid GROUP BY k, CEIL(ts TO DAY)) AS a JOIN rates FOR SYSTEM_TIME AS OF a.day AS r ON a.k = r.k
+                                     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^;
+
 -- an ordinary join stays one
 SELECT b.item, r.rate FROM bid b JOIN rates r ON b.k = r.k AND b.ts BETWEEN r.since AND r.since + INTERVAL '1' HOUR;
 SELECT b.item, r.rate FROM t_bid b JOIN t_rates r ON b.k = r.k AND b.ts BETWEEN r.since AND r.since + INTERVAL '1' HOUR;
