@@ -28,6 +28,10 @@ TABLES = {
         "CREATE TABLE orders (id INT, k INT, v INT, e ROW<ts TIMESTAMP(3)>, ts TIMESTAMP(3), pt AS PROCTIME(), "
         "WATERMARK FOR ts AS ts) WITH ('connector' = 'scripted', 'path' = '{path}')"
     ),
+    "twice": (
+        "CREATE TABLE twice (k INT, made TIMESTAMP(3), sent TIMESTAMP(3), WATERMARK FOR made AS made, "
+        "WATERMARK FOR sent AS sent) WITH ('connector' = 'scripted', 'path' = '{path}')"
+    ),
     "nested": (
         "CREATE TABLE nested (k INT, e ROW<ts TIMESTAMP(3)>, WATERMARK FOR e.ts AS e.ts) "
         "WITH ('connector' = 'scripted', 'path' = '{path}')"
@@ -95,6 +99,14 @@ def test_a_nested_time_attribute_is_delivered_with_what_it_stands_in(plan):
         done = plan(joined(as_of="e_ts"), probe=used("nested", "k"), is_streaming=is_streaming)
         assert told(done.probe.tree) == {}  # both columns
         assert "e_ts" in [column.name for column in done.probe.columns]
+
+
+def test_of_several_time_attributes_the_one_that_the_join_goes_by_is_the_first(plan):
+    done = plan(joined(as_of="sent"), probe=used("twice", "k", "made", "sent"))
+    options = scan_options(scan_of(done.probe.tree))
+    assert (options["watermark.for"], options["watermark.1.for"]) == ("`sent`", "`made`")
+    alone = scan_options(scan_of(plan(joined(as_of="sent"), probe=used("twice", "k")).probe.tree))
+    assert (alone["watermark.for"], "watermark.1.for" in alone) == ("`sent`", False)
 
 
 def test_by_processing_time_the_left_table_waits_for_each_right_one(plan):

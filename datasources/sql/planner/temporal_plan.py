@@ -13,6 +13,7 @@ from datasources.errors import QueryError
 from datasources.options import lower_keys
 from datasources.sql.planner.temporal_frame import PlannedBuild, PlannedSide, build_line, temporal_frame
 from datasources.sql.planner.temporal_tables import ROW_KIND, SEQUENCE
+from datasources.sql.planner.tree import Node, scan_of, with_scan
 from datasources.sql.relation import TableUse
 from datasources.sql.table import TableDefinition
 from datasources.sql.temporal_request import TemporalBuild, TemporalRequest
@@ -100,6 +101,7 @@ def plan_temporal(
     if held:
         use = _waiting(use, definition, held)
     planned = planner.plan(definition, use)
+    planned = replace(planned, tree=_led_by(planned.tree, named))
     probe = PlannedSide(table=planner.resolved(definition), tree=planned.tree)
     joins = tuple((build_line(probe, build), build.side.tree) for build in builds)
     return PlannedTemporal(probe=probe, builds=tuple(builds), table=replace(planned, joins=joins))
@@ -119,6 +121,13 @@ def _build(
     planned = planner.plan(definition, use, is_changelog=True)
     rowtime = None if request.as_of is None else rowtimes[0]
     return PlannedBuild(side=PlannedSide(table=table, tree=planned.tree), request=request, rowtime=rowtime, held=held)
+
+
+def _led_by(tree: Node, named: list[str]) -> Node:
+    """The table with the attribute that the join goes by as its first one; the watermark is that of all."""
+    scan = scan_of(tree)
+    attributes = sorted(scan.attributes, key=lambda attribute: attribute.column not in named)
+    return with_scan(tree, replace(scan, attributes=tuple(attributes)))
 
 
 def _with_columns(use: TableUse, names: list[str], table: ResolvedTable) -> TableUse:

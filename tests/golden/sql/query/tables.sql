@@ -60,9 +60,9 @@ SELECT k, part FROM t_bid AS bid LATERAL VIEW explode(split(item, ',')) p AS par
 
 -- a table of the catalog has no versions
 SELECT k FROM bid FOR SYSTEM_TIME AS OF TIMESTAMP '2024-01-01 00:00:00';
-ERROR line 1, column 19: a table of the catalog cannot be joined as of a time yet. Join it on its time attribute with BETWEEN.
+ERROR line 1, column 15: a table as of a time is the right side of a JOIN. Write FROM orders AS o JOIN rates FOR SYSTEM_TIME AS OF o.ts AS r ON o.currency = r.currency.
   SELECT k FROM bid FOR SYSTEM_TIME AS OF TIMESTAMP '2024-01-01 00:00:00'
-                    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^;
+                ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^;
 
 -- brackets are counted
 SELECT k FROM (SELECT k FROM bid;
