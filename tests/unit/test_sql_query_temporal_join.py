@@ -151,6 +151,23 @@ def test_the_joins_become_one_relation_whose_columns_the_text_names(text, rewrit
     assert plan.text == rewritten
 
 
+FILTERS = [
+    ("WHERE b.price > 1 AND item = 'x' AND r.rate > 2 AND since IS NULL", "(price > 1) AND (item = 'x')"),
+    ("WHERE b.price > r.rate", None),
+    ("WHERE upper(item) = 'X' OR price > 1", None),
+    ("WHERE price > 1 OR rate > 1", None),
+    ("JOIN names n ON n.k = b.k WHERE price > 1", None),
+    ("", None),
+]
+
+
+@pytest.mark.parametrize(("rest", "pushed"), FILTERS, ids=[rest for rest, _ in FILTERS])
+def test_what_where_says_of_the_left_table_alone_goes_to_its_source_and_stays(rest, pushed):
+    plan, relations = planned(f"SELECT b.item FROM {JOIN} {rest}")
+    assert relations.temporals[0].probe.filter == pushed
+    assert plan.text.count("WHERE") == rest.count("WHERE")
+
+
 def test_a_batch_is_joined_in_the_same_way():
     assert request_of(f"SELECT b.k FROM {JOIN}", is_streaming=False).builds[0].as_of == "ts"
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from datasources.sql.query.calls import column_path, is_star
 from datasources.sql.query.context import BlockContext, output_name, own_alias
+from datasources.sql.query.table_filter import all_of
 from datasources.sql.query.tree import Clause, FromItem, Region
 from datasources.sql.source_text import Span
 from datasources.sql.text import quoted
@@ -103,7 +104,11 @@ class JoinedColumns:
                 context.edits.replace(self._place(at, found), quoted(found.result))
         source = context.words.source
         texts = [context.edits.render(source.text, context.words.place(part)) for part in parts]
-        return " AND ".join(f"({text})" for text in texts) if len(texts) > 1 else next(iter(texts), None)
+        return all_of(texts)
+
+    def is_about_probe(self, region: Region) -> bool:
+        """Whether all columns of the join that stand in a region are the probe's."""
+        return all(found.side is self.sides[0] for _at, found in self._named(region))
 
     def rename(self) -> None:
         """Let the block name the result's columns, whose FROM has the result in the place of the joins."""

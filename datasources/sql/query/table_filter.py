@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from datasources.sql.query.tree import Block, Clause, FromItem, Region
 from datasources.sql.query.words import Words
 from datasources.sql.tokens import TokenKind
 
-__all__ = ["conjuncts", "table_filter"]
+__all__ = ["all_of", "conjuncts", "plain_condition", "table_filter"]
 
 _WORDS: Final = frozenset(
     {"AND", "OR", "NOT", "IS", "NULL", "TRUE", "FALSE", "IN", "BETWEEN", "LIKE", "RLIKE", "DISTINCT", "FROM", "DIV"}
@@ -37,9 +37,13 @@ def table_filter(words: Words, block: Block, item: FromItem) -> str | None:
 
     No function may stand in them: one that is not deterministic, or ours, would be judged twice.
     """
-    texts = [_text(words, each, item) for each in conjuncts(words, block.clause(Clause.WHERE))]
-    kept = [text for text in texts if text is not None]
-    return " AND ".join(f"({text})" for text in kept) if len(kept) > 1 else next(iter(kept), None)
+    texts = [plain_condition(words, each, item) for each in conjuncts(words, block.clause(Clause.WHERE))]
+    return all_of([text for text in texts if text is not None])
+
+
+def all_of(texts: Sequence[str]) -> str | None:
+    """Return the condition that all of some conditions hold, None if there are none."""
+    return " AND ".join(f"({text})" for text in texts) if len(texts) > 1 else next(iter(texts), None)
 
 
 def conjuncts(words: Words, region: Region) -> Iterator[Region]:
@@ -61,8 +65,8 @@ def conjuncts(words: Words, region: Region) -> Iterator[Region]:
         yield Region(first, region.last)
 
 
-def _text(words: Words, region: Region, item: FromItem) -> str | None:
-    """A conjunct with its qualifiers stripped, or None if it has more than columns and constants."""
+def plain_condition(words: Words, region: Region, item: FromItem) -> str | None:
+    """Return a conjunct with its qualifiers stripped, or None if it has more than columns and constants."""
     if not region or not any(words.is_name(at) and words.word(at) not in _WORDS for at in region):
         return None
     place = words.place(region)

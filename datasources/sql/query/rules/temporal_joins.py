@@ -18,8 +18,9 @@ from datasources.sql.query.join_conditions import parts_of, sides_of
 from datasources.sql.query.joined_columns import JoinedColumns, Side
 from datasources.sql.query.rules.sources import flat
 from datasources.sql.query.snapshots import Loading, loading_of
+from datasources.sql.query.table_filter import all_of, conjuncts, plain_condition
 from datasources.sql.query.temporal_joins import Table, TemporalJoin, as_of_column, probe_table, temporal_joins
-from datasources.sql.query.tree import FromItem, Region, SourceKind
+from datasources.sql.query.tree import Clause, FromItem, Region, SourceKind
 from datasources.sql.temporal_request import TemporalBuild, TemporalRequest
 
 __all__ = ["rewrite_temporal_joins"]
@@ -36,7 +37,8 @@ def rewrite_temporal_joins(context: BlockContext) -> None:
     probe = probe_table(context)
     columns = JoinedColumns(context, probe.item, [c.name for c in context.relations[probe.item].columns])
     builds = tuple(_build(context, join, probe, columns) for join in joins)
-    request = TemporalRequest(probe=probe.use, builds=builds, read_once=_read_once(context, probe, joins))
+    use = replace(probe.use, filter=_filter(context, probe, columns, len(joins)))
+    request = TemporalRequest(probe=use, builds=builds, read_once=_read_once(context, probe, joins))
     try:
         relation = context.planning.relations.temporal_join(request)
     except QueryError as error:
@@ -161,6 +163,19 @@ def _pair(context: BlockContext, part: Region, columns: JoinedColumns, side: Sid
     own = [each for each in plain if each.side is side]
     others = [each for each in plain if each.side is not side]
     return (others[0].result, own[0].name) if len(own) == len(others) == 1 else None
+
+
+def _filter(context: BlockContext, probe: Table, columns: JoinedColumns, joins: int) -> str | None:
+    """What WHERE says of the probe alone: its source can leave the other rows out, which then never wait in the state.
+
+    It stays in the text as well. Where the block reads more, an unqualified name may be another one's column.
+    """
+    if len(context.block.sources) > 1 + joins or context.block.has_more:
+        return None
+    words, where = context.words, context.block.clause(Clause.WHERE)
+    parts = [each for each in conjuncts(words, where) if columns.is_about_probe(each)]
+    texts = (plain_condition(words, each, probe.item) for each in parts)
+    return all_of([text for text in texts if text is not None])
 
 
 def _read_once(context: BlockContext, probe: Table, joins: Sequence[TemporalJoin]) -> frozenset[str]:
