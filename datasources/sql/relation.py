@@ -213,3 +213,8 @@ class Relations(Protocol):
     def is_exact(self) -> bool:
         """Whether `table.exec.late-rows` is exact."""
         ...
+
+    @property
+    def time_zone(self) -> str:
+        """The session's time zone."""
+        ...

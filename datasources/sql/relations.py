@@ -56,6 +56,11 @@ class StatementRelations:
         return self._settings.runtime_mode is RuntimeMode.STREAMING
 
     @property
+    def time_zone(self) -> str:
+        """The session's time zone."""
+        return str(self._spark.conf.get("spark.sql.session.timeZone"))
+
+    @property
     def is_exact(self) -> bool:
         """Whether each row is judged by the watermark at that row."""
         return self.is_streaming and self._settings.late_rows is LateRowsMode.EXACT

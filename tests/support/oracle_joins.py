@@ -31,7 +31,6 @@ class JoinCase:
     rates: tuple[tuple[int, int, int, int], ...]
     queries: Mapping[str, str]
     answers: Mapping[str, list[tuple[Any, ...]]]
-    statements: Mapping[str, str]
 
     def write(self, directory: Path) -> tuple[Scripts, Scripts]:
         """Write both streams as scripts, once; return them."""
@@ -66,7 +65,6 @@ def load_join_case(name: str) -> JoinCase:
             query: sorted((tuple(values) for _, values in answer["rows"]), key=repr)
             for query, answer in raw["queries"].items()
         },
-        statements={query: answer["sql"] for query, answer in raw["queries"].items()},
     )
 
 

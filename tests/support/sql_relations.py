@@ -58,6 +58,7 @@ class _Relations:
     views: Mapping[str, ViewDefinition] = field(default_factory=dict)
     is_streaming: bool = True
     is_exact: bool = False
+    time_zone: str = "UTC"
     uses: list[TableUse] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
     sessions: list[tuple[Any, tuple[str, ...], str, int]] = field(default_factory=list)

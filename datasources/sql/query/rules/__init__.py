@@ -14,6 +14,7 @@ from datasources.sql.query.context import BlockContext
 from datasources.sql.query.rules.current_watermark import rewrite_current_watermark
 from datasources.sql.query.rules.group_windows import rewrite_group_windows
 from datasources.sql.query.rules.nested_queries import rewrite_nested_queries
+from datasources.sql.query.rules.outer_interval_joins import bound_outer_interval_joins
 from datasources.sql.query.rules.over import rewrite_over
 from datasources.sql.query.rules.placing import place_relations
 from datasources.sql.query.rules.processing_time import rewrite_processing_time
@@ -39,6 +40,7 @@ RULES: Final[tuple[Callable[[BlockContext], None], ...]] = (
     rewrite_current_watermark,
     rewrite_group_windows,
     rewrite_time_rounding,
+    bound_outer_interval_joins,
     rewrite_over,
     note_time_attributes,
     carry_stamp,

@@ -1,7 +1,7 @@
 """Golden pairs of the query layer: how they are written, and what they are about.
 
 A pair is an input and what is expected of it, each ended by a semicolon at the end of a line. A line `-- why` begins a
-pair; `# mode: batch` and `# late rows: exact` before the input change how it is read. Expected is
+pair; `# mode: batch`, `# late rows: exact` and `# time zone: Europe/Berlin` before the input change how it is read. Expected is
 
     the text that Spark gets;
 
@@ -112,6 +112,7 @@ def answer(spark: Any, pair: Pair, made: dict[tuple[str, bool], Any]) -> str:
         views=VIEWS,
         is_streaming=pair.directives.get("mode") != "batch",
         is_exact=pair.directives.get("late rows") == "exact",
+        time_zone=pair.directives.get("time zone", "UTC"),
     )
     try:
         plan = rewrite_query(SqlText(pair.source), relations)

@@ -13,6 +13,7 @@ UNTOUCHED = {
     "current_watermark": 2,
     "group_windows": 2,
     "hints": 2,
+    "outer_interval_joins": 4,
     "over": 2,
     "processing_time": 2,
     "spellings": 2,

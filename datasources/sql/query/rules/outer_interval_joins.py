@@ -1,0 +1,94 @@
+"""Interval joins that keep unmatched rows: Spark must see how long a row of either side can still meet another.
+
+    FROM a FULL JOIN b ON a.ts BETWEEN b.ts - INTERVAL '2' SECOND AND b.ts + INTERVAL '2' SECOND
+    FROM a FULL JOIN b ON a.ts BETWEEN ... AND CAST(a.ts AS TIMESTAMP) >= CAST(b.ts AS TIMESTAMP) - INTERVAL '2' SECOND
+        AND CAST(a.ts AS TIMESTAMP) <= CAST(b.ts AS TIMESTAMP) + INTERVAL '2' SECOND
+
+Before a query starts it looks for such bounds, and passes over those with a shifted TIMESTAMP_NTZ: the shift is a cast
+to that type there. So each bound is said once more of TIMESTAMP. In a time zone whose clocks never change, that is the
+same bound; in another it is not, and a FULL JOIN, which needs all bounds, is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from datasources.expressions.datetime_text import fixed_offset_us
+from datasources.sql.query.context import BlockContext
+from datasources.sql.query.tree import Join, Region
+
+__all__ = ["bound_outer_interval_joins"]
+
+_ORDERINGS: Final = frozenset({"<", "<=", ">", ">="})
+_SIGNS: Final = frozenset({"+", "-"})
+_OUTER: Final = frozenset({"FULL", "LEFT", "RIGHT"})
+_SHIFTED_BY_A_CAST: Final = "timestamp_ntz"
+
+
+def bound_outer_interval_joins(context: BlockContext) -> None:
+    """Say the bounds of outer joins by time once more, in the type that Spark looks for."""
+    for join in context.block.joins if context.planning.is_streaming else ():
+        if not join.condition or not _OUTER & set(join.words):
+            continue
+        bounds = [text for each in _conjuncts(context, join) for text in _bounds(context, each)]
+        if not bounds:
+            continue
+        zone = context.planning.relations.time_zone
+        if fixed_offset_us(zone) is not None:
+            context.edits.insert(context.words.place(join.condition).end, " AND " + " AND ".join(bounds))
+        elif "FULL" in join.words:
+            raise context.error(
+                context.words.place(join.condition),
+                f"a FULL JOIN by times of type TIMESTAMP needs a time zone whose clocks never change, not {zone}",
+                "SET 'table.local-time-zone' = 'UTC', or make the times TIMESTAMP_LTZ.",
+            )
+
+
+def _conjuncts(context: BlockContext, join: Join) -> Iterator[Region]:
+    """Yield what ON joins by AND; nothing where OR stands beside it."""
+    words, first, is_between = context.words, join.condition.first, False
+    places = list(words.top_level(join.condition))
+    if any(words.word(at) in {"OR", "CASE"} for at in places):
+        return
+    for at in places:
+        if words.word(at) == "BETWEEN":
+            is_between = True
+        elif words.word(at) == "AND" and is_between:
+            is_between = False
+        elif words.word(at) == "AND":
+            yield Region(first, at)
+            first = at + 1
+    yield Region(first, join.condition.last)
+
+
+def _bounds(context: BlockContext, conjunct: Region) -> Iterator[str]:
+    """Yield what a conjunct says of two time attributes, those with a shift."""
+    words = context.words
+    for at in words.top_level(conjunct):
+        left = Region(conjunct.first, at)
+        if words.symbol(at) in _ORDERINGS:
+            yield from _bound(context, left, words.symbol(at), Region(at + 1, conjunct.last))
+        elif words.word(at) == "BETWEEN" and words.word(at - 1) != "NOT":
+            middle = next(each for each in words.top_level(Region(at, conjunct.last)) if words.word(each) == "AND")
+            yield from _bound(context, left, ">=", Region(at + 1, middle))
+            yield from _bound(context, left, "<=", Region(middle + 1, conjunct.last))
+
+
+def _bound(context: BlockContext, left: Region, ordering: str, right: Region) -> Iterator[str]:
+    one, other = _shifted(context, left), _shifted(context, right)
+    if one is not None and other is not None and (one[1] or other[1]):
+        yield f"{one[0]}{one[1]} {ordering} {other[0]}{other[1]}"
+
+
+def _shifted(context: BlockContext, region: Region) -> tuple[str, str] | None:
+    """Return a time attribute as TIMESTAMP, and what is added to it: `` - INTERVAL '2' SECOND``."""
+    words = context.words
+    sign = next((at for at in words.top_level(region) if words.symbol(at) in _SIGNS), region.last)
+    attribute, shift = Region(region.first, sign), Region(sign, region.last)
+    found = context.column(attribute)
+    if found is None or found[1].time is None or found[1].type_name != _SHIFTED_BY_A_CAST:
+        return None
+    if shift and words.word(shift.first + 1) != "INTERVAL":
+        return None
+    return f"CAST({context.text(attribute)} AS TIMESTAMP)", f" {context.text(shift)}" if shift else ""
