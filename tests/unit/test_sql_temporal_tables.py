@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from datasources.sql.planner.connectors import Connector, connector_of
 from datasources.sql.planner.temporal_plan import HoldNames
-from datasources.sql.planner.temporal_tables import ROW_KIND, SEQUENCE, traits_of, with_changelog
+from datasources.sql.planner.temporal_tables import ROW_KIND, SEQUENCE, changelog_columns, traits_of, with_changelog
 from datasources.sql.resolved import ResolvedColumn, ResolvedTable, ResolvedWatermark
 from datasources.sql.temporal_request import TableTraits
 
@@ -56,6 +58,19 @@ def test_key_and_times_are_those_of_the_definition():
 )
 def test_a_table_whose_rows_change_is_told_by_its_connector_and_format(name, options, hints, is_changelog):
     assert traits_of(table(**options), connector(name), hints).is_changelog is is_changelog
+
+
+@pytest.mark.parametrize(("name", "is_changelog"), [("scripted", True), ("parquet", True), ("kafka", False)])
+def test_so_is_one_by_its_own_column_if_the_connector_has_no_such_metadata(name, is_changelog):
+    plain = table()
+    own = replace(plain, columns=(*plain.columns, ResolvedColumn(name="Row_Kind", spark_type="STRING")))
+    assert traits_of(own, connector(name), {}).is_changelog is is_changelog
+
+
+def test_changes_are_told_by_what_the_connector_knows_else_by_columns_of_the_table():
+    assert changelog_columns(["k", ROW_KIND, SEQUENCE, "row_kind"]) == (ROW_KIND, SEQUENCE)
+    assert changelog_columns(["Row_Kind", "k"]) == ("Row_Kind", None)
+    assert changelog_columns(["_seq", ROW_KIND]) == (ROW_KIND, "_seq")
 
 
 @pytest.mark.parametrize(

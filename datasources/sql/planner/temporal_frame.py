@@ -13,7 +13,7 @@ from datasources.source.stamps import HEARTBEAT_COLUMN, WATERMARK_COLUMN
 from datasources.spark.attach import AttachedColumn, attach
 from datasources.spark.operators import temporal_join
 from datasources.sql.planner.frame import TableFrames, attached_columns, plain_column
-from datasources.sql.planner.temporal_tables import ROW_KIND, SEQUENCE
+from datasources.sql.planner.temporal_tables import changelog_columns
 from datasources.sql.planner.tree import Node, assigner_of, scan_of
 from datasources.sql.relation import STAMP_COLUMN, TimeKind
 from datasources.sql.resolved import ResolvedTable
@@ -64,6 +64,11 @@ class PlannedBuild:
     rowtime: str | None = None
     held: str | None = None
 
+    @property
+    def columns(self) -> list[str]:
+        """The names of the table's columns."""
+        return [column.name for column in self.side.columns]
+
 
 def temporal_frame(
     frames: TableFrames, probe: PlannedSide, builds: tuple[PlannedBuild, ...], *, needs_stamp: bool
@@ -99,7 +104,7 @@ def _loaded(frames: TableFrames, side: PlannedSide) -> DataFrame:
 def _versions(frames: TableFrames, build: PlannedBuild) -> DataFrame:
     """The build's rows under the names of the result; what nobody asked for keeps out of the way of all names."""
     rows = _loaded(frames, build.side)
-    kept = {*_changelog_columns(build), WATERMARK_COLUMN, HEARTBEAT_COLUMN}
+    kept = {*changelog_columns(build.columns), WATERMARK_COLUMN, HEARTBEAT_COLUMN}
     names = {name: name if name in kept else _result(build, name) for name in rows.columns}
     return rows.select(*(F.col(quoted(name)).alias(result) for name, result in names.items()))
 
@@ -108,14 +113,9 @@ def _result(build: PlannedBuild, name: str) -> str:
     return build.request.columns.get(name, f"{_UNNAMED}{name}")
 
 
-def _changelog_columns(build: PlannedBuild) -> set[str]:
-    """The columns with kind and place of a change; where the connector knows neither, a table may have its own."""
-    own = {column.name for column in build.side.columns}
-    return {name for name in (ROW_KIND, SEQUENCE) if name in own}
-
-
 def _joined(rows: DataFrame, versions: DataFrame, build: PlannedBuild) -> DataFrame:
-    request, changelog = build.request, _changelog_columns(build)
+    request = build.request
+    row_kind, sequence = changelog_columns(build.columns)
     try:
         joined = temporal_join(
             rows,
@@ -125,8 +125,8 @@ def _joined(rows: DataFrame, versions: DataFrame, build: PlannedBuild) -> DataFr
             how="left" if request.is_left else "inner",
             condition=request.condition,
             build_time=None if build.rowtime is None else _result(build, build.rowtime),
-            row_kind=ROW_KIND if ROW_KIND in changelog else None,
-            sequence=SEQUENCE if SEQUENCE in changelog else None,
+            row_kind=row_kind,
+            sequence=sequence,
         )
     except PySparkException as refusal:
         raise QueryError(f"Spark refuses a part of ON: {str(refusal).splitlines()[0]}") from refusal

@@ -12,7 +12,7 @@ from pyspark.errors import PySparkException
 from datasources.errors import QueryError
 from datasources.options import lower_keys
 from datasources.sql.planner.temporal_frame import PlannedBuild, PlannedSide, build_line, temporal_frame
-from datasources.sql.planner.temporal_tables import ROW_KIND, SEQUENCE
+from datasources.sql.planner.temporal_tables import CHANGELOG_NAMES
 from datasources.sql.planner.tree import Node, scan_of, with_scan
 from datasources.sql.relation import TableUse
 from datasources.sql.table import TableDefinition
@@ -112,7 +112,7 @@ def _build(
 ) -> PlannedBuild:
     table = planner.resolved_for(definition, request.use)
     rowtimes = [watermark.column for watermark in table.watermarks]
-    needed = [*(own for _, own in request.keys), *rowtimes[:1], ROW_KIND, SEQUENCE]
+    needed = [*(own for _, own in request.keys), *rowtimes[:1], *CHANGELOG_NAMES]
     use, held = _with_columns(request.use, needed, table), None
     if names is not None:
         held = _given(definition, use).get(_NAME) or names.new(definition.name)

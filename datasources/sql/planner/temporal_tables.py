@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -11,7 +11,7 @@ from datasources.sql.planner.connectors import Connector
 from datasources.sql.resolved import ResolvedColumn, ResolvedMetadata, ResolvedTable
 from datasources.sql.temporal_request import TableTraits
 
-__all__ = ["ROW_KIND", "SEQUENCE", "traits_of", "with_changelog"]
+__all__ = ["CHANGELOG_NAMES", "ROW_KIND", "SEQUENCE", "changelog_columns", "traits_of", "with_changelog"]
 
 ROW_KIND: Final = "__tidemark_row_kind"
 """The column with the kind of change, where the connector knows it."""
@@ -19,6 +19,8 @@ SEQUENCE: Final = "__tidemark_sequence"
 """The column with a change's place in its log, where the connector knows it."""
 
 _KEYS: Final = {ROW_KIND: "row_kind", SEQUENCE: "_seq"}
+CHANGELOG_NAMES: Final = (*_KEYS, *_KEYS.values())
+"""What those columns may be called."""
 _CHANGELOG_FORMATS: Final = frozenset({"debezium-json"})
 
 
@@ -39,10 +41,30 @@ def traits_of(table: ResolvedTable, connector: Connector, options: Mapping[str, 
         primary_key=table.primary_key,
         rowtimes=tuple(watermark.column for watermark in table.watermarks),
         proctimes=tuple(column.name for column in table.columns if column.proctime),
-        is_changelog=connector.is_changelog or (connector.is_ours and says_changes),
+        is_changelog=connector.is_changelog or (connector.is_ours and says_changes) or _has_own_kind(table, connector),
         has_history=connector.has_history,
         can_wait=connector.is_ours,
     )
+
+
+def _has_own_kind(table: ResolvedTable, connector: Connector) -> bool:
+    """Whether a column of the table says what its rows stand for, because the connector does not."""
+    kind = _KEYS[ROW_KIND]
+    return kind not in connector.metadata_types and any(column.name.lower() == kind for column in table.columns)
+
+
+def changelog_columns(names: Collection[str]) -> tuple[str | None, str | None]:
+    """Return the columns with kind and place of a change among those that a table delivers.
+
+    Where the connector knows neither, the table may have columns of its own for them, called as on DataFrames.
+    """
+    by_name = {name.lower(): name for name in names}
+    kind, place = ((own, key) for own, key in _KEYS.items())
+    return _first(by_name, kind), _first(by_name, place)
+
+
+def _first(names: Mapping[str, str], wanted: Sequence[str]) -> str | None:
+    return next((names[each] for each in wanted if each in names), None)
 
 
 def with_changelog(table: ResolvedTable, connector: Connector) -> ResolvedTable:

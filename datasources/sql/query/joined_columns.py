@@ -7,7 +7,7 @@ The relation has the probe's alias. A column of a build keeps its name unless an
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from datasources.sql.query.calls import column_path, is_star
@@ -79,6 +79,12 @@ class JoinedColumns:
         )
         self.sides.append(side)
         return side
+
+    def keep(self, results: Collection[str]) -> None:
+        """Forget what is no column of the result, as those are that say what a build's rows stand for."""
+        for side in self.sides:
+            for own in [own for own, result in side.names.items() if result not in results]:
+                del side.names[own]
 
     def find(self, path: tuple[str, ...], place: Span) -> Found | None:
         """Return the column that a path names.

@@ -43,6 +43,7 @@ def rewrite_temporal_joins(context: BlockContext) -> None:
         relation = context.planning.relations.temporal_join(request)
     except QueryError as error:
         raise context.error(joins[0].join.place, error.message.rstrip(".")) from error
+    columns.keep({column.name for column in relation.columns})
     # The result is no table: what windows a table as it is must not find the probe here.
     item = replace(probe.item, name="")
     for each in (probe.item, *items):
