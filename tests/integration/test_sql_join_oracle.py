@@ -10,19 +10,13 @@ import pytest
 
 from datasources.sql import TableEnvironment
 from tests.support.oracle_joins import JOIN_CASES, JoinCase, load_join_case
-from tests.support.scripted_stream import TINY_QUERIES, instant, settings
+from tests.support.scripted_stream import instant
 from tests.support.sql_tables import scripted_table, write_records
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
+pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.usefixtures("tiny_queries")]
 
 QUERIES = tuple(load_join_case("joins_01").answers)
 TEMPORAL = ("temporal_left", "temporal_inner")
-
-
-@pytest.fixture(autouse=True)
-def _tiny(spark):
-    with settings(spark, TINY_QUERIES):
-        yield
 
 
 def environment(spark: Any, case: JoinCase, directory: Path, rows_per_batch: int) -> TableEnvironment:
