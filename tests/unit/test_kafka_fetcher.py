@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 
 from datasources.errors import DataLossError, SourceUnavailable
 from datasources.kafka import consumers, fetcher
+from datasources.kafka.client_records import Part
 from datasources.kafka.fetcher import PartitionFetcher
+from datasources.native import native
 from tests.support.memory_broker import MemoryBroker
 
 pytestmark = pytest.mark.usefixtures("both_ways")
@@ -27,9 +29,9 @@ def broker(monkeypatch):
     return broker
 
 
-def fetch(broker, start, end, *, stop_at=None, **how):
+def fetch(broker, start, end, *, stop_at=None, parts=Part.ALL, **how):
     """Read a range; with `stop_at` until a record at or behind it comes. Return the offsets used, and what was lost."""
-    reader = PartitionFetcher(broker.settings(**how), TOPIC, 0, broker.clock)
+    reader = PartitionFetcher(broker.settings(**how), TOPIC, 0, broker.clock, parts)
     offsets, lost = [], 0
     with closing(reader.fetch(start, end)) as lists:
         for fetched in lists:
@@ -106,6 +108,16 @@ def test_a_range_that_begins_where_the_last_one_stopped_needs_no_request(broker)
     assert fetch(broker, 60, 70) == (list(range(60, 70)), 0)
     assert broker.consumers[0].requests == requests
     assert broker.consumers[0].assignments == [{(TOPIC, 0): 0}]
+
+
+def test_records_that_were_not_used_serve_whoever_needs_no_more_of_them(broker, both_ways):
+    broker.add(TOPIC, 0, range(100))
+    fetch(broker, 0, 100, stop_at=40, parts=Part.VALUE | Part.KEY)
+    assert fetch(broker, 40, 60, stop_at=50, parts=Part.VALUE) == (list(range(40, 50)), 0)
+    assert len(broker.consumers[0].assignments) == 1
+    assert fetch(broker, 50, 100, parts=Part.ALL) == (list(range(50, 100)), 0)
+    is_native = both_ways == "native" and native() is not None
+    assert len(broker.consumers[0].assignments) == (2 if is_native else 1)  # messages have all parts
 
 
 def test_a_range_that_begins_before_the_stop_is_read_again(broker):
