@@ -15,8 +15,7 @@ from tests.support.sql_tables import scripted_table, write_records
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.usefixtures("tiny_queries")]
 
-QUERIES = tuple(load_join_case("joins_01").answers)
-TEMPORAL = ("temporal_left", "temporal_inner")
+QUERIES = ("temporal_left", "temporal_inner", "interval_inner", "interval_left")
 
 
 def environment(spark: Any, case: JoinCase, directory: Path, rows_per_batch: int) -> TableEnvironment:
