@@ -86,6 +86,12 @@ def _order(
 ) -> tuple[str, str]:
     """The aggregate, and the fields that it orders by."""
     types = {column.name: column.type_name for column in listed.columns}
+    if any(f"{_ORDER}{n}" not in types for n in range(len(wanted.ranking.order))):
+        raise context.error(
+            context.words.place(wanted.ranking.region),
+            "what this ranking orders by is no list of expressions",
+            "Write ORDER BY a, b DESC.",
+        )
     terms = [(f"{_ORDER}{n}", types[f"{_ORDER}{n}"], term) for n, term in enumerate(wanted.ranking.order)]
     fixed = {term.is_descending for name, type_name, term in terms if _turned(name, type_name) is None}
     if len(fixed) > 1:

@@ -70,9 +70,10 @@ def _bounds(context: BlockContext, conjunct: Region) -> Iterator[str]:
         if words.symbol(at) in _ORDERINGS:
             yield from _bound(context, left, words.symbol(at), Region(at + 1, conjunct.last))
         elif words.word(at) == "BETWEEN" and words.word(at - 1) != "NOT":
-            middle = next(each for each in words.top_level(Region(at, conjunct.last)) if words.word(each) == "AND")
-            yield from _bound(context, left, ">=", Region(at + 1, middle))
-            yield from _bound(context, left, "<=", Region(middle + 1, conjunct.last))
+            for middle in words.top_level(Region(at, conjunct.last)):
+                if words.word(middle) == "AND":
+                    yield from _bound(context, left, ">=", Region(at + 1, middle))
+                    yield from _bound(context, left, "<=", Region(middle + 1, conjunct.last))
 
 
 def _bound(context: BlockContext, left: Region, ordering: str, right: Region) -> Iterator[str]:
