@@ -48,12 +48,3 @@ def test_orders_meet_the_clicks_of_their_minute(spark, monkeypatch):
     (rows,) = results_of(spark, monkeypatch, "window_join").values()
     assert len(rows) > 20
     assert {start[14:16] for start, *_ in rows} == {"00", "01", "02", "05"}
-
-
-def test_orders_are_charged_the_fee_of_their_time(spark, monkeypatch):
-    (rows,) = results_of(spark, monkeypatch, "temporal_join").values()
-    assert len(rows) > 20
-    for _id, shop, ts, fee in rows:
-        before, change, after = {"oslo": ("2", "09:01:00", "3"), "paris": ("1", "09:01:10", "None")}[shop]
-        assert fee == (before if ts[11:] < change else after)
-    assert {fee for *_, fee in rows} == {"1", "2", "3", "None"}

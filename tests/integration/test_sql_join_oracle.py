@@ -1,4 +1,4 @@
-"""Flink's own answers to joins, from the same SQL: as a stream cut into batches, and as a batch."""
+"""Flink's own answers to joins, from the same SQL: as a stream cut into batches."""
 
 from __future__ import annotations
 
@@ -69,13 +69,3 @@ def test_a_join_gives_flinks_rows_at_any_size_of_batches(spark, tmp_path, name, 
     )
     assert query.awaitTermination(240)
     assert normal(found) == case.answers[query_name]
-
-
-@pytest.mark.parametrize("name", JOIN_CASES)
-def test_a_batch_gives_the_same_rows(spark, tmp_path, name):
-    case = load_join_case(name)
-    t = environment(spark, case, tmp_path, 1_000)
-    t.sql("SET 'table.exec.late-rows' = 'spark'")
-    t.sql("SET 'execution.runtime-mode' = 'batch'")
-    for query_name in QUERIES:
-        assert normal(t.sql(case.queries[query_name]).collect()) == case.answers[query_name], query_name
