@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from datasources.demo.spark_home import installed_pyspark
 from datasources.errors import EnvironmentProblem, InternalError
 from datasources.java import find_java
 
@@ -56,7 +57,8 @@ def local_spark(directory: Path, *, cores: int = 2, jars: Sequence[Path] = ()) -
     # Source processes run the PATH's python3 otherwise, which has none of our packages.
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     try:
-        spark = _start(_settings(directory, cores, jars))
+        with installed_pyspark(directory / "spark-home"):  # the JVM takes it from this process
+            spark = _start(_settings(directory, cores, jars))
         try:
             yield spark
         finally:

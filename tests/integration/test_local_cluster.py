@@ -30,8 +30,9 @@ from typing import Any
 
 import pytest
 
+from datasources.demo.spark_home import link_spark_home
 from datasources.errors import EnvironmentProblem
-from tests.support.installed import ROOT, install_project, spark_home
+from tests.support.installed import ROOT, install_project
 from tests.support.kafka_orders import BASE, MINUTE, iso, order, orders
 
 pytestmark = [pytest.mark.spark, pytest.mark.kafka, pytest.mark.slow, pytest.mark.timeout(480)]
@@ -146,7 +147,7 @@ def start_job(installed: Installed, topic: tuple[Any, str], name: str, master: s
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"} | {
         "PYSPARK_PYTHON": str(installed.python),
         "PYSPARK_DRIVER_PYTHON": str(installed.python),
-        "SPARK_HOME": str(spark_home(folder / "spark-home")),
+        "SPARK_HOME": str(link_spark_home(folder / "spark-home")),
         "SPARK_LOCAL_IP": "127.0.0.1",
     }
     command = [str(installed.python), "job.py", "settings.json"]

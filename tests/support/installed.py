@@ -15,7 +15,7 @@ from pathlib import Path
 
 from datasources.errors import EnvironmentProblem
 
-__all__ = ["install_project", "spark_home"]
+__all__ = ["install_project"]
 
 ROOT = Path(__file__).parents[2]
 _DEADLINE_S = 400
@@ -35,14 +35,6 @@ def install_project(directory: Path) -> Path:
     wheel = next(directory.glob("*.whl"))
     _pip("install", "--no-deps", "--no-index", "--target", str(packages), str(wheel))
     return python
-
-
-def spark_home(directory: Path) -> Path:
-    """Return a SPARK_HOME that is PySpark's, except that executors work below `directory` and not in site-packages."""
-    directory.mkdir()
-    for entry in _pyspark().iterdir():
-        (directory / entry.name).symlink_to(entry)
-    return directory
 
 
 def _pyspark() -> Path:

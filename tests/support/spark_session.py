@@ -8,6 +8,7 @@ import threading
 from pathlib import Path
 from typing import Any, Final
 
+from datasources.demo.spark_home import link_spark_home
 from datasources.errors import EnvironmentProblem
 from datasources.java import find_java
 
@@ -42,6 +43,7 @@ def start_spark(directory: Path) -> Any:
         raise EnvironmentProblem(f"PySpark cannot be imported ({error}): pip install 'tidemark[spark]'") from error
     # Source processes run the PATH's python3 otherwise, which has none of our packages.
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    os.environ.setdefault("SPARK_HOME", str(link_spark_home(directory / "spark-home")))
     builder = SparkSession.builder
     for key, value in _SETTINGS.items():
         builder = builder.config(key, value)

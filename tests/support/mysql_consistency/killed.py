@@ -17,7 +17,7 @@ from typing import Any, Final, Self
 
 import psutil
 
-from tests.support.installed import spark_home
+from datasources.demo.spark_home import link_spark_home
 from tests.support.mysql_consistency.recording import Recording
 
 __all__ = ["CLUSTER", "LOCAL", "JobProcess"]
@@ -54,8 +54,7 @@ class JobProcess:
         given = {"directory": str(recording.directory), "options": options, "master": master}
         self._settings.write_text(json.dumps(given))
         self._environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "PYSPARK_DRIVER_PYTHON": sys.executable}
-        if master != LOCAL:
-            self._environment["SPARK_HOME"] = str(spark_home(recording.directory / "spark-home"))
+        self._environment["SPARK_HOME"] = str(link_spark_home(recording.directory / "spark-home"))
         self._log = recording.directory / "log"
         self._process: subprocess.Popen[bytes] | None = None
 
