@@ -28,7 +28,6 @@ from datasources.formats.zones import FixedOffset, Zone
 
 __all__ = ["Part", "QuickDecoder", "with_rows"]
 
-_PROBE = pa.array([""])
 _SAMPLES = 8
 _ROUNDS_PER_BATCH = 3
 _MAX_TEMPLATES = 8
@@ -162,7 +161,7 @@ class QuickDecoder:
         transform = "json_transform_strict" if all(t.is_total for t in self._templates) else "json_transform"
         self._pattern = rf"\A(?:{'|'.join(t.pattern() for t in self._templates)})\z"
         try:
-            pc.match_substring_regex(_PROBE, pattern=self._pattern)
+            pc.match_substring_regex(pa.array([""]), pattern=self._pattern)
             if structure:
                 self._query.prepare(f"{transform}(v, {_literal(json.dumps(structure, ensure_ascii=False))})")
         except (DuckError, pa.ArrowInvalid):

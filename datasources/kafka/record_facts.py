@@ -23,7 +23,7 @@ VALUE_PREFIX = "value."
 
 _HEADER_LIST = list_of(pa.struct([pa.field("key", pa.string()), pa.field("value", pa.binary())]))
 _HEADER_MAP = map_of(pa.string(), pa.binary())
-_TIMESTAMP_TYPES = pa.array(["NoTimestampType", "CreateTime", "LogAppendTime"])
+_TIMESTAMP_TYPES = ("NoTimestampType", "CreateTime", "LogAppendTime")
 _US_PER_MS = 1_000
 
 
@@ -33,7 +33,7 @@ def _timestamps(records: Records) -> pa.Array:
 
 
 def _timestamp_types(records: Records) -> pa.Array:
-    return _TIMESTAMP_TYPES.take(pa.array(records.timestamp_kinds()))
+    return pa.array(_TIMESTAMP_TYPES).take(pa.array(records.timestamp_kinds()))
 
 
 FACTS: Mapping[str, RecordColumn] = MappingProxyType(

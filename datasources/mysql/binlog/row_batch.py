@@ -33,7 +33,7 @@ class RowKind(IntEnum):
         return ("+I", "-U", "+U", "-D")[self]
 
 
-_SHORT: Final = pa.array([kind.short for kind in RowKind])
+_SHORT: Final = tuple(kind.short for kind in RowKind)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +100,7 @@ class RowBatch:
 
     def row_kinds(self) -> pa.Array:
         """Return the row kinds as texts: +I, -U, +U, -D."""
-        return _SHORT.take(pa.array(self.row_kind))
+        return pa.array(_SHORT).take(pa.array(self.row_kind))
 
 
 def decode_columns(
