@@ -42,7 +42,7 @@ def link_spark_home(directory: Path) -> Path:
     found = importlib.util.find_spec("pyspark")
     if found is None or found.origin is None:
         raise ModuleNotFoundError("pyspark")
-    directory.mkdir()
+    directory.mkdir(parents=True)
     for entry in Path(found.origin).parent.iterdir():
         if entry.name != _ARCHIVES:
             (directory / entry.name).symlink_to(entry)

@@ -43,7 +43,8 @@ def start_spark(directory: Path) -> Any:
         raise EnvironmentProblem(f"PySpark cannot be imported ({error}): pip install 'tidemark[spark]'") from error
     # Source processes run the PATH's python3 otherwise, which has none of our packages.
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    os.environ.setdefault("SPARK_HOME", str(link_spark_home(directory / "spark-home")))
+    if "SPARK_HOME" not in os.environ:
+        os.environ["SPARK_HOME"] = str(link_spark_home(directory / f"spark-home-{os.getpid()}"))
     builder = SparkSession.builder
     for key, value in _SETTINGS.items():
         builder = builder.config(key, value)
