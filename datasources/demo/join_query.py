@@ -7,13 +7,13 @@ from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Final, Self
 
-from pyspark.errors import PySparkException
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 
 from datasources import register, temporal_join, with_source_watermark
 from datasources.demo.broker import OrdersTopic
+from datasources.demo.failure_text import first_line
 from datasources.demo.join_outcome import Joined
-from datasources.demo.mysql_shop import CUSTOMERS_TABLE, DATABASE
+from datasources.demo.mysql_shop import CUSTOMERS_TABLE, table_options
 from datasources.demo.queries import tidemark_options
 from datasources.demo.timeline import Moment
 from datasources.embedded import MySqlAddress
@@ -86,7 +86,7 @@ class JoinQuery:
         """
         failure = self._query.exception()
         if failure is not None:
-            raise QueryError(f"the demo's query that joins orders with a MySQL table failed: {_first_line(failure)}")
+            raise QueryError(f"the demo's query that joins orders with a MySQL table failed: {first_line(failure)}")
         progress = self._query.lastProgress
         return 0 if progress is None else Moment.from_progress(progress.json).watermark_ms or 0
 
@@ -142,17 +142,8 @@ def _order_options(topic: OrdersTopic) -> dict[str, str]:
 
 def _customer_options(server: MySqlAddress) -> dict[str, str]:
     return {
-        "hostname": server.host,
-        "port": str(server.port),
-        "username": server.user,
-        "password": server.password,
-        "database-name": DATABASE,
-        "table-name": CUSTOMERS_TABLE,
+        **table_options(server, CUSTOMERS_TABLE),
         "scan.incremental.snapshot.chunk.size": "2000",
         "scan.max-rows-per-batch": "8000",
         "scan.hold.name": CUSTOMERS_TABLE,
     }
-
-
-def _first_line(failure: PySparkException) -> str:
-    return next((line.strip() for line in str(failure).splitlines() if line.strip()), type(failure).__name__)

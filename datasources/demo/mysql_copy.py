@@ -7,11 +7,10 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
-from pyspark.errors import PySparkException
-
 from datasources import read_stream
+from datasources.demo.failure_text import first_line
 from datasources.demo.mysql_outcome import Copied
-from datasources.demo.mysql_shop import COLUMNS, DATABASE, TABLE, Item
+from datasources.demo.mysql_shop import COLUMNS, TABLE, Item, table_options
 from datasources.embedded import MySqlAddress
 from datasources.errors import QueryError
 from datasources.mysql.upsert import latest_changes
@@ -68,7 +67,7 @@ class TableCopy:
         """
         failure = self._query.exception()
         if failure is not None:
-            raise QueryError(f"the demo's query of a MySQL table failed: {_first_line(failure)}")
+            raise QueryError(f"the demo's query of a MySQL table failed: {first_line(failure)}")
         with self._lock:
             return self._copied
 
@@ -106,12 +105,7 @@ class TableCopy:
 def copy_options(server: MySqlAddress) -> dict[str, str]:
     """Return the options of the query. The chunks are small: 20,000 rows would be one batch otherwise."""
     return {
-        "hostname": server.host,
-        "port": str(server.port),
-        "username": server.user,
-        "password": server.password,
-        "database-name": DATABASE,
-        "table-name": TABLE,
+        **table_options(server, TABLE),
         "scan.incremental.snapshot.chunk.size": _CHUNK,
         "scan.snapshot.parallelism": "2",
         "scan.max-rows-per-batch": _ROWS_OF_A_BATCH,
@@ -132,7 +126,3 @@ def _added(copied: Copied, counts: dict[Any, int]) -> Copied:
         snapshot_rows=copied.snapshot_rows + snapshot,
         early_changes=total,
     )
-
-
-def _first_line(failure: PySparkException) -> str:
-    return next((line.strip() for line in str(failure).splitlines() if line.strip()), type(failure).__name__)

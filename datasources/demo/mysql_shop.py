@@ -33,6 +33,7 @@ __all__ = [
     "Written",
     "create_tables",
     "read_table",
+    "table_options",
 ]
 
 DATABASE: Final = "shop"
@@ -107,6 +108,18 @@ def read_table(server: MySqlAddress) -> dict[int, Item]:
     with closing(_connect(server)) as connection, connection.cursor() as cursor:
         cursor.execute(f"SELECT {', '.join(COLUMNS)} FROM {DATABASE}.{TABLE}")  # noqa: S608 - constants
         return {row[0]: tuple(row) for row in cursor.fetchall()}
+
+
+def table_options(server: MySqlAddress, table: str) -> dict[str, str]:
+    """Return the options with which a source finds a table of the shop."""
+    return {
+        "hostname": server.host,
+        "port": str(server.port),
+        "username": server.user,
+        "password": server.password,
+        "database-name": DATABASE,
+        "table-name": table,
+    }
 
 
 class ShopWriter(Writer[Written]):

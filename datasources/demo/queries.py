@@ -7,10 +7,10 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 
-from pyspark.errors import PySparkException
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 
 from datasources.demo.broker import OrdersTopic
+from datasources.demo.failure_text import first_line
 from datasources.demo.timeline import Moment, Timeline
 from datasources.errors import QueryError
 from datasources.session import read_stream
@@ -74,7 +74,7 @@ class CountQuery:
         """
         failure = self.query.exception()
         if failure is not None:
-            raise QueryError(f"the demo's query '{self.side.value}' failed: {_first_line(failure)}")
+            raise QueryError(f"the demo's query '{self.side.value}' failed: {first_line(failure)}")
         progress = self.query.lastProgress
         return None if progress is None else Moment.from_progress(progress.json)
 
@@ -126,7 +126,3 @@ def _plain_options(servers: str, topic: str) -> dict[str, str]:
         "format": "json",
         "schema": _SCHEMA,
     }
-
-
-def _first_line(failure: PySparkException) -> str:
-    return next((line.strip() for line in str(failure).splitlines() if line.strip()), type(failure).__name__)

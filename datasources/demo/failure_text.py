@@ -1,0 +1,10 @@
+"""What a failed query of the demo says, in one line."""
+
+from __future__ import annotations
+
+__all__ = ["first_line"]
+
+
+def first_line(failure: BaseException) -> str:
+    """Return the first line that says something."""
+    return next((line.strip() for line in str(failure).splitlines() if line.strip()), type(failure).__name__)
