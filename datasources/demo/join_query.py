@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from threading import Event
 from typing import TYPE_CHECKING, Final, Self
 
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
@@ -16,9 +15,9 @@ from datasources.demo.join_outcome import Joined
 from datasources.demo.mysql_shop import CUSTOMERS_TABLE, table_options
 from datasources.demo.queries import tidemark_options
 from datasources.demo.timeline import Moment
+from datasources.demo.waiting import wait_until
 from datasources.embedded import MySqlAddress
 from datasources.errors import QueryError
-from watermark import SystemClock
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -30,8 +29,6 @@ __all__ = ["SNIPPET", "JoinQuery"]
 _NAME: Final = "joined_orders"
 _TRIGGER: Final = "500 milliseconds"
 _BUCKETS: Final = 4
-_LOOK_S: Final = 0.2
-_DEADLINE_NS: Final = 120_000_000_000
 _PROBE, _BUILD = 0, 1  # the places of the sources in the query's progress
 
 SNIPPET: Final = """\
@@ -96,15 +93,10 @@ class JoinQuery:
         Raises:
             QueryError: The query failed, or did not get there in time.
         """
-        clock, pause = SystemClock(), Event()
-        deadline_ns = clock.monotonic_ns() + _DEADLINE_NS
-        while self.watermark_ms < watermark_ms:
-            if clock.monotonic_ns() > deadline_ns:
-                raise QueryError(
-                    "the demo's query that joins orders with a MySQL table had not read all orders "
-                    f"{_DEADLINE_NS // 10**9} s after another was copied: run the demo again on a less busy machine."
-                )
-            pause.wait(_LOOK_S)
+        wait_until(
+            lambda: self.watermark_ms >= watermark_ms,
+            lambda: "the demo's query that joins orders with a MySQL table had not read all orders",
+        )
 
     def joined(self, spark: SparkSession) -> Joined:
         """Return what it answered so far, and what it read when."""

@@ -10,14 +10,12 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from threading import Event
 from typing import TYPE_CHECKING, Final, Protocol
 
 from datasources.demo.mysql_outcome import TableOutcome, TableProgress
 from datasources.demo.mysql_shop import LAST_ID, ShopWriter, read_table
+from datasources.demo.waiting import wait_until
 from datasources.embedded import EmbeddedMySql, start_any_mysql
-from datasources.errors import QueryError
-from watermark import Clock, SystemClock
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -26,8 +24,6 @@ if TYPE_CHECKING:
 
 __all__ = ["TableDisplay", "copy_table", "open_mysql"]
 
-_LOOK_S: Final = 0.2
-_READ_DEADLINE_NS: Final = 120_000_000_000
 _BATCHES_AFTERWARDS: Final = 3
 
 
@@ -102,8 +98,6 @@ class _Watch:
         self._writer = writer
         self._copy = copy
         self._display = display
-        self._clock: Clock = SystemClock()
-        self._pause = Event()
 
     @property
     def progress(self) -> TableProgress:
@@ -123,14 +117,14 @@ class _Watch:
         self._until(lambda _: LAST_ID in self._copy.rows, "followed its changes to the end")
 
     def _until(self, holds: Callable[[TableProgress], bool], what: str) -> None:
-        deadline_ns = self._clock.monotonic_ns() + _READ_DEADLINE_NS
-        while not holds(progress := self.progress):
+        def is_so() -> bool:
+            progress = self.progress
             self._display.copying(progress)
-            if self._clock.monotonic_ns() > deadline_ns:
-                raise QueryError(
-                    f"the demo's query of a MySQL table had not {what} after {_READ_DEADLINE_NS // 10**9} s "
-                    f"({progress.copied.snapshot_rows:,} rows, {progress.copied.changes:,} changes): run the demo "
-                    "again on a less busy machine."
-                )
-            self._pause.wait(_LOOK_S)
-        self._display.copying(progress)
+            return holds(progress)
+
+        def failure() -> str:
+            copied = self.progress.copied
+            read = f"{copied.snapshot_rows:,} rows, {copied.changes:,} changes"
+            return f"the demo's query of a MySQL table had not {what} ({read})"
+
+        wait_until(is_so, failure)

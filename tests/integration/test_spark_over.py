@@ -11,7 +11,7 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 from datasources import OverFrame, over, with_source_watermark
 from datasources.errors import QueryError
 from tests.support.oracle import CASES, load_case, oracle_stream
-from tests.support.scripted_stream import PROVIDER, Scripts, process_all, running, settings
+from tests.support.scripted_stream import PROVIDER, DyingSink, Scripts, process_all, running, settings
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("operator_queries")]
 
@@ -58,14 +58,9 @@ def test_a_query_that_died_goes_on_as_if_it_had_not_and_refuses_other_buckets(sp
     batches: dict[int, list[tuple[Any, ...]]] = {}
 
     def run(buckets: int, dies_in: int | None) -> None:
-        def keep(df: Any, number: int) -> None:
-            batches[number] = [tuple(row) for row in df.collect()]
-            if number == dies_in:
-                raise RuntimeError("died")
-
         answer = answer_of(oracle_stream(spark, tmp_path, "stream_00", 16), "over_range", buckets)
         attached = with_source_watermark(answer).select("id", "r")
-        with running(attached, checkpoint=tmp_path / "checkpoint", for_each=keep) as query:
+        with running(attached, checkpoint=tmp_path / "checkpoint", for_each=DyingSink(batches, dies_in)) as query:
             process_all(query.query)
 
     with pytest.raises(StreamingQueryException, match="died"):

@@ -14,7 +14,7 @@ from datasources.errors import QueryError
 from datasources.spark.attach import with_source_watermark
 from datasources.spark.operators import session_windows
 from tests.support.oracle import SCHEMA, load_case, normal_rows, oracle_stream
-from tests.support.scripted_stream import PROVIDER, Scripts, process_all, running, settings
+from tests.support.scripted_stream import PROVIDER, DyingSink, Scripts, process_all, running, settings
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("operator_queries")]
 
@@ -75,16 +75,11 @@ def test_a_query_that_died_goes_on_as_if_it_had_not_and_refuses_other_buckets(sp
     batches: dict[int, list[tuple[Any, ...]]] = {}
 
     def run(buckets: int, dies_in: int | None) -> None:
-        def keep(df: Any, number: int) -> None:
-            batches[number] = [tuple(row) for row in df.collect()]
-            if number == dies_in:
-                raise RuntimeError("died")
-
         windows = sessions_of(oracle_stream(spark, tmp_path, "stream_00", 16), buckets)
         attached = with_source_watermark(windows).selectExpr(
             "cast(window_start as timestamp_ntz) s", "cast(window_end as timestamp_ntz) e", "k"
         )
-        with running(attached, checkpoint=tmp_path / "checkpoint", for_each=keep) as query:
+        with running(attached, checkpoint=tmp_path / "checkpoint", for_each=DyingSink(batches, dies_in)) as query:
             process_all(query.query)
 
     with pytest.raises(StreamingQueryException, match="died"):

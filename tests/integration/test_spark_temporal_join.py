@@ -10,7 +10,7 @@ from pyspark.errors import StreamingQueryException
 from datasources import temporal_join, with_source_watermark
 from datasources.errors import QueryError
 from tests.support.oracle_joins import JOIN_CASES, load_join_case
-from tests.support.scripted_stream import DEADLINE_S, Scripts, running, settings
+from tests.support.scripted_stream import DEADLINE_S, DyingSink, Scripts, running, settings
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("operator_queries")]
 
@@ -62,14 +62,10 @@ def test_a_query_that_died_goes_on_as_if_it_had_not_and_refuses_other_buckets(sp
     batches: dict[int, list[tuple[Any, ...]]] = {}
 
     def run_query(buckets: int, dies_in: int | None) -> None:
-        def keep(df: Any, number: int) -> None:
-            batches[number] = [tuple(row) for row in df.collect()]
-            if number == dies_in:
-                raise RuntimeError("died")
-
         joined = with_source_watermark(oracle_join(spark, tmp_path, "joins_01", 16, "left", buckets=buckets))
         trigger = {"availableNow": True}
         selected = joined.select("id", "r_rate")
+        keep = DyingSink(batches, dies_in)
         with running(selected, checkpoint=tmp_path / "checkpoint", for_each=keep, trigger=trigger) as query:
             assert query.query.awaitTermination(DEADLINE_S)
 

@@ -22,6 +22,7 @@ __all__ = [
     "PROVIDER",
     "ROCKSDB",
     "TINY_QUERIES",
+    "DyingSink",
     "Running",
     "Scripts",
     "drain",
@@ -215,6 +216,23 @@ def running(
         yield Running(query, name, df.sparkSession)
     finally:
         query.stop()
+
+
+class DyingSink:
+    """A sink that keeps the rows of each batch, the last attempt's, and fails behind one of them.
+
+    Args:
+        batches: what it keeps, by number; several runs of a query share it.
+        dies_in: behind which batch; None = behind none.
+    """
+
+    def __init__(self, batches: dict[int, list[tuple[Any, ...]]], dies_in: int | None) -> None:
+        self._batches, self._dies_in = batches, dies_in
+
+    def __call__(self, df: Any, number: int) -> None:
+        self._batches[number] = [tuple(row) for row in df.collect()]
+        if number == self._dies_in:
+            raise RuntimeError("died")
 
 
 def drain(df: Any, mode: str = "append", **how: Any) -> tuple[list[tuple[Any, ...]], Running]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from itertools import pairwise
 
 import numpy as np
@@ -18,20 +17,11 @@ from datasources.kafka.message_client import MessageFeed
 from datasources.kafka.native_client import NativeFeed, is_for_native, open_native
 from datasources.kafka.raw import RAW_COLUMNS
 from datasources.kafka.record_facts import FACTS
-from datasources.native import NativeLibrary, native
+from datasources.native import native
 from tests.support.memory_queue import MemoryQueue
 
 TOPIC, PARTITION = "orders", 3
 FAR = 1 << 40
-
-
-@pytest.fixture(scope="module")
-def library() -> NativeLibrary:
-    found = native()
-    if found is None and not os.environ.get("TIDEMARK_TEST_REQUIRE"):
-        pytest.skip("not run: needs a C compiler when the package is installed")
-    assert found is not None
-    return found
 
 
 class Messages:

@@ -20,19 +20,10 @@ from datasources.mysql.snapshot.result_rows import _numpy_cells
 from datasources.mysql.types import ColumnType, Kind, result_column
 from datasources.mysql.types.cells import PADDING
 from datasources.mysql.types.result import WireType
-from datasources.native import NativeLibrary, native
+from datasources.native import native
 
 HEADER_BYTES = 4
 TEXT = 0xFD
-
-
-@pytest.fixture(scope="module")
-def library() -> NativeLibrary:
-    found = native()
-    if found is None and not os.environ.get("TIDEMARK_TEST_REQUIRE"):
-        pytest.skip("not run: needs a C compiler when the package is installed")
-    assert found is not None
-    return found
 
 
 def buffer(data: bytes) -> np.ndarray[tuple[int], np.dtype[np.uint8]]:

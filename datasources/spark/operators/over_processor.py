@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import pyarrow as pa
-from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle
+from pyspark.sql.streaming import StatefulProcessorHandle
 
-from datasources.spark.boundary import spark_errors
-from datasources.spark.operators.bucket_packets import packets_of, result_frames
+from datasources.spark.operators.bucket_packets import packets_of
+from datasources.spark.operators.bucket_processor import BucketProcessor
 from datasources.spark.operators.bucket_variables import ListedParts, NumberedParts, StoredText
-from datasources.spark.operators.over_bucket import advance_over
+from datasources.spark.operators.over_bucket import OverEmitted, advance_over
 from datasources.spark.operators.over_rule import OverRule
 from datasources.spark.operators.over_state import Brief
 from datasources.spark.operators.stored_settings import StoredSettings
@@ -22,13 +22,15 @@ COUNTS: Final = ("late_rows", "null_rowtime_rows", "state_keys")
 """What is counted per batch; the fields of `OverEmitted` of these names."""
 
 
-class OverProcessor(StatefulProcessor):
+class OverProcessor(BucketProcessor):
     """Runs the rule on every bucket of a partition.
 
     Args:
         rule: the window and its aggregates.
         settings: what the state was made with; another state is refused.
     """
+
+    counts = COUNTS
 
     def __init__(self, rule: OverRule, settings: StoredSettings) -> None:
         self._rule = rule
@@ -38,15 +40,10 @@ class OverProcessor(StatefulProcessor):
         """Open the state variables."""
         self._store = _SparkStore(handle, self._settings)
 
-    def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: Any) -> Iterator[Any]:  # noqa: ARG002, N802, N803 - Spark's names
-        """Yield the results of one batch for one bucket, as pandas DataFrames of one row."""
-        with spark_errors():
-            emitted = advance_over(self._rule, self._store, list(packets_of(rows)))
-        counts = {name: getattr(emitted, name) for name in COUNTS}
-        yield from result_frames(emitted.clock_us, counts, emitted.rows)
-
-    def close(self) -> None:
-        """Nothing is held but the state."""
+    def advance(self, key: Any, frames: Iterator[Any]) -> tuple[OverEmitted, pa.Table | None]:  # noqa: ARG002
+        """Take everything that a batch holds for a bucket."""
+        emitted = advance_over(self._rule, self._store, list(packets_of(frames)))
+        return emitted, emitted.rows
 
 
 class _SparkStore:

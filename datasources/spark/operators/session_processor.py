@@ -7,12 +7,12 @@ from dataclasses import astuple
 from typing import Any, Final
 
 import pyarrow as pa
-from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle
+from pyspark.sql.streaming import StatefulProcessorHandle
 from pyspark.sql.types import BinaryType, LongType, StringType, StructField, StructType
 
 from datasources.source.stamps import WATERMARK_COLUMN
-from datasources.spark.boundary import spark_errors
-from datasources.spark.operators.bucket_packets import packets_of, result_frames
+from datasources.spark.operators.bucket_packets import packets_of
+from datasources.spark.operators.bucket_processor import BucketProcessor
 from datasources.spark.operators.bucket_variables import ListedParts
 from datasources.spark.operators.packets import from_blob, to_blob
 from datasources.spark.operators.session_bucket import Emitted, advance
@@ -34,13 +34,15 @@ _BRIEF: Final = StructType(
 _SESSIONS: Final = StructType([StructField("sessions", BinaryType()), StructField("fragments", BinaryType())])
 
 
-class SessionProcessor(StatefulProcessor):
+class SessionProcessor(BucketProcessor):
     """Runs the rule on every bucket of a partition.
 
     Args:
         rule: what a session is.
         settings: what the state was made with; another state is refused.
     """
+
+    counts = COUNTS
 
     def __init__(self, rule: SessionRule, settings: StoredSettings) -> None:
         self._rule = rule
@@ -50,15 +52,10 @@ class SessionProcessor(StatefulProcessor):
         """Open the state variables."""
         self._store = _SparkStore(handle, self._settings)
 
-    def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: Any) -> Iterator[Any]:  # noqa: ARG002, N802, N803 - Spark's names
-        """Yield the results of one batch for one bucket, as pandas DataFrames of one row."""
-        with spark_errors():
-            emitted = advance(self._rule, self._store, list(packets_of(rows)))
-        counts = {name: getattr(emitted, name) for name in COUNTS}
-        yield from result_frames(emitted.clock_us, counts, _stamped(emitted))
-
-    def close(self) -> None:
-        """Nothing is held but the state."""
+    def advance(self, key: Any, frames: Iterator[Any]) -> tuple[Emitted, pa.Table | None]:  # noqa: ARG002
+        """Take everything that a batch holds for a bucket."""
+        emitted = advance(self._rule, self._store, list(packets_of(frames)))
+        return emitted, _stamped(emitted)
 
 
 def _stamped(emitted: Emitted) -> pa.Table | None:

@@ -7,11 +7,11 @@ from typing import Any, Final
 
 import pyarrow as pa
 from pyspark import TaskContext
-from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle
+from pyspark.sql.streaming import StatefulProcessorHandle
 
 from datasources.source.stamps import WATERMARK_COLUMN
-from datasources.spark.boundary import spark_errors
-from datasources.spark.operators.bucket_packets import Packet, packets_of, result_frames
+from datasources.spark.operators.bucket_packets import Packet, packets_of
+from datasources.spark.operators.bucket_processor import BucketProcessor
 from datasources.spark.operators.bucket_variables import NumberedParts, StoredText
 from datasources.spark.operators.packets import STAMP_COLUMN
 from datasources.spark.operators.stored_settings import StoredSettings
@@ -27,12 +27,11 @@ BUILD: Final = 1
 COUNTS: Final = ("late_probe_rows", "late_build_rows", "null_rowtime_rows", "null_key_build_rows")
 """What is counted per batch; the fields of `Joined` of these names."""
 
-_cache: Final = (
-    VersionCache()
-)  # of the process: a processor lives for one task, what it decoded is of use to later ones
+_cache: Final = VersionCache()
+"""Of the process: a processor lives for one task, what it decoded is of use to later ones."""
 
 
-class TemporalJoinProcessor(StatefulProcessor):
+class TemporalJoinProcessor(BucketProcessor):
     """Runs the join on every bucket of a partition.
 
     Args:
@@ -40,6 +39,8 @@ class TemporalJoinProcessor(StatefulProcessor):
         settings: what the state was made with; another state is refused.
         operator: names this operator, unlike every other of this and every other run.
     """
+
+    counts = COUNTS
 
     def __init__(self, rule: JoinRule, settings: StoredSettings, *, operator: str) -> None:
         self._rule = rule
@@ -50,20 +51,15 @@ class TemporalJoinProcessor(StatefulProcessor):
         """Open the state variables."""
         self._store = _SparkJoinStore(handle, self._settings)
 
-    def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: Any) -> Iterator[Any]:  # noqa: ARG002, N802, N803 - Spark's names
-        """Yield the results of one batch for one bucket, as pandas DataFrames of one row."""
+    def advance(self, key: Any, frames: Iterator[Any]) -> tuple[Joined, pa.Table | None]:
+        """Take everything that a batch holds for a bucket."""
         bucket = Bucket(store=self._store, cache=_cache, name=self._name(key), token=_attempt())
         sides: tuple[list[Packet], list[Packet]] = ([], [])
-        for frame in rows:
+        for frame in frames:
             for side, packet in zip(frame[SIDE_COLUMN], packets_of([frame]), strict=True):
                 sides[int(side)].append(packet)
-        with spark_errors():
-            joined = advance(self._rule, bucket, sides[PROBE], sides[BUILD])
-        counts = {name: getattr(joined, name) for name in COUNTS}
-        yield from result_frames(joined.clock_us, counts, _stamped(joined))
-
-    def close(self) -> None:
-        """Nothing is held but the state."""
+        joined = advance(self._rule, bucket, sides[PROBE], sides[BUILD])
+        return joined, _stamped(joined)
 
     def _name(self, key: Any) -> tuple[str, str, int]:
         context = TaskContext.get()

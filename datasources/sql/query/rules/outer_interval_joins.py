@@ -16,12 +16,14 @@ from typing import Final
 
 from datasources.expressions.datetime_text import fixed_offset_us
 from datasources.sql.query.context import BlockContext
-from datasources.sql.query.tree import Join, Region
+from datasources.sql.query.join_conditions import parts_of
+from datasources.sql.query.tree import Region
 
 __all__ = ["bound_outer_interval_joins"]
 
 _ORDERINGS: Final = frozenset({"<", "<=", ">", ">="})
 _SIGNS: Final = frozenset({"+", "-"})
+_ALTERNATIVES: Final = frozenset({"OR", "CASE"})
 _OUTER: Final = frozenset({"FULL", "LEFT", "RIGHT"})
 _SHIFTED_BY_A_CAST: Final = "timestamp_ntz"
 
@@ -31,7 +33,7 @@ def bound_outer_interval_joins(context: BlockContext) -> None:
     for join in context.block.joins if context.planning.is_streaming else ():
         if not join.condition or not _OUTER & set(join.words):
             continue
-        bounds = [text for each in _conjuncts(context, join) for text in _bounds(context, each)]
+        bounds = [text for each in parts_of(context.words, join.condition) for text in _bounds(context, each)]
         if not bounds:
             continue
         zone = context.planning.relations.time_zone
@@ -45,26 +47,11 @@ def bound_outer_interval_joins(context: BlockContext) -> None:
             )
 
 
-def _conjuncts(context: BlockContext, join: Join) -> Iterator[Region]:
-    """Yield what ON joins by AND; nothing where OR stands beside it."""
-    words, first, is_between = context.words, join.condition.first, False
-    places = list(words.top_level(join.condition))
-    if any(words.word(at) in {"OR", "CASE"} for at in places):
-        return
-    for at in places:
-        if words.word(at) == "BETWEEN":
-            is_between = True
-        elif words.word(at) == "AND" and is_between:
-            is_between = False
-        elif words.word(at) == "AND":
-            yield Region(first, at)
-            first = at + 1
-    yield Region(first, join.condition.last)
-
-
 def _bounds(context: BlockContext, conjunct: Region) -> Iterator[str]:
     """Yield what a conjunct says of two time attributes, those with a shift."""
     words = context.words
+    if any(words.word(at) in _ALTERNATIVES for at in words.top_level(conjunct)):
+        return
     for at in words.top_level(conjunct):
         left = Region(conjunct.first, at)
         if words.symbol(at) in _ORDERINGS:
