@@ -19,6 +19,7 @@ from datasources.mysql.binlog import (
 )
 from datasources.mysql.binlog.committed import CommittedChanges
 from datasources.mysql.connection import connect
+from datasources.mysql.gtid_set import GtidSet
 from datasources.mysql.range_note import RangeNote
 from datasources.mysql.reading import BINLOG, MySqlReading
 from datasources.mysql.row_columns import RowColumns
@@ -55,7 +56,7 @@ class ChangeRows:
         self._changes = CommittedChanges(
             reading.opener(BINLOG, state.reader, self._capture),
             start=_start_of(state),
-            stop=StopRule(to=state.to, max_bytes=state.max_bytes, max_rows=state.max_rows),
+            stop=_stop_of(state),
             prepared=state.prepared,
         )
         self._last_begin: tuple[str, int] | None = None
@@ -185,6 +186,13 @@ def _start_of(state: MySqlState) -> BinlogPosition | str:
         return state.gtid or ""
     assert state.place is not None
     return state.place
+
+
+def _stop_of(state: MySqlState) -> StopRule:
+    # MariaDB's positions of domains do not say it of each transaction.
+    text = state.to_gtid or ""
+    within = GtidSet.parse(text) if ":" in text else None
+    return StopRule(to=state.to, max_bytes=state.max_bytes, max_rows=state.max_rows, within=within)
 
 
 def _place_of_statement(place: BinlogPosition, _row: int) -> str:

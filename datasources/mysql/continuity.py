@@ -41,6 +41,7 @@ class KnownPlace:
         server_uuid: the server, as `ServerLog.server_uuid` names it.
         position: where reading goes on.
         gtid: the transactions before it, as text; None if they are not known.
+        begun: those before the end of the batch that begins there, which may have been read; None = there is none.
         epoch: how often positions began anew.
         settled: up to where dumps are asked for by GTID set; None = nowhere.
     """
@@ -48,6 +49,7 @@ class KnownPlace:
     server_uuid: str
     position: BinlogPosition
     gtid: str | None
+    begun: str | None = None
     epoch: int
     settled: BinlogPosition | None = None
 
@@ -99,6 +101,8 @@ def check_continuity(
         )
     read = log.parse_gtids(known.gtid)
     _wait_for(log, read, wait)
+    if known.begun is not None:
+        _wait_for(log, log.parse_gtids(known.begun), wait)
     _check_purged(log, read)
     return Continuation(
         server_uuid=server, epoch=known.epoch + 1, position=known.position, by_gtid=True, settled=log.end()

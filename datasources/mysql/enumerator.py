@@ -158,7 +158,7 @@ class MySqlEnumerator:
         if server == batch.server:
             return state
         if self._local is None or self._local[0] != (server, *at):
-            now = self._check(self._view, batch.at_rest())
+            now = self._check(self._view, batch)
             moved = at_other_server(self._reading, batch, now, self._view.end().place)
             self._local = ((server, *at), moved.to_json())
         return self._local[1]
@@ -266,9 +266,17 @@ class MySqlEnumerator:
             state = self._passed(state)
             self._looked_ns = now
         unread = self._unread(state)
-        self._end_at = state.at + unread
+        self._end_at = state.at + (0 if self._awaits_commit(state) else unread)
         self._silent_us = None if unread else self._end.clock_us
         return state
+
+    def _awaits_commit(self, state: MySqlState) -> bool:
+        """Whether what is unread is not committed yet: it is in the log, and not in the set of a batch."""
+        assert self._end is not None
+        assert state.place is not None
+        if self._view.version.is_mariadb or state.place.file != self._end.place.file:
+            return False
+        return has_read(state.gtid, self._end.gtid)
 
     def _unread(self, state: MySqlState) -> int:
         assert self._end is not None
@@ -354,14 +362,17 @@ class MySqlEnumerator:
         assert state.place is not None
         if self._plan.mode is StartupMode.SNAPSHOT:
             return state  # the whole snapshot is as of one mark
-        marked = replace(state, to=self._end.place, to_gtid=kept_gtids(self._end.gtid), mark_us=self._end.clock_us)
-        if self._files.bytes_between(state.place, self._end.place) <= self._plan.max_bytes:
+        marked = replace(state, to=state.place, to_gtid=state.gtid, mark_us=self._end.clock_us)
+        if self._end.place == state.place:
             return marked
         found = self._boundary(state)
         return replace(marked, to=found.position, to_gtid=merged_gtids(state.gtid, str(found.gtids or "")))
 
     def _boundary(self, state: MySqlState) -> BinlogRange:
-        """Return what lies before the first place between two transactions behind the bytes of a batch."""
+        """Return what lies before the end, or the first place between two transactions behind the bytes of a batch.
+
+        The set of transactions that the server tells with its end lacks those that are being committed.
+        """
         assert self._end is not None
         assert state.place is not None
         stop = StopRule(to=self._end.place, max_bytes=self._plan.max_bytes)

@@ -57,12 +57,17 @@ class Launch:
             place=found.position,
             gtid=kept_gtids(found.gtid),
             by_gtid=found.by_gtid,
+            gtid_until=found.settled if found.by_gtid else None,
             mark_us=end.clock_us,
             prepared={},
         )
 
     def check(self, view: ServerView, state: MySqlState) -> MySqlState:
         """Return the state from which a query goes on: the given one, or the same place at another server.
+
+        Args:
+            view: the server.
+            state: of a batch that was planned, or the rest after one.
 
         Raises:
             DataLossError: what comes next is gone.
@@ -72,12 +77,19 @@ class Launch:
         if state.place is None and view.server() == state.server:
             return state  # it goes on by GTIDs, and was checked when it began to
         place = state.place or _NOWHERE
-        known = KnownPlace(server_uuid=state.server, position=place, gtid=state.gtid, epoch=state.epoch)
+        known = KnownPlace(
+            server_uuid=state.server,
+            position=place,
+            gtid=state.gtid,
+            begun=state.to_gtid,
+            epoch=state.epoch,
+            settled=state.gtid_until,
+        )
         with closing(connect(self._reading.connection, doing="looking for the place to go on from")) as connection:
             log = ServerLog(connection=connection, settings=self._reading.connection, version=view.version)
             found = check_continuity(log, known)
         moved = replace(state, server=found.server_uuid, epoch=found.epoch)
-        return replace(moved, place=None, by_gtid=True) if found.by_gtid else moved
+        return replace(moved, place=None, by_gtid=True, gtid_until=found.settled) if found.by_gtid else moved
 
     def _require_ready(self) -> None:
         require_ready(self._wanted)

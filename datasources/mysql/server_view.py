@@ -29,7 +29,8 @@ class LogEnd:
     Attributes:
         server: the server's UUID; MariaDB's server id.
         place: file and position: a place between two transactions.
-        gtid: the transactions before it; None = the server has no GTIDs.
+        gtid: the transactions that were committed by then, which all stand before it; those behind them and before
+            `place` are in the log and are being committed. None = the server has no GTIDs, or not for every one.
         clock_us: the server's clock just before that, µs since the epoch. What it commits later is not older.
     """
 
@@ -68,7 +69,8 @@ class ServerView:
         Raises:
             SourceUnavailable: the server cannot be reached, or has no binlog.
         """
-        gtids = "@@gtid_binlog_pos" if self.version.is_mariadb else "NULL"  # MySQL's status has them
+        # MySQL's status has the set itself; its mode says whether every transaction has a GTID.
+        gtids = "@@gtid_binlog_pos" if self.version.is_mariadb else "@@GLOBAL.gtid_mode"
         statement = f"SELECT {self.version.name_expression}, {_CLOCK_US}, {gtids}"
         identities, status = self._answers(statement, self.version.status_statement)
         identity = identities[0]
@@ -77,7 +79,8 @@ class ServerView:
                 f"the server {self._settings} writes no binlog: set log_bin in its configuration and restart it."
             )
         row = status[0]
-        gtid = identity[2] if self.version.is_mariadb else row[_GTIDS_AT].replace("\n", "")
+        has_gtids = identity[2] == "ON"
+        gtid = identity[2] if self.version.is_mariadb else has_gtids and row[_GTIDS_AT].replace("\n", "")
         return LogEnd(
             server=str(identity[0]),
             place=BinlogPosition(str(row[0]), int(row[1])),

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
+from datasources.mysql.binlog import BinlogPosition
 from datasources.mysql.gtid_set import DomainPositions, GtidSet
 from datasources.mysql.range_note import RangeNote
 from datasources.mysql.reading import BINLOG
@@ -32,15 +33,22 @@ def settled(state: MySqlState, ranges: Mapping[SplitId, RangeFacts]) -> MySqlSta
         return after
     assert found.note is not None
     note = RangeNote.from_text(found.note)
+    by_gtid = state.by_gtid and not _is_behind(note.place, state)
     return replace(
         after,
         at=found.position,
         place=note.place,
         gtid=merged_gtids(state.gtid, note.gtids),
-        by_gtid=state.by_gtid and note.place != state.to,
+        by_gtid=by_gtid,
+        gtid_until=state.gtid_until if by_gtid else None,
         prepared=note.prepared,
         quiet=state.quiet + 1 if found.rows == 0 else 0,
     )
+
+
+def _is_behind(place: BinlogPosition, state: MySqlState) -> bool:
+    """Whether no transaction that was read stands behind a place any more."""
+    return place == state.to if state.gtid_until is None else place >= state.gtid_until
 
 
 def merged_gtids(known: str | None, passed: str) -> str | None:

@@ -36,8 +36,10 @@ class MySqlState:
         place: where the batch begins; None = only known by GTID.
         gtid: the transactions before that place; None = the server has none, or they are too many to keep.
         by_gtid: whether the batch begins by `gtid`, because `place` would be another server's.
+        gtid_until: behind this place reading goes on by places again; None = behind `to`.
         to: the batch's end at the latest; None = nothing is read of the binlog.
-        to_gtid: the transactions before that; None = not known.
+        to_gtid: the batch ends before the first transaction that is not among these; None = it does not, and no other
+            server can read it.
         max_bytes, max_rows: the rule by which it ends before; None = it does not.
         mark_us: the server's clock, µs, just before `to` was its end.
         prepared: XA transactions that are prepared and not decided: name to where each begins.
@@ -57,6 +59,7 @@ class MySqlState:
     place: BinlogPosition | None
     gtid: str | None = None
     by_gtid: bool = False
+    gtid_until: BinlogPosition | None = None
     to: BinlogPosition | None = None
     to_gtid: str | None = None
     max_bytes: int | None = None
@@ -108,6 +111,7 @@ class MySqlState:
             "place": place_to_json(self.place),
             "gtid": self.gtid,
             "by_gtid": self.by_gtid,
+            "gtid_until": place_to_json(self.gtid_until),
             "to": place_to_json(self.to),
             "to_gtid": self.to_gtid,
             "max_bytes": self.max_bytes,
@@ -169,6 +173,7 @@ def _decode(raw: Mapping[str, Any]) -> MySqlState:
         place=place_from_json(raw["place"]),
         gtid=raw["gtid"],
         by_gtid=bool(raw["by_gtid"]),
+        gtid_until=place_from_json(raw.get("gtid_until")),
         to=place_from_json(raw["to"]),
         to_gtid=raw["to_gtid"],
         max_bytes=raw["max_bytes"],

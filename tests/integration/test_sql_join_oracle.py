@@ -15,7 +15,15 @@ from tests.support.sql_tables import scripted_table, write_records
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.usefixtures("tiny_queries")]
 
-QUERIES = ("temporal_left", "temporal_inner", "interval_inner", "interval_left")
+QUERIES = (
+    "temporal_left",
+    "temporal_inner",
+    "interval_inner",
+    "interval_left",
+    "interval_full",
+    "window_join",
+    "interval_then_window",
+)
 
 
 def environment(spark: Any, case: JoinCase, directory: Path, rows_per_batch: int) -> TableEnvironment:

@@ -142,6 +142,14 @@ def test_reading_by_gtid_ends_where_the_planned_end_was_reached():
         assert settled(batch(by_gtid=True, place=None), found).by_gtid is by_gtid
 
 
+def test_reading_by_gtid_ends_behind_all_that_was_there_at_the_switch():
+    for reached, by_gtid in ((place(899), True), (place(900), False), (place(901), False)):
+        note = RangeNote(place=reached, gtids="", prepared={})
+        found = {BINLOG: RangeFacts(position=1_000, rows=3, note=note.to_text())}
+        after = settled(batch(by_gtid=True, place=None, gtid_until=place(900), to=place(2_000)), found)
+        assert (after.by_gtid, after.gtid_until) == (by_gtid, place(900) if by_gtid else None)
+
+
 def test_transactions_are_merged_and_a_set_that_is_too_long_is_not_kept():
     assert merged_gtids(f"{SERVER}:1-5", f"{SERVER}:6") == f"{SERVER}:1-6"
     assert merged_gtids("0-1-5,1-2-7", "0-1-9") == "0-1-9,1-2-7"

@@ -10,6 +10,7 @@ from datasources.mysql.binlog.held import HeldEvents
 from datasources.mysql.binlog.positions import BinlogPosition
 from datasources.mysql.binlog.row_batch import RowBatch
 from datasources.mysql.binlog.statements import Statement
+from datasources.mysql.gtid_set import GtidSet
 from datasources.mysql.types.column import ZeroDates
 
 __all__ = ["Capture", "CaptureRule", "Change", "Idle", "StopRule", "XaChange", "XaOutcome"]
@@ -43,12 +44,14 @@ class StopRule:
         max_bytes: at least so many bytes of the binlog were passed.
         max_rows: at least so many rows of captured tables were changed.
         committed_us: the next transaction was committed then or later, µs since the epoch (MariaDB: its header's time).
+        within: the next transaction has a GTID that is not in this set; of MySQL only.
     """
 
     to: BinlogPosition | None = None
     max_bytes: int | None = None
     max_rows: int | None = None
     committed_us: int | None = None
+    within: GtidSet | None = None
 
     def holds(self, position: BinlogPosition, *, passed_bytes: int, changed_rows: int) -> bool:
         """Return whether reading ends at a place between two transactions."""

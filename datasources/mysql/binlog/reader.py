@@ -115,7 +115,7 @@ class ChangeReader:
 
     @property
     def next_commit_us(self) -> int | None:
-        """When the transaction was committed before which the stop rule's `committed_us` ended reading, µs."""
+        """When the transaction was committed before which the stop rule's time or set ended reading, µs."""
         return self._runs.next_commit_us
 
     @property
@@ -293,14 +293,13 @@ class ChangeReader:
         yield from ()
 
     def _tagged(self, event: EventBlock) -> Iterator[Change]:
-        gtid = parse_tagged_gtid(event.body(0))
-        at_us = self._progress.stop.committed_us
-        if at_us is not None and gtid.commit_us >= at_us:
-            self._runs.next_commit_us = gtid.commit_us
-            self._progress.stop_at(self._progress.pos)
+        gtid, here = parse_tagged_gtid(event.body(0)), self._progress.here
+        found = self._runs.log.look_at_one(gtid.source, gtid.number, gtid.commit_us, here)
+        if self._runs.kept_out(found, event.times_s) is not None:
+            self._progress.stop_at(here.pos)
             return
         self._runs.follows_gtid = True
-        self._runs.log.note_one(gtid.source, gtid.number, gtid.commit_us, self._progress.here)
+        self._runs.log.note(found, here.file)
         self._progress.pass_event(event)
         yield from ()
 

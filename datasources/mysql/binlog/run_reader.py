@@ -14,6 +14,7 @@ from datasources.mysql.binlog.changes import CaptureRule, StopRule
 from datasources.mysql.binlog.event_types import EventType
 from datasources.mysql.binlog.faults import naming
 from datasources.mysql.binlog.held import HeldEvents
+from datasources.mysql.binlog.known_transactions import KnownTransactions
 from datasources.mysql.binlog.partial_updates import count_partial_updates, decode_partial_updates
 from datasources.mysql.binlog.positions import BinlogPosition
 from datasources.mysql.binlog.progress import Progress
@@ -21,7 +22,7 @@ from datasources.mysql.binlog.row_batch import RowBatch
 from datasources.mysql.binlog.row_layout import RowLayout
 from datasources.mysql.binlog.runs import FoundRows, KnownTable, RunPlaces, decode_rows, find_rows
 from datasources.mysql.binlog.table_map import parse_table_map, peek_name
-from datasources.mysql.binlog.transactions import TransactionLog
+from datasources.mysql.binlog.transactions import TransactionLog, Transactions
 from datasources.mysql.types.cells import Int64s, read_little
 
 __all__ = ["RunReader"]
@@ -47,7 +48,7 @@ class RunReader:
         held: the rows that are passed over, because their XA transaction is not decided; None = it is none.
         is_mariadb: whether MariaDB wrote the log.
         follows_gtid: whether the last event was a GTID behind which a statement is a transaction of its own.
-        next_commit_us: when the transaction was committed before which the stop rule's time ended reading.
+        next_commit_us: when the transaction was committed before which the stop rule's time or set ended reading.
     """
 
     def __init__(
@@ -60,6 +61,8 @@ class RunReader:
         self._tables: dict[int, KnownTable] = {}
         self._fixed: tuple[int, int] | None = None
         self._rows_inside = 0
+        within = progress.stop.within
+        self._within = None if within is None else KnownTransactions(within)
         self.log = TransactionLog(progress.here)
         self.held: HeldEvents | None = None
         self.is_mariadb = False
@@ -84,6 +87,24 @@ class RunReader:
             progress.pos = pos
             is_partial = events.types[0] == EventType.PARTIAL_UPDATE_ROWS
             yield from runs.read_partial(events) if is_partial else runs.read(events)
+
+    def kept_out(self, transactions: Transactions, times_s: Int64s) -> int | None:
+        """Return the first transaction before which the stop rule ends reading, whatever was read; None if it does not.
+
+        Args:
+            transactions: the one that is open, then those that come next: `TransactionLog.look`.
+            times_s: when the events of the latter were written.
+        """
+        stop, given_us = self._progress.stop, transactions.commit_us[1:]
+        times_us = np.where(given_us == 0, times_s * _SECOND_US, given_us)
+        is_out = np.zeros(len(times_s), np.bool_) if stop.committed_us is None else times_us >= stop.committed_us
+        if self._within is not None:
+            is_out |= self.log.lacking(transactions, self._within)[1:]
+        found = np.flatnonzero(is_out)
+        if not len(found):
+            return None
+        self.next_commit_us = int(times_us[found[0]])
+        return int(found[0])
 
     def forget_tables(self) -> None:
         """Forget table maps: behind a format, numbers of tables may mean others."""
@@ -182,7 +203,7 @@ class RunReader:
             return self._read_inside(run, found, self._fixed)
         begins, ends = self._progress.places(run)
         changes = _changes(len(run), found)
-        cut = self._before_time(run, self._progress.cut(run, begins, changes))
+        cut = self._before_next(run, self._progress.cut(run, begins, changes))
         if cut < len(run):
             found = [rows.before(cut) for rows in found]
         passed = run.take(0, cut)
@@ -192,19 +213,13 @@ class RunReader:
             self._progress.stop_at(int(begins[cut]))
         return batches
 
-    def _before_time(self, run: EventBlock, cut: int) -> int:
-        """Return the first transaction before a cut that the stop rule's time keeps out; the cut if there is none."""
-        at_us = self._progress.stop.committed_us
-        if at_us is None:
+    def _before_next(self, run: EventBlock, cut: int) -> int:
+        """Return the first transaction before a cut that the stop rule keeps out by itself; else the cut."""
+        if self._progress.stop.committed_us is None and self._within is None:
             return cut
         gtids = np.flatnonzero(_IS_GTID[run.types[: cut + 1]])
-        commit_us = self.log.look(run, gtids, run.starts).commit_us[1:]
-        times_us = np.where(commit_us == 0, run.times_s[gtids] * _SECOND_US, commit_us)
-        found = np.flatnonzero(times_us >= at_us)
-        if not len(found):
-            return cut
-        self.next_commit_us = int(times_us[found[0]])
-        return int(gtids[found[0]])
+        found = self.kept_out(self.log.look(run, gtids, run.starts), run.times_s[gtids])
+        return cut if found is None else int(gtids[found])
 
     def _read_inside(self, run: EventBlock, found: list[FoundRows], fixed: tuple[int, int]) -> list[RowBatch]:
         begins = np.full(len(run), fixed[0])

@@ -25,7 +25,7 @@ class RangeFacts:
         first_gtid: the GTID of its first transaction; None without one.
         gtids: its transactions; MariaDB: the last one of each domain; None if one has no GTID.
         last_commit_us: when its last transaction was committed, µs since the epoch; 0 where the server does not say.
-        next_commit_us: when the transaction behind it was committed, if the stop rule's time ended it; else None.
+        next_commit_us: when the transaction behind it was committed, if the stop rule's time or set ended it, or None.
         format_time_us: when the last file in it was begun, µs since the epoch, whole seconds.
         xa: XA transactions that it prepares or decides, in order.
         statements: statements about captured tables, in order.

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from datasources.mysql.binlog.blocks import HEADER_BYTES, EventBlock
 from datasources.mysql.binlog.event_types import EventType
+from datasources.mysql.binlog.known_transactions import KnownTransactions
 from datasources.mysql.binlog.passed import PassedTransactions
 from datasources.mysql.binlog.positions import BinlogPosition
 from datasources.mysql.binlog.row_batch import TransactionIds
@@ -77,11 +79,11 @@ class TransactionLog:
         own._open, own._has_open = self._open, True
         return own
 
-    def note_one(self, name: str, number: int, commit_us: int, begin: BinlogPosition) -> None:
-        """Note a transaction that begins: the one that was open is passed."""
+    def look_at_one(self, name: str, number: int, commit_us: int, begin: BinlogPosition) -> Transactions:
+        """Return a transaction that begins behind the one that is open, without noting it."""
         values = (self._named(name.encode(), name), number, commit_us, begin.pos)
         rows = np.array([[*self._open, self.begin.pos], values], np.int64)
-        self.note(Transactions(rows[:, 0], rows[:, 1], rows[:, 2], rows[:, 3]), begin.file)
+        return Transactions(rows[:, 0], rows[:, 1], rows[:, 2], rows[:, 3])
 
     def look(self, block: EventBlock, gtids: Int64s, begins: Int64s) -> Transactions:
         """Return the transactions that begin in a run, behind the one that is open, without noting them.
@@ -133,6 +135,10 @@ class TransactionLog:
         if self._separator == "-":
             return self._passed.domain_positions(self._names)
         return self._passed.gtids(self._names)
+
+    def lacking(self, transactions: Transactions, known: KnownTransactions) -> NDArray[np.bool_]:
+        """Return which transactions are not among known ones."""
+        return known.lacks(self._names, transactions.source, transactions.number)
 
     def ids(self, transactions: Transactions, of_image: Int64s) -> TransactionIds:
         """Return the GTIDs of images, by each one's index in the transactions."""

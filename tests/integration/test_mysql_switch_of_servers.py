@@ -1,0 +1,127 @@
+"""A batch that was planned at one server gives the same rows at the one that takes its place, without Spark."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pyarrow import feather
+
+from datasources.mysql.data_source import MySqlDataSource
+from tests.support.mysql_consistency.local_query import LocalQuery, read_batch
+from tests.support.mysql_consistency.recording import Recording
+from tests.support.mysql_pair import Pair, mysql_pair
+from tests.support.mysql_server import OpenMySql, OwnMySql
+
+pytestmark = [pytest.mark.mysql, pytest.mark.slow]
+
+BATCHES = 30
+OF_THE_SERVER = ("_seq", "file", "pos", "op_ts")  # where a transaction stands, and when it was committed there
+
+
+@pytest.fixture
+def pair(own_mysql: OpenMySql) -> Iterator[Pair]:
+    """A primary and its replica."""
+    with mysql_pair(own_mysql) as found:
+        yield found
+
+
+def _rows(table: pa.Table) -> list[str]:
+    """Each row without what is another one at another server."""
+    return sorted(map(repr, table.drop_columns(list(OF_THE_SERVER)).to_pylist()))
+
+
+def _recorded(recording: Recording, batch: int) -> list[str]:
+    (file,) = recording.batches.glob(f"{batch}.*")
+    return _rows(feather.read_table(str(file)))
+
+
+def _read_in_a_new_process(pair: Pair, recording: Recording, batch: int) -> list[str]:
+    """Read a batch as the process does that goes on from the checkpoint of a query which died in it."""
+    source = MySqlDataSource(pair.options())
+    reader = source.streamReader(source.schema())
+    try:
+        return _rows(read_batch(reader, {}, recording.offset(batch)))
+    finally:
+        reader.stop()
+
+
+def _all(query: LocalQuery) -> None:
+    """Read all that there is; the driver asks the server now and then only."""
+    a_moment = threading.Event()
+    while query.step() or any(not a_moment.wait(0.05) and query.step() for _ in range(10)):
+        continue
+
+
+@contextmanager
+def _writers(server: OwnMySql) -> Iterator[None]:
+    """Change rows all the time, each transaction in a group that takes a moment to be committed."""
+    stop = threading.Event()
+
+    def write(number: int) -> None:
+        with server.connect(database="d") as connection, connection.cursor() as cursor:
+            at = 0
+            while not stop.is_set():
+                at += 1
+                cursor.execute(f"INSERT INTO t VALUES ({10_000 * number + at}, {at}, 'new')")
+                cursor.execute(f"UPDATE t SET v = v + 1 WHERE id = {1 + at % 60} AND id % 4 = {number % 4}")
+
+    threads = [threading.Thread(target=write, args=(number,)) for number in range(1, 5)]
+    with server.settings(binlog_group_commit_sync_delay=20_000), ExitStack() as at_end:
+        at_end.callback(lambda: [thread.join() for thread in threads])
+        at_end.callback(stop.set)
+        for thread in threads:
+            thread.start()
+        yield
+
+
+def test_batches_that_were_planned_while_transactions_were_being_committed(pair: Pair, tmp_path: Path):
+    recording = Recording(tmp_path).create()
+    with _writers(pair.old), LocalQuery({**pair.options(), "scan.max-rows-per-batch": "1000"}, recording) as query:
+        while recording.planned() < BATCHES:
+            query.step()
+    pair.catch_up()
+    assert any(recording.state(batch).tables for batch in range(BATCHES))
+    assert not all(recording.state(batch).tables for batch in range(BATCHES))
+    pair.switch.lead_to(pair.new.administrator.port)
+    for batch in range(0, BATCHES, 2):
+        assert _read_in_a_new_process(pair, recording, batch) == _recorded(recording, batch), f"batch {batch}"
+
+
+def test_a_server_that_lacks_a_part_of_the_batch_is_waited_for(pair: Pair, tmp_path: Path):
+    recording = Recording(tmp_path).create()
+    with LocalQuery({**pair.options(), "scan.max-rows-per-batch": "1000"}, recording) as query:
+        _all(query)
+        pair.catch_up()
+        pair.new.execute("STOP REPLICA SQL_THREAD")
+        (executed,) = pair.old.execute("SELECT @@GLOBAL.gtid_executed")[0]
+        pair.change(pair.old)
+        _all(query)
+    batch = recording.planned() - 1
+    source, _, last = executed.rpartition("-")
+    pair.new.execute(f"START REPLICA SQL_THREAD UNTIL SQL_AFTER_GTIDS = '{source.partition(':')[0]}:{int(last) + 2}'")
+    pair.switch.lead_to(pair.new.administrator.port)
+    later = threading.Timer(2, pair.new.execute, ["START REPLICA SQL_THREAD"])
+    later.start()
+    assert _read_in_a_new_process(pair, recording, batch) == _recorded(recording, batch)
+    later.join()
+
+
+def test_reading_goes_on_by_place_once_all_was_passed_that_the_new_server_had(pair: Pair, tmp_path: Path):
+    recording = Recording(tmp_path).create()
+    with LocalQuery(pair.options(), recording) as query:
+        _all(query)
+        pair.promote()
+        pair.change(pair.new)
+        _all(query)
+        pair.change(pair.new)
+        _all(query)
+    states: list[Any] = [recording.state(batch) for batch in range(recording.planned())]
+    assert next(state.by_gtid for state in states if state.epoch)
+    assert not states[-1].by_gtid
+    assert states[-1].gtid_until is None
