@@ -14,7 +14,7 @@ import pytest
 
 from tests.support.mysql_consistency.killed import CLUSTER, LOCAL, JobProcess
 from tests.support.mysql_consistency.recording import Recording
-from tests.support.mysql_consistency.replay import read_in_a_fresh_process
+from tests.support.mysql_consistency.replay import read_in_fresh_processes
 from tests.support.mysql_consistency.scene import Scene
 from tests.support.mysql_consistency.writers import Writers
 from tests.support.mysql_server import MySqlServer, every_mysql
@@ -107,7 +107,7 @@ def check(
     assert checked.changes > 100, checked
     assert len(killed) >= kills, killed
     assert ("executor" in killed) == (master == CLUSTER), killed
-    read_in_a_fresh_process(scene, recording, again=again, changes=changes, seed=seed)
+    read_in_fresh_processes(scene, recording, again=again, changes=changes, seed=seed)
 
 
 @every_mysql
@@ -118,6 +118,6 @@ def test_the_changelog_is_exact_while_the_query_is_killed(mysql, tmp_path):
 
 @pytest.mark.full
 @every_mysql
-@pytest.mark.timeout(2_400)
+@pytest.mark.timeout(3_600)
 def test_the_changelog_is_exact_while_the_query_is_killed_twenty_times(mysql, tmp_path):
     check(mysql, Recording(tmp_path / "run"), kills=20, again=50, changes=10_000, master=CLUSTER)

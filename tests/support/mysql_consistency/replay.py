@@ -1,4 +1,4 @@
-"""Recorded batches are read again, in a fresh process, after many further changes.
+"""Recorded batches are read again, in fresh processes, after many further changes.
 
 python -m tests.support.mysql_consistency.replay SETTINGS
 """
@@ -17,12 +17,13 @@ from tests.support.mysql_consistency.recording import Recording, equal_attempts
 from tests.support.mysql_consistency.scene import Scene
 from tests.support.mysql_consistency.tables import LARGEST_KEY, TABLES, random_row
 
-__all__ = ["read_in_a_fresh_process"]
+__all__ = ["read_in_fresh_processes"]
 
 _SWEEPS_SHARE = 0.4
+_PROCESSES = 2
 
 
-def read_in_a_fresh_process(scene: Scene, recording: Recording, *, again: int, changes: int, seed: int) -> int:
+def read_in_fresh_processes(scene: Scene, recording: Recording, *, again: int, changes: int, seed: int) -> int:
     """Read recorded batches again after so many changes; fail if a row differs.
 
     Returns:
@@ -36,16 +37,24 @@ def read_in_a_fresh_process(scene: Scene, recording: Recording, *, again: int, c
     first = min(len(sweeps), max(round(again * _SWEEPS_SHARE), again - len(others)))
     chosen = sorted([*chance.sample(sweeps, first), *chance.sample(others, min(len(others), again - first))])
     into = Recording(recording.directory / "again").create()
-    settings = recording.directory / "again.json"
-    source, target = str(recording.directory), str(into.directory)
-    settings.write_text(json.dumps({"options": scene.options, "from": source, "into": target, "batches": chosen}))
-    command = [sys.executable, "-m", "tests.support.mysql_consistency.replay", str(settings)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[-4_000:]
+    begun = [_begin(scene, recording, into, chosen[number::_PROCESSES], number) for number in range(_PROCESSES)]
+    for process in begun:
+        _, errors = process.communicate()
+        assert process.returncode == 0, errors[-4_000:]
     before, after = recording.attempts(), into.attempts()
     # A batch without rows has no file where Spark had no partition to run.
     equal_attempts({batch: [*before.get(batch, [[]]), *after.get(batch, [[]])] for batch in chosen})
     return first
+
+
+def _begin(
+    scene: Scene, recording: Recording, into: Recording, batches: list[int], number: int
+) -> subprocess.Popen[str]:
+    settings = recording.directory / f"again-{number}.json"
+    source, target = str(recording.directory), str(into.directory)
+    settings.write_text(json.dumps({"options": scene.options, "from": source, "into": target, "batches": batches}))
+    command = [sys.executable, "-m", "tests.support.mysql_consistency.replay", str(settings)]
+    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
 
 
 def change_rows(scene: Scene, chance: random.Random, changes: int) -> None:
