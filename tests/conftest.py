@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, settings
 from datasources.embedded import EmbeddedMySql, MySqlVersion
 from datasources.errors import EnvironmentProblem
 from datasources.kafka import consumers
-from datasources.native import native
+from datasources.native import NativeLibrary, native
 from tests.support.guard import FIXTURE_MARKERS, StartGuard
 from tests.support.kafka_server import KafkaServer, OwnKafka
 from tests.support.mysql_server import MySqlServer, MySqlServers, OpenMySql, OwnMySql
@@ -161,3 +161,13 @@ def both_ways(request: pytest.FixtureRequest) -> Iterator[str]:
         yield request.param
         native.cache_clear()
         consumers._kept._close_all()
+
+
+@pytest.fixture(scope="module")
+def library() -> NativeLibrary:
+    """The C library; a machine without a compiler has none."""
+    found = native()
+    if found is None and not os.environ.get(REQUIRE_VARIABLE):
+        pytest.skip("not run: needs a C compiler when the package is installed")
+    assert found is not None
+    return found

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from datasources.formats.decoded import RecordStatus
 from datasources.formats.json_engine import JsonColumns, JsonEngine
-from datasources.formats.json_quick import with_rows
+from datasources.formats.json_part import with_rows
 from datasources.formats.json_scanner import MAX_DEPTH
 from datasources.formats.zones import Zone
 

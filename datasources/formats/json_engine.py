@@ -1,7 +1,8 @@
-"""Both ways of decoding JSON behind one door: which way a document takes is never visible in its row.
+"""All ways of decoding JSON behind one door: which way a document takes is never visible in its row.
 
-Most documents are decoded in batches by DuckDB (`json_quick`), which is only asked for those whose result is known to
-be Spark's; every other document is decoded by itself (`json_exact`).
+Flat documents of plain values are decoded by the C library (`json_native`). Others are decoded in batches by DuckDB
+(`json_quick`), which is only asked for those whose result is known to be Spark's; every other document is decoded by
+itself (`json_exact`).
 """
 
 from __future__ import annotations
@@ -15,8 +16,11 @@ import pyarrow as pa
 
 from datasources.formats.decoded import RecordStatus
 from datasources.formats.json_exact import BadRecord, ExactDecoder
-from datasources.formats.json_quick import Part, QuickDecoder, with_rows
+from datasources.formats.json_native import NativeDecoder
+from datasources.formats.json_part import Part, filled_in, nothing_done, with_rows
+from datasources.formats.json_quick import QuickDecoder
 from datasources.formats.zones import Zone
+from datasources.native import native
 
 __all__ = ["JsonColumns", "JsonEngine"]
 
@@ -51,20 +55,31 @@ class JsonEngine:
         self._types = [f.type for f in wanted]
         self._quick = QuickDecoder(schema, [f.name for f in wanted], zone, types={f.name: f.type for f in wanted})
         self._exact = ExactDecoder(schema, zone)
+        library = native() if NativeDecoder.can_decode(schema) else None
+        self._native = None if library is None else NativeDecoder(library, schema, [f.name for f in wanted], zone)
         self._bad_row = (None,) * len(schema)
 
     def decode(self, values: pa.Array) -> JsonColumns:
         """Decode one batch of payloads, `pa.binary()` or `pa.string()`; null stands for a Kafka null value."""
-        part = self._quick.decode(_texts(values))
+        part = self._decoded(_texts(values))
         has_value = np.asarray(values.is_valid())
-        left = np.flatnonzero(has_value if part is None else has_value & ~part.is_done)
+        left = np.flatnonzero(has_value & ~part.is_done)
         rows, reasons = self._exact_rows(values, left)
         statuses = None
         if reasons or values.null_count:
             statuses = np.where(has_value, np.uint8(RecordStatus.OK), np.uint8(RecordStatus.NULL_VALUE))
             statuses[list(reasons)] = RecordStatus.BAD
-        columns = self._assembled(len(values), part, left, rows)
+        columns = self._assembled(part, left, rows)
         return JsonColumns(columns=columns, statuses=statuses, reasons=reasons)
+
+    def _decoded(self, texts: pa.Array) -> Part:
+        """Decode what is not left to the exact way."""
+        if self._native is None:
+            return self._quick.decode(texts) or nothing_done(len(texts), self._types)
+        part = self._native.decode(texts)
+        left = np.flatnonzero(~part.is_done & np.asarray(texts.is_valid()))
+        found = self._quick.decode(texts.take(pa.array(left))) if len(left) else None
+        return part if found is None else filled_in(part, left, found)
 
     def _exact_rows(
         self, values: pa.Array, left: npt.NDArray[np.intp]
@@ -79,12 +94,10 @@ class JsonEngine:
                 reasons[index] = str(reason)
         return rows, reasons
 
-    def _assembled(
-        self, count: int, part: Part | None, left: npt.NDArray[np.intp], rows: list[Sequence[object]]
-    ) -> list[pa.Array]:
+    def _assembled(self, part: Part, left: npt.NDArray[np.intp], rows: list[Sequence[object]]) -> list[pa.Array]:
         columns = []
         for position, (at, arrow) in enumerate(zip(self._places, self._types, strict=True)):
-            column = pa.nulls(count, arrow) if part is None else part.columns[position]
+            column = part.columns[position]
             if len(left):
                 column = with_rows(column, left, pa.array([row[at] for row in rows], arrow))
             columns.append(column)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -20,13 +19,14 @@ import pyarrow.compute as pc
 from datasources.formats.duck import DuckError, PreparedQuery
 from datasources.formats.json_columns import LocalTimes, duck_structure, finished
 from datasources.formats.json_composites import Unlearnable
+from datasources.formats.json_part import Part, filled_in, joined, nothing_done
 from datasources.formats.json_patterns import can_be_quick, holds_map
 from datasources.formats.json_scanner import Malformed
 from datasources.formats.json_syntax import parse
 from datasources.formats.json_template import Template, TimestampKinds, merged, template_of
 from datasources.formats.zones import FixedOffset, Zone
 
-__all__ = ["Part", "QuickDecoder", "with_rows"]
+__all__ = ["QuickDecoder"]
 
 _SAMPLES = 8
 _ROUNDS_PER_BATCH = 3
@@ -34,19 +34,6 @@ _MAX_TEMPLATES = 8
 _MAX_SAMPLE_CHARACTERS = 100_000
 _FEWEST_ROWS_TO_HALVE = 16
 _FEWEST_ROWS_TO_FORGET = 100
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """Rows of which some are decoded.
-
-    Attributes:
-        columns: one array for each wanted column; null where the row is not decoded.
-        is_done: for each row whether it is.
-    """
-
-    columns: list[pa.Array]
-    is_done: npt.NDArray[np.bool_]
 
 
 class QuickDecoder:
@@ -71,6 +58,7 @@ class QuickDecoder:
     ) -> None:
         self._fields = {f.name: f for f in schema}
         self._wanted = [pa.field(name, (types or {}).get(name, self._fields[name].type)) for name in wanted]
+        self._types = [field.type for field in self._wanted]
         self._local = None if zone is None else LocalTimes(zone)
         self._kinds = TimestampKinds({}, is_utc=zone == FixedOffset(0), has_zone=zone is not None)
         self._templates: list[Template] = []
@@ -94,12 +82,12 @@ class QuickDecoder:
         if not self._is_possible:
             return None
         self._batches += 1
-        part = self._run(texts) if self._templates else _nothing_done(len(texts), self._wanted)
+        part = self._run(texts) if self._templates else nothing_done(len(texts), self._types)
         left = np.flatnonzero(~part.is_done & np.asarray(texts.is_valid()))
         for _ in range(_ROUNDS_PER_BATCH):
             if not len(left) or not self._learn(texts, left):
                 break
-            part = _filled_in(part, left, self._run(texts.take(pa.array(left))))
+            part = filled_in(part, left, self._run(texts.take(pa.array(left))))
             left = left[~part.is_done[left]]
         self._forget_if_useless(len(left), len(texts))
         return part if part.is_done.any() else None
@@ -108,7 +96,7 @@ class QuickDecoder:
         # RE2 as Arrow calls it is twice as fast as RE2 as DuckDB calls it.
         is_known = pc.match_substring_regex(texts, pattern=self._pattern).fill_null(False)
         if not is_known.true_count:
-            return _nothing_done(len(texts), self._wanted)
+            return nothing_done(len(texts), self._types)
         if not self._wanted:
             return Part([], np.asarray(is_known))  # whoever matches is no bad record
         is_every = is_known.true_count == len(texts)
@@ -120,9 +108,9 @@ class QuickDecoder:
         except DuckError:
             # One document is enough to fail a query: a name twice in a MAP, for instance.
             if len(texts) < _FEWEST_ROWS_TO_HALVE:
-                return _nothing_done(len(texts), self._wanted)
+                return nothing_done(len(texts), self._types)
             middle = len(texts) // 2
-            return _joined(self._transformed(texts[:middle]), self._transformed(texts[middle:]))
+            return joined(self._transformed(texts[:middle]), self._transformed(texts[middle:]))
         columns = [
             finished(array, field.type, self._kinds.columns.get(field.name), self._local)
             for array, field in zip(result.flatten(), self._wanted, strict=True)
@@ -179,30 +167,3 @@ class QuickDecoder:
 
 def _literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
-
-
-def _nothing_done(rows: int, wanted: Sequence[pa.Field]) -> Part:
-    return Part([pa.nulls(rows, f.type) for f in wanted], np.zeros(rows, np.bool_))
-
-
-def _joined(one: Part, other: Part) -> Part:
-    columns = [pa.concat_arrays(pair) for pair in zip(one.columns, other.columns, strict=True)]
-    return Part(columns, np.concatenate((one.is_done, other.is_done)))
-
-
-def _filled_in(part: Part, rows: npt.NDArray[np.intp], found: Part) -> Part:
-    """Put rows that were decoded later into their places."""
-    is_done = part.is_done.copy()
-    is_done[rows] = found.is_done
-    return Part(
-        [with_rows(column, rows, late) for column, late in zip(part.columns, found.columns, strict=True)], is_done
-    )
-
-
-def with_rows(column: pa.Array, rows: npt.NDArray[np.intp], values: pa.Array) -> pa.Array:
-    """Return a column in which some rows have other values."""
-    if len(rows) == len(column):
-        return values
-    source = np.arange(len(column))
-    source[rows] = len(column) + np.arange(len(rows))
-    return pa.concat_arrays([column, values]).take(pa.array(source))

@@ -1,4 +1,4 @@
-"""The C library beside this file, if it was built: `native.c` and `kafka_fetch.c` say what each function does.
+"""The C library beside this file, if it was built; the files in C say what each function does.
 
 It is plain C that knows no Python, so one build serves every version of Python. Where there was no compiler when the
 package was built, or TIDEMARK_NATIVE is `off`, there is none, and whoever would use it goes the way that numpy has.
@@ -18,6 +18,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from datasources.native.json_rows import JsonRows
 from datasources.native.kafka_fetch import KafkaFetch
 
 __all__ = ["NativeLibrary", "native"]
@@ -36,6 +37,7 @@ class NativeLibrary:
 
     Attributes:
         kafka: Those of `kafka_fetch.c`.
+        json: That of `json_rows.c`.
 
     Args:
         path: The library.
@@ -52,6 +54,7 @@ class NativeLibrary:
         self._crc32 = _function(library, "tidemark_crc32", "pppi")
         library.tidemark_prepare()
         self.kafka = KafkaFetch(library)
+        self.json = JsonRows(library)
 
     def packets(self, data: Bytes, begin: int, end: int) -> Int64s:
         """Return where the whole packets between two places begin, and where the next one does.

@@ -79,6 +79,11 @@ def test_records_from_memory_stay_in_their_buffers(sanitized):
     )
 
 
+def test_documents_stay_in_their_buffers(sanitized):
+    run_native_tests(sanitized, "tests/property/test_format_json_native.py")
+    run_native_tests(sanitized, "tests/unit/test_format_json_decoder.py", "-k", "native")
+
+
 @pytest.mark.kafka
 def test_records_from_a_broker_stay_in_their_buffers(sanitized, kafka):
     environment = {**sanitized, TEST_KAFKA_VARIABLE: kafka.bootstrap_servers}

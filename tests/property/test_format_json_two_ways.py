@@ -18,6 +18,8 @@ from datasources.formats.json_exact import BadRecord, ExactDecoder
 from datasources.formats.zones import find_zone
 from tests.support.format_documents import SCHEMAS, batch_of, document_of, hostile_documents, written_alike
 
+pytestmark = pytest.mark.usefixtures("both_ways")
+
 ZONES = ("UTC", "Europe/Berlin", "-03:30", None)
 
 

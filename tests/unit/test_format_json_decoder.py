@@ -13,6 +13,8 @@ from datasources.formats.ddl import parse_schema
 from datasources.formats.decoded import Decoded, RecordStatus
 from datasources.formats.json import JsonDecoder
 
+pytestmark = pytest.mark.usefixtures("both_ways")
+
 ORDERS = "user BIGINT, item STRING, price DOUBLE, ts TIMESTAMP"
 
 

@@ -14,6 +14,8 @@ from datasources.formats.json_engine import JsonEngine
 from datasources.formats.json_quick import QuickDecoder
 from datasources.formats.zones import find_zone
 
+pytestmark = pytest.mark.usefixtures("both_ways")
+
 UTC = find_zone("UTC")
 SCHEMA = parse_schema(
     "a INT NOT NULL, s STRUCT<x: INT NOT NULL, y: STRING, t: STRUCT<u: INT, v: DATE>>, m MAP<STRING, INT>"

@@ -73,12 +73,16 @@ def read_batch(reader: Any, start: dict[str, Any], end: dict[str, Any]) -> pa.Ta
     return pa.Table.from_batches(rows, schema=reader._output)
 
 
-def read_again(options: Mapping[str, str], recording: Recording, batches: list[int], into: Recording) -> None:
-    """Read recorded batches once more."""
+def read_again(
+    options: Mapping[str, str], recording: Recording, batches: list[int], into: Recording, *, name: str
+) -> None:
+    """Read recorded batches once more, as readers of this name: those of one name end each other at the server."""
     source = MySqlDataSource(dict(options))
     reader = source.streamReader(source.schema())
     try:
         for batch in batches:
-            store_attempt(into.batches, batch, read_batch(reader, {}, recording.offset(batch)))
+            offset = recording.offset(batch)
+            offset["state"]["reader"] += name
+            store_attempt(into.batches, batch, read_batch(reader, {}, offset))
     finally:
         reader.stop()

@@ -52,7 +52,8 @@ def _begin(
 ) -> subprocess.Popen[str]:
     settings = recording.directory / f"again-{number}.json"
     source, target = str(recording.directory), str(into.directory)
-    settings.write_text(json.dumps({"options": scene.options, "from": source, "into": target, "batches": batches}))
+    given = {"options": scene.options, "from": source, "into": target, "batches": batches, "name": f"again-{number}"}
+    settings.write_text(json.dumps(given))
     command = [sys.executable, "-m", "tests.support.mysql_consistency.replay", str(settings)]
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
 
@@ -78,4 +79,5 @@ def change_rows(scene: Scene, chance: random.Random, changes: int) -> None:
 
 if __name__ == "__main__":
     given = json.loads(Path(sys.argv[1]).read_text())
-    read_again(given["options"], Recording(Path(given["from"])), given["batches"], Recording(Path(given["into"])))
+    source, target = Recording(Path(given["from"])), Recording(Path(given["into"]))
+    read_again(given["options"], source, given["batches"], target, name=given["name"])

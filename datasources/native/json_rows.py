@@ -1,0 +1,75 @@
+"""JSON documents through `json_rows.c`."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["JsonRows"]
+
+_ARGUMENTS: Final = "pppippippppp"
+_FIELDS_OF_A_COLUMN: Final = 5
+
+Bytes = npt.NDArray[np.uint8]
+
+
+class JsonRows:
+    """The function of `json_rows.c` on numpy arrays, which must be contiguous.
+
+    Args:
+        library: The C library.
+
+    Raises:
+        AttributeError: It was built from other sources and lacks the function.
+    """
+
+    def __init__(self, library: ctypes.CDLL) -> None:
+        self._decode = library.tidemark_json
+        self._decode.argtypes = [ctypes.c_void_p if kind == "p" else ctypes.c_int64 for kind in _ARGUMENTS]
+        self._decode.restype = ctypes.c_int64
+
+    def decode(
+        self,
+        texts: tuple[Bytes, npt.NDArray[np.int32], npt.NDArray[np.bool_]],
+        columns: npt.NDArray[np.int64],
+        names: Bytes,
+        room: Sequence[tuple[npt.NDArray[Any] | None, npt.NDArray[np.int32] | None]],
+    ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+        """Decode documents.
+
+        Args:
+            texts: Valid UTF-8, where each document begins in it and behind the last one, whether there is one.
+            columns: Five numbers for each column: `json_rows.c` says which (json_column).
+            names: Their names.
+            room: Per column what receives its values and, of texts, the offsets, the first of which is 0. None = the
+                column is judged only.
+
+        Returns:
+            Which documents are decoded, and per column and document whether there is a value.
+        """
+        data, starts, is_given = texts
+        rows, count = len(is_given), len(columns)
+        assert columns.shape == (count, _FIELDS_OF_A_COLUMN)
+        values, offsets = (np.array([_at(each[side]) for each in room], np.uint64) for side in (0, 1))
+        is_valid, is_seen = np.zeros((count, rows), np.uint8), np.empty(count, np.uint8)
+        is_done = np.empty(rows, np.uint8)
+        self._decode(
+            _at(data),
+            _at(starts),
+            _at(is_given),
+            rows,
+            _at(columns),
+            _at(names),
+            count,
+            *[_at(each) for each in (values, offsets, is_valid, is_seen, is_done)],
+        )
+        return is_done.view(np.bool_), is_valid.view(np.bool_)
+
+
+def _at(array: npt.NDArray[Any] | None) -> int:
+    """Return an array's address; 0 = there is none."""
+    return 0 if array is None else int(array.__array_interface__["data"][0])

@@ -1,0 +1,160 @@
+"""What the C library decodes of JSON, the exact way decodes to the same row; it may leave documents, never err."""
+
+from __future__ import annotations
+
+import random
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from datasources.formats.ddl import parse_schema
+from datasources.formats.json_exact import BadRecord, ExactDecoder
+from datasources.formats.json_native import NativeDecoder
+from datasources.formats.zones import find_zone
+from tests.support.format_documents import batch_of, hostile_documents
+
+DDL = (
+    "user BIGINT, item STRING, price DOUBLE, ts TIMESTAMP NOT NULL, a TINYINT, b SMALLINT, c INT, g BOOLEAN, "
+    "n TIMESTAMP_NTZ, d DATE"
+)
+SCHEMA = parse_schema(DDL)
+ODD_BYTES = b'0123456789"\\{}[],:.-+eETZ tnf\x00\x1f \xc3'
+PLAIN = (
+    b'{"user":123,"item":"abc-17","price":12.5,"ts":"2026-01-01T00:00:00.123Z","a":-7,"b":300,"c":70000,"g":true,'
+    b'"n":"2026-07-01 01:02:03","d":"2026-02-28","other":"x"}'
+)
+WAYS_TO_BE_PLAIN = [
+    b'{"ts":0}',
+    b' { "ts" : "2026-01-01T00:00:00Z" , "item" : null } \n',
+    b'{"g":false,"ts":-5,"item":17,"user":-999999999999999999}',
+    b'{"item":true,"ts":"1000-01-01 23:59:59.999999-17:59","price":-0.0001}',
+    b'{"ts":1,"price":1e22,"a":99,"b":-9999,"c":999999999,"x":1.5e-3,"y":null,"z":false,"x":""}',
+    '{"ts":1,"item":"é日本😀","ü":"é"}'.encode(),
+    b'{"ts":"9999-12-31T23:59:59+17:59","d":"1999-12-31","n":"1582-10-10T00:00:00"}',
+]
+
+
+def exact_array(documents: list[bytes]) -> pa.Array:
+    """Texts in a buffer that ends where they end, so that a checked build notices a read behind them."""
+    data = np.frombuffer(b"".join(documents) or b" ", np.uint8).copy()
+    starts = np.cumsum([0, *map(len, documents)]).astype(np.int32)
+    return pa.Array.from_buffers(pa.string(), len(documents), [None, pa.py_buffer(starts), pa.py_buffer(data)])
+
+
+def exact_row(exact: ExactDecoder, document: bytes) -> list[Any] | str:
+    try:
+        return list(exact.row(document))
+    except BadRecord as bad:
+        return str(bad)
+
+
+def rows_of(columns: list[pa.Array]) -> list[list[Any]]:
+    return [list(row) for row in zip(*(column.to_pylist() for column in columns), strict=True)]
+
+
+def exact_values(rows: list[list[Any]]) -> list[list[Any]]:
+    arrays = [pa.array([row[at] for row in rows], field.type) for at, field in enumerate(SCHEMA)]
+    return rows_of(arrays)
+
+
+def check(library: Any, documents: list[bytes], zone: str | None = "UTC") -> int:
+    """Hold what is decoded against the exact way; return how many documents were."""
+    documents = [each for each in documents if is_utf8(each)]
+    found = NativeDecoder(library, SCHEMA, SCHEMA.names, zone and find_zone(zone)).decode(exact_array(documents))
+    exact = ExactDecoder(SCHEMA, zone and find_zone(zone))
+    done = np.flatnonzero(found.is_done).tolist()
+    wanted = [exact_row(exact, documents[row]) for row in done]
+    bad = [(documents[row], reason) for row, reason in zip(done, wanted, strict=True) if isinstance(reason, str)]
+    assert not bad
+    rows = rows_of(found.columns)
+    for row, expected in zip(done, exact_values(wanted), strict=True):
+        assert repr(rows[row]) == repr(expected), documents[row]
+    left = set(range(len(documents))) - set(done)
+    assert all(value is None for row in left for value in rows[row])
+    return len(done)
+
+
+def is_utf8(document: bytes) -> bool:
+    try:
+        document.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def test_plain_documents_are_decoded_here(library):
+    assert check(library, [PLAIN, *WAYS_TO_BE_PLAIN]) == 1 + len(WAYS_TO_BE_PLAIN)
+    (row,) = rows_of(NativeDecoder(library, SCHEMA, ["n", "user"], None).decode(exact_array([PLAIN])).columns)
+    assert row == [datetime(2026, 7, 1, 1, 2, 3), 123]
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        b'{"ts":0,"ts":0}',
+        b'{"item":"x"}',
+        b'{"ts":null}',
+        b'{"ts":0,"item":"a\\u0041"}',
+        b'{"ts":0,"other":{"x":1}}',
+        b'{"ts":0,"price":0.12345678901234567}',
+        b'{"ts":0,"price":-0.0}',
+        b'{"ts":0,"user":1234567890123456789}',
+        b'{"ts":0,"d":"2024-02-29"}',
+        b'{"ts":0} {',
+        b'{"ts":0,}',
+        b'{"ts":0,"' + b"x" * 2_000 + b'":1}',
+        b"[]",
+        b"",
+    ],
+)
+def test_other_documents_are_left(library, document):
+    assert check(library, [PLAIN, document, PLAIN]) == 2
+
+
+def test_local_times_are_left_where_they_do_not_mean_utc(library):
+    local = PLAIN.replace(b".123Z", b"")
+    assert [check(library, [local], zone) for zone in ("UTC", "Europe/Berlin", None)] == [1, 0, 0]
+
+
+def test_a_slice_of_texts_and_nulls_among_them(library):
+    texts = pa.array([None, PLAIN.decode(), None, '{"ts":1,"item":"y"}', "{", None]).slice(1, 4)
+    found = NativeDecoder(library, SCHEMA, ["item", "user", "g"], None).decode(texts)
+    assert found.is_done.tolist() == [True, False, True, False]
+    assert rows_of(found.columns) == [["abc-17", 123, True], [None] * 3, ["y", None, None], [None] * 3]
+
+
+def test_without_a_wanted_column_documents_are_judged_only(library):
+    found = NativeDecoder(library, SCHEMA, [], None).decode(exact_array([PLAIN, b"{}"]))
+    assert (found.columns, found.is_done.tolist()) == ([], [True, False])
+
+
+def test_every_beginning_of_a_document_is_left(library):
+    assert check(library, [PLAIN[:length] for length in range(len(PLAIN))]) == 0
+    for document in (PLAIN, *WAYS_TO_BE_PLAIN):  # one by one, each at the end of its buffer
+        for length in range(len(document)):
+            check(library, [document[:length]])
+
+
+@given(st.lists(st.tuples(st.integers(0, 400), st.sampled_from(list(ODD_BYTES))), max_size=4))
+def test_a_damaged_document_is_left_or_means_the_same(library, changes):
+    damaged = []
+    for document in (PLAIN, *WAYS_TO_BE_PLAIN):
+        changed = bytearray(document)
+        for at, byte in changes:
+            changed[at % len(changed)] = byte
+        damaged.append(bytes(changed))
+    check(library, damaged)
+
+
+@given(seed=st.integers(0, 2**32), zone=st.sampled_from(["UTC", "Europe/Berlin", None]))
+def test_documents_of_all_degrees_of_niceness(library, seed, zone):
+    check(library, [each for each in batch_of(random.Random(seed), DDL, 80) if each is not None], zone)
+
+
+def test_hostile_documents(library):
+    check(library, [PLAIN, *hostile_documents()])
