@@ -54,7 +54,7 @@ test-all: setup java  ## everything, exhaustive forms included, with samples of 
 demo: setup java  ## Spark's watermark and Tidemark's on the same lagging topic, side by side
 	@$(BIN)/tidemark demo
 
-bench: setup java  ## windowed JSON count against spark-sql-kafka, three rounds
+bench: setup java  ## windowed JSON count against spark-sql-kafka, five rounds
 	$(BIN)/python -m benchmarks.kafka_window
 
 bench-quick: setup java  ## one round in under two minutes; the last line is JSON

@@ -1,4 +1,4 @@
-"""make bench: the windowed JSON count on 4 partitions against spark-sql-kafka-0-10, alternating, in one run.
+"""make bench: the windowed JSON count on 4 partitions against spark-sql-kafka-0-10, alternating, five rounds in one run.
 
 Writes benchmarks/results/kafka_window.json. With --quick: one round on fewer rows, nothing written, last line JSON.
 """
@@ -31,7 +31,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="one round, under two minutes")
     arguments = parser.parse_args()
-    rows, rounds, batch = (1_500_000, 1, 375_000) if arguments.quick else (2_000_000, 3, 500_000)
+    rows, rounds, batch = (1_500_000, 1, 375_000) if arguments.quick else (4_000_000, 5, 500_000)
     console = Console(stderr=arguments.quick)
     load = load_average()
     peer = fetch_spark_kafka(pyspark.__version__, console.print)

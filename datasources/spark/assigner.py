@@ -22,8 +22,8 @@ from datasources.spark.session_checks import require_classic, require_working_se
 
 __all__ = ["assign_watermark"]
 
-# Always true, and never moved below the watermark. Spark knows that rand() < 1 is true and takes such a filter out.
-_BARRIER = f"rand() * cast(unix_micros({WATERMARK_COLUMN}) as double) >= 0"
+# Always true, and never moved below the watermark. Spark takes out what it knows to be true, as rand() < 1.
+_BARRIER = f"spark_partition_id() * cast(unix_micros({WATERMARK_COLUMN}) as double) >= 0"
 _INTEGERS = (ByteType, ShortType, IntegerType, LongType)
 
 

@@ -1,13 +1,16 @@
 """Making Spark's stateful operators follow the reader's watermark (DESIGN F1).
 
     df.withWatermark("_watermark", "0 seconds")             -- Spark's watermark = the largest stamp = the reader's
-      .filter("rand() + cast(_heartbeat as double) < 1")    -- the barrier: heartbeats end here
+      .filter("spark_partition_id() + ... _heartbeat ...")  -- the barrier: heartbeats end here
       .select(ts with metadata spark.watermarkDelayMs, ...) -- the columns that operators take for event time
 
 The barrier must be non-deterministic and not splittable: Spark pushes deterministic filters, its own inferred ones
 and the user's, below EventTimeWatermark. Without it heartbeats would vanish before they could move the watermark, and
 the watermark would follow only the rows that pass the user's filter. What is computed is computed above it: no
 expression of a user's ever sees a heartbeat.
+
+`rand()` would do as well, but Spark gives it another seed in every batch, writes the seed into the code that it
+generates, and compiles that code anew: in each batch, and the JVM's compiler starts again with it.
 """
 
 from __future__ import annotations
@@ -27,7 +30,8 @@ from datasources.spark.time_attributes import DELAY_KEY, time_metadata
 
 __all__ = ["DELAY_KEY", "AttachedColumn", "attach", "projected", "with_source_watermark"]
 
-_BARRIER = f"rand() + cast({HEARTBEAT_COLUMN} as double) < 1"
+_NO_PARTITION = 1 << 32
+_BARRIER = f"spark_partition_id() + cast({HEARTBEAT_COLUMN} as bigint) * {_NO_PARTITION} < {_NO_PARTITION}"
 _STAMP = f"nullif({WATERMARK_COLUMN}, TIMESTAMP '1970-01-01 00:00:00Z')"
 _LOCAL_STAMP = (  # exact, and without the session's zone, which a cast to TIMESTAMP_NTZ would use
     "TIMESTAMP_NTZ '1970-01-01 00:00:00' + make_dt_interval(0, 0, 0, "

@@ -18,6 +18,7 @@ from datasources.source.task import SplitTask, TaskPlan, TaskReader
 from datasources.spark.boundary import spark_entry, spark_errors
 from datasources.spark.partition import TaskPartition
 from datasources.spark.scan import Scan
+from datasources.spark.worker_heap import freeze_worker_heap
 from watermark import MIN_WATERMARK
 
 __all__ = ["TidemarkBatchReader"]
@@ -63,6 +64,7 @@ class TidemarkBatchReader(DataSourceReader):
                 condition=self._scan.condition,
             )
             yield from reader.run(partition.plan, lambda _: None)
+            freeze_worker_heap()
 
 
 def _plan(split: SplitId, start: int, end: int) -> TaskPlan:

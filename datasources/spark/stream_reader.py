@@ -39,6 +39,7 @@ from datasources.spark.boundary import spark_entry, spark_errors
 from datasources.spark.partition import TaskPartition
 from datasources.spark.scan import Scan
 from datasources.spark.task_channel import TaskChannel
+from datasources.spark.worker_heap import freeze_worker_heap
 from watermark import SystemClock
 
 __all__ = ["TidemarkStreamReader"]
@@ -208,6 +209,7 @@ class TidemarkStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
                 condition=self._scan.condition,
             )
             yield from reader.run(partition.plan, channel.report if channel else lambda _: None)
+            freeze_worker_heap()
 
 
 def _require_alone(scan: Scan) -> None:

@@ -42,6 +42,26 @@ def windows(df, column):
     return df.groupBy(F.window(column, "10 seconds")).count().selectExpr("unix_timestamp(window.start)", "count")
 
 
+def generated_code(query):
+    """What Spark compiles for the newest batch."""
+    debug = getattr(getattr(query.spark._jvm.org.apache.spark.sql.execution.debug, "package$"), "MODULE$")
+    plan = query.query._jsq.streamingQuery().lastExecution().executedPlan()
+    return {line for line in debug.codegenString(plan).splitlines() if line.startswith("/*")}
+
+
+def test_every_batch_runs_the_code_that_the_first_one_compiled(spark, scripts):
+    """Compiling takes longer than a small batch, and what is new is interpreted first."""
+    with settings(spark, {"spark.sql.codegen.wholeStage": "true", "spark.sql.codegen.factoryMode": "FALLBACK"}):
+        codes = []
+        with running(scripts.stream(spark).groupBy(F.window("ts", "10 seconds")).count(), "update") as query:
+            for second in (31, 42, 53):
+                scripts.append("s-0", (second, "a", ""), (second + 1, "b", ""))
+                query.wait_for(lambda running_, to=second: running_.watermarks[-1:] == [to])
+                codes.append(generated_code(query))
+    assert len(codes[0]) > 100
+    assert codes[1] == codes[2]
+
+
 def test_columns_are_marked_as_the_planner_says(spark, scripts):
     columns = [
         AttachedColumn(name="k"),

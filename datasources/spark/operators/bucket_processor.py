@@ -11,6 +11,7 @@ from pyspark.sql.streaming import StatefulProcessor
 
 from datasources.spark.boundary import spark_errors
 from datasources.spark.operators.bucket_packets import result_frames
+from datasources.spark.worker_heap import freeze_worker_heap
 
 __all__ = ["BucketProcessor"]
 
@@ -53,3 +54,4 @@ class BucketProcessor(StatefulProcessor):
 
     def close(self) -> None:
         """Nothing is held but the state."""
+        freeze_worker_heap()

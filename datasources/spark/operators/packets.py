@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 
 from datasources.source.stamps import HEARTBEAT_COLUMN
 from datasources.spark.boundary import spark_errors
+from datasources.spark.worker_heap import freeze_worker_heap
 
 __all__ = [
     "BUCKET_COLUMN",
@@ -86,6 +87,7 @@ class Pack:
         for batch in batches:
             yield from packing.take(batch)
         yield from packing.close()
+        freeze_worker_heap()
 
 
 class _Packing:
@@ -163,6 +165,7 @@ class Unpack:
                     if blob.is_valid:
                         yield from self._rows(from_blob(blob.as_buffer()))
                     yield self._heartbeat(clock.as_py())
+            freeze_worker_heap()
 
     def _rows(self, table: pa.Table) -> Iterator[pa.RecordBatch]:
         for batch in table.to_batches():

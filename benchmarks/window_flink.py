@@ -1,0 +1,94 @@
+"""Flink's side of the windowed count: the same orders, the same windows, in a process of its own; prints one JSON line.
+
+python -m benchmarks.window_flink BOOTSTRAP TOPIC
+
+The count runs twice in one JVM: once to warm up, once measured, from the job's submission to its end. Flink reads the
+topic as a bounded table, with object reuse and two-phase aggregation; the settings stand in the result file.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any, Final
+
+import psutil
+from py4j.protocol import Py4JError
+
+from benchmarks.flink import FLINK_VERSION, Flink, cause_of, fetch_jars, open_flink
+from benchmarks.measure import Sampler, cpu_seconds
+from datasources.errors import EnvironmentProblem
+
+__all__ = ["SETTINGS"]
+
+SETTINGS: Final = {
+    "parallelism.default": "2",
+    "taskmanager.numberOfTaskSlots": "2",
+    "pipeline.object-reuse": "true",
+    "restart-strategy.type": "none",
+    "table.local-time-zone": "UTC",
+    "table.optimizer.agg-phase-strategy": "TWO_PHASE",
+}
+_CONNECTORS: Final = (("flink-sql-connector-kafka", "3.4.0-1.20", 6), ("flink-json", FLINK_VERSION, 1))
+_ORDERS: Final = """
+CREATE TABLE orders (`user` BIGINT, item STRING, price DOUBLE, ts TIMESTAMP_LTZ(3),
+  WATERMARK FOR ts AS ts - INTERVAL '5' SECOND)
+WITH ('connector' = 'kafka', 'topic' = '{topic}', 'properties.bootstrap.servers' = '{bootstrap}',
+  'scan.startup.mode' = 'earliest-offset', 'scan.bounded.mode' = 'latest-offset', 'format' = 'json',
+  'json.timestamp-format.standard' = 'ISO-8601')
+"""
+_COUNT: Final = """
+SELECT CAST(window_start AS STRING), COUNT(`user`), SUM(price)
+FROM TABLE(TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '10' SECOND)) GROUP BY window_start, window_end
+"""
+
+
+def main() -> None:
+    """Run once to warm up, then measure."""
+    bootstrap, topic = sys.argv[1], sys.argv[2]
+    try:
+        jars = fetch_jars(lambda _: None, instead="Without it Flink's figures are left out.", connectors=_CONNECTORS)
+        with tempfile.TemporaryDirectory() as place, open_flink(jars, SETTINGS, Path(place) / "log") as flink:
+            _counted(flink, bootstrap, topic)
+            result = _measured(flink, bootstrap, topic)
+    except EnvironmentProblem as problem:
+        result = {"why": problem.message.splitlines()[0]}
+    except Py4JError as error:
+        result = {"why": cause_of(error)}
+    print(json.dumps({"flink": FLINK_VERSION, "settings": SETTINGS, **result}))
+
+
+def _measured(flink: Flink, bootstrap: str, topic: str) -> dict[str, Any]:
+    jvm = next(child for child in psutil.Process().children(recursive=True) if child.name() == "java")
+    with Sampler(jvm) as sampler:
+        begun, used = time.perf_counter(), cpu_seconds(jvm)
+        counts = _counted(flink, bootstrap, topic)
+        elapsed, cpu = time.perf_counter() - begun, cpu_seconds(jvm) - used
+    rows = sum(counts.values())
+    return {
+        "rows": rows,
+        "counts": counts,
+        "cpu_us_per_record": cpu / rows * 1e6,
+        "rows_per_s": rows / elapsed,
+        "peak_worker_mb": 0,
+        "peak_jvm_mb": round(sampler.peak_jvm_mb),
+    }
+
+
+def _counted(flink: Flink, bootstrap: str, topic: str) -> dict[str, int]:
+    """Return how many orders each window holds, by its start."""
+    tables = flink.tables()
+    tables.executeSql(_ORDERS.format(topic=topic, bootstrap=bootstrap))
+    found, rows = {}, tables.executeSql(_COUNT).collect()
+    while rows.hasNext():
+        row = rows.next()
+        found[str(row.getField(0)).removesuffix(".000")] = int(row.getField(1))
+    rows.close()
+    return found
+
+
+if __name__ == "__main__":
+    main()
