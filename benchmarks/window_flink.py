@@ -32,7 +32,7 @@ SETTINGS: Final = {
     "table.local-time-zone": "UTC",
     "table.optimizer.agg-phase-strategy": "TWO_PHASE",
 }
-_CONNECTORS: Final = (("flink-sql-connector-kafka", "3.4.0-1.20", 6), ("flink-json", FLINK_VERSION, 1))
+_CONNECTORS: Final = (("flink-connector-kafka", "3.4.0-1.20", 12), ("flink-json", FLINK_VERSION, 1))
 _ORDERS: Final = """
 CREATE TABLE orders (`user` BIGINT, item STRING, price DOUBLE, ts TIMESTAMP_LTZ(3),
   WATERMARK FOR ts AS ts - INTERVAL '5' SECOND)
