@@ -1,6 +1,6 @@
 """make bench: the windowed JSON count on 4 partitions against spark-sql-kafka-0-10 and Flink SQL.
 
-Five rounds in one run, the sides in turns; Flink where its jars can be had. Writes benchmarks/results/kafka_window.json.
+Five rounds in one run, the sides in turns; Flink where its jars can be had. Writes results/kafka_window.json.
 With --quick: one round on fewer rows and without Flink, nothing written, last line JSON.
 """
 
