@@ -19,6 +19,7 @@ __all__ = ["MySqlBatchEnumerator"]
 
 _CHUNKS_PER_PART: Final = 4
 _LEAST_ROWS: Final = 1_000_000
+_MOST_LANES: Final = 64
 
 
 class MySqlBatchEnumerator:
@@ -45,18 +46,13 @@ class MySqlBatchEnumerator:
         self._chunks = ChunkPlanner(view.connect, reading.captured, chunk_size=chunk_size)
 
     def bounded_parts(self) -> Sequence[BoundedPart]:
-        """Return the parts, each with the state from which it is read."""
+        """Return the parts, each with the state from which it is read.
+
+        Parts are read side by side, so each has a reader and a lane of its own: the server ends the dump of one that
+        another with its name follows.
+        """
         state = self._start(self._view, secrets.token_hex(16))
-        first = SplitId(f"{LANE}0")
-        return [
-            BoundedPart(
-                split=first,
-                start=0,
-                end=len(part.ranges),
-                state=replace(state, tables=(part,), lanes=(len(part.ranges),), width=1).to_json(),
-            )
-            for part in self._parts(self._chunks.first())
-        ]
+        return [_part(state, number, part) for number, part in enumerate(self._parts(self._chunks.first()))]
 
     def _parts(self, sweep: Sweep | None) -> Iterator[PlannedTable]:
         rows = max(_LEAST_ROWS, 100 * self._size)
@@ -100,3 +96,10 @@ def _cut(table: PlannedTable) -> Iterator[PlannedTable]:
         bounds, lower = bounds[_CHUNKS_PER_PART:], bounds[_CHUNKS_PER_PART - 1]
     if bounds or table.is_open:
         yield replace(table, lower=lower, bounds=bounds)
+
+
+def _part(state: MySqlState, number: int, table: PlannedTable) -> BoundedPart:
+    lane, count = number % _MOST_LANES, len(table.ranges)
+    lanes = (*[0] * lane, count)
+    own = replace(state, reader=f"{state.reader}-{number}", tables=(table,), lanes=lanes, width=len(lanes))
+    return BoundedPart(split=SplitId(f"{LANE}{lane}"), start=0, end=count, state=own.to_json())
