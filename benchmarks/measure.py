@@ -18,7 +18,7 @@ __all__ = ["Sampler", "cpu_seconds", "jvm_of_this_process", "load_average", "mac
 
 
 def jvm_of_this_process() -> psutil.Process:
-    """Return the JVM that PySpark started below this process."""
+    """Return the JVM that was started below this process."""
     for child in psutil.Process().children(recursive=True):
         if child.name() == "java":
             return child

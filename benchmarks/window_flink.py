@@ -15,11 +15,10 @@ import time
 from pathlib import Path
 from typing import Any, Final
 
-import psutil
 from py4j.protocol import Py4JError
 
 from benchmarks.flink import FLINK_VERSION, Flink, cause_of, fetch_jars, open_flink
-from benchmarks.measure import Sampler, cpu_seconds
+from benchmarks.measure import Sampler, cpu_seconds, jvm_of_this_process
 from datasources.errors import EnvironmentProblem
 
 __all__ = ["SETTINGS"]
@@ -62,7 +61,7 @@ def main() -> None:
 
 
 def _measured(flink: Flink, bootstrap: str, topic: str) -> dict[str, Any]:
-    jvm = next(child for child in psutil.Process().children(recursive=True) if child.name() == "java")
+    jvm = jvm_of_this_process()
     with Sampler(jvm) as sampler:
         begun, used = time.perf_counter(), cpu_seconds(jvm)
         counts = _counted(flink, bootstrap, topic)

@@ -266,7 +266,7 @@ class MySqlEnumerator:
             state = self._passed(state)
             self._looked_ns = now
         unread = self._unread(state)
-        self._end_at = state.at + (0 if self._awaits_commit(state) else unread)
+        self._end_at = state.at + (0 if unread and self._awaits_commit(state) else unread)
         self._silent_us = None if unread else self._end.clock_us
         return state
 

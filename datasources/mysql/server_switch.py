@@ -37,8 +37,9 @@ def at_other_server(reading: MySqlReading, batch: MySqlState, now: MySqlState, e
     Raises:
         DataLossError: the transactions at the batch's end are not known.
     """
+    moved = replace(batch, server=now.server, epoch=now.epoch, place=None, by_gtid=True, gtid_until=now.gtid_until)
     if batch.to is None:
-        return replace(batch, server=now.server, epoch=now.epoch, place=None, by_gtid=True, gtid_until=now.gtid_until)
+        return moved
     if batch.gtid is None or batch.to_gtid is None:
         raise DataLossError(
             f"the server is another one now ({now.server}, before {batch.server}), and a batch that was planned before "
@@ -46,16 +47,7 @@ def at_other_server(reading: MySqlReading, batch: MySqlState, now: MySqlState, e
             f"with a new checkpoint."
         )
     to = _first_with(reading.at_server(now.server), batch, batch.gtid, batch.to_gtid, end)
-    return replace(
-        batch,
-        server=now.server,
-        epoch=now.epoch,
-        place=None,
-        by_gtid=True,
-        gtid_until=now.gtid_until,
-        to=to,
-        to_gtid=None,  # `to` says it: what this server alone has may stand among them
-    )
+    return replace(moved, to=to, to_gtid=None)  # `to` says it: what this server alone has may stand among them
 
 
 def _first_with(

@@ -79,8 +79,9 @@ class ServerView:
                 f"the server {self._settings} writes no binlog: set log_bin in its configuration and restart it."
             )
         row = status[0]
-        has_gtids = identity[2] == "ON"
-        gtid = identity[2] if self.version.is_mariadb else has_gtids and row[_GTIDS_AT].replace("\n", "")
+        gtid = identity[2]
+        if not self.version.is_mariadb:
+            gtid = row[_GTIDS_AT].replace("\n", "") if gtid == "ON" else None
         return LogEnd(
             server=str(identity[0]),
             place=BinlogPosition(str(row[0]), int(row[1])),

@@ -82,8 +82,8 @@ static const uint8_t *number(const uint8_t *at, const uint8_t *end, double *valu
     at += is_negative;
     if (at >= end || !is_digit(*at) || (*at == '0' && at + 1 < end && is_digit(at[1]))) return NULL;
     uint64_t digits = 0;
-    int64_t count = 0, power = 0, whole_digits = 0, places = 0;
-    for (; at < end && is_digit(*at); at++, whole_digits++) {
+    int64_t count = 0, power = 0, places = 0;
+    for (; at < end && is_digit(*at); at++) {
         digits = digits * 10 + (uint64_t)(*at - '0');
         count += count || *at != '0';
         if (count > MOST_DIGITS) return NULL;

@@ -9,9 +9,10 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from datasources.native.calls import address, function
+
 __all__ = ["JsonRows"]
 
-_ARGUMENTS: Final = "pppippippppp"
 _FIELDS_OF_A_COLUMN: Final = 5
 
 Bytes = npt.NDArray[np.uint8]
@@ -28,9 +29,7 @@ class JsonRows:
     """
 
     def __init__(self, library: ctypes.CDLL) -> None:
-        self._decode = library.tidemark_json
-        self._decode.argtypes = [ctypes.c_void_p if kind == "p" else ctypes.c_int64 for kind in _ARGUMENTS]
-        self._decode.restype = ctypes.c_int64
+        self._decode = function(library, "tidemark_json", "pppippippppp")
 
     def decode(
         self,
@@ -54,22 +53,17 @@ class JsonRows:
         data, starts, is_given = texts
         rows, count = len(is_given), len(columns)
         assert columns.shape == (count, _FIELDS_OF_A_COLUMN)
-        values, offsets = (np.array([_at(each[side]) for each in room], np.uint64) for side in (0, 1))
+        values, offsets = (np.array([address(each[side]) for each in room], np.uint64) for side in (0, 1))
         is_valid, is_seen = np.zeros((count, rows), np.uint8), np.empty(count, np.uint8)
         is_done = np.empty(rows, np.uint8)
         self._decode(
-            _at(data),
-            _at(starts),
-            _at(is_given),
+            address(data),
+            address(starts),
+            address(is_given),
             rows,
-            _at(columns),
-            _at(names),
+            address(columns),
+            address(names),
             count,
-            *[_at(each) for each in (values, offsets, is_valid, is_seen, is_done)],
+            *[address(each) for each in (values, offsets, is_valid, is_seen, is_done)],
         )
         return is_done.view(np.bool_), is_valid.view(np.bool_)
-
-
-def _at(array: npt.NDArray[Any] | None) -> int:
-    """Return an array's address; 0 = there is none."""
-    return 0 if array is None else int(array.__array_interface__["data"][0])

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Collection
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
+
+from datasources.native.calls import address, function
 
 __all__ = ["Batch", "ByteColumn", "Feed", "KafkaFetch", "Stop"]
 
@@ -72,7 +73,7 @@ class ByteColumn:
         self.data = np.empty(room, np.uint8)
         self.is_valid = np.empty(most, np.uint8)
         struct.most, struct.room = most, room
-        struct.ends, struct.data, struct.is_valid = _at(self.ends), _at(self.data), _at(self.is_valid)
+        struct.ends, struct.data, struct.is_valid = address(self.ends), address(self.data), address(self.is_valid)
 
     @property
     def count(self) -> int:
@@ -115,9 +116,9 @@ class Batch:
         self.has_headers = np.zeros(most, np.bool_) if "headers" in wanted else None
         self.names = ByteColumn(struct.names, room // 8, room) if "headers" in wanted else None
         self.contents = ByteColumn(struct.contents, room // 8, room) if "headers" in wanted else None
-        struct.offsets = _at(self.offsets)
+        struct.offsets = address(self.offsets)
         for name in ("timestamps", "kinds", "epochs", "header_ends", "has_headers"):
-            setattr(struct, name, _at(getattr(self, name)))
+            setattr(struct, name, address(getattr(self, name)))
 
     @property
     def count(self) -> int:
@@ -145,9 +146,7 @@ class KafkaFetch:
         library.tidemark_kafka_layout.restype = ctypes.c_int64
         if library.tidemark_kafka_layout() != ctypes.sizeof(Feed) << 32 | ctypes.sizeof(_Batch):
             raise OSError("its structures are not those of kafka_fetch.py: build it again")
-        self._fetch, self._drop = library.tidemark_kafka_fetch, library.tidemark_kafka_drop
-        self._fetch.argtypes = [ctypes.c_void_p, ctypes.c_void_p, *[ctypes.c_int64] * 3]
-        self._fetch.restype = ctypes.c_int64
+        self._fetch, self._drop = function(library, "tidemark_kafka_fetch", "ppiii"), library.tidemark_kafka_drop
         self._drop.argtypes, self._drop.restype = [ctypes.c_void_p], None
 
     def fetch(self, feed: Feed, batch: Batch, most: int, end: int, wait_ms: int) -> int:
@@ -158,8 +157,3 @@ class KafkaFetch:
     def drop(self, feed: Feed) -> None:
         """Give up what was received and not given."""
         self._drop(ctypes.addressof(feed))
-
-
-def _at(array: npt.NDArray[Any] | None) -> int | None:
-    """Return an array's address."""
-    return None if array is None else int(array.__array_interface__["data"][0])

@@ -18,6 +18,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from datasources.native.calls import address, function
 from datasources.native.json_rows import JsonRows
 from datasources.native.kafka_fetch import KafkaFetch
 
@@ -49,9 +50,9 @@ class NativeLibrary:
 
     def __init__(self, path: Path) -> None:
         library = ctypes.CDLL(str(path))
-        self._packets = _function(library, "tidemark_packets", "piipi")
-        self._values = _function(library, "tidemark_values", "pppiippppp")
-        self._crc32 = _function(library, "tidemark_crc32", "pppi")
+        self._packets = function(library, "tidemark_packets", "piipi")
+        self._values = function(library, "tidemark_values", "pppiippppp")
+        self._crc32 = function(library, "tidemark_crc32", "pppi")
         library.tidemark_prepare()
         self.kafka = KafkaFetch(library)
         self.json = JsonRows(library)
@@ -63,7 +64,7 @@ class NativeLibrary:
         """
         room = (end - begin) // _LEAST_PACKET_BYTES + 1
         begins = np.empty(room, np.int64)
-        count = self._packets(_at(data), begin, end, _at(begins), room)
+        count = self._packets(address(data), begin, end, address(begins), room)
         return begins[: count + 1]
 
     def values(
@@ -88,17 +89,17 @@ class NativeLibrary:
         """
         begins, ends = (np.ascontiguousarray(places) for places in rows)
         count, columns = len(begins), len(forms)
-        values = np.array([_at(each) for each, _ in room], np.uint64)
-        more = np.array([0 if each is None else _at(each) for _, each in room], np.uint64)
+        values = np.array([address(each) for each, _ in room], np.uint64)
+        more = np.array([address(each) for _, each in room], np.uint64)
         nulls = np.empty((columns, count), np.uint8)
-        arrays = _at(forms), _at(first_days), _at(values), _at(more), _at(nulls)
-        found = self._values(_at(data), _at(begins), _at(ends), count, columns, *arrays)
+        arrays = address(forms), address(first_days), address(values), address(more), address(nulls)
+        found = self._values(address(data), address(begins), address(ends), count, columns, *arrays)
         return None if found != count else nulls.view(np.bool_)
 
     def first_wrong_crc32(self, data: Bytes, begins: Int64s, ends: Int64s) -> int | None:
         """Return the index of the first stretch that has not its CRC32 in the four bytes behind it; None = all have."""
         begins, ends = np.ascontiguousarray(begins), np.ascontiguousarray(ends)
-        found = self._crc32(_at(data), _at(begins), _at(ends), len(begins))
+        found = self._crc32(address(data), address(begins), address(ends), len(begins))
         return None if found == len(begins) else int(found)
 
 
@@ -113,15 +114,3 @@ def native() -> NativeLibrary | None:
     except (OSError, AttributeError) as error:
         _logger.info("native_library found=false reason=%r", str(error))
         return None
-
-
-def _function(library: ctypes.CDLL, name: str, kinds: str) -> Any:
-    function = getattr(library, name)
-    function.argtypes = [ctypes.c_void_p if kind == "p" else ctypes.c_int64 for kind in kinds]
-    function.restype = ctypes.c_int64
-    return function
-
-
-def _at(array: npt.NDArray[Any]) -> int:
-    """Return an array's address."""
-    return int(array.__array_interface__["data"][0])

@@ -1,4 +1,4 @@
-"""What tests on Spark set before they run."""
+"""What tests on servers and on Spark set before they run."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from tests.support.mysql_pair import Pair, mysql_pair
+from tests.support.mysql_server import OpenMySql
 from tests.support.scripted_stream import ROCKSDB, TINY_QUERIES, settings
 
 
@@ -30,3 +32,10 @@ def operator_queries(spark: Any, tiny_queries: None, registered: None) -> Iterat
     """What operators with a state of their own need."""
     with settings(spark, ROCKSDB):
         yield
+
+
+@pytest.fixture
+def pair(own_mysql: OpenMySql) -> Iterator[Pair]:
+    """A primary of MySQL and its replica."""
+    with mysql_pair(own_mysql) as found:
+        yield found

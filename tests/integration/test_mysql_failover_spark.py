@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -15,18 +15,10 @@ from datasources.errors import SourceUnavailable
 from datasources.mysql.connection import ConnectionSettings, connect
 from tests.support.mysql_binlog import purge_to_the_last_file
 from tests.support.mysql_copy import BatchLog, strict_copy
-from tests.support.mysql_pair import COLUMNS, ROWS, Pair, mysql_pair
-from tests.support.mysql_server import OpenMySql
+from tests.support.mysql_pair import COLUMNS, ROWS, Pair
 from tests.support.scripted_stream import first_line, running
 
 pytestmark = [pytest.mark.spark, pytest.mark.mysql, pytest.mark.slow, pytest.mark.usefixtures("tiny_queries")]
-
-
-@pytest.fixture
-def pair(own_mysql: OpenMySql) -> Iterator[Pair]:
-    """A primary and its replica."""
-    with mysql_pair(own_mysql) as found:
-        yield found
 
 
 def _log() -> BatchLog:

@@ -15,20 +15,13 @@ from pyarrow import feather
 from datasources.mysql.data_source import MySqlDataSource
 from tests.support.mysql_consistency.local_query import LocalQuery, read_batch
 from tests.support.mysql_consistency.recording import Recording
-from tests.support.mysql_pair import Pair, mysql_pair
-from tests.support.mysql_server import OpenMySql, OwnMySql
+from tests.support.mysql_pair import Pair
+from tests.support.mysql_server import OwnMySql
 
 pytestmark = [pytest.mark.mysql, pytest.mark.slow]
 
 BATCHES = 30
 OF_THE_SERVER = ("_seq", "file", "pos", "op_ts")  # where a transaction stands, and when it was committed there
-
-
-@pytest.fixture
-def pair(own_mysql: OpenMySql) -> Iterator[Pair]:
-    """A primary and its replica."""
-    with mysql_pair(own_mysql) as found:
-        yield found
 
 
 def _rows(table: pa.Table) -> list[str]:
@@ -82,7 +75,7 @@ def _writers(server: OwnMySql) -> Iterator[None]:
 
 def test_batches_that_were_planned_while_transactions_were_being_committed(pair: Pair, tmp_path: Path):
     recording = Recording(tmp_path).create()
-    with _writers(pair.old), LocalQuery({**pair.options(), "scan.max-rows-per-batch": "1000"}, recording) as query:
+    with _writers(pair.old), LocalQuery(pair.options(scan__max_rows_per_batch="1000"), recording) as query:
         while recording.planned() < BATCHES:
             query.step()
     pair.catch_up()
@@ -95,7 +88,7 @@ def test_batches_that_were_planned_while_transactions_were_being_committed(pair:
 
 def test_a_server_that_lacks_a_part_of_the_batch_is_waited_for(pair: Pair, tmp_path: Path):
     recording = Recording(tmp_path).create()
-    with LocalQuery({**pair.options(), "scan.max-rows-per-batch": "1000"}, recording) as query:
+    with LocalQuery(pair.options(scan__max_rows_per_batch="1000"), recording) as query:
         _all(query)
         pair.catch_up()
         pair.new.execute("STOP REPLICA SQL_THREAD")

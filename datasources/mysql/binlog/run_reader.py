@@ -63,6 +63,7 @@ class RunReader:
         self._rows_inside = 0
         within = progress.stop.within
         self._within = None if within is None else KnownTransactions(within)
+        self._judges_next = progress.stop.committed_us is not None or within is not None
         self.log = TransactionLog(progress.here)
         self.held: HeldEvents | None = None
         self.is_mariadb = False
@@ -96,6 +97,8 @@ class RunReader:
             times_s: when the events of the latter were written.
         """
         stop, given_us = self._progress.stop, transactions.commit_us[1:]
+        if not self._judges_next:
+            return None
         times_us = np.where(given_us == 0, times_s * _SECOND_US, given_us)
         is_out = np.zeros(len(times_s), np.bool_) if stop.committed_us is None else times_us >= stop.committed_us
         if self._within is not None:
@@ -203,36 +206,35 @@ class RunReader:
             return self._read_inside(run, found, self._fixed)
         begins, ends = self._progress.places(run)
         changes = _changes(len(run), found)
-        cut = self._before_next(run, self._progress.cut(run, begins, changes))
+        cut = self._progress.cut(run, begins, changes)
+        gtids = np.flatnonzero(_IS_GTID[run.types[: cut + self._judges_next]])
+        transactions = self.log.look(run, gtids, begins)
+        kept_out = self.kept_out(transactions, run.times_s[gtids])
+        cut = cut if kept_out is None else int(gtids[kept_out])
         if cut < len(run):
             found = [rows.before(cut) for rows in found]
+            transactions = transactions.first(1 + int(np.searchsorted(gtids, cut)))
         passed = run.take(0, cut)
-        batches = self._decode(passed, found, RunPlaces(self._progress.file, begins, ends, None))
+        places = RunPlaces(self._progress.file, begins, ends, None)
+        batches = self._decode(passed, found, places, transactions)
         self._progress.pass_run(passed, ends[:cut], begins[:cut], int(changes[:cut].sum()))
         if cut < len(run):
             self._progress.stop_at(int(begins[cut]))
         return batches
 
-    def _before_next(self, run: EventBlock, cut: int) -> int:
-        """Return the first transaction before a cut that the stop rule keeps out by itself; else the cut."""
-        if self._progress.stop.committed_us is None and self._within is None:
-            return cut
-        gtids = np.flatnonzero(_IS_GTID[run.types[: cut + 1]])
-        found = self.kept_out(self.log.look(run, gtids, run.starts), run.times_s[gtids])
-        return cut if found is None else int(gtids[found])
-
     def _read_inside(self, run: EventBlock, found: list[FoundRows], fixed: tuple[int, int]) -> list[RowBatch]:
         begins = np.full(len(run), fixed[0])
         places = RunPlaces(self._progress.file, begins, np.full(len(run), fixed[1]), self._rows_inside)
-        batches = self._decode(run, found, places)
+        transactions = self.log.look(run, np.flatnonzero(_IS_GTID[run.types]), begins)
+        batches = self._decode(run, found, places, transactions)
         changed = int(_changes(len(run), found).sum())
         self._rows_inside += changed
         self._progress.changed_rows += changed
         return batches
 
-    def _decode(self, run: EventBlock, found: list[FoundRows], places: RunPlaces) -> list[RowBatch]:
-        gtids = np.flatnonzero(_IS_GTID[run.types])
-        transactions = self.log.look(run, gtids, places.begins)
+    def _decode(
+        self, run: EventBlock, found: list[FoundRows], places: RunPlaces, transactions: Transactions
+    ) -> list[RowBatch]:
         batches = list(decode_rows(run, found, places, self.log, transactions)) if self._decodes else []
         self.log.note(transactions, places.file)
         self.follows_gtid = len(run) > 0 and _may_stand_alone(run)

@@ -43,6 +43,10 @@ class Transactions:
     commit_us: Int64s
     begin: Int64s
 
+    def first(self, count: int) -> Transactions:
+        """Return so many of them, from the begin."""
+        return Transactions(self.source[:count], self.number[:count], self.commit_us[:count], self.begin[:count])
+
 
 class TransactionLog:
     """Names of sources seen so far, the transaction that is open, and those before it.
