@@ -37,14 +37,27 @@ class Edits:
         self.replace(Span(start - 1 if is_spaced else start, end), "")
 
     def render(self, text: str, place: Span) -> str:
-        """Return the characters of a place with the changes inside of it."""
+        """Return the characters of a place with the changes inside of it; no two words grow together."""
         parts: list[str] = []
         at = place.start
         inside = [made for made in self._made if place.start <= made[0].start and made[0].end <= place.end]
         for span, new in sorted(inside, key=lambda made: (made[0].start, made[0].end)):
             parts += (text[at : span.start], new)
             at = span.end
-        return "".join((*parts, text[at : place.end]))
+        return _joined([*parts, text[at : place.end]])
+
+
+def _joined(parts: list[str]) -> str:
+    shown: list[str] = []
+    for part in filter(None, parts):
+        if shown and _is_of_word(shown[-1][-1]) and _is_of_word(part[0]):
+            shown.append(" ")
+        shown.append(part)
+    return "".join(shown)
+
+
+def _is_of_word(character: str) -> bool:
+    return character.isalnum() or character == "_"
 
 
 def _is_inside(span: Span, place: Span) -> bool:

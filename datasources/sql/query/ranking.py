@@ -65,14 +65,15 @@ def ranking_of(words: Words, block: Block) -> Ranking | None:
 
 def _ranking(words: Words, index: int, name: str, region: Region, window: Region) -> Ranking:
     order_at = next((at for at in words.top_level(window) if words.says(at, "ORDER", "BY")), None)
-    if order_at is None:
+    ordered = () if order_at is None else words.split(Region(order_at + 2, window.last))
+    terms = tuple(_order_term(words, part) for part in ordered)
+    if order_at is None or not terms or not all(term.region for term in terms):
         raise words.source.error(words.place(region), "ROW_NUMBER has no ORDER BY", "Say which rows come first.")
     partition = Region(window.first, order_at)
     if words.says(partition.first, "PARTITION", "BY"):
         partition = Region(partition.first + 2, partition.last)
     parts = words.split(partition)
     paths = tuple(path for part in parts if (path := column_path(words, part)) is not None)
-    terms = tuple(_order_term(words, part) for part in words.split(Region(order_at + 2, window.last)))
     return Ranking(index=index, name=name, region=region, partition=parts, partition_paths=paths, order=terms)
 
 

@@ -108,3 +108,12 @@ ERROR line 1, column 95: 'm' is rounded down to MONTH, and this window may end b
 -- one in the other
 SELECT FLOOR(CEIL(lt TO MINUTE) TO HOUR) FROM click;
 SELECT date_trunc('HOUR', CASE WHEN date_trunc('MINUTE', lt) = lt THEN lt ELSE date_trunc('MINUTE', lt) + INTERVAL '1' MINUTE END) AS `FLOOR(CEIL(lt TO MINUTE) TO HOUR)` FROM t_click AS click;
+
+-- no blank behind what is replaced, or before it
+SELECT CEIL(ts TO HOUR)h, k FROM bid;
+SELECT CASE WHEN (ts - make_dt_interval(0, 0, minute(ts), extract(SECOND FROM ts))) = ts THEN ts ELSE (ts - make_dt_interval(0, 0, minute(ts), extract(SECOND FROM ts))) + INTERVAL '1' HOUR END h, k FROM t_bid AS bid;
+
+-- a window without a blank behind it
+SELECT COUNT(*) FROM TABLE(TUMBLE(TABLE bid, DESCRIPTOR(ts), INTERVAL '10' SECOND))w GROUP BY window_start, window_end;
+step __tidemark_1 (event time: window_end; attributes: window_time=rowtime; lost: ts): SELECT * EXCEPT (__tidemark_window), __tidemark_window.start AS window_start, __tidemark_window.end AS window_end, __tidemark_window.end - INTERVAL '0.001' SECOND AS window_time FROM (SELECT *, window(`ts`, '10 seconds') AS __tidemark_window FROM t_bid)
+SELECT COUNT(*) FROM __tidemark_1 w GROUP BY window_start, window_end;
