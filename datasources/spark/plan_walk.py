@@ -12,6 +12,7 @@ __all__ = [
     "SIDE_COLUMN",
     "attached_delays_ms",
     "forgets_duplicates_at_once",
+    "gives_windows",
     "is_fully_attached",
     "projected_expression",
     "source_options",
@@ -24,6 +25,7 @@ Spark hands rows to transformWithStateInPandas as named tuples, which have no na
 """
 
 _FACTS_KEY = "tidemark"
+_CHOOSING = frozenset({"Project", "Filter", "SubqueryAlias", "View"})
 
 
 def is_fully_attached(plan: Any) -> bool:
@@ -50,6 +52,13 @@ def forgets_duplicates_at_once(plan: Any) -> bool:
     if all(fact.get("is_delay_known", True) for fact in facts):
         return False
     return any(_kind(node) == "DeduplicateWithinWatermark" for node in _nodes(plan))
+
+
+def gives_windows(plan: Any) -> bool:
+    """Return whether the rows of a plan are those of an aggregation of a stream, chosen and filtered at most."""
+    while _kind(plan) in _CHOOSING:
+        (plan,) = _items(plan.children())
+    return _kind(plan) == "Aggregate" and bool(plan.isStreaming())
 
 
 def projected_expression(plan: Any, column: str) -> str | None:

@@ -135,9 +135,10 @@ class StatementRelations:
         )
         # A table that is read nowhere else is read by the join alone.
         self.tables = [each for each in self.tables if each.joins or each.use.name.lower() not in request.read_once]
-        self.tables.append(planned.table)
-        frame = planned.frame(self._planner, needs_stamp=request.probe.needs_stamp)
-        return self._view(frame, request.probe.name, has_stamp=request.probe.needs_stamp)
+        self.tables += planned.tables
+        probe = request.probe
+        name, has_stamp = (probe.name, probe.needs_stamp) if isinstance(probe, TableUse) else (probe.view, False)
+        return self._view(planned.frame(self._planner, needs_stamp=has_stamp), name, has_stamp=has_stamp)
 
     def _definition(self, name: str) -> TableDefinition:
         found = self._catalog.find(name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from datasources.sql.relation import TableUse
+from datasources.sql.relation import Relation, TableUse
 
 __all__ = ["TableTraits", "TemporalBuild", "TemporalRequest"]
 
@@ -15,7 +15,7 @@ class TableTraits:
     """What a table is to a join as of a time.
 
     Attributes:
-        connector: as it is called in SQL.
+        connector: as it is called in SQL; "" = it is a query.
         primary_key: its columns; empty = none is declared.
         rowtimes: columns that are event time, `a_b` for a nested a.b.
         proctimes: columns that are processing time.
@@ -63,14 +63,14 @@ class TemporalBuild:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TemporalRequest:
-    """A table's rows, each with versions of other tables' rows.
+    """Rows, each with versions of other tables' rows.
 
     Attributes:
-        probe: the table whose rows come out.
+        probe: the table whose rows come out, or the query: one that groups by windows if it is a stream.
         builds: what is joined, in order.
         read_once: lower-case names of those tables that the statement reads nowhere else.
     """
 
-    probe: TableUse
+    probe: TableUse | Relation
     builds: tuple[TemporalBuild, ...]
     read_once: frozenset[str] = frozenset()

@@ -91,20 +91,47 @@ def is_ours(text: str) -> bool:
         return False
 
 
-def test_amounts_per_day_close_with_the_day(spark, tmp_path):
-    (first, second) = statements("event_and_processing_time.sql")
-    scripts = Scripts(tmp_path / "amounts", schema="currency STRING, amount INT, rowtime TIMESTAMP_NTZ")
+def amounts_and_rates(spark, directory) -> TableEnvironment:
+    """Amounts of four days, and a rate that changes within and between them."""
+    amounts = Scripts(directory / "amounts", schema="currency STRING, amount INT, rowtime TIMESTAMP_NTZ")
     for day, amount in ((1, 5), (1, 7), (2, 11), (4, 1)):
-        scripts.append("s-0", {"currency": "EUR", "amount": amount, "rowtime": f"2026-03-{day:02d} 10:00:00"})
+        amounts.append("s-0", {"currency": "EUR", "amount": amount, "rowtime": f"2026-03-{day:02d} 10:00:00"})
+    rates = Scripts(directory / "rates", schema="currency STRING, rate INT, rowtime TIMESTAMP_NTZ")
+    for day, hour, rate in ((1, 8, 100), (1, 20, 101), (2, 12, 102), (3, 1, 103), (4, 1, 104)):
+        rates.append("s-0", {"currency": "EUR", "rate": rate, "rowtime": f"2026-03-{day:02d} {hour:02d}:00:00"})
     t = TableEnvironment(spark)
-    t.sql(
-        "CREATE TABLE amounts (currency STRING, amount INT, rowtime TIMESTAMP(3), WATERMARK FOR rowtime AS rowtime) "
-        f"WITH ('connector' = 'scripted', 'path' = '{tmp_path / 'amounts'}')"
-    )
+    for name, columns in (
+        ("amounts", "currency STRING, amount INT, proctime AS PROCTIME()"),
+        ("rates", "currency STRING, rate INT, PRIMARY KEY (currency) NOT ENFORCED"),
+    ):
+        t.sql(
+            f"CREATE TABLE {name} ({columns}, rowtime TIMESTAMP(3), WATERMARK FOR rowtime AS rowtime) WITH ('connector' = "
+            f"'scripted', 'path' = '{directory / name}')"
+        )
+    return t
+
+
+def test_amounts_meet_the_rate_that_is_valid_when_they_arrive(spark, tmp_path):
+    first = statements("event_and_processing_time.sql")[0]
+    t = amounts_and_rates(spark, tmp_path)
     with pytest.raises(Exception, match=re.escape("</pre>")):
         t.sql(first.parts["as written"])
+    frame = t.sql(first.parts["as run"])
+    assert not isinstance(frame, StatementResult)
+    with running(frame) as query:
+        query.wait_for(lambda running_: len(running_.rows()) == 4)
+        assert sorted(query.rows()) == [(1, 104), (5, 104), (7, 104), (11, 104)]
+
+
+def test_amounts_per_day_meet_the_closing_rate_of_the_day(spark, tmp_path):
+    """The last day is open: neither watermark has passed it."""
+    second = statements("event_and_processing_time.sql")[1]
+    t = amounts_and_rates(spark, tmp_path)
     frame = t.sql(second.parts["as run"])
     assert not isinstance(frame, StatementResult)
-    with running(frame.selectExpr("currency", "amountSum", "date_format(day, 'dd')")) as query:
+    with running(frame.selectExpr("amountSum", "rate", "date_format(day, 'dd HH')")) as query:
         query.wait_for(lambda running_: len(running_.rows()) == 2)
-        assert sorted(query.rows()) == [("EUR", 11, "03"), ("EUR", 12, "02")]
+        assert sorted(query.rows()) == [(11, 102, "03 00"), (12, 101, "02 00")]
+    t.sql("SET 'execution.runtime-mode' = 'batch'")
+    closed = t.sql(second.parts["as run"]).selectExpr("amountSum", "rate", "date_format(day, 'dd HH')")
+    assert sorted(map(tuple, closed.collect())) == [(1, 104, "05 00"), (11, 102, "03 00"), (12, 101, "02 00")]

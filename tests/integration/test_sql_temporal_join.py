@@ -102,6 +102,28 @@ def test_a_window_over_the_join_follows_the_watermark_of_both(t, tmp_path):
     assert streamed(frame, tmp_path) == [("15", 500), ("30", 2_006), ("45", 1_020)]
 
 
+WINDOWS = (
+    "SELECT k, window_time, SUM(amount) AS s FROM TABLE(TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '15' SECOND)) "
+    "GROUP BY k, window_start, window_end, window_time"
+)
+
+
+def test_results_of_windows_meet_the_version_of_their_time(t, tmp_path):
+    """As a sub-query, as a view, as a CTE; EXPLAIN shows the join, and what does not group is refused."""
+    join = "JOIN rates FOR SYSTEM_TIME AS OF w.window_time AS r ON w.k = r.k"
+    select = "SELECT date_format(w.window_time, 'ss') AS at, w.k, w.s, r.rate"
+    sql = f"{select} FROM ({WINDOWS}) AS w LEFT {join}"
+    wanted = batch(t, sql)
+    assert len(wanted) > 2
+    assert streamed(t.sql(sql), tmp_path / "query") == wanted
+    t.sql(f"CREATE TEMPORARY VIEW sums AS {WINDOWS}")
+    assert streamed(t.sql(f"{select} FROM sums AS w LEFT {join}"), tmp_path / "view") == wanted
+    assert streamed(t.sql(f"WITH c AS ({WINDOWS}) {select} FROM c AS w LEFT {join}"), tmp_path / "cte") == wanted
+    assert "window_time, versions by rates.ts]" in explained(t, sql)
+    with pytest.raises(SqlError, match="and this query does not group"):
+        t.sql(f"SELECT w.k FROM (SELECT k, ts FROM orders) AS w {join.replace('window_time', 'ts')}")
+
+
 def test_insert_writes_the_joined_rows(t, spark, tmp_path):
     t.sql(f"CREATE TABLE sink (id INT, rate INT) WITH ('connector' = 'parquet', 'path' = '{tmp_path / 'sink'}')")
     t.sql(f"SET 'execution.checkpointing.dir' = '{tmp_path / 'checkpoints'}'")

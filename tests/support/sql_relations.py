@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from datasources.errors import SqlError
 from datasources.sql.query.scanner import scan
 from datasources.sql.query.tree import Block
 from datasources.sql.query.views import column_metadata, make_view, relation_of
@@ -50,6 +51,10 @@ def table(ddl: str, rowtime: str | None = None, proctime: str | None = None, **t
     return TableShape(tuple(columns), TableTraits(**{**known, **traits}))
 
 
+def _has_stamp(request: TemporalRequest) -> bool:
+    return isinstance(request.probe, TableUse) and request.probe.needs_stamp
+
+
 @dataclass
 class _Relations:
     """What both have: tables, views, modes, and what was asked."""
@@ -71,7 +76,8 @@ class _Relations:
 
     def _joined(self, request: TemporalRequest) -> TableShape:
         """The probe's columns, then those of the builds under their new names, which are no time attributes."""
-        columns = list(self.tables[request.probe.name.lower()].columns)
+        probe = request.probe
+        columns = list((self.tables[probe.name.lower()] if isinstance(probe, TableUse) else probe).columns)
         for build in request.builds:
             known = {column.name: column for column in self.tables[build.use.name.lower()].columns}
             columns += [replace(known[own], name=name, time=None) for own, name in build.columns.items()]
@@ -152,7 +158,7 @@ class SparkRelations(_Relations):
         self.temporals.append(request)
         shape = self._joined(request)
         frame = self._empty(shape)
-        if request.probe.needs_stamp:
+        if _has_stamp(request):
             frame = frame.selectExpr("*", f"CAST(NULL AS {shape.stamp_type}) AS {STAMP_COLUMN}")
         view = f"t_join_{len(self.temporals)}"
         frame.createOrReplaceTempView(view)
@@ -202,12 +208,12 @@ class FakeRelations(_Relations):
         self.temporals.append(request)
         columns = self._joined(request).columns
         view = f"t_join_{len(self.temporals)}"
-        return self._keep(Relation(view=view, columns=columns, has_stamp=request.probe.needs_stamp))
+        return self._keep(Relation(view=view, columns=columns, has_stamp=_has_stamp(request)))
 
     def _columns(self, step: Step) -> tuple[RelationColumn, ...]:
         words, query = scan(SqlText(step.text))
         found = {column.name: column for column in self._of_term(words, query.terms[0])}
-        for name in (*step.event_times, *step.attributes, *step.lost):
+        for name in found.keys() & {*step.event_times, *step.attributes, *step.lost}:  # as `step_frame` marks them
             time, why_not = step.attributes.get(name), step.lost.get(name)
             held_back = step.held_back.get(name)
             found[name] = replace(found[name], time=time, why_not=why_not, held_back=held_back)
@@ -241,8 +247,10 @@ class FakeRelations(_Relations):
         renamed = re.search(r" AS renamed\((.*)\)$", words.source.text)
         if renamed is None:
             return [*known.columns, *hidden]
-        names = renamed.group(1).split(", ")
-        return [replace(column, name=name) for column, name in zip((*known.columns, *hidden), names, strict=True)]
+        columns, names = (*known.columns, *hidden), renamed.group(1).split(", ")
+        if len(columns) != len(names):
+            raise SqlError(f"Spark refuses {len(names)} names for {len(columns)} columns")
+        return [replace(column, name=name) for column, name in zip(columns, names, strict=True)]
 
     @staticmethod
     def _computed(text: str, name: str, below: list[RelationColumn]) -> RelationColumn:

@@ -238,8 +238,18 @@ REFUSED = [
     refused("bid b JOIN (SELECT * FROM rates) FOR SYSTEM_TIME AS OF b.ts r ON b.k = r.k", "and this is none. Join the"),
     refused("bid b JOIN big FOR SYSTEM_TIME AS OF b.ts r ON b.k = r.k", "and 'big' is none. Join the table itself"),
     refused("bid b JOIN names FOR SYSTEM_TIME AS OF b.ts r ON b.k = r.k", "and 'names' is none. Join the table itself"),
-    refused(f"big b JOIN {RATES} ON b.k = r.k", "and 'big' is none. Read the table itself"),
-    refused(f"(SELECT * FROM bid) b JOIN {RATES} ON b.k = r.k", "and this is none. Read the table itself"),
+    refused("big b JOIN rates FOR SYSTEM_TIME AS OF PROCTIME() AS r ON b.k = r.k", "and a query takes no part in that"),
+    refused(
+        "(SELECT k FROM bid) b JOIN rates FOR SYSTEM_TIME AS OF b.ts AS r ON b.k = r.k", "Select one in that query"
+    ),
+    refused(
+        "(SELECT k, FLOOR(ts TO DAY) AS d FROM bid GROUP BY k, FLOOR(ts TO DAY)) b JOIN rates FOR SYSTEM_TIME AS OF "
+        "b.d AS r ON b.k = r.k",
+        "Its rows are up to a DAY behind the watermark. Join as of the end: CEIL(... TO DAY).",
+    ),
+    refused(
+        "LATERAL (SELECT * FROM bid) b JOIN rates FOR SYSTEM_TIME AS OF b.ts AS r ON b.k = r.k", "and this is none"
+    ),
     refused(f"names b JOIN {RATES} ON b.k = r.k", "and 'names' is none"),
     refused(f"bid b JOIN names n ON n.k = b.k JOIN {RATES} ON b.k = r.k", "directly behind the first table of FROM"),
     refused(f"(bid b JOIN {RATES} ON b.k = r.k)", "is the right side of a JOIN"),

@@ -150,7 +150,7 @@ def test_in_a_batch_nobody_waits(plan):
 def test_explain_shows_a_chain_of_joins_above_their_tables(plan):
     first = joined(as_of="ts", is_left=True, condition="`rate`\n > 1")
     second = joined("copied", columns={"name": "name"}, keys=(("__tidemark_r_k_1", "k"),), idle_timeout_ms=5)
-    lines = explain_table(plan(first, second).table).splitlines()
+    lines = explain_table(plan(first, second).tables[0]).splitlines()
     assert [line for line in lines if "Join" in line] == [
         (
             "TemporalJoin(joinType=[InnerJoin], on=[__tidemark_r_k_1 = k], asOf=[processing time], "
@@ -167,7 +167,7 @@ def test_explain_shows_a_chain_of_joins_above_their_tables(plan):
 
 
 def test_a_clock_column_is_named(plan):
-    shown = explain_table(plan(joined(), probe=used("orders", "id", "k", "pt")).table)
+    shown = explain_table(plan(joined(), probe=used("orders", "id", "k", "pt")).tables[0])
     assert "asOf=[processing time orders.pt]" in shown
 
 

@@ -60,8 +60,14 @@ def packed(df: DataFrame, buckets: int) -> DataFrame:
     return df.mapInArrow(Pack(buckets=buckets), PACKET_SCHEMA)
 
 
-def run_buckets(
-    packets: DataFrame, processor: StatefulProcessor, *, counts: Sequence[str], metrics: str, fields: StructType
+def run_buckets(  # noqa: PLR0913 - what an operator is to Spark
+    packets: DataFrame,
+    processor: StatefulProcessor,
+    *,
+    counts: Sequence[str],
+    metrics: str,
+    fields: StructType,
+    time_mode: str = "None",
 ) -> DataFrame:
     """Run a processor on every bucket.
 
@@ -71,9 +77,10 @@ def run_buckets(
         counts: what is counted of each batch; the query's progress holds the sums over all buckets.
         metrics: begins the name under which it does.
         fields: the columns of the result, hidden ones last.
+        time_mode: EventTime for a processor that asks for Spark's watermark.
     """
     results = packets.groupBy("bucket").transformWithStateInPandas(
-        statefulProcessor=processor, outputStructType=result_schema(counts), outputMode="Append", timeMode="None"
+        statefulProcessor=processor, outputStructType=result_schema(counts), outputMode="Append", timeMode=time_mode
     )
     sums = [F.coalesce(F.sum(name), F.lit(0)).alias(name) for name in counts]
     return results.observe(f"{metrics}{next(_numbers[metrics])}", *sums).mapInArrow(

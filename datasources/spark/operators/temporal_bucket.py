@@ -83,8 +83,23 @@ class Joined:
     null_key_build_rows: int
 
 
-def advance(rule: JoinRule, bucket: Bucket, probes: Sequence[Packet], builds: Sequence[Packet]) -> Joined:
-    """Take everything that a batch holds for a bucket."""
+def advance(
+    rule: JoinRule,
+    bucket: Bucket,
+    probes: Sequence[Packet],
+    builds: Sequence[Packet],
+    *,
+    probe_clock_us: int = NO_STAMP,
+) -> Joined:
+    """Take everything that a batch holds for a bucket.
+
+    Args:
+        rule: what the join is.
+        bucket: where it is.
+        probes: packets of the probe side.
+        builds: packets of the build side.
+        probe_clock_us: the probe side's watermark, µs, where its rows' stamps do not tell; NO_STAMP = they do.
+    """
     before = bucket.store.brief()
     changes = Changes.of(builds, first_arrival=before.next_arrival, timeless=rule.processing_time)
     arrived, late = _arrived(rule, probes, before.next_arrival + changes.count)
@@ -97,7 +112,7 @@ def advance(rule: JoinRule, bucket: Bucket, probes: Sequence[Packet], builds: Se
         null_rowtime_rows=sum(packet.null_rowtimes for packet in (*probes, *builds)),
         null_key_build_rows=changes.null_key_rows,
     )
-    after = _counted(before, counted, probes, builds)
+    after = _counted(before, counted, max(largest_stamp(probes), probe_clock_us), largest_stamp(builds))
     turn = _Turn(rule, bucket, before, after)
     rows = turn.run(changes, arrived)
     bucket.store.put_brief(turn.after)
@@ -237,11 +252,11 @@ def _arrived(rule: JoinRule, probes: Sequence[Packet], first_arrival: int) -> tu
     return rows.append_column(ARRIVAL_COLUMN, pa.array(arrivals)), late
 
 
-def _counted(before: JoinBrief, counted: Joined, probes: Sequence[Packet], builds: Sequence[Packet]) -> JoinBrief:
+def _counted(before: JoinBrief, counted: Joined, probe_clock_us: int, build_clock_us: int) -> JoinBrief:
     return replace(
         before,
-        probe_clock_us=max(before.probe_clock_us, largest_stamp(probes)),
-        build_clock_us=max(before.build_clock_us, largest_stamp(builds)),
+        probe_clock_us=max(before.probe_clock_us, probe_clock_us),
+        build_clock_us=max(before.build_clock_us, build_clock_us),
         late_probe_rows=before.late_probe_rows + counted.late_probe_rows,
         late_build_rows=before.late_build_rows + counted.late_build_rows,
         null_rowtime_rows=before.null_rowtime_rows + counted.null_rowtime_rows,

@@ -11,15 +11,17 @@ from datasources.errors import QueryError
 from datasources.source.stamps import HEARTBEAT_COLUMN, WATERMARK_COLUMN
 from datasources.spark.operators.bucket_operator import require_buckets
 from datasources.spark.operators.rowtime_micros import require_time_column
+from datasources.spark.plan_walk import gives_windows
 from datasources.spark.schema import TimeAttribute, time_attribute_of
-from datasources.spark.time_attributes import DELAY_KEY, PROCTIME
+from datasources.spark.time_attributes import DELAY_KEY, PROCTIME, TIME_KEY
 
-__all__ = ["PROCESSING_TIME", "require_numbers", "require_sides", "times_of"]
+__all__ = ["PROCESSING_TIME", "is_windowed", "require_numbers", "require_sides", "times_of"]
 
 PROCESSING_TIME: Final = "PROCTIME()"
 """As `as_of`: each row meets the latest version."""
 
 _HOW: Final = ("inner", "left")
+_MARKS: Final = frozenset({DELAY_KEY, TIME_KEY})
 
 
 def require_numbers(*, how: str, buckets: int, forget_deleted_ms: int | None) -> None:
@@ -52,10 +54,11 @@ def require_sides(probe: DataFrame, build: DataFrame) -> None:
         lower = [name.lower() for name in df.columns]
         if len(set(lower)) < len(lower):
             raise QueryError(f"the {side} side has several columns of one name: {', '.join(df.columns)}.")
-        if any(DELAY_KEY in (field.metadata or {}) for field in df.schema.fields):
+        if (side == "build" or not is_windowed(df)) and _is_attached(df):
             raise QueryError(
-                f"the {side} side is attached already: a temporal join takes streams as load() returned them. Attach "
-                f"the result, with_source_watermark(temporal_join(...))."
+                f"the {side} side is attached already: a temporal join takes streams as load() returned them, or, as "
+                f"its probe side, what a GROUP BY of windows made of an attached one. Attach the result, "
+                f"with_source_watermark(temporal_join(...))."
             )
     if "row_kind" in (name.lower() for name in probe.columns):
         raise QueryError(
@@ -73,20 +76,14 @@ def times_of(
         QueryError: one is missing, is of the wrong type, or is not the one of the watermark.
     """
     if _is_processing_time(probe, as_of):
+        if is_windowed(probe):
+            raise QueryError(
+                "the probe side gives results of windows, and those are joined as of their time: as_of='window_time'. "
+                "A join in processing time takes a stream as load() returned it."
+            )
         return None, None
     left = require_time_column(probe.schema, as_of)
-    for side, df in (("probe", probe), ("build", build)):
-        if df.isStreaming and WATERMARK_COLUMN not in df.columns:
-            raise QueryError(
-                f"the {side} side has no columns '{WATERMARK_COLUMN}' and '{HEARTBEAT_COLUMN}': a temporal join in "
-                f"event time takes streams as load() returned them, with watermark.for and watermark.as. Attach the "
-                f"result."
-            )
-    if probe.isStreaming and not _is_of(time_attribute_of(probe.schema), left.name):
-        raise QueryError(
-            f"the join is AS OF '{left.name}', but the probe side's watermark is that of "
-            f"'{time_attribute_of(probe.schema).path}': join as of that column, or make '{left.name}' the attribute."
-        )
+    _require_watermarks(probe, build, left)
     if build_time is None and WATERMARK_COLUMN not in build.columns:
         raise QueryError(
             "the build side has no watermark that would name its time attribute: name it with build_time=."
@@ -99,6 +96,37 @@ def times_of(
             f"cannot be compared."
         )
     return left, right
+
+
+def _require_watermarks(probe: DataFrame, build: DataFrame, left: StructField) -> None:
+    """Raise unless streams have watermarks, and the probe side's is that of its time."""
+    windowed = is_windowed(probe)
+    if windowed and not _MARKS & set(left.metadata or ()):
+        raise QueryError(
+            f"the join is AS OF '{left.name}', which is no event time behind the windows of the probe side: join as of "
+            f"F.window_time('window')."
+        )
+    for side, df in (("build", build),) if windowed else (("probe", probe), ("build", build)):
+        if df.isStreaming and WATERMARK_COLUMN not in df.columns:
+            raise QueryError(
+                f"the {side} side has no columns '{WATERMARK_COLUMN}' and '{HEARTBEAT_COLUMN}': a temporal join in "
+                f"event time takes streams as load() returned them, with watermark.for and watermark.as. Attach the "
+                f"result."
+            )
+    if WATERMARK_COLUMN in probe.columns and not _is_of(time_attribute_of(probe.schema), left.name):
+        raise QueryError(
+            f"the join is AS OF '{left.name}', but the probe side's watermark is that of "
+            f"'{time_attribute_of(probe.schema).path}': join as of that column, or make '{left.name}' the attribute."
+        )
+
+
+def is_windowed(df: DataFrame) -> bool:
+    """Return whether a stream gives results of windows, by an attached stream's watermark."""
+    return df.isStreaming and gives_windows(df._jdf.queryExecution().analyzed())  # noqa: SLF001 - PySpark hides the plan
+
+
+def _is_attached(df: DataFrame) -> bool:
+    return any(DELAY_KEY in (field.metadata or {}) for field in df.schema.fields)
 
 
 def _is_processing_time(probe: DataFrame, as_of: str) -> bool:

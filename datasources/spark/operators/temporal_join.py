@@ -37,6 +37,7 @@ from datasources.spark.operators.temporal_processor import (
     COUNTS,
     PROBE,
     TemporalJoinProcessor,
+    WindowedJoinProcessor,
 )
 from datasources.spark.operators.temporal_sides import BuildSide, ProbeSide, result_fields
 from datasources.spark.operators.temporal_state import JoinRule
@@ -97,14 +98,18 @@ def temporal_join(  # noqa: PLR0913 - each is a part of the join's definition
         forget_deleted_ms: event time after which a deletion is forgotten; None: never, so that a change that comes very
             late is never taken for newer than the deletion. In processing time deletions are always forgotten.
 
+    The probe side may also be the result of windows, a stream that was attached and then grouped by time
+    (`as_of='window_time'`): such rows come when the watermark has passed them, none is late, and the watermark of the
+    query is the smaller one of both sides. The result is used as it is, and its time attribute may be windowed again.
+
     Returns:
         The probe side's columns, then the build side's, without those of the changelog and without keys that have the
         same name on both sides. The time attribute is the probe side's.
 
     Raises:
-        QueryError: a side is attached, has no watermark, or is no changelog; a column is missing or has the wrong
-            type; a number makes no sense; in processing time a source of the probe does not wait for the build; the
-            session asks for another state store than RocksDB.
+        QueryError: a side is attached and not windowed, has no watermark, or is no changelog; a column is missing or
+            has the wrong type; a number makes no sense; in processing time a source of the probe does not wait for the
+            build; the session asks for another state store than RocksDB.
         EnvironmentProblem: a package that PySpark needs is missing.
     """
     require_sides(probe, build)
@@ -126,6 +131,7 @@ def temporal_join(  # noqa: PLR0913 - each is a part of the join's definition
         keeps_unmatched=how == "left",
         values=arrow_output_schema(StructType(right.fields)),
         processing_time=times[0] is None,
+        follows_windows=times[0] is not None and WATERMARK_COLUMN not in probe.columns,
         forget_deleted_us=None if forget_deleted_ms is None else forget_deleted_ms * 1_000,
     )
     settings = StoredSettings.of(
@@ -153,17 +159,20 @@ def _streamed(  # noqa: PLR0913, PLR0917 - one step of one function
     settings: StoredSettings,
     buckets: int,
 ) -> DataFrame:
-    changes = right.prepared(buckets)
+    is_windowed = rule.follows_windows
+    changes = (right.attached() if is_windowed else right).prepared(buckets)
     if right.changelog.row_kind is not None:
         changes = changes.mapInArrow(drop_replaced_images, changes.schema)
     packets = _packed(left.prepared(buckets), PROBE, buckets).unionAll(_packed(changes, BUILD, buckets))
     is_stamped = WATERMARK_COLUMN in left.df.columns
+    processor = WindowedJoinProcessor if is_windowed else TemporalJoinProcessor
     joined = run_buckets(
         packets,
-        TemporalJoinProcessor(rule, settings, operator=uuid.uuid4().hex),
+        processor(rule, settings, operator=uuid.uuid4().hex),
         counts=COUNTS,
         metrics=METRICS_PREFIX,
         fields=StructType([*fields, *_hidden_fields(left.df if is_stamped else right.df)]),
+        time_mode="EventTime" if is_windowed else "None",
     )
     return joined if is_stamped else joined.where(~F.col(HEARTBEAT_COLUMN)).drop(*HIDDEN_COLUMNS)
 

@@ -14,19 +14,21 @@ from datasources.spark.operators.bucket_packets import Packet, packets_of
 from datasources.spark.operators.bucket_processor import BucketProcessor
 from datasources.spark.operators.bucket_variables import NumberedParts, StoredText
 from datasources.spark.operators.packets import STAMP_COLUMN
+from datasources.spark.operators.sessions import NO_STAMP
 from datasources.spark.operators.stored_settings import StoredSettings
 from datasources.spark.operators.temporal_bucket import Bucket, Joined, advance
 from datasources.spark.operators.temporal_state import JoinBrief, JoinRule
 from datasources.spark.operators.version_cache import VersionCache
 from datasources.spark.plan_walk import SIDE_COLUMN
 
-__all__ = ["BUILD", "COUNTS", "PROBE", "TemporalJoinProcessor"]
+__all__ = ["BUILD", "COUNTS", "PROBE", "TemporalJoinProcessor", "WindowedJoinProcessor"]
 
 PROBE: Final = 0
 BUILD: Final = 1
 COUNTS: Final = ("late_probe_rows", "late_build_rows", "null_rowtime_rows", "null_key_build_rows")
 """What is counted per batch; the fields of `Joined` of these names."""
 
+_US_PER_MS: Final = 1_000
 _cache: Final = VersionCache()
 """Of the process: a processor lives for one task, what it decoded is of use to later ones."""
 
@@ -46,6 +48,7 @@ class TemporalJoinProcessor(BucketProcessor):
         self._rule = rule
         self._settings = settings
         self._operator = operator
+        self._probe_clock_us = NO_STAMP
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Open the state variables."""
@@ -58,13 +61,27 @@ class TemporalJoinProcessor(BucketProcessor):
         for frame in frames:
             for side, packet in zip(frame[SIDE_COLUMN], packets_of([frame]), strict=True):
                 sides[int(side)].append(packet)
-        joined = advance(self._rule, bucket, sides[PROBE], sides[BUILD])
+        joined = advance(self._rule, bucket, sides[PROBE], sides[BUILD], probe_clock_us=self._probe_clock_us)
         return joined, _stamped(joined)
 
     def _name(self, key: Any) -> tuple[str, str, int]:
         context = TaskContext.get()
         run = "" if context is None else str(context.getLocalProperty("spark.jobGroup.id"))
         return run, self._operator, int(key[0])
+
+
+class WindowedJoinProcessor(TemporalJoinProcessor):
+    """The join of results of windows, which carry no stamps: they come when Spark's watermark has passed their time.
+
+    Spark tells an operator the watermark of what lies below it. All results at or below it have come with this batch,
+    those at or below the one before came earlier.
+    """
+
+    def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: Any) -> Iterator[Any]:  # noqa: N802, N803 - Spark's names
+        """Yield the results of one batch for one bucket."""
+        watermark_ms = int(timerValues.getCurrentWatermarkInMs())
+        self._probe_clock_us = watermark_ms * _US_PER_MS if watermark_ms > 0 else NO_STAMP
+        yield from super().handleInputRows(key, rows, timerValues)
 
 
 def _attempt() -> str:

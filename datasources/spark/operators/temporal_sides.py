@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
@@ -79,6 +79,10 @@ class BuildSide:
             for field in self.df.schema.fields
             if field.name not in left_out
         ]
+
+    def attached(self) -> BuildSide:
+        """Return the side as one that Spark's watermark waits for as well; its heartbeats still reach the operator."""
+        return replace(self, df=self.df.withWatermark(WATERMARK_COLUMN, "0 seconds"))
 
     def prepared(self, buckets: int | None = None) -> DataFrame:
         """Return the result's columns with keys, time, kind and sequence; with `buckets` also hash and bucket."""

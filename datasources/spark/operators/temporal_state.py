@@ -31,12 +31,14 @@ class JoinRule:
         keeps_unmatched: LEFT: a probe row without a version leaves with nulls. Else it does not leave.
         values: the build side's columns in the result.
         processing_time: each row meets the latest version as of its batch. Else the one that was valid at its time.
+        follows_windows: probe rows are results of windows, and Spark's watermark is theirs. Else rows carry stamps.
         forget_deleted_us: how long after its time a deletion is still known, µs of event time; None = for ever.
     """
 
     keeps_unmatched: bool
     values: pa.Schema
     processing_time: bool = False
+    follows_windows: bool = False
     forget_deleted_us: int | None = None
 
 

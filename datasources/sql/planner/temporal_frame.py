@@ -12,10 +12,11 @@ from datasources.errors import QueryError
 from datasources.source.stamps import HEARTBEAT_COLUMN, WATERMARK_COLUMN
 from datasources.spark.attach import AttachedColumn, attach
 from datasources.spark.operators import temporal_join
+from datasources.spark.operators.temporal_checks import is_windowed
 from datasources.sql.planner.frame import TableFrames, attached_columns, plain_column
 from datasources.sql.planner.temporal_tables import changelog_columns
 from datasources.sql.planner.tree import Node, assigner_of, scan_of
-from datasources.sql.relation import STAMP_COLUMN, TimeKind
+from datasources.sql.relation import STAMP_COLUMN, Relation, TimeKind
 from datasources.sql.resolved import ResolvedTable
 from datasources.sql.temporal_request import TemporalBuild
 from datasources.sql.text import quoted
@@ -23,7 +24,7 @@ from datasources.sql.text import quoted
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["PlannedBuild", "PlannedSide", "build_line", "temporal_frame"]
+__all__ = ["PlannedBuild", "PlannedSide", "build_line", "frame_of_windows", "temporal_frame"]
 
 _PROCESSING_TIME = "PROCTIME()"
 _UNNAMED = "__tidemark_unnamed_"
@@ -89,6 +90,24 @@ def temporal_frame(
     return frame.withColumn(STAMP_COLUMN, F.lit(None).cast("timestamp")) if needs_stamp else frame
 
 
+def frame_of_windows(frames: TableFrames, probe: Relation, builds: tuple[PlannedBuild, ...]) -> DataFrame:
+    """Return the rows of a query with what they meet; of a stream the query groups by windows.
+
+    Raises:
+        QueryError: it does not, or the tables cannot be joined like that.
+    """
+    rows = frames.spark.table(probe.view).drop(STAMP_COLUMN)
+    if rows.isStreaming and not is_windowed(rows):
+        raise QueryError(
+            "the left side of a join as of a time is a table of the catalog, or a query that groups a stream by "
+            "windows, and this query does not group: read the table itself, and put conditions and columns around the "
+            "join."
+        )
+    for build in builds:
+        rows = _joined(rows, _versions(frames, build), build)
+    return rows
+
+
 def _loaded(frames: TableFrames, side: PlannedSide) -> DataFrame:
     """The columns as they are below the attach step."""
     scan, assigner = scan_of(side.tree), assigner_of(side.tree)
@@ -138,9 +157,10 @@ def _names(builds: tuple[PlannedBuild, ...], rows: DataFrame) -> list[str]:
     return [name for build in builds for name in build.request.columns.values() if name in rows.columns]
 
 
-def build_line(probe: PlannedSide, build: PlannedBuild) -> str:
+def build_line(probe: PlannedSide | Relation, build: PlannedBuild) -> str:
     """Return the join as EXPLAIN shows it, with Flink's name."""
-    request, names = build.request, (scan_of(probe.tree).table, scan_of(build.side.tree).table)
+    left = probe.view if isinstance(probe, Relation) else scan_of(probe.tree).table
+    request, names = build.request, (left, scan_of(build.side.tree).table)
     shown = {result: own for own, result in request.columns.items()}
     parts = [
         f"joinType=[{'LeftOuterJoin' if request.is_left else 'InnerJoin'}]",
@@ -158,7 +178,7 @@ def build_line(probe: PlannedSide, build: PlannedBuild) -> str:
     return f"TemporalJoin({', '.join(parts)})"
 
 
-def _as_of(probe: PlannedSide, build: PlannedBuild, names: tuple[str, str]) -> str:
+def _as_of(probe: PlannedSide | Relation, build: PlannedBuild, names: tuple[str, str]) -> str:
     if build.request.as_of is not None:
         return f"event time {names[0]}.{build.request.as_of}, versions by {names[1]}.{build.rowtime}"
     clock = next((c.name for c in probe.columns if c.time == TimeKind.PROCTIME.value), None)

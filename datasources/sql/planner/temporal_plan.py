@@ -11,10 +11,16 @@ from pyspark.errors import PySparkException
 
 from datasources.errors import QueryError
 from datasources.options import lower_keys
-from datasources.sql.planner.temporal_frame import PlannedBuild, PlannedSide, build_line, temporal_frame
+from datasources.sql.planner.temporal_frame import (
+    PlannedBuild,
+    PlannedSide,
+    build_line,
+    frame_of_windows,
+    temporal_frame,
+)
 from datasources.sql.planner.temporal_tables import CHANGELOG_NAMES
 from datasources.sql.planner.tree import Node, scan_of, with_scan
-from datasources.sql.relation import TableUse
+from datasources.sql.relation import Relation, TableUse
 from datasources.sql.table import TableDefinition
 from datasources.sql.temporal_request import TemporalBuild, TemporalRequest
 
@@ -51,14 +57,14 @@ class PlannedTemporal:
     """A join.
 
     Attributes:
-        probe: the left table.
+        probe: the left table, or query.
         builds: what is joined.
-        table: the same for EXPLAIN.
+        tables: the same for EXPLAIN.
     """
 
-    probe: PlannedSide
+    probe: PlannedSide | Relation
     builds: tuple[PlannedBuild, ...]
-    table: PlannedTable
+    tables: tuple[PlannedTable, ...]
 
     def frame(self, planner: TablePlanner, *, needs_stamp: bool) -> DataFrame:
         """Return the joined rows.
@@ -66,6 +72,8 @@ class PlannedTemporal:
         Raises:
             QueryError: the tables cannot be joined like that.
         """
+        if isinstance(self.probe, Relation):
+            return frame_of_windows(planner.frames, self.probe, self.builds)
         return temporal_frame(planner.frames, self.probe, self.builds, needs_stamp=needs_stamp)
 
 
@@ -90,10 +98,16 @@ def plan_temporal(
         QueryError: a load time is no constant.
         SqlError, OptionError, ExpressionError, SchemaError: from planning a table.
     """
-    builds = []
+    builds: list[PlannedBuild] = []
+    tables: list[PlannedTable] = []
     for build in request.builds:
         waits = is_streaming and build.as_of is None
-        builds.append(_build(planner, find(build.use.name), build, names if waits else None))
+        built, table = _build(planner, find(build.use.name), build, names if waits else None)
+        builds.append(built)
+        tables.append(table)
+    if isinstance(request.probe, Relation):
+        shown = (replace(t, operator=build_line(request.probe, b)) for t, b in zip(tables, builds, strict=True))
+        return PlannedTemporal(probe=request.probe, builds=tuple(builds), tables=tuple(shown))
     held = [build.held for build in builds if build.held is not None]
     definition = find(request.probe.name)
     named = [build.as_of for build in request.builds if build.as_of is not None]
@@ -104,12 +118,12 @@ def plan_temporal(
     planned = replace(planned, tree=_led_by(planned.tree, named))
     probe = PlannedSide(table=planner.resolved(definition), tree=planned.tree)
     joins = tuple((build_line(probe, build), build.side.tree) for build in builds)
-    return PlannedTemporal(probe=probe, builds=tuple(builds), table=replace(planned, joins=joins))
+    return PlannedTemporal(probe=probe, builds=tuple(builds), tables=(replace(planned, joins=joins),))
 
 
 def _build(
     planner: TablePlanner, definition: TableDefinition, request: TemporalBuild, names: HoldNames | None
-) -> PlannedBuild:
+) -> tuple[PlannedBuild, PlannedTable]:
     table = planner.resolved_for(definition, request.use)
     rowtimes = [watermark.column for watermark in table.watermarks]
     needed = [*(own for _, own in request.keys), *rowtimes[:1], *CHANGELOG_NAMES]
@@ -120,7 +134,8 @@ def _build(
         use = replace(use, hints={**use.hints, **options})
     planned = planner.plan(definition, use, is_changelog=True)
     rowtime = None if request.as_of is None else rowtimes[0]
-    return PlannedBuild(side=PlannedSide(table=table, tree=planned.tree), request=request, rowtime=rowtime, held=held)
+    side = PlannedSide(table=table, tree=planned.tree)
+    return PlannedBuild(side=side, request=request, rowtime=rowtime, held=held), planned
 
 
 def _led_by(tree: Node, named: list[str]) -> Node:

@@ -11,11 +11,12 @@ from typing import Final
 from datasources.sql.query.calls import column_path
 from datasources.sql.query.context import BlockContext
 from datasources.sql.query.tree import FromItem, Join, Region, SourceKind
-from datasources.sql.relation import TableUse
+from datasources.sql.relation import Relation, TableUse, TimeKind
 from datasources.sql.temporal_request import TableTraits
 
-__all__ = ["Table", "TemporalJoin", "as_of_column", "probe_table", "temporal_joins"]
+__all__ = ["Probe", "Table", "TemporalJoin", "as_of_column", "probe_of", "temporal_joins"]
 
+_TIMES: Final = frozenset({"timestamp", "timestamp_ntz"})
 _SHAPE: Final = "FROM orders AS o JOIN rates FOR SYSTEM_TIME AS OF o.ts AS r ON o.currency = r.currency"
 _KINDS: Final = {("JOIN",): False, ("INNER", "JOIN"): False, ("LEFT", "JOIN"): True, ("LEFT", "OUTER", "JOIN"): True}
 
@@ -26,6 +27,15 @@ class Table:
 
     item: FromItem
     use: TableUse
+    traits: TableTraits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Probe:
+    """The left side: what stands in the FROM, what it is, and either its use or, of a query, its relation."""
+
+    item: FromItem
+    source: TableUse | Relation
     traits: TableTraits
 
 
@@ -91,13 +101,16 @@ def _temporal_join(context: BlockContext, item: FromItem) -> TemporalJoin:
     return TemporalJoin(join=join, item=item, table=table, is_left=_KINDS[join.words])
 
 
-def probe_table(context: BlockContext) -> Table:
-    """Return the first table of the FROM.
+def probe_of(context: BlockContext) -> Probe:
+    """Return what stands first in the FROM.
 
     Raises:
-        SqlError: it is no table of the catalog, or its rows change.
+        SqlError: nothing is known of it, or its rows change.
     """
     item = context.block.sources[0]
+    relation = context.relations.get(item)
+    if relation is not None and not _is_table(context, item):
+        return Probe(item=item, source=relation, traits=_traits(relation, is_streaming=context.planning.is_streaming))
     way_out = "Read the table itself, and put conditions and columns around the join."
     table = _table(context, item, "the left side of a join as of a time", way_out)
     if table.traits.is_changelog:
@@ -107,19 +120,35 @@ def probe_table(context: BlockContext) -> Table:
             f"as of a time cannot be taken back",
             "Make the table that only grows the left side.",
         )
-    return table
+    return Probe(item=item, source=table.use, traits=table.traits)
+
+
+def _traits(relation: Relation, *, is_streaming: bool) -> TableTraits:
+    """What a query is to the join: nothing can wait in it, and in a batch, which has all rows, any time will do."""
+    proctimes = tuple(c.name for c in relation.columns if c.time is TimeKind.PROCTIME)
+    rowtimes = tuple(
+        c.name
+        for c in relation.columns
+        if (c.time is TimeKind.ROWTIME and c.held_back is None)
+        or (not is_streaming and c.type_name in _TIMES and c.name not in proctimes)
+    )
+    return TableTraits(connector="", rowtimes=rowtimes, proctimes=proctimes, can_wait=False)
+
+
+def _is_table(context: BlockContext, item: FromItem) -> bool:
+    is_named = item.kind is SourceKind.TABLE and context.scope.find(item.name) is None
+    return is_named and item.name.lower() in context.planning.uses
 
 
 def _table(context: BlockContext, item: FromItem, role: str, way_out: str) -> Table:
-    is_named = item.kind is SourceKind.TABLE and context.scope.find(item.name) is None
-    use = context.planning.uses.get(item.name.lower()) if is_named else None
+    use = context.planning.uses[item.name.lower()] if _is_table(context, item) else None
     if use is None:
         what = f"'{item.name}' is none" if item.name else "this is none"
         raise context.error(item.source, f"{role} is a table of the catalog, and {what}", way_out)
     return Table(item=item, use=use, traits=context.planning.relations.traits(use))
 
 
-def as_of_column(context: BlockContext, build: TemporalJoin, probe: Table) -> str | None:
+def as_of_column(context: BlockContext, build: TemporalJoin, probe: Probe) -> str | None:
     """Return the probe's event time that versions are chosen by; None in processing time.
 
     Raises:
@@ -147,10 +176,23 @@ def as_of_column(context: BlockContext, build: TemporalJoin, probe: Table) -> st
     return found
 
 
-def _no_attribute(context: BlockContext, operand: Region, probe: Table) -> Exception:
+def _held_back(probe: Probe, name: str) -> str | None:
+    """The unit that FLOOR rounded a column of a query down to."""
+    columns = probe.source.columns if isinstance(probe.source, Relation) else ()
+    return next((c.held_back for c in columns if c.name.lower() == name.lower()), None)
+
+
+def _no_attribute(context: BlockContext, operand: Region, probe: Probe) -> Exception:
     known = [*probe.traits.rowtimes, *probe.traits.proctimes]
     alias, table = probe.item.alias, probe.item.name
-    if known:
+    held_back = _held_back(probe, context.text(operand).rpartition(".")[2])
+    if held_back is not None:
+        way_out = (
+            f"Its rows are up to a {held_back} behind the watermark. Join as of the end: CEIL(... TO {held_back})."
+        )
+    elif not known and isinstance(probe.source, Relation):
+        way_out = "Select one in that query: window_time of a GROUP BY window_start, window_end, window_time."
+    elif known:
         way_out = f"Its time attributes: {', '.join(f'{alias}.{name}' for name in known)}."
     else:
         way_out = f"Declare one in CREATE TABLE {table}: WATERMARK FOR ts AS ..., or pt AS PROCTIME()."

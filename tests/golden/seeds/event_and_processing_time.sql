@@ -42,11 +42,17 @@ r.rowtime = (
 SELECT MAX(r2.rowtime)
 FROM rates AS r2
 AND r2.rowtime <= a.day)
--- repaired: the inner query, which is complete, is run; the outer one lacks a comma and a WHERE, and the left side of a join as of a time is a table here, no query
+-- repaired: a comma and a WHERE were missing; the join with the rates as of a time is written FOR SYSTEM_TIME AS OF
 -- as run
 SELECT
+  a.amountSum, r.rate, a.day
+FROM
+  (
+    SELECT
     currency,
     SUM(amount) AS amountSum,
 CEIL(rowtime TO DAY) AS day
 FROM amounts
 GROUP BY currency, CEIL(rowtime TO DAY)
+) AS a
+  JOIN rates FOR SYSTEM_TIME AS OF a.day AS r ON a.currency = r.currency

@@ -19,7 +19,8 @@ __all__ = ["flat", "read_sources"]
 
 def read_sources(context: BlockContext) -> None:
     """Make known what has to be known, rewrite the rest in its place."""
-    needs = context.is_step or any(is_construct(context.words, call) for call in context.all_calls)
+    has_constructs = any(is_construct(context.words, call) for call in context.all_calls)
+    needs = context.is_step or has_constructs or _has_versions(context)
     for item in flat(context.block.sources):
         if item in context.relations:
             continue
@@ -30,6 +31,12 @@ def read_sources(context: BlockContext) -> None:
         elif item.kind is SourceKind.FUNCTION:
             for query in Scanner(context.words).nested(item.region):
                 context.rewriter.as_text(query, context.scope)
+
+
+def _has_versions(context: BlockContext) -> bool:
+    """Whether something is joined as of a time, perhaps with a query that has to be known for that."""
+    items = flat(context.block.sources)
+    return context.planning.touches_ours and any(item.version or item.kind is SourceKind.SNAPSHOT for item in items)
 
 
 def flat(items: tuple[FromItem, ...]) -> Iterator[FromItem]:

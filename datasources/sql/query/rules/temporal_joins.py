@@ -19,8 +19,9 @@ from datasources.sql.query.joined_columns import JoinedColumns, Side
 from datasources.sql.query.rules.sources import flat
 from datasources.sql.query.snapshots import Loading, loading_of
 from datasources.sql.query.table_filter import all_of, conjuncts, plain_condition
-from datasources.sql.query.temporal_joins import Table, TemporalJoin, as_of_column, probe_table, temporal_joins
+from datasources.sql.query.temporal_joins import Probe, TemporalJoin, as_of_column, probe_of, temporal_joins
 from datasources.sql.query.tree import Clause, FromItem, Region, SourceKind
+from datasources.sql.relation import TableUse
 from datasources.sql.temporal_request import TemporalBuild, TemporalRequest
 
 __all__ = ["rewrite_temporal_joins"]
@@ -34,11 +35,13 @@ def rewrite_temporal_joins(context: BlockContext) -> None:
     if not items:
         return
     joins = temporal_joins(context, items)
-    probe = probe_table(context)
+    probe = probe_of(context)
     columns = JoinedColumns(context, probe.item, [c.name for c in context.relations[probe.item].columns])
     builds = tuple(_build(context, join, probe, columns) for join in joins)
-    use = replace(probe.use, filter=_filter(context, probe, columns, len(joins)))
-    request = TemporalRequest(probe=use, builds=builds, read_once=_read_once(context, probe, joins))
+    source = probe.source
+    if isinstance(source, TableUse):
+        source = replace(source, filter=_filter(context, probe, columns, len(joins)))
+    request = TemporalRequest(probe=source, builds=builds, read_once=_read_once(context, probe, joins))
     try:
         relation = context.planning.relations.temporal_join(request)
     except QueryError as error:
@@ -75,7 +78,7 @@ def _is_as_of_ours(context: BlockContext, item: FromItem) -> bool:
     return of is not None and words.symbol(of + 3) == "." and words[of + 2].value.lower() in aliases
 
 
-def _build(context: BlockContext, join: TemporalJoin, probe: Table, columns: JoinedColumns) -> TemporalBuild:
+def _build(context: BlockContext, join: TemporalJoin, probe: Probe, columns: JoinedColumns) -> TemporalBuild:
     as_of = as_of_column(context, join, probe)
     _require_time(context, join, probe, as_of)
     tvf, alias = join.item.tvf, join.item.alias
@@ -102,7 +105,7 @@ def _build(context: BlockContext, join: TemporalJoin, probe: Table, columns: Joi
     )
 
 
-def _require_time(context: BlockContext, join: TemporalJoin, probe: Table, as_of: str | None) -> None:
+def _require_time(context: BlockContext, join: TemporalJoin, probe: Probe, as_of: str | None) -> None:
     """Raise unless the table has versions by time, or, in processing time, both tables can wait."""
     traits, named = join.table.traits, join.table.item
     if as_of is not None and not context.planning.is_streaming and not traits.has_history:
@@ -120,6 +123,12 @@ def _require_time(context: BlockContext, join: TemporalJoin, probe: Table, as_of
         )
     if as_of is None and context.planning.is_streaming:
         for table in (probe, join.table):
+            if not table.traits.connector:
+                raise context.error(
+                    table.item.place,
+                    f"the left side has to wait until '{named.name}' is loaded, and a query takes no part in that",
+                    "Read the table itself, with conditions and columns around the join, or join as of an event time.",
+                )
             if not table.traits.can_wait:
                 raise context.error(
                     table.item.place,
@@ -166,7 +175,7 @@ def _pair(context: BlockContext, part: Region, columns: JoinedColumns, side: Sid
     return (others[0].result, own[0].name) if len(own) == len(others) == 1 else None
 
 
-def _filter(context: BlockContext, probe: Table, columns: JoinedColumns, joins: int) -> str | None:
+def _filter(context: BlockContext, probe: Probe, columns: JoinedColumns, joins: int) -> str | None:
     """What WHERE says of the probe alone: its source can leave the other rows out, which then never wait in the state.
 
     It stays in the text as well. Where the block reads more, an unqualified name may be another one's column.
@@ -179,7 +188,10 @@ def _filter(context: BlockContext, probe: Table, columns: JoinedColumns, joins: 
     return all_of([text for text in texts if text is not None])
 
 
-def _read_once(context: BlockContext, probe: Table, joins: Sequence[TemporalJoin]) -> frozenset[str]:
-    names = [table.item.name.lower() for table in (probe, *(join.table for join in joins))]
+def _read_once(context: BlockContext, probe: Probe, joins: Sequence[TemporalJoin]) -> frozenset[str]:
+    items = [join.table.item for join in joins]
+    if isinstance(probe.source, TableUse):
+        items.append(probe.item)
+    names = [item.name.lower() for item in items]
     facts = context.planning.survey.tables
     return frozenset(name for name in names if facts[name].uses == names.count(name))

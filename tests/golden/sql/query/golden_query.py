@@ -127,7 +127,7 @@ def _shown(plan: QueryPlan, temporals: list[TemporalRequest]) -> str:
 
 
 def _join(request: TemporalRequest) -> str:
-    return " ".join(["join", request.probe.name, *map(_build, request.builds)])
+    return " ".join(["join", getattr(request.probe, "name", "") or request.probe.view, *map(_build, request.builds)])
 
 
 def _build(build: TemporalBuild) -> str:

@@ -98,9 +98,23 @@ SELECT a.v, a.rate FROM t_join_1 AS a;
 
 -- the documents' amounts per day with the closing rate: a query on the left
 SELECT a.total, r.rate, a.day FROM (SELECT k, COUNT(*) AS total, CEIL(ts TO DAY) AS day FROM bid GROUP BY k, CEIL(ts TO DAY)) AS a JOIN rates FOR SYSTEM_TIME AS OF a.day AS r ON a.k = r.k;
-ERROR line 1, column 36: the left side of a join as of a time is a table of the catalog, and this is none. Read the table itself, and put conditions and columns around the join.
-  SELECT a.total, r.rate, a.day FROM (SELECT k, COUNT(*) AS total, CEIL(ts TO DAY) AS day FROM bid GROUP BY k, CEIL(ts TO DAY)) AS a JOIN rates FOR SYSTEM_TIME AS OF a.day AS r ON a.k = r.k
-                                     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^;
+join __tidemark_2 INNER rates AS OF day ON k = k
+step __tidemark_1 (event time: __tidemark_ceil_1; attributes: __tidemark_ceil_1=rowtime): SELECT *, CASE WHEN CAST(CAST(ts AS DATE) AS TIMESTAMP_NTZ) = ts THEN ts ELSE CAST(CAST(ts AS DATE) AS TIMESTAMP_NTZ) + INTERVAL '1' DAY END AS __tidemark_ceil_1 FROM t_bid
+step __tidemark_2: SELECT k, COUNT(*) AS total, __tidemark_ceil_1 AS day FROM __tidemark_1 AS bid GROUP BY k, __tidemark_ceil_1
+SELECT a.total, a.rate, a.day FROM t_join_1 AS a;
+
+-- a common table expression on the left, with the time of a window
+WITH w AS (SELECT k, COUNT(*) AS n, window_time FROM TUMBLE(TABLE bid, DESCRIPTOR(ts), INTERVAL '1' HOUR) GROUP BY k, window_start, window_end, window_time) SELECT w.k, w.n, r.rate FROM w LEFT JOIN rates FOR SYSTEM_TIME AS OF w.window_time AS r ON w.k = r.k;
+join __tidemark_2 LEFT rates AS OF window_time ON k = k
+step __tidemark_1 (event time: window_end; attributes: window_time=rowtime; lost: ts): SELECT * EXCEPT (__tidemark_window), __tidemark_window.start AS window_start, __tidemark_window.end AS window_end, __tidemark_window.end - INTERVAL '0.001' SECOND AS window_time FROM (SELECT *, window(`ts`, '1 hour') AS __tidemark_window FROM t_bid)
+step __tidemark_2: SELECT k, COUNT(*) AS n, window_time FROM __tidemark_1 GROUP BY k, window_start, window_end, window_time
+WITH w AS (SELECT * FROM __tidemark_2) SELECT w.k, w.n, w.rate FROM t_join_1 AS w;
+
+-- a query on the left that nothing waits in
+SELECT b.k FROM (SELECT * FROM bid) b JOIN rates FOR SYSTEM_TIME AS OF PROCTIME() AS r ON b.k = r.k;
+ERROR line 1, column 17: the left side has to wait until 'rates' is loaded, and a query takes no part in that. Read the table itself, with conditions and columns around the join, or join as of an event time.
+  SELECT b.k FROM (SELECT * FROM bid) b JOIN rates FOR SYSTEM_TIME AS OF PROCTIME() AS r ON b.k = r.k
+                  ^^^^^^^^^^^^^^^^^^^^^;
 
 -- an ordinary join stays one
 SELECT b.item, r.rate FROM bid b JOIN rates r ON b.k = r.k AND b.ts BETWEEN r.since AND r.since + INTERVAL '1' HOUR;
