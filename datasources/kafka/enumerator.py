@@ -54,6 +54,8 @@ class KafkaEnumerator:
         self._partitions: list[TopicPartitionName] | None = None
         self._next_discovery_ns = 0
         self._compacted: dict[str, bool] = {}
+        self._ends: Mapping[TopicPartitionName, int] = {}
+        self._bounds: Mapping[SplitId, SplitBounds] = {}
 
     def start_positions(self) -> Mapping[SplitId, int]:
         """Resolve the start in every partition that exists now."""
@@ -68,7 +70,12 @@ class KafkaEnumerator:
     def bounds(self) -> Mapping[SplitId, SplitBounds]:
         """Return the end of every partition; the beginning is checked where a range is read."""
         ends = self._metadata.ends(self._current())
-        return {split_id(*pair): SplitBounds(start_inclusive=0, end_exclusive=end) for pair, end in ends.items()}
+        if ends != self._ends:  # else the same object: whoever compares it with what was before is done at once
+            self._ends = ends
+            self._bounds = {
+                split_id(*pair): SplitBounds(start_inclusive=0, end_exclusive=end) for pair, end in ends.items()
+            }
+        return self._bounds
 
     def late_start_position(self, split: SplitId) -> int:
         """Return the beginning of a partition that appeared while the query ran."""

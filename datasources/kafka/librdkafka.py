@@ -37,6 +37,7 @@ _SIGNATURES: Final[Mapping[str, tuple[Any, tuple[Any, ...]]]] = {
     "topic_partition_list_set_offset": (c_int, (c_void_p, c_char_p, c_int32, c_int64)),
     "topic_partition_list_destroy": (None, (c_void_p,)),
     "assign": (c_int, (c_void_p, c_void_p)),
+    "offsets_for_times": (c_int, (c_void_p, c_void_p, c_int)),
     "last_error": (c_int, ()),
     "consumer_close": (c_int, (c_void_p,)),
     "destroy_flags": (None, (c_void_p, c_int)),
@@ -119,7 +120,9 @@ class RawConsumer:
         if not self._handle:
             call("conf_destroy", config)  # else it belongs to the consumer
             raise _refused(why)
-        call("poll_set_consumer", self._handle)
+        if call("poll_set_consumer", self._handle) != _ACCEPTED:
+            call("destroy_flags", self._handle, _NO_CONSUMER_CLOSE)
+            raise KafkaException(KafkaError(KafkaError._INVALID_ARG, "a consumer needs a group.id"))  # noqa: SLF001
         self._queue = call("queue_get_consumer", self._handle)
         self.feed = Feed(queue=self._queue, **self._library.pointers)
 
@@ -137,6 +140,14 @@ class RawConsumer:
         call("topic_partition_list_destroy", places)
         if error:
             raise KafkaException(KafkaError(error))
+
+    def ask_times(self, places: int, timeout_ms: int) -> int:
+        """Replace the times in a list of partitions by offsets, in place; -1 as a time is the end of the log.
+
+        Returns:
+            librdkafka's error, 0 = none; each partition may have one of its own.
+        """
+        return int(self._library.call("offsets_for_times", self._handle, places, timeout_ms))
 
     def failure(self) -> KafkaException:
         """Return why the last call of this thread failed."""

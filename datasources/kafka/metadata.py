@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import logging
 import re
+import threading
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -26,8 +27,10 @@ from confluent_kafka.admin import AdminClient, ConfigResource, OffsetSpec
 from datasources.errors import SourceUnavailable
 from datasources.kafka.client_config import QUIET, ClientConfig
 from datasources.kafka.errors import explain
+from datasources.kafka.log_ends import LogEnds, open_log_ends
 from datasources.kafka.subscriber import Assigned, SubscribedPattern, Subscriber
 from datasources.kafka.topic_partition import TopicPartitionName
+from watermark import Clock, SystemClock
 
 __all__ = ["BrokerMetadata"]
 
@@ -35,6 +38,19 @@ _logger = logging.getLogger(__name__)
 _NOT_ALLOWED = frozenset({KafkaError.TOPIC_AUTHORIZATION_FAILED, KafkaError.CLUSTER_AUTHORIZATION_FAILED})
 
 _NOT_ASKED_TO_CREATE = {"allow.auto.create.topics": "false"}  # a question for a topic would create it by default
+
+_LEADER_CHANGES = frozenset(
+    {
+        KafkaError.NOT_LEADER_FOR_PARTITION,
+        KafkaError.LEADER_NOT_AVAILABLE,
+        KafkaError.REPLICA_NOT_AVAILABLE,
+        KafkaError.FENCED_LEADER_EPOCH,
+        KafkaError.UNKNOWN_LEADER_EPOCH,
+    }
+)
+"""What a broker answers while a partition goes to another one: asked again a little later, it is there."""
+_ELECTION_S = 0.1
+_NS_PER_S = 1_000_000_000
 
 _CONSUMER_ONLY = re.compile(
     r"^(group\.|isolation\.level|fetch\.|queued\.|max\.(poll|partition)|session\.|heartbeat\.|check\.crcs)"
@@ -46,13 +62,16 @@ class BrokerMetadata:
 
     Args:
         config: the client settings.
+        clock: how long a change of leader is waited for.
     """
 
-    def __init__(self, config: ClientConfig) -> None:
+    def __init__(self, config: ClientConfig, clock: Clock | None = None) -> None:
         self._config = config
+        self._clock = clock or SystemClock()
         self._timeout_s = config.api_timeout_ms / 1_000
         self._last_fault = ""
         self._unreadable: set[str] = set()
+        self._pause = threading.Event()  # never set
 
     def partitions(self, wanted: Subscriber) -> list[TopicPartitionName]:
         """Return the partitions that exist now.
@@ -76,7 +95,11 @@ class BrokerMetadata:
 
     def ends(self, partitions: Iterable[TopicPartitionName]) -> dict[TopicPartitionName, int]:
         """Return the end of each partition as this source may read it (the last stable offset if read_committed)."""
-        return self._list(partitions, OffsetSpec.latest(), "asking for the ends of partitions")
+        asked = list(partitions)
+        found = None if self._log_ends is None or not asked else self._log_ends.ask(asked)
+        if found is not None:
+            return dict(zip(asked, found.tolist(), strict=True))
+        return self._list(asked, OffsetSpec.latest(), "asking for the ends of partitions")
 
     def beginnings(self, partitions: Iterable[TopicPartitionName]) -> dict[TopicPartitionName, int]:
         """Return the first offset that each partition still holds."""
@@ -119,10 +142,11 @@ class BrokerMetadata:
         return "compact" in str(policy)
 
     def close(self) -> None:
-        """Close the consumer, if it was opened."""
-        consumer = self.__dict__.get("_consumer")
-        if consumer is not None:
-            consumer.close()
+        """Close the clients that were opened."""
+        for name in ("_consumer", "_log_ends"):
+            client = self.__dict__.get(name)
+            if client is not None:
+                client.close()
 
     def _warn_unreadable(self, topic: str) -> None:
         if topic not in self._unreadable:
@@ -155,23 +179,40 @@ class BrokerMetadata:
     def _list(
         self, partitions: Iterable[TopicPartitionName], spec: OffsetSpec, doing: str
     ) -> dict[TopicPartitionName, int]:
-        asked = {TopicPartition(topic, partition): spec for topic, partition in partitions}
-        if not asked:
-            return {}
+        names = list(partitions)
+        found: dict[TopicPartitionName, int] = {}
+        until_ns = self._clock.monotonic_ns() + int(self._timeout_s * _NS_PER_S)
+        while names:
+            names, error = self._list_once(names, spec, doing, found)
+            if error is not None and self._clock.monotonic_ns() >= until_ns:
+                raise self._explained(error, doing) from None
+            if names:
+                self._pause.wait(_ELECTION_S)
+        return found
+
+    def _list_once(
+        self, names: list[TopicPartitionName], spec: OffsetSpec, doing: str, found: dict[TopicPartitionName, int]
+    ) -> tuple[list[TopicPartitionName], KafkaException | None]:
+        """Add what brokers answer to `found`; return partitions whose leader is just changing, and one's error."""
         committed = self._config.get("isolation.level") == "read_committed"
         level = IsolationLevel.READ_COMMITTED if committed else IsolationLevel.READ_UNCOMMITTED
+        asked = {TopicPartition(topic, partition): spec for topic, partition in names}
         futures = self._call(
             doing, lambda: self._admin.list_offsets(asked, isolation_level=level, request_timeout=self._timeout_s)
         )
-        found: dict[TopicPartitionName, int] = {}
+        moving, last = [], None
         for tp, future in futures.items():
             try:
                 found[tp.topic, tp.partition] = future.result().offset
             except KafkaException as error:
-                if error.args[0].code() != KafkaError.UNKNOWN_TOPIC_OR_PART:
+                code = error.args[0].code()
+                if code in _LEADER_CHANGES:
+                    moving.append((tp.topic, tp.partition))
+                    last = error
+                elif code != KafkaError.UNKNOWN_TOPIC_OR_PART:
                     raise self._explained(error, doing) from None
-                # deleted between two questions: it is simply not there, and the planner decides what that means
-        return found
+                # else deleted between two questions: it is simply not there, and the planner decides what that means
+        return moving, last
 
     def _found(self, tp: TopicPartition, doing: str) -> int | None:
         if tp.error is not None:
@@ -197,6 +238,15 @@ class BrokerMetadata:
             "opening the client",
             lambda: AdminClient({**QUIET, **settings, **_NOT_ASKED_TO_CREATE, "error_cb": self._note}),
         )
+
+    @functools.cached_property
+    def _log_ends(self) -> LogEnds | None:
+        level = {
+            "isolation.level": "read_uncommitted"
+        }  # as confluent-kafka's own question; librdkafka has another default
+        own = {**_NOT_ASKED_TO_CREATE, "enable.auto.commit": "false"}
+        settings = {**QUIET, "group.id": "tidemark", **level, **self._config, **own}
+        return open_log_ends(settings, self._config.api_timeout_ms)
 
     @functools.cached_property
     def _consumer(self) -> Consumer:

@@ -53,6 +53,6 @@ class Rest:
     def is_on(self, sequence: int, bounds: Mapping[SplitId, SplitBounds]) -> bool:
         """Return whether nothing can have changed since."""
         found = self._found
-        if found is None or found.sequence != sequence or found.bounds != bounds:
+        if found is None or found.sequence != sequence or (found.bounds is not bounds and found.bounds != bounds):
             return False
         return found.until_ns is None or self._clock.monotonic_ns() < found.until_ns

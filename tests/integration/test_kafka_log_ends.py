@@ -1,0 +1,150 @@
+"""The ends of logs, asked for in one list, are those that confluent-kafka gives; what it cannot answer goes that way."""
+
+from __future__ import annotations
+
+import threading
+import time
+from concurrent.futures import Future
+from contextlib import contextmanager
+
+import pytest
+from confluent_kafka import KafkaError, KafkaException, Producer
+
+from datasources.errors import SourceUnavailable
+from datasources.kafka import metadata
+from datasources.kafka.client_config import ClientConfig
+from datasources.kafka.log_ends import open_log_ends
+from datasources.kafka.metadata import BrokerMetadata
+
+pytestmark = [pytest.mark.kafka, pytest.mark.usefixtures("library")]
+
+
+@contextmanager
+def asking(servers, **settings):
+    config = ClientConfig({"bootstrap.servers": servers, **settings}, api_timeout_ms=10_000)
+    found = BrokerMetadata(config)
+    try:
+        yield found
+    finally:
+        found.close()
+
+
+def usual(servers, partitions, monkeypatch, **settings):
+    """What the same question gives without the list."""
+    with monkeypatch.context() as patch, asking(servers, **settings) as without:
+        patch.setattr(metadata, "open_log_ends", lambda *_: None)
+        return without.ends(partitions)
+
+
+def test_many_partitions_are_answered_in_order(kafka, monkeypatch):
+    """More than fit into one list, in an order that is not the broker's."""
+    topic = kafka.create_topic(partitions=300)
+    for partition in (0, 127, 128, 299):
+        kafka.produce(topic, partition, [b"v"] * (partition + 1))
+    asked = [(topic, partition) for partition in reversed(range(300))]
+    with asking(kafka.bootstrap_servers) as found:
+        ends = found.ends(asked)
+        assert found._log_ends is not None
+        kafka.produce(topic, 5, [b"v"] * 7)
+        later = found.ends(asked)
+        fewer = found.ends(asked[:3])
+    assert list(ends) == asked
+    assert {pair[1]: end for pair, end in ends.items() if end} == {0: 1, 127: 128, 128: 129, 299: 300}
+    assert later == {**ends, (topic, 5): 7}
+    assert later == usual(kafka.bootstrap_servers, asked, monkeypatch)
+    assert fewer == {pair: ends[pair] for pair in asked[:3]}
+
+
+@pytest.mark.parametrize("level", ["read_committed", "read_uncommitted", None])
+def test_an_open_transaction_ends_the_log_where_the_isolation_level_says(kafka, monkeypatch, level):
+    topic = kafka.create_topic()
+    kafka.produce(topic, 0, [b"a", b"b"])
+    producer = Producer({"bootstrap.servers": kafka.bootstrap_servers, "transactional.id": topic})
+    producer.init_transactions(30)
+    producer.begin_transaction()
+    producer.produce(topic, b"open", partition=0)
+    producer.flush(30)
+    settings = {} if level is None else {"isolation.level": level}
+    with asking(kafka.bootstrap_servers, **settings) as found:
+        ends = found.ends([(topic, 0)])
+    assert ends == usual(kafka.bootstrap_servers, [(topic, 0)], monkeypatch, **settings)
+    assert ends == {(topic, 0): 2 if level == "read_committed" else 3}
+    producer.abort_transaction(30)
+
+
+def test_a_topic_that_is_deleted_between_two_questions_is_simply_not_there(kafka):
+    kept, deleted = kafka.create_topic(), kafka.create_topic()
+    kafka.produce(kept, 0, [b"v"])
+    with asking(kafka.bootstrap_servers) as found:
+        both = [(kept, 0), (deleted, 0)]
+        assert found.ends(both) == {(kept, 0): 1, (deleted, 0): 0}
+        kafka.delete_topic(deleted)
+        until, pause = time.monotonic() + 30, threading.Event()
+        while (deleted, 0) in found.ends(both):  # brokers forget a topic a little after they have said so
+            assert time.monotonic() < until
+            pause.wait(0.05)
+        assert found.ends(both) == {(kept, 0): 1}
+        assert found.ends([(kept, 0)]) == {(kept, 0): 1}
+
+
+class Elections:
+    """An AdminClient whose brokers know no leader of a partition at first."""
+
+    def __init__(self, admin, partition, times) -> None:
+        self._admin, self._partition, self.left = admin, partition, times
+        self.asked = []
+
+    def list_offsets(self, asked, **how):
+        futures = dict(self._admin.list_offsets(asked, **how))
+        self.asked.append(sorted(tp.partition for tp in asked))
+        if self.left:
+            self.left -= 1
+            for tp in asked:
+                if tp.partition == self._partition:
+                    futures[tp] = Future()
+                    futures[tp].set_exception(KafkaException(KafkaError(KafkaError.NOT_LEADER_FOR_PARTITION)))
+        return futures
+
+
+def test_a_partition_that_goes_to_another_broker_is_asked_for_again(kafka, monkeypatch):
+    topic = kafka.create_topic(partitions=3)
+    kafka.produce(topic, 1, [b"v"])
+    asked = [(topic, partition) for partition in range(3)]
+    monkeypatch.setattr(metadata, "open_log_ends", lambda *_: None)
+    with asking(kafka.bootstrap_servers) as found:
+        found.__dict__["_admin"] = elections = Elections(found._admin, partition=1, times=2)
+        assert found.ends(asked) == {(topic, 0): 0, (topic, 1): 1, (topic, 2): 0}
+        assert elections.asked == [[0, 1, 2], [1], [1]]
+        found._timeout_s, elections.left = 0.3, 1_000
+        with pytest.raises(SourceUnavailable, match="NOT_LEADER_FOR_PARTITION"):
+            found.ends(asked)
+
+
+def test_brokers_that_do_not_answer_are_named(own_kafka):
+    topic = own_kafka.create_topic()
+    with asking(own_kafka.bootstrap_servers) as found:
+        assert found.ends([(topic, 0)]) == {(topic, 0): 0}
+        own_kafka.stop()
+        with pytest.raises(SourceUnavailable, match="asking for the ends of partitions"):
+            found.ends([(topic, 0)])
+        own_kafka.start()
+        assert found.ends([(topic, 0)]) == {(topic, 0): 0}
+
+
+def test_no_question_is_none(kafka):
+    with asking(kafka.bootstrap_servers) as found:
+        assert found.ends([]) == {}
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"sasl.mechanism": "OAUTHBEARER", "security.protocol": "SASL_PLAINTEXT"}, {"group.id": ""}, {"no.such": "x"}],
+    ids=["needs Python", "no group", "unknown"],
+)
+def test_what_librdkafka_alone_cannot_do_is_left_to_confluent_kafka(settings):
+    assert open_log_ends({"bootstrap.servers": "127.0.0.1:1", "group.id": "tidemark", **settings}, 1_000) is None
+
+
+def test_without_the_library_nothing_is_opened(monkeypatch):
+    monkeypatch.setattr("datasources.kafka.log_ends.native", lambda: None)
+    assert open_log_ends({"bootstrap.servers": "127.0.0.1:1", "group.id": "tidemark"}, 1_000) is None
