@@ -9,7 +9,7 @@ PYTEST := $(BIN)/python -m pytest
 export PYSPARK_PYTHON := $(CURDIR)/$(BIN)/python
 export PYSPARK_DRIVER_PYTHON := $(CURDIR)/$(BIN)/python
 
-.PHONY: help setup check lint types imports unit test test-all demo bench bench-quick bench-align bench-joins bench-mysql clean
+.PHONY: help setup check lint types imports unit test test-all demo bench plots bench-quick bench-align bench-joins bench-mysql clean
 
 help:  ## print this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -54,8 +54,14 @@ test-all: setup java  ## everything, exhaustive forms included, with samples of 
 demo: setup java  ## Spark's watermark and Tidemark's on the same lagging topic, side by side
 	@$(BIN)/tidemark demo
 
-bench: setup java  ## windowed JSON count against spark-sql-kafka, five rounds
+bench: setup java  ## Kafka against spark-sql-kafka and Flink: windowed count, raw values, scaling, latency; about an hour
 	$(BIN)/python -m benchmarks.kafka_window
+	$(BIN)/python -m benchmarks.kafka_scaling --save
+	@$(MAKE) --no-print-directory plots
+
+plots: setup  ## draw the figures of benchmarks/results into docs/images
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[plots]'
+	$(BIN)/python -m benchmarks.plots
 
 bench-quick: setup java  ## one round in under two minutes; the last line is JSON
 	@$(BIN)/python -m benchmarks.kafka_window --quick

@@ -25,6 +25,7 @@ from typing import Any, Final
 
 from benchmarks.measure import load_average, machine_facts
 from benchmarks.orders import SCHEMA
+from benchmarks.sides import produce
 from datasources.embedded import EmbeddedKafka
 from datasources.kafka.client_records import Part
 from datasources.kafka.fetcher import PartitionFetcher
@@ -54,17 +55,12 @@ def main() -> None:
         return
     load = load_average()
     with EmbeddedKafka() as kafka:
-        size = _produced(kafka.bootstrap_servers)
+        _, size = produce(kafka.bootstrap_servers, partitions=PARTITIONS, rows=ROWS, topic="orders")
         rounds = [_round(kafka.bootstrap_servers, number) for number in range(ROUNDS)]
-    summary = _summary(rounds) | {"rows": ROWS, "record_bytes": round(size, 1), "load": load}
+    summary = _summary(rounds) | {"rows": ROWS, "record_bytes": size, "load": load}
     if arguments.save:
         RESULTS.write_text(json.dumps(summary | machine_facts() | {"rounds": rounds}, indent=2) + "\n")
     print(json.dumps(summary))
-
-
-def _produced(bootstrap: str) -> float:
-    command = [sys.executable, "-m", "benchmarks.orders", bootstrap, "orders", str(PARTITIONS), str(ROWS)]
-    return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
 def _round(bootstrap: str, number: int) -> dict[str, dict[str, Any]]:

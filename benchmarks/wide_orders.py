@@ -40,4 +40,4 @@ def document(number: int) -> bytes:
 
 if __name__ == "__main__":
     make_topic(sys.argv[1], sys.argv[2], int(sys.argv[3]))
-    print(produce(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), document))
+    print(produce(sys.argv[1], sys.argv[2], int(sys.argv[3]), range(int(sys.argv[4])), document))

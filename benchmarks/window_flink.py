@@ -1,15 +1,15 @@
 """Flink's side of the windowed count: the same orders, the same windows, in a process of its own; prints one JSON line.
 
-python -m benchmarks.window_flink BOOTSTRAP TOPIC
+python -m benchmarks.window_flink BOOTSTRAP TOPIC [--warm-ups 3]
 
-The count runs twice in one JVM: once to warm up, once measured, from the job's submission to its end. Flink reads the
+The count runs in one JVM to warm up, then measured, from the job's submission to its end. Flink reads the
 topic as a bounded table, with object reuse and two-phase aggregation; the settings stand in the result file.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -46,12 +46,18 @@ FROM TABLE(TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '10' SECOND)) GROUP BY 
 
 
 def main() -> None:
-    """Run once to warm up, then measure."""
-    bootstrap, topic = sys.argv[1], sys.argv[2]
+    """Run to warm up, then measure."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("bootstrap")
+    parser.add_argument("topic")
+    parser.add_argument("--warm-ups", type=int, default=1)
+    asked = parser.parse_args()
+    bootstrap, topic = asked.bootstrap, asked.topic
     try:
         jars = fetch_jars(lambda _: None, instead="Without it Flink's figures are left out.", connectors=_CONNECTORS)
         with tempfile.TemporaryDirectory() as place, open_flink(jars, SETTINGS, Path(place) / "log") as flink:
-            _counted(flink, bootstrap, topic)
+            for _ in range(asked.warm_ups):
+                _counted(flink, bootstrap, topic)
             result = _measured(flink, bootstrap, topic)
     except EnvironmentProblem as problem:
         result = {"why": problem.message.splitlines()[0]}

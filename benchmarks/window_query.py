@@ -1,16 +1,18 @@
-"""One side of the benchmark in a process of its own: a windowed count over JSON orders; prints one JSON line.
+"""One side of the benchmark in a process of its own: windowed counts of JSON orders, or raw values; prints a JSON line.
 
-python -m benchmarks.window_query SIDE BOOTSTRAP TOPIC BATCH_ROWS JARS
+python -m benchmarks.window_query SIDE BOOTSTRAP TOPIC BATCH_ROWS [--query raw] [--slots 1] [--warm-ups 3] [--jars ...]
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import sys
 import tempfile
 import threading
 import time
+from collections import Counter
 from typing import Any
 
 os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
@@ -19,17 +21,17 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from benchmarks.measure import Sampler, cpu_seconds, jvm_of_this_process
-from benchmarks.orders import SCHEMA
+from benchmarks.orders import SCHEMA, order_options
 
 SIDES = ("tidemark", "spark-sql-kafka")
 DELAY = "5 seconds"
 
 
-def session(jars: str = "") -> SparkSession:
+def session(jars: str = "", *, slots: int = 2) -> SparkSession:
     """Return a session; the same settings on every side, and the peer's jars where it has any."""
     builder = (
-        SparkSession.builder.master("local[2]")
-        .config("spark.sql.shuffle.partitions", 2)
+        SparkSession.builder.master(f"local[{slots}]")
+        .config("spark.sql.shuffle.partitions", slots)
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
         .config("spark.sql.session.timeZone", "UTC")
@@ -48,16 +50,7 @@ def orders(spark: SparkSession, side: str, bootstrap: str, topic: str, batch_row
     if side == "tidemark":
         from datasources import read_stream
 
-        options = {
-            "kafka.bootstrap.servers": bootstrap,
-            "subscribe": topic,
-            "startingOffsets": "earliest",
-            "maxOffsetsPerTrigger": batch_rows,
-            "format": "json",
-            "schema": SCHEMA,
-            "watermark.for": "ts",
-            "watermark.as": "ts - INTERVAL '5' SECOND",
-        }
+        options = {**order_options(bootstrap, topic), "maxOffsetsPerTrigger": batch_rows}
         return read_stream(spark, "tidemark-kafka", options)
     raw = (
         spark.readStream.format("kafka")
@@ -69,6 +62,23 @@ def orders(spark: SparkSession, side: str, bootstrap: str, topic: str, batch_row
     )
     parsed = raw.select(F.from_json(F.col("value").cast("string"), SCHEMA).alias("order")).select("order.*")
     return parsed.withWatermark("ts", DELAY)
+
+
+def raw_values(spark: SparkSession, side: str, bootstrap: str, topic: str, batch_rows: int) -> DataFrame:
+    """Return the values of a topic's records as bytes, one column."""
+    options = {
+        "kafka.bootstrap.servers": bootstrap,
+        "subscribe": topic,
+        "startingOffsets": "earliest",
+        "maxOffsetsPerTrigger": str(batch_rows),
+    }
+    if side == "tidemark":
+        from datasources import register
+
+        register(spark)
+        options |= {"format": "raw", "schema": "value BINARY"}
+    source = "tidemark-kafka" if side == "tidemark" else "kafka"
+    return spark.readStream.format(source).options(**options).load().select("value")
 
 
 def counted(df: DataFrame) -> DataFrame:
@@ -92,28 +102,41 @@ def run(windows: DataFrame, *, measured: bool) -> dict[str, Any]:
             for row in batch.collect():
                 counts[str(row[0])] = row[1]
 
+    cost, _ = _run(windows.writeStream.outputMode("update").foreachBatch(collect))
+    return {"rows": sum(counts.values()), "counts": counts, **(cost if measured else {})}
+
+
+def run_raw(values: DataFrame, *, measured: bool) -> dict[str, Any]:
+    """Read all values into a sink that does nothing; return how many and how many bytes, and what it cost."""
+    seen = values.observe("seen", F.count(F.lit(1)).alias("n"), F.sum(F.length("value")).alias("bytes"))
+    cost, progress = _run(seen.writeStream.format("noop"))
+    counts: Counter[str] = Counter()
+    for each in progress:
+        counts.update({key: value or 0 for key, value in each.observedMetrics["seen"].asDict().items()})
+    return {"rows": counts["n"], "counts": dict(counts), **(cost if measured else {})}
+
+
+def _run(writer: Any) -> tuple[dict[str, Any], list[Any]]:
+    """Run a query over everything that is there; return what it cost and its progress."""
     jvm = jvm_of_this_process()
     with tempfile.TemporaryDirectory() as checkpoint, Sampler(jvm) as sampler:
-        writer = windows.writeStream.outputMode("update")
-        query = writer.foreachBatch(collect).option("checkpointLocation", checkpoint).trigger(availableNow=True).start()
+        query = writer.option("checkpointLocation", checkpoint).trigger(availableNow=True).start()
         marks: list[tuple[float, float, int]] = []  # time, CPU, rows so far, at each commit
         while query.isActive or not marks:
             _mark(query, marks, jvm)
             query.awaitTermination(0.02)
         _mark(query, marks, jvm)
         query.awaitTermination()
-    result: dict[str, Any] = {"rows": sum(counts.values()), "counts": counts}
-    if measured:
-        first, last = marks[0], marks[-1]
-        rows = last[2] - first[2]
-        result |= {
-            "cpu_us_per_record": (last[1] - first[1]) / rows * 1e6,
-            "rows_per_s": rows / (last[0] - first[0]),
-            "batches": len(marks),
-            "peak_worker_mb": round(sampler.peak_worker_mb),
-            "peak_jvm_mb": round(sampler.peak_jvm_mb),
-        }
-    return result
+    first, last = marks[0], marks[-1]
+    rows = max(last[2] - first[2], 1)
+    cost = {
+        "cpu_us_per_record": (last[1] - first[1]) / rows * 1e6,
+        "rows_per_s": rows / max(last[0] - first[0], 1e-9),
+        "batches": len(marks),
+        "peak_worker_mb": round(sampler.peak_worker_mb),
+        "peak_jvm_mb": round(sampler.peak_jvm_mb),
+    }
+    return cost, query.recentProgress
 
 
 def _mark(query: Any, marks: list[tuple[float, float, int]], jvm: Any) -> None:
@@ -124,12 +147,27 @@ def _mark(query: Any, marks: list[tuple[float, float, int]], jvm: Any) -> None:
 
 
 def main() -> None:
-    """Run once to warm up, then measure."""
-    side, bootstrap, topic, batch_rows = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4])
-    spark = session(sys.argv[5] if side == "spark-sql-kafka" else "")
-    run(counted(orders(spark, side, bootstrap, topic, batch_rows)), measured=False)
-    result = run(counted(orders(spark, side, bootstrap, topic, batch_rows)), measured=True)
-    print(json.dumps(result))
+    """Run to warm up, then measure."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    for name in ("side", "bootstrap", "topic"):
+        parser.add_argument(name)
+    parser.add_argument("batch_rows", type=int)
+    parser.add_argument("--query", choices=("window", "raw"), default="window")
+    parser.add_argument("--slots", type=int, default=2)
+    parser.add_argument("--warm-ups", type=int, default=1)
+    parser.add_argument("--jars", default="")
+    asked = parser.parse_args()
+    spark = session(asked.jars, slots=asked.slots)
+    source = (spark, asked.side, asked.bootstrap, asked.topic, asked.batch_rows)
+
+    def once(*, measured: bool) -> dict[str, Any]:
+        if asked.query == "raw":
+            return run_raw(raw_values(*source), measured=measured)
+        return run(counted(orders(*source)), measured=measured)
+
+    for _ in range(asked.warm_ups):
+        once(measured=False)
+    print(json.dumps(once(measured=True)))
     spark.stop()
 
 

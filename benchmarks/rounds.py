@@ -1,0 +1,88 @@
+"""Sides of a benchmark in turns, round after round: equal results required, medians and spreads of what they cost."""
+
+from __future__ import annotations
+
+import statistics
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.sides import FLINK, PEER, TIDEMARK, Workload, run_side
+
+__all__ = ["bare", "measure_rounds", "show", "summary"]
+
+_ORDER = (TIDEMARK, PEER, FLINK)
+Round = dict[str, dict[str, Any]]
+
+
+def measure_rounds(console: Console, sides: tuple[str, ...], work: Workload, rounds: int) -> tuple[list[Round], str]:
+    """Run the sides in turns, each round beginning at the other end.
+
+    Returns:
+        The rounds, and why a side was left out of all of them; "" = none was.
+
+    Raises:
+        SystemExit: a side failed, or the sides gave different results.
+    """
+    measured: list[Round] = []
+    for number in range(rounds):
+        turns = sides if number % 2 == 0 else sides[::-1]
+        measured.append({side: _measured(console, side, work) for side in turns})
+    why = next((str(result["why"]) for each in measured for result in each.values() if "why" in result), "")
+    measured = [{side: result for side, result in each.items() if "why" not in result} for each in measured]
+    for number, each in enumerate(measured, start=1):
+        first, *others = (result["counts"] for result in each.values())
+        if not first or any(other != first for other in others):
+            raise SystemExit(f"round {number}: the sides counted differently; nothing was compared")
+    return measured, why
+
+
+def _measured(console: Console, side: str, work: Workload) -> dict[str, Any]:
+    result = run_side(side, work)
+    if "why" in result:
+        console.print(f"  {side:16} not measured: {result['why']}")
+    else:
+        console.print(
+            f"  {side:16} {result['cpu_us_per_record']:.2f} us CPU/record, {result['rows_per_s']:,.0f} rows/s, "
+            f"largest worker {result['peak_worker_mb']} MB, JVM {result['peak_jvm_mb']} MB"
+        )
+    return result
+
+
+def summary(measured: list[Round], load: float) -> dict[str, Any]:
+    """Return medians of the cost, and of the ratios to each other side with their spread."""
+    sides = sorted(measured[0], key=_ORDER.index)
+    cost = {side: statistics.median(each[side]["cpu_us_per_record"] for each in measured) for side in sides}
+    found: dict[str, Any] = {"cpu_us_per_record": {side: round(value, 3) for side, value in cost.items()}}
+    for side in sides[1:]:
+        ratios = [each[TIDEMARK]["cpu_us_per_record"] / each[side]["cpu_us_per_record"] for each in measured]
+        suffix = "" if side == PEER else f"_to_{side}"
+        found[f"ratio{suffix}"] = round(statistics.median(ratios), 3)
+        found[f"ratio{suffix}_spread"] = [round(spread(ratios), 3) for spread in (min, max)]
+    return {**found, "load": load}
+
+
+def show(console: Console, measured: list[Round], found: dict[str, Any]) -> None:
+    """Print a table of the sides, and the ratios."""
+    table = Table("side", "us CPU/record", "rows/s", "largest worker MB", "JVM MB")
+    for side in sorted(measured[0], key=_ORDER.index):
+        runs = [each[side] for each in measured]
+        table.add_row(
+            side,
+            f"{found['cpu_us_per_record'][side]:.2f}",
+            f"{statistics.median(run['rows_per_s'] for run in runs):,.0f}",
+            str(max(run["peak_worker_mb"] for run in runs)),
+            str(max(run["peak_jvm_mb"] for run in runs)),
+        )
+    console.print(table)
+    for key in (key for key in found if key.startswith("ratio") and not key.endswith("spread")):
+        console.print(f"{key.replace('_', ' ')} of CPU per record, median of the rounds: {found[key]:.2f}")
+
+
+def bare(measured: list[Round]) -> list[Round]:
+    """Return the rounds without the rows that were counted."""
+    return [
+        {side: {key: value for key, value in result.items() if key != "counts"} for side, result in each.items()}
+        for each in measured
+    ]

@@ -1,0 +1,93 @@
+"""One side of a benchmark over Kafka, run in a process of its own: what was asked, and what it cost."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from benchmarks.orders import sized_name
+
+__all__ = ["FLINK", "PEER", "TIDEMARK", "Workload", "produce", "run_latency", "run_side"]
+
+TIDEMARK: Final = "tidemark"
+PEER: Final = "spark-sql-kafka"
+FLINK: Final = "flink"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workload:
+    """What a side does.
+
+    Attributes:
+        bootstrap: the broker.
+        topic: read from its beginning to its end.
+        batch_rows: the most rows of a batch.
+        query: `window` counts JSON orders in windows, `raw` reads the bytes of values.
+        slots: Spark's worker slots.
+        warm_ups: runs in the same JVM before the one that counts.
+        jars: of spark-sql-kafka, with commas between them.
+    """
+
+    bootstrap: str
+    topic: str
+    batch_rows: int
+    query: str = "window"
+    slots: int = 2
+    warm_ups: int = 1
+    jars: str = ""
+
+    def of(self, **changes: Any) -> Workload:
+        """Return it with changes."""
+        return replace(self, **changes)
+
+
+def run_side(side: str, work: Workload) -> dict[str, Any]:
+    """Run a side; return the last line that it printed.
+
+    Raises:
+        SystemExit: it failed; with the end of what it said.
+    """
+    options = ["--warm-ups", str(work.warm_ups)]
+    if side == FLINK:
+        command = ["benchmarks.window_flink", work.bootstrap, work.topic, *options]
+    else:
+        options += ["--query", work.query, "--slots", str(work.slots), "--jars", work.jars if side == PEER else ""]
+        command = ["benchmarks.window_query", side, work.bootstrap, work.topic, str(work.batch_rows), *options]
+    return _last_line(side, command)
+
+
+def run_latency(side: str, work: Workload) -> dict[str, Any]:
+    """Run a side of the latency benchmark; return the last line that it printed."""
+    jars = ["--jars", work.jars if side == PEER else ""]
+    return _last_line(side, ["benchmarks.latency_side", side, work.bootstrap, work.topic, *jars])
+
+
+def _last_line(side: str, command: list[str]) -> dict[str, Any]:
+    done = subprocess.run([sys.executable, "-m", *command], check=False, capture_output=True, text=True)
+    if done.returncode:
+        raise SystemExit(f"the {side} side failed:\n{done.stderr[-4000:]}")
+    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return result
+
+
+def produce(  # noqa: PLR0913 - what a topic is
+    bootstrap: str, *, partitions: int, rows: int, topic: str = "", record_bytes: int = 0, compression: str = "none"
+) -> tuple[str, float]:
+    """Fill a new topic with orders, in a process of its own; return its name and the mean size of a record in bytes.
+
+    Args:
+        bootstrap: the broker.
+        partitions: filled in turns.
+        rows: how many orders.
+        topic: its name; by default made of the rest.
+        record_bytes: about how large a record is; 0 = about 108 bytes.
+        compression: of the producer.
+    """
+    name = topic or sized_name(partitions, rows, record_bytes, compression)
+    command = [sys.executable, "-m", "benchmarks.orders", bootstrap, name, str(partitions), str(rows)]
+    command += [str(record_bytes), compression]
+    printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return name, round(float(printed), 1)
