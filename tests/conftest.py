@@ -171,3 +171,11 @@ def library() -> NativeLibrary:
         pytest.skip("not run: needs a C compiler when the package is installed")
     assert found is not None
     return found
+
+
+@pytest.fixture
+def ways(library: NativeLibrary) -> Iterator[None]:
+    """Let a test choose how Kafka is fetched (`tests.support.kafka_ways.use`); no consumer of it is left."""
+    yield
+    consumers._kept._close_all()
+    native.cache_clear()

@@ -17,8 +17,10 @@ from datasources.embedded.embedded_server import EmbeddedServer
 from datasources.embedded.ivy import Artifact
 from datasources.embedded.jars import JarBundle, JarCache, tell_on_stderr
 from datasources.embedded.kafka_config import KafkaAddress, server_properties
+from datasources.embedded.kafka_security import KafkaLogin, scram_arguments, secured_client, secured_listener
 from datasources.embedded.ports import LOOPBACK
 from datasources.embedded.settings import KAFKA_VARIABLE
+from datasources.errors import InternalError
 from datasources.java import find_java
 
 __all__ = ["KAFKA_VERSION", "EmbeddedKafka", "KafkaProcessOptions"]
@@ -75,21 +77,30 @@ class KafkaProcessOptions:
 class EmbeddedKafka(EmbeddedServer):
     """A single-node Kafka that exists as long as its ``with`` block.
 
-    It listens on loopback only, without authentication. ``stop`` and ``kill`` take the broker away and ``start`` brings
+    It listens on loopback only, without authentication unless it is given a login, then with TLS on a second port as
+    well. ``stop`` and ``kill`` take the broker away and ``start`` brings
     it back on the same port with the same data; leaving the block, or the end of this process by whatever cause, ends
     it and removes its data.
 
     Args:
         config: Broker settings in Kafka's names; they win over ours (see ``BROKER_DEFAULTS``).
         options: How the process is run.
+        login: Who may use a second listener with TLS; see `secured`.
     """
 
     kind_title: ClassVar[str] = "Kafka"
     stop_grace_s: ClassVar[float] = 20.0
 
-    def __init__(self, config: Mapping[str, str] | None = None, *, options: KafkaProcessOptions | None = None) -> None:
+    def __init__(
+        self,
+        config: Mapping[str, str] | None = None,
+        *,
+        options: KafkaProcessOptions | None = None,
+        login: KafkaLogin | None = None,
+    ) -> None:
         super().__init__()
         self._config = dict(config or {})
+        self._login = login
         self._options = options or KafkaProcessOptions()
         self._java: list[str] = []
         self._is_formatted = False
@@ -101,19 +112,35 @@ class EmbeddedKafka(EmbeddedServer):
             raise self._not_started()
         return _address(self._ports).bootstrap_servers
 
+    def secured(self, mechanism: str = "SCRAM-SHA-512") -> dict[str, str]:
+        """Return a client's settings for the secured listener, in Kafka's names.
+
+        Raises:
+            InternalError: it has no login, or was not started yet.
+        """
+        if self._login is None:
+            raise InternalError("the embedded Kafka has no secured listener: give it a login")
+        if not self._ports:
+            raise self._not_started()
+        address = _address(self._ports).secured_servers
+        return secured_client(self._login, address, self._started_server().directory, mechanism)
+
     def _first_start(self) -> None:
         java = str(find_java().executable)
         jars = JarCache(tell=self._options.tell).provide(_BUNDLE)
         self._java = [java, *self._options.jvm_options, *_JVM_OPTIONS, "-cp", f"{jars}/*"]
-        self._make(self.kind_title, lambda: self._start_on_free_ports(2))
+        self._make(self.kind_title, lambda: self._start_on_free_ports(2 if self._login is None else 3))
 
     def _launch(self, ports: tuple[int, ...]) -> None:
         self._require_free(ports)
         address, server = _address(ports), self._started_server()
         properties = server.directory / "server.properties"
-        properties.write_text(server_properties(address, self.data_dir, self._config), encoding="utf-8")
+        secured = {} if self._login is None else secured_listener(self._login, server.directory)
+        text = server_properties(address, self.data_dir, {**self._config, **secured})
+        properties.write_text(text, encoding="utf-8")
         if not self._is_formatted:
             arguments = ["format", "-t", _new_cluster_id(), "-c", str(properties)]
+            arguments += [] if self._login is None else scram_arguments(self._login)
             server.run([*self._java, "kafka.tools.StorageTool", *arguments], deadline_s=_FORMAT_DEADLINE_S)
             self._is_formatted = True
         command = [*self._java, f"-Xmx{self._options.heap_mb}m", "kafka.Kafka", str(properties)]
@@ -121,8 +148,8 @@ class EmbeddedKafka(EmbeddedServer):
 
 
 def _address(ports: tuple[int, ...]) -> KafkaAddress:
-    broker, controller = ports
-    return KafkaAddress(broker_port=broker, controller_port=controller)
+    broker, controller, *secured = ports
+    return KafkaAddress(broker_port=broker, controller_port=controller, secured_port=next(iter(secured), None))
 
 
 def _answers(address: KafkaAddress) -> bool:

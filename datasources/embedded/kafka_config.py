@@ -64,15 +64,21 @@ _OURS: Final = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KafkaAddress:
-    """The two loopback ports of a node that is broker and controller."""
+    """The loopback ports of a node that is broker and controller; the secured one is left out unless it is named."""
 
     broker_port: int
     controller_port: int
+    secured_port: int | None = None
 
     @property
     def bootstrap_servers(self) -> str:
         """``host:port`` for clients."""
         return f"{LOOPBACK}:{self.broker_port}"
+
+    @property
+    def secured_servers(self) -> str:
+        """``host:port`` of the secured listener."""
+        return f"{LOOPBACK}:{self.secured_port}"
 
 
 def server_properties(address: KafkaAddress, data: Path, config: Mapping[str, str]) -> str:
@@ -93,14 +99,17 @@ def server_properties(address: KafkaAddress, data: Path, config: Mapping[str, st
 
 def _node(address: KafkaAddress, data: Path) -> dict[str, str]:
     controller = f"{LOOPBACK}:{address.controller_port}"
+    listeners, protocols = f"BROKER://{address.bootstrap_servers}", "BROKER:PLAINTEXT,CONTROLLER:PLAINTEXT"
+    if address.secured_port is not None:
+        listeners, protocols = f"{listeners},SECURED://{address.secured_servers}", f"{protocols},SECURED:SASL_SSL"
     return {
         "process.roles": "broker,controller",
         "node.id": "1",
         "controller.quorum.voters": f"1@{controller}",
         "controller.listener.names": "CONTROLLER",
-        "listeners": f"BROKER://{address.bootstrap_servers},CONTROLLER://{controller}",
-        "advertised.listeners": f"BROKER://{address.bootstrap_servers}",
-        "listener.security.protocol.map": "BROKER:PLAINTEXT,CONTROLLER:PLAINTEXT",
+        "listeners": f"{listeners},CONTROLLER://{controller}",
+        "advertised.listeners": listeners,
+        "listener.security.protocol.map": protocols,
         "inter.broker.listener.name": "BROKER",
         "log.dirs": str(data),
     }

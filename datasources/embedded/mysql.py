@@ -12,10 +12,10 @@ from typing import ClassVar, Final
 
 import pymysql
 
+from datasources.embedded.certificates import AUTHORITY_FILE, certificate_settings
 from datasources.embedded.directory_cache import tell_on_stderr
 from datasources.embedded.embedded_server import EmbeddedServer
 from datasources.embedded.mysql_address import MySqlAddress
-from datasources.embedded.mysql_certificates import AUTHORITY_FILE, certificate_settings
 from datasources.embedded.mysql_config import server_options
 from datasources.embedded.mysql_data import (
     ADMINISTRATOR,

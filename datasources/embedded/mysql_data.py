@@ -16,9 +16,9 @@ from typing import Final
 
 import pymysql
 
+from datasources.embedded.certificates import make_certificates
 from datasources.embedded.directory_cache import CachedDirectory, DirectoryCache, is_complete
 from datasources.embedded.local_server import LocalServer
-from datasources.embedded.mysql_certificates import make_certificates
 from datasources.embedded.mysql_config import storage_options
 from datasources.embedded.mysql_programs import (
     INSTEAD,

@@ -14,8 +14,10 @@ from typing import NamedTuple, Protocol, Self
 
 import numpy as np
 import pyarrow as pa
-from confluent_kafka import Consumer, KafkaError
+from confluent_kafka import KafkaError
 from numpy.typing import NDArray
+
+from datasources.kafka.telling import Asking
 
 __all__ = ["Feed", "Headers", "Notice", "Part", "Received", "RecordColumn", "Records", "joined"]
 
@@ -134,11 +136,13 @@ class Received:
 
 
 class Feed(Protocol):
-    """The data of one partition, in order, from where it was told to begin; it fetches ahead."""
+    """The data of one partition, in order, from where it was told to begin; it fetches ahead.
 
-    @property
-    def asking(self) -> Consumer:
-        """A client for questions to the brokers."""
+    Attributes:
+        asking: a client for questions to the brokers.
+    """
+
+    asking: Asking
 
     def assign(self, topic: str, partition: int, position: int) -> None:
         """Begin anew; what was fetched is dropped."""

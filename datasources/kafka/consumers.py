@@ -9,8 +9,9 @@ Both are optimisations only: who finds no consumer at its position opens one or 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
@@ -20,6 +21,7 @@ from datasources.kafka.errors import explain
 from datasources.kafka.kept import Kept
 from datasources.kafka.message_client import MessageFeed
 from datasources.kafka.native_client import open_native
+from datasources.kafka.telling import Asking, TellingConsumer
 from datasources.kafka.topic_partition import TopicPartitionName
 
 __all__ = [
@@ -58,6 +60,7 @@ _WIDE_SETTINGS = {
 _WIDE_RESPONSE_BYTES = "16777216"  # a bound of the driver's memory: it is some ten times that as message objects
 _FETCH_BYTES = ("fetch.message.max.bytes", "max.partition.fetch.bytes")  # two names of one setting
 
+_C = TypeVar("_C", bound=Consumer)
 _Config = tuple[tuple[str, str], ...]
 _Key = tuple[_Config, str, int]
 
@@ -132,14 +135,22 @@ class PartitionConsumer:
 
 @dataclass(frozen=True, slots=True)
 class WideConsumer:
-    """A consumer of many partitions, assigned anew for each use. `key`: its settings and bytes per partition."""
+    """A consumer of many partitions, assigned anew for each use.
+
+    Attributes:
+        key: its settings and bytes per partition.
+        consumer: the consumer.
+        asking: a client for questions to the brokers.
+    """
 
     key: tuple[_Config, int]
     consumer: Consumer
+    asking: Asking
 
     def close(self) -> None:
         """End it."""
         self.consumer.close()
+        self.asking.close()
 
     def assign(self, positions: Mapping[TopicPartitionName, int]) -> None:
         """Read these partitions, from these offsets on."""
@@ -208,7 +219,10 @@ def take_wide_consumer(config: ClientConfig, partition_bytes: int) -> WideConsum
     given = {name: value for name, value in config.items() if name not in _FETCH_BYTES}
     defaults = {**_DEFAULTS, "fetch.max.bytes": _WIDE_RESPONSE_BYTES}
     own = {**_OWN_SETTINGS, **_WIDE_SETTINGS, _FETCH_BYTES[0]: str(partition_bytes)}
-    return WideConsumer(key, _open({**defaults, **given, **own}, "opening a consumer for looking ahead"))
+    settings, doing = {**defaults, **given, **own}, "opening a consumer for looking ahead"
+    return WideConsumer(
+        key, _opened(Consumer, settings, doing), Asking(lambda: _opened(TellingConsumer, settings, doing))
+    )
 
 
 def return_wide_consumer(used: WideConsumer) -> None:
@@ -226,11 +240,15 @@ def _moved(key: _Key) -> PartitionConsumer | None:
 
 def _open_feed(settings: Mapping[str, str], doing: str) -> Feed:
     """Open the faster of the two ways that works; settings that librdkafka refuses are explained by the other one."""
-    return open_native(settings, lambda: _open(settings, doing)) or MessageFeed(_open(settings, doing))
+
+    def open_asking() -> TellingConsumer:
+        return _opened(TellingConsumer, settings, doing)
+
+    return open_native(settings, open_asking) or MessageFeed(_opened(Consumer, settings, doing), open_asking)
 
 
-def _open(settings: Mapping[str, str], doing: str) -> Consumer:
+def _opened(kind: Callable[[dict[str, Any]], _C], settings: Mapping[str, str], doing: str) -> _C:
     try:
-        return Consumer(dict(settings))
+        return kind(dict(settings))
     except KafkaException as error:
         raise explain(error, doing=doing, servers=settings["bootstrap.servers"]) from None

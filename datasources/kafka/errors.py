@@ -6,7 +6,7 @@ from confluent_kafka import KafkaError, KafkaException
 
 from datasources.errors import OptionError, SourceUnavailable, TidemarkError
 
-__all__ = ["explain"]
+__all__ = ["explain", "is_refusal"]
 
 _UNREACHABLE = frozenset(
     {
@@ -26,21 +26,31 @@ _REFUSED = frozenset(
         KafkaError.CLUSTER_AUTHORIZATION_FAILED,
     }
 )
+_WAY_OUT = "Check the login (kafka.sasl.*), the certificates (kafka.ssl.*) and what the login may do."
 
 
-def explain(error: KafkaException | KafkaError, *, doing: str, servers: str, detail: str = "") -> TidemarkError:
+def is_refusal(error: KafkaError) -> bool:
+    """Return whether the brokers, or our trust in them, said no: waiting does not help."""
+    return error.code() in _REFUSED
+
+
+def explain(
+    error: KafkaException | KafkaError, *, doing: str, servers: str, told: KafkaError | None = None
+) -> TidemarkError:
     """Return our error for one of librdkafka's.
 
     Args:
         error: what was raised.
         doing: what was tried, for the message: "listing the partitions of 'orders'".
         servers: the bootstrap servers.
-        detail: the last thing that the client logged, if it helps.
+        told: what the client told of its connections meanwhile (`Faults`).
     """
     cause = error.args[0] if isinstance(error, KafkaException) else error
     if not isinstance(cause, KafkaError):
         return SourceUnavailable(f"{doing} at {servers} failed: {cause}")
-    because = f" ({detail})" if detail else ""
+    if told is not None and is_refusal(told) and cause.code() in _UNREACHABLE:
+        return SourceUnavailable(f"the brokers at {servers} refused {doing}: {told.str()}. {_WAY_OUT}")
+    because = "" if told is None else f" ({told.str()})"
     if cause.code() in _UNREACHABLE:
         return SourceUnavailable(
             f"the brokers at {servers} did not answer while {doing}: {cause.str()}{because}. Check "
@@ -48,7 +58,7 @@ def explain(error: KafkaException | KafkaError, *, doing: str, servers: str, det
             f"security settings (a TLS listener looks like a silent one to a plain client)."
         )
     if cause.code() in _REFUSED:
-        return SourceUnavailable(f"the brokers at {servers} refused {doing}: {cause.str()}{because}.")
+        return SourceUnavailable(f"the brokers at {servers} refused {doing}: {cause.str()}{because}. {_WAY_OUT}")
     if cause.code() == KafkaError._INVALID_ARG:  # noqa: SLF001
         return OptionError(f"librdkafka does not accept a kafka.* option: {cause.str()}.")
     return SourceUnavailable(f"{doing} at {servers} failed: {cause.name()}: {cause.str()}{because}.")

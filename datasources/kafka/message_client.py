@@ -6,7 +6,7 @@ Small requests beat large ones: a list of 500 message objects stays in the cache
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +15,7 @@ from confluent_kafka import Consumer, Message, TopicPartition
 from numpy.typing import NDArray
 
 from datasources.kafka.client_records import Headers, Notice, Part, Received
+from datasources.kafka.telling import Asking, TellingConsumer
 
 __all__ = ["MessageFeed", "MessageRecords"]
 
@@ -110,16 +111,16 @@ class MessageFeed:
 
     Args:
         consumer: it belongs to this feed.
+        open_asking: opens the client for questions to the brokers.
+
+    Attributes:
+        asking: that client, once it is needed.
     """
 
-    def __init__(self, consumer: Consumer) -> None:
+    def __init__(self, consumer: Consumer, open_asking: Callable[[], TellingConsumer]) -> None:
         self._consumer = consumer
+        self.asking = Asking(open_asking)
         self._held: list[Message] = []
-
-    @property
-    def asking(self) -> Consumer:
-        """A client for questions to the brokers."""
-        return self._consumer
 
     def assign(self, topic: str, partition: int, position: int) -> None:
         """Begin anew; what was fetched is dropped."""
@@ -144,6 +145,7 @@ class MessageFeed:
     def close(self) -> None:
         """End it."""
         self._consumer.close()
+        self.asking.close()
 
     def _consume(self, most: int) -> list[Message]:
         messages: list[Message] = self._consumer.consume(most, 0) or self._consumer.consume(1, _REQUEST_WAIT_S)

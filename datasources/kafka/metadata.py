@@ -16,7 +16,6 @@ from typing import Any
 from confluent_kafka import (
     OFFSET_END,
     OFFSET_INVALID,
-    Consumer,
     IsolationLevel,
     KafkaError,
     KafkaException,
@@ -26,9 +25,10 @@ from confluent_kafka.admin import AdminClient, ConfigResource, OffsetSpec
 
 from datasources.errors import SourceUnavailable
 from datasources.kafka.client_config import QUIET, ClientConfig
-from datasources.kafka.errors import explain
+from datasources.kafka.errors import explain, is_refusal
 from datasources.kafka.log_ends import LogEnds, open_log_ends
 from datasources.kafka.subscriber import Assigned, SubscribedPattern, Subscriber
+from datasources.kafka.telling import Faults, TellingConsumer, telling_admin
 from datasources.kafka.topic_partition import TopicPartitionName
 from watermark import Clock, SystemClock
 
@@ -69,7 +69,7 @@ class BrokerMetadata:
         self._config = config
         self._clock = clock or SystemClock()
         self._timeout_s = config.api_timeout_ms / 1_000
-        self._last_fault = ""
+        self._faults: list[Faults] = []
         self._unreadable: set[str] = set()
         self._pause = threading.Event()  # never set
 
@@ -220,24 +220,25 @@ class BrokerMetadata:
         return None if tp.offset in {OFFSET_END, OFFSET_INVALID} else int(tp.offset)
 
     def _call(self, doing: str, request: Any) -> Any:
+        for faults in self._faults:
+            faults.forget()
         try:
             return request()
         except KafkaException as error:
             raise self._explained(error, doing) from None
 
     def _explained(self, error: KafkaException, doing: str) -> Exception:
-        return explain(error, doing=doing, servers=self._config.bootstrap_servers, detail=self._last_fault)
-
-    def _note(self, error: KafkaError) -> None:
-        self._last_fault = error.str()
+        told = [fault for faults in self._faults if (fault := faults.last()) is not None]
+        told.sort(key=is_refusal)
+        return explain(error, doing=doing, servers=self._config.bootstrap_servers, told=told[-1] if told else None)
 
     @functools.cached_property
     def _admin(self) -> AdminClient:
         settings = {k: v for k, v in self._config.items() if not _CONSUMER_ONLY.match(k)}
-        return self._call(
-            "opening the client",
-            lambda: AdminClient({**QUIET, **settings, **_NOT_ASKED_TO_CREATE, "error_cb": self._note}),
-        )
+        settings = {**QUIET, **settings, **_NOT_ASKED_TO_CREATE}
+        admin, faults = self._call("opening the client", lambda: telling_admin(settings))
+        self._faults.append(faults)
+        return admin
 
     @functools.cached_property
     def _log_ends(self) -> LogEnds | None:
@@ -249,7 +250,9 @@ class BrokerMetadata:
         return open_log_ends(settings, self._config.api_timeout_ms)
 
     @functools.cached_property
-    def _consumer(self) -> Consumer:
+    def _consumer(self) -> TellingConsumer:
         own = {**_NOT_ASKED_TO_CREATE, "enable.auto.commit": "false"}
         settings = {**QUIET, "group.id": "tidemark", **self._config, **own}
-        return self._call("opening the client", lambda: Consumer({**settings, "error_cb": self._note}))
+        consumer: TellingConsumer = self._call("opening the client", lambda: TellingConsumer(settings))
+        self._faults.append(consumer.faults)
+        return consumer

@@ -18,11 +18,12 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Final, Protocol
 
-from confluent_kafka import Consumer, KafkaError, KafkaException
+from confluent_kafka import KafkaError, KafkaException
 
 from datasources.kafka.client_records import Notice, Part, Received
 from datasources.kafka.librdkafka import RawConsumer, librdkafka
 from datasources.kafka.native_records import records_of
+from datasources.kafka.telling import Asking, TellingConsumer
 from datasources.native import native
 from datasources.native.kafka_fetch import Batch, Feed, KafkaFetch, Stop
 
@@ -59,22 +60,19 @@ class NativeFeed:
         consumer: it belongs to this feed.
         fetch: the functions in C.
         open_asking: opens the client for questions to the brokers.
+
+    Attributes:
+        asking: that client, once it is needed.
     """
 
-    def __init__(self, consumer: AssignedConsumer, fetch: KafkaFetch, open_asking: Callable[[], Consumer]) -> None:
+    def __init__(
+        self, consumer: AssignedConsumer, fetch: KafkaFetch, open_asking: Callable[[], TellingConsumer]
+    ) -> None:
         self._consumer = consumer
         self._fetch = fetch
-        self._open_asking = open_asking
-        self._asking: Consumer | None = None
+        self.asking = Asking(open_asking)
         self._place = "", -1
         self._end = weakref.finalize(self, _end, consumer, fetch, os.getpid())
-
-    @property
-    def asking(self) -> Consumer:
-        """A client for questions to the brokers."""
-        if self._asking is None:
-            self._asking = self._open_asking()
-        return self._asking
 
     def assign(self, topic: str, partition: int, position: int) -> None:
         """Begin anew; what was fetched is dropped."""
@@ -102,9 +100,7 @@ class NativeFeed:
     def close(self) -> None:
         """End it."""
         self._end()
-        if self._asking is not None:
-            self._asking.close()
-            self._asking = None
+        self.asking.close()
 
 
 def is_for_native(settings: Mapping[str, str]) -> bool:
@@ -117,7 +113,7 @@ def is_for_native(settings: Mapping[str, str]) -> bool:
     return True
 
 
-def open_native(settings: Mapping[str, str], open_asking: Callable[[], Consumer]) -> NativeFeed | None:
+def open_native(settings: Mapping[str, str], open_asking: Callable[[], TellingConsumer]) -> NativeFeed | None:
     """Return a feed with some settings; None if this process cannot have one, or if librdkafka refuses the settings.
 
     Args:

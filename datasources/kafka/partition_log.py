@@ -10,11 +10,12 @@ import enum
 import logging
 from dataclasses import dataclass
 
-from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
+from confluent_kafka import KafkaError, KafkaException, TopicPartition
 
 from datasources.errors import DataLossError, SourceUnavailable
 from datasources.kafka.client_config import ClientConfig
 from datasources.kafka.errors import explain
+from datasources.kafka.telling import Asking
 from watermark import Clock
 
 __all__ = ["Event", "FetchSettings", "PartitionLog", "Patience"]
@@ -88,14 +89,14 @@ class PartitionLog:
             raise self.explained(error)
         return found
 
-    def next_position(self, consumer: Consumer, position: int, end: int) -> int:
+    def next_position(self, asking: Asking, position: int, end: int) -> int:
         """Return where to go on in a range when `position` is not in the log: at its first record, or at `end`.
 
         Raises:
             DataLossError: something before `end` is gone, and that is an error.
             SourceUnavailable: the log's bounds cannot be asked for.
         """
-        low, high = self._bounds(consumer)
+        low, high = self._bounds(asking)
         if low <= position <= high:
             return position  # it is now
         self._lose(
@@ -112,10 +113,10 @@ class PartitionLog:
         """
         self._lose(f"it does not exist any more, and [{position}, {end}) of it was not read. The topic was deleted")
 
-    def exists(self, consumer: Consumer) -> bool:
+    def exists(self, asking: Asking) -> bool:
         """Ask the brokers; a question without an answer says nothing, so that is a yes."""
         try:
-            answer = consumer.list_topics(self.topic, timeout=_LOOK_TIMEOUT_S)
+            answer = asking.client.list_topics(self.topic, timeout=_LOOK_TIMEOUT_S)
         except KafkaException:
             return True
         found = answer.topics[self.topic]
@@ -123,19 +124,19 @@ class PartitionLog:
             return self.partition in found.partitions
         return _EVENTS.get(found.error.code()) is not Event.GONE
 
-    def stalled(self, consumer: Consumer, position: int, end: int) -> Exception:
+    def stalled(self, asking: Asking, position: int, end: int) -> Exception:
         """Return the error for a range in which nothing arrives."""
-        low, high = self._bounds(consumer)
+        low, high = self._bounds(asking)
         return SourceUnavailable(
             f"topic '{self.topic}', partition {self.partition}: nothing arrived at offset {position} for "
             f"{self.settings.poll_timeout_ms} ms, though the range ends at {end} and the log holds [{low}, {high}). "
             f"Check the broker, or raise kafkaConsumer.pollTimeoutMs."
         )
 
-    def explained(self, error: KafkaException | KafkaError) -> Exception:
-        """Return the client's error as ours."""
+    def explained(self, error: KafkaException | KafkaError, told: KafkaError | None = None) -> Exception:
+        """Return the client's error as ours, with what the client told of its connections."""
         doing = f"reading topic '{self.topic}', partition {self.partition}"
-        return explain(error, doing=doing, servers=self.settings.config.bootstrap_servers)
+        return explain(error, doing=doing, servers=self.settings.config.bootstrap_servers, told=told)
 
     def _lose(self, what: str) -> None:
         where = f"topic '{self.topic}', partition {self.partition}: {what}"
@@ -143,12 +144,13 @@ class PartitionLog:
             raise DataLossError(f"{where}. Set failOnDataLoss to false to go on with what is there.")
         _logger.warning("data_loss accepted=true where=%r", where)
 
-    def _bounds(self, consumer: Consumer) -> tuple[int, int]:
+    def _bounds(self, asking: Asking) -> tuple[int, int]:
         timeout_s = self.settings.config.api_timeout_ms / 1_000
+        asking.client.faults.forget()
         try:
-            low, high = consumer.get_watermark_offsets(TopicPartition(self.topic, self.partition), timeout_s)
+            low, high = asking.client.get_watermark_offsets(TopicPartition(self.topic, self.partition), timeout_s)
         except KafkaException as error:
-            raise self.explained(error) from None
+            raise self.explained(error, asking.client.faults.last()) from None
         return int(low), int(high)
 
 
@@ -179,10 +181,10 @@ class Patience:
         """Whether the poll timeout has passed."""
         return self._clock.monotonic_ns() > self._deadline_ns
 
-    def is_gone(self, log: PartitionLog, consumer: Consumer) -> bool:
+    def is_gone(self, log: PartitionLog, asking: Asking) -> bool:
         """Whether the partition was missing at several looks in a row; looks at most once a second."""
         if self._clock.monotonic_ns() < self._next_look_ns:
             return False
-        self._missing = 0 if log.exists(consumer) else self._missing + 1
+        self._missing = 0 if log.exists(asking) else self._missing + 1
         self._next_look_ns = self._clock.monotonic_ns() + _LOOK_NS
         return self._missing >= _MOST_MISSING

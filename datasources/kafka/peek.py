@@ -105,7 +105,7 @@ class RangePeeker:
             self._give_back(used)
             raise
         except BaseException:
-            used.consumer.close()  # what it still holds is unknown
+            used.close()  # what it still holds is unknown
             raise
         self._give_back(used)
 
@@ -181,7 +181,7 @@ class RangePeeker:
 
     def _skip(self, used: WideConsumer, found: OpenRange) -> None:
         """The position is not in the log: fail, or go on with the first record that is there."""
-        begin = found.log.next_position(used.consumer, found.position, found.end)
+        begin = found.log.next_position(used.asking, found.position, found.end)
         self._ranges.lose(found, begin)
         if begin < found.end:
             used.drop([found.name])
@@ -197,15 +197,15 @@ class RangePeeker:
         """Nothing came: look for a reason."""
         first = self._ranges.first()
         if self._patience.is_over():
-            raise first.log.stalled(used.consumer, first.position, first.end)
-        if self._patience.is_gone(first.log, used.consumer):
+            raise first.log.stalled(used.asking, first.position, first.end)
+        if self._patience.is_gone(first.log, used.asking):
             for found in self._ranges.of_topic(first.log.topic):
-                if not found.log.exists(used.consumer):
+                if not found.log.exists(used.asking):
                     self._lose_rest(found)
 
     def _give_back(self, used: WideConsumer) -> None:
         if self._is_gone:
-            used.consumer.close()  # it would not notice a new topic of the same name
+            used.close()  # it would not notice a new topic of the same name
         else:
             return_wide_consumer(used)
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
-from contextlib import closing
 from itertools import pairwise
 from pathlib import Path
 from random import Random
@@ -14,91 +12,15 @@ import pytest
 from confluent_kafka import Producer
 
 from datasources.errors import DataLossError, SourceUnavailable
-from datasources.kafka import consumers
-from datasources.kafka.client_config import ClientConfig
-from datasources.kafka.client_records import Part, joined
+from datasources.kafka.client_records import Part
 from datasources.kafka.consumers import take_consumer
-from datasources.kafka.fetcher import FetchSettings, PartitionFetcher
 from datasources.kafka.message_client import MessageFeed
 from datasources.kafka.native_client import NativeFeed
-from datasources.kafka.raw import RAW_COLUMNS
-from datasources.kafka.record_facts import FACTS
-from datasources.native import native
-from watermark import SystemClock
+from tests.support.kafka_ways import WAYS, errors_in_both_ways, read_in_both_ways, settings_of, use
 
-pytestmark = pytest.mark.kafka
+pytestmark = [pytest.mark.kafka, pytest.mark.usefixtures("ways")]
 
 BASE = 1_760_000_000_000
-WAYS = ("native", "python")
-
-
-@pytest.fixture(autouse=True)
-def needs_library():
-    native.cache_clear()
-    if native() is None and not os.environ.get("TIDEMARK_TEST_REQUIRE"):
-        pytest.skip("not run: needs a C compiler when the package is installed")
-    yield
-    consumers._kept._close_all()
-    native.cache_clear()
-
-
-def use(monkeypatch, way):
-    """From now on consumers are opened in one way; those of the other are closed."""
-    consumers._kept._close_all()
-    native.cache_clear()
-    if way == "python":
-        monkeypatch.setenv("TIDEMARK_NATIVE", "off")
-    else:
-        monkeypatch.delenv("TIDEMARK_NATIVE", raising=False)
-
-
-def settings_of(bootstrap, *, fail_on_data_loss=True, poll_timeout_ms=10_000, **config):
-    given = {"bootstrap.servers": bootstrap} | {key.replace("__", "."): value for key, value in config.items()}
-    return FetchSettings(
-        config=ClientConfig(given, api_timeout_ms=2_000),
-        poll_timeout_ms=poll_timeout_ms,
-        fail_on_data_loss=fail_on_data_loss,
-    )
-
-
-def read(settings, topic, start, end, parts=Part.ALL):
-    """Every column of a range, by name; and how many offsets were lost."""
-    lists, lost = [], 0
-    with closing(PartitionFetcher(settings, topic, 0, SystemClock(), parts).fetch(start, end)) as ranges:
-        for fetched in ranges:
-            lost += fetched.lost
-            if len(fetched.records):
-                lists.append(fetched.records)
-    if not lists:
-        return {}, lost
-    records = joined(lists)
-    known = [*RAW_COLUMNS.items(), *((f"fact {key}", column) for key, column in FACTS.items())]
-    columns = {name: column.read(records) for name, column in known if column.needs in parts}
-    for column in columns.values():
-        column.validate(full=True)
-    return {name: (column.type, column.to_pylist()) for name, column in columns.items()}, lost
-
-
-def read_in_both_ways(monkeypatch, settings, topic, ranges, parts=Part.ALL):
-    """The columns and losses of some ranges, read one after the other in each way; they are asserted to be equal."""
-    found = []
-    for way in WAYS:
-        use(monkeypatch, way)
-        found.append([read(settings, topic, *each, parts) for each in ranges])
-    assert found[0] == found[1]
-    return found[0]
-
-
-def errors_in_both_ways(monkeypatch, settings, topic, start, end):
-    """The error of a range in each way; they are asserted to say the same."""
-    found = []
-    for way in WAYS:
-        use(monkeypatch, way)
-        with pytest.raises((DataLossError, SourceUnavailable)) as caught:
-            read(settings, topic, start, end)
-        found.append((type(caught.value), str(caught.value)))
-    assert found[0] == found[1]
-    return found[0]
 
 
 def fill(bootstrap, topic, count, seed, **config):
@@ -214,7 +136,7 @@ FORKING = """
 import os, sys
 sys.path.insert(0, {root!r})
 from contextlib import closing
-from tests.integration.test_kafka_both_ways import read, settings_of
+from tests.support.kafka_ways import read, settings_of
 settings, topic = settings_of({bootstrap!r}), {topic!r}
 assert read(settings, topic, 0, 40)[0]["offset"][1] == list(range(40))
 child = os.fork()

@@ -318,11 +318,12 @@ def create_again(kafka: KafkaServer, topic: str, *, partitions: int) -> None:
 
 @contextmanager
 def counted(monkeypatch):
-    """Count the consumers that are opened."""
+    """Count the consumers that are opened in one way or the other."""
     opened = []
-    real = consumers.Consumer
+    real, native = consumers.Consumer, consumers.open_native
     with monkeypatch.context() as patch:
         patch.setattr(consumers, "Consumer", lambda given: opened.append(given) or real(given))
+        patch.setattr(consumers, "open_native", lambda given, *rest: opened.append(given) or native(given, *rest))
         yield opened
 
 

@@ -11,7 +11,7 @@ import pymysql
 import pytest
 
 from datasources.embedded import MySqlAddress
-from datasources.embedded.mysql_certificates import make_certificates
+from datasources.embedded.certificates import make_certificates
 from datasources.embedded.ports import free_ports
 from datasources.errors import OptionError, SourceUnavailable
 from datasources.mysql.connection import ConnectionSettings, connect

@@ -51,6 +51,7 @@ class MemoryBroker:
     random: Random = field(default_factory=Random)
     clock: ManualClock = field(default_factory=lambda: ManualClock(1_700_000_000_000_000))
     consumers: list[MemoryConsumer] = field(default_factory=list)
+    asking: list[MemoryConsumer] = field(default_factory=list)
     silent: bool = False
     batch_bytes: int = 0
     response_records: int | None = None
@@ -66,17 +67,23 @@ class MemoryBroker:
         self.consumers.append(MemoryConsumer(self, dict(settings)))
         return self.consumers[-1]
 
+    def open_asking(self, settings: Mapping[str, str]) -> MemoryConsumer:
+        """Open one for questions, counted apart."""
+        self.asking.append(MemoryConsumer(self, dict(settings)))
+        return self.asking[-1]
+
     def open_native(self, settings: Mapping[str, str], _open_asking: object) -> NativeFeed | None:
         """Open the way through C, where there is a library and it is not switched off."""
         library = native()
         if library is None:
             return None
         consumer = self.open(settings)
-        return NativeFeed(MemoryQueue(consumer), library.kafka, lambda: consumer)
+        return NativeFeed(MemoryQueue(consumer), library.kafka, lambda: self.open_asking(settings))
 
     def use(self, monkeypatch) -> None:
         """Let readers open its consumers, and none that other tests left."""
         monkeypatch.setattr(consumers, "Consumer", self.open)
+        monkeypatch.setattr(consumers, "TellingConsumer", self.open_asking)
         monkeypatch.setattr(consumers, "open_native", self.open_native)
         for pool in (consumers._kept, consumers._kept_wide):
             pool._things.clear()
@@ -104,6 +111,7 @@ class MemoryConsumer:
         self.fetched: list[Message] = []
         self.requests = 0
         self.closed = False
+        self.faults = SimpleNamespace(forget=lambda: None, last=lambda: None)
 
     def assign(self, places) -> None:
         self.fetched = []

@@ -15,7 +15,7 @@ from datasources.kafka import consumers, fetcher
 from datasources.kafka.client_records import Part
 from datasources.kafka.fetcher import PartitionFetcher
 from datasources.native import native
-from tests.support.memory_broker import MemoryBroker
+from tests.support.memory_broker import MemoryBroker, MemoryConsumer
 
 pytestmark = pytest.mark.usefixtures("both_ways")
 
@@ -87,6 +87,16 @@ def test_the_end_of_the_log_is_noted_by_a_range_that_is_stopped(broker):
     assert fetch(broker, 0, 10, stop_at=8) == (list(range(8)), 0)
     broker.silent = True
     assert fetch(broker, 8, 10) == ([8], 0)
+
+
+@pytest.mark.parametrize(("waits", "clients"), [(5, 0), (30, 1)])
+def test_the_brokers_are_asked_after_a_second_without_records_and_not_before(broker, monkeypatch, waits, clients):
+    broker.add(TOPIC, 0, range(9))
+    real, left = MemoryConsumer._response, [None] * waits
+    monkeypatch.setattr(MemoryConsumer, "_response", lambda self: left.pop() or [] if left else real(self))
+    monkeypatch.setattr(broker.random, "randint", lambda *_: 1)
+    assert fetch(broker, 0, 9) == (list(range(9)), 0)
+    assert len(broker.asking) == clients
 
 
 def test_a_range_that_is_stopped_keeps_its_consumer_and_what_it_was_given(broker):

@@ -50,7 +50,7 @@ def native_feed(library, messages, step=500) -> NativeFeed:
 
 
 def message_feed(messages, step=500) -> MessageFeed:
-    return MessageFeed(Messages(messages, step))
+    return MessageFeed(Messages(messages, step), lambda: None)
 
 
 def record(offset, value=None, *, key=None, timestamp=(1, 5), headers=None, epoch=None) -> Message:

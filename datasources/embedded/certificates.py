@@ -1,7 +1,7 @@
 """TLS certificates of the servers that we start: an authority of their own, valid for loopback only.
 
 MySQL makes certificates by itself, but for no host name, so a client that checks the name would refuse them; MariaDB
-makes them anew at every start, which takes its TLS library up to half a minute.
+makes them anew at every start, which takes its TLS library up to half a minute. Kafka makes none.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from cryptography.x509.oid import NameOID
 
 from datasources.embedded.ports import LOOPBACK
 
-__all__ = ["AUTHORITY_FILE", "certificate_settings", "make_certificates"]
+__all__ = ["AUTHORITY_FILE", "certificate_settings", "key_and_certificate", "make_certificates"]
 
 AUTHORITY_FILE: Final = "tls-ca.pem"
 """Name of the authority's certificate in a server's data directory."""
@@ -52,12 +52,21 @@ def make_certificates(directory: Path) -> None:
 
 
 def certificate_settings(directory: Path) -> dict[str, str]:
-    """Return the server's options that name the files of `make_certificates`."""
+    """Return MySQL's options that name the files of `make_certificates`."""
     return {
         "ssl-ca": str(directory / AUTHORITY_FILE),
         "ssl-cert": str(directory / _CERTIFICATE_FILE),
         "ssl-key": str(directory / _KEY_FILE),
     }
+
+
+def key_and_certificate(directory: Path) -> bytes:
+    """Return the server's key and certificate in one PEM text, the key as PKCS #8, which is what Java reads."""
+    key = serialization.load_pem_private_key((directory / _KEY_FILE).read_bytes(), password=None)
+    text = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    return text + (directory / _CERTIFICATE_FILE).read_bytes()
 
 
 def _new_key() -> rsa.RSAPrivateKey:

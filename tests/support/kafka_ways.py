@@ -1,0 +1,81 @@
+"""The two ways of fetching from Kafka, native and through messages, for tests that must see the same on both."""
+
+from __future__ import annotations
+
+import re
+from contextlib import closing
+
+import pytest
+
+from datasources.errors import DataLossError, SourceUnavailable
+from datasources.kafka import consumers
+from datasources.kafka.client_config import ClientConfig
+from datasources.kafka.client_records import Part, joined
+from datasources.kafka.fetcher import FetchSettings, PartitionFetcher
+from datasources.kafka.raw import RAW_COLUMNS
+from datasources.kafka.record_facts import FACTS
+from datasources.native import native
+from watermark import SystemClock
+
+__all__ = ["WAYS", "errors_in_both_ways", "read", "read_in_both_ways", "settings_of", "use"]
+
+WAYS = ("native", "python")
+
+
+def use(monkeypatch, way):
+    """From now on consumers are opened in one way; those of the other are closed."""
+    consumers._kept._close_all()
+    native.cache_clear()
+    if way == "python":
+        monkeypatch.setenv("TIDEMARK_NATIVE", "off")
+    else:
+        monkeypatch.delenv("TIDEMARK_NATIVE", raising=False)
+
+
+def settings_of(bootstrap, *, fail_on_data_loss=True, poll_timeout_ms=10_000, **config):
+    given = {"bootstrap.servers": bootstrap} | {key.replace("__", "."): value for key, value in config.items()}
+    return FetchSettings(
+        config=ClientConfig(given, api_timeout_ms=2_000),
+        poll_timeout_ms=poll_timeout_ms,
+        fail_on_data_loss=fail_on_data_loss,
+    )
+
+
+def read(settings, topic, start, end, parts=Part.ALL):
+    """Every column of a range, by name; and how many offsets were lost."""
+    lists, lost = [], 0
+    with closing(PartitionFetcher(settings, topic, 0, SystemClock(), parts).fetch(start, end)) as ranges:
+        for fetched in ranges:
+            lost += fetched.lost
+            if len(fetched.records):
+                lists.append(fetched.records)
+    if not lists:
+        return {}, lost
+    records = joined(lists)
+    known = [*RAW_COLUMNS.items(), *((f"fact {key}", column) for key, column in FACTS.items())]
+    columns = {name: column.read(records) for name, column in known if column.needs in parts}
+    for column in columns.values():
+        column.validate(full=True)
+    return {name: (column.type, column.to_pylist()) for name, column in columns.items()}, lost
+
+
+def read_in_both_ways(monkeypatch, settings, topic, ranges, parts=Part.ALL):
+    """The columns and losses of some ranges, read one after the other in each way; they are asserted to be equal."""
+    found = []
+    for way in WAYS:
+        use(monkeypatch, way)
+        found.append([read(settings, topic, *each, parts) for each in ranges])
+    assert found[0] == found[1]
+    return found[0]
+
+
+def errors_in_both_ways(monkeypatch, settings, topic, start, end):
+    """The error of a range in each way; they are asserted to say the same, but for how long something took."""
+    found = []
+    for way in WAYS:
+        use(monkeypatch, way)
+        with pytest.raises((DataLossError, SourceUnavailable)) as caught:
+            read(settings, topic, start, end)
+        found.append((type(caught.value), re.sub(r"after \d+ms", "after ?ms", str(caught.value))))
+    assert found[0] == found[1]
+    return found[0]
