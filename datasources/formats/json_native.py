@@ -7,6 +7,7 @@ the two other ways holds here as well. Without the library, and with another sch
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from enum import IntEnum
 from typing import Any, Final
@@ -19,9 +20,11 @@ from datasources.formats.ddl_types import timestamp_ltz, timestamp_ntz
 from datasources.formats.json_part import Part
 from datasources.formats.zones import FixedOffset, Zone
 from datasources.native import NativeLibrary
+from datasources.native.json_rows import MOST_NAME_BYTES, SPARE_BYTES
 
 __all__ = ["NativeDecoder"]
 
+_NOT_PLAIN: Final = re.compile(rb'[\x00-\x1f"\\]')
 _Room = tuple[npt.NDArray[Any] | None, npt.NDArray[np.int32] | None]
 
 
@@ -68,7 +71,7 @@ class NativeDecoder:
         is_utc = int(zone == FixedOffset(0))
         self._columns = np.array(
             [
-                (begins[at], len(encoded[at]), _FORMS[field.type], field.nullable, _detail(field.type, is_utc))
+                (begins[at], _name_bytes(encoded[at]), _FORMS[field.type], field.nullable, _detail(field.type, is_utc))
                 for at, field in enumerate(schema)
             ],
             np.int64,
@@ -98,13 +101,18 @@ class NativeDecoder:
         return Part(columns, is_done)
 
 
+def _name_bytes(name: bytes) -> int:
+    """Return the bytes of a name; -1 for one that C leaves to others."""
+    return -1 if _NOT_PLAIN.search(name) or len(name) > MOST_NAME_BYTES else len(name)
+
+
 def _detail(arrow: pa.DataType, is_utc: int) -> int:
     return arrow.bit_width // 8 if _FORMS[arrow] is _Form.INTEGER else is_utc
 
 
 def _room(arrow: pa.DataType, rows: int, size: int) -> _Room:
     if arrow == pa.string():
-        return np.empty(size + 1, np.uint8), np.zeros(rows + 1, np.int32)
+        return np.empty(size + SPARE_BYTES, np.uint8), np.zeros(rows + 1, np.int32)
     return np.empty(rows * max(1, arrow.bit_width // 8), np.uint8), None
 
 

@@ -14,9 +14,10 @@
 enum json_form { BOOLEAN, INTEGER, DOUBLE, STRING, DATE, LOCAL, INSTANT };
 enum { MOST_DIGITS = 18, EXACT_DIGITS = 15, EXACT_POWER = 22, WORD = 8 };
 enum { MOST_NAME = 1000, MOST_TEXT = 1 << 20 }; /* bytes; readers of JSON refuse very long ones */
+enum { SPARE = 16 }; /* bytes behind the texts of a column, so that short ones are copied without asking how short */
 
 typedef struct {
-    int64_t name_at, name_bytes; /* in `names` */
+    int64_t name_at, name_bytes; /* in `names`; -1 = JSON has it with an escape, or it is longer than MOST_NAME */
     int64_t form;
     int64_t is_nullable;
     int64_t detail; /* INTEGER: bytes of a value; INSTANT: whether a text without a zone means UTC */
@@ -25,9 +26,23 @@ typedef struct {
 static const double POWERS[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
+static inline uint64_t word_at(const uint8_t *at) {
+    uint64_t word;
+    memcpy(&word, at, WORD);
+    return word;
+}
+
 static inline const uint8_t *space(const uint8_t *at, const uint8_t *end) {
-    while (at < end && (*at == ' ' || *at == '\t' || *at == '\n' || *at == '\r')) at++;
+    while (at < end && *at <= ' ' && (*at == ' ' || *at == '\t' || *at == '\n' || *at == '\r')) at++;
     return at;
+}
+
+/* Whether two short texts are equal. */
+static inline int is_same(const uint8_t *one, const uint8_t *other, int64_t bytes) {
+    for (; bytes >= WORD; one += WORD, other += WORD, bytes -= WORD)
+        if (word_at(one) != word_at(other)) return 0;
+    while (bytes > 0 && *one == *other) one++, other++, bytes--;
+    return bytes == 0;
 }
 
 static inline int is_digit(uint8_t byte) { return (uint8_t)(byte - '0') <= 9; }
@@ -43,9 +58,8 @@ static inline uint64_t specials(uint64_t word) {
 /* The quote that ends a string which begins at `at`; NULL if it holds an escape or a control character, or no end. */
 static inline const uint8_t *string_end(const uint8_t *at, const uint8_t *end) {
     if (end - at > MOST_TEXT) end = at + MOST_TEXT;
-    for (uint64_t word, found; end - at >= WORD; at += WORD) {
-        memcpy(&word, at, WORD);
-        if (!(found = specials(word))) continue;
+    for (uint64_t found; end - at >= WORD; at += WORD) {
+        if (!(found = specials(word_at(at)))) continue;
         at += __builtin_ctzll(found) / 8;
         return *at == '"' ? at : NULL;
     }
@@ -132,23 +146,48 @@ static int date(const uint8_t *at, int64_t *days) {
     return 1;
 }
 
+typedef struct { /* the date that was read last: documents of one time follow one another */
+    uint64_t month; /* YYYY-MM- */
+    uint8_t day[2];
+    int64_t days;
+} json_day;
+
+static inline int day_of(json_day *last, const uint8_t *at, int64_t *days) {
+    uint64_t month = word_at(at);
+    if (month != last->month || at[8] != last->day[0] || at[9] != last->day[1]) {
+        if (!date(at, &last->days)) return 0;
+        last->month = month;
+        memcpy(last->day, at + 8, sizeof last->day);
+    }
+    *days = last->days;
+    return 1;
+}
+
+/* Seconds of HH:MM:SS. */
+static inline int clock_of(const uint8_t *at, int64_t *seconds) {
+    uint8_t part[WORD];
+    const uint64_t word = word_at(at) ^ word_at((const uint8_t *)"00:00:00"); /* digits are 0 to 9 now, colons 0 */
+    if (((word + word_at((const uint8_t *)"\x76\x76\x7f\x76\x76\x7f\x76\x76")) | word) & 0x8080808080808080ull) return 0;
+    memcpy(part, &word, WORD);
+    int64_t hours = part[0] * 10 + part[1], minutes = part[3] * 10 + part[4], rest = part[6] * 10 + part[7];
+    *seconds = (hours * 60 + minutes) * 60 + rest;
+    return hours < 24 && minutes < 60 && rest < 60;
+}
+
 /* Microseconds of the text of a time in [at, end); `zone`: 0 = it has none, 1 = it must have one, 2 = it may. */
-static int moment(const uint8_t *at, const uint8_t *end, int zone, int64_t *micros) {
-    int64_t days, hours, minutes, seconds, fraction = 0, offset_hours, offset_minutes;
-    if (end - at < 19 || !date(at, &days) || (at[10] != 'T' && at[10] != ' ')) return 0;
-    if (!two(at + 11, 0, 23, &hours) || at[13] != ':' || !two(at + 14, 0, 59, &minutes) || at[16] != ':') return 0;
-    if (!two(at + 17, 0, 59, &seconds)) return 0;
+static int moment(json_day *last, const uint8_t *at, const uint8_t *end, int zone, int64_t *micros) {
+    static const int64_t UNITS[] = {0, 100000, 10000, 1000, 100, 10, 1};
+    int64_t days, seconds, fraction = 0, offset_hours, offset_minutes;
+    if (end - at < 19 || !day_of(last, at, &days) || (at[10] != 'T' && at[10] != ' ')) return 0;
+    if (!clock_of(at + 11, &seconds)) return 0;
     at += 19;
     if (at < end && *at == '.') {
-        int64_t unit = 1000000;
-        for (at++; at < end && is_digit(*at); at++) {
-            if (unit == 1) return 0;
-            unit /= 10;
-            fraction += (*at - '0') * unit;
-        }
-        if (unit == 1000000) return 0;
+        const uint8_t *first = ++at;
+        for (; at < end && is_digit(*at) && at - first <= 6; at++) fraction = fraction * 10 + (*at - '0');
+        if (at == first || at - first > 6) return 0;
+        fraction *= UNITS[at - first];
     }
-    *micros = ((days * 24 + hours) * 60 + minutes) * 60000000 + seconds * 1000000 + fraction;
+    *micros = (days * 86400 + seconds) * 1000000 + fraction;
     if (at == end) return zone != 1;
     if (zone == 0) return 0;
     if (*at == 'Z') return at + 1 == end;
@@ -160,17 +199,37 @@ static int moment(const uint8_t *at, const uint8_t *end, int zone, int64_t *micr
 }
 
 static inline void keep(uint8_t *values, int64_t row, const void *value, int64_t bytes) {
-    if (values) memcpy(values + row * bytes, value, (size_t)bytes);
+    if (!values) return;
+    if (bytes == WORD) memcpy(values + row * WORD, value, WORD);
+    else memcpy(values + row * bytes, value, (size_t)bytes);
+}
+
+typedef struct {
+    const json_column *columns;
+    const uint8_t *names, *behind; /* behind all documents */
+    int64_t count, rows;
+    uint8_t **values;
+    int32_t **offsets;
+    uint8_t *is_valid; /* one byte per column and row, column by column */
+    int64_t *seen;     /* per column: one more than the last row whose document has it */
+    json_day last_day;
+} json_table;
+
+static inline void keep_text(const json_table *table, uint8_t *values, int32_t *offsets, int64_t row, const uint8_t *at,
+                             int64_t bytes) {
+    if (!values) return;
+    uint8_t *to = values + offsets[row];
+    if (bytes <= SPARE && table->behind - at >= SPARE) memcpy(to, at, SPARE);
+    else memcpy(to, at, (size_t)bytes);
+    offsets[row + 1] = offsets[row] + (int32_t)bytes;
 }
 
 /* What stands in quotes in [at, end), for a column. */
-static int text_value(const json_column *column, const uint8_t *at, const uint8_t *end, int64_t row, uint8_t *values,
-                      int32_t *offsets) {
+static int text_value(json_table *table, const json_column *column, const uint8_t *at, const uint8_t *end, int64_t row,
+                      uint8_t *values, int32_t *offsets) {
     int64_t found;
     if (column->form == STRING) {
-        if (!values) return 1;
-        memcpy(values + offsets[row], at, (size_t)(end - at));
-        offsets[row + 1] = offsets[row] + (int32_t)(end - at);
+        keep_text(table, values, offsets, row, at, end - at);
         return 1;
     }
     if (column->form == DATE) {
@@ -180,14 +239,14 @@ static int text_value(const json_column *column, const uint8_t *at, const uint8_
         return 1;
     }
     if (column->form != LOCAL && column->form != INSTANT) return 0;
-    if (!moment(at, end, column->form == LOCAL ? 0 : column->detail ? 2 : 1, &found)) return 0;
+    if (!moment(&table->last_day, at, end, column->form == LOCAL ? 0 : column->detail ? 2 : 1, &found)) return 0;
     keep(values, row, &found, sizeof found);
     return 1;
 }
 
 /* What stands without quotes at `at`, for a column; returns what is behind it. */
-static const uint8_t *plain_value(const json_column *column, const uint8_t *at, const uint8_t *end, int64_t row,
-                                  uint8_t *values, int32_t *offsets) {
+static const uint8_t *plain_value(const json_table *table, const json_column *column, const uint8_t *at,
+                                  const uint8_t *end, int64_t row, uint8_t *values, int32_t *offsets) {
     static const int64_t DIGITS[] = {0, 2, 4, 0, 9, 0, 0, 0, MOST_DIGITS};
     const uint8_t *behind;
     int64_t found;
@@ -203,7 +262,7 @@ static const uint8_t *plain_value(const json_column *column, const uint8_t *at, 
         behind = is_true ? word_end(at, end, "true", 4) : word_end(at, end, "false", 5);
         if (!behind && column->form == STRING) behind = whole(at, end, MOST_DIGITS, &found);
         if (behind && column->form == BOOLEAN) keep(values, row, &is_true, 1);
-        if (behind && column->form == STRING) text_value(column, at, behind, row, values, offsets);
+        if (behind && column->form == STRING) keep_text(table, values, offsets, row, at, behind - at);
     } else {
         return NULL;
     }
@@ -222,40 +281,45 @@ static const uint8_t *any_value(const uint8_t *at, const uint8_t *end) {
     }
 }
 
-typedef struct {
-    const json_column *columns;
-    const uint8_t *names;
-    int64_t count, rows;
-    uint8_t **values;
-    int32_t **offsets;
-    uint8_t *is_valid; /* one byte per column and row, column by column */
-    uint8_t *is_seen;  /* per column: whether the document that is read has it */
-} json_table;
-
-/* The column of a name, looked for from `next` on, where the last document had it; -1 = none. */
+/* The column of a name, looked for from `next` on; -1 = none. */
 static inline int64_t column_of(const json_table *table, const uint8_t *name, int64_t bytes, int64_t next) {
     for (int64_t step = 0; step < table->count; step++) {
         int64_t at = next + step < table->count ? next + step : next + step - table->count;
         const json_column *column = table->columns + at;
-        if (column->name_bytes == bytes && memcmp(table->names + column->name_at, name, (size_t)bytes) == 0) return at;
+        if (column->name_bytes == bytes && is_same(table->names + column->name_at, name, bytes)) return at;
     }
     return -1;
+}
+
+/* The quote that ends the name at `name`, and its column, most likely `next`; NULL if it is no plain name. */
+static inline const uint8_t *name_end(const json_table *table, const uint8_t *name, const uint8_t *end, int64_t next,
+                                      int64_t *column) {
+    const json_column *likely = table->columns + next;
+    int64_t bytes = likely->name_bytes;
+    if (bytes >= 0 && end - name > bytes && name[bytes] == '"' && is_same(table->names + likely->name_at, name, bytes)) {
+        *column = next;
+        return name + bytes;
+    }
+    const uint8_t *last = string_end(name, end);
+    if (!last || last - name > MOST_NAME) return NULL;
+    *column = column_of(table, name, last - name, next);
+    return last;
 }
 
 /* One member's value; returns what is behind it. */
 static const uint8_t *member(json_table *table, int64_t at_column, const uint8_t *at, const uint8_t *end, int64_t row) {
     if (at_column < 0) return any_value(at, end);
     const json_column *column = table->columns + at_column;
-    if (table->is_seen[at_column]) return NULL;
-    table->is_seen[at_column] = 1;
+    if (table->seen[at_column] == row + 1) return NULL;
+    table->seen[at_column] = row + 1;
     if (*at == 'n') return column->is_nullable ? word_end(at, end, "null", 4) : NULL;
     uint8_t *values = table->values[at_column];
     int32_t *offsets = table->offsets[at_column];
     if (*at == '"') {
         const uint8_t *last = string_end(at + 1, end);
-        if (!last || !text_value(column, at + 1, last, row, values, offsets)) return NULL;
+        if (!last || !text_value(table, column, at + 1, last, row, values, offsets)) return NULL;
         at = last + 1;
-    } else if (!(at = plain_value(column, at, end, row, values, offsets))) {
+    } else if (!(at = plain_value(table, column, at, end, row, values, offsets))) {
         return NULL;
     }
     table->is_valid[at_column * table->rows + row] = 1;
@@ -263,20 +327,17 @@ static const uint8_t *member(json_table *table, int64_t at_column, const uint8_t
 }
 
 static int document(json_table *table, const uint8_t *at, const uint8_t *end, int64_t row) {
-    memset(table->is_seen, 0, (size_t)table->count);
     at = space(at, end);
     if (at >= end || *at++ != '{') return 0;
     at = space(at, end);
-    int64_t next = 0;
+    int64_t next = 0, column;
     int is_more = at < end && *at != '}';
     while (is_more) {
         if (at >= end || *at != '"') return 0;
-        const uint8_t *name = at + 1, *last = string_end(name, end);
-        if (!last || last - name > MOST_NAME) return 0;
-        at = space(last + 1, end);
+        if (!(at = name_end(table, at + 1, end, next, &column))) return 0;
+        at = space(at + 1, end);
         if (at >= end || *at != ':') return 0;
         at = space(at + 1, end);
-        int64_t column = column_of(table, name, last - name, next);
         if (at >= end || !(at = member(table, column, at, end, row))) return 0;
         if (column >= 0) next = column + 1 < table->count ? column + 1 : 0;
         at = space(at, end);
@@ -284,19 +345,20 @@ static int document(json_table *table, const uint8_t *at, const uint8_t *end, in
         if (is_more) at = space(at + 1, end);
     }
     if (at >= end || *at != '}' || space(at + 1, end) != end) return 0;
-    for (int64_t column = 0; column < table->count; column++)
-        if (!table->is_seen[column] && !table->columns[column].is_nullable) return 0;
+    for (column = 0; column < table->count; column++)
+        if (table->seen[column] != row + 1 && !table->columns[column].is_nullable) return 0;
     return 1;
 }
 
 /* Decode documents.
  *
- * starts: where each begins in `data`, and behind the last one. is_given: whether there is one. is_valid must be zero.
+ * starts: where each begins in `data`, and behind the last one. is_given: whether there is one. count: at least 1. values:
+ * texts have as many bytes as the documents, and SPARE more. is_valid and seen must be zero.
  * is_done: whether a document is decoded; those that are not have no value anywhere. Returns how many are. */
 int64_t tidemark_json(const uint8_t *data, const int32_t *starts, const uint8_t *is_given, int64_t rows,
                       const json_column *columns, const uint8_t *names, int64_t count, uint8_t **values,
-                      int32_t **offsets, uint8_t *is_valid, uint8_t *is_seen, uint8_t *is_done) {
-    json_table table = {columns, names, count, rows, values, offsets, is_valid, is_seen};
+                      int32_t **offsets, uint8_t *is_valid, int64_t *seen, uint8_t *is_done) {
+    json_table table = {columns, names, data + starts[rows], count, rows, values, offsets, is_valid, seen, {0}};
     int64_t done = 0;
     for (int64_t row = 0; row < rows; row++) {
         for (int64_t column = 0; column < count; column++)

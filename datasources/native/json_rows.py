@@ -11,7 +11,11 @@ import numpy.typing as npt
 
 from datasources.native.calls import address, function
 
-__all__ = ["JsonRows"]
+__all__ = ["MOST_NAME_BYTES", "SPARE_BYTES", "JsonRows"]
+
+SPARE_BYTES: Final = 16
+MOST_NAME_BYTES: Final = 1_000
+"""Of a column's name; both as in `json_rows.c`."""
 
 _FIELDS_OF_A_COLUMN: Final = 5
 
@@ -44,8 +48,8 @@ class JsonRows:
             texts: Valid UTF-8, where each document begins in it and behind the last one, whether there is one.
             columns: Five numbers for each column: `json_rows.c` says which (json_column).
             names: Their names.
-            room: Per column what receives its values and, of texts, the offsets, the first of which is 0. None = the
-                column is judged only.
+            room: Per column what receives its values and, of texts, the offsets, the first of which is 0; texts need
+                `SPARE_BYTES` more than the documents have. None = the column is judged only.
 
         Returns:
             Which documents are decoded, and per column and document whether there is a value.
@@ -54,7 +58,7 @@ class JsonRows:
         rows, count = len(is_given), len(columns)
         assert columns.shape == (count, _FIELDS_OF_A_COLUMN)
         values, offsets = (np.array([address(each[side]) for each in room], np.uint64) for side in (0, 1))
-        is_valid, is_seen = np.zeros((count, rows), np.uint8), np.empty(count, np.uint8)
+        is_valid, seen = np.zeros((count, rows), np.uint8), np.zeros(count, np.int64)
         is_done = np.empty(rows, np.uint8)
         self._decode(
             address(data),
@@ -64,6 +68,6 @@ class JsonRows:
             address(columns),
             address(names),
             count,
-            *[address(each) for each in (values, offsets, is_valid, is_seen, is_done)],
+            *[address(each) for each in (values, offsets, is_valid, seen, is_done)],
         )
         return is_done.view(np.bool_), is_valid.view(np.bool_)

@@ -121,6 +121,33 @@ def test_local_times_are_left_where_they_do_not_mean_utc(library):
     assert [check(library, [local], zone) for zone in ("UTC", "Europe/Berlin", None)] == [1, 0, 0]
 
 
+@pytest.mark.parametrize("at", range(len("2026-01-01T00:00:00.123Z")))
+def test_any_character_at_any_place_of_a_time(library, at):
+    """Between two documents of the date that is remembered."""
+    time = "2026-01-01T00:00:00.123Z"
+    changed = [time[:at] + chr(code) + time[at + 1 :] for code in (*range(0x20, 0x7F), 0xB0, 0x3B0)]
+    documents = [b'{"ts":"%s"}' % each.encode() for each in changed if '"' not in each]
+    between = [document for each in documents for document in (each, b'{"ts":"2026-01-01 01:00:00Z"}')]
+    assert check(library, between) > len(documents)
+
+
+def test_names_that_json_writes_with_an_escape_are_left(library):
+    names = ['a"b', "a\\b", "a\nb", "ts", "t", "ts2", "n" * 1_000, "m" * 1_001]
+    schema = pa.schema([pa.field(name, pa.int64()) for name in names])
+    decoder = NativeDecoder(library, schema, names, None)
+    documents = [b'{"%s":1}' % name.encode() for name in names] + [b'{"a\\"b":1}', b'{"a\\\\b":1,"t":2}']
+    found = decoder.decode(exact_array(documents))
+    assert np.flatnonzero(found.is_done).tolist() == [3, 4, 5, 6]
+    assert [rows_of(found.columns)[row].index(1) for row in (3, 4, 5, 6)] == [3, 4, 5, 6]
+
+
+@pytest.mark.parametrize("size", range(40))
+def test_texts_of_any_size_at_the_end_of_all_documents(library, size):
+    documents = [b'{"ts":0,"item":"%s"}' % (b"abcdefgh" * 5)[: size - shift] for shift in range(min(size, 4) + 1)]
+    assert check(library, documents) == len(documents)
+    assert check(library, [b'{"item":"%s","ts":0}' % (b"x" * size)] * 3) == 3
+
+
 def test_a_slice_of_texts_and_nulls_among_them(library):
     texts = pa.array([None, PLAIN.decode(), None, '{"ts":1,"item":"y"}', "{", None]).slice(1, 4)
     found = NativeDecoder(library, SCHEMA, ["item", "user", "g"], None).decode(texts)
