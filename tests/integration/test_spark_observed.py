@@ -82,3 +82,17 @@ def test_progress_tells_the_same_without_anybody_watching(spark, tmp_path):
         assert (split["status"], split["late_rows"], split["max_lateness_ms"]) == ("idle", 1, 36_000)
         assert split["idle_since"] <= query.source()["time"]
         assert split["paused_since"] is None
+
+
+def test_the_state_of_a_query_is_noted_after_each_batch_and_forgotten_with_it(spark, tmp_path):
+    scripts = Scripts(tmp_path)
+    scripts.append("s-0", *((n * 1_000, "a", "") for n in range(60)))
+    register(spark)
+    noted = spark.sparkContext._tidemark_coordinator.registry._queries
+    with running(scripts.stream(spark).groupBy(F.window("ts", "1 second")).count()) as query:
+        query.settle()
+        rows = query.query.lastProgress.stateOperators[0].numRowsTotal
+        assert rows > 0
+        wait_until(lambda: query.query.id in noted and noted[query.query.id].state_rows == rows)
+        assert noted[query.query.id].batch_id >= 0
+    wait_until(lambda: query.query.id not in noted)
