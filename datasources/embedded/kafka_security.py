@@ -12,7 +12,7 @@ from datasources.errors import OptionError
 
 __all__ = ["KafkaLogin", "scram_arguments", "secured_client", "secured_listener"]
 
-MECHANISMS: Final = ("PLAIN", "SCRAM-SHA-512")
+_MECHANISMS: Final = ("PLAIN", "SCRAM-SHA-512")
 _KEYSTORE_FILE: Final = "tls-keystore.pem"
 _PREFIX: Final = "listener.name.secured"
 _WORD: Final = re.compile(r"[A-Za-z0-9_.-]+")
@@ -52,7 +52,7 @@ def secured_listener(login: KafkaLogin, directory: Path) -> dict[str, str]:
     return {
         f"{_PREFIX}.ssl.keystore.type": "PEM",
         f"{_PREFIX}.ssl.keystore.location": str(keystore),
-        f"{_PREFIX}.sasl.enabled.mechanisms": ",".join(MECHANISMS),
+        f"{_PREFIX}.sasl.enabled.mechanisms": ",".join(_MECHANISMS),
         f"{_PREFIX}.plain.sasl.jaas.config": f"{modules}.plain.PlainLoginModule required {known};",
         f"{_PREFIX}.scram-sha-512.sasl.jaas.config": f"{modules}.scram.ScramLoginModule required;",
     }
