@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from benchmarks.measure import cpu_seconds, jvm_of_this_process
 from benchmarks.orders import make_topic, produce
-from benchmarks.window_query import counted, orders, session
+from benchmarks.window_query import FEW, counted, orders, session
 
 PARTITIONS: Final = 4
 SMALL_ROWS: Final = 1_000
@@ -26,8 +26,6 @@ SMALL_BATCHES: Final = 40
 LEFT_OUT: Final = 10
 BACKLOG_ROWS: Final = 1_000_000
 _DEADLINE_S: Final = 120.0
-_FEW: Final = 10
-"""A batch of fewer rows is one of heartbeats."""
 
 
 def main() -> None:
@@ -80,7 +78,7 @@ def _small_batches(query: Any, feed: _Feed) -> dict[str, Any]:
         rows += SMALL_ROWS
         _wait(query, rows)
     cpu = cpu_seconds(jvm) - cpu
-    taken = [p.durationMs["triggerExecution"] for p in query.recentProgress if p.numInputRows >= _FEW]
+    taken = [p.durationMs["triggerExecution"] for p in query.recentProgress if p.numInputRows >= FEW]
     taken = taken[-(SMALL_BATCHES - LEFT_OUT) :]
     return {
         "small_batch_ms": round(statistics.median(taken)),
@@ -112,7 +110,7 @@ def _wait(query: Any, rows: int) -> None:
     while time.monotonic() < until:
         if not query.isActive:
             raise SystemExit(f"the query ended: {query.exception()}")
-        if sum(p.numInputRows for p in query.recentProgress if p.numInputRows >= _FEW) >= rows:
+        if sum(p.numInputRows for p in query.recentProgress if p.numInputRows >= FEW) >= rows:
             return
         pause.wait(0.005)
     raise SystemExit(f"{rows:,} orders were not read within {_DEADLINE_S:.0f} s")

@@ -25,7 +25,7 @@ from benchmarks.orders import SCHEMA, order_options
 
 SIDES = ("tidemark", "spark-sql-kafka")
 DELAY = "5 seconds"
-_FEW = 10
+FEW = 10
 """A batch of fewer rows is one of heartbeats."""
 
 
@@ -128,7 +128,7 @@ def _run(writer: Any) -> tuple[dict[str, Any], list[Any]]:
         first_s, first_cpu = time.perf_counter(), cpu_seconds(jvm)
         query.awaitTermination()
         elapsed_s, cpu = time.perf_counter() - first_s, cpu_seconds(jvm) - first_cpu
-    first, *others = [p.numInputRows for p in query.recentProgress if p.numInputRows >= _FEW]
+    first, *others = [p.numInputRows for p in query.recentProgress if p.numInputRows >= FEW]
     rows = max(sum(others), 1)
     cost = {
         "cpu_us_per_record": cpu / rows * 1e6,

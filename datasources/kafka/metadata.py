@@ -25,7 +25,7 @@ from confluent_kafka.admin import AdminClient, ConfigResource, OffsetSpec
 
 from datasources.errors import SourceUnavailable
 from datasources.kafka.client_config import QUIET, ClientConfig
-from datasources.kafka.errors import explain, is_refusal
+from datasources.kafka.errors import explain
 from datasources.kafka.log_ends import LogEnds, open_log_ends
 from datasources.kafka.subscriber import Assigned, SubscribedPattern, Subscriber
 from datasources.kafka.telling import Faults, TellingConsumer, telling_admin
@@ -69,7 +69,7 @@ class BrokerMetadata:
         self._config = config
         self._clock = clock or SystemClock()
         self._timeout_s = config.api_timeout_ms / 1_000
-        self._faults: list[Faults] = []
+        self._faults = Faults()
         self._unreadable: set[str] = set()
         self._pause = threading.Event()  # never set
 
@@ -220,31 +220,25 @@ class BrokerMetadata:
         return None if tp.offset in {OFFSET_END, OFFSET_INVALID} else int(tp.offset)
 
     def _call(self, doing: str, request: Any) -> Any:
-        for faults in self._faults:
-            faults.forget()
+        self._faults.forget()
         try:
             return request()
         except KafkaException as error:
             raise self._explained(error, doing) from None
 
     def _explained(self, error: KafkaException, doing: str) -> Exception:
-        told = [fault for faults in self._faults if (fault := faults.last()) is not None]
-        told.sort(key=is_refusal)
-        return explain(error, doing=doing, servers=self._config.bootstrap_servers, told=told[-1] if told else None)
+        return explain(error, doing=doing, servers=self._config.bootstrap_servers, told=self._faults.last())
 
     @functools.cached_property
     def _admin(self) -> AdminClient:
         settings = {k: v for k, v in self._config.items() if not _CONSUMER_ONLY.match(k)}
         settings = {**QUIET, **settings, **_NOT_ASKED_TO_CREATE}
-        admin, faults = self._call("opening the client", lambda: telling_admin(settings))
-        self._faults.append(faults)
-        return admin
+        return self._call("opening the client", lambda: telling_admin(settings, self._faults))
 
     @functools.cached_property
     def _log_ends(self) -> LogEnds | None:
-        level = {
-            "isolation.level": "read_uncommitted"
-        }  # as confluent-kafka's own question; librdkafka has another default
+        # As confluent-kafka's own question asks; librdkafka has another default.
+        level = {"isolation.level": "read_uncommitted"}
         own = {**_NOT_ASKED_TO_CREATE, "enable.auto.commit": "false"}
         settings = {**QUIET, "group.id": "tidemark", **level, **self._config, **own}
         return open_log_ends(settings, self._config.api_timeout_ms)
@@ -253,6 +247,5 @@ class BrokerMetadata:
     def _consumer(self) -> TellingConsumer:
         own = {**_NOT_ASKED_TO_CREATE, "enable.auto.commit": "false"}
         settings = {**QUIET, "group.id": "tidemark", **self._config, **own}
-        consumer: TellingConsumer = self._call("opening the client", lambda: TellingConsumer(settings))
-        self._faults.append(consumer.faults)
+        consumer: TellingConsumer = self._call("opening the client", lambda: TellingConsumer(settings, self._faults))
         return consumer

@@ -18,30 +18,34 @@ __all__ = ["Asking", "Faults", "TellingConsumer", "telling_admin"]
 
 
 class Faults:
-    """What a client told of its connections since it was last asked to forget.
+    """What clients of one cluster told of their connections since they were last asked to forget.
 
     Attributes:
-        client: set when it is open, because it is opened with `note`.
+        clients: each is opened with `note`, then added.
     """
 
     def __init__(self) -> None:
-        self.client: Any = None
-        self._told: list[KafkaError] = []
+        self.clients: list[Any] = []
+        self._told: KafkaError | None = None
 
     def note(self, error: KafkaError) -> None:
         """Take a fault; a refusal is kept whatever follows it, such as that no broker is left."""
-        if not self._told or is_refusal(error) or not is_refusal(self._told[0]):
-            self._told = [error]
+        if self._told is None or is_refusal(error) or not is_refusal(self._told):
+            self._told = error
 
     def forget(self) -> None:
         """Leave out what was told before. Not for a client that reads: it would lose a record."""
-        self.client.poll(0)
-        self._told = []
+        self._listen()
+        self._told = None
 
     def last(self) -> KafkaError | None:
         """Return the fault that says most."""
-        self.client.poll(0)
-        return self._told[0] if self._told else None
+        self._listen()
+        return self._told
+
+    def _listen(self) -> None:
+        for client in self.clients:
+            client.poll(0)
 
 
 class TellingConsumer(Consumer):  # type: ignore[misc]  # confluent-kafka has no types
@@ -49,19 +53,20 @@ class TellingConsumer(Consumer):  # type: ignore[misc]  # confluent-kafka has no
 
     Args:
         settings: of the client.
+        faults: where it tells them; by default its own.
     """
 
-    def __init__(self, settings: Mapping[str, Any]) -> None:
-        self.faults = Faults()
+    def __init__(self, settings: Mapping[str, Any], faults: Faults | None = None) -> None:
+        self.faults = Faults() if faults is None else faults
         super().__init__({**settings, "error_cb": self.faults.note})
-        self.faults.client = self
+        self.faults.clients.append(self)
 
 
-def telling_admin(settings: Mapping[str, Any]) -> tuple[AdminClient, Faults]:
-    """Return a client for administration, and its faults."""
-    faults = Faults()
-    faults.client = AdminClient({**settings, "error_cb": faults.note})
-    return faults.client, faults
+def telling_admin(settings: Mapping[str, Any], faults: Faults) -> AdminClient:
+    """Return a client for administration that tells its faults."""
+    admin = AdminClient({**settings, "error_cb": faults.note})
+    faults.clients.append(admin)
+    return admin
 
 
 class Asking:
