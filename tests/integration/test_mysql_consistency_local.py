@@ -41,16 +41,18 @@ pytestmark = [
 ]
 
 QUICK = {"pause_s": 0.05, "ddl_pause_s": 0.4}
+TRANSACTIONS_AFTER = 250  # of which some change nothing, or are rolled back
 
 
 def run(scene: Scene, recording: Recording, *, seed: int, batches_after: int, **pace: Any) -> Checked:
-    """Run a query under writers until so many batches follow its sweep; return what the check found."""
+    """Run a query under writers until enough batches and transactions follow its sweep; return what the check found."""
     writers = Writers(scene.server, scene.database, seed=seed, **pace)
     with writers, LocalQuery(scene.options, recording) as query:
-        swept = 0
-        while swept < batches_after:
-            swept += query.step() and recording.state(recording.planned() - 1).sweep is None
+        while not (query.step() and recording.state(recording.planned() - 1).sweep is None):
             writers.may_prepare.set()
+        enough, swept = writers.done.total() + TRANSACTIONS_AFTER, 1
+        while swept < batches_after or writers.done.total() < enough:
+            swept += query.step()
     with LocalQuery({**scene.options, "scan.max-rows-per-batch": "100000"}, recording) as query:
         query.run(_set())
     return scene.check(recording)
