@@ -12,9 +12,14 @@ from functools import partial
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
-__all__ = ["SCHEMA", "make_topic", "order_options", "produce", "sized_name"]
+__all__ = ["COUNT", "SCHEMA", "make_topic", "order_options", "order_table", "produce", "sized_name"]
 
 SCHEMA = "user BIGINT, item STRING, price DOUBLE, ts TIMESTAMP"
+COUNT = """
+SELECT CAST(window_start AS STRING), COUNT(`user`), SUM(price)
+FROM TABLE(TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '10' SECOND)) GROUP BY window_start, window_end
+"""
+"""The windowed count in SQL, as Flink and Tidemark both read it."""
 
 _START_S = 1_760_000_000
 _ROWS_PER_SECOND = 2_000  # of event time, over all partitions
@@ -45,6 +50,17 @@ def order_options(bootstrap: str, topic: str) -> dict[str, str]:
         "watermark.for": "ts",
         "watermark.as": "ts - INTERVAL '5' SECOND",
     }
+
+
+def order_table(bootstrap: str, topic: str, **options: str) -> str:
+    """Return the table of a topic's orders from their beginning, as Flink and Tidemark read it."""
+    further = "".join(f",\n  '{key}' = '{value}'" for key, value in options.items())
+    return f"""
+CREATE TABLE orders (`user` BIGINT, item STRING, price DOUBLE, ts TIMESTAMP_LTZ(3),
+  WATERMARK FOR ts AS ts - INTERVAL '5' SECOND)
+WITH ('connector' = 'kafka', 'topic' = '{topic}', 'properties.bootstrap.servers' = '{bootstrap}',
+  'scan.startup.mode' = 'earliest-offset', 'format' = 'json', 'json.timestamp-format.standard' = 'ISO-8601'{further})
+"""
 
 
 def make_topic(bootstrap: str, topic: str, partitions: int) -> None:

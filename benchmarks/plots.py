@@ -14,11 +14,11 @@ import matplotlib as mpl
 mpl.use("svg")
 import matplotlib.pyplot as plt
 
-from benchmarks.sides import FLINK, PEER, TIDEMARK
+from benchmarks.sides import FLINK, PEER, TIDEMARK, TIDEMARK_SQL
 
 RESULTS: Final = Path(__file__).parent / "results"
 IMAGES: Final = Path(__file__).parents[1] / "docs" / "images"
-COLOURS: Final = {TIDEMARK: "#0072B2", PEER: "#E69F00", FLINK: "#999999"}
+COLOURS: Final = {TIDEMARK: "#0072B2", TIDEMARK_SQL: "#56B4E9", PEER: "#E69F00", FLINK: "#999999"}
 _STYLE: Final = {
     "svg.hashsalt": "tidemark",  # the same figures give the same file
     "font.size": 10,

@@ -8,11 +8,17 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.sides import FLINK, PEER, TIDEMARK, Workload, run_side
+from benchmarks.sides import FLINK, PEER, TIDEMARK, TIDEMARK_SQL, Workload, run_side
 
 __all__ = ["bare", "measure_rounds", "show", "summary"]
 
-_ORDER = (TIDEMARK, PEER, FLINK)
+_ORDER = (TIDEMARK, TIDEMARK_SQL, PEER, FLINK)
+_RATIOS = {
+    "ratio": (TIDEMARK, PEER),
+    "ratio_to_flink": (TIDEMARK, FLINK),
+    "sql_ratio": (TIDEMARK_SQL, PEER),
+    "sql_ratio_to_flink": (TIDEMARK_SQL, FLINK),
+}
 Round = dict[str, dict[str, Any]]
 
 
@@ -51,15 +57,15 @@ def _measured(console: Console, side: str, work: Workload) -> dict[str, Any]:
 
 
 def summary(measured: list[Round], load: float) -> dict[str, Any]:
-    """Return medians of the cost, and of the ratios to each other side with their spread."""
+    """Return medians of the cost, and of the ratios of our sides to the others with their spread."""
     sides = sorted(measured[0], key=_ORDER.index)
     cost = {side: statistics.median(each[side]["cpu_us_per_record"] for each in measured) for side in sides}
     found: dict[str, Any] = {"cpu_us_per_record": {side: round(value, 3) for side, value in cost.items()}}
-    for side in sides[1:]:
-        ratios = [each[TIDEMARK]["cpu_us_per_record"] / each[side]["cpu_us_per_record"] for each in measured]
-        suffix = "" if side == PEER else f"_to_{side}"
-        found[f"ratio{suffix}"] = round(statistics.median(ratios), 3)
-        found[f"ratio{suffix}_spread"] = [round(spread(ratios), 3) for spread in (min, max)]
+    for name, (ours, other) in _RATIOS.items():
+        if {ours, other} <= set(sides):
+            ratios = [each[ours]["cpu_us_per_record"] / each[other]["cpu_us_per_record"] for each in measured]
+            found[name] = round(statistics.median(ratios), 3)
+            found[f"{name}_spread"] = [round(spread(ratios), 3) for spread in (min, max)]
     return {**found, "load": load}
 
 
@@ -76,7 +82,7 @@ def show(console: Console, measured: list[Round], found: dict[str, Any]) -> None
             str(max(run["peak_jvm_mb"] for run in runs)),
         )
     console.print(table)
-    for key in (key for key in found if key.startswith("ratio") and not key.endswith("spread")):
+    for key in (key for key in found if "ratio" in key and not key.endswith("spread")):
         console.print(f"{key.replace('_', ' ')} of CPU per record, median of the rounds: {found[key]:.2f}")
 
 

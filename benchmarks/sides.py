@@ -10,9 +10,10 @@ from typing import Any, Final
 
 from benchmarks.orders import sized_name
 
-__all__ = ["FLINK", "PEER", "TIDEMARK", "Workload", "produce", "run_latency", "run_side"]
+__all__ = ["FLINK", "PEER", "TIDEMARK", "TIDEMARK_SQL", "Workload", "produce", "run_latency", "run_side"]
 
 TIDEMARK: Final = "tidemark"
+TIDEMARK_SQL: Final = "tidemark-sql"
 PEER: Final = "spark-sql-kafka"
 FLINK: Final = "flink"
 
@@ -25,7 +26,7 @@ class Workload:
         bootstrap: the broker.
         topic: read from its beginning to its end.
         batch_rows: the most rows of a batch.
-        query: `window` counts JSON orders in windows, `raw` reads the bytes of values.
+        query: `window` counts JSON orders in windows, in `sql` as well, `raw` reads the bytes of values.
         slots: Spark's worker slots.
         warm_ups: runs in the same JVM before the one that counts.
         jars: of spark-sql-kafka, with commas between them.
@@ -54,6 +55,7 @@ def run_side(side: str, work: Workload) -> dict[str, Any]:
     if side == FLINK:
         command = ["benchmarks.window_flink", work.bootstrap, work.topic, *options]
     else:
+        side, work = (TIDEMARK, work.of(query="sql")) if side == TIDEMARK_SQL else (side, work)
         options += ["--query", work.query, "--slots", str(work.slots), "--jars", work.jars if side == PEER else ""]
         command = ["benchmarks.window_query", side, work.bootstrap, work.topic, str(work.batch_rows), *options]
     return _last_line(side, command)

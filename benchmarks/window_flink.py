@@ -19,6 +19,7 @@ from py4j.protocol import Py4JError
 
 from benchmarks.flink import FLINK_VERSION, Flink, cause_of, fetch_jars, open_flink
 from benchmarks.measure import Sampler, cpu_seconds, jvm_of_this_process
+from benchmarks.orders import COUNT, order_table
 from datasources.errors import EnvironmentProblem
 
 __all__ = ["SETTINGS"]
@@ -32,17 +33,6 @@ SETTINGS: Final = {
     "table.optimizer.agg-phase-strategy": "TWO_PHASE",
 }
 _CONNECTORS: Final = (("flink-connector-kafka", "3.4.0-1.20", 12), ("flink-json", FLINK_VERSION, 1))
-_ORDERS: Final = """
-CREATE TABLE orders (`user` BIGINT, item STRING, price DOUBLE, ts TIMESTAMP_LTZ(3),
-  WATERMARK FOR ts AS ts - INTERVAL '5' SECOND)
-WITH ('connector' = 'kafka', 'topic' = '{topic}', 'properties.bootstrap.servers' = '{bootstrap}',
-  'scan.startup.mode' = 'earliest-offset', 'scan.bounded.mode' = 'latest-offset', 'format' = 'json',
-  'json.timestamp-format.standard' = 'ISO-8601')
-"""
-_COUNT: Final = """
-SELECT CAST(window_start AS STRING), COUNT(`user`), SUM(price)
-FROM TABLE(TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '10' SECOND)) GROUP BY window_start, window_end
-"""
 
 
 def main() -> None:
@@ -72,7 +62,7 @@ def _measured(flink: Flink, bootstrap: str, topic: str) -> dict[str, Any]:
         begun, used = time.perf_counter(), cpu_seconds(jvm)
         counts = _counted(flink, bootstrap, topic)
         elapsed, cpu = time.perf_counter() - begun, cpu_seconds(jvm) - used
-    rows = sum(counts.values())
+    rows = sum(n for n, _ in counts.values())
     return {
         "rows": rows,
         "counts": counts,
@@ -83,14 +73,14 @@ def _measured(flink: Flink, bootstrap: str, topic: str) -> dict[str, Any]:
     }
 
 
-def _counted(flink: Flink, bootstrap: str, topic: str) -> dict[str, int]:
-    """Return how many orders each window holds, by its start."""
+def _counted(flink: Flink, bootstrap: str, topic: str) -> dict[str, tuple[int, float]]:
+    """Return how many orders each window holds and what they cost, by its start."""
     tables = flink.tables()
-    tables.executeSql(_ORDERS.format(topic=topic, bootstrap=bootstrap))
-    found, rows = {}, tables.executeSql(_COUNT).collect()
+    tables.executeSql(order_table(bootstrap, topic, **{"scan.bounded.mode": "latest-offset"}))
+    found, rows = {}, tables.executeSql(COUNT).collect()
     while rows.hasNext():
         row = rows.next()
-        found[str(row.getField(0)).removesuffix(".000")] = int(row.getField(1))
+        found[str(row.getField(0)).removesuffix(".000")] = (int(row.getField(1)), float(row.getField(2)))
     rows.close()
     return found
 

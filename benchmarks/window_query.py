@@ -1,6 +1,6 @@
 """One side of the benchmark in a process of its own: windowed counts of JSON orders, or raw values; prints a JSON line.
 
-python -m benchmarks.window_query SIDE BOOTSTRAP TOPIC BATCH_ROWS [--query raw] [--slots 1] [--warm-ups 3] [--jars ...]
+python -m benchmarks.window_query SIDE BOOTSTRAP TOPIC BATCH_ROWS [--query sql] [--slots 1] [--warm-ups 3] [--jars ...]
 """
 
 from __future__ import annotations
@@ -21,9 +21,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from benchmarks.measure import Sampler, cpu_seconds, jvm_of_this_process
-from benchmarks.orders import SCHEMA, order_options
+from benchmarks.orders import COUNT, SCHEMA, order_options, order_table
 
-SIDES = ("tidemark", "spark-sql-kafka")
 DELAY = "5 seconds"
 FEW = 10
 """A batch of fewer rows is one of heartbeats."""
@@ -84,28 +83,37 @@ def raw_values(spark: SparkSession, side: str, bootstrap: str, topic: str, batch
 
 
 def counted(df: DataFrame) -> DataFrame:
-    """Return the windowed count of orders: the window's start as text, and `n`."""
+    """Return orders counted and summed in windows: the window's start as text, `n`, `total`."""
     windows = df.groupBy(F.window("ts", "10 seconds")).agg(F.count("user").alias("n"), F.sum("price").alias("total"))
-    return windows.select(F.col("window.start").cast("string"), "n")
+    return windows.select(F.col("window.start").cast("string"), "n", "total")
+
+
+def counted_in_sql(spark: SparkSession, bootstrap: str, topic: str, batch_rows: int) -> DataFrame:
+    """Return the same by Tidemark's SQL: the statements that Flink gets, and how much a batch reads."""
+    from datasources.sql import TableEnvironment
+
+    tables = TableEnvironment(spark)
+    tables.sql(order_table(bootstrap, topic, maxOffsetsPerTrigger=str(batch_rows)))
+    return tables.sql(COUNT)
 
 
 def run(windows: DataFrame, *, measured: bool) -> dict[str, Any]:
     """Run a count over everything that is there; return counts and, if measured, what it cost.
 
     Args:
-        windows: rows of (text of the window's start, count).
+        windows: rows of (text of the window's start, count, sum).
         measured: also return CPU per record, rows per second and memory, from the first commit to the query's end.
     """
-    counts: dict[str, int] = {}
+    counts: dict[str, tuple[int, float]] = {}
     lock = threading.Lock()
 
     def collect(batch: DataFrame, _: int) -> None:
         with lock:
             for row in batch.collect():
-                counts[str(row[0])] = row[1]
+                counts[str(row[0])] = (row[1], row[2])
 
     cost, _ = _run(windows.writeStream.outputMode("update").foreachBatch(collect))
-    return {"rows": sum(counts.values()), "counts": counts, **(cost if measured else {})}
+    return {"rows": sum(n for n, _ in counts.values()), "counts": counts, **(cost if measured else {})}
 
 
 def run_raw(values: DataFrame, *, measured: bool) -> dict[str, Any]:
@@ -147,7 +155,7 @@ def main() -> None:
     for name in ("side", "bootstrap", "topic"):
         parser.add_argument(name)
     parser.add_argument("batch_rows", type=int)
-    parser.add_argument("--query", choices=("window", "raw"), default="window")
+    parser.add_argument("--query", choices=("window", "sql", "raw"), default="window")
     parser.add_argument("--slots", type=int, default=2)
     parser.add_argument("--warm-ups", type=int, default=1)
     parser.add_argument("--jars", default="")
@@ -158,6 +166,8 @@ def main() -> None:
     def once(*, measured: bool) -> dict[str, Any]:
         if asked.query == "raw":
             return run_raw(raw_values(*source), measured=measured)
+        if asked.query == "sql":
+            return run(counted_in_sql(spark, *source[2:]), measured=measured)
         return run(counted(orders(*source)), measured=measured)
 
     for _ in range(asked.warm_ups):

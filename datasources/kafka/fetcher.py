@@ -26,7 +26,7 @@ from watermark import Clock
 
 __all__ = ["FetchSettings", "Fetched", "PartitionFetcher", "collector_off"]
 
-_MOST_RECORDS = 16_384
+_MOST_RECORDS = 32_768
 _MOST_BYTES = 8 << 20
 _NONE: Records = MessageRecords([])
 
