@@ -54,12 +54,13 @@ test-all: setup java  ## everything, exhaustive forms included, with samples of 
 demo: setup java  ## Spark's watermark and Tidemark's on the same lagging topic, side by side
 	@$(BIN)/tidemark demo
 
-bench: setup java  ## Kafka against spark-sql-kafka and Flink: windowed count, raw values, scaling, latency; about an hour
+bench: setup java  ## Kafka against spark-sql-kafka and Flink: windowed count, raw values, fetching, scaling, latency; over an hour
 	$(BIN)/python -m benchmarks.kafka_window
+	$(BIN)/python -m benchmarks.kafka_fetch --save
 	$(BIN)/python -m benchmarks.kafka_scaling --save
 	@$(MAKE) --no-print-directory plots
 
-plots: setup  ## draw the figures of benchmarks/results into docs/images
+plots: setup  ## draw the figures of benchmarks/results into docs/images, and their tables into docs/performance.md
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[plots]'
 	$(BIN)/python -m benchmarks.plots
 

@@ -21,6 +21,7 @@ from rich.console import Console
 
 from benchmarks.kafka_idle import empty_triggers
 from benchmarks.measure import load_average, machine_facts
+from benchmarks.orders import sized_name
 from benchmarks.sides import PEER, TIDEMARK, Workload, produce, run_latency, run_side
 from datasources.demo.spark_kafka import fetch_spark_kafka
 from datasources.embedded import EmbeddedKafka
@@ -51,11 +52,11 @@ def main() -> None:
     with EmbeddedKafka() as kafka:
         points = _Points(console, Workload(bootstrap=kafka.bootstrap_servers, topic="", batch_rows=ROWS // 4))
         points.jars = ",".join(map(str, peer.jars))
-        figures = {name: getattr(points, name)() for name in FIGURES if name in asked.only}
-    document = {**figures, "load": load, "spark": pyspark.__version__, **machine_facts()}
-    if asked.save:
-        known = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
-        RESULTS.write_text(json.dumps({**known, **document}, indent=2) + "\n")
+        document = {"load": load, "spark": pyspark.__version__, **machine_facts()}
+        for name in (each for each in FIGURES if each in asked.only):
+            document[name] = getattr(points, name)()
+            if asked.save:
+                _save(document)
     print(json.dumps(document))
 
 
@@ -66,7 +67,7 @@ class _Points:
         self._console = console
         self._work = work
         self.jars = ""
-        self._topics: dict[tuple[tuple[str, Any], ...], tuple[str, float]] = {}
+        self._topics: dict[str, tuple[str, float]] = {}
 
     def partitions(self) -> list[dict[str, Any]]:
         """Partitions on two slots, and four of them on one; ours alone."""
@@ -125,11 +126,16 @@ class _Points:
         """Spark asks for news, and there are none."""
         return [asdict(empty_triggers(self._work.bootstrap, count)) for count in (10, 100, 1_000)]
 
-    def _topic(self, **of: Any) -> tuple[str, float]:
-        key = tuple(sorted(of.items()))
-        if key not in self._topics:
-            self._topics[key] = produce(self._work.bootstrap, **of)
-        return self._topics[key]
+    def _topic(
+        self, *, partitions: int, rows: int, record_bytes: int = 0, compression: str = "none"
+    ) -> tuple[str, float]:
+        """Return the topic that holds these orders, and the mean size of a record; it is filled once."""
+        of: dict[str, Any] = {"partitions": partitions, "rows": rows}
+        of |= {"record_bytes": record_bytes, "compression": compression}
+        name = sized_name(**of)
+        if name not in self._topics:
+            self._topics[name] = produce(self._work.bootstrap, **of)
+        return self._topics[name]
 
     def _point(self, point: dict[str, Any], work: Workload, sides: tuple[str, ...]) -> dict[str, Any]:
         measured = {side: run_side(side, work.of(jars=self.jars)) for side in sides}
@@ -139,6 +145,12 @@ class _Points:
         found = {**point, **{side: _rounded(result) for side, result in measured.items()}}
         self._console.print(found)
         return found
+
+
+def _save(document: dict[str, Any]) -> None:
+    """Write what was measured so far; figures that were not measured now stay."""
+    known = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    RESULTS.write_text(json.dumps({**known, **document}, indent=2) + "\n")
 
 
 def _rounded(result: dict[str, Any]) -> dict[str, Any]:

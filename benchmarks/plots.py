@@ -1,4 +1,4 @@
-"""Draws the figures of benchmarks/results/ for docs/performance.md; `make plots`.
+"""Draws the figures of benchmarks/results/ for docs/performance.md, and fills its tables in; `make plots`.
 
 Colours belong to sides and are those of a palette that colour-blind readers tell apart.
 """
@@ -14,6 +14,7 @@ import matplotlib as mpl
 mpl.use("svg")
 import matplotlib.pyplot as plt
 
+from benchmarks.page import fill
 from benchmarks.sides import FLINK, PEER, TIDEMARK, TIDEMARK_SQL
 
 RESULTS: Final = Path(__file__).parent / "results"
@@ -30,13 +31,14 @@ _STYLE: Final = {
 
 
 def main() -> None:
-    """Draw all plots."""
+    """Draw all plots; fill in the tables."""
     IMAGES.mkdir(exist_ok=True)
     with plt.rc_context(_STYLE):
         _save(_headline(), "cpu_per_record")
         scaling = _read("kafka_scaling")
         if scaling.keys() >= {"partitions", "lengths", "records", "compression"}:
             _save(_scaling(scaling), "scaling")
+    fill()
 
 
 def _read(name: str) -> dict[str, Any]:

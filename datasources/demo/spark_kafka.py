@@ -50,6 +50,7 @@ def fetch_spark_kafka(spark_version: str, tell: Callable[[str], None]) -> SparkK
             places = [cache.provide(_bundle(_CONNECTOR, connector)), cache.provide(_bundle(_TOKENS, tokens))]
         except EnvironmentProblem as problem:
             problems.append(problem.message.splitlines()[0])
+            tell(f"{_CONNECTOR} {connector} cannot be had here; looking for an older release")
             continue
         jars = {jar.name: jar for place in places for jar in sorted(place.glob("*.jar"))}
         return SparkKafka(version=connector, jars=tuple(jars.values()))

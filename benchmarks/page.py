@@ -1,0 +1,143 @@
+"""The tables of docs/performance.md, made from the figures of benchmarks/results/; `make plots` fills them in.
+
+A table stands between `<!-- table: NAME -->` and `<!-- end -->`. A test asserts that the page holds what the result
+files say, so that no figure there is older than its measurement.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import statistics
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from benchmarks.sides import FLINK, PEER, TIDEMARK, TIDEMARK_SQL
+
+__all__ = ["PAGE", "fill", "filled"]
+
+RESULTS: Final = Path(__file__).parent / "results"
+PAGE: Final = Path(__file__).parents[1] / "docs" / "performance.md"
+_BLOCK: Final = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
+_TITLES: Final = {
+    TIDEMARK: "Tidemark, DataFrame",
+    TIDEMARK_SQL: "Tidemark, SQL",
+    PEER: "spark-sql-kafka, DataFrame",
+    FLINK: "Flink, SQL",
+}
+_RATIOS: Final = {
+    "ratio": (TIDEMARK, PEER),
+    "sql_ratio": (TIDEMARK_SQL, PEER),
+    "ratio_to_flink": (TIDEMARK, FLINK),
+    "sql_ratio_to_flink": (TIDEMARK_SQL, FLINK),
+}
+
+
+def fill() -> None:
+    """Write the tables into the page."""
+    PAGE.write_text(filled(PAGE.read_text()))
+
+
+def filled(page: str) -> str:
+    """Return a page with its tables made anew.
+
+    Raises:
+        KeyError: it asks for a table that is not made here, or for figures that no result file has.
+    """
+    return _BLOCK.sub(lambda block: block[1] + _TABLES[block[2]]() + block[3], page)
+
+
+def _read(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((RESULTS / f"{name}.json").read_text())
+    return found
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def _headline() -> str:
+    window, raw = _read("kafka_window"), _read("kafka_raw")
+    rows = []
+    for side in window["cpu_us_per_record"]:
+        cells = [cell for found in (window, raw) for cell in _cost(found, side)]
+        rows.append([_TITLES[side], *cells])
+    return _table(["", "windowed count", "records/s", "raw values", "records/s"], rows)
+
+
+def _cost(found: dict[str, Any], side: str) -> tuple[str, str]:
+    if side not in found["cpu_us_per_record"]:
+        return "", ""
+    speed = statistics.median(each[side]["rows_per_s"] for each in found["rounds"])
+    return f"{found['cpu_us_per_record'][side]:.2f} us", f"{speed:,.0f}"
+
+
+def _ratios() -> str:
+    window, raw = _read("kafka_window"), _read("kafka_raw")
+    rows = [
+        [
+            f"{what}: {_TITLES[ours]} to {_TITLES[other]}",
+            f"{found[name]:.2f}",
+            *map("{:.2f}".format, found[f"{name}_spread"]),
+        ]
+        for what, found in (("windowed count", window), ("raw values", raw))
+        for name, (ours, other) in _RATIOS.items()
+        if name in found
+    ]
+    return _table(["CPU per record", "median of the rounds", "lowest", "highest"], rows)
+
+
+def _fetch() -> str:
+    found = _read("kafka_fetch")
+    titles = {"columns": "values, offsets, timestamps as Arrow columns", "json": "four typed columns of JSON"}
+    rows = []
+    for name, title in titles.items():
+        cost = found[name]["cpu_us_per_record"]
+        rows.append([title, f"{cost['native']:.2f} us", f"{cost['messages']:.2f} us", f"{found[name]['ratio']:.2f}"])
+    return _table(["from the broker to", "through C", "through messages", "ratio"], rows)
+
+
+def _latency() -> str:
+    found = {each["side"]: each for each in _read("kafka_scaling")["latency"]}
+    lines: tuple[tuple[str, Callable[[dict[str, Any]], str]], ...] = (
+        ("a batch of 1,000 records, median of 30", lambda each: f"{each['small_batch_ms']:,} ms"),
+        ("CPU of it, all processes", lambda each: f"{each['small_batch_cpu_ms'] / 1_000:.2f} s"),
+        ("the first commit of a query in a new JVM", lambda each: f"{each['first_commit_s']:.1f} s"),
+        ("the first commit after a restart in a warm JVM", lambda each: f"{each['restart_first_commit_s']:.1f} s"),
+        ("1,000,000 records that waited, until none is left", lambda each: f"{each['catch_up_s']:.1f} s"),
+    )
+    rows = [[title, *(cell(found[side]) for side in (TIDEMARK, PEER))] for title, cell in lines]
+    return _table(["", "Tidemark", "spark-sql-kafka"], rows)
+
+
+def _scaling() -> str:
+    found = _read("kafka_scaling")
+    rows = [_point(f"{p['partitions']} partitions, {_slots(p['slots'])}", p) for p in found["partitions"]]
+    rows += [_point(f"records of {round(p['record_bytes']):,} bytes", p) for p in found["records"]]
+    rows += [_point(f"compression: {p['codec']}", p) for p in found["compression"]]
+    rows += [_point(f"a topic of {p['rows']:,} records", p) for p in found["lengths"]]
+    return _table(["", "Tidemark", "records/s", "spark-sql-kafka", "records/s", "ratio"], rows)
+
+
+def _slots(count: int) -> str:
+    return f"{count} slot{'s' if count > 1 else ''}"
+
+
+def _point(title: str, point: dict[str, Any]) -> list[str]:
+    ours, other = point[TIDEMARK], point.get(PEER)
+    cells = [f"{ours['cpu_us_per_record']:.2f} us", f"{ours['rows_per_s']:,.0f}"]
+    if other is None:
+        return [title, *cells, "", "", ""]
+    cells += [f"{other['cpu_us_per_record']:.2f} us", f"{other['rows_per_s']:,.0f}"]
+    return [title, *cells, f"{ours['cpu_us_per_record'] / other['cpu_us_per_record']:.2f}"]
+
+
+_TABLES: Final = {
+    "headline": _headline,
+    "ratios": _ratios,
+    "fetch": _fetch,
+    "latency": _latency,
+    "scaling": _scaling,
+}
