@@ -53,7 +53,7 @@ def _save(figure: Any, name: str) -> None:
 
 def _headline() -> Any:
     """CPU per record: every round as a point, the median as a bar."""
-    figure, axes = plt.subplots(1, 2, figsize=(8, 3), width_ratios=(3, 2), layout="constrained")
+    figure, axes = plt.subplots(1, 2, figsize=(9.5, 3), width_ratios=(2, 1), layout="constrained")
     titles = {"kafka_window": "windowed count of JSON orders", "kafka_raw": "raw values"}
     for axis, (name, title) in zip(axes, titles.items(), strict=True):
         found = _read(name)
