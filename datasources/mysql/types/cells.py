@@ -26,8 +26,9 @@ __all__ = [
     "validity",
 ]
 
-PADDING: Final = 16
-"""Spare bytes behind the last one of a buffer: eight bytes are read at a time, up to eight behind a value's begin."""
+PADDING: Final = 40
+"""Spare bytes behind the last one of a buffer. A NULL at its end has nothing of its own there, and is read like a value
+all the same: up to 30 bytes of a DECIMAL, eight at a time."""
 
 Bytes = npt.NDArray[np.uint8]
 Int64s = npt.NDArray[np.int64]

@@ -130,7 +130,7 @@ def instant_values(cells: Cells, instant_us: Int64s, zero_dates: ZeroDates) -> p
 
 def _days(cells: Cells, parts: tuple[Int64s, Int64s, Int64s], zero_dates: ZeroDates) -> tuple[Int64s, Mask | None]:
     year, month, day = parts
-    has_month = (month >= 1) & (month <= _MONTHS) & (year <= _LAST_YEAR)
+    has_month = (month >= 1) & (month <= _MONTHS) & (year >= 0) & (year <= _LAST_YEAR)
     months = np.where(has_month, year * _MONTHS + month - 1, 0)
     first = FIRST_DAYS[months]
     is_real = has_month & (day >= 1) & (day <= FIRST_DAYS[months + 1] - first)
