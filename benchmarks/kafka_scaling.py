@@ -4,14 +4,15 @@
     python -m benchmarks.kafka_scaling --save   writes results/kafka_scaling.json as well
     ... --only latency memory                   those figures; others that were written down stay
 
-The windowed count of `make bench` on topics of one broker. Every point is a process of its own, after one run to warm
-up; spark-sql-kafka runs beside it where the point is about records. Sides of one point give equal counts.
+The windowed count of `make bench` on topics of one broker; spark-sql-kafka runs beside it where the point is about
+records, and sides of one point give equal counts. Costs are measured in JVMs that stay, memory in new ones.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
@@ -21,140 +22,86 @@ from rich.console import Console
 
 from benchmarks.kafka_idle import empty_triggers
 from benchmarks.measure import load_average, machine_facts
-from benchmarks.orders import sized_name
-from benchmarks.sides import PEER, TIDEMARK, Workload, produce, run_latency, run_side
+from benchmarks.scaling_points import FEW, Topics, measure
+from benchmarks.sides import PEER, TIDEMARK, Workload, run_latency, run_side
 from datasources.demo.spark_kafka import fetch_spark_kafka
 from datasources.embedded import EmbeddedKafka
 
 RESULTS: Final = Path(__file__).parent / "results" / "kafka_scaling.json"
-ROWS: Final = 1_000_000
-PARTITIONS: Final = (1, 4, 16, 64)
-RECORDS: Final = ((100, 1_000_000), (1_024, 500_000), (10_240, 100_000))
-"""About how large a record is, and how many of them there are."""
-CODECS: Final = ("none", "lz4", "zstd")
-LENGTHS: Final = (1_000_000, 5_000_000)
-LARGE_RECORDS: Final = 10_240
+MEMORY: Final = ((FEW, 0, 4_000_000), (FEW, 10_240, 200_000), (16, 10_240, 200_000), (64, 10_240, 200_000))
+"""Partitions, about how large a record is (0 = as in `make bench`), and how many of them there are."""
 LATENCY_ROUNDS: Final = 1
-FIGURES: Final = ("partitions", "records", "compression", "lengths", "memory", "latency", "empty_triggers")
-FEW: Final = 4
-MANY: Final = 64
+EMPTY_PARTITIONS: Final = (10, 100, 1_000)
+
+
+def costs(console: Console, topics: Topics, work: Workload) -> dict[str, Any]:
+    """Measure the cost of a record at every point."""
+    return dict(measure(console, topics, work))
+
+
+def memory(console: Console, topics: Topics, work: Workload) -> dict[str, Any]:
+    """Measure the largest Python process of a query, in a new session for each point."""
+    found = []
+    for partitions, record_bytes, rows in MEMORY:
+        topic = topics.filled(partitions=partitions, rows=rows, record_bytes=record_bytes)
+        result = run_side(TIDEMARK, work.of(topic=topic, batch_rows=rows // 4))
+        peaks = {key: result[key] for key in ("peak_worker_mb", "peak_jvm_mb")}
+        found.append({"partitions": partitions, "record_bytes": topics.record_bytes(topic), **peaks})
+        console.print(found[-1])
+    return {"memory": found}
+
+
+def latency(console: Console, _: Topics, work: Workload) -> dict[str, Any]:
+    """Measure starts, small batches, restarts behind a backlog; the sides in turns."""
+    found = []
+    for number in range(LATENCY_ROUNDS):
+        for side in (TIDEMARK, PEER) if number % 2 == 0 else (PEER, TIDEMARK):
+            result = run_latency(side, work.of(topic=f"latency-{side}-{number}"))
+            found.append({"side": side, "round": number + 1, **result})
+            console.print(found[-1])
+    return {"latency": found}
+
+
+def empty(console: Console, _: Topics, work: Workload) -> dict[str, Any]:
+    """Measure Spark asking for news when there are none."""
+    found = [asdict(empty_triggers(work.bootstrap, count)) for count in EMPTY_PARTITIONS]
+    console.print(found)
+    return {"empty_triggers": found}
+
+
+PARTS: Final[dict[str, Callable[[Console, Topics, Workload], dict[str, Any]]]] = {
+    "costs": costs,
+    "memory": memory,
+    "latency": latency,
+    "empty": empty,
+}
 
 
 def main() -> None:
-    """Measure every point and show it."""
+    """Measure and show each part."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--save", action="store_true", help="write the result file")
-    parser.add_argument("--only", nargs="*", choices=FIGURES, default=FIGURES, help="some of the figures")
+    parser.add_argument("--only", nargs="*", choices=PARTS, default=list(PARTS), help="some of the parts")
     asked = parser.parse_args()
-    load = load_average()
     console = Console()
-    peer = fetch_spark_kafka(pyspark.__version__, console.print)
+    jars = ",".join(map(str, fetch_spark_kafka(pyspark.__version__, console.print).jars))
+    document: dict[str, Any] = {"spark": pyspark.__version__, **machine_facts(), "loads": {}}
     with EmbeddedKafka() as kafka:
-        points = _Points(console, Workload(bootstrap=kafka.bootstrap_servers, topic="", batch_rows=ROWS // 4))
-        points.jars = ",".join(map(str, peer.jars))
-        document = {"load": load, "spark": pyspark.__version__, **machine_facts()}
-        for name in (each for each in FIGURES if each in asked.only):
-            document[name] = getattr(points, name)()
+        topics = Topics(console, kafka.bootstrap_servers)
+        work = Workload(bootstrap=kafka.bootstrap_servers, topic="", batch_rows=0, jars=jars)
+        for name in asked.only:
+            document["loads"][name] = load_average()
+            document |= PARTS[name](console, topics, work)
             if asked.save:
                 _save(document)
     print(json.dumps(document))
 
 
-class _Points:
-    """The points on one broker."""
-
-    def __init__(self, console: Console, work: Workload) -> None:
-        self._console = console
-        self._work = work
-        self.jars = ""
-        self._topics: dict[str, tuple[str, float]] = {}
-
-    def partitions(self) -> list[dict[str, Any]]:
-        """Partitions on two slots, and four of them on one; ours alone."""
-        found = []
-        for partitions in PARTITIONS:
-            topic, _ = self._topic(partitions=partitions, rows=ROWS)
-            for slots in (1, 2) if partitions == FEW else (2,):
-                point = {"partitions": partitions, "slots": slots}
-                found.append(self._point(point, self._work.of(topic=topic, slots=slots), (TIDEMARK,)))
-        return found
-
-    def records(self) -> list[dict[str, Any]]:
-        """Sizes of records."""
-        found = []
-        for record_bytes, rows in RECORDS:
-            topic, size = self._topic(partitions=FEW, rows=rows, record_bytes=record_bytes)
-            work = self._work.of(topic=topic, batch_rows=rows // 4)
-            found.append(self._point({"record_bytes": size, "rows": rows}, work, (TIDEMARK, PEER)))
-        return found
-
-    def compression(self) -> list[dict[str, Any]]:
-        """How the producer compressed."""
-        found = []
-        for codec in CODECS:
-            topic, _ = self._topic(partitions=FEW, rows=ROWS, compression=codec)
-            found.append(self._point({"codec": codec}, self._work.of(topic=topic), (TIDEMARK, PEER)))
-        return found
-
-    def lengths(self) -> list[dict[str, Any]]:
-        """Longer and longer topics in batches of one size: the cost of a record must not grow."""
-        found = []
-        for rows in LENGTHS:
-            topic, _ = self._topic(partitions=FEW, rows=rows)
-            found.append(self._point({"rows": rows}, self._work.of(topic=topic), (TIDEMARK,)))
-        return found
-
-    def memory(self) -> list[dict[str, Any]]:
-        """The largest worker with large records on many partitions; `records` has it for few."""
-        rows = dict(RECORDS)[LARGE_RECORDS]
-        topic, _ = self._topic(partitions=MANY, rows=rows, record_bytes=LARGE_RECORDS)
-        point = {"partitions": MANY, "record_bytes": LARGE_RECORDS}
-        return [self._point(point, self._work.of(topic=topic, batch_rows=rows // 4), (TIDEMARK,))]
-
-    def latency(self) -> list[dict[str, Any]]:
-        """Starts, small batches, restarts behind a backlog; the sides in turns."""
-        found = []
-        for number in range(LATENCY_ROUNDS):
-            for side in (TIDEMARK, PEER) if number % 2 == 0 else (PEER, TIDEMARK):
-                work = self._work.of(topic=f"latency-{side}-{number}", jars=self.jars)
-                result = {"side": side, "round": number + 1, **run_latency(side, work)}
-                self._console.print(result)
-                found.append(result)
-        return found
-
-    def empty_triggers(self) -> list[dict[str, Any]]:
-        """Spark asks for news, and there are none."""
-        return [asdict(empty_triggers(self._work.bootstrap, count)) for count in (10, 100, 1_000)]
-
-    def _topic(
-        self, *, partitions: int, rows: int, record_bytes: int = 0, compression: str = "none"
-    ) -> tuple[str, float]:
-        """Return the topic that holds these orders, and the mean size of a record; it is filled once."""
-        of: dict[str, Any] = {"partitions": partitions, "rows": rows}
-        of |= {"record_bytes": record_bytes, "compression": compression}
-        name = sized_name(**of)
-        if name not in self._topics:
-            self._topics[name] = produce(self._work.bootstrap, **of)
-        return self._topics[name]
-
-    def _point(self, point: dict[str, Any], work: Workload, sides: tuple[str, ...]) -> dict[str, Any]:
-        measured = {side: run_side(side, work.of(jars=self.jars)) for side in sides}
-        counts = [result.pop("counts") for result in measured.values()]
-        if any(each != counts[0] for each in counts):
-            raise SystemExit(f"{point}: the sides counted differently; nothing was compared")
-        found = {**point, **{side: _rounded(result) for side, result in measured.items()}}
-        self._console.print(found)
-        return found
-
-
 def _save(document: dict[str, Any]) -> None:
     """Write what was measured so far; figures that were not measured now stay."""
     known = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
-    RESULTS.write_text(json.dumps({**known, **document}, indent=2) + "\n")
-
-
-def _rounded(result: dict[str, Any]) -> dict[str, Any]:
-    return {key: round(value, 3) if isinstance(value, float) else value for key, value in result.items()}
+    loads = {**known.get("loads", {}), **document["loads"]}
+    RESULTS.write_text(json.dumps({**known, **document, "loads": loads}, indent=2) + "\n")
 
 
 if __name__ == "__main__":

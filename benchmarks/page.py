@@ -114,24 +114,47 @@ def _latency() -> str:
 
 def _scaling() -> str:
     found = _read("kafka_scaling")
-    rows = [_point(f"{p['partitions']} partitions, {_slots(p['slots'])}", p) for p in found["partitions"]]
+    rows = [
+        _point(f"{_count(p['partitions'], 'partition')}, {_count(p['slots'], 'slot')}", p) for p in found["partitions"]
+    ]
     rows += [_point(f"records of {round(p['record_bytes']):,} bytes", p) for p in found["records"]]
     rows += [_point(f"compression: {p['codec']}", p) for p in found["compression"]]
     rows += [_point(f"a topic of {p['rows']:,} records", p) for p in found["lengths"]]
-    return _table(["", "Tidemark", "records/s", "spark-sql-kafka", "records/s", "ratio"], rows)
+    return _table(["", "Tidemark", "three passes", "records/s", "spark-sql-kafka", "records/s", "ratio"], rows)
 
 
-def _slots(count: int) -> str:
-    return f"{count} slot{'s' if count > 1 else ''}"
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'s' if number > 1 else ''}"
 
 
 def _point(title: str, point: dict[str, Any]) -> list[str]:
     ours, other = point[TIDEMARK], point.get(PEER)
-    cells = [f"{ours['cpu_us_per_record']:.2f} us", f"{ours['rows_per_s']:,.0f}"]
+    low, high = ours["spread"]
+    cells = [f"{ours['cpu_us_per_record']:.2f} us", f"{low:.2f} to {high:.2f}", f"{ours['rows_per_s']:,}"]
     if other is None:
         return [title, *cells, "", "", ""]
-    cells += [f"{other['cpu_us_per_record']:.2f} us", f"{other['rows_per_s']:,.0f}"]
-    return [title, *cells, f"{ours['cpu_us_per_record'] / other['cpu_us_per_record']:.2f}"]
+    return [title, *cells, f"{other['cpu_us_per_record']:.2f} us", f"{other['rows_per_s']:,}", f"{point['ratio']:.2f}"]
+
+
+def _memory() -> str:
+    rows = [
+        [str(p["partitions"]), f"{round(p['record_bytes']):,}", f"{p['peak_worker_mb']} MB", f"{p['peak_jvm_mb']:,} MB"]
+        for p in _read("kafka_scaling")["memory"]
+    ]
+    return _table(["partitions", "bytes of a record", "largest Python process", "JVM (-Xmx2g)"], rows)
+
+
+def _empty() -> str:
+    rows = [
+        [f"{p['partitions']:,}", f"{p['cpu_ms']:.1f} ms", f"{p['offset_bytes']:,}"]
+        for p in _read("kafka_scaling")["empty_triggers"]
+    ]
+    return _table(["partitions", "CPU of an empty trigger", "bytes of the offset"], rows)
+
+
+def _loads() -> str:
+    loads = _read("kafka_scaling")["loads"]
+    return f"(Load before each part began: {', '.join(f'{name} {load}' for name, load in loads.items())}.)\n"
 
 
 _TABLES: Final = {
@@ -139,5 +162,8 @@ _TABLES: Final = {
     "ratios": _ratios,
     "fetch": _fetch,
     "latency": _latency,
+    "empty": _empty,
     "scaling": _scaling,
+    "memory": _memory,
+    "loads": _loads,
 }

@@ -35,9 +35,7 @@ def main() -> None:
     IMAGES.mkdir(exist_ok=True)
     with plt.rc_context(_STYLE):
         _save(_headline(), "cpu_per_record")
-        scaling = _read("kafka_scaling")
-        if scaling.keys() >= {"partitions", "lengths", "records", "compression"}:
-            _save(_scaling(scaling), "scaling")
+        _save(_scaling(_read("kafka_scaling")), "scaling")
     fill()
 
 
@@ -70,6 +68,7 @@ def _headline() -> Any:
 
 
 def _scaling(found: dict[str, Any]) -> Any:
+    """CPU per record at every point: medians, and the spread of the passes."""
     figure, axes = plt.subplots(2, 2, figsize=(8, 6), layout="constrained")
     _partitions(axes[0][0], found["partitions"])
     _length(axes[0][1], found["lengths"])
@@ -77,37 +76,43 @@ def _scaling(found: dict[str, Any]) -> Any:
     axes[1][0].set_title("by record size")
     axes[1][0].set_xlabel("bytes of a record")
     axes[1][0].set_yscale("log")
+    axes[1][0].set_ylim(bottom=1)
+    axes[1][0].legend(frameon=False)
     _bars(axes[1][1], found["compression"], [p["codec"] for p in found["compression"]])
     axes[1][1].set_title("by compression")
     for axis in (axes[0][0], axes[1][0]):
         axis.set_ylabel("µs of CPU per record")
-    axes[1][1].legend(frameon=False)
     return figure
+
+
+def _costs(points: list[dict[str, Any]], side: str) -> tuple[list[float], list[list[float]]]:
+    """Medians, and how far the passes went below and above them."""
+    costs = [p[side]["cpu_us_per_record"] for p in points]
+    lows, highs = zip(*(p[side]["spread"] for p in points), strict=True)
+    below = [cost - low for cost, low in zip(costs, lows, strict=True)]
+    return costs, [below, [high - cost for cost, high in zip(costs, highs, strict=True)]]
 
 
 def _partitions(axis: Any, points: list[dict[str, Any]]) -> None:
     for slots, style in ((2, "o-"), (1, "s")):
         mine = [p for p in points if p["slots"] == slots]
-        costs = [p[TIDEMARK]["cpu_us_per_record"] for p in mine]
+        costs, spread = _costs(mine, TIDEMARK)
+        places = [p["partitions"] * (1.1 if slots == 1 else 1) for p in mine]  # beside each other
         label = f"{slots} slot{'s' if slots > 1 else ''}"
-        axis.plot([p["partitions"] for p in mine], costs, style, color=COLOURS[TIDEMARK], label=label)
+        axis.errorbar(places, costs, spread, fmt=style, color=COLOURS[TIDEMARK], label=label, capsize=2)
     axis.set_xscale("log", base=2)
     counts = sorted({p["partitions"] for p in points})
     axis.set_xticks(counts, [str(count) for count in counts])
     axis.minorticks_off()
-    axis.set_ylim(bottom=0)
+    axis.set_ylim(0, 1.1 * axis.get_ylim()[1])
     axis.set_title("by partitions")
-    axis.legend(frameon=False)
+    axis.legend(frameon=False, loc="lower left")
 
 
 def _length(axis: Any, points: list[dict[str, Any]]) -> None:
-    axis.plot(
-        [p["rows"] / 1e6 for p in points],
-        [p[TIDEMARK]["cpu_us_per_record"] for p in points],
-        "o-",
-        color=COLOURS[TIDEMARK],
-    )
-    axis.set_ylim(bottom=0)
+    lengths = [p["rows"] / 1e6 for p in points]
+    axis.errorbar(lengths, *_costs(points, TIDEMARK), fmt="o-", color=COLOURS[TIDEMARK], capsize=2)
+    axis.set_ylim(0, 1.1 * axis.get_ylim()[1])
     axis.set_title("by length of the topic")
     axis.set_xlabel("million records")
 
@@ -115,8 +120,8 @@ def _length(axis: Any, points: list[dict[str, Any]]) -> None:
 def _bars(axis: Any, points: list[dict[str, Any]], names: list[str]) -> None:
     for shift, side in ((-0.2, TIDEMARK), (0.2, PEER)):
         places = [place + shift for place in range(len(points))]
-        costs = [p[side]["cpu_us_per_record"] for p in points]
-        axis.bar(places, costs, 0.4, color=COLOURS[side], label=side)
+        costs, spread = _costs(points, side)
+        axis.bar(places, costs, 0.4, yerr=spread, capsize=2, color=COLOURS[side], label=side)
     axis.set_xticks(range(len(points)), names)
 
 

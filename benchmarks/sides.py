@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from dataclasses import dataclass, replace
-from typing import Any, Final
+import tempfile
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Final, Self
 
 from benchmarks.orders import sized_name
 
-__all__ = ["FLINK", "PEER", "TIDEMARK", "TIDEMARK_SQL", "Workload", "produce", "run_latency", "run_side"]
+__all__ = ["FLINK", "PEER", "TIDEMARK", "TIDEMARK_SQL", "WarmSide", "Workload", "produce", "run_latency", "run_side"]
 
 TIDEMARK: Final = "tidemark"
 TIDEMARK_SQL: Final = "tidemark-sql"
@@ -59,6 +60,42 @@ def run_side(side: str, work: Workload) -> dict[str, Any]:
         options += ["--query", work.query, "--slots", str(work.slots), "--jars", work.jars if side == PEER else ""]
         command = ["benchmarks.window_query", side, work.bootstrap, work.topic, str(work.batch_rows), *options]
     return _last_line(side, command)
+
+
+class WarmSide:
+    """A side in a process that stays: its JVM has compiled what the next run needs. Use it in `with`."""
+
+    def __init__(self, side: str, *, slots: int = 2, jars: str = "") -> None:
+        self._side = side
+        self._options = ["--slots", str(slots), "--jars", jars if side == PEER else ""]
+
+    def __enter__(self) -> Self:
+        self._errors = tempfile.TemporaryFile("w+")
+        command = [sys.executable, "-m", "benchmarks.warm_side", self._side, *self._options]
+        pipe = subprocess.PIPE
+        self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=self._errors, text=True)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.communicate()  # the end of its input is the end of it
+        self._errors.close()
+
+    def run(self, work: Workload) -> dict[str, Any]:
+        """Run a workload's query; return what it counted and what it cost.
+
+        Raises:
+            SystemExit: the side failed; with the end of what it said.
+        """
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(json.dumps(asdict(work)) + "\n")
+        self._process.stdin.flush()
+        printed = self._process.stdout.readline()
+        if not printed:
+            self._errors.seek(0)
+            raise SystemExit(f"the {self._side} side failed:\n{self._errors.read()[-4000:]}")
+        result: dict[str, Any] = json.loads(printed)
+        return result
 
 
 def run_latency(side: str, work: Workload) -> dict[str, Any]:

@@ -149,6 +149,18 @@ def _run(writer: Any) -> tuple[dict[str, Any], list[Any]]:
     return cost, query.recentProgress
 
 
+def run_query(  # noqa: PLR0913, PLR0917 - what a side is asked
+    spark: SparkSession, side: str, query: str, bootstrap: str, topic: str, batch_rows: int, *, measured: bool
+) -> dict[str, Any]:
+    """Run a query of a side over a whole topic: `window`, `sql` or `raw`."""
+    source = (bootstrap, topic, batch_rows)
+    if query == "raw":
+        return run_raw(raw_values(spark, side, *source), measured=measured)
+    if query == "sql":
+        return run(counted_in_sql(spark, *source), measured=measured)
+    return run(counted(orders(spark, side, *source)), measured=measured)
+
+
 def main() -> None:
     """Run to warm up, then measure."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -161,18 +173,10 @@ def main() -> None:
     parser.add_argument("--jars", default="")
     asked = parser.parse_args()
     spark = session(asked.jars, slots=asked.slots)
-    source = (spark, asked.side, asked.bootstrap, asked.topic, asked.batch_rows)
-
-    def once(*, measured: bool) -> dict[str, Any]:
-        if asked.query == "raw":
-            return run_raw(raw_values(*source), measured=measured)
-        if asked.query == "sql":
-            return run(counted_in_sql(spark, *source[2:]), measured=measured)
-        return run(counted(orders(*source)), measured=measured)
-
+    source = (asked.bootstrap, asked.topic, asked.batch_rows)
     for _ in range(asked.warm_ups):
-        once(measured=False)
-    print(json.dumps(once(measured=True)))
+        run_query(spark, asked.side, asked.query, *source, measured=False)
+    print(json.dumps(run_query(spark, asked.side, asked.query, *source, measured=True)))
     spark.stop()
 
 

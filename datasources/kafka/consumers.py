@@ -44,7 +44,7 @@ _DEFAULTS = {
     **QUIET,
     "group.id": "tidemark",
     "isolation.level": "read_uncommitted",  # as Java consumers and Spark's own source
-    "queued.max.messages.kbytes": "32768",
+    "queued.max.messages.kbytes": "16384",
     "fetch.message.max.bytes": "4194304",
     "fetch.queue.backoff.ms": "2",  # the default of a second starves a fast reader
     "fetch.wait.max.ms": "100",
