@@ -157,7 +157,8 @@ class BatchPlanner:
         if first:
             self._adopt(start)
         self._talk.begin_round()
-        self._next_poll_ns = self._clock.monotonic_ns() + self._settings.poll_interval_ms * _NS_PER_MS
+        began_ns = self._clock.monotonic_ns()
+        self._next_poll_ns = began_ns + self._settings.poll_interval_ms * _NS_PER_MS
         bounds = self._enumerator.bounds()
         self._cap.fix(bounds, self._wall_ms())
         if not first and not self._holds.is_overdue and self._rest.is_on(start.sequence, bounds):
@@ -190,8 +191,9 @@ class BatchPlanner:
             self._view.note_settled(start, with_pauses(splits, aligned.paused), is_processing=is_processing)
             may_rest = state is None and self._holds.may_rest and not is_unread
             if may_rest and not self._awaits(splits, combined, settled.stamped_ms):
-                listens = watermark.is_idle or self._talk.says.is_processing
-                self._rest.begin(start.sequence, bounds, listens=self._settings.has_watermark and listens)
+                follows = watermark.is_idle or self._talk.says.is_processing
+                listens = self._settings.has_watermark and follows
+                self._rest.begin(start.sequence, bounds, began_ns=began_ns, listens=listens)
             return start
         self._holds.planned()
         if not aligned.shares:

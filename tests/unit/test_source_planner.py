@@ -9,7 +9,7 @@ from datasources.source.abilities import NullRowtime
 from datasources.source.offset import Identity
 from datasources.source.stamps import MAX_STAMP_MS
 from tests.support.memory_source import MemoryLog, Query, Row, strategy
-from watermark import EmitStrategy, SplitStatus
+from watermark import EmitStrategy, ManualClock, SplitStatus
 
 
 def stamps(rows):
@@ -392,3 +392,30 @@ def test_an_idle_source_is_looked_at_without_work():
     query.clock.advance_us(6_000_000)
     with pytest.raises(TypeError):
         query.batch()
+
+
+class _SlowMeeting:
+    """Peers that are far away: to meet them takes time, 2 ms."""
+
+    is_query_known = True
+    clock: ManualClock
+
+    def exchange(self, own):
+        self.clock.advance_us(2_000)
+        return ()
+
+
+def test_a_split_whose_timeout_ends_while_its_source_plans_is_idle_at_the_next_look():
+    log = MemoryLog()
+    log.append("a-0", 100)
+    log.splits["a-1"] = []
+    meeting = _SlowMeeting()
+    meeting.clock = clock = ManualClock(1_700_000_000_000_000)
+    query = Query(log, strategy(idle_timeout_ms=5_000), clock=clock, peers=meeting)
+    appeared_ns = clock.monotonic_ns()
+    assert {row.stamp for row in query.drain()} == {None}
+    clock.advance_us(4_997_000 - (clock.monotonic_ns() - appeared_ns) // 1_000)
+    log.append("a-0", 150)
+    assert stamps(query.batch()) == [("a-0:1", None), (None, None)]
+    assert query.batch() is None  # looked at a millisecond before the timeout, put to rest a millisecond behind it
+    assert stamps(query.drain()) == [(None, 150)]
