@@ -46,8 +46,11 @@ class LawBroken(AssertionError):
     """A law does not hold."""
 
     def __init__(self, law: int, text: str) -> None:
-        super().__init__(f"law {law}: {text}")
+        super().__init__(law, text)  # as it is made again on its way out of another process
         self.law = law
+
+    def __str__(self) -> str:
+        return "law {}: {}".format(*self.args)
 
 
 def require(holds: object, law: int, text: str) -> None:
