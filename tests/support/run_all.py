@@ -1,8 +1,8 @@
 """`make test`: all tests but the exhaustive ones, as fast as two cores allow.
 
-What needs no server runs on all cores, what needs a server alone two at a time; tests that watch clocks of Spark run one
-after the other. They leave cores idle, and what takes minutes of all cores (`beside`) runs with these, at the lowest
-priority, from the begin.
+What needs no server runs on all cores, what needs servers two files at a time, each side with servers and a Spark of its
+own. They leave cores idle, and what takes minutes of all cores (`beside`) runs with these, at the lowest priority, from
+the begin.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ BESIDE: Final = ("-m", "beside and not full")
 IN_ORDER: Final = (
     ("-n", "auto", "-m", "not beside and not full and not spark and not kafka and not mysql"),
     ("-n", "2", "-m", "not full and (kafka or mysql) and not spark"),
-    ("-m", "not full and spark"),
+    ("-n", "2", "--dist", "loadfile", "-m", "not full and spark"),
 )
 
 

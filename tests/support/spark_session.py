@@ -18,8 +18,14 @@ _SETTINGS: Final = {
     "spark.master": "local[2]",
     "spark.app.name": "tidemark-tests",
     "spark.driver.memory": "2g",
+    # Hundreds of queries of a few rows: optimizing compilers and parallel collectors cost more than they bring.
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
+    # The other one of Spark's two starts a process of the system for every file that it renames.
+    "spark.sql.streaming.checkpointFileManagerClass": (
+        "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
+    ),
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.shuffle.partitions": "2",
