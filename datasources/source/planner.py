@@ -291,18 +291,21 @@ class BatchPlanner:
             return AlignedShares(shares=share_budget(backlog, budget_rows, turn=turn))
         ceiling_ms = self._ceiling_ms()
         fixed = {s.split: s for s in splits if backlog.get(s.split) and self._enumerator.may_lose_records(s.split)}
-        aligned = self._aligner.plan(
-            splits,
-            backlog,
-            budget_rows,
-            bounds=self._talk.bounds(),
-            ceiling_ms=ceiling_ms,
-            most_rows=dict.fromkeys(fixed, MOST_ROWS),
-            turn=turn,
-        )
-        if not fixed:
-            return aligned
-        cut = end_of_allowed(aligned, fixed, ceiling_ms, self._scan, self._aligner.note_stop)
+        for _ in range(2):  # what watermarks alone promised may stop a range at its first record, which is known then
+            aligned = self._aligner.plan(
+                splits,
+                backlog,
+                budget_rows,
+                bounds=self._talk.bounds(),
+                ceiling_ms=ceiling_ms,
+                most_rows=dict.fromkeys(fixed, MOST_ROWS),
+                turn=turn,
+            )
+            if not fixed:
+                return aligned
+            cut = end_of_allowed(aligned, fixed, ceiling_ms, self._scan, self._aligner.note_stop)
+            if cut.shares or not aligned.shares:
+                break
         return replace(cut, reach_ms=None)  # what it was made from may vanish: no promise
 
     def _with_status(
