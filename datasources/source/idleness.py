@@ -59,13 +59,11 @@ class SplitIdleness:
         timer = self._timers.get(split)
         return timer is not None and timer.is_expired(self._clock.monotonic_ns())
 
-    def next_deadline_ns(self, after_ns: int) -> int | None:
-        """Return when the next split that was not idle at `after_ns` will be if nothing happens; None = never.
-
-        Both on the monotonic clock. The answer may have passed by now.
-        """
+    def next_deadline_ns(self) -> int | None:
+        """Return when the next split will be idle if nothing happens, on the monotonic clock; None = never."""
+        now = self._clock.monotonic_ns()
         deadlines = (timer.deadline_ns() for timer in self._timers.values())
-        return min((d for d in deadlines if d is not None and d > after_ns), default=None)
+        return min((d for d in deadlines if d is not None and d > now), default=None)
 
     def forget(self, splits: Iterable[SplitId]) -> None:
         """Drop splits that went away, so that one of the same name begins afresh."""

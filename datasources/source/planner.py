@@ -3,7 +3,8 @@
 Theory of operation. Spark asks for the latest offset again and again. Each time the planner
 
 1. *settles* the last offset (`settlement`): where every split stands, from the tasks' reports;
-2. looks at the source: new splits, vanished ones, how far each log reaches, which splits are idle or finished;
+2. looks at the source: new splits, vanished ones, how far each log reaches, which splits are idle or finished at the
+   moment of the answer, which is the moment of the whole planning (`instant`);
 3. meets its peers (`peers`): the group's members, the other sources of its query;
 4. combines the watermarks (`source_watermark`): never backwards;
 5. plans data under the row budget (`admission`) and the alignment law (`split_alignment`), or a heartbeat if the
@@ -30,6 +31,7 @@ from datasources.source.heartbeat import HeartbeatRule
 from datasources.source.hold_talk import HoldExchange, HoldRequest
 from datasources.source.identity import require_same_identity
 from datasources.source.idleness import SplitIdleness
+from datasources.source.instant import Instant
 from datasources.source.lookahead import Lookahead
 from datasources.source.mailbox import ReportMailbox
 from datasources.source.offset import Offset
@@ -87,18 +89,19 @@ class BatchPlanner:
         self._scan = scan
         self._settings = settings
         self._clock = clock
+        self._instant = instant = Instant(clock)
         self._talk = PeerTalk(peers, settings)
-        self._holds = SourceHold(settings, holds, clock)
-        self._aligner = open_aligner(settings.alignment, lookahead, clock)
+        self._holds = SourceHold(settings, holds, instant)
+        self._aligner = open_aligner(settings.alignment, lookahead, instant)
         self._states = BatchStates(enumerator, lookahead if self._aligner else None)
-        self._idleness = SplitIdleness(timeout_ms=settings.idle_timeout_ms, clock=clock)
+        self._idleness = SplitIdleness(timeout_ms=settings.idle_timeout_ms, clock=instant)
         self._discovery = Discovery(
             enumerator,
             self._idleness,
             fail_on_data_loss=settings.fail_on_data_loss,
             has_turns=settings.processing_time is not ProcessingTime.NEVER,
         )
-        self._heartbeats = HeartbeatRule(interval_ms=settings.heartbeat_interval_ms, clock=clock)
+        self._heartbeats = HeartbeatRule(interval_ms=settings.heartbeat_interval_ms, clock=instant)
         self._view = SourceView(self._idleness, clock)
         self.totals = self._view.totals
         self._settlement = Settlement(
@@ -112,11 +115,12 @@ class BatchPlanner:
         self._settled: Settled | None = None
         self._next_poll_ns = 0
         self._cap = AvailableNowCap()
-        self._rest = Rest(self._idleness, clock)
+        self._rest = Rest(self._idleness, instant)
 
     def initial(self) -> Offset:
         """Return the offset of a new query, before its first batch."""
         starts = self._enumerator.start_positions()
+        self._instant.take()
         turns = turns_of(self._settings.processing_time, starts, self._enumerator)
         splits = new_splits(starts, limits=self._enumerator.limits() or {}, turns=turns, now_ms=self._wall_ms())
         parts = self._holds.initial(self._enumerator.bounds() if self._holds.is_build else {})
@@ -137,6 +141,7 @@ class BatchPlanner:
     def cap_available_now(self) -> None:
         """From now on plan nothing beyond what the source holds at this moment (Trigger.AvailableNow)."""
         self._cap.is_wanted = True
+        self._instant.take()
         if self._run is not None or not self._states.keeps_state:  # else the connector must first learn where it stands
             self._cap.fix(self._enumerator.bounds(), self._wall_ms())
 
@@ -154,12 +159,13 @@ class BatchPlanner:
             SourceUnavailable: the source cannot be asked.
         """
         first = self._run is None
+        self._instant.take()
         if first:
             self._adopt(start)
         self._talk.begin_round()
-        began_ns = self._clock.monotonic_ns()
-        self._next_poll_ns = began_ns + self._settings.poll_interval_ms * _NS_PER_MS
+        self._next_poll_ns = self._instant.monotonic_ns() + self._settings.poll_interval_ms * _NS_PER_MS
         bounds = self._enumerator.bounds()
+        self._instant.take()
         self._cap.fix(bounds, self._wall_ms())
         if not first and not self._holds.is_overdue and self._rest.is_on(start.sequence, bounds):
             return start
@@ -193,7 +199,7 @@ class BatchPlanner:
             if may_rest and not self._awaits(splits, combined, settled.stamped_ms):
                 follows = watermark.is_idle or self._talk.says.is_processing
                 listens = self._settings.has_watermark and follows
-                self._rest.begin(start.sequence, bounds, began_ns=began_ns, listens=listens)
+                self._rest.begin(start.sequence, bounds, listens=listens)
             return start
         self._holds.planned()
         if not aligned.shares:
@@ -221,11 +227,8 @@ class BatchPlanner:
 
     def table(self, offset: Offset, *, most_splits: int) -> dict[str, Any]:
         """Return the state of the source at `offset` as JSON primitives (see `SourceView`)."""
-        return {
-            **self._view.table(offset, most_splits=most_splits),
-            **self._states.progress(),
-            **self._holds.progress(),
-        }
+        shown = self._view.table(offset, most_splits=most_splits)
+        return {**shown, **self._states.progress(), **self._holds.progress()}
 
     def close(self) -> None:
         """Release the enumerator's connections."""
@@ -393,4 +396,4 @@ class BatchPlanner:
         return self._wall_ms() + self._settings.max_ahead_ms if self._settings.max_ahead_ms else None
 
     def _wall_ms(self) -> int:
-        return self._clock.now_us() // 1_000
+        return self._instant.now_us() // 1_000

@@ -6,7 +6,9 @@ people. From Spark's listener it learns which runs of a query are properly attac
 It decides nothing: planners do.
 
 A source that says nothing for a lease is taken for dead, so that it does not hold its group for ever; one that lives
-renews in the background, however long a batch takes. What anyone sends is bounded: `_KEPT_BATCHES` batches per run,
+renews in the background, however long a batch takes. For the other sources of its own query run it counts until that
+ends: Spark asks all of them in every trigger, so a process that stood still for minutes (a paused machine) plans before
+the batch of the others is read, and from where it stood. What anyone sends is bounded: `_KEPT_BATCHES` batches per run,
 `_MAX_RUNS` runs.
 """
 
@@ -193,7 +195,7 @@ class SourceRegistry:
     def _exchange(self, message: dict[str, Any]) -> dict[str, Any]:
         source, says = text_field(message, "source"), Publication.from_json(object_field(message, "says"))
         run = self._source_run(source)
-        others = self._living(source)
+        others = self._others(source, run)
         misfit = next((r.says for r in others.values() if _is_misfit(says, r.says)), None)
         if misfit is not None:
             return {"misfit": misfit.time_type, "peers": []}
@@ -239,12 +241,12 @@ class SourceRegistry:
     def _keep_alive(self, run: _SourceRun) -> None:
         run.alive_until_ns = self._clock.monotonic_ns() + LEASE_S * _NS_PER_S
 
-    def _living(self, source: str) -> dict[str, _SourceRun]:
-        now = self._clock.monotonic_ns()
+    def _others(self, source: str, own: _SourceRun) -> dict[str, _SourceRun]:
+        """Those that said something of themselves, and live as far as `own` can know."""
         return {
             name: run
             for name, run in self._runs.items()
-            if name != source and run.says is not None and run.alive_until_ns > now
+            if name != source and run.says is not None and (self._is_alive(run) or _is_same_run(own, run))
         }
 
     def _source_run(self, source: str) -> _SourceRun:
@@ -265,6 +267,10 @@ def _is_misfit(one: Publication, other: Publication | None) -> bool:
 
 def _is_same_query(one: _SourceRun, other: _SourceRun) -> bool:
     return one.query_id is not None and one.query_id == other.query_id
+
+
+def _is_same_run(one: _SourceRun, other: _SourceRun) -> bool:
+    return one.query_run is not None and one.query_run == other.query_run
 
 
 def _meets(own: _SourceRun, other: _SourceRun) -> bool:

@@ -28,7 +28,7 @@ class Rest:
 
     Args:
         idleness: knows when a split will be idle.
-        clock: monotonic.
+        clock: monotonic; the moment of the planning.
     """
 
     def __init__(self, idleness: SplitIdleness, clock: Clock) -> None:
@@ -36,16 +36,15 @@ class Rest:
         self._clock = clock
         self._found: _Found | None = None
 
-    def begin(self, sequence: int, bounds: Mapping[SplitId, SplitBounds], *, began_ns: int, listens: bool) -> None:
+    def begin(self, sequence: int, bounds: Mapping[SplitId, SplitBounds], *, listens: bool) -> None:
         """Note that a planning found nothing to do.
 
         Args:
             sequence: of the last batch.
             bounds: what the source held.
-            began_ns: when that planning began, monotonic: a split that fell idle since then may not have been seen so.
             listens: whether others may bring something to do.
         """
-        until_ns = self._idleness.next_deadline_ns(began_ns)
+        until_ns = self._idleness.next_deadline_ns()
         if listens:
             heard_ns = self._clock.monotonic_ns() + _LISTEN_NS
             until_ns = heard_ns if until_ns is None else min(heard_ns, until_ns)

@@ -1,5 +1,7 @@
 """One application: the real registry, reached through JSON, and what the schedule does to it.
 
+A question to the coordinator may take time, so that a planning ends later than it began: up to `slowness_ms` each.
+
 Beside the registry it keeps, naively, who may be known to whom: a source that said something is a member of the group
 until its lease ends, its query is terminated or the coordinator forgets everything.
 """
@@ -47,6 +49,7 @@ class Application:
 
     random: random.Random
     trace: list[str] | None = None
+    slowness_ms: int = 0
     clock: ManualClock = field(default_factory=lambda: ManualClock(START_MS * 1_000))
     is_reachable: bool = True
     faults: set[str] = field(default_factory=set)
@@ -60,6 +63,7 @@ class Application:
         self.registry = SourceRegistry(self.clock)
         self.known_queries: set[str] = set()
         self._plans: dict[str, dict[str, int]] = {}
+        self._pace = random.Random(self.slowness_ms)
 
     def note(self, text: str) -> None:
         if self.trace is not None:
@@ -83,6 +87,12 @@ class Application:
             for process in self.processes:
                 if not process.hangs:
                     process.renew()
+
+    def take_time(self) -> None:
+        """Let the time of one question pass."""
+        if self.slowness_ms:
+            self.faults.add("time passes while a source plans")
+            self.clock.advance_us(self._pace.randint(0, self.slowness_ms * 1_000))
 
     # -- the coordinator --
 
@@ -129,7 +139,11 @@ class Application:
     def living(self, process: Process) -> list[Member]:
         """The other members that the coordinator may know at this moment."""
         now = self.clock.monotonic_ns()
-        return [m for m in self.members.values() if m.process is not process and m.until_ns > now]
+        others = [m for m in self.members.values() if m.process is not process]
+        return [m for m in others if m.until_ns > now or self.is_same_run(process, m.process)]
+
+    def is_same_run(self, one: Process, other: Process) -> bool:
+        return self.is_same_query(one, other) and one.run == other.run
 
     def is_same_query(self, one: Process, other: Process) -> bool:
         known = one.id in self.known_queries and other.id in self.known_queries

@@ -21,6 +21,7 @@ from watermark import EmitStrategy
 
 STEPS = 34
 _COMPACTION_STEPS = 10
+_SLOWNESS_MS = (0, 0, 0, 30, 3_000)
 _TOPOLOGIES = ((2,), (2,), (2,), (1, 1), (1, 1), (2, 1))
 _HELD_TOPOLOGIES = ((2,), (2,), (3,), (2, 1), (2, 2))
 
@@ -32,12 +33,17 @@ class Schedule:
         seed: decides everything.
         trace: gets one line per event, if given.
         has_hold: whether the first source of a query that is asked for it waits for the others, which are loaded first.
+        is_swift: whether questions to the coordinator take no time, also if the seed says that they do; nothing else of
+            the schedule depends on it.
     """
 
-    def __init__(self, seed: int, trace: list[str] | None = None, *, has_hold: bool = False) -> None:
+    def __init__(
+        self, seed: int, trace: list[str] | None = None, *, has_hold: bool = False, is_swift: bool = False
+    ) -> None:
         self.random = random.Random(seed)
         self.has_hold = has_hold
-        self.app = Application(self.random, trace)
+        slowness_ms = 0 if is_swift else _SLOWNESS_MS[seed % len(_SLOWNESS_MS)]
+        self.app = Application(self.random, trace, slowness_ms)
         self.queries: list[Query] = []
         self.producers: list[Producer] = []
         self._unreachable_steps = 0
@@ -239,24 +245,24 @@ def _kinds(options: SourceOptions) -> set[str]:
     return kinds
 
 
-def run_seed(seed: int, *, has_hold: bool = False) -> set[str]:
+def run_seed(seed: int, *, has_hold: bool = False, is_swift: bool = False) -> set[str]:
     """Run one seed; a broken law is told with its trace.
 
     Raises:
         LawBroken: with the seed and the last events before it.
     """
     try:
-        return Schedule(seed, has_hold=has_hold).run()
+        return Schedule(seed, has_hold=has_hold, is_swift=is_swift).run()
     except Exception as error:
-        told = "\n  ".join(_trace(seed, has_hold=has_hold)[-40:])
+        told = "\n  ".join(_trace(seed, has_hold=has_hold, is_swift=is_swift)[-40:])
         raise LawBroken(getattr(error, "law", 0), f"seed {seed}: {error!r}\n  {told}") from error
 
 
-def _trace(seed: int, *, has_hold: bool) -> list[str]:
+def _trace(seed: int, *, has_hold: bool, is_swift: bool) -> list[str]:
     """What happens in a schedule up to the broken law."""
     trace: list[str] = []
     with suppress(Exception):  # it is known, and raised by the caller
-        Schedule(seed, trace, has_hold=has_hold).run()
+        Schedule(seed, trace, has_hold=has_hold, is_swift=is_swift).run()
     return trace
 
 

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from tests.simulation.query import Query
 
 
+_SIGNS_OF_LIFE = ("exchange", "renew", "hold")
+
+
 @dataclass(slots=True, kw_only=True)
 class Known:
     """Another source as a planning could know it, and whether both were known to be of one query."""
@@ -67,31 +70,37 @@ class Process:
 
     def ask(self, message: dict) -> dict | None:
         """What the planner's mailbox asks the coordinator."""
-        answer = self.source.app.ask(message)
+        app = self.source.app
+        answer = app.ask(message)
+        if answer is not None and message["ask"] in _SIGNS_OF_LIFE:
+            app.keep_alive(self)
         if message["ask"] == "exchange":
             self._met = self.known_now()
-            if answer is not None:
-                self.source.app.keep_alive(self)
-                self._met_ns = self.source.app.clock.monotonic_ns()
+            self._met_ns = self._met_ns if answer is None else app.clock.monotonic_ns()
+        app.take_time()
         return answer
+
+    @property
+    def met_until_ns(self) -> int:
+        """How long those count that it met last, and it counts for them."""
+        return self._met_ns + LEASE_NS
 
     def renew(self) -> None:
         """What its background thread does: it lives, and a coordinator that began anew learns of it."""
         if self.newest is None:
             return
+        if self.source.app.is_reachable:
+            self.source.app.members.setdefault(self.id, self.newest)
         self.mailbox.renew(self.planner.says)
         if self.planner.says_of_holding is not None:
             self.mailbox.renew_hold(self.planner.says_of_holding)
-        if self.source.app.is_reachable:
-            self.source.app.members.setdefault(self.id, self.newest)
-            self.source.app.keep_alive(self)
 
     def known_now(self) -> list[Known]:
         """The other sources that a planning at this moment can know."""
         app = self.source.app
         if app.is_reachable:
             return self._known()
-        return self._met if app.clock.monotonic_ns() - self._met_ns <= LEASE_NS else []
+        return self._met if app.clock.monotonic_ns() <= self.met_until_ns else []
 
     def known_before(self) -> list[Known]:
         return self._met
@@ -103,13 +112,17 @@ class Process:
 
 @dataclass(slots=True, kw_only=True)
 class Planning:
-    """One planning as the naive model sees it. `stops` are the positions after the planned batch."""
+    """One planning as the naive model sees it: at the moment when its source said what it holds.
+
+    `stops` are the positions after the planned batch.
+    """
 
     source: Source
     process: Process
     positions: dict[str, int]
     log_ends: dict[str, int]
     statuses: dict[str, SplitStatus]
+    now_ms: int
     ceiling_ms: int | None
     known: list[Known]
     known_before: list[Known]
@@ -203,14 +216,15 @@ class Source:
     def _observe(self, process: Process) -> Planning:
         self._discover(process)
         statuses = {split: self._status(process, split) for split in self.positions}
-        ahead = self.options.max_ahead_ms
+        ahead, now_ms = self.options.max_ahead_ms, self.app.clock.now_us() // 1_000
         return Planning(
             source=self,
             process=process,
             positions=dict(self.positions),
             log_ends={split: self._readable_end(process, split) for split in self.positions},
             statuses=statuses,
-            ceiling_ms=self.app.clock.now_us() // 1_000 + ahead if ahead else None,
+            now_ms=now_ms,
+            ceiling_ms=now_ms + ahead if ahead else None,
             known=process.known_now(),
             known_before=process.known_before(),
         )
@@ -256,7 +270,7 @@ class Source:
             floor_ms=None if said.is_processing or self._is_held(planning) else planning.floor(planning.stops),
             said=said,
             log_ends={split: planning.log_ends[split] for split in planning.holding},
-            until_ns=self.app.clock.monotonic_ns() + LEASE_NS,
+            until_ns=process.met_until_ns,
         )
         if self.app.is_reachable:
             self.app.members[process.id] = process.newest

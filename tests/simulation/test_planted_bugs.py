@@ -17,6 +17,7 @@ from datasources.source import peers, planner, settlement, source_hold, split_ru
 from datasources.source.foresight import Foresight
 from datasources.source.hold_registry import HoldRegistry
 from datasources.source.idleness import SplitIdleness
+from datasources.source.instant import Instant
 from datasources.source.peer_talk import PeerTalk
 from datasources.source.registry import SourceRegistry
 from datasources.source.settlement import Settlement
@@ -134,7 +135,9 @@ def the_dead_bound_their_group(patch: pytest.MonkeyPatch) -> None:
     """A lease never ends, and a query that ended leaves its sources behind."""
     patch.setattr(SourceRegistry, "terminated", lambda self, query_id, run_id: None)
     patch.setattr(
-        SourceRegistry, "_living", lambda self, source: {n: r for n, r in self._runs.items() if n != source and r.says}
+        SourceRegistry,
+        "_others",
+        lambda self, source, own: {n: r for n, r in self._runs.items() if n != source and r.says},
     )
 
 
@@ -160,6 +163,12 @@ def peers_are_met_once(patch: pytest.MonkeyPatch) -> None:
         self.peers = known or self.peers
 
     patch.setattr(PeerTalk, "say", deaf)
+
+
+def every_rule_reads_the_clock_for_itself(patch: pytest.MonkeyPatch) -> None:
+    """A planning has no moment of its own."""
+    patch.setattr(Instant, "now_us", lambda self: self._clock.now_us())
+    patch.setattr(Instant, "monotonic_ns", lambda self: self._clock.monotonic_ns())
 
 
 def a_probe_is_released_when_nobody_answers(patch: pytest.MonkeyPatch) -> None:
@@ -225,6 +234,7 @@ PLANTS: list[Plant] = [
     the_dead_bound_their_group,
     the_next_record_is_guessed,
     peers_are_met_once,
+    every_rule_reads_the_clock_for_itself,
 ]
 HOLD_PLANTS: list[Plant] = [
     a_probe_is_released_when_nobody_answers,

@@ -60,6 +60,7 @@ FAULTS = (
     "slow split",
     "stopped by LIMIT",
     "task retried",
+    "time passes while a source plans",
     "unaligned splits",
 )
 HOLD_FAULTS = (
@@ -110,9 +111,10 @@ def quiet() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("quiet")
+@pytest.mark.parametrize("is_swift", [True, False])
 @pytest.mark.parametrize("seed", found_seeds(FOUND))
-def test_a_seed_that_once_found_a_bug_finds_none(seed):
-    run_seed(seed)
+def test_a_seed_that_once_found_a_bug_finds_none(seed, is_swift):
+    run_seed(seed, is_swift=is_swift)
 
 
 @pytest.mark.usefixtures("quiet")
@@ -123,9 +125,10 @@ def test_the_laws_hold_in_a_sample_of_schedules(block):
 
 
 @pytest.mark.usefixtures("quiet")
+@pytest.mark.parametrize("is_swift", [True, False])
 @pytest.mark.parametrize("seed", found_seeds(FOUND_WITH_HOLD))
-def test_a_seed_that_once_found_a_bug_of_holding_finds_none(seed):
-    run_seed(seed, has_hold=True)
+def test_a_seed_that_once_found_a_bug_of_holding_finds_none(seed, is_swift):
+    run_seed(seed, has_hold=True, is_swift=is_swift)
 
 
 @pytest.mark.usefixtures("quiet")

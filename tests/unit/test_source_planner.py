@@ -398,7 +398,9 @@ class _SlowMeeting:
     """Peers that are far away: to meet them takes time, 2 ms."""
 
     is_query_known = True
-    clock: ManualClock
+
+    def __init__(self, clock) -> None:
+        self.clock = clock
 
     def exchange(self, own):
         self.clock.advance_us(2_000)
@@ -409,9 +411,8 @@ def test_a_split_whose_timeout_ends_while_its_source_plans_is_idle_at_the_next_l
     log = MemoryLog()
     log.append("a-0", 100)
     log.splits["a-1"] = []
-    meeting = _SlowMeeting()
-    meeting.clock = clock = ManualClock(1_700_000_000_000_000)
-    query = Query(log, strategy(idle_timeout_ms=5_000), clock=clock, peers=meeting)
+    clock = ManualClock(1_700_000_000_000_000)
+    query = Query(log, strategy(idle_timeout_ms=5_000), clock=clock, peers=_SlowMeeting(clock))
     appeared_ns = clock.monotonic_ns()
     assert {row.stamp for row in query.drain()} == {None}
     clock.advance_us(4_997_000 - (clock.monotonic_ns() - appeared_ns) // 1_000)
@@ -419,3 +420,14 @@ def test_a_split_whose_timeout_ends_while_its_source_plans_is_idle_at_the_next_l
     assert stamps(query.batch()) == [("a-0:1", None), (None, None)]
     assert query.batch() is None  # looked at a millisecond before the timeout, put to rest a millisecond behind it
     assert stamps(query.drain()) == [(None, 150)]
+
+
+def test_a_planning_has_one_moment_however_long_it_takes():
+    """What was planned under one ceiling is not read under another."""
+    log = MemoryLog()
+    log.append("a-0", 100)
+    clock = ManualClock(1_700_000_000_000_000)
+    query = Query(log, strategy(max_ahead_ms=10), clock=clock, peers=_SlowMeeting(clock))
+    end = query.plan()
+    assert (end.ceiling_ms, end.splits[0].moved_ms) == (1_700_000_000_010, 1_700_000_000_000)
+    assert clock.now_us() > 1_700_000_000_000_000

@@ -298,7 +298,7 @@ def test_the_first_batch_of_a_process_is_for_meeting():
 def test_a_source_that_dies_holds_its_group_for_a_lease_only():
     app = Application()
     ahead = app.source("a", one_split("a-0", 50_000, 50_100), aligned())
-    behind = app.source("b", one_split("b-0", 0, 100), aligned())
+    behind = app.source("b", one_split("b-0", 0, 100), aligned(), query="r")
     for _ in range(3):
         ahead.batch()
         behind.batch()

@@ -170,6 +170,21 @@ def test_a_source_that_says_nothing_for_a_lease_is_taken_for_dead(app):
     assert app.meets("b", group="g") == set()
 
 
+def test_for_its_own_query_run_a_source_that_stood_still_counts_until_the_run_ends(app):
+    """Spark asks every source of a query in every trigger: it plans before the batch of the others is read."""
+    for source, run in (("a", "run-1"), ("b", "run-1"), ("c", "run-2")):
+        app.meets(source)
+        app.belongs(source, "query-1", run)
+    app.meets("d", group="g")
+    app.meets("a", group="g", floor_ms=7)
+    app.clock.advance_us(2 * LEASE_US)
+    assert app.meets("b") == {"a"}
+    assert app.meets("c") == {"b"}  # of another run of the query, and it just spoke
+    assert app.meets("e", group="g") == set()
+    app.registry.terminated("query-1", "run-1")
+    assert app.meets("f", group="g") == {"e"}
+
+
 def test_a_source_that_renews_lives_however_long_its_batch_takes(app):
     says = Publication(group="g", floor_ms=7)
     app.mailbox("a").exchange(says)

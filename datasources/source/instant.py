@@ -1,0 +1,37 @@
+"""The moment of a planning: one planning reads the clock once.
+
+Reports are fetched, peers are met and records are looked at while a planning is under way, and each of them takes
+time. If every rule read the clock for itself, two of them might disagree: a split that is not idle when statuses are
+decided, and is a millisecond later, would be looked for by nobody; a record beyond the bound of `watermark.max-ahead`
+for the rule that plans might be within it for the offset that tasks read.
+"""
+
+from __future__ import annotations
+
+from watermark import Clock, EventTime
+
+__all__ = ["Instant"]
+
+
+class Instant:
+    """A clock that stands still until it is told to look at the process's clock again.
+
+    Args:
+        clock: of the process.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self.take()
+
+    def take(self) -> None:
+        """Stand at this moment from now on."""
+        self._now_us, self._monotonic_ns = self._clock.now_us(), self._clock.monotonic_ns()
+
+    def now_us(self) -> EventTime:
+        """Return the wall clock of the moment in microseconds since the epoch."""
+        return self._now_us
+
+    def monotonic_ns(self) -> int:
+        """Return the monotonic clock of the moment in nanoseconds."""
+        return self._monotonic_ns
