@@ -6,7 +6,7 @@ import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from datasources.errors import OptionError
+from datasources.errors import OptionError, SourceUnavailable
 from datasources.kafka.metadata import BrokerMetadata
 from datasources.kafka.offsets import AtEarliest, AtGroup, AtLatest, AtPositions, AtTimestamp, Where
 from datasources.kafka.subscriber import Assigned, Subscriber
@@ -80,7 +80,7 @@ class KafkaEnumerator:
     def late_start_position(self, split: SplitId) -> int:
         """Return the beginning of a partition that appeared while the query ran."""
         pair = parse_split(split)
-        return self._metadata.beginnings([pair])[pair]
+        return _all_of([pair], self._metadata.beginnings([pair]))[pair]
 
     def may_lose_records(self, split: SplitId) -> bool:
         """Whether the topic is compacted; asked once per topic."""
@@ -106,10 +106,10 @@ class KafkaEnumerator:
         self._metadata.close()
 
     def _current(self) -> list[TopicPartitionName]:
-        """The partitions, asked for again once per discovery interval."""
+        """The partitions, asked for again once per discovery interval; of what ends, those of its beginning."""
         now = self._clock.monotonic_ns()
         interval = self._wanted.discovery_ms
-        is_fixed = isinstance(self._wanted.subscriber, Assigned) or interval == 0
+        is_fixed = isinstance(self._wanted.subscriber, Assigned) or interval == 0 or self._wanted.end is not None
         if self._partitions is None or (not is_fixed and now >= self._next_discovery_ns):
             self._partitions = self._metadata.partitions(self._wanted.subscriber)
             self._next_discovery_ns = now + interval * _NS_PER_MS
@@ -127,7 +127,7 @@ class KafkaEnumerator:
             found = self._at_timestamp(where, partitions)
         else:
             found = self._at_positions(where, partitions, key)
-        return {split_id(*pair): position for pair, position in found.items()}
+        return {split_id(*pair): position for pair, position in _all_of(partitions, found).items()}
 
     def _at_timestamp(self, where: AtTimestamp, partitions: list[TopicPartitionName]) -> dict[TopicPartitionName, int]:
         if isinstance(where.timestamp_ms, int):
@@ -147,7 +147,7 @@ class KafkaEnumerator:
 
     def _or_ends(self, found: Mapping[TopicPartitionName, int | None]) -> dict[TopicPartitionName, int]:
         missing = [pair for pair, position in found.items() if position is None]
-        ends = self._metadata.ends(missing)
+        ends = _all_of(missing, self._metadata.ends(missing))
         return {pair: ends[pair] if position is None else position for pair, position in found.items()}
 
     def _at_positions(
@@ -157,9 +157,30 @@ class KafkaEnumerator:
         if all(topic == "*" for topic, _ in positions):
             positions = {pair: positions.get(("*", pair[1]), _EARLIEST) for pair in partitions}
         _require_exact(positions, partitions, key)
-        early = self._metadata.beginnings(pair for pair, p in positions.items() if p == _EARLIEST)
-        late = self._metadata.ends(pair for pair, p in positions.items() if p == _LATEST)
-        return {pair: {**early, **late}.get(pair, position) for pair, position in positions.items()}
+        early = [pair for pair, p in positions.items() if p == _EARLIEST]
+        late = [pair for pair, p in positions.items() if p == _LATEST]
+        found = {
+            **_all_of(early, self._metadata.beginnings(early)),
+            **_all_of(late, self._metadata.ends(late)),
+        }
+        return {pair: found.get(pair, position) for pair, position in positions.items()}
+
+
+def _all_of(
+    asked: Iterable[TopicPartitionName], found: Mapping[TopicPartitionName, int]
+) -> Mapping[TopicPartitionName, int]:
+    """Return what was found; the rows of a partition that vanished just now must not vanish without a word.
+
+    Raises:
+        SourceUnavailable: a partition that was asked for was deleted in the meantime.
+    """
+    gone = next((pair for pair in asked if pair not in found), None)
+    if gone is not None:
+        raise SourceUnavailable(
+            f"topic '{gone[0]}', partition {gone[1]} was deleted while the query looked where to begin and to end in "
+            f"it. Start the query again: it reads what exists then."
+        )
+    return found
 
 
 def _require_exact(given: Iterable[TopicPartitionName], partitions: Iterable[TopicPartitionName], key: str) -> None:

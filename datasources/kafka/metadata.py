@@ -49,6 +49,8 @@ _LEADER_CHANGES = frozenset(
     }
 )
 """What a broker answers while a partition goes to another one: asked again a little later, it is there."""
+_PERHAPS_DELETED = frozenset({KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._NOENT})  # noqa: SLF001
+"""What is answered for a deleted partition, or by a new leader that does not know it yet; _NOENT: none has a leader."""
 _ELECTION_S = 0.1
 _NS_PER_S = 1_000_000_000
 
@@ -94,7 +96,10 @@ class BrokerMetadata:
         return sorted(found)
 
     def ends(self, partitions: Iterable[TopicPartitionName]) -> dict[TopicPartitionName, int]:
-        """Return the end of each partition as this source may read it (the last stable offset if read_committed)."""
+        """Return the end of each partition as this source may read it (the last stable offset if read_committed).
+
+        In the order of the question; a partition that the cluster does not list any more is left out.
+        """
         asked = list(partitions)
         found = None if self._log_ends is None or not asked else self._log_ends.ask(asked)
         if found is not None:
@@ -102,7 +107,7 @@ class BrokerMetadata:
         return self._list(asked, OffsetSpec.latest(), "asking for the ends of partitions")
 
     def beginnings(self, partitions: Iterable[TopicPartitionName]) -> dict[TopicPartitionName, int]:
-        """Return the first offset that each partition still holds."""
+        """Return the first offset that each partition still holds; deleted ones are left out."""
         return self._list(partitions, OffsetSpec.earliest(), "asking for the beginnings of partitions")
 
     def at_times(self, times_ms: Mapping[TopicPartitionName, int]) -> dict[TopicPartitionName, int | None]:
@@ -110,7 +115,7 @@ class BrokerMetadata:
         if not times_ms:
             return {}
         asked = [TopicPartition(topic, partition, time) for (topic, partition), time in times_ms.items()]
-        doing = "looking up timestamps"
+        doing = f"looking up timestamps in {_named(times_ms)}"
         answers = self._call(doing, lambda: self._consumer.offsets_for_times(asked, timeout=self._timeout_s))
         return {(tp.topic, tp.partition): self._found(tp, doing) for tp in answers}
 
@@ -179,16 +184,16 @@ class BrokerMetadata:
     def _list(
         self, partitions: Iterable[TopicPartitionName], spec: OffsetSpec, doing: str
     ) -> dict[TopicPartitionName, int]:
-        names = list(partitions)
+        asked = names = list(partitions)
         found: dict[TopicPartitionName, int] = {}
         until_ns = self._clock.monotonic_ns() + int(self._timeout_s * _NS_PER_S)
         while names:
             names, error = self._list_once(names, spec, doing, found)
-            if error is not None and self._clock.monotonic_ns() >= until_ns:
+            if names and error is not None and self._clock.monotonic_ns() >= until_ns:
                 raise self._explained(error, doing) from None
             if names:
                 self._pause.wait(_ELECTION_S)
-        return found
+        return {pair: found[pair] for pair in asked if pair in found}
 
     def _list_once(
         self, names: list[TopicPartitionName], spec: OffsetSpec, doing: str, found: dict[TopicPartitionName, int]
@@ -200,19 +205,32 @@ class BrokerMetadata:
         futures = self._call(
             doing, lambda: self._admin.list_offsets(asked, isolation_level=level, request_timeout=self._timeout_s)
         )
-        moving, last = [], None
+        moving: list[TopicPartitionName] = []
+        unknown: list[TopicPartitionName] = []
+        last = None
         for tp, future in futures.items():
             try:
                 found[tp.topic, tp.partition] = future.result().offset
             except KafkaException as error:
                 code = error.args[0].code()
-                if code in _LEADER_CHANGES:
-                    moving.append((tp.topic, tp.partition))
-                    last = error
-                elif code != KafkaError.UNKNOWN_TOPIC_OR_PART:
+                if code not in _LEADER_CHANGES | _PERHAPS_DELETED:
                     raise self._explained(error, doing) from None
-                # else deleted between two questions: it is simply not there, and the planner decides what that means
+                (moving if code in _LEADER_CHANGES else unknown).append((tp.topic, tp.partition))
+                last = error
+        moving += self._listed(unknown, doing)
         return moving, last
+
+    def _listed(self, unknown: list[TopicPartitionName], doing: str) -> list[TopicPartitionName]:
+        """Return those that exist: whoever has just become their leader may not have heard of them.
+
+        The others were deleted between two questions: they are simply not there; the planner decides what that means.
+        """
+        topics = {topic for topic, _ in unknown}
+        if not topics:
+            return []
+        only = topics if len(topics) == 1 else ()
+        answer = self._call(doing, lambda: self._admin.list_topics(*only, timeout=self._timeout_s)).topics
+        return [(topic, number) for topic, number in unknown if topic in answer and number in answer[topic].partitions]
 
     def _found(self, tp: TopicPartition, doing: str) -> int | None:
         if tp.error is not None:
@@ -249,3 +267,9 @@ class BrokerMetadata:
         settings = {**QUIET, "group.id": "tidemark", **self._config, **own}
         consumer: TellingConsumer = self._call("opening the client", lambda: TellingConsumer(settings, self._faults))
         return consumer
+
+
+def _named(partitions: Iterable[TopicPartitionName]) -> str:
+    """Topics as an error names them."""
+    first, *others = sorted({topic for topic, _ in partitions})
+    return f"topic '{first}'" + (f" and {len(others)} more" if others else "")

@@ -13,8 +13,13 @@ from confluent_kafka import KafkaError, KafkaException, Producer
 from datasources.errors import SourceUnavailable
 from datasources.kafka import metadata
 from datasources.kafka.client_config import ClientConfig
+from datasources.kafka.enumerator import KafkaEnumerator, KafkaRange
 from datasources.kafka.log_ends import open_log_ends
 from datasources.kafka.metadata import BrokerMetadata
+from datasources.kafka.offsets import AtEarliest, AtGroup, AtLatest, AtPositions, AtTimestamp
+from datasources.kafka.subscriber import SubscribedTopics
+from datasources.kafka.topic_partition import split_id
+from watermark import SystemClock
 
 pytestmark = [pytest.mark.kafka, pytest.mark.usefixtures("library")]
 
@@ -88,11 +93,14 @@ def test_a_topic_that_is_deleted_between_two_questions_is_simply_not_there(kafka
 
 
 class Elections:
-    """An AdminClient whose brokers know no leader of a partition at first."""
+    """An AdminClient whose brokers answer for a partition with an error at first."""
 
-    def __init__(self, admin, partition, times) -> None:
-        self._admin, self._partition, self.left = admin, partition, times
+    def __init__(self, admin, partition, times, code=KafkaError.NOT_LEADER_FOR_PARTITION) -> None:
+        self._admin, self._partition, self.left, self._error = admin, partition, times, KafkaError(code)
         self.asked = []
+
+    def list_topics(self, *asked, **how):
+        return self._admin.list_topics(*asked, **how)
 
     def list_offsets(self, asked, **how):
         futures = dict(self._admin.list_offsets(asked, **how))
@@ -102,22 +110,56 @@ class Elections:
             for tp in asked:
                 if tp.partition == self._partition:
                     futures[tp] = Future()
-                    futures[tp].set_exception(KafkaException(KafkaError(KafkaError.NOT_LEADER_FOR_PARTITION)))
+                    futures[tp].set_exception(KafkaException(self._error))
         return futures
 
 
-def test_a_partition_that_goes_to_another_broker_is_asked_for_again(kafka, monkeypatch):
+@pytest.mark.parametrize(
+    "code", [KafkaError.NOT_LEADER_FOR_PARTITION, KafkaError.UNKNOWN_TOPIC_OR_PART], ids=["not the leader", "unknown"]
+)
+def test_a_partition_that_goes_to_another_broker_is_asked_for_again(kafka, monkeypatch, code):
+    """A broker that has just become the leader of a partition may not know it for a moment: it is not deleted."""
     topic = kafka.create_topic(partitions=3)
     kafka.produce(topic, 1, [b"v"])
     asked = [(topic, partition) for partition in range(3)]
     monkeypatch.setattr(metadata, "open_log_ends", lambda *_: None)
     with asking(kafka.bootstrap_servers) as found:
-        found.__dict__["_admin"] = elections = Elections(found._admin, partition=1, times=2)
-        assert found.ends(asked) == {(topic, 0): 0, (topic, 1): 1, (topic, 2): 0}
+        found.__dict__["_admin"] = elections = Elections(found._admin, partition=1, times=2, code=code)
+        assert list(found.ends(asked).items()) == [((topic, 0), 0), ((topic, 1), 1), ((topic, 2), 0)]
         assert elections.asked == [[0, 1, 2], [1], [1]]
         found._timeout_s, elections.left = 0.3, 1_000
-        with pytest.raises(SourceUnavailable, match="NOT_LEADER_FOR_PARTITION"):
+        with pytest.raises(SourceUnavailable, match=KafkaError(code).name()):
             found.ends(asked)
+
+
+STARTS = {
+    "earliest": lambda _: AtEarliest(),
+    "latest": lambda _: AtLatest(),
+    "the group's": lambda _: AtGroup(),
+    "a time": lambda _: AtTimestamp(2_000_000_000_000, or_latest=True),
+    "from its beginning": lambda pair: AtPositions(((pair, -2),)),
+    "from its end": lambda pair: AtPositions(((pair, -1),)),
+}
+
+
+@pytest.mark.parametrize("start", STARTS.values(), ids=STARTS)
+def test_a_topic_that_is_deleted_while_its_start_is_looked_for_is_told(kafka, start):
+    topic = kafka.create_topic()
+    wanted = KafkaRange(
+        subscriber=SubscribedTopics((topic,)), start=start((topic, 0)), end=None, discovery_ms=3_600_000
+    )
+    with asking(kafka.bootstrap_servers, **{"group.id": topic}) as found:
+        enumerator = KafkaEnumerator(found, wanted, SystemClock())
+        assert enumerator.start_positions() == {split_id(topic, 0): 0}
+        kafka.delete_topic(topic)
+        until, pause = time.monotonic() + 30, threading.Event()
+        while enumerator.bounds():
+            assert time.monotonic() < until
+            pause.wait(0.05)
+        with pytest.raises(SourceUnavailable, match=topic):
+            enumerator.start_positions()
+        with pytest.raises(SourceUnavailable, match=f"topic '{topic}', partition 0 was deleted while"):
+            enumerator.late_start_position(split_id(topic, 0))
 
 
 def test_brokers_that_do_not_answer_are_named(own_kafka):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import threading
+import time
 
 import pyarrow as pa
 import pytest
@@ -125,6 +127,14 @@ def test_accepted_data_loss_goes_on_with_what_is_there_and_counts(kafka):
     assert query.mailbox.reports[1][f"{topic}-0"].lost == 2
 
 
+def plan_until_it_fails(query):
+    """Brokers forget a topic a little after they have said so."""
+    until, pause = time.monotonic() + 30, threading.Event()
+    while time.monotonic() < until:
+        assert query.batch() is None
+        pause.wait(0.05)
+
+
 def test_a_deleted_topic_stops_the_query(kafka):
     topic = kafka.create_topic()
     kafka.produce(topic, 0, [b"a"])
@@ -134,7 +144,20 @@ def test_a_deleted_topic_stops_the_query(kafka):
     query.drain()
     kafka.delete_topic(topic)
     with pytest.raises((DataLossError, SourceUnavailable), match=f"{topic}.*(does not exist|was deleted)"):
-        query.batch()
+        plan_until_it_fails(query)
+
+
+def test_the_only_topic_is_deleted_before_partitions_are_looked_for_again(kafka):
+    """No partition has a leader then, which brokers say in other words than that one of several is not there."""
+    topic = kafka.create_topic(partitions=2)
+    kafka.produce(topic, 0, [b"a"])
+    strict = KafkaQuery(scan_of(kafka.bootstrap_servers, subscribe=topic))
+    tolerant = KafkaQuery(scan_of(kafka.bootstrap_servers, subscribe=topic, failOnDataLoss="false"))
+    strict.drain(), tolerant.drain()
+    kafka.delete_topic(topic)
+    with pytest.raises(DataLossError, match=f"split '{topic}-0' does not exist any more.*failOnDataLoss"):
+        plan_until_it_fails(strict)
+    assert tolerant.batch() is None
 
 
 def test_a_topic_that_was_created_again_shorter_is_data_loss(kafka):
