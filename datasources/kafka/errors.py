@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from confluent_kafka import KafkaError, KafkaException
 
 from datasources.errors import OptionError, SourceUnavailable, TidemarkError
@@ -26,6 +28,7 @@ _REFUSED = frozenset(
         KafkaError.CLUSTER_AUTHORIZATION_FAILED,
     }
 )
+_FILE_OPTION = re.compile(r"\bssl\.[a-z]+\.location(?= failed| file| PKCS|:)")
 _WAY_OUT = "Check the login (kafka.sasl.*), the certificates (kafka.ssl.*) and what the login may do."
 
 
@@ -60,5 +63,16 @@ def explain(
     if cause.code() in _REFUSED:
         return SourceUnavailable(f"the brokers at {servers} refused {doing}: {cause.str()}{because}. {_WAY_OUT}")
     if cause.code() == KafkaError._INVALID_ARG:  # noqa: SLF001
-        return OptionError(f"librdkafka does not accept a kafka.* option: {cause.str()}.")
+        return OptionError(f"librdkafka does not accept a kafka.* option: {cause.str()}.{_about_file(cause.str())}")
     return SourceUnavailable(f"{doing} at {servers} failed: {cause.name()}: {cause.str()}{because}.")
+
+
+def _about_file(told: str) -> str:
+    """What librdkafka leaves out where a file is missing: OpenSSL's words for it name neither file nor reason."""
+    option = _FILE_OPTION.search(told)
+    if option is None:
+        return ""
+    return (
+        f" The file of 'kafka.{option[0]}' must exist, be readable and hold what its name says (PEM; PKCS#12 for a "
+        f"keystore) at the same place on the driver and on every executor."
+    )

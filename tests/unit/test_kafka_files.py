@@ -1,0 +1,41 @@
+"""Certificates and keys that cannot be read are told with their option: OpenSSL names neither file nor reason."""
+
+from __future__ import annotations
+
+import pytest
+
+from datasources.errors import OptionError
+from datasources.kafka.client_config import ClientConfig
+from datasources.kafka.consumers import take_consumer
+from datasources.kafka.metadata import BrokerMetadata
+
+FILES = ["ssl.ca.location", "ssl.certificate.location", "ssl.key.location", "ssl.keystore.location", "ssl.crl.location"]
+OPENERS = {
+    "driver": lambda config: BrokerMetadata(config).ends([("orders", 0)]),
+    "task": lambda config: take_consumer(config, "orders", 0, 0),
+}
+
+
+def error(opener, **settings):
+    config = ClientConfig({"bootstrap.servers": "127.0.0.1:1", "security.protocol": "SSL", **settings})
+    with pytest.raises(OptionError) as caught:
+        opener(config)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("opener", OPENERS.values(), ids=OPENERS)
+@pytest.mark.parametrize("option", FILES)
+def test_a_file_that_is_missing_or_damaged_is_told_with_its_option(option, opener, tmp_path):
+    password = {"ssl.keystore.password": "geheim"} if "keystore" in option else {}
+    damaged = tmp_path / "damaged.pem"
+    damaged.write_text("no certificate")
+    for path in (tmp_path / "missing.pem", damaged):
+        told = error(opener, **{option: str(path), **password})
+        assert f"The file of 'kafka.{option}' must exist, be readable" in told
+        assert "geheim" not in told
+
+
+def test_a_keystore_without_password_is_not_a_matter_of_its_file():
+    told = error(OPENERS["driver"], **{"ssl.keystore.location": "/keys.p12"})
+    assert "`ssl.keystore.password` is mandatory" in told
+    assert "must exist" not in told
