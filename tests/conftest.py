@@ -16,6 +16,7 @@ from datasources.errors import EnvironmentProblem
 from datasources.kafka import consumers
 from datasources.native import NativeLibrary, native
 from tests.support.guard import FIXTURE_MARKERS, StartGuard
+from tests.support.kafka_cluster import KafkaCluster, OpenCluster, open_cluster
 from tests.support.kafka_server import KafkaServer, OwnKafka
 from tests.support.mysql_server import MySqlServer, MySqlServers, OpenMySql, OwnMySql
 from tests.support.servers import open_kafka, open_own_kafka
@@ -63,6 +64,23 @@ def own_kafka(pytestconfig: pytest.Config) -> Iterator[OwnKafka]:
             _cannot_run("an embedded broker", problem)
         pytestconfig.stash[USED]["kafka of single tests"] = "embedded"
         yield server
+
+
+@pytest.fixture
+def own_cluster(pytestconfig: pytest.Config) -> Iterator[OpenCluster]:
+    """Starts clusters of three brokers of the test's own, which it may stop, kill, hang and start."""
+    with ExitStack() as stack:
+
+        def open_one(*, min_in_sync: int = 1, unclean_election: bool = False, **config: str) -> KafkaCluster:
+            try:
+                cluster = open_cluster(min_in_sync=min_in_sync, unclean_election=unclean_election, **config)
+                server = stack.enter_context(cluster)
+            except EnvironmentProblem as problem:
+                _cannot_run("a cluster of embedded brokers", problem)
+            pytestconfig.stash[USED]["kafka clusters of single tests"] = "embedded"
+            return server
+
+        yield open_one
 
 
 @pytest.fixture(scope="session")

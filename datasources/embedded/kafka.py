@@ -8,7 +8,7 @@ import secrets
 import socket
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
@@ -18,12 +18,11 @@ from datasources.embedded.ivy import Artifact
 from datasources.embedded.jars import JarBundle, JarCache, tell_on_stderr
 from datasources.embedded.kafka_config import KafkaAddress, server_properties
 from datasources.embedded.kafka_security import KafkaLogin, scram_arguments, secured_client, secured_listener
-from datasources.embedded.ports import LOOPBACK
 from datasources.embedded.settings import KAFKA_VARIABLE
 from datasources.errors import InternalError
 from datasources.java import find_java
 
-__all__ = ["KAFKA_VERSION", "EmbeddedKafka", "KafkaProcessOptions"]
+__all__ = ["KAFKA_VERSION", "EmbeddedKafka", "KafkaProcessOptions", "broker_metadata"]
 
 KAFKA_VERSION: Final = "4.3.1"
 
@@ -103,6 +102,7 @@ class EmbeddedKafka(EmbeddedServer):
         self._login = login
         self._options = options or KafkaProcessOptions()
         self._java: list[str] = []
+        self._cluster_id = _new_cluster_id()
         self._is_formatted = False
 
     @property
@@ -135,16 +135,27 @@ class EmbeddedKafka(EmbeddedServer):
         self._require_free(ports)
         address, server = _address(ports), self._started_server()
         properties = server.directory / "server.properties"
-        secured = {} if self._login is None else secured_listener(self._login, server.directory)
-        text = server_properties(address, self.data_dir, {**self._config, **secured})
-        properties.write_text(text, encoding="utf-8")
+        properties.write_text(self._properties(address), encoding="utf-8")
         if not self._is_formatted:
-            arguments = ["format", "-t", _new_cluster_id(), "-c", str(properties)]
+            arguments = ["format", "-t", self._cluster_id, "-c", str(properties)]
             arguments += [] if self._login is None else scram_arguments(self._login)
             server.run([*self._java, "kafka.tools.StorageTool", *arguments], deadline_s=_FORMAT_DEADLINE_S)
             self._is_formatted = True
         command = [*self._java, f"-Xmx{self._options.heap_mb}m", "kafka.Kafka", str(properties)]
-        self._run(command, lambda: _answers(address), deadline_s=self._options.start_deadline_s)
+        self._run(command, lambda: self._is_ready(address), deadline_s=self._options.start_deadline_s)
+
+    def _properties(self, address: KafkaAddress) -> str:
+        """Return the text of the node's server.properties."""
+        secured = {} if self._login is None else secured_listener(self._login, self._started_server().directory)
+        return server_properties(address, self.data_dir, {**self._config, **secured})
+
+    def _is_ready(self, address: KafkaAddress) -> bool:
+        """Return whether the broker answers a client and leads all its partitions."""
+        metadata = broker_metadata(address.bootstrap_servers)
+        if metadata is None:
+            return False
+        partitions = [partition for topic in metadata.topics.values() for partition in topic.partitions.values()]
+        return bool(metadata.brokers) and all(partition.leader >= 0 for partition in partitions)
 
 
 def _address(ports: tuple[int, ...]) -> KafkaAddress:
@@ -152,20 +163,19 @@ def _address(ports: tuple[int, ...]) -> KafkaAddress:
     return KafkaAddress(broker_port=broker, controller_port=controller, secured_port=next(iter(secured), None))
 
 
-def _answers(address: KafkaAddress) -> bool:
-    """Return whether the broker answers a client and leads all its partitions."""
+def broker_metadata(server: str) -> Any:
+    """Return what one broker, ``host:port``, knows of its cluster (`AdminClient.list_topics`); None if it is not up."""
+    host, port = server.split(":")
     try:
-        socket.create_connection((LOOPBACK, address.broker_port), timeout=_PROBE_S).close()
+        socket.create_connection((host, int(port)), timeout=_PROBE_S).close()
     except OSError:
-        return False
-    settings = {"bootstrap.servers": address.bootstrap_servers, "log_level": 0, "logger": _silent_logger()}
+        return None
+    settings = {"bootstrap.servers": server, "log_level": 0, "logger": _silent_logger()}
     with AdminClient(settings) as admin:
         try:
-            metadata = admin.list_topics(timeout=_PROBE_S)
+            return admin.list_topics(timeout=_PROBE_S)
         except KafkaException:
-            return False
-    partitions = [partition for topic in metadata.topics.values() for partition in topic.partitions.values()]
-    return bool(metadata.brokers) and all(partition.leader >= 0 for partition in partitions)
+            return None
 
 
 def _silent_logger() -> logging.Logger:

@@ -17,6 +17,7 @@ __all__ = ["FIXTURE_MARKERS", "MarkerMissing", "StartGuard"]
 FIXTURE_MARKERS: Final = {
     "kafka": "kafka",
     "own_kafka": "kafka",
+    "own_cluster": "kafka",
     "mysql": "mysql",
     "mysql_servers": "mysql",
     "own_mysql": "mysql",
