@@ -22,6 +22,7 @@ $(READY): pyproject.toml hatch_build.py $(wildcard datasources/native/*.c)
 	@echo "setting up $(VENV) with $$($(PYTHON) --version) (once; PySpark is about 450 MB)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
+	@$(BIN)/python -m pip uninstall -qq --yes tidemark  # the distribution's name until it became tidemark-spark
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[spark,dev]' 'pyspark==4.3.0'
 	@touch $(READY)
 

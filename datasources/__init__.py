@@ -60,10 +60,11 @@ def _require_own_watermark_package() -> None:
     import watermark
 
     if not hasattr(watermark, "combine_arrays"):
+        from datasources.distribution import DISTRIBUTION
         from datasources.errors import EnvironmentProblem
 
         place = getattr(watermark, "__file__", None) or "unknown place"
         raise EnvironmentProblem(
             f"the import name 'watermark' is taken by another distribution ({place}). Uninstall that one, or install "
-            f"tidemark into an environment of its own; `tidemark doctor` shows both."
+            f"{DISTRIBUTION} into an environment of its own; `tidemark doctor` shows both."
         )

@@ -6,7 +6,6 @@ import what they need when they run: `tidemark doctor` must work where half of i
 
 from __future__ import annotations
 
-import importlib.metadata
 import os
 import sys
 from pathlib import Path
@@ -17,6 +16,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from datasources.distribution import installed_version
 from datasources.errors import OptionError, TidemarkError
 from datasources.mysql.preflight.command import mysql_app
 
@@ -60,7 +60,7 @@ def _console() -> Console:
 
 def _print_version(is_wanted: bool) -> None:  # noqa: FBT001 - typer calls it so
     if is_wanted:
-        typer.echo(f"tidemark {importlib.metadata.version('tidemark')}")
+        typer.echo(f"tidemark {installed_version()}")
         raise typer.Exit
 
 

@@ -23,12 +23,13 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from datasources.distribution import DISTRIBUTION, FOREIGN_DISTRIBUTION, WITH_SPARK
 from datasources.errors import TidemarkError
 from datasources.native import native
 
 __all__ = ["Check", "Status", "check_broker", "check_findings", "examine", "has_problem", "render"]
 
-_DISTRIBUTION: Final = "tidemark"
+_REINSTALL: Final = f"pip install --force-reinstall {DISTRIBUTION}"
 _OWN_PACKAGES: Final = ("watermark", "datasources")
 _SHOWN_PACKAGES: Final = (
     "pyspark",
@@ -78,6 +79,7 @@ def examine() -> list[Check]:
     checks += [check_package(name, required_bounds(name)) for name in _SHOWN_PACKAGES]
     checks += [check_pandas(_version("pandas")), check_librdkafka(), check_native(is_loaded=native() is not None)]
     checks += [check_executor_python(os.environ)]
+    checks += check_foreign_distribution()
     checks += [*(check_own_package(name) for name in _OWN_PACKAGES), check_cache()]
     return [*checks, *check_embedded_mysql()]
 
@@ -120,7 +122,7 @@ def check_java() -> Check:
 def check_package(name: str, bounds: Sequence[tuple[str, tuple[int, ...]]]) -> Check:
     """Check the version of an installed distribution against (``>=`` or ``<``, version) bounds."""
     wanted = ",".join(f"{sign}{_dotted(bound)}" for sign, bound in bounds)
-    install = f"pip install '{'tidemark[spark]' if name == 'pyspark' else name + wanted}'"
+    install = WITH_SPARK if name == "pyspark" else f"pip install '{name}{wanted}'"
     version = _version(name)
     if version is None:
         return Check(name=name, found="not installed", status=Status.PROBLEM, fix=install)
@@ -157,7 +159,7 @@ def check_native(*, is_loaded: bool) -> Check:
         return Check(name=name, found="built")
     fix = (
         "without it Kafka and MySQL are read by Python alone, which takes more CPU: unset TIDEMARK_NATIVE; install a C "
-        "compiler, then pip install --force-reinstall --no-binary tidemark tidemark"
+        f"compiler, then pip install --force-reinstall --no-binary {DISTRIBUTION} {DISTRIBUTION}"
     )
     return Check(name=name, found="not built, or switched off", status=Status.WARNING, fix=fix)
 
@@ -179,18 +181,27 @@ def check_own_package(name: str) -> Check:
     label = f"import {name}"
     place = package_place(name)
     if place is None:
-        return Check(name=label, found="not found", status=Status.PROBLEM, fix="pip install --force-reinstall tidemark")
-    others = sorted(set(importlib.metadata.packages_distributions().get(name, ())) - {_DISTRIBUTION})
+        return Check(name=label, found="not found", status=Status.PROBLEM, fix=_REINSTALL)
+    others = sorted(set(importlib.metadata.packages_distributions().get(name, ())) - {DISTRIBUTION})
     is_ours = place.parent == Path(__file__).resolve().parent.parent
     if is_ours and not others:
         return Check(name=label, found=str(place))
     taker = ", ".join(others) or "another package"
     found = f"{place}, taken by {taker}" if not is_ours else f"{place}, also installed by {taker}"
-    fix = (
-        f"uninstall {taker}, then pip install --force-reinstall tidemark; or install tidemark into an environment of "
-        "its own"
-    )
+    fix = f"uninstall {taker}, then {_REINSTALL}; or install {DISTRIBUTION} into an environment of its own"
     return Check(name=label, found=found, status=Status.PROBLEM, fix=fix)
+
+
+def check_foreign_distribution() -> list[Check]:
+    """Warn where the distribution is installed that has the name of our command, and is another project's program."""
+    version = _version(FOREIGN_DISTRIBUTION)
+    if version is None:
+        return []
+    fix = (
+        f"this distribution is another project's program with the same command; Tidemark for Spark is {DISTRIBUTION}: "
+        f"pip uninstall {FOREIGN_DISTRIBUTION}, then {_REINSTALL}"
+    )
+    return [Check(name=f"distribution {FOREIGN_DISTRIBUTION}", found=version, status=Status.WARNING, fix=fix)]
 
 
 def check_cache() -> Check:
@@ -281,7 +292,7 @@ def _is_same_python(one: Path, other: Path) -> bool:
 
 def _requirements() -> Iterator[str]:
     try:
-        yield from importlib.metadata.requires(_DISTRIBUTION) or ()
+        yield from importlib.metadata.requires(DISTRIBUTION) or ()
     except importlib.metadata.PackageNotFoundError:
         return  # run from a source tree: versions are shown and not judged
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from datasources.demo.spark_home import installed_pyspark
+from datasources.distribution import WITH_SPARK
 from datasources.errors import EnvironmentProblem, InternalError
 from datasources.java import find_java
 
@@ -71,7 +72,7 @@ def _require_pyspark() -> Any:
     try:
         return importlib.import_module("pyspark").SparkContext
     except ImportError as error:
-        raise EnvironmentProblem(f"PySpark cannot be imported ({error}): pip install 'tidemark[spark]'") from error
+        raise EnvironmentProblem(f"PySpark cannot be imported ({error}): {WITH_SPARK}") from error
 
 
 def _settings(directory: Path, cores: int, jars: Sequence[Path]) -> dict[str, str]:

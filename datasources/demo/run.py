@@ -30,6 +30,7 @@ from datasources.demo.outcome import Outcome, SideOutcome, Snapshot, Surrounding
 from datasources.demo.producer import Produced, StoryProducer
 from datasources.demo.spark_kafka import SparkKafka, fetch_spark_kafka
 from datasources.demo.timeline import Moment
+from datasources.distribution import WITH_SPARK, installed_version
 from datasources.embedded import KAFKA_VERSION, EmbeddedMySql
 from datasources.errors import EnvironmentProblem
 from datasources.java import find_java
@@ -231,13 +232,13 @@ def _peer(settings: DemoSettings, display: Display) -> SparkKafka | None:
     try:
         return fetch_spark_kafka(importlib.metadata.version("pyspark"), display.note)
     except importlib.metadata.PackageNotFoundError as error:
-        raise EnvironmentProblem("PySpark is not installed: pip install 'tidemark[spark]'") from error
+        raise EnvironmentProblem(f"PySpark is not installed: {WITH_SPARK}") from error
 
 
 def _surroundings(settings: DemoSettings, peer: SparkKafka | None, spark_version: str) -> Surroundings:
     own = settings.bootstrap_servers is None
     return Surroundings(
-        tidemark=importlib.metadata.version("tidemark"),
+        tidemark=installed_version(),
         spark=spark_version,
         broker=f"Kafka {KAFKA_VERSION}, embedded" if own else f"Kafka at {settings.bootstrap_servers}",
         source=(

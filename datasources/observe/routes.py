@@ -6,7 +6,6 @@ every response carries the security headers.
 
 from __future__ import annotations
 
-import importlib.metadata
 import ipaddress
 import json
 from collections.abc import Callable, Mapping
@@ -17,6 +16,7 @@ from types import MappingProxyType
 from typing import Final
 from urllib.parse import parse_qs, urlsplit
 
+from datasources.distribution import WITH_OBSERVE, installed_version
 from datasources.observe.sampler import Sampler
 
 __all__ = ["SECURITY_HEADERS", "SERVER_NAME", "Request", "Response", "Routes", "problem"]
@@ -155,13 +155,13 @@ class Routes:
         except ImportError:
             return problem(
                 HTTPStatus.SERVICE_UNAVAILABLE,
-                "Metrics need prometheus-client where the driver runs: pip install 'tidemark[observe]'.",
+                f"Metrics need prometheus-client where the driver runs: {WITH_OBSERVE}.",
             )
         return Response(content_type=CONTENT_TYPE, body=body)
 
     def _sources(self, _query: str) -> Response:
         latest = self._sampler.latest
-        head = {"tidemark": _version(), "time": self._sampler.now_ms(), "sampled": latest.time_ms}
+        head = {"tidemark": installed_version(), "time": self._sampler.now_ms(), "sampled": latest.time_ms}
         body = f'{json.dumps(head)[:-1]}, "sources": {latest.json}}}'
         return Response(content_type=_JSON, body=body.encode("ascii"))
 
@@ -177,13 +177,6 @@ class Routes:
         if found is None:
             return problem(HTTPStatus.NOT_FOUND, "No source has this id, or it ended more than a minute ago.")
         return Response(content_type=_JSON, body=json.dumps(found, separators=(",", ":")).encode("ascii"))
-
-
-def _version() -> str:
-    try:
-        return importlib.metadata.version("tidemark")
-    except importlib.metadata.PackageNotFoundError:  # a zip on the path, without metadata
-        return "unknown"
 
 
 def _is_number(text: str) -> bool:

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Final
 
+from datasources.distribution import WITH_SPARK
 from datasources.errors import EnvironmentProblem, OptionError
 from datasources.java import find_java
 
@@ -55,7 +56,7 @@ def start_session(settings: Mapping[str, str]) -> SparkSession:
     """
     find_java()
     if importlib.util.find_spec("pyspark") is None:
-        raise EnvironmentProblem("PySpark is missing: pip install 'tidemark[spark]'")
+        raise EnvironmentProblem(f"PySpark is missing: {WITH_SPARK}")
     from pyspark.errors import PySparkRuntimeError
     from pyspark.logger import PySparkLogger
     from pyspark.sql import SparkSession

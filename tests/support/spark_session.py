@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from datasources.demo.spark_home import link_spark_home
+from datasources.distribution import WITH_SPARK
 from datasources.errors import EnvironmentProblem
 from datasources.java import find_java
 
@@ -46,7 +47,7 @@ def start_spark(directory: Path) -> Any:
     try:
         from pyspark.sql import SparkSession
     except ImportError as error:
-        raise EnvironmentProblem(f"PySpark cannot be imported ({error}): pip install 'tidemark[spark]'") from error
+        raise EnvironmentProblem(f"PySpark cannot be imported ({error}): {WITH_SPARK}") from error
     # Source processes run the PATH's python3 otherwise, which has none of our packages.
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     if "SPARK_HOME" not in os.environ:

@@ -42,7 +42,7 @@ def demo_gives(monkeypatch, tmp_path):
 
 
 def test_the_version_is_that_of_the_distribution(tidemark):
-    assert tidemark("--version") == (0, f"tidemark {importlib.metadata.version('tidemark')}\n", "")
+    assert tidemark("--version") == (0, f"tidemark {importlib.metadata.version('tidemark-spark')}\n", "")
 
 
 def test_the_help_lists_every_command(tidemark):

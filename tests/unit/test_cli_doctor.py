@@ -82,7 +82,7 @@ def test_a_package_must_lie_within_its_bounds(monkeypatch, version, status):
     monkeypatch.setattr(doctor, "_version", lambda _name: version)
     check = doctor.check_package("pyspark", [("<", (5,)), (">=", (4, 2))])
     assert check.status is status
-    assert ("pip install 'tidemark[spark]'" in check.fix) is (status is Status.PROBLEM)
+    assert ("pip install 'tidemark-spark[spark]'" in check.fix) is (status is Status.PROBLEM)
 
 
 @pytest.mark.parametrize(("version", "status"), [(None, Status.OK), ("2.3.3", Status.OK), ("3.0.0rc1", Status.WARNING)])
@@ -130,10 +130,20 @@ def test_an_import_name_that_leads_elsewhere_is_a_problem(monkeypatch, tmp_path)
 
 
 def test_an_import_name_that_two_distributions_claim_is_a_problem(monkeypatch):
-    monkeypatch.setattr(importlib.metadata, "packages_distributions", lambda: {"watermark": ["tidemark", "watermark"]})
+    monkeypatch.setattr(
+        importlib.metadata, "packages_distributions", lambda: {"watermark": ["tidemark-spark", "watermark"]}
+    )
     check = doctor.check_own_package("watermark")
     assert check.status is Status.PROBLEM
     assert "also installed by watermark" in check.found
+
+
+@pytest.mark.parametrize(("version", "statuses"), [(None, []), ("0.4.2", [Status.WARNING])])
+def test_the_distribution_of_another_project_with_our_commands_name_is_a_warning(monkeypatch, version, statuses):
+    monkeypatch.setattr(doctor, "_version", {"tidemark": version}.get)
+    checks = doctor.check_foreign_distribution()
+    assert [check.status for check in checks] == statuses
+    assert all("pip uninstall tidemark, then pip install --force-reinstall tidemark-spark" in c.fix for c in checks)
 
 
 def test_a_package_of_ours_that_is_not_there_is_a_problem(monkeypatch):

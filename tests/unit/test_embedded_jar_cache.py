@@ -221,5 +221,5 @@ def test_a_pyspark_without_ivy_is_a_clear_error(tmp_path: Path):
 
 def test_no_pyspark_is_a_clear_error(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(ivy.importlib.util, "find_spec", lambda _name: None)
-    with pytest.raises(EnvironmentProblem, match=r"not installed: pip install 'tidemark\[spark\]'"):
+    with pytest.raises(EnvironmentProblem, match=r"not installed: pip install 'tidemark-spark\[spark\]'"):
         find_ivy()

@@ -132,7 +132,7 @@ def test_without_prometheus_client_the_metrics_say_how_to_get_it(get, monkeypatc
     monkeypatch.setitem(sys.modules, "prometheus_client", None)
     response = get("/metrics")
     assert response.status == HTTPStatus.SERVICE_UNAVAILABLE
-    assert b"pip install 'tidemark[observe]'" in response.body
+    assert b"pip install 'tidemark-spark[observe]'" in response.body
     assert get("/api/sources").status == HTTPStatus.OK
 
 

@@ -571,5 +571,5 @@ def test_a_script_that_cannot_be_read_is_an_error_before_spark_starts(command, m
 def test_without_pyspark_the_way_out_is_named(monkeypatch):
     monkeypatch.setattr(shell_session, "find_java", lambda: None)
     monkeypatch.setattr(shell_session.importlib.util, "find_spec", lambda _name: None)
-    with pytest.raises(EnvironmentProblem, match=r"pip install 'tidemark\[spark\]'"):
+    with pytest.raises(EnvironmentProblem, match=r"pip install 'tidemark-spark\[spark\]'"):
         shell_session.start_session({})
