@@ -1,8 +1,9 @@
 """Connections: one per batch, by one cached TLS context, with errors that say what to do.
 
 Theory of operation. Opening a connection costs less than a millisecond, with TLS a few; what is dear is making a TLS
-context, so that is kept (see connection_tls.py) and connections are not. Two things are not left to PyMySQL: it would
-encode a password that is not Latin-1 wrongly, and without TLS it would encrypt the password for whoever sends a key.
+context, so that is kept (see connection_tls.py) and connections are not. Three things are not left to PyMySQL: it would
+encode a password that is not Latin-1 wrongly, without TLS it would encrypt the password for whoever sends a key, and it
+would send it in clear text to a server that asks so (see connection_plugins.py).
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import pymysql
 
 from datasources.errors import OptionError, SourceUnavailable
 from datasources.mysql.connection_errors import explain, is_unreachable, lacks_tls
+from datasources.mysql.connection_plugins import PluginHandlers, missing_key
 from datasources.mysql.connection_server import parse_version
 from datasources.mysql.connection_tls import TlsMode, TlsSettings, tls_context
 from datasources.mysql.options import MySqlConnectionOptions
@@ -118,6 +120,11 @@ def _connect_once(settings: ConnectionSettings, statements: Sequence[str]) -> An
     except pymysql.MySQLError as error:
         if settings.tls.mode is not TlsMode.PREFERRED or not lacks_tls(error):
             raise
+        if not settings.is_local:
+            raise OptionError(
+                f"the server of {settings} has no TLS, and it is not on this machine: 'ssl.mode' = 'disabled' lets the "
+                "login and the rows pass in clear text; else let the server have a certificate."
+            ) from error
         connection = _open(replace(settings, tls=TlsSettings(mode=TlsMode.DISABLED)))
     try:
         with connection.cursor() as cursor:
@@ -161,12 +168,12 @@ def _open(settings: ConnectionSettings) -> Any:
             connect_timeout=max(1, settings.connect_timeout_ms // _MS),
             read_timeout=None if settings.read_timeout_ms is None else max(1, settings.read_timeout_ms // _MS),
             server_public_key=_REFUSED_KEY if is_key_refused else None,
+            auth_plugin_map=PluginHandlers(
+                login=str(settings), is_verified=settings.tls.mode.is_verified, is_key_refused=is_key_refused
+            ),
             **protection,
         )
     except ValueError as error:
         if not is_key_refused:
             raise
-        raise OptionError(
-            f"the login {settings} needs a full exchange of its password (caching_sha2_password), and there is no TLS: "
-            "set 'ssl.mode' to 'required' or more; 'get-server-public-key' = 'true' takes a key from whoever answers."
-        ) from error
+        raise OptionError(missing_key(str(settings), "caching_sha2_password")) from error

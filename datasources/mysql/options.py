@@ -115,8 +115,10 @@ class MySqlConnectionOptions(OptionGroup):
     tls_mode: TlsMode = Field(
         TlsMode.PREFERRED,
         alias="ssl.mode",
-        description="`preferred` uses TLS where the server has it, `required` always; `verify-ca` also checks the "
-        "server's certificate, `verify-identity` its host name too.",
+        description="`preferred` uses TLS, and does without on this machine only; `required` always uses it; "
+        "`verify-ca` also checks the server's certificate, `verify-identity` its host name too; `disabled` never "
+        "uses it. Only the two that check prove who the server is; plugins that want the password in clear text need "
+        "one of them.",
     )
     tls_ca: str | None = Field(
         None, alias="ssl.ca", description="PEM file of the authorities to trust; by default those of the system."
