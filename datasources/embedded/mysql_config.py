@@ -65,6 +65,7 @@ _OURS: Final = frozenset(
         "ssl-ca",
         "ssl-cert",
         "ssl-key",
+        "tmpdir",
         "user",
     }
 )
@@ -96,6 +97,8 @@ def server_options(
         "bind-address": LOOPBACK,
         "socket": str(directory / "mysql.sock"),
         "pid-file": str(directory / "mysql.pid"),
+        # In the machine's own, a MariaDB that starts removes the temporary tables of all others.
+        "tmpdir": str(directory),
     }
     return [f"--{key}={value}" for key, value in settings.items()]
 

@@ -8,8 +8,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from datasources.mysql.types import ColumnType, arrow_type, column_type_of, select_expression, snapshot_values
+from datasources.mysql.types import ColumnType, arrow_type
 from tests.support.mysql_binlog import everything, position, read_changes, rows_of
+from tests.support.mysql_selects import declared_columns, selected_values
 from tests.support.mysql_server import MySqlServer, every_server
 from tests.support.mysql_types_matrix import CASES, TypeCase
 
@@ -33,7 +34,7 @@ def _run(server: MySqlServer) -> dict[str, tuple[ColumnType, pa.Array, pa.Array]
         cursor.execute("SET time_zone = '+00:00', sql_mode = ''")
         for name, members in tables.items():
             _write(cursor, name, members)
-        declared = _declared(cursor, database)
+        declared = declared_columns(cursor, database)
         # Another zone than the one in which the values were written.
         cursor.execute("SET time_zone = '-07:30'")
         changes = rows_of(read_changes(server, start, everything(database)))
@@ -42,7 +43,7 @@ def _run(server: MySqlServer) -> dict[str, tuple[ColumnType, pa.Array, pa.Array]
             binlog = pa.Table.from_batches([batch.images for batch in changes if batch.table.table == name])
             for case in members:
                 column = declared[case.name]
-                found[case.name] = (column, _snapshot(cursor, name, case, column), binlog.column(case.name))
+                found[case.name] = (column, selected_values(cursor, name, case.name, column), binlog.column(case.name))
     _DONE[id(server)] = found
     return found
 
@@ -57,20 +58,6 @@ def _write(cursor: Any, table: str, cases: list[TypeCase]) -> None:
 
 def _rows(cases: list[TypeCase]) -> int:
     return max(len(case.values) for case in cases) + 1
-
-
-def _declared(cursor: Any, database: str) -> dict[str, ColumnType]:
-    cursor.execute(
-        "SELECT COLUMN_NAME, COLUMN_TYPE, CHARACTER_SET_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = %s",
-        (database,),
-    )
-    rows = [[part and part.decode() for part in row] for row in cursor.fetchall()]
-    return {name: column_type_of(text, charset, column=name) for name, text, charset in rows}
-
-
-def _snapshot(cursor: Any, table: str, case: TypeCase, column: ColumnType) -> pa.Array:
-    cursor.execute(f"SELECT {select_expression(column, f'`{case.name}`')} FROM {table} ORDER BY id")
-    return snapshot_values(column, [value for (value,) in cursor.fetchall()], name=case.name)
 
 
 @every_server

@@ -105,6 +105,7 @@ CASES: Final = [
         [(_NINES, _NINES), (f"-{_NINES}", f"-{_NINES}"), ("0", "0." + "0" * 30), ("-1e-30", "-0." + "0" * 29 + "1")],
     ),
     TypeCase("decimal_39", "DECIMAL(39,0)", [("9" * 39, "9" * 39), ("-7", "-7")]),
+    TypeCase("decimal_zerofill", "DECIMAL(40,2) ZEROFILL", [("7", "7.00"), ("9" * 38, "9" * 38 + ".00")]),
     TypeCase("bit1", "BIT(1)", [("b'0'", False), ("b'1'", True)]),
     TypeCase("bit10", "BIT(10)", [("b'0'", b"\0\0"), ("b'1000000001'", b"\x02\x01"), ("b'1111111111'", b"\x03\xff")]),
     TypeCase("bit64", "BIT(64)", [("0", b"\0" * 8), ("18446744073709551615", b"\xff" * 8), ("1", b"\0" * 7 + b"\1")]),

@@ -59,8 +59,10 @@ class ColumnCode(IntEnum):
 
 _C: Final = ColumnCode
 BLOBS: Final = frozenset({_C.TINY_BLOB, _C.MEDIUM_BLOB, _C.LONG_BLOB, _C.BLOB})
-NUMERIC: Final = frozenset({_C.TINY, _C.SHORT, _C.INT24, _C.LONG, _C.LONGLONG, _C.NEWDECIMAL, _C.FLOAT, _C.DOUBLE})
-"""Columns that have a bit in the map of unsigned ones."""
+NUMERIC: Final = frozenset(
+    {_C.TINY, _C.SHORT, _C.INT24, _C.LONG, _C.LONGLONG, _C.NEWDECIMAL, _C.FLOAT, _C.DOUBLE, _C.DECIMAL, _C.YEAR}
+)
+"""Columns that have a bit in the map of unsigned ones: those that the servers derive from `Field_num`, BIT not."""
 CHARACTERS: Final = BLOBS | {_C.STRING, _C.VAR_STRING, _C.VARCHAR, _C.VARCHAR_COMPRESSED, _C.BLOB_COMPRESSED}
 """Columns that have a collation in the map, `binary` for bytes."""
 

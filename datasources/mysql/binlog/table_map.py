@@ -183,8 +183,10 @@ def _numbers(field: bytes) -> list[int]:
 
 
 def _unsigned(metadata: list[tuple[ColumnCode, bytes]], bits: bytes) -> set[int]:
-    """One bit per numeric column, most significant first."""
+    """One bit per numeric column, most significant first; there is no map where there is no such column."""
     numeric = [index for index, (code, _) in enumerate(metadata) if code in NUMERIC]
+    if len(bits) != (len(numeric) + 7) // 8:
+        raise _miscounted(f"the signs of {8 * len(bits)} columns where {len(numeric)} are numeric")
     return {index for place, index in enumerate(numeric) if bits[place // 8] >> (7 - place % 8) & 1}
 
 
@@ -195,11 +197,16 @@ def _charsets(
     with_exceptions, of_each = fields
     places = [index for index, (code, _) in enumerate(metadata) if code in codes]
     if of_each is not None:
-        return {place: charset_of_collation(number) for place, number in zip(places, _numbers(of_each), strict=True)}
+        numbers = _numbers(of_each)
+        if len(numbers) != len(places):
+            raise _miscounted(f"{len(numbers)} character sets where {len(places)} columns have one")
+        return {place: charset_of_collation(number) for place, number in zip(places, numbers, strict=True)}
     if with_exceptions is None:
         return {}
     default, *exceptions = _numbers(with_exceptions)
     collations = dict.fromkeys(range(len(places)), default)
+    if len(exceptions) % 2 or not set(exceptions[0::2]) <= collations.keys():
+        raise _miscounted(f"character sets of other columns than the {len(places)} that have one")
     collations.update(zip(exceptions[0::2], exceptions[1::2], strict=True))
     return {place: charset_of_collation(collations[index]) for index, place in enumerate(places)}
 
@@ -215,11 +222,21 @@ def _members(
                 charset = charsets.get(index, "utf8mb4")
                 texts = [cursor.text() for _ in range(cursor.counted())]
                 members[index] = tuple(_member_text(text, charset) for text in texts)
+        if cursor.has_more:
+            raise _miscounted("members of more ENUM or SET columns than it has")
     return members
 
 
 def _member_text(text: bytes, charset: str) -> str:
     return text.decode("latin-1") if charset == BINARY else decode_bytes(text, charset)
+
+
+def _miscounted(what: str) -> SchemaError:
+    """Return the error for lists that count other columns than are known here: values would be read as other types."""
+    return SchemaError(
+        f"the binlog describes a table with {what}: it is damaged here, or the server has a type that is not known; "
+        f"report the server's version and the columns' types, or leave the table out."
+    )
 
 
 def _key(fields: dict[int, bytes]) -> list[int]:

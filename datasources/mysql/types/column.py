@@ -94,6 +94,9 @@ def select_expression(column: ColumnType, quoted: str) -> str:
         column: its type.
         quoted: the column's name in backquotes.
     """
+    if column.kind is Kind.DECIMAL and column.precision > _DECIMAL_DIGITS:
+        # As text; a ZEROFILL column would be printed with zeros before it, of which the binlog knows nothing.
+        return f"CAST({quoted} AS DECIMAL({column.precision},{column.scale}))"
     return _EXPRESSIONS.get(column.kind, "{0}").format(quoted)
 
 
