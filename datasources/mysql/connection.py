@@ -44,7 +44,7 @@ class ConnectionSettings:
         has_server_public_key: Whether a key for the password may be taken from a host that is not this one.
         connect_timeout_ms: How long connecting may take.
         retries: How often an unreachable server is tried again.
-        read_timeout_ms: How long an answer may take, or None for as long as it likes.
+        read_timeout_ms: How long the server may send nothing while something is waited for.
         server: Which server must answer, by its UUID (MariaDB: ``mariadb-`` and its server_id); None = any.
     """
 
@@ -56,7 +56,7 @@ class ConnectionSettings:
     has_server_public_key: bool = False
     connect_timeout_ms: int = 30_000
     retries: int = 3
-    read_timeout_ms: int | None = None
+    read_timeout_ms: int = 300_000
     server: str | None = None
 
     def __str__(self) -> str:
@@ -83,6 +83,7 @@ def connection_settings(options: MySqlConnectionOptions) -> ConnectionSettings:
         ),
         has_server_public_key=options.has_server_public_key,
         connect_timeout_ms=options.connect_timeout_ms,
+        read_timeout_ms=options.read_timeout_ms,
         retries=options.connect_retries,
     )
 
@@ -155,8 +156,9 @@ def _open(settings: ConnectionSettings) -> Any:
     is_plain = settings.tls.mode is TlsMode.DISABLED
     is_key_refused = is_plain and not settings.is_local and not settings.has_server_public_key
     protection = {"ssl_disabled": True} if is_plain else {"ssl": tls_context(settings.tls)}
+    connect_s, read_s = (max(1, ms // _MS) for ms in (settings.connect_timeout_ms, settings.read_timeout_ms))
     try:
-        return pymysql.connect(
+        connection = pymysql.connect(
             host=settings.host,
             port=settings.port,
             user=settings.user,
@@ -165,8 +167,9 @@ def _open(settings: ConnectionSettings) -> Any:
             charset="utf8mb4",
             autocommit=True,
             program_name="tidemark",
-            connect_timeout=max(1, settings.connect_timeout_ms // _MS),
-            read_timeout=None if settings.read_timeout_ms is None else max(1, settings.read_timeout_ms // _MS),
+            connect_timeout=connect_s,
+            read_timeout=connect_s,  # the greeting and the login
+            write_timeout=read_s,
             server_public_key=_REFUSED_KEY if is_key_refused else None,
             auth_plugin_map=PluginHandlers(
                 login=str(settings), is_verified=settings.tls.mode.is_verified, is_key_refused=is_key_refused
@@ -177,3 +180,5 @@ def _open(settings: ConnectionSettings) -> Any:
         if not is_key_refused:
             raise
         raise OptionError(missing_key(str(settings), "caching_sha2_password")) from error
+    connection._read_timeout = read_s  # noqa: SLF001 - no public name
+    return connection

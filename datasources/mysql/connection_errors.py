@@ -84,6 +84,11 @@ def explain(error: pymysql.MySQLError, *, doing: str, server: str) -> TidemarkEr
             f"no TLS connection to {server} while {doing}: {told}. 'ssl.ca' must name the authority that signed the "
             "server's certificate and the certificate the host ('ssl.mode' = 'verify-ca' leaves that out)."
         )
+    if number == CR.CR_SERVER_LOST and isinstance(error.__context__, TimeoutError):
+        return SourceUnavailable(
+            f"the server {server} sent nothing for as long as 'read.timeout' ('connect.timeout' for a login) allows, "
+            f"while {doing}: the network or the server hangs. The query can be restarted; it goes on where it stopped."
+        )
     if is_unreachable(error):
         return SourceUnavailable(
             f"the server {server} did not answer while {doing}: {told}. Check 'hostname' and 'port', and that the "

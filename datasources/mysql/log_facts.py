@@ -147,7 +147,7 @@ class ServerLog:
             DataLossError: the server no longer has it.
             SourceUnavailable: the connection broke.
         """
-        patient = replace(self.settings, read_timeout_ms=self.settings.read_timeout_ms or _READ_TIMEOUT_MS)
+        patient = replace(self.settings, read_timeout_ms=min(self.settings.read_timeout_ms, _READ_TIMEOUT_MS))
         connection = connect(patient, doing="looking through the binlog")
         request = DumpRequest(start=start, server_id=self.server_id, replica_uuid=str(uuid4()), is_bounded=True)
         try:

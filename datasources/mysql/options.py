@@ -134,6 +134,13 @@ class MySqlConnectionOptions(OptionGroup):
     connect_timeout_ms: DurationMs = Field(
         30_000, alias="connect.timeout", ge=1, description="How long connecting may take."
     )
+    read_timeout_ms: DurationMs = Field(
+        300_000,
+        alias="read.timeout",
+        ge=1,
+        description="How long the server may send nothing while an answer or rows of a table are waited for; then the "
+        "connection counts as broken. Of the binlog, in which heartbeats come each second, at most 30 s.",
+    )
     connect_retries: int = Field(
         3, alias="connect.max-retries", ge=0, le=100, description="How often an unreachable server is tried again."
     )

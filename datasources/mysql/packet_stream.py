@@ -163,8 +163,9 @@ class PacketStream:
                 self._end += count
         except TimeoutError as error:
             raise SourceUnavailable(
-                f"the MySQL server {self._silence} within the connection's read timeout while {self._doing} was read: "
-                f"the network or the server hangs. The query can be restarted; it goes on where it stopped."
+                f"the MySQL server {self._silence} for {self._socket.gettimeout():g} s while {self._doing} was read: "
+                f"the network or the server hangs ('read.timeout' is how long that may last). The query can be "
+                f"restarted; it goes on where it stopped."
             ) from error
         except OSError as error:
             raise SourceUnavailable(f"the connection on which {self._doing} is read broke: {error}.") from error

@@ -6,7 +6,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
+import pymysql
+
 from datasources.errors import SchemaError
+from datasources.mysql.connection_errors import explain
 from datasources.mysql.snapshot.bounds_key import INVISIBLE_KEY, KeyColumn, TableKey, choose_key
 from datasources.mysql.table_keys import TableParts, read_parts
 from datasources.mysql.types import ColumnType, column_type_of
@@ -103,11 +106,16 @@ def read_schema(connection: Any, database: str, table: str) -> TableSchema:
 
     Raises:
         SchemaError: There is none of this name that the login can see.
+        SourceUnavailable: The connection broke.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(f"{_TABLES} AND table_schema = %s AND table_name = %s", (database, table))
-        found = cursor.fetchall()
-        schemas = list(_schemas(found, read_parts(cursor, [database], table)))
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute(f"{_TABLES} AND table_schema = %s AND table_name = %s", (database, table))
+            found = cursor.fetchall()
+            schemas = list(_schemas(found, read_parts(cursor, [database], table)))
+    except pymysql.MySQLError as error:
+        server = f"{connection.host}:{connection.port}"
+        raise explain(error, doing=f"asking for the columns of {database}.{table}", server=server) from error
     if not schemas:
         raise SchemaError(
             f"the server has no table {database}.{table}, or the login may not read it: it was dropped or renamed, or "

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 __all__ = ["TcpSwitch", "tcp_switch"]
@@ -25,6 +26,7 @@ class TcpSwitch:
         self._target = target
         self._open: set[socket.socket] = set()
         self._lock = threading.Lock()
+        self._allowance: float = math.inf
         self.port: int = listener.getsockname()[1]
 
     def lead_to(self, target: int) -> None:
@@ -40,6 +42,18 @@ class TcpSwitch:
         for each in ended:
             with suppress(OSError):
                 each.shutdown(socket.SHUT_RDWR)
+
+    def swallow(self, *, after_bytes: int = 0) -> None:
+        """Take what is sent and pass only so much of it on: connections stay open, as behind a dead firewall."""
+        with self._lock:
+            self._allowance = after_bytes
+
+    def _pass(self, piece: bytes, sink: socket.socket) -> None:
+        with self._lock:
+            self._allowance -= len(piece)
+            is_passed = self._allowance >= 0
+        if is_passed:
+            sink.sendall(piece)
 
     def serve(self) -> None:
         """Take connections until the listener is closed."""
@@ -58,13 +72,13 @@ class TcpSwitch:
             with self._lock:
                 self._open |= {taken, onward}
             for source, sink in ((taken, onward), (onward, taken)):
-                threading.Thread(target=_pump, args=(source, sink), daemon=True).start()
+                threading.Thread(target=_pump, args=(source, sink, self._pass), daemon=True).start()
 
 
-def _pump(source: socket.socket, sink: socket.socket) -> None:
+def _pump(source: socket.socket, sink: socket.socket, onward: Callable[[bytes, socket.socket], None]) -> None:
     with suppress(OSError):
         while piece := source.recv(_PIECE):
-            sink.sendall(piece)
+            onward(piece, sink)
     for each in (source, sink):
         with suppress(OSError):
             each.shutdown(socket.SHUT_RDWR)

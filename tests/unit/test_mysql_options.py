@@ -35,6 +35,12 @@ def test_the_defaults_are_those_of_the_decisions():
     assert parse_group(MySqlConnectionOptions, LOGIN).port == 3306
 
 
+def test_a_silent_server_is_waited_for_five_minutes_unless_the_option_says_otherwise():
+    assert connection_settings(parse_group(MySqlConnectionOptions, LOGIN)).read_timeout_ms == 300_000
+    given = parse_group(MySqlConnectionOptions, {**LOGIN, "read.timeout": "20 s"})
+    assert connection_settings(given).read_timeout_ms == 20_000
+
+
 def test_a_password_is_shown_nowhere():
     options = parse_group(MySqlConnectionOptions, LOGIN)
     settings = connection_settings(options)

@@ -49,7 +49,7 @@ def reader_opener(  # noqa: PLR0913 - what a reader is
     """Return what opens readers for `CommittedChanges`.
 
     Args:
-        settings: The server and the login; without a read timeout there, 30 s of silence are an error.
+        settings: The server and the login; 30 s of silence are an error, or its read timeout.
         capture: Which tables are read.
         reader_id: The reader's name.
         skipped: Where transactions begin that are passed over.
@@ -58,7 +58,7 @@ def reader_opener(  # noqa: PLR0913 - what a reader is
             and a disk's sync before), and a range that ends where the log happens to end is another one next time.
         decodes: Whether rows are wanted; without, readers only pass over a range.
     """
-    patient = replace(settings, read_timeout_ms=settings.read_timeout_ms or _SILENCE_MS)
+    patient = replace(settings, read_timeout_ms=min(settings.read_timeout_ms, _SILENCE_MS))
 
     def open_reader(
         start: BinlogPosition | str, stop: StopRule | None, released: frozenset[BinlogPosition]
