@@ -16,9 +16,13 @@ __all__ = ["PREFIXES", "QUIET", "ClientConfig", "client_config", "is_secret"]
 
 PREFIXES = ("kafka.", "properties.")
 
-# librdkafka repeats every failed connection on stderr, several times a second; what matters is in our errors.
-# `kafka.log_level` = 6 brings its lines back.
-QUIET = {"log_level": "2"}
+QUIET = {
+    # librdkafka repeats every failed connection on stderr, several times a second; what matters is in our errors.
+    # `kafka.log_level` = 6 brings its lines back.
+    "log_level": "2",
+    # A broker that hangs is waited for that long; librdkafka's default is a minute.
+    "socket.timeout.ms": "15000",
+}
 
 _OWNED = {
     "auto.offset.reset": "use startingOffsets or scan.startup.mode",
@@ -43,8 +47,12 @@ _JAVA_ONLY = {
     "sasl.client.callback.handler.class": "use librdkafka's sasl.* options",
     "security.providers": "this is a Java setting",
 }
-_RENAMED = {"fetch.max.wait.ms": "fetch.wait.max.ms", "max.partition.fetch.bytes": "max.partition.fetch.bytes"}
-_IGNORED_JAVA = frozenset({"max.poll.records", "default.api.timeout.ms", "request.timeout.ms"})
+_RENAMED = {
+    "fetch.max.wait.ms": "fetch.wait.max.ms",
+    "request.timeout.ms": "socket.timeout.ms",
+    "max.partition.fetch.bytes": "max.partition.fetch.bytes",
+}
+_IGNORED_JAVA = frozenset({"max.poll.records", "default.api.timeout.ms"})
 _SECRET = re.compile(r"passw|passphrase|secret|jaas|\.pem$|\.key$|token|oauthbearer\.config|credential", re.IGNORECASE)
 _POSITIVE = re.compile(r"[1-9][0-9]{0,8}")
 _JAAS_MODULE = re.compile(r"\.(Plain|Scram)LoginModule\b")
@@ -56,12 +64,23 @@ class ClientConfig(Mapping[str, str]):
 
     Args:
         settings: what is handed to librdkafka.
-        api_timeout_ms: how long requests for metadata and offsets may take.
+        api_timeout_ms: how long a question for metadata or offsets may take, all its attempts together.
+        num_retries: how often a question for offsets that failed for that long is asked again.
+        retry_interval_ms: the longest pause between two attempts.
     """
 
-    def __init__(self, settings: Mapping[str, str], *, api_timeout_ms: int = 30_000) -> None:
+    def __init__(
+        self,
+        settings: Mapping[str, str],
+        *,
+        api_timeout_ms: int = 30_000,
+        num_retries: int = 0,
+        retry_interval_ms: int = 1_000,
+    ) -> None:
         self._settings = dict(settings)
         self.api_timeout_ms = api_timeout_ms
+        self.num_retries = num_retries
+        self.retry_interval_ms = retry_interval_ms
 
     def __getitem__(self, key: str) -> str:
         return self._settings[key]
@@ -77,6 +96,17 @@ class ClientConfig(Mapping[str, str]):
         return f"ClientConfig({shown})"
 
     @property
+    def request_timeout_ms(self) -> int:
+        """How long one request may take, at most `api_timeout_ms`."""
+        own = self._settings.get("socket.timeout.ms", QUIET["socket.timeout.ms"])
+        return min(int(own), self.api_timeout_ms) if _POSITIVE.fullmatch(own) else self.api_timeout_ms
+
+    @property
+    def question_ms(self) -> int:
+        """How long a question for offsets may take, with all that it is asked again."""
+        return self.api_timeout_ms + self.num_retries * (self.api_timeout_ms + self.retry_interval_ms)
+
+    @property
     def bootstrap_servers(self) -> str:
         """The brokers, for messages."""
         return self._settings["bootstrap.servers"]
@@ -87,8 +117,13 @@ def is_secret(key: str) -> bool:
     return bool(_SECRET.search(key))
 
 
-def client_config(options: Mapping[str, str]) -> ClientConfig:
+def client_config(options: Mapping[str, str], *, num_retries: int = 0, retry_interval_ms: int = 1_000) -> ClientConfig:
     """Return librdkafka's settings for the `kafka.*` and `properties.*` of `options` (lower-case keys).
+
+    Args:
+        options: of the source.
+        num_retries: see `ClientConfig`.
+        retry_interval_ms: as well.
 
     Raises:
         OptionError: bootstrap.servers is missing, a key belongs to the source, or has no meaning outside Java.
@@ -109,10 +144,19 @@ def client_config(options: Mapping[str, str]) -> ClientConfig:
             settings.update(_jaas(value))
         elif key not in _IGNORED_JAVA:
             settings[_RENAMED.get(key, key)] = value
-    timeout = given.get("default.api.timeout.ms", "30000")
-    if not _POSITIVE.fullmatch(timeout):
-        raise OptionError(f"option 'kafka.default.api.timeout.ms' = '{timeout}': it must be a positive number.")
-    return ClientConfig(settings, api_timeout_ms=int(timeout))
+    _require_positive(given, "default.api.timeout.ms", "request.timeout.ms")
+    return ClientConfig(
+        settings,
+        api_timeout_ms=int(given.get("default.api.timeout.ms", "30000")),
+        num_retries=num_retries,
+        retry_interval_ms=retry_interval_ms,
+    )
+
+
+def _require_positive(given: Mapping[str, str], *names: str) -> None:
+    for name in names:
+        if not _POSITIVE.fullmatch(given.get(name, "1")):
+            raise OptionError(f"option 'kafka.{name}' = '{given[name]}': it must be a positive number.")
 
 
 def _without_prefix(options: Mapping[str, str]) -> dict[str, str]:

@@ -147,6 +147,9 @@ class Feed(Protocol):
     def assign(self, topic: str, partition: int, position: int) -> None:
         """Begin anew; what was fetched is dropped."""
 
+    def refresh(self) -> None:
+        """Look for the partition's leader anew: the client waits for long for one that hangs."""
+
     def receive(self, most: int, end: int, parts: Part) -> Received:
         """Take what is there, else wait for a tenth of a second.
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datasources.errors import OptionError, SourceUnavailable
 from datasources.kafka.metadata import BrokerMetadata
 from datasources.kafka.offsets import AtEarliest, AtGroup, AtLatest, AtPositions, AtTimestamp, Where
+from datasources.kafka.planning_ends import CurrentEnds
 from datasources.kafka.subscriber import Assigned, Subscriber
 from datasources.kafka.topic_partition import TopicPartitionName, parse_split, split_id
 from datasources.source.split import SplitBounds, SplitId
@@ -54,7 +55,7 @@ class KafkaEnumerator:
         self._partitions: list[TopicPartitionName] | None = None
         self._next_discovery_ns = 0
         self._compacted: dict[str, bool] = {}
-        self._ends: Mapping[TopicPartitionName, int] = {}
+        self._ends: CurrentEnds | None = None
         self._bounds: Mapping[SplitId, SplitBounds] = {}
 
     def start_positions(self) -> Mapping[SplitId, int]:
@@ -69,11 +70,14 @@ class KafkaEnumerator:
 
     def bounds(self) -> Mapping[SplitId, SplitBounds]:
         """Return the end of every partition; the beginning is checked where a range is read."""
-        ends = self._metadata.ends(self._current())
-        if ends != self._ends:  # else the same object: whoever compares it with what was before is done at once
-            self._ends = ends
+        found = self._metadata.current_ends(self._current())
+        if found != self._ends:  # else the same object: whoever compares it with what was before is done at once
+            self._ends = found
             self._bounds = {
-                split_id(*pair): SplitBounds(start_inclusive=0, end_exclusive=end) for pair, end in ends.items()
+                split_id(*pair): SplitBounds(
+                    start_inclusive=0, end_exclusive=end, is_current=pair not in found.unanswered
+                )
+                for pair, end in found.ends.items()
             }
         return self._bounds
 

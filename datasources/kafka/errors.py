@@ -8,7 +8,7 @@ from confluent_kafka import KafkaError, KafkaException
 
 from datasources.errors import OptionError, SourceUnavailable, TidemarkError
 
-__all__ = ["explain", "is_refusal"]
+__all__ = ["MAYBE_DELETED", "explain", "is_refusal", "is_retriable"]
 
 _UNREACHABLE = frozenset(
     {
@@ -28,6 +28,35 @@ _REFUSED = frozenset(
         KafkaError.CLUSTER_AUTHORIZATION_FAILED,
     }
 )
+_RETRIABLE = _UNREACHABLE | {
+    KafkaError._WAIT_COORD,  # noqa: SLF001
+    KafkaError._TIMED_OUT_QUEUE,  # noqa: SLF001
+    KafkaError._IN_PROGRESS,  # noqa: SLF001
+    KafkaError.NOT_LEADER_FOR_PARTITION,
+    KafkaError.LEADER_NOT_AVAILABLE,
+    KafkaError.REPLICA_NOT_AVAILABLE,
+    KafkaError.FENCED_LEADER_EPOCH,
+    KafkaError.UNKNOWN_LEADER_EPOCH,
+    KafkaError.OFFSET_NOT_AVAILABLE,
+    KafkaError.REQUEST_TIMED_OUT,
+    KafkaError.NETWORK_EXCEPTION,
+    KafkaError.BROKER_NOT_AVAILABLE,
+    KafkaError.LISTENER_NOT_FOUND,
+    KafkaError.PREFERRED_LEADER_NOT_AVAILABLE,
+    KafkaError.ELIGIBLE_LEADERS_NOT_AVAILABLE,
+    KafkaError.KAFKA_STORAGE_ERROR,
+    KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
+    KafkaError.COORDINATOR_NOT_AVAILABLE,
+    KafkaError.NOT_COORDINATOR,
+    KafkaError.UNSTABLE_OFFSET_COMMIT,
+    KafkaError.UNKNOWN_TOPIC_ID,
+    KafkaError.INCONSISTENT_TOPIC_ID,
+    KafkaError.FETCH_SESSION_ID_NOT_FOUND,
+    KafkaError.INVALID_FETCH_SESSION_EPOCH,
+    KafkaError.THROTTLING_QUOTA_EXCEEDED,
+}
+MAYBE_DELETED = frozenset({KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._NOENT})  # noqa: SLF001
+"""What is answered for a deleted partition, or by a new leader that does not know it yet; _NOENT: none has a leader."""
 _FILE_OPTION = re.compile(r"\bssl\.[a-z]+\.location(?= failed| file| PKCS|:)")
 _WAY_OUT = "Check the login (kafka.sasl.*), the certificates (kafka.ssl.*) and what the login may do."
 
@@ -35,6 +64,12 @@ _WAY_OUT = "Check the login (kafka.sasl.*), the certificates (kafka.ssl.*) and w
 def is_refusal(error: KafkaError) -> bool:
     """Return whether the brokers, or our trust in them, said no: waiting does not help."""
     return error.code() in _REFUSED
+
+
+def is_retriable(error: KafkaException | KafkaError) -> bool:
+    """Return whether the same question may be answered a little later, perhaps by another broker."""
+    cause = error.args[0] if isinstance(error, KafkaException) else error
+    return isinstance(cause, KafkaError) and not cause.fatal() and cause.code() in _RETRIABLE
 
 
 def explain(

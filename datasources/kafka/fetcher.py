@@ -143,7 +143,7 @@ class PartitionFetcher:
     def _wait(self, used: PartitionConsumer, end: int) -> None:
         if self._patience.is_over():
             raise self._log.stalled(used.feed.asking, used.position, end)
-        if self._patience.is_gone(self._log, used.feed.asking):
+        if self._patience.is_gone(self._log, used.feed.asking, used.feed.refresh):
             self._lose_rest(used, used.position, end)
 
     def _follow(self, notice: Notice, used: PartitionConsumer, position: int, end: int) -> None:

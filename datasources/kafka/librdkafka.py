@@ -20,6 +20,7 @@ __all__ = ["Librdkafka", "RawConsumer", "librdkafka"]
 
 _CONSUMER: Final = 1
 _ACCEPTED: Final = 0
+_NO_ERROR: Final = 0
 _NO_CONSUMER_CLOSE: Final = 0x8
 _TEXT_BYTES: Final = 512
 _MAJOR_VERSIONS: Final = (1, 2)
@@ -38,6 +39,10 @@ _SIGNATURES: Final[Mapping[str, tuple[Any, tuple[Any, ...]]]] = {
     "topic_partition_list_destroy": (None, (c_void_p,)),
     "assign": (c_int, (c_void_p, c_void_p)),
     "offsets_for_times": (c_int, (c_void_p, c_void_p, c_int)),
+    "topic_new": (c_void_p, (c_void_p, c_char_p, c_void_p)),
+    "topic_destroy": (None, (c_void_p,)),
+    "metadata": (c_int, (c_void_p, c_int, c_void_p, c_void_p, c_int)),
+    "metadata_destroy": (None, (c_void_p,)),
     "last_error": (c_int, ()),
     "consumer_close": (c_int, (c_void_p,)),
     "destroy_flags": (None, (c_void_p, c_int)),
@@ -148,6 +153,16 @@ class RawConsumer:
             librdkafka's error, 0 = none; each partition may have one of its own.
         """
         return int(self._library.call("offsets_for_times", self._handle, places, timeout_ms))
+
+    def refresh(self, topic: str, timeout_ms: int) -> None:
+        """Look for the leaders of a topic anew; without an answer it goes on with those that it knows."""
+        call, found = self._library.call, c_void_p()
+        place = call("topic_new", self._handle, topic.encode(), None)
+        if not place:
+            return
+        if call("metadata", self._handle, 0, place, ctypes.byref(found), timeout_ms) == _NO_ERROR:
+            call("metadata_destroy", found)
+        call("topic_destroy", place)
 
     def failure(self) -> KafkaException:
         """Return why the last call of this thread failed."""

@@ -23,10 +23,10 @@ from datasources.kafka.native_client import is_for_native
 from datasources.kafka.topic_partition import TopicPartitionName
 from datasources.native import native
 
-__all__ = ["LogEnds", "open_log_ends"]
+__all__ = ["Int64s", "LogEnds", "open_log_ends"]
 
 _LATEST: Final = -1
-_MOST_WAIT_MS: Final = 3_000
+_MOST_WAIT_MS: Final = 1_000
 _MOST_OF_A_LIST: Final = 128
 """librdkafka searches a list from its beginning for every answer: one of 10,000 would take it a quarter of a second."""
 
@@ -70,7 +70,7 @@ class LogEnds:
 
     Args:
         consumer: it belongs to this object.
-        timeout_ms: how long a question may take, ms; at most three seconds, because it is asked again elsewhere.
+        timeout_ms: how long a question may take, ms; at most one second, because it is asked again elsewhere.
     """
 
     def __init__(self, consumer: RawConsumer, timeout_ms: int) -> None:

@@ -14,6 +14,7 @@ import pyarrow as pa
 from confluent_kafka import Consumer, Message, TopicPartition
 from numpy.typing import NDArray
 
+from datasources.kafka.attempts import refresh_metadata
 from datasources.kafka.client_records import Headers, Notice, Part, Received
 from datasources.kafka.telling import Asking, TellingConsumer
 
@@ -121,11 +122,17 @@ class MessageFeed:
         self._consumer = consumer
         self.asking = Asking(open_asking)
         self._held: list[Message] = []
+        self._topic = ""
 
     def assign(self, topic: str, partition: int, position: int) -> None:
         """Begin anew; what was fetched is dropped."""
         self._held = []
+        self._topic = topic
         self._consumer.assign([TopicPartition(topic, partition, position)])
+
+    def refresh(self) -> None:
+        """Look for the leader anew."""
+        refresh_metadata(self._consumer, [self._topic])
 
     def receive(self, most: int, end: int, parts: Part) -> Received:  # noqa: ARG002 - messages have all parts
         """Take what is there, else wait for one message: gaps may keep a larger number from ever being reached."""

@@ -1,7 +1,8 @@
 """Questions to the brokers: which partitions exist, where they begin and end, where a time is.
 
-Rules of this file: every call is bounded by the configured timeout and raises an error of ours that says what was
-asked. Clients are opened when first needed; this object lives in the driver-side process of one query.
+Rules of this file: every question is asked again while its error may pass, is bounded by the configured timeout, and
+raises an error of ours that says what was asked. An answer of the client is checked before it is taken. Clients are
+opened when first needed; this object lives in the driver-side process of one query.
 """
 
 from __future__ import annotations
@@ -9,9 +10,8 @@ from __future__ import annotations
 import functools
 import logging
 import re
-import threading
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
 from confluent_kafka import (
     OFFSET_END,
@@ -24,9 +24,12 @@ from confluent_kafka import (
 from confluent_kafka.admin import AdminClient, ConfigResource, OffsetSpec
 
 from datasources.errors import SourceUnavailable
+from datasources.kafka.attempts import Attempts, no_answer, refresh_metadata, repeated
 from datasources.kafka.client_config import QUIET, ClientConfig
-from datasources.kafka.errors import explain
-from datasources.kafka.log_ends import LogEnds, open_log_ends
+from datasources.kafka.errors import explain, is_retriable
+from datasources.kafka.log_ends import Int64s, LogEnds, open_log_ends
+from datasources.kafka.offset_answers import OffsetAnswers, ask_offsets
+from datasources.kafka.planning_ends import CurrentEnds, PlanningEnds
 from datasources.kafka.subscriber import Assigned, SubscribedPattern, Subscriber
 from datasources.kafka.telling import Faults, TellingConsumer, telling_admin
 from datasources.kafka.topic_partition import TopicPartitionName
@@ -34,25 +37,13 @@ from watermark import Clock, SystemClock
 
 __all__ = ["BrokerMetadata"]
 
+_T = TypeVar("_T")
 _logger = logging.getLogger(__name__)
 _NOT_ALLOWED = frozenset({KafkaError.TOPIC_AUTHORIZATION_FAILED, KafkaError.CLUSTER_AUTHORIZATION_FAILED})
 
 _NOT_ASKED_TO_CREATE = {"allow.auto.create.topics": "false"}  # a question for a topic would create it by default
 
-_LEADER_CHANGES = frozenset(
-    {
-        KafkaError.NOT_LEADER_FOR_PARTITION,
-        KafkaError.LEADER_NOT_AVAILABLE,
-        KafkaError.REPLICA_NOT_AVAILABLE,
-        KafkaError.FENCED_LEADER_EPOCH,
-        KafkaError.UNKNOWN_LEADER_EPOCH,
-    }
-)
-"""What a broker answers while a partition goes to another one: asked again a little later, it is there."""
-_PERHAPS_DELETED = frozenset({KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._NOENT})  # noqa: SLF001
-"""What is answered for a deleted partition, or by a new leader that does not know it yet; _NOENT: none has a leader."""
-_ELECTION_S = 0.1
-_NS_PER_S = 1_000_000_000
+_ENDS = "asking for the ends of partitions"
 
 _CONSUMER_ONLY = re.compile(
     r"^(group\.|isolation\.level|fetch\.|queued\.|max\.(poll|partition)|session\.|heartbeat\.|check\.crcs)"
@@ -64,16 +55,22 @@ class BrokerMetadata:
 
     Args:
         config: the client settings.
-        clock: how long a change of leader is waited for.
+        clock: monotonic, for the bounds of questions.
     """
 
     def __init__(self, config: ClientConfig, clock: Clock | None = None) -> None:
         self._config = config
         self._clock = clock or SystemClock()
-        self._timeout_s = config.api_timeout_ms / 1_000
         self._faults = Faults()
         self._unreadable: set[str] = set()
-        self._pause = threading.Event()  # never set
+        self._is_reached = False
+        self._planning_ends = PlanningEnds(
+            quick=self._quick_ends,
+            ask=lambda names, timeout_s: self._ask(names, OffsetSpec.latest(), timeout_s),
+            renew=self._renew_log_ends,
+            config=config,
+            clock=self._clock,
+        )
 
     def partitions(self, wanted: Subscriber) -> list[TopicPartitionName]:
         """Return the partitions that exist now.
@@ -101,10 +98,25 @@ class BrokerMetadata:
         In the order of the question; a partition that the cluster does not list any more is left out.
         """
         asked = list(partitions)
-        found = None if self._log_ends is None or not asked else self._log_ends.ask(asked)
-        if found is not None:
-            return dict(zip(asked, found.tolist(), strict=True))
-        return self._list(asked, OffsetSpec.latest(), "asking for the ends of partitions")
+        quick = self._quick_ends(asked) if asked else None
+        if quick is not None:
+            return dict(zip(asked, quick.tolist(), strict=True))
+        found = self._list(asked, OffsetSpec.latest(), _ENDS)
+        self._renew_log_ends()
+        return found
+
+    def current_ends(self, partitions: Sequence[TopicPartitionName]) -> CurrentEnds:
+        """Return the ends for a planning: a partition whose leader does not answer has its last known end.
+
+        The first time there is none, and the end of a run may depend on the answer: then every leader is waited for.
+
+        Raises:
+            SourceUnavailable: a partition had no answer within the bound.
+        """
+        if not self._planning_ends.has_begun:
+            self._planning_ends.begin(self.ends(partitions))
+        found: CurrentEnds = self._call(_ENDS, lambda: self._planning_ends.ask(partitions))
+        return found
 
     def beginnings(self, partitions: Iterable[TopicPartitionName]) -> dict[TopicPartitionName, int]:
         """Return the first offset that each partition still holds; deleted ones are left out."""
@@ -114,17 +126,23 @@ class BrokerMetadata:
         """Return the first offset at or after a time in each partition; None where no record is that late."""
         if not times_ms:
             return {}
-        asked = [TopicPartition(topic, partition, time) for (topic, partition), time in times_ms.items()]
         doing = f"looking up timestamps in {_named(times_ms)}"
-        answers = self._call(doing, lambda: self._consumer.offsets_for_times(asked, timeout=self._timeout_s))
-        return {(tp.topic, tp.partition): self._found(tp, doing) for tp in answers}
+
+        def ask(timeout_s: float) -> dict[TopicPartitionName, int | None]:
+            asked = [TopicPartition(topic, partition, time) for (topic, partition), time in times_ms.items()]
+            return _positions(self._consumer.offsets_for_times(asked, timeout=timeout_s), OFFSET_END)
+
+        return self._repeated(doing, ask, lambda: refresh_metadata(self._consumer, {topic for topic, _ in times_ms}))
 
     def committed(self, partitions: Iterable[TopicPartitionName]) -> dict[TopicPartitionName, int | None]:
         """Return what the consumer group committed; None where nothing."""
-        asked = [TopicPartition(topic, partition) for topic, partition in partitions]
-        doing = "reading the group's committed offsets"
-        answers = self._call(doing, lambda: self._consumer.committed(asked, timeout=self._timeout_s))
-        return {(tp.topic, tp.partition): self._found(tp, doing) for tp in answers}
+        names = list(partitions)
+
+        def ask(timeout_s: float) -> dict[TopicPartitionName, int | None]:
+            asked = [TopicPartition(*name) for name in names]
+            return _positions(self._consumer.committed(asked, timeout=timeout_s), OFFSET_INVALID)
+
+        return self._repeated("reading the group's committed offsets", ask)
 
     def is_compacted(self, topic: str) -> bool:
         """Return whether records may vanish from the middle of a topic's log (cleanup.policy contains compact).
@@ -136,18 +154,20 @@ class BrokerMetadata:
         """
         doing = f"reading the configuration of topic '{topic}'"
         resource = ConfigResource(ConfigResource.Type.TOPIC, topic)
-        futures = self._call(doing, lambda: self._admin.describe_configs([resource], request_timeout=self._timeout_s))
+
+        def ask(timeout_s: float) -> Any:
+            return self._admin.describe_configs([resource], request_timeout=timeout_s)[resource].result()
+
         try:
-            policy = futures[resource].result()["cleanup.policy"].value
-        except KafkaException as error:
-            if error.args[0].code() not in _NOT_ALLOWED:
-                raise self._explained(error, doing) from None
+            policy = self._repeated(doing, ask, passed=_NOT_ALLOWED)["cleanup.policy"].value
+        except KafkaException:
             self._warn_unreadable(topic)
             return True
         return "compact" in str(policy)
 
     def close(self) -> None:
         """Close the clients that were opened."""
+        self._planning_ends.close()
         for name in ("_consumer", "_log_ends"):
             client = self.__dict__.get(name)
             if client is not None:
@@ -164,8 +184,7 @@ class BrokerMetadata:
 
     def _topic(self, name: str) -> list[TopicPartitionName]:
         doing = f"listing the partitions of topic '{name}'"
-        answer = self._call(doing, lambda: self._admin.list_topics(name, timeout=self._timeout_s))
-        topic = answer.topics[name]
+        topic = self._repeated(doing, lambda timeout_s: _listed_topic(self._admin, name, timeout_s))
         if topic.error is None:
             return [(name, partition) for partition in topic.partitions]
         if topic.error.code() in {KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC}:  # noqa: SLF001
@@ -177,7 +196,7 @@ class BrokerMetadata:
 
     def _matching(self, pattern: str) -> list[TopicPartitionName]:
         doing = f"listing the topics like {pattern}"
-        answer = self._call(doing, lambda: self._admin.list_topics(timeout=self._timeout_s))
+        answer = self._repeated(doing, lambda timeout_s: self._admin.list_topics(timeout=timeout_s))
         names = [name for name in answer.topics if re.fullmatch(pattern, name)]
         return sorted((name, partition) for name in names for partition in answer.topics[name].partitions)
 
@@ -186,56 +205,50 @@ class BrokerMetadata:
     ) -> dict[TopicPartitionName, int]:
         asked = names = list(partitions)
         found: dict[TopicPartitionName, int] = {}
-        until_ns = self._clock.monotonic_ns() + int(self._timeout_s * _NS_PER_S)
+        attempts = Attempts(self._config, self._clock)
         while names:
-            names, error = self._list_once(names, spec, doing, found)
-            if names and error is not None and self._clock.monotonic_ns() >= until_ns:
-                raise self._explained(error, doing) from None
+            timeout_s = attempts.timeout_s
+            answers = self._call(doing, lambda names=names, timeout_s=timeout_s: self._ask(names, spec, timeout_s))
+            found.update(answers.found)
+            names = list(answers.unanswered)
+            if names and attempts.are_over:
+                raise self._explained(answers.unanswered[names[0]], f"{doing} of {_named(names)}") from None
             if names:
-                self._pause.wait(_ELECTION_S)
+                attempts.pause()
         return {pair: found[pair] for pair in asked if pair in found}
 
-    def _list_once(
-        self, names: list[TopicPartitionName], spec: OffsetSpec, doing: str, found: dict[TopicPartitionName, int]
-    ) -> tuple[list[TopicPartitionName], KafkaException | None]:
-        """Add what brokers answer to `found`; return partitions whose leader is just changing, and one's error."""
+    def _ask(self, names: Sequence[TopicPartitionName], spec: OffsetSpec, timeout_s: float) -> OffsetAnswers:
         committed = self._config.get("isolation.level") == "read_committed"
         level = IsolationLevel.READ_COMMITTED if committed else IsolationLevel.READ_UNCOMMITTED
-        asked = {TopicPartition(topic, partition): spec for topic, partition in names}
-        futures = self._call(
-            doing, lambda: self._admin.list_offsets(asked, isolation_level=level, request_timeout=self._timeout_s)
-        )
-        moving: list[TopicPartitionName] = []
-        unknown: list[TopicPartitionName] = []
-        last = None
-        for tp, future in futures.items():
-            try:
-                found[tp.topic, tp.partition] = future.result().offset
-            except KafkaException as error:
-                code = error.args[0].code()
-                if code not in _LEADER_CHANGES | _PERHAPS_DELETED:
-                    raise self._explained(error, doing) from None
-                (moving if code in _LEADER_CHANGES else unknown).append((tp.topic, tp.partition))
-                last = error
-        moving += self._listed(unknown, doing)
-        return moving, last
+        return ask_offsets(self._admin, names, spec, level, timeout_s)
 
-    def _listed(self, unknown: list[TopicPartitionName], doing: str) -> list[TopicPartitionName]:
-        """Return those that exist: whoever has just become their leader may not have heard of them.
+    def _quick_ends(self, asked: Sequence[TopicPartitionName]) -> Int64s | None:
+        return None if self._log_ends is None else self._log_ends.ask(asked)
 
-        The others were deleted between two questions: they are simply not there; the planner decides what that means.
-        """
-        topics = {topic for topic, _ in unknown}
-        if not topics:
-            return []
-        only = topics if len(topics) == 1 else ()
-        answer = self._call(doing, lambda: self._admin.list_topics(*only, timeout=self._timeout_s)).topics
-        return [(topic, number) for topic, number in unknown if topic in answer and number in answer[topic].partitions]
+    def _renew_log_ends(self) -> None:
+        """Close the client of the quick question: a new one finds the leaders of today."""
+        if self.__dict__.get("_log_ends") is not None:
+            self.__dict__.pop("_log_ends").close()
 
-    def _found(self, tp: TopicPartition, doing: str) -> int | None:
-        if tp.error is not None:
-            raise explain(tp.error, doing=doing, servers=self._config.bootstrap_servers)
-        return None if tp.offset in {OFFSET_END, OFFSET_INVALID} else int(tp.offset)
+    def _repeated(
+        self,
+        doing: str,
+        request: Callable[[float], _T],
+        refresh: Callable[[], None] | None = None,
+        passed: frozenset[int] = frozenset(),
+    ) -> _T:
+        """Ask until there is an answer; errors in `passed` are not explained."""
+        self._faults.forget()
+        # Brokers that never answered are no outage: whoever wrote a wrong address learns it soon.
+        bound_ms = self._config.question_ms if self._is_reached else self._config.api_timeout_ms
+        try:
+            found = repeated(Attempts(self._config, self._clock, bound_ms=bound_ms), request, refresh)
+        except KafkaException as error:
+            if error.args[0].code() in passed:
+                raise
+            raise self._explained(error, doing) from None
+        self._is_reached = True
+        return found
 
     def _call(self, doing: str, request: Any) -> Any:
         self._faults.forget()
@@ -267,6 +280,34 @@ class BrokerMetadata:
         settings = {**QUIET, "group.id": "tidemark", **self._config, **own}
         consumer: TellingConsumer = self._call("opening the client", lambda: TellingConsumer(settings, self._faults))
         return consumer
+
+
+def _listed_topic(admin: AdminClient, name: str, timeout_s: float) -> Any:
+    """Return what the brokers say of a topic; an error that passes is raised, so that it is asked again."""
+    topic = admin.list_topics(name, timeout=timeout_s).topics[name]
+    if topic.error is not None and is_retriable(topic.error):
+        raise KafkaException(topic.error)
+    return topic
+
+
+def _positions(answers: Iterable[TopicPartition], none: int) -> dict[TopicPartitionName, int | None]:
+    """Return the offsets of partitions.
+
+    Args:
+        answers: of the client.
+        none: what it gives where there is no such position.
+
+    Raises:
+        KafkaException: one of them has an error, or no answer.
+    """
+    found: dict[TopicPartitionName, int | None] = {}
+    for tp in answers:
+        if tp.error is not None:
+            raise KafkaException(tp.error)
+        if tp.offset < 0 and tp.offset != none:
+            raise no_answer(f"topic '{tp.topic}', partition {tp.partition}")
+        found[tp.topic, tp.partition] = None if tp.offset == none else int(tp.offset)
+    return found
 
 
 def _named(partitions: Iterable[TopicPartitionName]) -> str:

@@ -31,6 +31,7 @@ __all__ = ["NativeFeed", "is_for_native", "open_native"]
 
 _logger: Final = logging.getLogger(__name__)
 _WAIT_MS: Final = 100
+_REFRESH_MS: Final = 2_000
 _MOST_BYTES: Final = 8 << 20
 _LEAST_BYTES: Final = 64 << 10
 _RECORD_BYTES: Final = 1 << 10
@@ -45,6 +46,9 @@ class AssignedConsumer(Protocol):
 
     def assign(self, topic: str, partition: int, position: int) -> None:
         """Read one partition from an offset on, and no other."""
+
+    def refresh(self, topic: str, timeout_ms: int) -> None:
+        """Look for the leaders of a topic anew; without an answer it goes on with those that it knows."""
 
     def failure(self) -> KafkaException:
         """Return why the last call of this thread failed."""
@@ -79,6 +83,10 @@ class NativeFeed:
         self._fetch.drop(self._consumer.feed)
         self._place = topic, partition
         self._consumer.assign(topic, partition, position)
+
+    def refresh(self) -> None:
+        """Look for the leader anew."""
+        self._consumer.refresh(self._place[0], _REFRESH_MS)
 
     def receive(self, most: int, end: int, parts: Part) -> Received:
         """Take what is there, else wait for a tenth of a second."""

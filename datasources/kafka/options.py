@@ -122,3 +122,16 @@ class KafkaOptions(OptionGroup):
         description="How many milliseconds a task waits for a record that must exist before it fails.",
         gt=0,
     )
+    num_retries: int = Field(
+        3,
+        alias="fetchOffset.numRetries",
+        description="A question for offsets that no leader answered for `kafka.default.api.timeout.ms` is asked again "
+        "so many times; after that the query stops.",
+        ge=0,
+    )
+    retry_interval_ms: int = Field(
+        1_000,
+        alias="fetchOffset.retryIntervalMs",
+        description="The longest pause, in milliseconds, between two attempts of such a question.",
+        gt=0,
+    )

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import enum
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
 
 from datasources.errors import DataLossError, SourceUnavailable
+from datasources.kafka.attempts import Attempts, no_answer, refresh_metadata, repeated
 from datasources.kafka.client_config import ClientConfig
-from datasources.kafka.errors import explain
+from datasources.kafka.errors import explain, is_retriable
 from datasources.kafka.telling import Asking
 from watermark import Clock
 
@@ -57,16 +59,6 @@ _EVENTS = {
     KafkaError.UNKNOWN_TOPIC_OR_PART: Event.GONE,
     KafkaError._UNKNOWN_TOPIC: Event.GONE,  # noqa: SLF001
     KafkaError._UNKNOWN_PARTITION: Event.GONE,  # noqa: SLF001
-    KafkaError._TRANSPORT: Event.PASSING,  # noqa: SLF001
-    KafkaError._ALL_BROKERS_DOWN: Event.PASSING,  # noqa: SLF001
-    KafkaError._RESOLVE: Event.PASSING,  # noqa: SLF001
-    KafkaError._TIMED_OUT: Event.PASSING,  # noqa: SLF001
-    KafkaError.LEADER_NOT_AVAILABLE: Event.PASSING,
-    KafkaError.NOT_LEADER_FOR_PARTITION: Event.PASSING,
-    KafkaError.REQUEST_TIMED_OUT: Event.PASSING,
-    KafkaError.OFFSET_NOT_AVAILABLE: Event.PASSING,
-    KafkaError.UNKNOWN_TOPIC_ID: Event.PASSING,
-    KafkaError.INCONSISTENT_TOPIC_ID: Event.PASSING,
 }
 
 
@@ -84,7 +76,7 @@ class PartitionLog:
         Raises:
             SourceUnavailable, OptionError: the client cannot go on.
         """
-        found = _EVENTS.get(error.code())
+        found = _EVENTS.get(error.code(), Event.PASSING if is_retriable(error) else None)
         if found is None or error.fatal():
             raise self.explained(error)
         return found
@@ -145,20 +137,29 @@ class PartitionLog:
         _logger.warning("data_loss accepted=true where=%r", where)
 
     def _bounds(self, asking: Asking) -> tuple[int, int]:
-        timeout_s = self.settings.config.api_timeout_ms / 1_000
         asking.client.faults.forget()
+        attempts = Attempts(self.settings.config)
         try:
-            low, high = asking.client.get_watermark_offsets(TopicPartition(self.topic, self.partition), timeout_s)
+            return repeated(
+                attempts,
+                lambda timeout_s: self._bounds_once(asking, timeout_s),
+                lambda: refresh_metadata(asking.client, [self.topic]),
+            )
         except KafkaException as error:
             raise self.explained(error, asking.client.faults.last()) from None
-        return int(low), int(high)
+
+    def _bounds_once(self, asking: Asking, timeout_s: float) -> tuple[int, int]:
+        found = asking.client.get_watermark_offsets(TopicPartition(self.topic, self.partition), timeout_s)
+        if found is None or not 0 <= found[0] <= found[1]:
+            raise no_answer(f"topic '{self.topic}', partition {self.partition}")
+        return int(found[0]), int(found[1])
 
 
 class Patience:
     """How long a reader waits for a record that must exist, and what it does meanwhile.
 
     The client says nothing of a partition that was deleted: it waits for it to appear. So once a second the brokers are
-    asked whether it exists.
+    asked whether it exists, and the client looks for its leader anew.
 
     Args:
         settings: the poll timeout.
@@ -181,10 +182,17 @@ class Patience:
         """Whether the poll timeout has passed."""
         return self._clock.monotonic_ns() > self._deadline_ns
 
-    def is_gone(self, log: PartitionLog, asking: Asking) -> bool:
-        """Whether the partition was missing at several looks in a row; looks at most once a second."""
+    def is_gone(self, log: PartitionLog, asking: Asking, refresh: Callable[[], None]) -> bool:
+        """Whether the partition was missing at several looks in a row; looks at most once a second.
+
+        Args:
+            log: of the partition.
+            asking: for questions.
+            refresh: lets the client that reads look for the leader anew: it waits for long for one that hangs.
+        """
         if self._clock.monotonic_ns() < self._next_look_ns:
             return False
+        refresh()
         self._missing = 0 if log.exists(asking) else self._missing + 1
         self._next_look_ns = self._clock.monotonic_ns() + _LOOK_NS
         return self._missing >= _MOST_MISSING

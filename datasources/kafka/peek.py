@@ -15,10 +15,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import closing
+from functools import partial
 from itertools import groupby
 
 from confluent_kafka import KafkaException, Message
 
+from datasources.kafka.attempts import refresh_metadata
 from datasources.kafka.chunks import ChunkFormat, ChunkMaker
 from datasources.kafka.consumers import WideConsumer, return_wide_consumer, take_wide_consumer
 from datasources.kafka.fetcher import Fetched, collector_off
@@ -198,7 +200,8 @@ class RangePeeker:
         first = self._ranges.first()
         if self._patience.is_over():
             raise first.log.stalled(used.asking, first.position, first.end)
-        if self._patience.is_gone(first.log, used.asking):
+        refresh = partial(refresh_metadata, used.consumer, self._ranges.topics())
+        if self._patience.is_gone(first.log, used.asking, refresh):
             for found in self._ranges.of_topic(first.log.topic):
                 if not found.log.exists(used.asking):
                     self._lose_rest(found)

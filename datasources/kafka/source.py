@@ -64,7 +64,7 @@ class KafkaSource(ScanSource):
         _require_range(own)
         columns, layout = resolve_layout(record, flink, formats)
         settings = FetchSettings(
-            config=client_config(options),
+            config=client_config(options, num_retries=own.num_retries, retry_interval_ms=own.retry_interval_ms),
             poll_timeout_ms=own.poll_timeout_ms,
             fail_on_data_loss=own.fail_on_data_loss,
         )

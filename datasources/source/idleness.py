@@ -40,13 +40,20 @@ class SplitIdleness:
         elapsed_ms = max(0, self._wall_ms() - moved_ms)
         self._start_timer(split, elapsed_ms * _NS_PER_MS)
 
-    def observe(self, split: SplitId, *, planned: int, log_end: int) -> None:
-        """Note that everything before `planned` is planned and that the log ends at `log_end`."""
+    def observe(self, split: SplitId, *, planned: int, log_end: int, is_known: bool = True) -> None:
+        """Note that everything before `planned` is planned and that the log ends at `log_end`.
+
+        Args:
+            split: which one.
+            planned: everything before it is planned.
+            log_end: where the log ends.
+            is_known: False: that is the last known end, for the server does not answer: it may have more records.
+        """
         if log_end != self._ends.get(split):
             self._ends[split] = log_end
             self._moved_ms[split] = self._wall_ms()
             self._start_timer(split, 0)
-        elif planned < log_end:  # unread backlog is no silence of the source
+        elif planned < log_end or not is_known:  # unread backlog is no silence of the source
             self._moved_ms[split] = self._wall_ms()
             self._start_timer(split, 0)
 

@@ -64,6 +64,11 @@ __all__ = ["OFFSET_VERSION", "Identity", "Offset", "split_sort_key"]
 OFFSET_VERSION = 2
 _READABLE_VERSIONS = (1, 2)
 _MOST_SPLITS = 1_000_000
+_NEGATIVE = (
+    "stands in the checkpoint: an earlier version wrote it while a server did not answer, and to read on from it would "
+    "read the split twice. Stop the query, remove its newest batches from 'offsets' and 'commits' of the checkpoint, "
+    "back to one without such a position, and start it again; or start with a new checkpoint location"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,8 +98,13 @@ class Offset:
     load: Load | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Return the offset as JSON primitives with sorted keys; equal offsets give equal results."""
+        """Return the offset as JSON primitives with sorted keys; equal offsets give equal results.
+
+        Raises:
+            OffsetError: it holds a position below 0, which no server has.
+        """
         columns = self.splits
+        _require_positions(columns, "was about to be written: this is a bug of the connector. Nothing was written")
         lags = [s.start - s.known_at for s in columns]
         limits = [s.limit for s in columns]
         turns = [s.turn for s in columns]
@@ -148,12 +158,14 @@ class Offset:
                 f"to {OFFSET_VERSION}. Use the version that wrote it, or a new checkpoint location."
             )
         try:
-            return _decode(raw)
+            offset = _decode(raw)
         except (LookupError, AttributeError, TypeError, ValueError) as error:
             raise OffsetError(
                 f"the checkpoint's offset is damaged ({type(error).__name__}: {error}). Restore the checkpoint "
                 f"from a copy, or start with a new checkpoint location."
             ) from error
+        _require_positions(offset.splits, _NEGATIVE)
+        return offset
 
 
 def _decode(raw: Mapping[str, Any]) -> Offset:
@@ -212,6 +224,13 @@ def _decode_splits(raw: Mapping[str, Any]) -> tuple[SplitProgress, ...]:
         )
         for name, start, rows, lag, watermark, moved, status, limit, turn, of_split in columns
     )
+
+
+def _require_positions(splits: tuple[SplitProgress, ...], what: str) -> None:
+    wrong = next((split for split in splits if split.start < 0 or split.end < 0 or split.known_at < 0), None)
+    if wrong is not None:
+        position = min(wrong.start, wrong.end, wrong.known_at)
+        raise OffsetError(f"position {position} of split '{wrong.split}' {what}.")
 
 
 def _optional(value: object) -> int | None:

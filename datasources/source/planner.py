@@ -319,7 +319,8 @@ class BatchPlanner:
         self._view.note_ends(ends)
         for split in splits:
             log_end = ends.get(split.split, split.end)
-            self._idleness.observe(split.split, planned=split.end, log_end=log_end)
+            is_known = split.status is SplitStatus.IDLE or split.split not in bounds or bounds[split.split].is_current
+            self._idleness.observe(split.split, planned=split.end, log_end=log_end, is_known=is_known)
             moved_ms = self._idleness.moved_ms(split.split)
             status = self._status(split, log_end)
             if split.status is SplitStatus.IDLE and status is SplitStatus.ACTIVE and self._aligner is not None:

@@ -22,10 +22,15 @@ SplitId = NewType("SplitId", str)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SplitBounds:
-    """What the source holds of one split now: positions in [start_inclusive, end_exclusive)."""
+    """What the source holds of one split now: positions in [start_inclusive, end_exclusive).
+
+    Attributes:
+        is_current: False: the server did not answer, and the end is the last known one. Such a split is not idle.
+    """
 
     start_inclusive: int
     end_exclusive: int
+    is_current: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -127,7 +127,7 @@ def test_a_partition_that_goes_to_another_broker_is_asked_for_again(kafka, monke
         found.__dict__["_admin"] = elections = Elections(found._admin, partition=1, times=2, code=code)
         assert list(found.ends(asked).items()) == [((topic, 0), 0), ((topic, 1), 1), ((topic, 2), 0)]
         assert elections.asked == [[0, 1, 2], [1], [1]]
-        found._timeout_s, elections.left = 0.3, 1_000
+        found._config.api_timeout_ms, elections.left = 300, 1_000
         with pytest.raises(SourceUnavailable, match=KafkaError(code).name()):
             found.ends(asked)
 

@@ -181,7 +181,7 @@ class MemoryConsumer:
             raise KafkaException(KafkaError(KafkaError._UNKNOWN_PARTITION))
         return log.low, log.high
 
-    def list_topics(self, topic: str, timeout: float):
+    def list_topics(self, topic: str = "", timeout: float = 0):
         partitions = {partition: None for name, partition in self.broker.logs if name == topic}
         error = None if partitions else KafkaError(KafkaError.UNKNOWN_TOPIC_OR_PART)
         return SimpleNamespace(topics={topic: SimpleNamespace(error=error, partitions=partitions)})

@@ -88,6 +88,8 @@ class MemoryQueue:
     def assign(self, topic: str, partition: int, position: int) -> None:
         self.consumer.assign([TopicPartition(topic, partition, position)])
 
+    def refresh(self, topic: str, timeout_ms: int) -> None: ...
+
     def failure(self) -> Exception:
         return self.wrong.pop()
 

@@ -81,6 +81,20 @@ def test_a_bad_api_timeout_is_an_error(text):
     assert message == f"option 'kafka.default.api.timeout.ms' = '{text}': it must be a positive number."
 
 
+def test_the_request_timeout_bounds_one_request():
+    assert dict(config(**{"request.timeout.ms": "700"}))["socket.timeout.ms"] == "700"
+    assert config(**{"request.timeout.ms": "700"}).request_timeout_ms == 700
+    assert config(**{"default.api.timeout.ms": "500"}).request_timeout_ms == 500
+    assert config().request_timeout_ms == 15_000
+    assert "'kafka.request.timeout.ms' = '5 s'" in error({**SERVERS, "kafka.request.timeout.ms": "5 s"})
+
+
+def test_a_question_for_offsets_is_bounded_by_the_timeout_and_the_retries():
+    given = {**SERVERS, "kafka.default.api.timeout.ms": "1000"}
+    assert client_config(given).question_ms == 1_000
+    assert client_config(given, num_retries=2, retry_interval_ms=10).question_ms == 3_020
+
+
 # -- JAAS --
 
 PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule required"

@@ -318,3 +318,19 @@ def test_a_thousand_partitions_with_turns_stay_below_64_kb():
     text = json.dumps(offset.to_json())
     assert len(text.encode()) < MOST_BYTES
     assert Offset.from_json(json.loads(text)) == offset
+
+
+@pytest.mark.parametrize("wrong", [{"from": [-1001, 0, 5]}, {"from": [-1, 0, 5]}, {"lag": [11, 0, 0]}])
+def test_a_position_below_zero_does_not_load_and_the_way_on_is_named(wrong):
+    columns = VALID | {"lag": [0, 0, 0]} | wrong
+    with pytest.raises(OffsetError, match="position -[0-9]+ of split 'orders-0' stands in the checkpoint") as caught:
+        Offset.from_json(columns)
+    assert "remove its newest batches" in caught.value.message
+
+
+@pytest.mark.parametrize("wrong", [{"start": -1001}, {"end": -1}, {"known_at": -1}])
+def test_a_position_below_zero_is_not_written(wrong):
+    split = replace(SplitProgress(split=SplitId("orders-0"), start=0, end=0, known_at=0), **wrong)
+    offset = Offset(sequence=1, run=1, splits=(split,), identity=Identity())
+    with pytest.raises(OffsetError, match="position -[0-9]+ of split 'orders-0' was about to be written"):
+        offset.to_json()

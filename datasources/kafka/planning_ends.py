@@ -1,0 +1,164 @@
+"""Where logs end, asked for in one planning after the other, while the leader of one of them may be away.
+
+Theory of operation. All partitions are asked about in one question without Python objects (`LogEnds`). That question
+has no answer at all if one leader does not answer; then each partition is asked about once more in the usual way, for
+at most two seconds. Partitions without an answer keep their last known end. They are left out of the following
+questions and asked about in a thread of their own, with the leaders looked for anew each time, until they answer. So
+a planning waits once when a broker goes away, and not at all while it is away.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Final
+
+from confluent_kafka import KafkaException
+
+from datasources.kafka.client_config import ClientConfig
+from datasources.kafka.log_ends import Int64s
+from datasources.kafka.offset_answers import OffsetAnswers
+from datasources.kafka.topic_partition import TopicPartitionName
+from watermark import Clock
+
+__all__ = ["CurrentEnds", "PlanningEnds"]
+
+_logger: Final = logging.getLogger(__name__)
+_PLANNING_WAIT_S: Final = 2.0
+_THREAD_WAIT_S: Final = 5.0
+_NS_PER_MS: Final = 1_000_000
+_NS_PER_S: Final = 1_000_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class CurrentEnds:
+    """Ends of logs.
+
+    Attributes:
+        ends: of each partition that exists; a partition that never answered is left out.
+        unanswered: partitions whose end is the last known one.
+    """
+
+    ends: Mapping[TopicPartitionName, int]
+    unanswered: frozenset[TopicPartitionName] = frozenset()
+
+
+@dataclass(slots=True)
+class _Unanswered:
+    """A partition without an answer: since when, and why."""
+
+    since_ns: int
+    error: KafkaException
+
+
+class PlanningEnds:
+    """Asks for the planner.
+
+    Args:
+        quick: asks all at once; None if there is no answer for one of them.
+        ask: asks each in the usual way, within seconds.
+        renew: lets `quick` look for the leaders anew.
+        config: the bounds.
+        clock: monotonic.
+    """
+
+    def __init__(
+        self,
+        *,
+        quick: Callable[[Sequence[TopicPartitionName]], Int64s | None],
+        ask: Callable[[Sequence[TopicPartitionName], float], OffsetAnswers],
+        renew: Callable[[], None],
+        config: ClientConfig,
+        clock: Clock,
+    ) -> None:
+        self._quick = quick
+        self._ask = ask
+        self._renew = renew
+        self._config = config
+        self._clock = clock
+        self._last: Mapping[TopicPartitionName, int] | None = None
+        self._unanswered: dict[TopicPartitionName, _Unanswered] = {}
+        self._pool: ThreadPoolExecutor | None = None
+        self._running: Future[OffsetAnswers] | None = None
+        self._next_ns = 0
+
+    def ask(self, partitions: Sequence[TopicPartitionName]) -> CurrentEnds:
+        """Return the end of each partition; a deleted one is left out.
+
+        Raises:
+            KafkaException: the brokers refused, or a partition had no answer within the bound.
+        """
+        self._take_answers()
+        waiting = self._unanswered
+        asked = partitions if not waiting else [pair for pair in partitions if pair not in waiting]
+        found = self._ends(asked)
+        if not waiting:
+            self._last = found
+            return CurrentEnds(found)
+        for pair in waiting.keys() - set(partitions):
+            del waiting[pair]
+        self._ask_aside()
+        known = {**(self._last or {}), **found}
+        self._last = {pair: known[pair] for pair in partitions if pair in found or (pair in waiting and pair in known)}
+        return CurrentEnds(self._last, frozenset(waiting))
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether there are last known ends."""
+        return self._last is not None
+
+    def begin(self, ends: Mapping[TopicPartitionName, int]) -> None:
+        """Take the last known ends."""
+        self._last = ends
+
+    def close(self) -> None:
+        """End the thread."""
+        if self._pool is not None:
+            self._pool.shutdown(wait=False, cancel_futures=True)
+
+    def _ends(self, asked: Sequence[TopicPartitionName]) -> Mapping[TopicPartitionName, int]:
+        if not asked:
+            return {}
+        ends = self._quick(asked)
+        if ends is not None:
+            return dict(zip(asked, ends.tolist(), strict=True))
+        answers = self._ask(asked, min(_PLANNING_WAIT_S, self._config.request_timeout_ms / 1_000))
+        now_ns = self._clock.monotonic_ns()
+        for pair, error in answers.unanswered.items():
+            _logger.warning(
+                "partition_unanswered topic=%r partition=%d reason=%r: its last known end is planned with until its "
+                "leader answers",
+                *pair,
+                str(error),
+            )
+            self._unanswered[pair] = _Unanswered(now_ns, error)
+        if not answers.unanswered:
+            self._renew()
+        return {pair: answers.found[pair] for pair in asked if pair in answers.found}
+
+    def _ask_aside(self) -> None:
+        """Ask about partitions without an answer in the thread, unless it is at it."""
+        now_ns = self._clock.monotonic_ns()
+        for one in self._unanswered.values():
+            if now_ns - one.since_ns > self._config.question_ms * _NS_PER_MS:
+                raise one.error
+        if self._running is None and self._unanswered and now_ns >= self._next_ns:
+            self._pool = self._pool or ThreadPoolExecutor(1, "tidemark-kafka-ends")
+            timeout_s = min(_THREAD_WAIT_S, self._config.request_timeout_ms / 1_000)
+            self._running = self._pool.submit(self._ask, list(self._unanswered), timeout_s)
+
+    def _take_answers(self) -> None:
+        """Those that answered, or do not exist any more, are asked about with the others again."""
+        if self._running is None or not self._running.done():
+            return
+        answers, self._running = self._running.result(), None
+        now_ns = self._clock.monotonic_ns()
+        self._next_ns = now_ns + self._config.retry_interval_ms * _NS_PER_MS
+        back = [pair for pair in self._unanswered if pair not in answers.unanswered]
+        for pair in back:
+            gone_s = (now_ns - self._unanswered.pop(pair).since_ns) / _NS_PER_S
+            _logger.info("partition_answers_again topic=%r partition=%d seconds=%.1f", *pair, gone_s)
+        if back:
+            self._renew()

@@ -1,0 +1,148 @@
+"""Ends of logs in one planning after the other, while a leader is away."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from confluent_kafka import KafkaError, KafkaException
+
+from datasources.kafka.attempts import Attempts, repeated
+from datasources.kafka.client_config import ClientConfig
+from datasources.kafka.offset_answers import OffsetAnswers
+from datasources.kafka.planning_ends import CurrentEnds, PlanningEnds
+from watermark import ManualClock
+
+A, B = ("t", 0), ("t", 1)
+AWAY = KafkaException(KafkaError(KafkaError._TIMED_OUT))
+CONFIG = ClientConfig({"bootstrap.servers": "b:1"}, api_timeout_ms=10_000, num_retries=1, retry_interval_ms=100)
+
+
+class Cluster:
+    """Partitions with ends; some have no leader that answers, and some clients know an old leader."""
+
+    def __init__(self) -> None:
+        self.clock = ManualClock()
+        self.ends = {A: 5, B: 5}
+        self.away: set[tuple[str, int]] = set()
+        self.is_stale = False
+        self.asked: list[list[tuple[str, int]]] = []
+        self.planning = PlanningEnds(quick=self.quick, ask=self.ask, renew=self.renew, config=CONFIG, clock=self.clock)
+
+    def quick(self, names):
+        if self.is_stale or any(name in self.away or name not in self.ends for name in names):
+            return None
+        return np.array([self.ends[name] for name in names], np.int64)
+
+    def ask(self, names, _timeout_s):
+        self.asked.append(list(names))
+        found = {name: self.ends[name] for name in names if name in self.ends and name not in self.away}
+        return OffsetAnswers(found, {name: AWAY for name in names if name in self.away})
+
+    def renew(self) -> None:
+        self.is_stale = False
+
+    def ask_aside(self) -> None:
+        """Let what the cluster is like now be asked in the thread, and the answer be there."""
+        for _ in range(2):
+            if self.planning._running is not None:
+                self.planning._running.result(30)
+            self.clock.advance_us(1_000_000)
+            self.planning.ask([A, B])
+        if self.planning._running is not None:
+            self.planning._running.result(30)
+
+
+@pytest.fixture
+def cluster():
+    found = Cluster()
+    found.planning.begin({A: 5, B: 5})
+    yield found
+    found.planning.close()
+
+
+def test_a_partition_without_an_answer_keeps_its_last_known_end_and_the_others_move(cluster):
+    assert cluster.planning.ask([A, B]) == CurrentEnds({A: 5, B: 5})
+    cluster.away, cluster.ends = {A}, {A: 9, B: 7}
+    assert cluster.planning.ask([A, B]) == CurrentEnds({A: 5, B: 7}, frozenset({A}))
+    cluster.ends[B] = 8
+    assert cluster.planning.ask([A, B]) == CurrentEnds({A: 5, B: 8}, frozenset({A}))
+
+
+def test_a_partition_that_answers_again_is_asked_about_with_the_others(cluster):
+    cluster.away = {A}
+    cluster.planning.ask([A, B])
+    cluster.ask_aside()
+    assert cluster.planning.ask([A, B]).unanswered == {A}
+    cluster.away, cluster.is_stale, cluster.ends = set(), True, {A: 9, B: 7}
+    cluster.ask_aside()
+    assert cluster.planning.ask([A, B]) == CurrentEnds({A: 9, B: 7})
+    assert not cluster.is_stale
+
+
+def test_while_a_partition_is_away_no_planning_asks_about_it_itself(cluster):
+    cluster.away = {A}
+    cluster.planning.ask([A, B])
+    assert cluster.asked[0] == [A, B]
+    for _ in range(5):
+        cluster.planning.ask([A, B])
+    assert all(names == [A] for names in cluster.asked[1:])
+    assert len(cluster.asked) <= 2  # the thread is not asked again before the interval
+
+
+def test_a_deleted_partition_is_left_out_also_while_it_has_no_leader(cluster):
+    cluster.away = {A}
+    cluster.planning.ask([A, B])
+    cluster.away = set()
+    del cluster.ends[A]
+    cluster.ask_aside()
+    assert cluster.planning.ask([A, B]) == CurrentEnds({B: 5})
+
+
+def test_a_new_partition_without_a_leader_waits_for_one(cluster):
+    new = ("t", 2)
+    cluster.ends[new] = 3
+    cluster.away = {new}
+    assert cluster.planning.ask([A, B, new]) == CurrentEnds({A: 5, B: 5}, frozenset({new}))
+
+
+def test_a_partition_that_is_not_read_any_more_is_not_asked_about(cluster):
+    cluster.away = {A}
+    cluster.planning.ask([A, B])
+    assert cluster.planning.ask([B]) == CurrentEnds({B: 5})
+
+
+def test_without_an_answer_within_the_bound_it_is_an_error(cluster):
+    cluster.away = {A}
+    cluster.planning.ask([A, B])
+    cluster.clock.advance_us((CONFIG.question_ms + 1) * 1_000)
+    with pytest.raises(KafkaException):
+        cluster.planning.ask([A, B])
+
+
+def test_a_question_is_asked_again_with_longer_timeouts_until_its_bound():
+    clock, timeouts = ManualClock(), []
+    config = ClientConfig({"bootstrap.servers": "b:1", "socket.timeout.ms": "7000"}, api_timeout_ms=30_000)
+
+    def ask(timeout_s):
+        timeouts.append(round(timeout_s))
+        clock.advance_us(int(timeout_s * 1_000_000))
+        raise AWAY
+
+    attempts = Attempts(config, clock)
+    attempts._event.set()
+    with pytest.raises(KafkaException):
+        repeated(attempts, ask)
+    assert timeouts == [2, 4, 7, 7, 7, 3]
+
+
+def test_an_error_that_does_not_pass_is_raised_at_once():
+    refused = KafkaException(KafkaError(KafkaError.TOPIC_AUTHORIZATION_FAILED))
+    asked = []
+
+    def ask(timeout_s):
+        asked.append(timeout_s)
+        raise refused
+
+    with pytest.raises(KafkaException):
+        repeated(Attempts(CONFIG, ManualClock()), ask)
+    assert len(asked) == 1
