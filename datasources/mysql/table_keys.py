@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from datasources.mysql.connection_server import parse_version
 from datasources.mysql.snapshot.bounds_key import Index, KeyColumn
+from datasources.mysql.snapshot.bounds_values import is_divisible
 
 __all__ = ["ColumnFacts", "TableParts", "read_parts"]
 
 _INDEXES: Final = """
-SELECT table_schema, table_name, index_name, column_name, nullable = 'YES' OR sub_part IS NOT NULL
+SELECT table_schema, table_name, index_name, column_name,
+  nullable = 'YES' OR sub_part IS NOT NULL OR index_type <> 'BTREE' OR {hidden}
 FROM information_schema.statistics WHERE non_unique = 0 AND table_schema IN ({marks}){more}
 ORDER BY table_schema, table_name, index_name, seq_in_index"""
 _COLUMNS: Final = """
 SELECT table_schema, table_name, column_name, data_type, column_type, character_set_name, collation_name, extra
 FROM information_schema.columns WHERE table_schema IN ({marks}){more}
 ORDER BY table_schema, table_name, ordinal_position"""
+
+# An index that the optimizer must not see cannot be named in a statement either.
+_HIDDEN: Final = {False: "is_visible = 'NO'", True: "ignored = 'YES'"}
+
+# MariaDB's index pads the values of such a CHAR with spaces, and its comparisons do not.
+_NO_PAD: Final = re.compile("_nopad_|_0900_")
 
 Name = tuple[str, str]
 
@@ -64,11 +74,12 @@ def read_parts(cursor: Any, databases: Sequence[str], table: str | None = None) 
         return {}
     marks, more = ", ".join(["%s"] * len(databases)), "" if table is None else " AND table_name = %s"
     values = [*databases] if table is None else [*databases, table]
+    is_mariadb = parse_version(cursor.connection.get_server_info()).is_mariadb
     cursor.execute(_COLUMNS.format(marks=marks, more=more), values)
     columns: dict[Name, dict[str, ColumnFacts]] = defaultdict(dict)
     for database, name, *facts in cursor.fetchall():
-        columns[database, name][facts[0]] = _column(*facts)
-    cursor.execute(_INDEXES.format(marks=marks, more=more), values)
+        columns[database, name][facts[0]] = _column(*facts, is_mariadb=is_mariadb)
+    cursor.execute(_INDEXES.format(marks=marks, more=more, hidden=_HIDDEN[is_mariadb]), values)
     members: dict[Name, dict[str, list[tuple[str | None, bool]]]] = defaultdict(lambda: defaultdict(list))
     for database, name, index, column, is_partial in cursor.fetchall():
         members[database, name][index].append((column, bool(is_partial)))
@@ -81,16 +92,32 @@ def read_parts(cursor: Any, databases: Sequence[str], table: str | None = None) 
 
 
 def _column(  # noqa: PLR0913, PLR0917 - a row of the catalog
-    name: str, kind: str, whole: str | bytes, charset: str | None, collation: str | None, extra: str | None
+    name: str,
+    kind: str,
+    whole: str | bytes,
+    charset: str | None,
+    collation: str | None,
+    extra: str | None,
+    *,
+    is_mariadb: bool,
 ) -> ColumnFacts:
     text = whole.decode() if isinstance(whole, bytes) else whole
-    column = KeyColumn(name=name, data_type=kind.lower(), column_type=text, charset=charset, collation=collation)
+    column = KeyColumn(
+        name=name,
+        data_type=kind.lower(),
+        column_type=text,
+        charset=charset,
+        collation=collation,
+        has_index_order=not (is_mariadb and kind.lower() == "char" and _NO_PAD.search(collation or "")),
+    )
     return ColumnFacts(column=column, is_invisible="INVISIBLE" in (extra or "").upper())
 
 
 def _index(name: str, members: Iterable[tuple[str | None, bool]], columns: Mapping[str, ColumnFacts]) -> Index:
-    """Return an index of (column or None for an expression, whether that tells not enough) pairs."""
+    """Return an index of (column or None for an expression, whether that is of no use) pairs."""
     parts = list(members)
     known = tuple(columns[column].column for column, _ in parts if column is not None and column in columns)
     is_complete = len(known) == len(parts) and not any(is_partial for _, is_partial in parts)
-    return Index(name=name, columns=known, is_complete=is_complete)
+    return Index(
+        name=name, columns=known, is_complete=is_complete, is_divisible=is_complete and all(map(is_divisible, known))
+    )

@@ -12,6 +12,7 @@ import pytest
 from pyspark.sql import functions as F  # noqa: N812
 
 from datasources import read_stream, register
+from tests.support.mysql_server import every_server
 from tests.support.mysql_shop import Rows, Shop, states
 from tests.support.scripted_stream import running
 
@@ -51,6 +52,39 @@ def test_available_now_ends_with_the_backlog_and_a_second_run_goes_on(mysql, spa
     shop.drain(spark, tmp_path, rows)
     assert rows.held("orders") == shop.held("orders")
     assert {row["row_kind"] for row in rows.all[before:]} == {"-U", "+U"}
+
+
+@every_server
+def test_keys_that_a_collation_expands_are_copied_while_they_change(mysql, spark, tmp_path):
+    """'ß' is 'ss' there: each is updated, deleted and inserted as the other one between the batches that read chunks."""
+    shop, rows = Shop.open(mysql), Rows()
+    collations = {"a": "utf8mb4_unicode_ci", "b": "utf8mb4_unicode_520_ci", "c": "latin1_german2_ci"}
+    stems = ["", "a", "s", "ss", "sß", "t", "o", "ö", "oe"]
+    keys = [f"{stem}{ending}{number}" for stem in stems for ending in ("ss", "ß", "s", "z") for number in range(4)]
+    for table, collation in collations.items():
+        text = f"VARCHAR(20) CHARACTER SET {collation.partition('_')[0]} COLLATE {collation}"
+        shop.execute(
+            f"CREATE TABLE {table} (id {text} PRIMARY KEY, n INT NOT NULL)",
+            f"INSERT IGNORE INTO {table} VALUES " + ", ".join(f"('{key}', {at})" for at, key in enumerate(keys)),
+        )
+
+    def write(df: Any, batch: int) -> None:
+        rows(df, batch)
+        for table in collations:
+            shop.execute(
+                f"UPDATE {table} SET id = REPLACE(id, 'ß', 'ss'), n = n + 1 WHERE n % 3 = {batch % 3}",
+                f"UPDATE IGNORE {table} SET id = REPLACE(id, 'ss', 'ß'), n = n + 2 WHERE n % 4 = {batch % 4}",
+                f"DELETE FROM {table} WHERE n % 11 = {batch % 11}",
+                f"INSERT IGNORE INTO {table} VALUES ('ß{batch}', {batch}), ('ssß{batch}', {batch}), ('z{batch}', 3)",
+            )
+
+    for _ in range(3):
+        shop.drain(spark, tmp_path, write, **SMALL, scan__incremental__snapshot__chunk__size=7)
+    shop.drain(spark, tmp_path, rows)
+    assert len({row["_seq"] for row in rows.all if row["snapshot"]}) > 1
+    for table in collations:
+        assert rows.held(table) == shop.held(table)
+        assert len(shop.held(table)) > 50
 
 
 def test_a_batch_read_is_all_tables_as_of_one_mark(mysql, spark):

@@ -55,6 +55,49 @@ def collated(collation: str, kind: str = "VARCHAR(20)") -> Case:
     return Case(ddl, lambda chance: quoted(text(chance)))
 
 
+# Members as SQL: what the server escapes in information_schema, and what means something to those who parse it.
+ESCAPED = [
+    r"'a\\b'",
+    r"'\\'",
+    r"'n\nl'",
+    r"'\r'",
+    r"'t\tt'",
+    r"'z\0z'",
+    r"'\\n'",
+    "'q''q'",
+    "'('",
+    "')'",
+    "'\"'",
+    "'%'",
+]
+ESCAPED_SETS = ", ".join(ESCAPED)
+NUL_OR_SPACE = b"\0\0\x01 \xff"
+
+
+def some_bytes(chance: random.Random) -> str:
+    return f"x'{bytes(chance.choice(NUL_OR_SPACE) for _ in range(chance.randint(0, 3))).hex()}'"
+
+
+def edge_time(chance: random.Random) -> str:
+    return f"'{chance.choice(['', '-'])}{chance.choice(['838:59:58', '00:00:00', '00:00:01'])}.{chance.randint(0, 40):06d}'"
+
+
+def edge_moments(chance: random.Random) -> str:
+    stamp = chance.choice(["1970-01-01 00:00:01", "2038-01-19 03:14:07", "2024-10-27 01:30:00"])
+    day = chance.choice(["1000-01-01", "9999-12-31"])
+    return f"'{stamp}.{chance.randint(0, 3):06d}', '{day} 23:59:59.{chance.randint(0, 9):03d}'"
+
+
+def edge_integers(chance: random.Random) -> str:
+    signed = chance.choice([-(2**63), 2**63 - 9, -(2**53) - 1, 2**53]) + chance.randint(0, 8)
+    return f"{signed}, {2**64 - 1 - chance.randint(0, 3)}"
+
+
+def german(chance: random.Random) -> str:
+    first = chance.choice(["ss", "ß", "ẞ", "s", "sß"]) + chance.choice(["", " ", "x", "\t"])
+    return f"{quoted(first)}, {quoted(chance.choice(['ue', 'ü', 'u']))}, {chance.randint(0, 9)}"
+
+
 CASES = {
     "dense integer": Case("k INT PRIMARY KEY", lambda chance: str(chance.randint(-70, 70))),
     "scattered integer": Case("k BIGINT PRIMARY KEY", lambda chance: str(chance.randint(-(2**63), 2**63 - 1))),
@@ -79,6 +122,44 @@ CASES = {
         "e ENUM('z','b','é','10','it''s,') CHARACTER SET latin1 NOT NULL, k SMALLINT, PRIMARY KEY (e, k)",
         lambda chance: f"{chance.randint(0, 5)}, {chance.randint(-30, 30)}",
     ),
+    "enum of escapes": Case(
+        f"e ENUM({ESCAPED_SETS}) CHARACTER SET utf8mb4 NOT NULL, k SMALLINT, PRIMARY KEY (e, k)",
+        lambda chance: f"{chance.randint(1, len(ESCAPED))}, {chance.randint(-9, 9)}",
+    ),
+    "set of escapes": Case(
+        f"s SET({ESCAPED_SETS}) CHARACTER SET utf8mb4 NOT NULL, UNIQUE (s)",
+        lambda chance: str(chance.getrandbits(len(ESCAPED))),
+    ),
+    "large set": Case(
+        "s SET(" + ", ".join(f"'m{bit}'" for bit in range(64)) + ") NOT NULL, UNIQUE (s)",
+        lambda chance: str(chance.choice([2**64 - 1, 2**63, 2**53 + 1, 2**53]) - chance.randint(0, 19)),
+    ),
+    "large bit": Case(
+        "k BIT(64) PRIMARY KEY", lambda chance: str(chance.choice([2**64 - 1, 2**63, 2**53 + 5]) - chance.randint(0, 40))
+    ),
+    "edges of integers": Case("a BIGINT, b BIGINT UNSIGNED, PRIMARY KEY (a, b)", edge_integers),
+    "edges of times": Case("k TIME(6) PRIMARY KEY", edge_time),
+    "edges of years": Case(
+        "y YEAR, k INT, PRIMARY KEY (y, k)",
+        lambda chance: f"{chance.choice([0, 1901, 2155, 2000])}, {chance.randint(0, 40)}",
+    ),
+    "edges of dates": Case(
+        "d DATE, k INT, PRIMARY KEY (d, k)",
+        lambda chance: f"'{chance.choice(['0001-01-01', '9999-12-31', '1582-10-10'])}', {chance.randint(0, 40)}",
+    ),
+    "edges of moments": Case("t TIMESTAMP(6), k DATETIME(3), PRIMARY KEY (t, k)", edge_moments),
+    "zeros in bytes": Case(
+        "a BINARY(3), b VARBINARY(3), PRIMARY KEY (a, b)", lambda chance: f"{some_bytes(chance)}, {some_bytes(chance)}"
+    ),
+    "text after text": Case(
+        "a CHAR(9) CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci, "
+        "b VARCHAR(9) CHARACTER SET latin1 COLLATE latin1_german2_ci, c INT, PRIMARY KEY (a, b, c)",
+        german,
+    ),
+    "float beside another": Case(
+        "f DOUBLE, u INT NOT NULL, PRIMARY KEY (f), UNIQUE (u)",
+        lambda chance: f"{chance.random()!r}, {chance.randint(0, 10**6)}",
+    ),
     "set": Case("s SET('z','y','x','w','v','u','t') NOT NULL, UNIQUE (s)", lambda chance: str(chance.randint(0, 127))),
     "three columns": Case(
         "a VARCHAR(9) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci, b DATETIME(6), c INT UNSIGNED, PRIMARY KEY (a, b, c)",
@@ -97,8 +178,9 @@ DOUBLE = Case("k DOUBLE PRIMARY KEY", lambda chance: repr(chance.random()))
 UUID = Case("k UUID PRIMARY KEY", lambda chance: f"'{uuid.UUID(int=chance.getrandbits(128), version=4)}'")
 # Collations and labels are each server's own; numbers and times need not be looked at three times.
 ON_EVERY_SERVER = ("ci", "ai", "pad space", "binary collation", "latin1", "german", "three columns", *BY_SERVER)
+ESCAPING = ("enum of escapes", "set of escapes", "large set", "text after text")
 WHERE = [(server, name) for name in [*CASES, *BY_SERVER] for server in ("newest", "mariadb")]
-WHERE += [("8.0", name) for name in (*ON_EVERY_SERVER, "enum and integer", "time")]
+WHERE += [("8.0", name) for name in (*ON_EVERY_SERVER, *ESCAPING, "enum and integer", "time")]
 MAKE_ROWS = "INSERT IGNORE INTO {table} VALUES {rows}"
 
 

@@ -35,6 +35,7 @@ class KeyColumn:
         column_type: Its whole type, such as ``int unsigned``.
         charset: Character set of a text column, else None.
         collation: Collation of a text column, else None.
+        has_index_order: Whether the server compares values in the order of an index over them.
     """
 
     name: str
@@ -42,6 +43,7 @@ class KeyColumn:
     column_type: str
     charset: str | None = None
     collation: str | None = None
+    has_index_order: bool = True
 
     @property
     def is_integer(self) -> bool:
@@ -59,12 +61,15 @@ class Index:
     Attributes:
         name: Its name; ``PRIMARY`` is the primary key's.
         columns: Its columns, in order.
-        is_complete: Whether it tells rows apart: no column can be NULL, none is a prefix or an expression.
+        is_complete: Whether it distinguishes rows and can be walked: no column can be NULL, none is a prefix or an
+            expression, and it is an ordered index that statements may name.
+        is_divisible: Whether ranges of it can be read one by one.
     """
 
     name: str
     columns: tuple[KeyColumn, ...]
     is_complete: bool
+    is_divisible: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,17 +95,19 @@ class TableKey:
 def choose_key(indexes: Iterable[Index]) -> TableKey:
     """Return the primary key, else the best unique index without NULL, else none.
 
-    Best is: fewest columns, then most integers among them, then the first name, so that the choice is always the same.
+    One by which the table can be read in ranges is preferred to the primary key. Best is: fewest columns, then most
+    integers among them, then the first name, so that the choice is always the same.
     """
     complete = [index for index in indexes if index.is_complete]
-    primary = next((index for index in complete if index.name == _PRIMARY), None)
+    candidates = [index for index in complete if index.is_divisible] or complete
+    primary = next((index for index in candidates if index.name == _PRIMARY), None)
     if primary is not None:
         names = [column.name for column in primary.columns]
         kind = KeyKind.INVISIBLE if names == [INVISIBLE_KEY] else KeyKind.PRIMARY
         return TableKey(kind=kind, name=primary.name, columns=primary.columns)
-    if not complete:
+    if not candidates:
         return TableKey(kind=KeyKind.NONE)
-    best = min(complete, key=lambda index: (len(index.columns), -_integers(index.columns), index.name))
+    best = min(candidates, key=lambda index: (len(index.columns), -_integers(index.columns), index.name))
     return TableKey(kind=KeyKind.UNIQUE, name=best.name, columns=best.columns)
 
 

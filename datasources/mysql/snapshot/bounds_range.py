@@ -9,7 +9,7 @@ from typing import Final
 
 from datasources.mysql.connection_names import quote_name
 from datasources.mysql.snapshot.bounds_key import KeyColumn, TableKey
-from datasources.mysql.snapshot.bounds_values import labels, literal
+from datasources.mysql.snapshot.bounds_values import compared_expression, labels, literal
 
 __all__ = ["Bound", "KeyRange", "range_condition"]
 
@@ -30,23 +30,21 @@ def range_condition(key: TableKey, wanted: KeyRange) -> str:
 
     A comparison of whole rows, ``(a, b) > (1, 2)``, is not.
     """
-    operands = [_Operand(quote_name(column.name), labels(column)) for column in key.columns]
+    operands = [_Operand(column) for column in key.columns]
     return _condition(key.columns, operands, wanted)
 
 
 class _Operand:
     """A column that is compared with a bound.
 
-    Args:
-        sql: Its SQL.
-        labels: Labels of an ENUM column. Its order is that of its numbers, but only comparisons with labels use an
-            index, so a comparison of numbers gets the labels that it can be true for beside it. The empty label is what
-            number 0 reads as.
+    Its order is that of its numbers where it is an ENUM, but only comparisons with labels use an index, so a comparison
+    of numbers gets the labels that it can be true for beside it. The empty label is what number 0 reads as.
     """
 
-    def __init__(self, sql: str, labels: Sequence[str] = ()) -> None:
-        self._sql = sql
-        self._labels = ("", *labels) if labels else ()
+    def __init__(self, column: KeyColumn) -> None:
+        members = labels(column)
+        self._name, self._sql = quote_name(column.name), compared_expression(column)
+        self._labels = ("", *members) if members else ()
 
     def compare(self, sign: str, value: str) -> str:
         """Return the comparison with a literal."""
@@ -56,7 +54,7 @@ class _Operand:
         numbers = range(len(self._labels))
         is_possible = _SIGNS[sign]
         possible = ", ".join(_label(self._labels[number]) for number in numbers if is_possible(number, int(value)))
-        return f"({exact} AND {self._sql} IN ({possible or 'NULL'}))"
+        return f"({exact} AND {self._name} IN ({possible or 'NULL'}))"
 
 
 _SIGNS: Final[Mapping[str, Callable[[int, int], bool]]] = {

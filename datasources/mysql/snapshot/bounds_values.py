@@ -14,8 +14,8 @@ TIME                                      as the server writes it, ``-07:10:10.5
 CHAR, VARCHAR, TEXT                       hex of the bytes in the column's own character set     no
 ========================================  =====================================================  =========
 
-Rules of this file: text is never compared by us, because no client knows the server's collations (bounds_place.py asks
-for its weights); what the offset holds is checked before it becomes a part of a statement.
+Rules of this file: text is never compared by us, because no client knows the server's collations (text_comparison.py
+asks the server); what the offset holds is checked before it becomes a part of a statement.
 """
 
 from __future__ import annotations
@@ -29,9 +29,11 @@ from typing import Final
 from datasources.errors import OffsetError
 from datasources.mysql.connection_names import quote_name
 from datasources.mysql.snapshot.bounds_key import KeyColumn
+from datasources.mysql.types.declared import members_of
 
 __all__ = [
     "ValueForm",
+    "compared_expression",
     "form_of",
     "is_divisible",
     "is_ordered_here",
@@ -73,7 +75,7 @@ _CHECKS: Final[Mapping[ValueForm, re.Pattern[str]]] = {
     ValueForm.MOMENT: re.compile(r"\d{4}-\d\d-\d\d( \d\d:\d\d:\d\d(\.\d{1,6})?)?"),
     ValueForm.TIME: re.compile(r"(?P<sign>-?)(?P<h>\d{2,3}):(?P<m>\d\d):(?P<s>\d\d)(\.(?P<f>\d{1,6}))?"),
 }
-_LABEL: Final = re.compile(r"'((?:[^']|'')*)'")
+_WITH_MEMBERS: Final = frozenset({"enum", "set"})
 _NAME: Final = re.compile(r"[a-z0-9_]+", re.IGNORECASE)
 
 
@@ -86,9 +88,19 @@ def is_divisible(column: KeyColumn) -> bool:
     """Return whether a table can be cut by this column.
 
     Not by FLOAT and DOUBLE, which SELECT does not give back as they are stored, and not by MariaDB's UUID and INET6,
-    whose order it keeps to itself.
+    whose order it keeps to itself. Not by columns whose index has another order than comparisons, and not by ENUM and
+    SET whose members information_schema does not distinguish.
     """
+    if not column.has_index_order:
+        return False
+    if column.data_type in _WITH_MEMBERS:
+        return not any(_is_unclear(member) for member in members_of(column.column_type))
     return form_of(column) is not ValueForm.INEXACT
+
+
+def _is_unclear(member: str) -> bool:
+    """Whether a member reads as another one: the empty text is what no member reads as, ``?`` any that is not known."""
+    return not member or "?" in member
 
 
 def select_expression(column: KeyColumn) -> str:
@@ -98,8 +110,17 @@ def select_expression(column: KeyColumn) -> str:
     if form in (ValueForm.TEXT, ValueForm.BYTES):
         return f"HEX({name})"
     if form is ValueForm.STORED_NUMBER:
-        return f"CAST({name} + 0 AS CHAR)"
+        return f"CAST(CAST({name} AS UNSIGNED) AS CHAR)"
     return f"CAST({name} AS CHAR)"
+
+
+def compared_expression(column: KeyColumn) -> str:
+    """Return the SQL that stands for a column where it is compared with a `literal`.
+
+    A SET beside a number would be compared as a DOUBLE, which has 53 bits of its 64.
+    """
+    name = quote_name(column.name)
+    return f"CAST({name} AS UNSIGNED)" if column.data_type == "set" else name
 
 
 def literal(column: KeyColumn, value: str) -> str:
@@ -148,9 +169,7 @@ def sort_key(column: KeyColumn, value: str) -> int | Decimal | bytes | str:
 
 def labels(column: KeyColumn) -> tuple[str, ...]:
     """Return the labels of an ENUM column in the order of their numbers, the first of which is 1; else none."""
-    if column.data_type != "enum":
-        return ()
-    return tuple(match[1].replace("''", "'") for match in _LABEL.finditer(column.column_type.partition("(")[2]))
+    return members_of(column.column_type) if column.data_type == "enum" else ()
 
 
 def _micros(value: str) -> int:

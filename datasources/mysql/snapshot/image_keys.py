@@ -2,8 +2,8 @@
 
 Theory of operation. Numbers, times and bytes are compared with a bound by Arrow, a column at a time. What Arrow orders
 otherwise than the server (text; ENUM, SET and BIT by their numbers; DECIMAL beyond 38 digits) is looked up: the
-distinct values become canonical texts, and those get places (bounds_place.py), for which the server is asked in the
-case of text. Columns of a composite key are compared from the last to the first.
+distinct values become canonical texts, and those are compared: text by the server (text_comparison.py), the others
+here. Columns of a composite key are compared from the last to the first.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ import pyarrow.compute as pc
 
 from datasources.errors import RecordError
 from datasources.mysql.snapshot.bounds_key import KeyColumn, TableKey
-from datasources.mysql.snapshot.bounds_place import KeyPlaces
 from datasources.mysql.snapshot.bounds_range import Bound, KeyRange
-from datasources.mysql.snapshot.bounds_values import literal, sort_key
+from datasources.mysql.snapshot.bounds_values import is_ordered_here, literal, sort_key
 from datasources.mysql.snapshot.image_texts import CharsetHex, value_texts
+from datasources.mysql.snapshot.text_comparison import TextComparison
 from datasources.mysql.types import ColumnType, Kind
 
 __all__ = ["ImageKeys"]
@@ -47,8 +47,7 @@ class ImageKeys:
         self._types = [types[column.name] for column in key.columns]
         self._charsets = CharsetHex(self._connection)
         self._opened: Any = None
-        self._key = key
-        self._places: KeyPlaces | None = None
+        self._comparisons: dict[int, TextComparison] = {}
         self._looked_up: dict[int, tuple[pa.Array, pa.DictionaryArray, list[str]]] = {}
 
     def texts(self, images: pa.RecordBatch) -> list[Bound]:
@@ -90,7 +89,8 @@ class ImageKeys:
         """Close the connection, if one was needed."""
         if self._opened is not None:
             self._opened.close()
-            self._opened = self._places = None
+            self._opened = None
+            self._comparisons = {}
 
     def _above(self, images: pa.RecordBatch, bound: Bound) -> Mask:
         above: Mask = np.zeros(images.num_rows, np.bool_)
@@ -114,8 +114,7 @@ class ImageKeys:
         if scalar is not None:
             return _mask(pc.greater(values, scalar)), _mask(pc.equal(values, scalar))
         encoded, texts = self._distinct(at, values)
-        end, *places = self._order(at, [bound, *texts])
-        signs = np.array([(place > end) - (place < end) for place in places], np.int8)
+        signs = np.array(self._signs(at, texts, bound), np.int8)
         of_value = signs[encoded.indices.to_numpy()] if len(signs) else np.zeros(0, np.int8)
         return of_value > 0, of_value == 0
 
@@ -127,12 +126,16 @@ class ImageKeys:
             known = self._looked_up[at] = values, encoded, self._texts(at, encoded.dictionary)
         return known[1:]
 
-    def _order(self, at: int, texts: Sequence[str]) -> list[Any]:
-        if self._types[at].kind is not Kind.TEXT:
-            return [sort_key(self._columns[at], text) for text in texts]
-        if self._places is None:
-            self._places = KeyPlaces(self._connection(), self._key)
-        return self._places.of_column(at, texts)
+    def _signs(self, at: int, texts: Sequence[str], bound: str) -> list[int]:
+        """Return for each text of a column whether it is less than a bound (-1), equal (0) or greater (1)."""
+        column = self._columns[at]
+        if not is_ordered_here(column):
+            if at not in self._comparisons:
+                self._comparisons[at] = TextComparison(self._connection(), column)
+            return self._comparisons[at].signs(texts, bound)
+        places: list[Any] = [sort_key(column, text) for text in texts]
+        end: Any = sort_key(column, bound)
+        return [(place > end) - (place < end) for place in places]
 
     def _texts(self, at: int, values: pa.Array) -> list[str]:
         return value_texts(values, self._types[at], self._columns[at], self._charsets)

@@ -64,6 +64,10 @@ def _number(values: pa.Array, _type: ColumnType) -> list[str]:
     return [str(int(value)) for value in values.to_pylist()]
 
 
+def _year(values: pa.Array, _type: ColumnType) -> list[str]:
+    return [f"{value:04d}" for value in values.to_pylist()]
+
+
 def _decimal(values: pa.Array, _type: ColumnType) -> list[str]:
     return [value if isinstance(value, str) else format(value, "f") for value in values.to_pylist()]
 
@@ -108,6 +112,7 @@ def _set(values: pa.Array, type_: ColumnType) -> list[str]:
 
 _Texts = Callable[[pa.Array, ColumnType], list[str]]
 _TEXTS: Final[dict[Kind, _Texts]] = {
+    Kind.YEAR: _year,
     Kind.DECIMAL: _decimal,
     Kind.BIT: _bit,
     Kind.DATE: _date,

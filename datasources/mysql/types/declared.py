@@ -9,7 +9,7 @@ from datasources.errors import SchemaError
 from datasources.mysql.types.charsets import BINARY
 from datasources.mysql.types.column import ColumnType, Kind
 
-__all__ = ["column_type_of"]
+__all__ = ["column_type_of", "members_of"]
 
 _INTEGERS: Final = {"tinyint": 1, "smallint": 2, "mediumint": 3, "int": 4, "bigint": 8}
 _TEXTS: Final = frozenset({"char", "varchar", "tinytext", "text", "mediumtext", "longtext"})
@@ -36,7 +36,9 @@ _GEOMETRIES: Final = frozenset(
         "geometrycollection",
     }
 )
-_MEMBER: Final = re.compile(r"'((?:[^']|'')*)'")
+_MEMBER: Final = re.compile(r"'((?:[^'\\]|''|\\.)*)'", re.DOTALL)
+_ESCAPED: Final = re.compile(r"''|\\(.)", re.DOTALL)
+_ESCAPES: Final = {"n": "\n", "r": "\r", "0": "\0"}
 _NUMBERS: Final = re.compile(r"\w+\s*\((\d+)(?:,(\d+))?\)")
 
 
@@ -56,8 +58,7 @@ def column_type_of(column_type: str, charset: str | None, *, column: str) -> Col
     if "/*!100301 compressed*/" in text.lower():
         raise _refused(column, column_type, "remove COMPRESSED from the column")
     if word in ("enum", "set"):
-        members = tuple(_member_text(m) for m in _MEMBER.findall(text))
-        return ColumnType(kind=Kind(word), members=members, charset=charset or BINARY)
+        return ColumnType(kind=Kind(word), members=members_of(text), charset=charset or BINARY)
     if word in _TEXTS and charset is not None:
         return ColumnType(kind=Kind.TEXT, charset=charset)
     if word in _BYTES or word in _TEXTS:
@@ -67,6 +68,18 @@ def column_type_of(column_type: str, charset: str | None, *, column: str) -> Col
     if word in _SIMPLE:
         return ColumnType(kind=_SIMPLE[word])
     return _with_numbers(word, text, column, column_type)
+
+
+def members_of(column_type: str) -> tuple[str, ...]:
+    """Return the members of an ENUM or SET in the order of their numbers.
+
+    A character beyond U+FFFF is ``?`` in information_schema, whose texts are utf8mb3.
+    """
+    return tuple(_ESCAPED.sub(_unescaped, quoted) for quoted in _MEMBER.findall(column_type))
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    return "'" if match[1] is None else _ESCAPES.get(match[1], match[1])
 
 
 def _with_numbers(word: str, text: str, column: str, column_type: str) -> ColumnType:
@@ -85,10 +98,6 @@ def _with_numbers(word: str, text: str, column: str, column_type: str) -> Column
     if word == "binary":
         return ColumnType(kind=Kind.BINARY, width=numbers[0])
     raise _refused(column, column_type, "leave the column out of the columns that are read")
-
-
-def _member_text(quoted: str) -> str:
-    return quoted.replace("''", "'").replace("\\\\", "\\")
 
 
 def _refused(column: str, column_type: str, remedy: str) -> SchemaError:
