@@ -45,6 +45,7 @@ class ConnectionSettings:
         connect_timeout_ms: How long connecting may take.
         retries: How often an unreachable server is tried again.
         read_timeout_ms: How long the server may send nothing while something is waited for.
+        max_allowed_packet: The largest event, in bytes, that a compressed one may unpack to.
         server: Which server must answer, by its UUID (MariaDB: ``mariadb-`` and its server_id); None = any.
     """
 
@@ -57,6 +58,7 @@ class ConnectionSettings:
     connect_timeout_ms: int = 30_000
     retries: int = 3
     read_timeout_ms: int = 300_000
+    max_allowed_packet: int = 1 << 30
     server: str | None = None
 
     def __str__(self) -> str:
@@ -84,6 +86,7 @@ def connection_settings(options: MySqlConnectionOptions) -> ConnectionSettings:
         has_server_public_key=options.has_server_public_key,
         connect_timeout_ms=options.connect_timeout_ms,
         read_timeout_ms=options.read_timeout_ms,
+        max_allowed_packet=options.max_allowed_packet,
         retries=options.connect_retries,
     )
 

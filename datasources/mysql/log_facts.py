@@ -158,6 +158,7 @@ class ServerLog:
                 stop=stop,
                 decodes=False,
                 verify_checksums=False,
+                max_event_bytes=patient.max_allowed_packet,
             )
             with closing(reader):
                 return scan_range(reader)

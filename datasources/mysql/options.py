@@ -141,6 +141,13 @@ class MySqlConnectionOptions(OptionGroup):
         description="How long the server may send nothing while an answer or rows of a table are waited for; then the "
         "connection counts as broken. Of the binlog, in which heartbeats come each second, at most 30 s.",
     )
+    max_allowed_packet: int = Field(
+        1 << 30,
+        alias="max-allowed-packet",
+        ge=1 << 20,
+        description="The largest event, in bytes, that is taken out of a compressed one; the default is the largest "
+        "`max_allowed_packet` that a server can have. Compressed transactions are unpacked in pieces.",
+    )
     connect_retries: int = Field(
         3, alias="connect.max-retries", ge=0, le=100, description="How often an unreachable server is tried again."
     )

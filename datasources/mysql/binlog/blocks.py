@@ -14,10 +14,13 @@ from datasources.errors import RecordError
 from datasources.mysql.binlog.event_types import HEARTBEATS, EventType
 from datasources.mysql.types.cells import PADDING, Bytes, Int64s, Mask, read_little
 
-__all__ = ["HEADER_BYTES", "EventBlock", "events_in", "padded"]
+__all__ = ["HEADER_BYTES", "MAX_EVENT_BYTES", "EventBlock", "events_in", "padded", "too_large"]
 
 HEADER_BYTES: Final = 19
+MAX_EVENT_BYTES: Final = 1 << 30
+"""The largest packet that any server allows, so the largest event but for what a row has beside its values."""
 _ARTIFICIAL: Final = 0x20
+_IGNORABLE: Final = 0x80
 _MAY_BE_COPY: Final = np.isin(np.arange(256), [EventType.FORMAT_DESCRIPTION, EventType.ROTATE, EventType.GTID_LIST])
 _IS_HEARTBEAT: Final = np.isin(np.arange(256), list(HEARTBEATS))
 _SIZE: Final = struct.Struct("<I")
@@ -63,10 +66,19 @@ class EventBlock:
         """Bytes that each event takes in the file."""
         return read_little(self.data, self.starts + _SIZE_AT, 4).view(np.int64)
 
+    @property
+    def _flags(self) -> Bytes:
+        return self.data[self.starts + 17]
+
+    @property
+    def is_ignorable(self) -> Mask:
+        """Events that may be passed over by who does not know their type."""
+        return np.asarray(self._flags & _IGNORABLE != 0, np.bool_)
+
     @cached_property
     def is_artificial(self) -> Mask:
         """Events that the server made for this dump; they stand in no file."""
-        flags = self.data[self.starts + 17]
+        flags = self._flags
         # A format or rotation without a position is a copy; MariaDB's events in a transaction have none either.
         is_copy = (self.log_positions == 0) & _MAY_BE_COPY[self.types]
         return np.asarray((flags & _ARTIFICIAL != 0) | is_copy | _IS_HEARTBEAT[self.types], np.bool_)
@@ -96,11 +108,19 @@ def padded(content: bytes) -> Bytes:
     return data
 
 
-def events_in(data: Bytes, length: int) -> tuple[EventBlock, int]:
+def too_large(size: int, max_event_bytes: int) -> RecordError:
+    """Return the error for an event that is not taken out of a compressed one."""
+    return RecordError(
+        f"a compressed event of the binlog unpacks to {size} bytes, and more than {max_event_bytes} are not taken: "
+        f"raise 'max-allowed-packet' if the server's is larger; else the binlog is damaged here."
+    )
+
+
+def events_in(data: Bytes, length: int, max_event_bytes: int) -> tuple[EventBlock, int]:
     """Return the whole events that stand one behind the other in the first bytes of a buffer, and where they end.
 
     Raises:
-        RecordError: what stands there is no event.
+        RecordError: what stands there is no event, or one that is too large.
     """
     starts, ends = [], []
     at = 0
@@ -108,6 +128,8 @@ def events_in(data: Bytes, length: int) -> tuple[EventBlock, int]:
         size = _SIZE.unpack_from(data.data, at + _SIZE_AT)[0]
         if size < HEADER_BYTES:
             raise RecordError(f"a compressed transaction holds an event of {size} bytes, which is no event.")
+        if size > max_event_bytes:
+            raise too_large(size, max_event_bytes)
         if at + size > length:
             break
         starts.append(at)

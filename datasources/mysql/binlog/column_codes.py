@@ -68,6 +68,13 @@ CHARACTERS: Final = BLOBS | {_C.STRING, _C.VAR_STRING, _C.VARCHAR, _C.VARCHAR_CO
 
 _INTEGER_WIDTHS: Final = {_C.TINY: 1, _C.SHORT: 2, _C.INT24: 3, _C.LONG: 4, _C.LONGLONG: 8}
 _ONE_BYTE_LENGTH: Final = 255
+_LIMITS: Final = {
+    **dict.fromkeys((*BLOBS, _C.JSON, _C.GEOMETRY, _C.VECTOR), ((1, 4),)),
+    **dict.fromkeys((_C.TIMESTAMP2, _C.DATETIME2, _C.TIME2), ((0, 6),)),
+    _C.NEWDECIMAL: ((1, 65), (0, 38)),
+    _C.BIT: ((0, 7), (0, 8)),
+}
+"""What the numbers beside a type may be: widths of a length, digits, bits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +109,9 @@ def storage_of(
     Raises:
         SchemaError: rows hold the type in a form that cannot be read.
     """
+    limits = _LIMITS.get(code, ())
+    if not all(least <= number <= most for number, (least, most) in zip(metadata, limits, strict=False)):
+        raise SchemaError(f"the binlog describes a {code.name} with the numbers {[*metadata]}: it is damaged here.")
     if code in _INTEGER_WIDTHS:
         width = _INTEGER_WIDTHS[code]
         column = ColumnType(kind=Kind.INTEGER, width=width, is_unsigned=is_unsigned)

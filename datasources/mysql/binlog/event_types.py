@@ -8,7 +8,17 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import Final
 
-__all__ = ["BOUNDARIES", "COMPRESSED_ROWS", "GTIDS", "HEARTBEATS", "IGNORED", "ROWS", "UNREADABLE", "EventType"]
+__all__ = [
+    "BOUNDARIES",
+    "COMPRESSED_ROWS",
+    "GTIDS",
+    "HEARTBEATS",
+    "IGNORED",
+    "ROWS",
+    "SKIPPABLE",
+    "UNREADABLE",
+    "EventType",
+]
 
 
 class EventType(IntEnum):
@@ -111,3 +121,6 @@ UNREADABLE: Final[dict[int, str]] = {
     _T.START_ENCRYPTION: "the binlog arrives encrypted; read from the server that wrote it, which decrypts it",
 }
 """Events after which going on would be wrong, and why."""
+
+SKIPPABLE: Final = frozenset({*COMPRESSED_ROWS, *UNREADABLE, _T.PARTIAL_UPDATE_ROWS}) - {_T.QUERY_COMPRESSED}
+"""Special events that are passed over in a transaction of `scan.skip-transactions`."""

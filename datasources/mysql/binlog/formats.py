@@ -7,12 +7,22 @@ from dataclasses import dataclass
 from typing import Final
 
 from datasources.errors import RecordError
+from datasources.mysql.binlog.blocks import HEADER_BYTES
 from datasources.mysql.binlog.cursor import ByteCursor
 from datasources.mysql.binlog.positions import BinlogPosition
 
-__all__ = ["TaggedGtid", "XaPrepare", "checksum_bytes", "parse_rotate", "parse_tagged_gtid", "parse_xa_prepare"]
+__all__ = [
+    "TaggedGtid",
+    "XaPrepare",
+    "checksum_bytes",
+    "is_mariadbs",
+    "parse_rotate",
+    "parse_tagged_gtid",
+    "parse_xa_prepare",
+]
 
 _CHECKSUM_BYTES: Final = 4
+_VERSION_END: Final = HEADER_BYTES + 2 + 50
 _CRC32: Final = 1
 _UUID_BYTES: Final = 16
 _IMMEDIATE_BITS: Final = (1 << 55) - 1
@@ -46,6 +56,11 @@ def checksum_bytes(event: bytes) -> int:
         event: the whole event.
     """
     return _CHECKSUM_BYTES if event[-_CHECKSUM_BYTES - 1] == _CRC32 else 0
+
+
+def is_mariadbs(event: bytes) -> bool:
+    """Return whether MariaDB wrote a FORMAT_DESCRIPTION."""
+    return b"MariaDB" in event[:_VERSION_END]
 
 
 def parse_rotate(event: bytes, header_bytes: int) -> BinlogPosition:

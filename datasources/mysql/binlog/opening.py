@@ -85,6 +85,7 @@ def reader_opener(  # noqa: PLR0913 - what a reader is
             skip=skipped,
             verify_checksums=decodes,
             decodes=decodes,
+            max_event_bytes=patient.max_allowed_packet,
         )
 
     return open_reader

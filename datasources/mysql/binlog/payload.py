@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from datasources.errors import RecordError
-from datasources.mysql.binlog.blocks import HEADER_BYTES, EventBlock, events_in, padded
+from datasources.mysql.binlog.blocks import HEADER_BYTES, EventBlock, events_in, padded, too_large
 from datasources.mysql.binlog.cursor import ByteCursor
 from datasources.mysql.binlog.event_types import COMPRESSED_ROWS, EventType
 from datasources.mysql.types.cells import PADDING
@@ -24,6 +24,7 @@ __all__ = ["payload_blocks", "unpack_event"]
 _PIECE_BYTES: Final = 4 << 20
 _END_MARK: Final = 0
 _COMPRESSION: Final = 2
+_UNPACKED_BYTES: Final = 3
 _ZSTD: Final = 0
 _NONE: Final = 255
 _ROWS_HEADER_V1: Final = 8
@@ -31,41 +32,47 @@ _V2_FIRST: Final = EventType.WRITE_ROWS_COMPRESSED
 _QUERY_COMPRESSED: Final = EventType.QUERY_COMPRESSED
 
 
-def payload_blocks(body: memoryview) -> Iterator[EventBlock]:
+def payload_blocks(body: memoryview, *, max_event_bytes: int) -> Iterator[EventBlock]:
     """Yield the events of a TRANSACTION_PAYLOAD; they have no checksums.
 
     Args:
         body: the event without header and checksum.
+        max_event_bytes: the largest event that is taken out of it.
 
     Raises:
-        RecordError: it is compressed in an unknown way, or damaged.
+        RecordError: it is compressed in an unknown way, or damaged, or holds a larger event.
     """
-    compression, begin = _NONE, 0
+    compression, announced = _NONE, None
     cursor = ByteCursor(bytes(body[:256]))  # the fields before the stream are few and small
     while (field := cursor.counted()) != _END_MARK:
         value = ByteCursor(cursor.text())
         if field == _COMPRESSION:
             compression = value.counted()
-    begin = cursor.at
+        elif field == _UNPACKED_BYTES:
+            announced = value.counted()
     if compression not in (_ZSTD, _NONE):
         raise RecordError(f"a transaction is compressed with algorithm {compression}, which is not known here.")
-    stream: Any = pa.BufferReader(pa.py_buffer(body[begin:]))
+    stream: Any = pa.BufferReader(pa.py_buffer(body[cursor.at :]))
     if compression == _ZSTD:
         stream = pa.CompressedInputStream(stream, "zstd")
-    yield from _pieces(stream)
+        if announced is None:
+            raise RecordError("a compressed transaction does not say how large it is: the binlog is damaged here.")
+    yield from _pieces(stream, len(body) if announced is None else announced, max_event_bytes)
 
 
-def _pieces(stream: Any) -> Iterator[EventBlock]:
+def _pieces(stream: Any, announced: int, max_event_bytes: int) -> Iterator[EventBlock]:
+    """Unpack as much as was announced; memory is taken as bytes come, for the largest event and one piece at most."""
     data, length = np.empty(_PIECE_BYTES + PADDING, np.uint8), 0
+    unpacked = 0
     while True:
-        try:
-            count = stream.readinto(data.data[length : len(data) - PADDING])
-        except OSError as error:
-            raise RecordError(f"a compressed transaction cannot be unpacked: {error}.") from error
+        count = _unpack(stream, data.data[length : len(data) - PADDING])
         length += count
+        unpacked += count
+        if unpacked > announced:
+            raise RecordError(f"a compressed transaction unpacks to more than the {announced} bytes that it announced.")
         if count and length < len(data) - PADDING:
             continue
-        block, used = events_in(data, length)
+        block, used = events_in(data, length, max_event_bytes)
         if len(block):
             yield block
         if count == 0:
@@ -79,11 +86,18 @@ def _pieces(stream: Any) -> Iterator[EventBlock]:
         raise RecordError("a compressed transaction ends inside an event: the binlog is damaged here.")
 
 
-def unpack_event(block: EventBlock, index: int) -> EventBlock:
+def _unpack(stream: Any, room: memoryview) -> int:
+    try:
+        return int(stream.readinto(room))
+    except OSError as error:
+        raise RecordError(f"a compressed transaction cannot be unpacked: {error}.") from error
+
+
+def unpack_event(block: EventBlock, index: int, *, max_event_bytes: int) -> EventBlock:
     """Return one of MariaDB's compressed events as the plain event that it was.
 
     Raises:
-        RecordError: it cannot be unpacked.
+        RecordError: it cannot be unpacked, or is larger than the largest event that is taken.
     """
     start, end = int(block.starts[index]), int(block.ends[index])
     event = block.data[start:end].tobytes()
@@ -92,12 +106,15 @@ def unpack_event(block: EventBlock, index: int) -> EventBlock:
     compressed = ByteCursor(event, keep)
     flags = compressed.number(1)
     expected = int.from_bytes(compressed.take(flags & 7), "big")
+    if expected > max_event_bytes:
+        raise too_large(expected, max_event_bytes)
+    unpacker = zlib.decompressobj()
     try:
-        content = zlib.decompress(event[compressed.at :])
+        content = unpacker.decompress(event[compressed.at :], expected + 1)
     except zlib.error as error:
         raise RecordError(f"a compressed event cannot be unpacked: {error}.") from error
-    if len(content) != expected:
-        raise RecordError(f"a compressed event unpacks to {len(content)} bytes where {expected} were announced.")
+    if len(content) != expected or not unpacker.eof:
+        raise RecordError(f"a compressed event does not unpack to the {expected} bytes that it announced.")
     plain = bytearray(event[:keep] + content)
     plain[4] = COMPRESSED_ROWS[kind]
     return EventBlock(data=padded(bytes(plain)), starts=np.array([0]), ends=np.array([len(plain)]))

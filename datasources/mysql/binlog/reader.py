@@ -17,18 +17,19 @@ from typing import Final
 import numpy as np
 
 from datasources.errors import OffsetError, RecordError, SchemaError
-from datasources.mysql.binlog.blocks import HEADER_BYTES, EventBlock
+from datasources.mysql.binlog import formats
+from datasources.mysql.binlog.blocks import HEADER_BYTES, MAX_EVENT_BYTES, EventBlock
 from datasources.mysql.binlog.changes import CaptureRule, Change, Idle, StopRule, XaChange, XaOutcome
 from datasources.mysql.binlog.checksums import checked_pieces
 from datasources.mysql.binlog.event_types import (
     BOUNDARIES,
     COMPRESSED_ROWS,
     HEARTBEATS,
+    SKIPPABLE,
     UNREADABLE,
     EventType,
 )
-from datasources.mysql.binlog.faults import naming
-from datasources.mysql.binlog.formats import checksum_bytes, parse_rotate, parse_tagged_gtid, parse_xa_prepare
+from datasources.mysql.binlog.faults import decoding, naming
 from datasources.mysql.binlog.held import HeldEvents
 from datasources.mysql.binlog.ordinary import is_ordinary
 from datasources.mysql.binlog.packets import PacketReader
@@ -46,14 +47,7 @@ __all__ = ["ChangeReader"]
 _IS_BOUNDARY: Final = np.isin(np.arange(256), list(BOUNDARIES))
 _IS_HEARTBEAT: Final = np.isin(np.arange(256), list(HEARTBEATS))
 _SECOND_US: Final = 1_000_000
-_SKIPPABLE: Final = frozenset({*COMPRESSED_ROWS, *UNREADABLE, EventType.PARTIAL_UPDATE_ROWS}) - {
-    EventType.QUERY_COMPRESSED
-}
-_IGNORABLE: Final = 0x80
-_FLAGS_AT: Final = 17
 _SILENT: Final = frozenset({StatementKind.BEGIN, StatementKind.XA_END, StatementKind.OTHER})
-_MARIADB: Final = b"MariaDB"
-_VERSION_END: Final = HEADER_BYTES + 2 + 50
 _DECISIONS: Final = {StatementKind.XA_COMMIT: XaOutcome.COMMITTED, StatementKind.XA_ROLLBACK: XaOutcome.ROLLED_BACK}
 
 
@@ -70,6 +64,7 @@ class ChangeReader:
         decodes: whether rows are delivered; else they are counted only, which is much faster, and reading ends at the
             same place.
         verify_checksums: whether events with a checksum are checked.
+        max_event_bytes: the largest event that is taken out of a compressed one.
     """
 
     def __init__(  # noqa: PLR0913 - what a range is
@@ -83,6 +78,7 @@ class ChangeReader:
         skip: frozenset[BinlogPosition] = frozenset(),
         decodes: bool = True,
         verify_checksums: bool = True,
+        max_event_bytes: int = MAX_EVENT_BYTES,
     ) -> None:
         self._packets = packets
         is_by_gtid = isinstance(start, str)
@@ -92,7 +88,7 @@ class ChangeReader:
         self._capture = capture
         self._released = released
         self._skip = skip
-        self._verifies = verify_checksums
+        self._verifies, self._max_event_bytes = verify_checksums, max_event_bytes
         self._silence = Silence(begin, None if stop is None else stop.to)
         self._checksum: int | None = None
         self._may_begin = False
@@ -179,20 +175,21 @@ class ChangeReader:
             DataLossError: the server lost or removed what is to be read.
         """
         for block in self._packets.blocks():
-            yield from self._block(block)
+            with decoding():
+                yield from self._block(block)
             if self.is_done:
                 return
         self._progress.close()  # the end of a log is a place between two transactions
 
     def _block(self, raw: EventBlock) -> Iterator[Change]:
         at = 0
-        formats = [*np.flatnonzero(raw.types == EventType.FORMAT_DESCRIPTION).tolist(), len(raw)]
+        edges = [*np.flatnonzero(raw.types == EventType.FORMAT_DESCRIPTION).tolist(), len(raw)]
         while at < len(raw) and not self.is_done:
             if self._checksum is None or raw.types[at] == EventType.FORMAT_DESCRIPTION:
                 self._preamble(raw.take(at, at + 1))
                 at += 1
                 continue
-            end = next(index for index in formats if index >= at)
+            end = next(index for index in edges if index >= at)
             yield from self._part(raw.take(at, end))
             at = end
 
@@ -201,10 +198,10 @@ class ChangeReader:
         kind = int(event.types[0])
         content = event.data[event.starts[0] : event.ends[0]].tobytes()
         if kind == EventType.ROTATE:
-            self._progress.rotate(parse_rotate(content, HEADER_BYTES))
+            self._progress.rotate(formats.parse_rotate(content, HEADER_BYTES))
         elif kind == EventType.FORMAT_DESCRIPTION:
-            self._checksum = checksum_bytes(content)
-            self._runs.is_mariadb = _MARIADB in content[:_VERSION_END]
+            self._checksum = formats.checksum_bytes(content)
+            self._runs.is_mariadb = formats.is_mariadbs(content)
             self._format_time_us = int(event.times_s[0]) * _SECOND_US
             self._runs.forget_tables()
             self._progress.pass_event(event)
@@ -262,7 +259,8 @@ class ChangeReader:
         if self.is_done:
             return
         try:
-            yield from self._handled(kind, event)
+            with decoding():
+                yield from self._handled(kind, event)
         except (RecordError, SchemaError) as error:
             if not self._runs.log.is_open(self.position):
                 raise
@@ -270,7 +268,7 @@ class ChangeReader:
 
     def _handled(self, kind: int, event: EventBlock) -> Iterator[Change]:
         handle = self._handlers.get(kind)
-        if self._runs.is_skipped and kind in _SKIPPABLE:
+        if self._runs.is_skipped and kind in SKIPPABLE:
             self._progress.pass_event(event)
         elif kind in COMPRESSED_ROWS:
             yield from self._compressed(event)
@@ -278,7 +276,7 @@ class ChangeReader:
             yield from handle(self, event)
         elif kind in UNREADABLE:
             raise RecordError(f"at {self._progress.here}: {UNREADABLE[kind]}.")
-        elif not event.data[event.starts[0] + _FLAGS_AT] & _IGNORABLE:
+        elif not event.is_ignorable[0]:
             raise RecordError(
                 f"at {self._progress.here} stands an event of type {kind}, which is not known here and may not be "
                 f"passed over; report the server's version."
@@ -293,7 +291,7 @@ class ChangeReader:
         yield from ()
 
     def _tagged(self, event: EventBlock) -> Iterator[Change]:
-        gtid, here = parse_tagged_gtid(event.body(0)), self._progress.here
+        gtid, here = formats.parse_tagged_gtid(event.body(0)), self._progress.here
         found = self._runs.log.look_at_one(gtid.source, gtid.number, gtid.commit_us, here)
         if self._runs.kept_out(found, event.times_s) is not None:
             self._progress.stop_at(here.pos)
@@ -312,14 +310,15 @@ class ChangeReader:
         start, end = int(event.starts[0]) + HEADER_BYTES, int(event.ends[0])
         begins, ends = self._progress.places(event)
         with self._runs.inside(int(begins[0]), int(ends[0])):
-            for block in payload_blocks(event.data.data[start:end]) if not self._runs.is_skipped else ():
+            blocks = payload_blocks(event.data.data[start:end], max_event_bytes=self._max_event_bytes)
+            for block in blocks if not self._runs.is_skipped else ():
                 yield from self._mixed(block)
         self._progress.pass_event(event)
         self._progress.close()
 
     def _compressed(self, event: EventBlock) -> Iterator[Change]:
         begins, ends = self._progress.places(event)
-        plain = unpack_event(event, 0)
+        plain = unpack_event(event, 0, max_event_bytes=self._max_event_bytes)
         if int(event.types[0]) == EventType.QUERY_COMPRESSED:
             yield from self._statement(event, plain.body(0))
             return
@@ -374,7 +373,7 @@ class ChangeReader:
             )
 
     def _xa_prepare(self, event: EventBlock) -> Iterator[Change]:
-        prepared = parse_xa_prepare(event.body(0))
+        prepared = formats.parse_xa_prepare(event.body(0))
         begin = self._runs.log.begin
         held, self._runs.held = self._runs.held, None
         self._progress.pass_event(event)

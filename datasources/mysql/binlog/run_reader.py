@@ -12,7 +12,7 @@ from datasources.errors import RecordError, SchemaError
 from datasources.mysql.binlog.blocks import HEADER_BYTES, EventBlock
 from datasources.mysql.binlog.changes import CaptureRule, StopRule
 from datasources.mysql.binlog.event_types import EventType
-from datasources.mysql.binlog.faults import naming
+from datasources.mysql.binlog.faults import decoding, naming
 from datasources.mysql.binlog.held import HeldEvents
 from datasources.mysql.binlog.known_transactions import KnownTransactions
 from datasources.mysql.binlog.partial_updates import count_partial_updates, decode_partial_updates
@@ -176,8 +176,9 @@ class RunReader:
     def _read_named(self, run: EventBlock) -> Iterator[RowBatch]:
         """Read a run; where it cannot be decoded, deliver the transactions before the one that is to blame."""
         try:
-            changed = None if self._is_unread(run) else self._note_tables(run)
-            batches = [] if changed is not None else self._read_run(run)
+            with decoding():
+                changed = None if self._is_unread(run) else self._note_tables(run)
+                batches = [] if changed is not None else self._read_run(run)
         except (RecordError, SchemaError) as error:
             pieces = run.cut(np.flatnonzero(_IS_GTID[run.types]).tolist())
             if len(pieces) == 1:

@@ -106,6 +106,8 @@ def _table(
     collated: frozenset[ColumnCode],
 ) -> TableMap:
     database, table = name
+    if not metadata:
+        raise _miscounted("no columns")
     names = tuple(name.decode() for name in _texts(fields[_COLUMN_NAME]))
     unsigned = _unsigned(metadata, fields.get(_SIGNEDNESS, b""))
     charsets = _charsets(metadata, collated, (fields.get(_DEFAULT_CHARSET), fields.get(_COLUMN_CHARSET)))

@@ -22,6 +22,8 @@ _LARGE_ARRAY: Final = 3
 _OBJECTS: Final = (0, 1)
 _CONTAINERS: Final = (0, 1, 2, 3)
 _LITERAL: Final = 4
+_DEPTH: Final = 100  # what servers accept
+_LENGTH_BYTES: Final = 5
 _LITERALS: Final = (None, True, False)
 _NUMBERS: Final = {
     5: struct.Struct("<h"),
@@ -62,67 +64,91 @@ def parse_json(document: bytes) -> JsonTree:
     """Return the tree of a stored document.
 
     Raises:
-        RecordError: it is no binary JSON.
+        RecordError: it is no binary JSON, or deeper than a server stores.
     """
     if not document:
         return None  # what the server makes of a column that was never set
     try:
-        return _value(document[0], document, 1)
+        return _Document(document).value(document[0], 1, 1)
     except (struct.error, IndexError, UnicodeDecodeError) as error:
-        raise RecordError(f"a JSON column holds {len(document)} bytes that are no binary JSON: {error}.") from error
+        raise _damaged(document, str(error)) from error
 
 
-def _value(code: int, data: bytes, at: int) -> JsonTree:
-    number = _NUMBERS.get(code)
-    if number is not None:
-        return number.unpack_from(data, at)[0]  # type: ignore[no-any-return]
-    if code == _STRING:
-        length, at = _length(data, at)
-        return data[at : at + length].decode()
-    if code in _CONTAINERS:
-        return _container(code, data, at)
-    if code == _LITERAL:
-        return _LITERALS[data[at]]
-    if code == _OPAQUE:
-        length, begin = _length(data, at + 1)
-        return Opaque(data[at], data[begin : begin + length])
-    raise RecordError(f"a JSON column holds a value of the unknown binary type {code}.")
+def _damaged(document: bytes, what: str) -> RecordError:
+    return RecordError(f"a JSON column holds {len(document)} bytes that are no binary JSON: {what}.")
 
 
-def _length(data: bytes, at: int) -> tuple[int, int]:
-    """Seven bits a byte, least significant first."""
-    length = shift = 0
-    while True:
-        byte = data[at]
-        at += 1
-        length |= (byte & 0x7F) << shift
-        if byte < 0x80:  # noqa: PLR2004
-            return length, at
-        shift += 7
+class _Document:
+    """Reads one document.
 
+    Entries and texts lie one behind the other, each in bytes of its own. A damaged document may point to the same ones
+    again and again, or to itself, so what was read is counted: it is never more than there is.
+    """
 
-def _container(code: int, data: bytes, base: int) -> JsonTree:
-    is_large = code in (_LARGE_OBJECT, _LARGE_ARRAY)
-    sizes, width = (_LARGE, 4) if is_large else (_SMALL, 2)
-    count, _ = sizes.unpack_from(data, base)
-    at = base + 2 * width
-    keys = None
-    if code in _OBJECTS:
-        keys = [_key(data, base, at + index * (width + 2), width) for index in range(count)]
-        at += count * (width + 2)
-    values = [_entry(data, base, at + index * (width + 1), is_large=is_large) for index in range(count)]
-    return values if keys is None else dict(zip(keys, values, strict=True))
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._left = len(data)
 
+    def value(self, code: int, at: int, depth: int) -> JsonTree:
+        """Return the value of a type at a place."""
+        number = _NUMBERS.get(code)
+        if number is not None:
+            return number.unpack_from(self._data, at)[0]  # type: ignore[no-any-return]
+        if code == _STRING:
+            return self._take(*self._length(at)).decode()
+        if code in _CONTAINERS:
+            return self._container(code, at, depth)
+        if code == _LITERAL:
+            return _LITERALS[self._data[at]]
+        if code == _OPAQUE:
+            return Opaque(self._data[at], self._take(*self._length(at + 1)))
+        raise _damaged(self._data, f"there is a value of the unknown type {code}")
 
-def _key(data: bytes, base: int, at: int, width: int) -> str:
-    begin = base + int.from_bytes(data[at : at + width], "little")
-    length = int.from_bytes(data[at + width : at + width + 2], "little")
-    return data[begin : begin + length].decode()
+    def _take(self, begin: int, length: int) -> bytes:
+        self._spend(length)
+        if begin + length > len(self._data):
+            raise IndexError(f"a text of {length} bytes begins at {begin}")
+        return self._data[begin : begin + length]
 
+    def _spend(self, count: int) -> None:
+        self._left -= count
+        if self._left < 0:
+            raise _damaged(self._data, "its parts are larger than the whole")
 
-def _entry(data: bytes, base: int, at: int, *, is_large: bool) -> JsonTree:
-    code = data[at]
-    if code in (_INLINE_LARGE if is_large else _INLINE_SMALL):
-        return _value(code, data, at + 1)
-    width = 4 if is_large else 2
-    return _value(code, data, base + int.from_bytes(data[at + 1 : at + 1 + width], "little"))
+    def _length(self, at: int) -> tuple[int, int]:
+        """Return where a text begins, and its length: seven bits a byte, least significant first."""
+        length = 0
+        for index in range(_LENGTH_BYTES):
+            byte = self._data[at + index]
+            length |= (byte & 0x7F) << 7 * index
+            if byte < 0x80:  # noqa: PLR2004
+                return at + index + 1, length
+        raise _damaged(self._data, f"the length at {at} does not end")
+
+    def _container(self, code: int, base: int, depth: int) -> JsonTree:
+        if depth > _DEPTH:
+            raise _damaged(self._data, f"it is more than {_DEPTH} levels deep")
+        is_large = code in (_LARGE_OBJECT, _LARGE_ARRAY)
+        sizes, width = (_LARGE, 4) if is_large else (_SMALL, 2)
+        count, _ = sizes.unpack_from(self._data, base)
+        at = base + 2 * width
+        self._spend(2 * width + count * (width + 1 + (width + 2 if code in _OBJECTS else 0)))
+        keys = None
+        if code in _OBJECTS:
+            keys = [self._key(base, at + index * (width + 2), width) for index in range(count)]
+            at += count * (width + 2)
+        entries = range(at, at + count * (width + 1), width + 1)
+        values = [self._entry(base, entry, depth, is_large=is_large) for entry in entries]
+        return values if keys is None else dict(zip(keys, values, strict=True))
+
+    def _key(self, base: int, at: int, width: int) -> str:
+        begin = base + int.from_bytes(self._data[at : at + width], "little")
+        length = int.from_bytes(self._data[at + width : at + width + 2], "little")
+        return self._take(begin, length).decode()
+
+    def _entry(self, base: int, at: int, depth: int, *, is_large: bool) -> JsonTree:
+        code = self._data[at]
+        if code in (_INLINE_LARGE if is_large else _INLINE_SMALL):
+            return self.value(code, at + 1, depth)
+        width = 4 if is_large else 2
+        return self.value(code, base + int.from_bytes(self._data[at + 1 : at + 1 + width], "little"), depth + 1)

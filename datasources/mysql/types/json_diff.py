@@ -30,13 +30,16 @@ def apply_json_diffs(tree: JsonTree, diffs: bytes) -> JsonTree:
     """
     at = 0
     while at < len(diffs):
-        operation = diffs[at]
-        path, at = _counted(diffs, at + 1)
-        value: JsonTree = None
-        if operation != _REMOVE:
-            raw, at = _counted(diffs, at)
-            value = parse_json(raw)
-        tree = _applied(tree, operation, path.decode(), value)
+        try:
+            operation = diffs[at]
+            path, at = _counted(diffs, at + 1)
+            value: JsonTree = None
+            if operation != _REMOVE:
+                raw, at = _counted(diffs, at)
+                value = parse_json(raw)
+            tree = _applied(tree, operation, path.decode(), value)
+        except (IndexError, ValueError) as error:
+            raise RecordError(f"a partial JSON update of {len(diffs)} bytes cannot be read: {error}.") from error
     return tree
 
 
@@ -44,6 +47,8 @@ def _counted(data: bytes, at: int) -> tuple[bytes, int]:
     width = _PREFIXED.get(data[at], 0)
     length = int.from_bytes(data[at + 1 : at + 1 + width], "little") if width else data[at]
     begin = at + 1 + width
+    if begin + length > len(data):
+        raise IndexError(f"{length} bytes are announced at {at}")
     return data[begin : begin + length], begin + length
 
 
