@@ -20,9 +20,11 @@ from datasources.durations import format_duration_ms, parse_duration_ms
 from datasources.errors import OptionError
 
 __all__ = [
+    "SECRET_MARK",
     "DurationMs",
     "OptionGroup",
     "Secret",
+    "is_marked",
     "lower_keys",
     "parse_group",
     "reject_unknown",
@@ -39,7 +41,7 @@ class OptionGroup(BaseModel):
         """Give what is shown of the group: every value but a secret's."""
         fields = type(self).model_fields
         for name, value in super().__repr_args__():
-            is_secret = name is not None and _is_marked(fields.get(name), _SecretMarker)
+            is_secret = name is not None and is_marked(fields.get(name), SECRET_MARK)
             yield name, _MASK if is_secret and value is not None else value
 
 
@@ -65,6 +67,8 @@ def _duration(value: object) -> object:
 
 DurationMs = Annotated[int, BeforeValidator(_duration), _DurationMarker()]
 Secret = Annotated[str, _SecretMarker()]
+SECRET_MARK: type[object] = _SecretMarker
+"""What `is_marked` finds at the options of type `Secret`."""
 _MASK = "******"
 
 
@@ -132,7 +136,7 @@ def render_options(group: type[OptionGroup]) -> list[tuple[str, str, str, str]]:
     ]
 
 
-def _is_marked(field: Any, marker: type[object]) -> bool:
+def is_marked(field: Any, marker: type[object]) -> bool:
     """Whether a field's type is marked, also as one side of ``... | None``, where pydantic leaves the mark inside."""
     if field is None:
         return False
@@ -152,7 +156,7 @@ def _explain(error: ValidationError, aliases: Mapping[str, Any]) -> str:
     if problem["type"] == "missing":
         return f"option '{key}' is required: {aliases[key].description}"
     field = aliases.get(key)
-    shown = _MASK if _is_marked(field, _SecretMarker) else problem["input"]
+    shown = _MASK if is_marked(field, SECRET_MARK) else problem["input"]
     return f"option '{key}' = '{shown}': {_reason(problem, field)}"
 
 
@@ -171,7 +175,7 @@ def _choices(annotation: Any) -> list[str]:
 
 
 def _type_name(field: Any) -> str:
-    if _is_marked(field, _DurationMarker):
+    if is_marked(field, _DurationMarker):
         return "duration"
     choices = _choices(field.annotation)
     if choices:
@@ -186,7 +190,7 @@ def _default(field: Any) -> str:
         return "(required)"
     if value is None:
         return "(none)"
-    if _is_marked(field, _DurationMarker):
+    if is_marked(field, _DurationMarker):
         return format_duration_ms(value)
     if isinstance(value, enum.Enum):
         return str(value.value)

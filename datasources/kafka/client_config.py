@@ -11,8 +11,9 @@ import re
 from collections.abc import Iterator, Mapping
 
 from datasources.errors import OptionError
+from datasources.secret_keys import is_secret_key
 
-__all__ = ["PREFIXES", "QUIET", "ClientConfig", "client_config", "is_secret"]
+__all__ = ["PREFIXES", "QUIET", "ClientConfig", "client_config"]
 
 PREFIXES = ("kafka.", "properties.")
 
@@ -53,7 +54,6 @@ _RENAMED = {
     "max.partition.fetch.bytes": "max.partition.fetch.bytes",
 }
 _IGNORED_JAVA = frozenset({"max.poll.records", "default.api.timeout.ms"})
-_SECRET = re.compile(r"passw|passphrase|secret|jaas|\.pem$|\.key$|token|oauthbearer\.config|credential", re.IGNORECASE)
 _POSITIVE = re.compile(r"[1-9][0-9]{0,8}")
 _JAAS_MODULE = re.compile(r"\.(Plain|Scram)LoginModule\b")
 _JAAS_FIELD = re.compile(r"""(username|password)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)')""")
@@ -92,7 +92,7 @@ class ClientConfig(Mapping[str, str]):
         return len(self._settings)
 
     def __repr__(self) -> str:
-        shown = {key: "******" if is_secret(key) else value for key, value in sorted(self._settings.items())}
+        shown = {key: "******" if is_secret_key(key) else value for key, value in sorted(self._settings.items())}
         return f"ClientConfig({shown})"
 
     @property
@@ -110,11 +110,6 @@ class ClientConfig(Mapping[str, str]):
     def bootstrap_servers(self) -> str:
         """The brokers, for messages."""
         return self._settings["bootstrap.servers"]
-
-
-def is_secret(key: str) -> bool:
-    """Return whether the value of a client setting must not be shown."""
-    return bool(_SECRET.search(key))
 
 
 def client_config(options: Mapping[str, str], *, num_retries: int = 0, retry_interval_ms: int = 1_000) -> ClientConfig:

@@ -11,6 +11,7 @@ from datasources.source.coordinator import Coordinator
 from datasources.spark.binding import Binding
 from datasources.spark.data_source import TidemarkDataSource
 from datasources.spark.listener import QueryListener
+from datasources.spark.redaction import redact_options
 from datasources.spark.session_checks import require_classic
 from datasources.spark.watermark_options import GLOBAL_OPTIONS
 
@@ -42,7 +43,7 @@ def register_formats(
     """Make the formats known to a session, start the application's coordinator once, listen to the session's queries.
 
     Calling it again is harmless. Session time zone, ANSI flag and `spark.tidemark.*` are bound as defaults at the
-    time of the call.
+    time of the call. From then on Spark redacts our secret options in the session's plans.
 
     Args:
         spark: the session.
@@ -56,6 +57,7 @@ def register_formats(
         CoordinatorError: the configured port cannot be bound.
     """
     require_classic(spark)
+    redact_options(spark)
     coordinator = _application_coordinator(spark)
     observer = _application_observer(spark, coordinator)
     if functions is not None:

@@ -97,7 +97,7 @@ class ResolvedTable:
     metadata: tuple[ResolvedMetadata, ...] = ()
     watermarks: tuple[ResolvedWatermark, ...] = ()
     primary_key: tuple[str, ...] = ()
-    options: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def time_of(self, column: ResolvedColumn) -> TimeKind | None:
         """Return whether a column is a time attribute, and which."""

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Final
 
 from datasources.errors import OptionError
-from datasources.kafka.client_config import is_secret
+from datasources.secret_keys import is_secret_key, secret_values
 from datasources.sql.site import Site, near_matches
 from datasources.sql.source_text import Span, SqlText
 from datasources.sql.substitute import splice
@@ -29,7 +29,6 @@ __all__ = [
     "MASK",
     "expand",
     "is_literal_secret",
-    "is_secret_key",
     "masked_source",
     "refuse_literal_secrets",
     "refuse_masked",
@@ -44,22 +43,14 @@ _BEGINS: Final = re.compile(r"\$\{(?:env|file):")
 _PASSWORD_IN_JAAS: Final = re.compile(
     r"""password\s*=\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|([^\s;]*))""", re.IGNORECASE
 )
-_PASSWORD_IN_URL: Final = re.compile(r"://[^/\s:@?#]*:([^/\s@]+)@|[?&;](?:password|pwd)=([^&;\s]+)", re.IGNORECASE)
-_ALSO_SECRET: Final = re.compile(r"api[-_.]?key|private[-_.]?key|user[-_.]?info|(?:^|[-_.])pwd$", re.IGNORECASE)
-_NOT_SECRET: Final = re.compile(r"\.(?:url|uri|location|file|path|class|type|mechanism)$", re.IGNORECASE)
-
-
-def is_secret_key(key: str) -> bool:
-    """Return whether the value of an option is a secret: a password, key, token or the like."""
-    return bool(is_secret(key) or _ALSO_SECRET.search(key)) and not _NOT_SECRET.search(key)
 
 
 def is_literal_secret(key: str, value: str) -> bool:
     """Return whether an option holds a secret that is written out, not named by a reference.
 
-    A password inside a URL counts, whatever the option is called.
+    A password inside a URL and a key inside a connection string count, whatever the option is called.
     """
-    if any(_is_written_out(password) for password in _groups(_PASSWORD_IN_URL, value)):
+    if any(_is_written_out(password) for password in secret_values(value)):
         return True
     if not is_secret_key(key):
         return False

@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from datasources.errors import SqlError
+from datasources.secret_keys import key_words
 
 __all__ = ["Span", "SqlText"]
 
 _SECRET: Final = re.compile(
-    r"""(?:password|passwd|secret|token|jaas|credential|passphrase|private|api[-_.]?key)[\w.-]{0,60}['"`]?
-        \s{0,60}[=:]?\s{0,60}(?P<value>'(?:[^'\\]|\\.|'')*+'?|"(?:[^"\\]|\\.)*+"?)""",
+    rf"""(?:{key_words()}|private)[\w.-]{{0,60}}['"`]?
+        \s{{0,60}}[=:]?\s{{0,60}}(?P<value>'(?:[^'\\]|\\.|'')*+'?|"(?:[^"\\]|\\.)*+"?)""",
     re.IGNORECASE | re.VERBOSE,
 )
 """An option whose value no error may show, written well or not."""

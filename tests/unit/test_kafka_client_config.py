@@ -7,7 +7,7 @@ import pickle
 import pytest
 
 from datasources.errors import OptionError
-from datasources.kafka.client_config import _IGNORED_JAVA, _JAVA_ONLY, _OWNED, client_config, is_secret
+from datasources.kafka.client_config import _IGNORED_JAVA, _JAVA_ONLY, _OWNED, client_config
 
 SERVERS = {"kafka.bootstrap.servers": "b1:9092,b2:9092"}
 SECRET = "geheim-7"
@@ -186,10 +186,3 @@ def test_settings_travel_to_executors():
 def test_the_settings_are_a_mapping():
     found = config(**{"client.id": "me"})
     assert (len(found), list(found), "client.id" in found) == (2, ["bootstrap.servers", "client.id"], True)
-
-
-@pytest.mark.parametrize("key", ["sasl.password", "ssl.key.pem", "sasl.jaas.config", "sasl.oauthbearer.client.secret"])
-def test_whether_a_setting_is_a_secret_can_be_asked(key):
-    assert is_secret(key)
-    assert is_secret(key.upper())
-    assert not is_secret("ssl.key.location")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from datasources.errors import OptionError, SqlError
+from datasources.secret_keys import is_secret_key
 from datasources.sql.secrets import (
     expand,
     is_literal_secret,
-    is_secret_key,
     masked_source,
     refuse_literal_secrets,
     refuse_masked,

@@ -45,7 +45,7 @@ class Connector:
     name: str
     format_name: str
     data_source: type[TidemarkDataSource] | None = None
-    options: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, str] = field(default_factory=dict, repr=False)
     takes_schema: bool = False
     is_changelog: bool = False
     has_history: bool = True

@@ -87,7 +87,7 @@ class Scan:
 
     table: str
     connector: Connector
-    options: Mapping[str, str]
+    options: Mapping[str, str] = field(repr=False)
     columns: tuple[ScanColumn, ...]
     metadata: tuple[ResolvedMetadata, ...] = ()
     attributes: tuple[Attribute, ...] = ()
