@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from datasources.errors import OptionError
 from datasources.secret_keys import is_secret_key
 
-__all__ = ["PREFIXES", "QUIET", "ClientConfig", "client_config"]
+__all__ = ["PREFIXES", "QUIET", "ClientConfig", "client_config", "without_prefix"]
 
 PREFIXES = ("kafka.", "properties.")
 
@@ -123,7 +123,7 @@ def client_config(options: Mapping[str, str], *, num_retries: int = 0, retry_int
     Raises:
         OptionError: bootstrap.servers is missing, a key belongs to the source, or has no meaning outside Java.
     """
-    given = _without_prefix(options)
+    given = without_prefix(options)
     if not given.get("bootstrap.servers"):
         raise OptionError(
             "option 'kafka.bootstrap.servers' (or 'properties.bootstrap.servers') is required: host:port of one or "
@@ -154,7 +154,12 @@ def _require_positive(given: Mapping[str, str], *names: str) -> None:
             raise OptionError(f"option 'kafka.{name}' = '{given[name]}': it must be a positive number.")
 
 
-def _without_prefix(options: Mapping[str, str]) -> dict[str, str]:
+def without_prefix(options: Mapping[str, str]) -> dict[str, str]:
+    """Return the client's settings among options, by their own names.
+
+    Raises:
+        OptionError: a setting is given by both prefixes with different values.
+    """
     given: dict[str, str] = {}
     for key, value in options.items():
         for prefix in PREFIXES:

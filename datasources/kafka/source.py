@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
@@ -10,7 +10,8 @@ import pyarrow as pa
 
 from datasources.errors import OptionError
 from datasources.formats.options import FormatOptions
-from datasources.kafka.client_config import PREFIXES, client_config
+from datasources.kafka.client_config import PREFIXES, client_config, without_prefix
+from datasources.kafka.code_options import code_settings
 from datasources.kafka.enumerator import KafkaEnumerator, KafkaRange
 from datasources.kafka.fetcher import FetchSettings
 from datasources.kafka.flink_format_options import FlinkFormatOptions, on_error
@@ -88,6 +89,11 @@ class KafkaSource(ScanSource):
             rowtime="_record_time",
             watermark="_record_time - INTERVAL '0.001' SECOND",
         )
+
+    @classmethod
+    def code_options(cls, options: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+        """Yield what librdkafka would run or load."""
+        return ((f"kafka.{name}", effect) for name, effect in code_settings(without_prefix(options)))
 
     def with_metadata(self, columns: Mapping[str, str]) -> Self:
         """Return a copy whose schema ends with metadata columns, name -> key."""

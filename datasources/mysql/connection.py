@@ -170,6 +170,7 @@ def _open(settings: ConnectionSettings) -> Any:
             charset="utf8mb4",
             autocommit=True,
             program_name="tidemark",
+            local_infile=False,  # a server may ask for any file of this machine
             connect_timeout=connect_s,
             read_timeout=connect_s,  # the greeting and the login
             write_timeout=read_s,

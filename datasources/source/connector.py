@@ -10,7 +10,7 @@ one.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
@@ -58,6 +58,11 @@ class ScanSource(ABC):
         Raises:
             OptionError, SchemaError: naming the option and what to do.
         """
+
+    @classmethod
+    def code_options(cls, options: Mapping[str, str]) -> Iterable[tuple[str, str]]:  # noqa: ARG003 - for subclasses
+        """Return (option, what it does) for options by which their writer could run code; administrators allow them."""
+        return ()
 
     def apply_watermark(self, strategy: ScanStrategy) -> Self:
         """Return a copy whose readers generate watermarks by `strategy` (SupportsWatermarkPushDown)."""

@@ -22,6 +22,7 @@ class Binding:
         endpoint: None for a class that was registered by hand: its planner then starts a private coordinator.
         defaults: options that hold unless the user sets them.
         is_watched: whether somebody watches the application's sources, so that planners publish their tables.
+        allows_code: whether the application's administrator lets options load libraries and run commands.
         functions: the user's own functions that expressions may call, by name.
         most_tasks: into how many tasks the splits of a batch are put at most; None = one task per split.
     """
@@ -31,3 +32,4 @@ class Binding:
     functions: Mapping[str, ReaderFunction] = field(default_factory=dict)
     most_tasks: int | None = None
     is_watched: bool = False
+    allows_code: bool = False

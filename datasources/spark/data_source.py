@@ -53,7 +53,10 @@ class TidemarkDataSource(DataSource):
         return TidemarkStreamReader(scan, arrow_output_schema(schema), self.binding)
 
     def _scan(self) -> Scan:
-        return build_scan(self.connector, dict(self.options), self.binding.defaults, self.binding.functions)
+        bound = self.binding
+        return build_scan(
+            self.connector, dict(self.options), bound.defaults, bound.functions, allows_code=bound.allows_code
+        )
 
 
 def _require_own_schema(schema: StructType, scan: Scan) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from datasources.errors import OptionError
 from datasources.options import lower_keys
 from datasources.spark.attach import with_source_watermark
+from datasources.spark.code_options import allows_code_options
 from datasources.spark.data_source import TidemarkDataSource
 from datasources.spark.register import session_defaults, session_functions
 from datasources.spark.scan import build_scan
@@ -36,7 +37,7 @@ def load_stream(
             raise OptionError("the schema is given both as an argument and as the option 'schema': give it once.")
         given["schema"] = schema
     merged = {**lower_keys(session_defaults(spark)), **lower_keys(given)}
-    scan = build_scan(source.connector, merged, {}, session_functions(spark))
+    scan = build_scan(source.connector, merged, {}, session_functions(spark), allows_code=allows_code_options(spark))
     scan.source.enumerator(is_batch=False).close()  # options that only a stream refuses; asks no server
     loaded = spark.readStream.format(source.name()).options(**merged).load()
     if scan.source.strategy is None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from datasources.errors import OptionError
 from datasources.source.coordinator import Coordinator
 from datasources.spark.binding import Binding
+from datasources.spark.code_options import allows_code_options
 from datasources.spark.data_source import TidemarkDataSource
 from datasources.spark.listener import QueryListener
 from datasources.spark.redaction import redact_options
@@ -67,6 +68,7 @@ def register_formats(
         defaults=session_defaults(spark),
         functions=session_functions(spark),
         is_watched=observer is not None,
+        allows_code=allows_code_options(spark),
         most_tasks=_TASKS_PER_SLOT * spark.sparkContext.defaultParallelism,
     )
     known: dict[str, tuple[type[TidemarkDataSource], Binding]] = getattr(spark, "_tidemark_formats", {})

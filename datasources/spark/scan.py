@@ -17,6 +17,7 @@ from datasources.source.connector import ScanSource, SessionFacts
 from datasources.source.hold import HoldSettings, LoadSettings
 from datasources.source.offset import Identity
 from datasources.source.planner import PlannerSettings
+from datasources.spark.code_options import refuse_code
 from datasources.spark.further_attributes import further_options, is_numbered, require_fitting
 from datasources.spark.pushed import delivered_columns, with_decoded_columns, with_metadata_columns
 from datasources.spark.scan_options import (
@@ -116,6 +117,8 @@ def build_scan(
     options: Mapping[str, str],
     defaults: Mapping[str, str],
     functions: Mapping[str, ReaderFunction] = _NO_FUNCTIONS,
+    *,
+    allows_code: bool = False,
 ) -> Scan:
     """Return the scan that `options` describe.
 
@@ -124,6 +127,7 @@ def build_scan(
         options: as the user gave them, any case of keys.
         defaults: what register() bound: session facts and global options; the user's options come first.
         functions: the user's own functions that expressions may call, by name.
+        allows_code: whether options may load libraries and run commands.
 
     Raises:
         OptionError, ExpressionError, SchemaError: saying what to do.
@@ -133,6 +137,8 @@ def build_scan(
     further = further_options(merged)
     merged = {key: value for key, value in merged.items() if not is_numbered(key)}
     reject_unknown(merged, groups, prefixes=connector.option_prefixes, what=connector.format_name)
+    if not allows_code:
+        refuse_code(connector, merged)
     watermark = parse_group(WatermarkOptions, merged)
     require_fitting(further, watermark)
     wanted = parse_group(ScanOptions, merged)

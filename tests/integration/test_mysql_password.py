@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -110,6 +111,18 @@ def test_a_server_with_a_certificate_of_its_own_making_gets_nothing_where_certif
         with hostile_server(plugin, certificates=tmp_path) as server:
             ask(server, settings(server, mode, certificates))
             assert not server.learned(PASSWORD.encode())
+
+
+def test_a_server_gets_no_file_of_this_machine(tmp_path: Path):
+    file = tmp_path / "private"
+    file.write_text("nobody-reads-this")
+    with hostile_server("mysql_native_password") as server:
+        server.wants_file = str(file)
+        wanted = settings(server, TlsMode.DISABLED)
+        with closing(connect(wanted)) as connection, pytest.raises(RuntimeError, match="LOAD_LOCAL"):
+            connection.cursor().execute("SELECT 1")
+        assert len(server.packets) >= 2
+        assert not any(b"nobody-reads-this" in packet for packet in server.packets)
 
 
 @pytest.mark.mysql

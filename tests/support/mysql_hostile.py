@@ -28,6 +28,7 @@ _SSL_REQUEST_BYTES = 32
 _REFUSED = b"\xff\x15\x04#28000Access denied"
 _ASKS_FOR_ALL = b"\x01\x04"
 _ASKS_FOR_A_KEY = (b"\x01", b"\x02")
+_LET_IN = b"\0\0\0\x02\0\0\0"
 _DEADLINE_S = 10.0
 
 
@@ -39,6 +40,7 @@ class HostileServer:
         plugin: The plugin of the login that it asks for.
         greets: Whether it names the plugin when it greets; otherwise it asks to switch to it.
         context: Its TLS; None = it has none.
+        wants_file: A file of the client that it asks for once it has let the login in.
         address: Where it listens.
         packets: What clients sent after TLS was taken away.
     """
@@ -46,6 +48,7 @@ class HostileServer:
     plugin: str
     greets: bool = False
     context: ssl.SSLContext | None = None
+    wants_file: str = ""
     address: tuple[str, int] = ("", 0)
     packets: list[bytes] = field(default_factory=list)
 
@@ -79,6 +82,9 @@ class HostileServer:
             self._ask(connection, number)
 
     def _ask(self, connection: socket.socket, number: int) -> None:
+        if self.wants_file:
+            self._ask_for_file(connection, number)
+            return
         _send(connection, number + 1, self._request())
         while True:
             number, answer = self._read(connection)
@@ -89,6 +95,13 @@ class HostileServer:
             else:
                 _send(connection, number + 1, _REFUSED)
                 return
+
+    def _ask_for_file(self, connection: socket.socket, number: int) -> None:
+        _send(connection, number + 1, _LET_IN)
+        while True:
+            number, packet = self._read(connection)
+            if packet:
+                _send(connection, number + 1, b"\xfb" + self.wants_file.encode())
 
     def _request(self) -> bytes:
         if self.greets and self.plugin == "caching_sha2_password":

@@ -10,6 +10,7 @@ from datasources.options import lower_keys
 from datasources.source.connector import SessionFacts
 from datasources.source.stamps import HEARTBEAT_COLUMN, WATERMARK_COLUMN
 from datasources.spark.attach import AttachedColumn, attach
+from datasources.spark.code_options import allows_code_options
 from datasources.spark.operators import session_windows
 from datasources.sql.planner.connectors import Connector, connector_of
 from datasources.sql.planner.context import PlanningContext
@@ -136,7 +137,9 @@ class TablePlanner:
         """
         table, use = with_hinted_watermark(table, use)
         context = PlanningContext(
-            try_scan=ScanTrial(session=self._facts(), functions=self.functions),
+            try_scan=ScanTrial(
+                session=self._facts(), functions=self.functions, allows_code=allows_code_options(self.spark)
+            ),
             needed=use.columns,
             filter=use.filter,
         )

@@ -22,10 +22,12 @@ class ScanTrial:
     Attributes:
         session: zone and ANSI flag.
         functions: Python functions by lower-case name.
+        allows_code: whether options may load libraries and run commands.
     """
 
     session: SessionFacts
     functions: Mapping[str, ArrowFunction]
+    allows_code: bool = False
 
     def __call__(self, scan: Scan) -> None:
         """Build the scan that a node describes; needs no server.
@@ -45,4 +47,4 @@ class ScanTrial:
             )
             if value is not None
         }
-        build_scan(source, expand(scan_options(scan)), defaults, functions=self.functions)
+        build_scan(source, expand(scan_options(scan)), defaults, functions=self.functions, allows_code=self.allows_code)

@@ -1,0 +1,42 @@
+"""Settings of librdkafka that make it load a library, run a command or send away a file.
+
+Whoever may write a table's options could run code by them, on the driver and on every executor. The list is checked
+against the settings of the installed librdkafka by a test.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+__all__ = ["CODE_SETTINGS", "code_settings"]
+
+CODE_SETTINGS: Final[Mapping[str, str]] = {
+    "plugin.library.paths": "loads libraries",
+    "ssl.engine.location": "loads a library",
+    "ssl.engine.id": "loads a library",
+    "ssl.providers": "loads libraries",
+    "sasl.kerberos.kinit.cmd": "runs a command",
+    "sasl.oauthbearer.assertion.file": "sends a file of the driver and the executors to a server",
+    "sasl.oauthbearer.assertion.private.key.file": "signs with a file of the driver and the executors",
+    "sasl.oauthbearer.assertion.jwt.template.file": "sends a file of the driver and the executors to a server",
+}
+"""The settings, and what each does."""
+
+# librdkafka puts them into the command of kinit, which a shell runs.
+_IN_COMMAND: Final = frozenset({"sasl.kerberos.principal", "sasl.kerberos.keytab", "sasl.kerberos.service.name"})
+_PLAIN: Final = re.compile(r"[A-Za-z0-9_./@:+=,~-]*")
+_URLS: Final = frozenset({"sasl.oauthbearer.token.endpoint.url"})
+_URL: Final = re.compile(r"https?://", re.IGNORECASE)
+
+
+def code_settings(settings: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield (setting, what it does) for each setting that only an administrator may allow."""
+    for name, value in settings.items():
+        if name in CODE_SETTINGS:
+            yield name, CODE_SETTINGS[name]
+        elif name in _IN_COMMAND and not _PLAIN.fullmatch(value):
+            yield name, "is put into a command that a shell runs, unquoted"
+        elif name in _URLS and not _URL.match(value):
+            yield name, "opens something else than a web address"

@@ -1,0 +1,45 @@
+"""Options by which their writer could run code: refused unless the application was started with a setting for them.
+
+The setting is read from Spark's own configuration, which is fixed when the application starts. A user of the session
+can SET a key of the same name; nothing reads that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+from datasources.errors import OptionError
+from datasources.source.connector import ScanSource
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+__all__ = ["ALLOW_CODE", "allows_code_options", "refuse_code"]
+
+ALLOW_CODE: Final = "spark.tidemark.allow-code-options"
+
+
+def allows_code_options(spark: SparkSession) -> bool:
+    """Return whether the application was started with the setting."""
+    value: str = spark.sparkContext.getConf().get(ALLOW_CODE, "false")
+    if value not in ("true", "false"):
+        raise OptionError(f"{ALLOW_CODE} = '{value}': use true or false.")
+    return value == "true"
+
+
+def refuse_code(connector: type[ScanSource], options: Mapping[str, str]) -> None:
+    """Raise for the first option that would run code.
+
+    Args:
+        connector: Which source.
+        options: The user's, with lower-case keys.
+
+    Raises:
+        OptionError: Naming the option, what it does, and who can allow it.
+    """
+    for option, effect in connector.code_options(options):
+        raise OptionError(
+            f"option '{option}' {effect}, so it is not for everybody who may write options. Whoever starts the "
+            f"application can allow it: spark-submit --conf {ALLOW_CODE}=true."
+        )
