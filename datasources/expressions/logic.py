@@ -112,10 +112,12 @@ class Coalesce:
 
     def evaluate(self, frame: Frame) -> Vector:
         """Look at the operands from left to right; a fault ends the look."""
-        result = self.operands[-1].evaluate(frame)
-        for operand in reversed(self.operands[:-1]):
-            vector = operand.evaluate(frame)
-            result = _choose(vector.valid_mask() | (vector.fault_codes() != 0), vector, result)
+        result = self.operands[0].evaluate(frame)
+        for operand in self.operands[1:]:
+            answered = result.valid_mask() | (result.fault_codes() != 0)
+            if answered.all():
+                return result
+            result = _choose(answered, result, operand.evaluate(frame))
         return result
 
 

@@ -1,6 +1,6 @@
 r"""Regular expressions: the subset in which Java's engine and Python's agree, translated from one to the other.
 
-Accepted: characters, escaped punctuation, ``. ^ $ | ( ) (?: )``, classes of characters and ranges, ``\d \w \s``
+Accepted: characters, escaped punctuation, ``. ^ $ \z | ( ) (?: )``, classes of characters and ranges, ``\d \w \s``
 and their complements, and the quantifiers ``* + ? {m,n}``, greedy or lazy. Java's ``.`` and ``$`` know more line
 ends than Python's; they are written out. Look-around, back references, ``\p``, ``\b``, flags, possessive
 quantifiers, class intersection and quantifiers on groups that may be empty or that hold groups are refused.
@@ -84,6 +84,9 @@ class _Translator:
             return self._group()
         if char == "[":
             return _Piece(self._class(), nullable=False, has_group=False)
+        if char == "\\" and self._peek() == "z":
+            self.at += 1
+            return _Piece(r"\Z", nullable=True, has_group=False)
         if char in "^$":
             return _Piece(r"\A" if char == "^" else _END, nullable=True, has_group=False)
         if char in "*+?{":

@@ -13,8 +13,10 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from datasources.sql.expression_names import names_of
 from datasources.sql.resolve_columns import Clauses, check_columns, check_primary_key
 from datasources.sql.resolve_expressions import PROCTIME, Expression, Expressions, is_proctime, is_rowtime
+from datasources.sql.resolve_spellings import AskType
 from datasources.sql.resolve_watermarks import PendingWatermark, SourceTime, pending_watermarks
 from datasources.sql.resolved import ResolvedColumn, ResolvedMetadata, ResolvedTable
 from datasources.sql.site import Site
@@ -75,11 +77,12 @@ def resolve(  # noqa: PLR0913 - what a table depends on
     check_columns(definition, clauses, metadata_types)
     primary_key = check_primary_key(definition, clauses)
     rowtime = None if source_watermark is None else source_watermark[0]
-    expressions = Expressions(definition, clauses, rowtime, non_deterministic)
+    ask = _argument_types(definition, types)
+    expressions = Expressions(definition, clauses, rowtime, non_deterministic, ask=ask)
     pending = _pending(definition, clauses, expressions, source_watermark)
     asked, asked_pending = expressions, pending
     if rowtime is not None and any(is_rowtime(e) for _, e in _computed(definition, expressions)):
-        asked = Expressions(definition, clauses, _SOME_MOMENT, non_deterministic)
+        asked = Expressions(definition, clauses, _SOME_MOMENT, non_deterministic, ask=ask)
         asked_pending = _pending(definition, clauses, asked, (_SOME_MOMENT, _SOME_MOMENT))
     questions = dict(_questions(definition, asked, asked_pending))
     casts, cast_columns = _casts(definition, clauses, metadata_types)
@@ -95,6 +98,25 @@ def resolve(  # noqa: PLR0913 - what a table depends on
         primary_key=primary_key,
         options=definition.options,
     )
+
+
+def _argument_types(definition: TableDefinition, types: TypeOracle) -> AskType:
+    """Return what knows the types of arguments: of a column by its declaration, else the oracle is asked."""
+    declared = {name.lower(): kind for name, kind in _declared_types(definition).items()}
+
+    def ask(text: str) -> str:
+        path = names_of(text).references
+        if len(path) == 1 and text.strip().strip("`").lower() in declared:
+            return declared[text.strip().strip("`").lower()].upper()
+        named = references(text)
+        needed = {name: kind for name, kind in declared.items() if name in named}
+        try:
+            return types.of({"argument": text}, needed or _ANY_COLUMN)["argument"].upper()
+        except TypeOracleError as refusal:
+            site = Site(clause=f"table '{definition.name}'")
+            raise site.error(f"Spark refuses the expression {text}: {refusal.reason}") from None
+
+    return ask
 
 
 def _pending(

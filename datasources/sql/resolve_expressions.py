@@ -6,6 +6,7 @@ computed column is replaced by its expression in parentheses, PROCTIME() by Spar
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -14,9 +15,10 @@ from datasources.errors import SqlError
 from datasources.sql.expression_names import Call, ExpressionSyntax, Names, Reference, names_of
 from datasources.sql.function_names import CLOCK_WITHOUT_ARGUMENTS, NON_DETERMINISTIC, WITHOUT_PARENTHESES
 from datasources.sql.resolve_columns import Clauses, near
+from datasources.sql.resolve_spellings import AskType, spelled
 from datasources.sql.site import Site
 from datasources.sql.source_text import Span
-from datasources.sql.substitute import capture_reason, captured_by, in_parentheses, splice
+from datasources.sql.substitute import capture_reason, captured_by, in_parentheses, splice, substitute
 from datasources.sql.table import ComputedColumn, TableDefinition
 
 __all__ = [
@@ -36,6 +38,8 @@ _CLOCK: Final = f"{CLOCK_WITHOUT_ARGUMENTS} without an argument"
 _PROCTIMES: Final = frozenset({"proctime", "system_proctime"})
 _ROWTIMES: Final = frozenset({"system_rowtime"})
 _WATERMARKS: Final = frozenset({"system_watermark", "source_watermark"})
+_HELD: Final = "__tidemark_computed_"
+_HELD_NAME: Final = re.compile(rf"{_HELD}\d+_")
 _DEEPEST: Final = 30
 _LONGEST: Final = 100_000
 
@@ -88,6 +92,7 @@ class Expressions:
         clauses: its sites.
         rowtime: what SYSTEM_ROWTIME() is in this source, as Spark SQL; None = it has none.
         non_deterministic: functions of the session's own, lower case, that belong to NON_DETERMINISTIC.
+        ask: the type of an expression over physical and metadata columns.
     """
 
     def __init__(
@@ -96,12 +101,15 @@ class Expressions:
         clauses: Clauses,
         rowtime: str | None,
         non_deterministic: Collection[str] = (),
+        *,
+        ask: AskType,
     ) -> None:
         self._table = table
         self._non_deterministic = NON_DETERMINISTIC.union(_PROCTIMES, non_deterministic, {_CLOCK})
         self._differing: dict[str, str | None] = {}
         self._names = {column.name.lower(): column.name for column in table.columns}
         self._rowtime = rowtime
+        self._ask = ask
         self._computed: dict[str, Expression] = {}
         self._inlined: dict[str, str] = {}
         for column in table.columns:
@@ -146,6 +154,10 @@ class Expressions:
             part = self._differing_part(self._computed[folded])
             self._differing[folded] = None if part is None else part[1]
         return self._differing.get(folded)
+
+    def named(self, expression: Expression) -> str:
+        """Return an expression as Spark reads it, over all columns by their names."""
+        return spelled(expression.text, expression.site, lambda text: self._ask(substitute(text, self._inlined)))
 
     def inline(self, expression: Expression) -> str:
         """Return an expression over physical and metadata columns."""
@@ -215,21 +227,29 @@ class Expressions:
     def _inline(self, expression: Expression, path: tuple[str, ...]) -> str:
         if is_rowtime(expression):
             return str(self._rowtime)
+        inner: dict[str, str] = {}
         parts: dict[Span, str] = {}
         for reference in expression.names.references:
             if reference.path[0].lower() in self._computed:
-                inner = self._inline_column(reference.path[0].lower(), path)
-                captured = captured_by(expression.names, inner)
+                text = self._inline_column(reference.path[0].lower(), path)
+                captured = captured_by(expression.names, text)
                 if captured is not None:
                     raise expression.at(reference.head).error(*capture_reason(captured))
-                parts[reference.head] = in_parentheses(inner)
+                parts[reference.head] = f"{_HELD}{len(inner)}_"
+                inner[parts[reference.head]] = in_parentheses(text)
         parts |= {call.place: PROCTIME for call in expression.names.calls if call.name in _PROCTIMES}
-        inlined = splice(expression.text, parts)
+        # Its own characters are spelled anew, not those of the columns that it names: those are Spark's already.
+        own = spelled(splice(expression.text, parts), expression.site, lambda text: self._ask(_put_in(text, inner)))
+        inlined = _put_in(own, inner)
         if len(inlined) > _LONGEST:
             raise expression.site.error(
                 f"with its computed columns put in, the expression is longer than {_LONGEST} characters"
             )
         return inlined
+
+
+def _put_in(text: str, inner: Mapping[str, str]) -> str:
+    return _HELD_NAME.sub(lambda match: inner[match[0]], text)
 
 
 def _only_in_columns(expression: Expression, call: Call) -> SqlError:

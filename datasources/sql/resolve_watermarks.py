@@ -34,6 +34,7 @@ class PendingWatermark:
         rowtime_type: its type as Spark DDL; None = it is computed, and has to be asked for.
         expression: the watermark over the same; SYSTEM_WATERMARK() is the source's.
         written: the expression as the user wrote it.
+        named: the same as Spark reads it, over all columns by their names.
         is_source_watermark: whether that is SYSTEM_WATERMARK().
         rowtime_site, expression_site: for errors.
     """
@@ -43,6 +44,7 @@ class PendingWatermark:
     rowtime_type: str | None
     expression: str
     written: str
+    named: str
     is_source_watermark: bool
     rowtime_site: Site
     expression_site: Site
@@ -72,6 +74,7 @@ class PendingWatermark:
             rowtime=self.rowtime,
             expression=self.expression,
             written=self.written,
+            named=self.named,
             is_source_watermark=self.is_source_watermark,
             datatype=kind,
         )
@@ -105,7 +108,7 @@ def check_is_timestamp(name: str, spark_type: str, site: Site) -> None:
         return
     way_out = {
         "STRING": f"Add a column `rowtime AS TO_TIMESTAMP({name})` and declare the watermark for it.",
-        "BIGINT": f"Add a column `rowtime AS TIMESTAMP_MILLIS({name})` and declare the watermark for it.",
+        "BIGINT": f"Add a column `rowtime AS TO_TIMESTAMP_LTZ({name}, 3)` and declare the watermark for it.",
         "DATE": f"Add a column `rowtime AS CAST({name} AS TIMESTAMP)` and declare the watermark for it.",
     }
     raise site.error(
@@ -132,6 +135,7 @@ def _pending(
         rowtime_type=kind,
         expression=expressions.inline(written),
         written=spec.expression,
+        named=expressions.named(written),
         is_source_watermark=is_source_watermark(written),
         rowtime_site=site,
         expression_site=written.site,

@@ -59,7 +59,8 @@ class ResolvedWatermark:
         rowtime: the attribute as Spark SQL over physical and metadata columns (the column's name, or the inlined
             expression of a computed column).
         expression: the watermark over physical and metadata columns, computed columns inlined.
-        written: the expression as the user wrote it, for EXPLAIN.
+        written: the expression as the user wrote it, for DESCRIBE.
+        named: the same as Spark reads it, over all of the table's columns by their names.
         is_source_watermark: whether it is `SOURCE_WATERMARK()` / `SYSTEM_WATERMARK()`; rowtime and expression are then
             the source's.
         datatype: the type of the expression's value, for the catalog's `strategy.datatype`.
@@ -70,6 +71,7 @@ class ResolvedWatermark:
     rowtime: str
     expression: str
     written: str
+    named: str
     is_source_watermark: bool = False
     datatype: str = ""
 

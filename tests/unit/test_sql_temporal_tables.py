@@ -23,7 +23,7 @@ def connector(name: str) -> Connector:
 
 def table(**options: str) -> ResolvedTable:
     nested = ResolvedWatermark(
-        path=("e", "ts"), spark_type="TIMESTAMP", rowtime="e.ts", expression="e.ts", written="e.ts"
+        path=("e", "ts"), spark_type="TIMESTAMP", rowtime="e.ts", expression="e.ts", written="e.ts", named="e.ts"
     )
     return ResolvedTable(
         name="t",

@@ -9,13 +9,17 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 from datasources.durations import parse_duration_ms
 from datasources.errors import OptionError
 from datasources.options import lower_keys
+from datasources.sql.assignable import is_assignable
 from datasources.sql.execute.queries import run_query
 from datasources.sql.planner.connectors import Connector
 from datasources.sql.result import StatementResult
 from datasources.sql.secrets import expand
 from datasources.sql.settings import RuntimeMode
 from datasources.sql.source_text import SqlText
-from datasources.sql.table import TableDefinition
+from datasources.sql.spark_names import sql_name_of
+from datasources.sql.table import PhysicalColumn, TableDefinition
+from datasources.sql.text import quoted
+from datasources.sql.type_names import sql_text
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -35,7 +39,7 @@ def insert(state: SessionState, statement: Insert) -> StatementResult:
     """Write a query's rows into a table of the catalog.
 
     Raises:
-        SqlError: the target is no sink, or the columns do not fit.
+        SqlError: the target is no sink, or the columns do not fit in number or type.
         OptionError: a stream has nowhere to keep its checkpoint.
     """
     table = state.catalog.find(statement.target)
@@ -93,9 +97,30 @@ def _fitted(frame: DataFrame, table: ResolvedTable, statement: Insert) -> DataFr
         )
     given = frame.toDF(*(f"__column_{i}" for i in range(len(wanted))))
     values = {name: F.col(f"__column_{i}").cast(stored[name].spark_type) for i, name in enumerate(wanted)}
-    return given.select(
+    fitted = given.select(
         *(values.get(name, F.lit(None).cast(column.spark_type)).alias(column.name) for name, column in stored.items())
     )
+    _check_types(frame, fitted, [stored[name].name for name in wanted], table, statement)
+    return fitted
+
+
+def _check_types(
+    frame: DataFrame, fitted: DataFrame, columns: list[str], table: ResolvedTable, statement: Insert
+) -> None:
+    """Refuse a query whose column's type is not one that its column of the sink takes."""
+    declared = {c.name: c.declared for c in table.columns}
+    for given, name in zip(frame.schema.fields, columns, strict=True):
+        wanted = fitted.schema[name].dataType
+        if is_assignable(given.dataType, wanted):
+            continue
+        column = declared[name]
+        kind = sql_text(column.type).removesuffix(" NOT NULL") if isinstance(column, PhysicalColumn) else str(wanted)
+        raise statement.source.error(
+            statement.query_place,
+            f"column '{name}' of table '{table.name}' is {kind}, and the query gives '{given.name}', which is "
+            f"{sql_name_of(given.dataType.simpleString())}",
+            f"Write CAST({quoted(given.name)} AS {kind}) in the query if that is meant.",
+        )
 
 
 def _writer(state: SessionState, frame: DataFrame, table: TableDefinition, connector: Connector) -> DataStreamWriter:

@@ -95,7 +95,7 @@ def _attribute(watermark: ResolvedWatermark) -> Attribute:
     return Attribute(
         path=watermark.path,
         rowtime=watermark.rowtime if knows else path,
-        expression=watermark.expression if knows else watermark.written,
+        expression=watermark.expression if knows else watermark.named,
         spark_type=watermark.spark_type,
         written=watermark.written,
         is_source_watermark=watermark.is_source_watermark,

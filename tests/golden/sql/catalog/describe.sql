@@ -29,16 +29,16 @@ e | ROW<ts TIMESTAMP_LTZ(3), n INT> | TRUE |  |  | e.ts: e.ts - INTERVAL '5' SEC
 ;
 -- types of computed columns have SQL's names
 -- type: a + 1 is INT
--- type: to_timestamp(s) is TIMESTAMP
+-- type: to_timestamp_ntz(s) is TIMESTAMP_NTZ
 -- type: from_json(s, 'x') is struct<timestamp:timestamp,b:array<timestamp_ntz>,`a b`:binary>
 -- type: map(s, a) is MAP<STRING, INT>
-CREATE TABLE t (a INT, s STRING, b AS a + 1, c AS to_timestamp(s), d AS from_json(s, 'x'), e AS map(s, a))
+CREATE TABLE t (a INT, s STRING, b AS a + 1, c AS to_timestamp_ntz(s), d AS from_json(s, 'x'), e AS map(s, a))
 =>
 name | type | null | key | extras | watermark
 a | INT | TRUE |  |  |
 s | STRING | TRUE |  |  |
 b | INT | TRUE |  | AS a + 1 |
-c | TIMESTAMP_LTZ(6) | TRUE |  | AS to_timestamp(s) |
+c | TIMESTAMP(6) | TRUE |  | AS to_timestamp_ntz(s) |
 d | ROW<timestamp TIMESTAMP_LTZ(6),b ARRAY<TIMESTAMP(6)>,`a b` BYTES> | TRUE |  | AS from_json(s, 'x') |
 e | MAP<STRING, INT> | TRUE |  | AS map(s, a) |
 ;

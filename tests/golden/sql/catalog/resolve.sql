@@ -18,14 +18,33 @@ d TIMESTAMP_NTZ = c + INTERVAL '5' SECOND
 watermark d TIMESTAMP_NTZ: c + INTERVAL '5' SECOND -> (c + INTERVAL '5' SECOND) - INTERVAL '5' SECOND TIMESTAMP_NTZ [d - INTERVAL '5' SECOND]
 ;
 -- replay 23: of text and number
--- type: TO_TIMESTAMP(a, b) is TIMESTAMP
--- type: (TO_TIMESTAMP(a, b)) - INTERVAL '5' SECOND is TIMESTAMP
-CREATE TABLE t (a STRING, b STRING, c AS TO_TIMESTAMP(a, b), WATERMARK FOR c AS c - INTERVAL '5' SECOND)
+-- type: to_timestamp_ntz(a, b) is TIMESTAMP_NTZ
+-- type: (to_timestamp_ntz(a, b)) - INTERVAL '5' SECOND is TIMESTAMP_NTZ
+CREATE TABLE t (a STRING, b STRING, c AS to_timestamp_ntz(a, b), WATERMARK FOR c AS c - INTERVAL '5' SECOND)
 =>
 a STRING
 b STRING
-c TIMESTAMP = TO_TIMESTAMP(a, b)
-watermark c TIMESTAMP: TO_TIMESTAMP(a, b) -> (TO_TIMESTAMP(a, b)) - INTERVAL '5' SECOND TIMESTAMP [c - INTERVAL '5' SECOND]
+c TIMESTAMP_NTZ = to_timestamp_ntz(a, b)
+watermark c TIMESTAMP_NTZ: to_timestamp_ntz(a, b) -> (to_timestamp_ntz(a, b)) - INTERVAL '5' SECOND TIMESTAMP_NTZ [c - INTERVAL '5' SECOND]
+;
+-- milliseconds; a cast in one column and another one in the next; TIMESTAMP is a wall clock
+-- type: CASE WHEN (n) BETWEEN -62167219200000 AND 253402300799999 THEN timestamp_millis((n)) END is TIMESTAMP
+-- type: timestamp_seconds(k) is TIMESTAMP
+-- type: CAST((timestamp_seconds(k)) AS TIMESTAMP_NTZ) is TIMESTAMP_NTZ
+-- type: CAST(s AS TIMESTAMP) is TIMESTAMP
+-- type: ARRAY((CAST(s AS TIMESTAMP))) is ARRAY<TIMESTAMP>
+-- type: TIMESTAMP_NTZ '2024-01-01 00:00:00' is TIMESTAMP_NTZ
+CREATE TABLE t (n BIGINT, k INT, s STRING, a AS TO_TIMESTAMP_LTZ(n, 3), b AS to_timestamp_ltz(k, 0), c AS CAST(b AS TIMESTAMP), d AS CAST(s AS TIMESTAMP_LTZ), e AS ARRAY(d), f AS TIMESTAMP '2024-01-01 00:00:00')
+=>
+n BIGINT
+k INT
+s STRING
+a TIMESTAMP = CASE WHEN (n) BETWEEN -62167219200000 AND 253402300799999 THEN timestamp_millis((n)) END
+b TIMESTAMP = timestamp_seconds(k)
+c TIMESTAMP_NTZ = CAST((timestamp_seconds(k)) AS TIMESTAMP_NTZ)
+d TIMESTAMP = CAST(s AS TIMESTAMP)
+e ARRAY<TIMESTAMP> = ARRAY((CAST(s AS TIMESTAMP)))
+f TIMESTAMP_NTZ = TIMESTAMP_NTZ '2024-01-01 00:00:00'
 ;
 -- replay 23: a field of a row, and a field of a row in it
 -- type: c.d is STRUCT<f:TIMESTAMP_NTZ>

@@ -26,7 +26,7 @@ error: line 4, column 17: 'c' is STRING: a time attribute is TIMESTAMP or TIMEST
 -- a number
 CREATE TABLE t (c BIGINT, WATERMARK FOR c AS c - 5000)
 =>
-error: line 1, column 41: 'c' is BIGINT: a time attribute is TIMESTAMP or TIMESTAMP_LTZ. Add a column `rowtime AS TIMESTAMP_MILLIS(c)` and declare the watermark for it.
+error: line 1, column 41: 'c' is BIGINT: a time attribute is TIMESTAMP or TIMESTAMP_LTZ. Add a column `rowtime AS TO_TIMESTAMP_LTZ(c, 3)` and declare the watermark for it.
   CREATE TABLE t (c BIGINT, WATERMARK FOR c AS c - 5000)
                                           ^
 ;
