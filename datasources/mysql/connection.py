@@ -26,6 +26,8 @@ from datasources.mysql.options import MySqlConnectionOptions
 __all__ = ["ConnectionSettings", "connect", "connection_settings"]
 
 _FIRST_PAUSE_S: Final = 0.2
+_RETRIES_AT_FIRST: Final = 3
+_LONGEST_PAUSE_S: Final = 5.0
 _MS: Final = 1000
 _REFUSED_KEY: Final = b"no key is taken from this host"
 _LOCAL_NAMES: Final = frozenset({"localhost"})
@@ -63,6 +65,10 @@ class ConnectionSettings:
 
     def __str__(self) -> str:
         return f"{self.user}@{self.host}:{self.port}"
+
+    def for_first_contact(self) -> ConnectionSettings:
+        """Return settings for the begin of a query: a wrong host is reported after seconds, not after minutes."""
+        return replace(self, retries=min(self.retries, _RETRIES_AT_FIRST))
 
     @property
     def is_local(self) -> bool:
@@ -112,9 +118,10 @@ def connect(settings: ConnectionSettings, *, statements: Sequence[str] = (), doi
             return _connect_once(settings, statements)
         except pymysql.MySQLError as error:
             if not is_unreachable(error) or attempt == settings.retries:
-                raise explain(error, doing=doing, server=str(settings)) from error
+                is_plain = settings.tls.mode is TlsMode.DISABLED
+                raise explain(error, doing=doing, server=str(settings), is_plain=is_plain) from error
         threading.Event().wait(pause_s)
-        pause_s *= 2
+        pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
     raise AssertionError("unreachable")
 
 

@@ -26,6 +26,7 @@ _UNREACHABLE: Final = frozenset(
         ER.SERVER_SHUTDOWN,
     }
 )
+_NEEDS_TLS: Final = 3159  # ER_SECURE_TRANSPORT_REQUIRED
 _REFUSED: Final = frozenset(
     {
         ER.ACCESS_DENIED_ERROR,
@@ -39,7 +40,7 @@ _REFUSED: Final = frozenset(
         3118,  # ER_ACCOUNT_HAS_BEEN_LOCKED
         1820,  # ER_MUST_CHANGE_PASSWORD
         1862,  # ER_MUST_CHANGE_PASSWORD_LOGIN
-        3159,  # ER_SECURE_TRANSPORT_REQUIRED
+        _NEEDS_TLS,
     }
 )
 _NO_SUCH: Final = frozenset({ER.BAD_DB_ERROR, ER.NO_SUCH_TABLE})
@@ -67,13 +68,14 @@ def lacks_tls(error: pymysql.MySQLError) -> bool:
     return error_number(error) == int(CR.CR_SSL_CONNECTION_ERROR)
 
 
-def explain(error: pymysql.MySQLError, *, doing: str, server: str) -> TidemarkError:
+def explain(error: pymysql.MySQLError, *, doing: str, server: str, is_plain: bool = False) -> TidemarkError:
     """Return our error for one of PyMySQL's.
 
     Args:
         error: What was raised.
         doing: What was tried, for the message: "reading the end of the binlog".
         server: The login and the server.
+        is_plain: Whether the options switch TLS off.
     """
     number, text = error_number(error), str(error.args[-1]) if error.args else type(error).__name__
     told = f"{text} ({number})" if number else text
@@ -96,10 +98,21 @@ def explain(error: pymysql.MySQLError, *, doing: str, server: str) -> TidemarkEr
         )
     if is_refused(error):
         return SourceUnavailable(
-            f"the server refused {server} while {doing}: {told}. Check 'username', 'password' and the login's host; "
-            "`tidemark mysql check` names missing privileges."
+            f"the server refused {server} while {doing}: {told}. {_admission(number, is_plain=is_plain)}"
         )
     return SourceUnavailable(f"{doing} at {server} failed: {told}.")
+
+
+def _admission(number: int, *, is_plain: bool) -> str:
+    """Return how a login gets in."""
+    if number == _NEEDS_TLS:
+        return (
+            "It lets logins in over TLS only: set 'ssl.mode' to 'required', or to 'verify-ca' or 'verify-identity' "
+            "with 'ssl.ca'."
+        )
+    check = "Check 'username', 'password' and the login's host; `tidemark mysql check` names missing privileges."
+    needs_tls = " A login with REQUIRE SSL is refused like this without TLS: set 'ssl.mode' = 'required'."
+    return check + (needs_tls if is_plain else "")
 
 
 def _is_about_tls(error: pymysql.MySQLError) -> bool:

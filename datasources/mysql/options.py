@@ -149,7 +149,12 @@ class MySqlConnectionOptions(OptionGroup):
         "`max_allowed_packet` that a server can have. Compressed transactions are unpacked in pieces.",
     )
     connect_retries: int = Field(
-        3, alias="connect.max-retries", ge=0, le=100, description="How often an unreachable server is tried again."
+        30,
+        alias="connect.max-retries",
+        ge=0,
+        le=1000,
+        description="How often a server that does not answer is tried again while a query runs: after 0.2 s, then "
+        "after twice as long each time, at most 5 s; by default for two minutes. At its start 3 times at most.",
     )
 
     @model_validator(mode="after")

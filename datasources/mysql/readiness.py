@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from datasources.errors import SchemaError, SourceUnavailable
 from datasources.formats.ddl_types import type_text
+from datasources.mysql.captured import CapturedTables
 from datasources.mysql.preflight.check import run_preflight
 from datasources.mysql.preflight.finding import Finding, Severity
 from datasources.mysql.preflight.wanted import Wanted
@@ -38,8 +39,13 @@ def require_ready(wanted: Wanted) -> None:
         )
 
 
-def common_columns(schemas: Iterable[TableSchema]) -> pa.Schema:
+def common_columns(schemas: Iterable[TableSchema], captured: CapturedTables, login: str) -> pa.Schema:
     """Return the columns of tables that all have the same ones.
+
+    Args:
+        schemas: the tables.
+        captured: what they match, for the error.
+        login: who looked for them, for the error.
 
     Raises:
         SchemaError: they have not, there is no table, or a column has no exact counterpart.
@@ -56,7 +62,11 @@ def common_columns(schemas: Iterable[TableSchema]) -> pa.Schema:
             )
         found = found or schema
     if found is None:
-        raise SchemaError("no table matches 'database-name' and 'table-name', so its columns cannot be known.")
+        raise SchemaError(
+            f"no table that {login} can see matches 'database-name' = '{captured.databases}' and 'table-name' = "
+            f"'{captured.tables}'. Both are regular expressions that whole names match; a login sees only what it may "
+            f"read: correct them, or GRANT SELECT on the tables (`tidemark mysql check` writes the statement)."
+        )
     return _arrow(found)
 
 

@@ -80,8 +80,8 @@ class MySqlSource(ScanSource):
         captured = CapturedTables(wanted.tables.database_name, wanted.tables.table_name)
         settings = connection_settings(wanted.connection)
         if rows.ddl is None:
-            with closing(connect(settings, doing="looking at the tables' columns")) as connection:
-                data = common_columns(read_schemas(connection, captured))
+            with closing(connect(settings.for_first_contact(), doing="looking at the tables' columns")) as connection:
+                data = common_columns(read_schemas(connection, captured), captured, str(settings))
         else:
             data = parse_schema(rows.ddl)
         _require_known(rows.masked_columns, data)

@@ -24,6 +24,10 @@ SELECT table_schema, table_name, column_name, data_type, column_type, character_
 FROM information_schema.columns WHERE table_schema IN ({marks}){more}
 ORDER BY table_schema, table_name, ordinal_position"""
 
+# A server may hide the keys that it generates from the catalog. MariaDB has none, and passes over the comment.
+_SHOW_GENERATED: Final = (
+    "SET SESSION autocommit = 1 /*!80030 , SESSION show_gipk_in_create_table_and_information_schema = ON */"
+)
 # An index that the optimizer must not see cannot be named in a statement either.
 _HIDDEN: Final = {False: "is_visible = 'NO'", True: "ignored = 'YES'"}
 
@@ -72,6 +76,7 @@ def read_parts(cursor: Any, databases: Sequence[str], table: str | None = None) 
     """
     if not databases:
         return {}
+    cursor.execute(_SHOW_GENERATED)
     marks, more = ", ".join(["%s"] * len(databases)), "" if table is None else " AND table_name = %s"
     values = [*databases] if table is None else [*databases, table]
     is_mariadb = parse_version(cursor.connection.get_server_info()).is_mariadb

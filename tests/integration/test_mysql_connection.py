@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -14,9 +15,12 @@ from datasources.embedded import MySqlAddress
 from datasources.embedded.certificates import make_certificates
 from datasources.embedded.ports import free_ports
 from datasources.errors import OptionError, SourceUnavailable
-from datasources.mysql.connection import ConnectionSettings, connect
+from datasources.mysql.connection import ConnectionSettings, connect, connection_settings
 from datasources.mysql.connection_server import read_variables, server_version
 from datasources.mysql.connection_tls import TlsMode, TlsSettings, tls_context
+from datasources.mysql.options import MySqlConnectionOptions
+from datasources.mysql.server_view import ServerView
+from datasources.options import parse_group
 from tests.support.mysql_server import MySqlServer, OpenMySql, every_mysql, every_server
 
 pytestmark = pytest.mark.mysql
@@ -120,6 +124,41 @@ def test_a_refused_login_names_the_login_and_not_the_password(mysql: MySqlServer
     with pytest.raises(SourceUnavailable, match=r"the server refused tidemark@127.0.0.1:\d+ while looking") as caught:
         connect(settings(wrong), doing="looking")
     assert "wrong-word" not in str(caught.value)
+
+
+@every_server
+def test_a_login_that_needs_tls_is_told_apart_and_the_option_is_named(mysql: MySqlServer):
+    login = mysql.create_login("SELECT ON *.*")
+    mysql.execute(f"ALTER USER '{login.user}'@'%' REQUIRE SSL")
+    with pytest.raises(SourceUnavailable, match=r"REQUIRE SSL is refused like this without TLS: set 'ssl.mode' = "):
+        connect(settings(login, mode="disabled"))
+    assert cipher(settings(login, mode="required"))
+
+
+def test_a_server_that_lets_in_over_tls_only_has_the_option_named(own_mysql: OpenMySql):
+    server = own_mysql()
+    server.execute("SET GLOBAL require_secure_transport = ON")
+    with pytest.raises(SourceUnavailable, match=r"logins in over TLS only: set 'ssl.mode' to 'required'"):
+        connect(settings(server.reader, mode="disabled"))
+    assert cipher(settings(server.reader, mode="required"))
+
+
+def test_a_restart_of_the_server_is_waited_for(own_mysql: OpenMySql):
+    """For minutes, as the options are by default: no pause is longer than 5 s, and they are two minutes together."""
+    server = own_mysql()
+    login = server.reader
+    options = {"hostname": login.host, "port": str(login.port), "username": login.user, "password": login.password}
+    wanted = connection_settings(parse_group(MySqlConnectionOptions, {**options, "ssl.mode": "disabled"}))
+    view = ServerView(wanted)
+    place = view.end().place
+    server.embedded.stop()
+    back = threading.Timer(5.0, server.embedded.start)
+    back.start()
+    try:
+        assert view.end().place.file > place.file
+    finally:
+        back.join()
+        view.close()
 
 
 def test_a_server_that_is_not_there_is_tried_again_and_then_told():

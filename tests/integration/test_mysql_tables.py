@@ -9,8 +9,10 @@ import pytest
 
 from datasources.errors import SchemaError
 from datasources.mysql.snapshot.bounds_key import KeyKind
+from datasources.mysql.source import MySqlSource
 from datasources.mysql.tables import TableColumn, key_types, read_schema, read_schemas
 from datasources.mysql.types import ColumnType, Kind
+from datasources.source.connector import SessionFacts
 from tests.support.mysql_server import MySqlServer, every_mysql, every_server
 
 pytestmark = pytest.mark.mysql
@@ -54,6 +56,38 @@ def test_a_generated_invisible_key_is_a_key_but_no_column_unless_it_is_visible(m
     assert (before.key.kind, key_types(before.key)["my_row_id"].width) == (KeyKind.INVISIBLE, 8)
     assert [column.name for column in before.columns] == ["v", "hidden"]
     assert [column.name for column in after.columns] == ["my_row_id", "v", "hidden"]
+
+
+@every_mysql
+def test_a_generated_key_that_the_server_hides_is_found(mysql: MySqlServer):
+    database = mysql.create_database()
+    with mysql.settings(show_gipk_in_create_table_and_information_schema=0):
+        mysql.execute("SET sql_generate_invisible_primary_key = ON", f"CREATE TABLE {database}.t (v INT)")
+        with closing(mysql.connect(mysql.reader)) as connection:
+            assert read_schema(connection, database, "t").key.kind is KeyKind.INVISIBLE
+
+
+@every_server
+def test_an_index_that_cannot_be_walked_or_named_is_no_key(mysql: MySqlServer):
+    database = mysql.create_database()
+    hidden = "IGNORED" if mysql.is_mariadb else "INVISIBLE"
+    long_text = "TEXT NOT NULL, UNIQUE (d)" if mysql.is_mariadb else "TEXT NOT NULL, UNIQUE (d(9))"
+    mysql.execute(
+        f"CREATE TABLE {database}.t (id DOUBLE PRIMARY KEY, a INT NOT NULL, b BIGINT NOT NULL, c INT NOT NULL, "
+        f"UNIQUE a (a) {hidden}, UNIQUE b (b, c), d {long_text})"
+    )
+    with closing(mysql.connect(mysql.reader)) as connection:
+        assert read_schema(connection, database, "t").key.name == "b"
+
+
+@every_server
+def test_no_table_that_matches_names_the_patterns_and_the_login(mysql: MySqlServer):
+    login = mysql.create_login("SELECT ON nothing.*")
+    options = {"hostname": login.host, "port": str(login.port), "username": login.user, "password": login.password}
+    options |= {"database-name": "shop_.*", "table-name": "orders", "ssl.mode": "disabled"}
+    expected = f"no table that {login.user}@.* 'shop_[.][*]' and 'table-name' = 'orders'.*a login sees only what it may"
+    with pytest.raises(SchemaError, match=expected):
+        MySqlSource.create(options, SessionFacts(time_zone="UTC"))
 
 
 @every_server

@@ -65,7 +65,7 @@ def run_preflight(wanted: Wanted, *, clock: Clock | None = None) -> Preflight:
         SourceUnavailable: The server cannot be reached, or refuses the login.
         OptionError: A TLS file cannot be used.
     """
-    settings = connection_settings(wanted.connection)
+    settings = connection_settings(wanted.connection).for_first_contact()
     doing = "looking at the server"
     with closing(connect(settings, statements=_SESSION, doing=doing)) as connection:
         try:

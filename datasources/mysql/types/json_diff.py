@@ -14,7 +14,7 @@ __all__ = ["apply_json_diffs"]
 _REPLACE: Final = 0
 _INSERT: Final = 1
 _REMOVE: Final = 2
-_LEG: Final = re.compile(r'\.(?:"((?:[^"\\]|\\.)*)"|([^.\[\s]+))|\[(\d+)\]')
+_LEG: Final = re.compile(r'\.(?:"((?:[^"\\]|\\.)*)"|([^.\[\s]+))|\[(\d+|last(?:\s*-\s*\d+)?)\]')
 _PREFIXED: Final = {0xFC: 2, 0xFD: 3, 0xFE: 8}
 
 
@@ -92,6 +92,14 @@ def _legs(path: str) -> list[str | int]:
         if match is None:
             raise RecordError(f"a partial JSON update names the path {path}, which cannot be read.")
         quoted, plain, index = match.groups()
-        legs.append(int(index) if index is not None else plain if quoted is None else json.loads(f'"{quoted}"'))
+        if index is not None:
+            legs.append(_index(index))
+        else:
+            legs.append(plain if quoted is None else json.loads(f'"{quoted}"'))
         at = match.end()
     return legs
+
+
+def _index(text: str) -> int:
+    """Return the place in an array; from its end, as Python counts, where it is ``last`` or ``last-2``."""
+    return -1 - int(text[len("last") :].strip(" -") or 0) if text.startswith("last") else int(text)
