@@ -14,6 +14,7 @@ Units: microseconds since 1970-01-01 00:00:00 (UTC for TIMESTAMP, local for TIME
 from __future__ import annotations
 
 import re
+import unicodedata
 
 from datasources.formats.zones import MICROS_PER_SECOND, Zone, find_zone
 
@@ -35,17 +36,19 @@ _TIMESTAMP = re.compile(
     re.DOTALL,
 )
 _DATE = re.compile(r"([+-]?)([0-9]{4,7})(?:-([0-9]{1,2})(?:-([0-9]{1,2})(?:[ T].*)?)?)?\Z", re.DOTALL)
-_DAY_COUNT = re.compile(r"[+-]?\d+\Z")
+_DAY_COUNT = re.compile(r"([+-]?)(\d+)\Z")
 _TIME_ONLY = re.compile(r"T?[0-9]{1,2}:")
 
 _MICROS_PER_DAY = 86_400 * MICROS_PER_SECOND
 _INT64_MIN, _INT64_MAX = -(2**63), 2**63 - 1
 _INT32_MIN, _INT32_MAX = -(2**31), 2**31 - 1
+_INT32_DIGITS = 10
 _DAYS_IN_MONTH = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 _FEBRUARY = 2
 _GREGORIAN_START_DAYS = -141_427
 """1582-10-15: earlier counts of days belong to the Julian calendar, in which Spark's first versions wrote them."""
 _LAST_BMP_CHARACTER = "\uffff"
+_OUT_OF_RANGE = "it is beyond the range of the type"
 
 
 def read_timestamp(text: str, zone: Zone | None) -> int:
@@ -148,19 +151,31 @@ def _days(sign: str, year_text: str, month_text: str | None, day_text: str | Non
 
 def _checked(micros: int) -> int:
     if not _INT64_MIN <= micros <= _INT64_MAX:
-        raise UnreadableText("it is beyond the range of the type")
+        raise UnreadableText(_OUT_OF_RANGE)
     return micros
 
 
 def _day_count(text: str) -> int:
-    if _DAY_COUNT.match(text) is None or max(text) > _LAST_BMP_CHARACTER:
+    match = _DAY_COUNT.match(text)
+    if match is None or max(text) > _LAST_BMP_CHARACTER:
         raise UnreadableText("")
-    days = int(text)
-    if days < _GREGORIAN_START_DAYS:
-        days = _julian_to_gregorian(days)
-    if not _INT32_MIN <= int(text) <= _INT32_MAX or not _INT32_MIN <= days <= _INT32_MAX:
-        raise UnreadableText("it is beyond the range of the type")
+    written = _int32(*match.groups())
+    days = _julian_to_gregorian(written) if written < _GREGORIAN_START_DAYS else written
+    if days < _INT32_MIN:
+        raise UnreadableText(_OUT_OF_RANGE)
     return days
+
+
+def _int32(sign: str, digits: str) -> int:
+    """Return a number of any length, in decimal digits of any script, if it fits in 32 bits."""
+    # Python refuses to convert a number of some thousand digits, and leading zeros count.
+    significant = next((at for at, digit in enumerate(digits) if unicodedata.decimal(digit)), len(digits) - 1)
+    if len(digits) - significant > _INT32_DIGITS:
+        raise UnreadableText(_OUT_OF_RANGE)
+    number = int(sign + digits[significant:])
+    if not _INT32_MIN <= number <= _INT32_MAX:
+        raise UnreadableText(_OUT_OF_RANGE)
+    return number
 
 
 def _julian_to_gregorian(days: int) -> int:

@@ -18,6 +18,8 @@ MICROS_PER_SECOND = 1_000_000
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC).replace(tzinfo=None)
 _MAX_OFFSET_S = 18 * 3600
+_LONGEST_NAME = 100
+"""Characters; the longest name of the tz database has 32."""
 _CYCLE_US = 146_097 * 86_400 * MICROS_PER_SECOND
 """400 years of the Gregorian calendar: rules that repeat every year repeat after a cycle with the same weekdays."""
 _LOCAL_MIN_US = -62_135_596_800 * MICROS_PER_SECOND
@@ -99,7 +101,6 @@ class Region:
 Zone = FixedOffset | Region
 
 
-@lru_cache(maxsize=1024)
 def find_zone(name: str) -> Zone | None:
     """Return the zone of that name, or None when there is none.
 
@@ -107,6 +108,12 @@ def find_zone(name: str) -> Zone | None:
         name: a region as in Europe/Berlin, an offset as in +02:00, UTC, GMT+2, Z, or a short id such as PST. Upper
             and lower case matter, as in Spark.
     """
+    # Records name zones: a text of any length must not stay in memory.
+    return _zone(name) if len(name) <= _LONGEST_NAME else None
+
+
+@lru_cache(maxsize=1024)
+def _zone(name: str) -> Zone | None:
     spelled = _SINGLE_MINUTE.sub(r"\g<1>\g<2>:0\g<3>", _SINGLE_HOUR.sub(r"\g<1>0\g<2>:", name, count=1))
     spelled = _SHORT_IDS.get(spelled, spelled)
     if spelled == "Z":
