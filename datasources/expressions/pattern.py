@@ -15,6 +15,7 @@ from typing import Final
 __all__ = ["UnsupportedPattern", "from_like", "translate"]
 
 _LINE_ENDS: Final = r"\n\r\u0085\u2028\u2029"
+_ANY: Final = r"[\s\S]"
 _DOT: Final = f"[^{_LINE_ENDS}]"
 _END: Final = r"(?=(?:\r\n|(?<!\r)\n|[\r\u0085\u2028\u2029])?\Z)"
 _CLASS_ESCAPES: Final = "dDwWsS"
@@ -195,5 +196,10 @@ def from_like(pattern: str) -> str:
     """
     if "\\" in pattern:
         raise UnsupportedPattern("a backslash")
-    parts = {"%": r"[\s\S]*", "_": r"[\s\S]"}
-    return rf"\A{''.join(parts.get(char) or re.escape(char) for char in pattern)}\Z"
+    first, *others = ("".join(_ANY if char == "_" else re.escape(char) for char in part) for part in pattern.split("%"))
+    if not others:
+        return rf"\A{first}\Z"
+    # What lies between two % has a fixed length, so its first place is as good as any: to try the others as well
+    # would be quadratic and more.
+    between = "".join(f"(?>{_ANY}*?{part})" for part in others[:-1] if part)
+    return rf"\A{first}{between}{_ANY}*{others[-1]}\Z"

@@ -53,7 +53,7 @@ _NAMED_DOUBLES = {
     "-INF": float("-inf"),
     "-Infinity": float("-inf"),
 }
-_DECIMAL_TEXT = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE]([+-]?\d+))?\Z")
+_DECIMAL_TEXT = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE]([+-]?\d+))?\Z")
 _MAX_EXPONENT = 100_000
 _LAST_BMP_CHARACTER = "\uffff"
 _BASE64 = re.compile(r"[\x00-\x20]*(?:(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==)[\x00-\x20]*)*\Z")

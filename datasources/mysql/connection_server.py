@@ -16,7 +16,7 @@ from datasources.errors import SourceUnavailable
 
 __all__ = ["GtidKind", "ServerVersion", "parse_version", "read_variables", "server_version"]
 
-_VERSION: Final = re.compile(r"(\d+)\.(\d+)(?:\.(\d+))?")
+_VERSION: Final = re.compile(r"(\d{1,4})\.(\d{1,4})(?:\.(\d{1,4}))?")
 _OLDEST_MYSQL: Final = (8, 0, 0)
 _OLDEST_MARIADB: Final = (10, 11, 0)
 _BINARY_LOG_STATUS: Final = (8, 2, 0)

@@ -14,7 +14,7 @@ from datasources.mysql.preflight.finding import Finding, Severity
 __all__ = ["Login", "check_privileges", "read_login"]
 
 _GRANT: Final = re.compile(r"GRANT (?P<privileges>.+?) ON (?P<scope>\S+) TO ", re.IGNORECASE)
-_COLUMN_LIST: Final = re.compile(r"\([^)]*\)")
+_COLUMN_LIST: Final = re.compile(r"\([^)]*(?:\)|\Z)")
 _EVERYWHERE: Final = "*.*"
 _ALL: Final = "ALL PRIVILEGES"
 # The same privilege under the name that MariaDB 10.5 gave it.
