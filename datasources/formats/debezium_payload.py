@@ -1,9 +1,9 @@
 """Debezium records that carry their schema: `{"schema": {...}, "payload": event}`.
 
 Theory of operation: the schema is many times longer than the event, and the same text in record after record. So the
-text up to the event is learned from one record, which is parsed; records that begin with the same bytes and end with a
-brace hold their event between the two. What the event's decoder then refuses, and every record that begins otherwise,
-is decoded as a whole.
+text up to the event is learned from one record, which is parsed, and forgotten when no record has it any more; records
+that begin with the same bytes and end with a brace hold their event between the two. What the event's decoder then
+refuses, and every record that begins otherwise, is decoded as a whole.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from datasources.formats.decoded import RecordStatus
 from datasources.formats.json_engine import JsonColumns, JsonEngine
 from datasources.formats.json_part import with_rows
 from datasources.formats.json_scanner import MAX_DEPTH
+from datasources.formats.ranked import Ranked
 from datasources.formats.zones import Zone
 
 __all__ = ["PayloadEngine"]
@@ -48,7 +49,7 @@ class PayloadEngine:
         self._inner = JsonEngine(schema, wanted, zone)
         payload = pa.field("payload", pa.struct(list(schema)))
         self._outer = JsonEngine(pa.schema([payload]), [pa.field("payload", pa.struct(list(wanted)))], zone)
-        self._heads: list[bytes] = []
+        self._heads: Ranked[bytes] = Ranked(_MAX_HEADS)
 
     def decode(self, values: pa.Array) -> JsonColumns:
         """Decode one batch of payloads, `pa.binary()`; null stands for a Kafka null value."""
@@ -75,10 +76,13 @@ class PayloadEngine:
             for head in self._heads:
                 starts = pc.and_(pc.starts_with(values, pattern=head), pc.ends_with(values, pattern=b"}"))
                 events = pc.binary_slice(values, len(head), -1)
-                found = pc.if_else(pc.and_(starts, found.is_null()).fill_null(False), events, found)
+                is_new = pc.and_(starts, found.is_null()).fill_null(False)
+                self._heads.count(head, is_new.true_count)
+                found = pc.if_else(is_new, events, found)
             left = np.flatnonzero(np.asarray(pc.and_(values.is_valid(), found.is_null())))
             if not len(left) or not self._learn(values, left):
                 break
+        self._heads.end_batch()
         return found
 
     def _learn(self, values: pa.Array, left: npt.NDArray[np.intp]) -> bool:
@@ -86,8 +90,8 @@ class PayloadEngine:
         known = len(self._heads)
         for row in left[:: max(1, len(left) // _SAMPLES)][:_SAMPLES].tolist():
             head = _head_of(values[row].as_py())
-            if head is not None and head not in self._heads and len(self._heads) < _MAX_HEADS:
-                self._heads.append(head)
+            if head is not None:
+                self._heads.add(head)
         return len(self._heads) > known
 
     def _wrapped(self, values: pa.Array, rows: npt.NDArray[np.intp]) -> tuple[list[pa.Array], dict[int, str]]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pyarrow as pa
 
@@ -42,6 +42,8 @@ __all__ = ["Template", "TimestampKinds", "merged", "template_of"]
 _MAX_VARIANTS = 6
 _MAX_DEPTH = 20
 _MAX_ALL_OPTIONAL = 10
+_MAX_GROWTH = 4_000
+"""Characters by which a pattern may be longer than the longer one of the two that it is made of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,15 +96,19 @@ class Template:
     Attributes:
         members: name -> member, in the order of the documents.
         is_total: no document lacks a field of the schema, nested ones included.
+        pattern: the regular expression that matches the whole text of these documents.
+
+    Raises:
+        Unlearnable: the pattern would be too long.
     """
 
-    members: Mapping[str, Member]
+    members: Mapping[str, Member] = field(compare=False)
     is_total: bool
+    pattern: str = field(init=False)
 
-    def pattern(self) -> str:
-        """Return the regular expression that matches the whole text of these documents."""
+    def __post_init__(self) -> None:
         items = [(member_pattern(name, m.patterns), m.is_required) for name, m in self.members.items()]
-        return SPACE + object_pattern(sequence_pattern(items)) + SPACE
+        object.__setattr__(self, "pattern", SPACE + object_pattern(sequence_pattern(items)) + SPACE)
 
 
 def template_of(document: object, fields: Mapping[str, pa.Field], kinds: TimestampKinds) -> Template:
@@ -123,7 +129,11 @@ def template_of(document: object, fields: Mapping[str, pa.Field], kinds: Timesta
 
 
 def merged(one: Template, other: Template, fields: Mapping[str, pa.Field]) -> Template | None:
-    """Return the template for what either matches and for mixtures, or None if their orders contradict each other."""
+    """Return the template for what either matches and for mixtures.
+
+    Returns:
+        It, or None if their orders contradict each other, or if its pattern would be much longer than one of theirs.
+    """
     common = [name for name in one.members if name in other.members]
     if common != [name for name in other.members if name in one.members]:
         return None
@@ -135,9 +145,12 @@ def merged(one: Template, other: Template, fields: Mapping[str, pa.Field]) -> Te
         members[name] = joined
     try:
         lacks = any(name not in members or not members[name].is_required for name in fields)
-        return _checked(Template(members=members, is_total=one.is_total and other.is_total and not lacks))
+        both = _checked(Template(members=members, is_total=one.is_total and other.is_total and not lacks))
     except Unlearnable:
         return None
+    # A document is matched against all of a pattern: a few with odd members must not make it long for all the others.
+    shorter, longer = sorted((len(one.pattern), len(other.pattern)))
+    return both if len(both.pattern) <= min(2 * shorter, longer) + _MAX_GROWTH else None
 
 
 class _Learner:
@@ -232,5 +245,4 @@ def _checked(template: Template) -> Template:
         raise Unlearnable
     if any(len(m.patterns) > _MAX_VARIANTS for m in template.members.values()):
         raise Unlearnable
-    template.pattern()
     return template
