@@ -27,6 +27,7 @@ from datasources.mysql.snapshot.bounds_range import KeyRange
 from datasources.mysql.snapshot.image_keys import ImageKeys
 from datasources.mysql.state import MySqlState
 from datasources.mysql.sweep import Coverage, TableName, coverage
+from datasources.mysql.table_fit import TableFit
 from datasources.mysql.table_statements import TableStatements
 from datasources.mysql.tables import key_types, read_schema
 from datasources.source.reader import Chunk, RangeEnd
@@ -50,6 +51,7 @@ class ChangeRows:
         self._state = state
         self._columns = columns
         self._covered = _Covered(reading, state)
+        self._fit = TableFit(reading, frozenset(columns.data_names) - reading.masked)
         self._statements = TableStatements(reading, state)
         self._wanted = frozenset(columns.data_names) - reading.masked
         self._captures: dict[TableName, Capture | None] = {}
@@ -65,7 +67,10 @@ class ChangeRows:
     def end(self) -> RangeEnd:
         """Where the range ended. When asked: after the last row."""
         note = RangeNote(
-            place=self._changes.position, gtids=str(self._changes.gtids or ""), prepared=dict(self._changes.prepared)
+            place=self._changes.position,
+            gtids=str(self._changes.gtids or ""),
+            prepared=dict(self._changes.prepared),
+            again=tuple(sorted(table for table in self._statements.again if self._covered.is_begun(table))),
         )
         return RangeEnd(position=self._state.at + self._changes.passed_bytes, note=note.to_text())
 
@@ -78,6 +83,9 @@ class ChangeRows:
         """Yield the rows."""
         for change in self._changes:
             if isinstance(change, RowBatch):
+                if (change.table.database, change.table.table) in self._statements.again:
+                    continue  # the table is read again behind them
+                self._fit.require(change.table)
                 kept = self._covered.images(change)
                 if kept is None or kept.any():
                     yield self._chunk(change, kept)
@@ -141,6 +149,7 @@ class _Covered:
 
     def __init__(self, reading: MySqlReading, state: MySqlState) -> None:
         self._sweep = state.sweep
+        self._reread = frozenset(state.reread)
         self._reading = reading
         self._keys: ImageKeys | None = None
         self._key_columns: frozenset[str] = frozenset()
@@ -160,7 +169,11 @@ class _Covered:
 
     def of(self, table: TableName) -> Coverage:
         """Return how much of a table is covered."""
-        return coverage(self._sweep, table)
+        return Coverage.NOTHING if table in self._reread else coverage(self._sweep, table)
+
+    def is_begun(self, table: TableName) -> bool:
+        """Return whether rows of a table were read before the batch; else the sweep will read them as they are."""
+        return self.of(table) is not Coverage.NOTHING
 
     def key_columns(self, table: TableName) -> frozenset[str]:
         """Return the columns that tell on which side of the bound a row is."""

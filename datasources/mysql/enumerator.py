@@ -180,7 +180,7 @@ class MySqlEnumerator:
     def plan(self, state: State, room: Mapping[SplitId, int], budget_rows: int | None) -> PlannedBatch:
         """Decide the next batch."""
         current = self._state or MySqlState.from_json(state)
-        current = self._with_again(current)
+        current = self._with_reread(self._with_again(current))
         batch, shares = current, dict[SplitId, int]()
         if current.sweep is not None and not current.by_gtid:
             batch, shares = self._sweep_batch(current, budget_rows)
@@ -215,7 +215,8 @@ class MySqlEnumerator:
 
     def is_snapshot_over(self, state: State) -> bool:
         """When every chunk was read in batches that are over, or the tables that were left are gone."""
-        return (self._state or MySqlState.from_json(state)).sweep is None
+        current = self._state or MySqlState.from_json(state)
+        return current.sweep is None and not current.reread
 
     def progress(self) -> Mapping[str, Any]:
         """Return how far the sweep came."""
@@ -318,6 +319,14 @@ class MySqlEnumerator:
             return state
         sweep = self._chunks.first(tables) if tables else None
         self._state = replace(state, sweep=sweep, after=sweep, again=text)
+        return self._state
+
+    def _with_reread(self, state: MySqlState) -> MySqlState:
+        """Return the state with a sweep of tables that changed unseen, once no other one is under way."""
+        if state.sweep is not None or not state.reread or state.by_gtid:
+            return state
+        sweep = self._chunks.first(state.reread)  # none of them may be left
+        self._state = replace(state, sweep=sweep, after=sweep, reread=())
         return self._state
 
     def _change_batch(

@@ -13,6 +13,7 @@ from typing import Final
 
 from datasources.mysql.binlog import BinlogPosition, Capture, StopRule
 from datasources.mysql.binlog.scan import scan_range
+from datasources.mysql.ddl import concerns
 from datasources.mysql.reading import MySqlReading
 
 __all__ = ["QuietPart", "pass_quietly"]
@@ -48,6 +49,7 @@ def pass_quietly(reading: MySqlReading, query: str, start: BinlogPosition, end: 
     open_reader = reading.opener(_ROLE, query, capture, decodes=False)
     with closing(open_reader(start, stop, frozenset())) as reader:
         found = scan_range(reader)
-    if found.changed_rows or found.statements or found.xa:
+    captured = reading.captured
+    if found.changed_rows or found.xa or any(concerns(each, captured.names, captured) for each in found.statements):
         return None
     return QuietPart(place=found.position, gtids=str(found.gtids or ""))

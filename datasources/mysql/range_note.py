@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from datasources.mysql.binlog import BinlogPosition
 from datasources.mysql.state import place_from_json, place_to_json
+from datasources.mysql.sweep import TableName
 
 __all__ = ["RangeNote"]
 
@@ -20,16 +22,20 @@ class RangeNote:
         place: file and position.
         gtids: the transactions of the range, as a set's text; empty = they have no GTIDs.
         prepared: the XA transactions that are open there.
+        again: the tables that are to be read again, because a statement changed rows that the changelog does not tell.
     """
 
     place: BinlogPosition
     gtids: str
     prepared: Mapping[str, BinlogPosition]
+    again: tuple[TableName, ...] = ()
 
     def to_text(self) -> str:
         """Return it as text; equal notes are equal texts."""
         prepared = {xid: place_to_json(place) for xid, place in self.prepared.items()}
-        raw = {"place": place_to_json(self.place), "gtids": self.gtids, "prepared": prepared}
+        raw: dict[str, Any] = {"place": place_to_json(self.place), "gtids": self.gtids, "prepared": prepared}
+        if self.again:
+            raw["again"] = [list(table) for table in sorted(self.again)]
         return json.dumps(raw, sort_keys=True, separators=(",", ":"))
 
     @classmethod
@@ -39,4 +45,9 @@ class RangeNote:
         place = place_from_json(raw["place"])
         assert place is not None
         prepared = {xid: place_from_json(each) for xid, each in raw["prepared"].items()}
-        return cls(place=place, gtids=raw["gtids"], prepared={x: p for x, p in prepared.items() if p is not None})
+        return cls(
+            place=place,
+            gtids=raw["gtids"],
+            prepared={x: p for x, p in prepared.items() if p is not None},
+            again=tuple((str(database), str(table)) for database, table in raw.get("again", [])),
+        )

@@ -137,4 +137,5 @@ def _settings(reading: MySqlReading, state: MySqlState, split: SplitId, columns:
         max_rows_per_second=None if limit is None else limit / max(1, busy),
         masked=reading.masked,
         skipped=reading.skipped,
+        on_rewrite=reading.on_rewrite,
     )

@@ -16,7 +16,7 @@ from datasources.mysql.preflight.wanted import Wanted
 from datasources.mysql.tables import TableSchema
 from datasources.mysql.types import ColumnType, arrow_type
 
-__all__ = ["common_columns", "require_columns", "require_ready"]
+__all__ = ["common_columns", "holds", "require_columns", "require_ready"]
 
 _SHOWN: Final = 5
 _SIGNED: Final = (pa.int8(), pa.int16(), pa.int32(), pa.int64())
@@ -81,7 +81,7 @@ def require_columns(schema: TableSchema, declared: pa.Schema) -> None:
         if field.name not in known:
             raise _no_such_column(schema, field.name, known)
         own = arrow_type(known[field.name])
-        if not _holds(field.type, own):
+        if not holds(field.type, own):
             raise SchemaError(
                 f"column '{field.name}' of table {schema.name} is {type_text(own)} in Spark and was declared as "
                 f"{type_text(field.type)}: declare it as {type_text(own)}."
@@ -115,7 +115,7 @@ def _no_such_column(schema: TableSchema, name: str, known: dict[str, ColumnType]
     return SchemaError(f"table {schema.name} has no column '{name}': {advice}.")
 
 
-def _holds(declared: pa.DataType, own: pa.DataType) -> bool:
+def holds(declared: pa.DataType, own: pa.DataType) -> bool:
     """Return whether values of a column have a place in a declared type; 20 digits in a BIGINT as long as they fit."""
     if declared == own:
         return True

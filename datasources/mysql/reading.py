@@ -59,6 +59,7 @@ class MySqlReading:
         snapshot_time: what op_ts is in rows of tables.
         rows_per_second: how fast tables are read at most, over all lanes; None = as fast as it goes.
         on_rewrite: what statements do that change rows without row events.
+        accepts_cascades: whether changes that foreign keys make may be missing.
         skipped: where transactions begin that are passed over.
         again: the option scan.snapshot.again, and the tables that it names.
         needed: the columns that are looked at, metadata columns included; None = all.
@@ -77,6 +78,7 @@ class MySqlReading:
     snapshot_time: SnapshotTime = SnapshotTime.EPOCH
     rows_per_second: int | None = None
     on_rewrite: RewritePolicy = RewritePolicy.FAIL
+    accepts_cascades: bool = False
     skipped: frozenset[BinlogPosition] = frozenset()
     again: tuple[str, tuple[TableName, ...]] = ("", ())
     needed: frozenset[str] | None = None

@@ -23,6 +23,7 @@ class RewritePolicy(enum.Enum):
 
     FAIL = "fail"
     IGNORE = "ignore"
+    REREAD = "reread"
 
 
 def parse_places(text: str) -> frozenset[BinlogPosition]:
@@ -111,8 +112,10 @@ class MySqlBatchOptions(OptionGroup):
     on_rewrite_ddl: RewritePolicy = Field(
         RewritePolicy.FAIL,
         alias="on-rewrite-ddl",
-        description="A statement that changes rows of a captured table without row events (ADD COLUMN with a DEFAULT, "
-        "a dropped partition, ...) stops the query, or is passed over: the changelog then no longer gives the table.",
+        description="A statement that changes rows of a captured table without row events (a column that is read gets "
+        "another type, a dropped partition, a table swap, ...) stops the query (`fail`), makes it read the table again "
+        "by itself (`reread`: a truncate row, then the rows as they are), or is passed over (`ignore`): the changelog "
+        "then no longer gives the table.",
     )
     skipped: Annotated[str, AfterValidator(_places)] = Field(
         "",

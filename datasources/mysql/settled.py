@@ -42,6 +42,7 @@ def settled(state: MySqlState, ranges: Mapping[SplitId, RangeFacts]) -> MySqlSta
         by_gtid=by_gtid,
         gtid_until=state.gtid_until if by_gtid else None,
         prepared=note.prepared,
+        reread=tuple(sorted({*state.reread, *note.again})),
         quiet=state.quiet + 1 if found.rows == 0 else 0,
     )
 

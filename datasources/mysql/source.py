@@ -20,6 +20,7 @@ from datasources.mysql.metadata import METADATA_TYPES
 from datasources.mysql.options import (
     MYSQL_OPTION_GROUPS,
     BinlogOptions,
+    FaultPolicy,
     MySqlConnectionOptions,
     MySqlTableOptions,
     SnapshotOptions,
@@ -98,6 +99,7 @@ class MySqlSource(ScanSource):
             snapshot_time=wanted.snapshot.op_ts,
             rows_per_second=wanted.snapshot.max_rows_per_second,
             on_rewrite=batches.on_rewrite_ddl,
+            accepts_cascades=wanted.binlog.on_fk_cascade is FaultPolicy.WARN,
             skipped=parse_places(batches.skipped),
             again=(batches.again, parse_tables(batches.again)),
         )

@@ -17,7 +17,7 @@ from typing import Any, Final, Self
 
 from datasources.errors import OffsetError
 from datasources.mysql.binlog import BinlogPosition
-from datasources.mysql.sweep import PlannedRange, PlannedTable, Sweep
+from datasources.mysql.sweep import PlannedRange, PlannedTable, Sweep, TableName
 
 __all__ = ["MySqlState", "place_from_json", "place_to_json"]
 
@@ -48,6 +48,7 @@ class MySqlState:
         lanes: how many of them each lane reads, in order.
         after: the same after the batch.
         again: the option `scan.snapshot.again` as it was last obeyed.
+        reread: tables that are read again once no sweep is under way.
         quiet: how many batches in a row held no change of a captured table.
         width: how many lanes the query has.
     """
@@ -71,6 +72,7 @@ class MySqlState:
     lanes: tuple[int, ...] = ()
     after: Sweep | None = None
     again: str = ""
+    reread: tuple[TableName, ...] = ()
     quiet: int = 0
     width: int = 0
 
@@ -126,6 +128,8 @@ class MySqlState:
             "quiet": self.quiet,
             "width": self.width,
         }
+        if self.reread:
+            raw["reread"] = [list(table) for table in self.reread]
         return dict(sorted(raw.items()))
 
     @classmethod
@@ -185,6 +189,7 @@ def _decode(raw: Mapping[str, Any]) -> MySqlState:
         lanes=tuple(map(int, raw["lanes"])),
         after=None if raw["after"] is None else Sweep.from_json(raw["after"]),
         again=str(raw["again"]),
+        reread=tuple((str(database), str(table)) for database, table in raw.get("reread", [])),
         quiet=int(raw["quiet"]),
         width=int(raw["width"]),
     )

@@ -6,9 +6,9 @@ import logging
 from collections.abc import Iterator
 from typing import Final
 
-from datasources.mysql.binlog import Statement, StatementKind
-from datasources.mysql.binlog.statements import name_at, statement_tokens
-from datasources.mysql.ddl import Action, judge
+from datasources.mysql.binlog import Statement
+from datasources.mysql.connection_cascades import logs_cascades
+from datasources.mysql.ddl import Action, Verdict, concerns, judge
 from datasources.mysql.reading import MySqlReading
 from datasources.mysql.row_options import RewritePolicy
 from datasources.mysql.state import MySqlState
@@ -25,34 +25,48 @@ class TableStatements:
     Args:
         reading: of the scan.
         state: of the batch.
+
+    Attributes:
+        again: the tables to read again because of what was judged.
     """
 
     def __init__(self, reading: MySqlReading, state: MySqlState) -> None:
         self._reading = reading
         # They will be read again as soon as the batch is done: what happened to them before does not matter.
         self._to_read_again = frozenset(reading.again[1]) if reading.again[0] != state.again else frozenset()
+        self.again: set[TableName] = set()
         self._columns = dict.fromkeys(reading.data.names)
 
     def truncated(self, statement: Statement) -> Iterator[TableName]:
-        """Yield the tables that a statement empties.
+        """Yield the tables whose rows are void: emptied, or to be read again.
 
         Raises:
             SchemaError: it changes what the changelog does not tell; with the ways out.
         """
-        if statement.kind is StatementKind.DATABASE:
-            names = _databases(statement)
-            verdict = judge(statement, dict.fromkeys(names), lambda database, _: self._reading.captured.names(database))
-        else:
-            declared = dict.fromkeys(statement.tables, self._columns)
-            verdict = judge(statement, declared, self._reading.captured)
+        captured = self._reading.captured
+        if not concerns(statement, captured.names, captured):
+            return
+        declared = dict.fromkeys(statement.tables, self._columns)
+        verdict = judge(statement, declared, captured, logs_cascades=self._logs_cascades)
         if verdict.action is Action.TRUNCATE:
             yield from verdict.tables
         elif verdict.action is Action.STOP:
-            if self._reading.on_rewrite is RewritePolicy.FAIL and not self._to_read_again.issuperset(verdict.tables):
-                raise verdict.error(statement)
-            _logger.warning("rewrite_ddl passed=true position=%s reason=%r", statement.position, verdict.reason)
+            yield from self._unseen(statement, verdict)
 
+    def _unseen(self, statement: Statement, verdict: Verdict) -> Iterator[TableName]:
+        """Rows changed, or may have, without row events."""
+        policy = self._reading.on_rewrite
+        tables = [name for name in verdict.tables if name[1]]  # of a whole database they are not known
+        if policy is RewritePolicy.REREAD and tables:
+            self.again.update(tables)
+            yield from tables
+        elif policy is not RewritePolicy.IGNORE and not self._is_read_again(verdict):
+            raise verdict.error(statement)
+        _logger.warning("rewrite_ddl policy=%s position=%s reason=%r", policy, statement.position, verdict.reason)
 
-def _databases(statement: Statement) -> list[TableName]:
-    words = statement_tokens(statement.text)
-    return [(statement.database, ""), (name_at(words, len(words) - 1, "")[0][1], "")]
+    def _is_read_again(self, verdict: Verdict) -> bool:
+        return bool(verdict.tables) and self._to_read_again.issuperset(verdict.tables)
+
+    def _logs_cascades(self) -> bool:
+        """Whether what foreign keys change is in the binlog, or the option accepts that it is not."""
+        return self._reading.accepts_cascades or logs_cascades(self._reading.connection)

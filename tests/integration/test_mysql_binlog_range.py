@@ -20,6 +20,7 @@ from datasources.mysql.binlog import (
     XaChange,
     scan_range,
 )
+from datasources.mysql.binlog.statements import StatementKind
 from datasources.mysql.gtid_set import DomainPositions, GtidSet
 from tests.support.mysql_binlog import everything, images, position, read_changes, reader_at, rows_of
 from tests.support.mysql_history import write_history
@@ -244,11 +245,13 @@ def test_statements_and_compressed_transactions_are_passed_over_too(mysql: MySql
     mysql.execute(f"ALTER TABLE {database}.t ADD COLUMN v INT")
     fourth = position(mysql)
     mysql.execute(f"INSERT INTO {database}.t VALUES (4, 4)")
-    with pytest.raises(RecordError, match=rf"as a statement.*begins at {start}; 'scan.skip-transactions' = '{start}'"):
-        read_changes(mysql, start, everything(database))
+    written = read_changes(mysql, start, everything(database))[0]
+    assert isinstance(written, Statement)
+    assert (written.kind, written.begin) == (StatementKind.ROWS, start)
     changes = read_changes(mysql, start, everything(database), skip=frozenset({start}))
     assert [row["id"] for _, row in images(changes)] == [2, 3, 4]
     assert len(changes) == 3
+    assert isinstance(changes[1], Statement)
     changes = read_changes(mysql, start, everything(database), skip=frozenset({start, second, third}))
     assert [type(change) for change in changes] == [RowBatch]
     assert [BinlogPosition(start.file, int(pos)) for pos in changes[0].begin] == [fourth]

@@ -7,9 +7,10 @@ import pickle
 import pytest
 
 from datasources.errors import SchemaError
-from datasources.mysql.binlog import BinlogPosition
+from datasources.mysql.binlog import BinlogPosition, statements
+from datasources.mysql.binlog.statement_tokens import tokens_of
 from datasources.mysql.binlog.statements import Statement, parse_statement
-from datasources.mysql.ddl import Action, Verdict, judge
+from datasources.mysql.ddl import Action, Verdict, concerns, judge
 
 ORDERS = ("shop", "orders")
 ITEMS = ("shop", "items")
@@ -27,14 +28,20 @@ DECLARED = {
 """Of `items` every column is read."""
 
 
-def _judge(text: str) -> Verdict:
-    return judge(parse_statement(text, "shop"), DECLARED, lambda database, table: (database, table) in (ORDERS, ITEMS))
+def _captures(database: str, table: str) -> bool:
+    return (database, table) in (ORDERS, ITEMS)
+
+
+def _judge(text: str, sql_mode: int = 0, *, logs_cascades: bool = True) -> Verdict:
+    statement = parse_statement(text, "shop", sql_mode)
+    if not concerns(statement, "shop".__eq__, _captures):
+        return Verdict(action=Action.PASS)
+    return judge(statement, DECLARED, _captures, logs_cascades=lambda: logs_cascades)
 
 
 PASSING = """
 CREATE TABLE orders (id INT PRIMARY KEY)
 CREATE TABLE IF NOT EXISTS shop.orders LIKE other
-CREATE TABLE items AS SELECT * FROM other
 CREATE TEMPORARY TABLE orders (id INT)
 DROP TEMPORARY TABLE IF EXISTS orders
 DROP TABLE _orders_del, other
@@ -78,9 +85,23 @@ ALTER TABLE orders NOWAIT ADD COLUMN w INT
 ALTER TABLE orders /* gh-ost, DROP COLUMN name */ ADD w INT -- and DROP COLUMN name
 ALTER TABLE orders
 ALTER TABLE items ADD COLUMN w INT, ADD INDEX (w)
-RENAME TABLE orders TO _orders_del, _orders_gho TO orders
-rename /* gh-ost */ table `shop`.`orders` to `shop`.`_orders_del`, `shop`.`_orders_gho` to `shop`.`orders`
-RENAME TABLE `shop`.`orders` TO `shop`.`_orders_old`, `shop`.`__orders_new` TO `shop`.`orders`
+ALTER TABLE orders ADD COLUMN w INT NOT NULL DEFAULT 5
+ALTER TABLE orders ADD w INT DEFAULT 5, ADD (v INT, x INT DEFAULT (RAND()))
+ALTER TABLE orders ADD w TIMESTAMP, ADD COLUMN g INT AS (id + 1) STORED
+ALTER ONLINE TABLE IF EXISTS orders WAIT 5 ADD INDEX (name)
+ALTER TABLE other COMMENT 'rename table orders'
+CREATE UNIQUE INDEX i ON orders (name)
+CREATE OR REPLACE INDEX IF NOT EXISTS i USING BTREE ON shop.orders (name)
+DROP INDEX i ON orders
+CREATE DEFINER=`a`@`b` TRIGGER tr AFTER INSERT ON orders FOR EACH ROW DELETE FROM items
+CREATE ALGORITHM=UNDEFINED DEFINER=CURRENT_USER() SQL SECURITY DEFINER VIEW v AS SELECT * FROM orders
+CREATE OR REPLACE PROCEDURE p() TRUNCATE TABLE orders
+ALTER EVENT orders DISABLE
+ANALYZE TABLE orders
+OPTIMIZE TABLE orders
+SET STATEMENT max_statement_time = 3 FOR ALTER TABLE other ADD w INT
+REPAIR TABLE other
+DROP TABLES other, more
 RENAME TABLE other TO others
 CREATE DATABASE shop
 ALTER DATABASE shop CHARACTER SET latin1
@@ -89,14 +110,42 @@ GRANT SELECT ON orders TO x
 """
 
 STOPPING = """
-ALTER TABLE orders ADD COLUMN w INT NOT NULL DEFAULT 5 => value for rows that exist
-ALTER TABLE orders ADD w INT DEFAULT 5 => value for rows that exist
-ALTER TABLE orders ADD w INT NOT NULL => value for rows that exist
-ALTER TABLE orders ADD (v INT, w INT DEFAULT (RAND())) => column 'w'
-ALTER TABLE orders ADD COLUMN w INT AS (id + 1) STORED => value for rows that exist
-ALTER TABLE orders ADD COLUMN w INT /*!80000 NOT NULL */ DEFAULT 5 => value for rows that exist
-ALTER TABLE orders ADD COLUMN w BIGINT UNSIGNED AUTO_INCREMENT UNIQUE => value for rows that exist
-ALTER TABLE orders ADD w TIMESTAMP => TIMESTAMP without NULL
+ALTER TABLE items ADD COLUMN w INT NOT NULL DEFAULT 5 => value for rows that exist
+ALTER TABLE orders ADD price INT DEFAULT 5 => value for rows that exist
+ALTER TABLE items ADD w INT NOT NULL => value for rows that exist
+ALTER TABLE items ADD (v INT, w INT DEFAULT (RAND())) => column 'w'
+ALTER TABLE items ADD COLUMN w INT AS (id + 1) STORED => value for rows that exist
+ALTER TABLE items ADD COLUMN w INT /*!80000 NOT NULL */ DEFAULT 5 => value for rows that exist
+ALTER TABLE items ADD COLUMN w BIGINT UNSIGNED AUTO_INCREMENT UNIQUE => value for rows that exist
+ALTER TABLE items ADD w TIMESTAMP => TIMESTAMP without NULL
+ALTER TABLE orders ADD w INT PRIMARY KEY => primary key
+ALTER TABLE orders ADD w INT AUTO_INCREMENT PRIMARY KEY => primary key
+ALTER IGNORE TABLE orders ADD UNIQUE (name) => IGNORE
+ALTER ONLINE IGNORE TABLE orders ADD COLUMN w INT => IGNORE
+ALTER TABLE orders DROP SYSTEM VERSIONING => not known here
+CREATE TABLE items AS SELECT * FROM other => binlog_format
+CREATE TABLE items (id INT) TABLE other => binlog_format
+CREATE TABLE items AS VALUES ROW(1, 2) => binlog_format
+CREATE TABLE items (id INT) ENGINE=MERGE UNION=(a, b) => engine MERGE
+DROP INDEX `PRIMARY` ON orders => primary key
+DROP TABLES other, orders => drops the table
+RENAME TABLES orders TO orders_old => gives the name to other rows
+RENAME TABLE IF EXISTS orders WAIT 3 TO orders_old => gives the name to other rows
+RENAME TABLES IF EXISTS a TO b, orders NOWAIT TO orders_old => gives the name to other rows
+RENAME TABLE /*M!100000 orders TO x, */ a TO b => not known here
+RENAME TABLE orders TO _orders_del, _orders_gho TO orders => whether they are the same rows
+rename /* gh-ost */ table `shop`.`orders` to `shop`.`_orders_del`, `shop`.`_orders_gho` to `shop`.`orders` => same rows
+RENAME TABLE `shop`.`orders` TO `shop`.`_orders_old`, `shop`.`__orders_new` TO `shop`.`orders` => same rows
+ALTER TABLE /*M! orders */ ADD w INT => not known here
+ALTER /*M! TABLE orders */ TABLE other ADD w INT => not known here
+SET STATEMENT max_statement_time = 3 FOR ALTER TABLE orders ADD w INT => not known here
+REPAIR TABLE orders => not known here
+FROBNICATE TABLE shop.orders => not known here
+DROP SEQUENCE orders => not known here
+CREATE OR REPLACE DATABASE shop => creates it anew
+SELECT `other`.`f`() => binlog_format
+UPDATE other.v SET a = 1 => binlog_format
+CALL other.p() => binlog_format
 ALTER TABLE orders ADD w SOME NEW TYPE OF 2031 => cannot be read
 ALTER TABLE orders ADD PRIMARY KEY (name) => primary key
 ALTER TABLE orders ADD CONSTRAINT pk PRIMARY KEY (name) => primary key
@@ -163,7 +212,7 @@ def test_a_statement_that_may_change_rows_unseen_stops_the_query(line):
     verdict = _judge(text)
     assert verdict.action is Action.STOP
     assert reason in verdict.reason
-    assert set(verdict.tables) & {ORDERS, ITEMS}
+    assert set(verdict.tables) & {ORDERS, ITEMS} or "DATABASE" in text or "binlog_format" in reason
 
 
 def test_truncate_is_delivered_for_the_captured_table():
@@ -172,7 +221,7 @@ def test_truncate_is_delivered_for_the_captured_table():
 
 
 def test_the_error_names_statement_place_and_ways_out_and_is_short():
-    text = f"ALTER TABLE orders\n  ADD COLUMN w INT NOT NULL DEFAULT 5, COMMENT '{'x' * 5000}'"
+    text = f"ALTER TABLE orders\n  ADD COLUMN price INT NOT NULL DEFAULT 5, COMMENT '{'x' * 5000}'"
     parsed = parse_statement(text, "shop")
     place = BinlogPosition("binlog.000007", 991)
     at = Statement(kind=parsed.kind, text=text, database="shop", tables=parsed.tables, position=place)
@@ -183,3 +232,53 @@ def test_the_error_names_statement_place_and_ways_out_and_is_short():
     assert "'scan.snapshot.again' = 'shop.orders'" in error.message
     assert len(error.message) < 1000
     assert str(pickle.loads(pickle.dumps(error))) == str(error)
+
+
+ANSI_QUOTES, NO_BACKSLASH_ESCAPES = 1 << 2, 1 << 20
+
+
+@pytest.mark.parametrize(
+    ("text", "sql_mode", "action"),
+    [
+        ('ALTER TABLE "orders" DROP COLUMN "name"', ANSI_QUOTES, Action.STOP),
+        ('DROP TABLE "shop"."orders"', ANSI_QUOTES, Action.STOP),
+        ("ALTER TABLE orders COMMENT 'a\\', DROP COLUMN name, COMMENT 'b'", NO_BACKSLASH_ESCAPES, Action.STOP),
+        ("ALTER TABLE orders COMMENT 'a\\', DROP COLUMN name, COMMENT \\'b'", 0, Action.PASS),
+        ('ALTER TABLE orders COMMENT "a\\", DROP COLUMN name, COMMENT "b"', NO_BACKSLASH_ESCAPES, Action.STOP),
+        ("ALTER TABLE orders ADD w INT COMMENT 'it''s', DROP COLUMN name", 0, Action.STOP),
+        ("ALTER TABLE orders ADD w INT COMMENT 'it''s \\'", NO_BACKSLASH_ESCAPES, Action.PASS),
+    ],
+)
+def test_quotes_and_backslashes_mean_what_the_sessions_sql_mode_says(text: str, sql_mode: int, action: Action):
+    assert _judge(text, sql_mode).action is action
+
+
+@pytest.mark.parametrize("action", ["CASCADE", "SET NULL", "SET DEFAULT"])
+@pytest.mark.parametrize(
+    "form",
+    [
+        "ALTER TABLE orders ADD FOREIGN KEY (id) REFERENCES p (id) ON DELETE {0}",
+        "CREATE TABLE orders (id INT, CONSTRAINT f FOREIGN KEY (id) REFERENCES p (id) ON DELETE RESTRICT ON UPDATE {0})",
+        "ALTER TABLE orders ADD w INT REFERENCES p (id) ON UPDATE {0}",
+    ],
+)
+def test_a_foreign_key_that_changes_rows_stops_where_its_changes_are_not_logged(form: str, action: str):
+    text = form.format(action)
+    assert "foreign key" in _judge(text, logs_cascades=False).reason
+    assert _judge(text, logs_cascades=True).action is Action.PASS
+    assert _judge(text.replace("orders", "other"), logs_cascades=False).action is Action.PASS
+
+
+def test_a_long_statement_about_another_database_is_read_no_further_than_its_head(monkeypatch):
+    asked = []
+    monkeypatch.setattr(
+        statements, "tokens_of", lambda *given: (asked.append(each) or each for each in tokens_of(*given))
+    )
+    for head in (
+        "INSERT INTO other.t VALUES ",
+        "CREATE TABLE other.t (id INT) COMMENT ",
+        "ALTER TABLE other.t COMMENT ",
+    ):
+        asked.clear()
+        assert _judge(head + "(1, 'x'), " * 200_000).action is (Action.STOP if "INSERT" in head else Action.PASS)
+        assert len(asked) < 100

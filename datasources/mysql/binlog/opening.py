@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import uuid
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
+
+from pymysql.connections import Connection
+from pymysql.err import MySQLError
 
 from datasources.mysql.binlog.changes import CaptureRule, StopRule
 from datasources.mysql.binlog.committed import OpenReader
 from datasources.mysql.binlog.dump import DumpRequest, open_dump
+from datasources.mysql.binlog.errors import explain_dump
 from datasources.mysql.binlog.positions import BinlogPosition
 from datasources.mysql.binlog.reader import ChangeReader
 from datasources.mysql.connection import ConnectionSettings, connect
@@ -72,6 +76,7 @@ def reader_opener(  # noqa: PLR0913 - what a reader is
                 replica_uuid=name.replica_uuid,
                 is_bounded=is_bounded and (stop is None or stop.to is None),
             )
+            folds_names = _folds_names(connection)
             packets = open_dump(connection, request)
         except BaseException:
             connection.close()
@@ -86,6 +91,18 @@ def reader_opener(  # noqa: PLR0913 - what a reader is
             verify_checksums=decodes,
             decodes=decodes,
             max_event_bytes=patient.max_allowed_packet,
+            folds_names=folds_names,
         )
 
     return open_reader
+
+
+def _folds_names(connection: Connection[Any]) -> bool:
+    """Whether the server keeps names of tables in lower case, so that statements may write them in any."""
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT @@GLOBAL.lower_case_table_names")
+            ((value,),) = cursor.fetchall()
+    except MySQLError as error:
+        raise explain_dump(error) from error
+    return int(value) != 0

@@ -12,6 +12,7 @@ events that are handled one by one: rotations, statements, compressed transactio
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -38,6 +39,7 @@ from datasources.mysql.binlog.positions import FIRST_POSITION, BinlogPosition
 from datasources.mysql.binlog.progress import Progress
 from datasources.mysql.binlog.row_batch import RowBatch
 from datasources.mysql.binlog.run_reader import RunReader
+from datasources.mysql.binlog.savepoints import Savepoints
 from datasources.mysql.binlog.silence import Silence
 from datasources.mysql.binlog.statements import Statement, StatementKind, parse_query
 from datasources.mysql.gtid_set import DomainPositions, GtidSet
@@ -47,7 +49,8 @@ __all__ = ["ChangeReader"]
 _IS_BOUNDARY: Final = np.isin(np.arange(256), list(BOUNDARIES))
 _IS_HEARTBEAT: Final = np.isin(np.arange(256), list(HEARTBEATS))
 _SECOND_US: Final = 1_000_000
-_SILENT: Final = frozenset({StatementKind.BEGIN, StatementKind.XA_END, StatementKind.OTHER})
+_SILENT: Final = frozenset({StatementKind.BEGIN, StatementKind.XA_END, StatementKind.OTHER, StatementKind.SAVEPOINT})
+_OF_ANY_TABLE: Final = frozenset({StatementKind.DATABASE, StatementKind.ROWS})
 _DECISIONS: Final = {StatementKind.XA_COMMIT: XaOutcome.COMMITTED, StatementKind.XA_ROLLBACK: XaOutcome.ROLLED_BACK}
 
 
@@ -65,6 +68,7 @@ class ChangeReader:
             same place.
         verify_checksums: whether events with a checksum are checked.
         max_event_bytes: the largest event that is taken out of a compressed one.
+        folds_names: whether the server keeps names of tables in lower case, however statements write them.
     """
 
     def __init__(  # noqa: PLR0913 - what a range is
@@ -79,6 +83,7 @@ class ChangeReader:
         decodes: bool = True,
         verify_checksums: bool = True,
         max_event_bytes: int = MAX_EVENT_BYTES,
+        folds_names: bool = False,
     ) -> None:
         self._packets = packets
         is_by_gtid = isinstance(start, str)
@@ -89,6 +94,7 @@ class ChangeReader:
         self._released = released
         self._skip = skip
         self._verifies, self._max_event_bytes = verify_checksums, max_event_bytes
+        self._folds_names, self._savepoints = folds_names, Savepoints()
         self._silence = Silence(begin, None if stop is None else stop.to)
         self._checksum: int | None = None
         self._may_begin = False
@@ -334,7 +340,7 @@ class ChangeReader:
 
     def _statement(self, event: EventBlock, body: bytes) -> Iterator[Change]:
         place = self._progress.here
-        statement = parse_query(body)
+        statement = parse_query(body, folds_names=self._folds_names)
         self._progress.pass_event(event)
         if statement.kind is StatementKind.XA_START:
             self._hold()
@@ -346,31 +352,20 @@ class ChangeReader:
         elif statement.kind is StatementKind.END:
             self._progress.close()
         else:
-            if statement.kind not in _SILENT and not self._runs.is_skipped:
+            if not self._runs.is_skipped:
+                self._savepoints.pass_statement(statement, self._runs, self._progress.changed_rows)
                 yield from self._named(statement, place)
             if self._runs.follows_gtid:
                 self._progress.close()
         self._runs.follows_gtid = False
 
     def _named(self, statement: Statement, place: BinlogPosition) -> Iterator[Change]:
-        """Statements about tables: handed on if a captured one is among them."""
-        captured = [name for name in statement.tables if self._capture(*name) is not None]
-        if statement.kind is StatementKind.ROWS:
-            if captured:
-                raise RecordError(
-                    f"at {place} the binlog holds a change of {captured[0][0]}.{captured[0][1]} as a statement, "
-                    f"without the rows that it changed: {statement.text[:200]!r}. Set binlog_format=ROW for all "
-                    f"sessions, then start with a new snapshot."
-                )
+        """Statements that may concern a captured table: handed on."""
+        if statement.kind in _SILENT or statement.kind is StatementKind.ROLLBACK_TO:
             return
-        if captured or statement.kind is StatementKind.DATABASE:
-            yield Statement(
-                kind=statement.kind,
-                text=statement.text,
-                database=statement.database,
-                tables=statement.tables,
-                position=place,
-            )
+        is_of_any = statement.kind in _OF_ANY_TABLE or not statement.tables
+        if is_of_any or any(self._capture(*name) is not None for name in statement.tables):
+            yield replace(statement, position=place, begin=self._runs.log.begin)
 
     def _xa_prepare(self, event: EventBlock) -> Iterator[Change]:
         prepared = formats.parse_xa_prepare(event.body(0))

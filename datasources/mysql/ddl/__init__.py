@@ -1,6 +1,6 @@
 """What statements about captured tables mean for the changelog."""
 
-from datasources.mysql.ddl.judge import is_swap, judge
+from datasources.mysql.ddl.judge import concerns, judge
 from datasources.mysql.ddl.verdict import Action, Verdict
 
-__all__ = ["Action", "Verdict", "is_swap", "judge"]
+__all__ = ["Action", "Verdict", "concerns", "judge"]

@@ -9,11 +9,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from datasources.mysql.binlog.statements import unquoted
+from datasources.mysql.binlog.statement_tokens import unquoted
 from datasources.mysql.ddl.columns import ColumnDefinition, parse_column, same_type
 
 __all__ = ["DeclaredColumns", "split_clauses", "why_stop"]
 
+_NO_COLUMNS: Final = frozenset({"PERIOD", "SYSTEM", "PARTITION", "CONSTRAINT", "PRIMARY"})
 _UNKNOWN: Final = "holds a clause that is not known here"
 _INDEX_WORDS: Final = frozenset({"INDEX", "KEY", "UNIQUE", "FULLTEXT", "SPATIAL", "FOREIGN", "CHECK"})
 _PARTITION_STOPS: Final = frozenset({"DROP", "TRUNCATE", "EXCHANGE", "DISCARD", "IMPORT", "REPAIR", "CONVERT"})
@@ -142,19 +143,26 @@ def _add(each: _Clause) -> str | None:
     if words[at : at + 3] == ["IF", "NOT", "EXISTS"]:
         at += 3
     if clause[at : at + 1] != ["("]:
-        return _added(clause[at:])
-    reasons = (_added(definition) for definition in split_clauses(clause[at + 1 : -1]))
+        return _added(clause[at:], each.declared)
+    reasons = (_added(definition, each.declared) for definition in split_clauses(clause[at + 1 : -1]))
     return next((reason for reason in reasons if reason is not None), None)
 
 
-def _added(definition: list[str]) -> str | None:
-    if not definition:
+def _added(definition: list[str], declared: DeclaredColumns) -> str | None:
+    if len(definition) <= 1:
         return _UNKNOWN
     if definition[0].upper() in _INDEX_WORDS:
         return None
     name, column = unquoted(definition[0]), _column(definition[1:])
-    if column is None:
+    if column is None or definition[0].upper() in _NO_COLUMNS:
         return f"adds column '{name}' with a definition that cannot be read here"
+    if column.is_primary:
+        return "changes the primary key, by which rows are told apart"
+    return _filled(name, column) if declared.has(name) else None
+
+
+def _filled(name: str, column: ColumnDefinition) -> str | None:
+    """Whether a new column that is read has values in rows that exist."""
     if column.is_not_null or column.has_value:
         return f"adds column '{name}' with a value for rows that exist (NOT NULL, DEFAULT or an expression)"
     if column.is_timestamp and not column.is_null:
@@ -171,7 +179,7 @@ def _drop(each: _Clause) -> str | None:
     at = 1 + (words[1:2] == ["COLUMN"])
     if words[at : at + 2] == ["IF", "EXISTS"]:
         at += 2
-    if len(clause) <= at:
+    if len(clause) != at + 1 and words[at + 1 :] not in (["RESTRICT"], ["CASCADE"]):
         return _UNKNOWN
     name = unquoted(clause[at])
     return f"drops column '{name}', which is read" if declared.has(name) else None

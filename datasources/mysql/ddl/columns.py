@@ -44,6 +44,7 @@ class ColumnDefinition:
     Attributes:
         type: its type.
         is_not_null: it says NOT NULL, or PRIMARY KEY.
+        is_primary: it says PRIMARY KEY.
         is_null: it says NULL.
         has_value: rows that exist get a value: DEFAULT other than NULL, AUTO_INCREMENT, an expression.
         is_plain: it says nothing that could change values beyond type and NULL: no character set, no expression.
@@ -51,6 +52,7 @@ class ColumnDefinition:
 
     type: exp.DataType
     is_not_null: bool
+    is_primary: bool
     is_null: bool
     has_value: bool
     is_plain: bool
@@ -86,10 +88,12 @@ def _definition(column_type: exp.DataType, kinds: list[exp.Expression | None]) -
     not_null = [kind for kind in kinds if isinstance(kind, exp.NotNullColumnConstraint)]
     defaults = [kind for kind in kinds if isinstance(kind, exp.DefaultColumnConstraint)]
     gives = (exp.AutoIncrementColumnConstraint, exp.ComputedColumnConstraint, exp.GeneratedAsIdentityColumnConstraint)
+    is_primary = any(isinstance(kind, exp.PrimaryKeyColumnConstraint) for kind in kinds)
     return ColumnDefinition(
         type=column_type,
+        is_primary=is_primary,
         is_not_null=any(not kind.args.get("allow_null") for kind in not_null)
-        or any(isinstance(kind, exp.PrimaryKeyColumnConstraint) for kind in kinds)
+        or is_primary
         or str(column_type.this).upper().endswith("SERIAL"),
         is_null=any(kind.args.get("allow_null") for kind in not_null),
         has_value=any(not isinstance(kind.this, exp.Null) for kind in defaults)

@@ -11,117 +11,179 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
-from datasources.mysql.binlog.statements import Statement, StatementKind, name_at, statement_tokens
+from datasources.mysql.binlog.statements import Statement, StatementKind, name_at
 from datasources.mysql.ddl.clauses import DeclaredColumns, split_clauses, why_stop
 from datasources.mysql.ddl.verdict import Action, Verdict
 
-__all__ = ["is_swap", "judge"]
+__all__ = ["concerns", "judge"]
 
 Table = tuple[str, str]
 _PASS: Final = Verdict(action=Action.PASS)
-# Of gh-ost, pt-online-schema-change and Spirit: a copy of the table, filled row by row, takes its place.
-_COPY: Final = r"_+{name}_(?:gho|new)"
 _INDEX_PARTS: Final = frozenset({"COLUMN", "INDEX", "KEY"})
 _ONLY_MARIADB: Final = "/*M!"
+# Of gh-ost, pt-online-schema-change and Spirit.
+_COPY: Final = re.compile(r"_+.+_(?:gho|new)")
+_ENGINES: Final = frozenset({"INNODB", "ROCKSDB"})
+
+
+def concerns(statement: Statement, names_database: Callable[[str], bool], captures: Callable[[str, str], bool]) -> bool:
+    """Return whether a statement may concern a captured table.
+
+    Args:
+        statement: as the binlog reader gives it.
+        names_database: whether tables of a database are captured, if it has some.
+        captures: whether the table of a database is captured.
+    """
+    if statement.databases is not None and not any(map(names_database, statement.databases)):
+        return any(captures(*name) for name in statement.tables) and statement.kind is not StatementKind.UNKNOWN
+    if statement.kind is StatementKind.DATABASE:
+        return any(names_database(database) for database, _ in statement.tables)
+    if statement.kind is StatementKind.ROWS or not statement.tables:
+        return True
+    return any(captures(*name) for name in statement.tables)
 
 
 def judge(
     statement: Statement,
     declared: Mapping[Table, Mapping[str, str | None] | None],
     captures: Callable[[str, str], bool],
+    *,
+    logs_cascades: Callable[[], bool] = lambda: True,
 ) -> Verdict:
     """Return what a statement means for the changelog.
 
     Args:
-        statement: as the binlog reader gives it.
+        statement: as the binlog reader gives it, one that may concern a captured table (`concerns`).
         declared: per captured table the columns that are read: names to COLUMN_TYPE of information_schema, such as
             ``int unsigned``, with `` not null`` behind it where it is so, or to None where the type is not known. None
             for a table, or no entry: all of its columns are read.
         captures: whether the table of a database is captured.
+        logs_cascades: whether the binlog holds what foreign keys change in other tables; asked where it matters.
     """
     captured = tuple(dict.fromkeys(name for name in statement.tables if captures(*name)))
-    if statement.kind is StatementKind.DATABASE:
-        return _judge_database(statement, tuple(name for name in declared if captures(*name)))
+    if statement.kind in _OF_ANY_TABLE:
+        return _OF_ANY_TABLE[statement.kind](statement, captured)
     if not captured:
         return _PASS
     if _ONLY_MARIADB in statement.text:
         return _stop(captured, "holds a comment that counts for MariaDB only and is not read here")
+    if captures(*statement.tables[0]) and _adds_cascade(statement) and not logs_cascades():
+        return _stop(captured, _CASCADES)
     if statement.kind is StatementKind.ALTER_TABLE:
         return _alter(statement, captured, declared)
-    return _RULES.get(statement.kind, _other)(statement, captured)
+    return _RULES.get(statement.kind, _unknown)(statement, captured)
 
 
-def _judge_database(statement: Statement, captured: tuple[Table, ...]) -> Verdict:
-    words = statement_tokens(statement.text)
-    gone = tuple(name for name in captured if name[0] == name_at(words, len(words) - 1, "")[0][1])
-    if words[0].upper() != "DROP" or not gone:
-        return _PASS
-    return _stop(gone, "drops the database")
+_CASCADES: Final = (
+    "adds a foreign key through which the server changes rows that are not in its binlog (ON ... CASCADE, SET NULL or "
+    "SET DEFAULT; the option 'on-fk-cascade' = 'warn' accepts that)"
+)
+
+
+def _adds_cascade(statement: Statement) -> bool:
+    if statement.kind not in (StatementKind.CREATE_TABLE, StatementKind.ALTER_TABLE):
+        return False
+    words = [token.upper() for token in statement.tokens()]
+    return any(
+        words[index] == "ON"
+        and words[index + 1 : index + 2] in (["DELETE"], ["UPDATE"])
+        # ON UPDATE CURRENT_TIMESTAMP is no foreign key's
+        and words[index + 2 : index + 3] in (["CASCADE"], ["SET"])
+        for index in range(len(words))
+    )
+
+
+def _rows(_statement: Statement, _captured: tuple[Table, ...]) -> Verdict:
+    return _stop((), "changes rows, and stands in the binlog without them (binlog_format is not ROW)")
+
+
+def _unknown(_statement: Statement, captured: tuple[Table, ...]) -> Verdict:
+    return _stop(captured, "is of a form that is not known here, and may change rows of captured tables")
+
+
+def _judge_database(statement: Statement, _captured: tuple[Table, ...]) -> Verdict:
+    words = statement.head()
+    if words[0] == "DROP":
+        return _gone(statement.tables, "drops the database")
+    if words[0] == "CREATE" and words[1:3] == ["OR", "REPLACE"]:
+        return _gone(statement.tables, "drops the database and creates it anew")
+    if "UPGRADE" in words:
+        return _stop(statement.tables, "gives a database another name")
+    return _PASS
 
 
 def _create(statement: Statement, captured: tuple[Table, ...]) -> Verdict:
-    words = [token.upper() for token in statement_tokens(statement.text)[:4]]
-    if words[1:3] == ["OR", "REPLACE"] and "TEMPORARY" not in words:
-        return _stop(captured, "replaces the table, whose rows vanish without row events")
+    words = [token.upper() for token in statement.tokens()]
+    at = words.index("TABLE")
+    if "TEMPORARY" in words[:at]:
+        return _PASS
+    if words[1:3] == ["OR", "REPLACE"]:
+        return _gone(captured, "replaces the table, whose rows vanish without row events")
+    engine = _engine(words)
+    if engine is not None and engine not in _ENGINES:
+        return _stop(captured, f"creates the table in the engine {engine}, whose rows may not stand in the binlog")
     return _PASS
+
+
+def _engine(words: list[str]) -> str | None:
+    """The engine that stands behind a table's columns, if one does."""
+    places = [index for index, word in enumerate(words) if word == "ENGINE"]
+    if not places:
+        return None
+    at = places[-1] + 1 + (words[places[-1] + 1 : places[-1] + 2] == ["="])
+    return (words[at] if at < len(words) else "").strip("`'\"")
 
 
 def _drop(statement: Statement, captured: tuple[Table, ...]) -> Verdict:
-    if statement_tokens(statement.text)[1].upper() == "TEMPORARY":
+    if "TEMPORARY" in statement.head()[:2]:
         return _PASS
-    return _stop(captured, "drops the table")
+    return _gone(captured, "drops the table")
 
 
-def _other(statement: Statement, captured: tuple[Table, ...]) -> Verdict:
-    if statement.kind is StatementKind.TRUNCATE_TABLE:
-        return Verdict(action=Action.TRUNCATE, tables=captured)
-    if statement.kind is StatementKind.ROWS:
-        return _stop(captured, "changes rows, and stands in the binlog without them (binlog_format is not ROW)")
+def _index(statement: Statement, captured: tuple[Table, ...]) -> Verdict:
+    words = [token.upper() for token in statement.tokens()]
+    if words[0] == "DROP" and "PRIMARY" in (word.strip('`"') for word in words[:8]):
+        return _stop(captured, "changes the primary key, by which rows are told apart")
     return _PASS
+
+
+def _truncate(_statement: Statement, captured: tuple[Table, ...]) -> Verdict:
+    return Verdict(action=Action.TRUNCATE, tables=captured)
 
 
 def _rename(statement: Statement, captured: tuple[Table, ...]) -> Verdict:
     names = statement.tables
-    return _judge_renames(list(zip(names[0::2], names[1::2], strict=False)), captured)
-
-
-def is_swap(statement: Statement, table: Table) -> bool:
-    """Return whether a statement puts a table's copy in its place, which holds the same rows."""
-    return statement.kind is StatementKind.RENAME_TABLE and _rename(statement, (table,)).action is Action.PASS
+    return _judge_renames(list(zip(names[0::2], names[1::2], strict=True)), captured)
 
 
 def _judge_renames(pairs: list[tuple[Table, Table]], captured: tuple[Table, ...]) -> Verdict:
-    """A captured name must mean the same rows as before."""
-    came_from = {new: old for old, new in pairs}
-    left = {old for old, _ in pairs}
-    swapped = {name for name in came_from if name in left and _is_copy(came_from[name], name)}
-    parts = {each for name in swapped for each in (name, came_from[name])}
-    parts |= {new for old, new in pairs if old in swapped}
-    others = tuple(name for name in captured if name not in parts)
-    if not others:
-        return _PASS
-    return _stop(others, "gives the name to other rows, or the rows another name")
-
-
-def _is_copy(source: Table, target: Table) -> bool:
-    return source[0] == target[0] and re.fullmatch(_COPY.format(name=re.escape(target[1])), source[1]) is not None
+    """A captured name must mean the same rows as before, and no name says where rows come from."""
+    is_copy = any(_COPY.fullmatch(old[1]) and new in captured for old, new in pairs)
+    advice = (
+        ", as gh-ost and pt-online-schema-change do: whether they are the same rows cannot be seen in the binlog"
+        if is_copy
+        else ""
+    )
+    return _gone(captured, f"gives the name to other rows, or the rows another name{advice}")
 
 
 def _alter(
     statement: Statement, captured: tuple[Table, ...], declared: Mapping[Table, Mapping[str, str | None] | None]
 ) -> Verdict:
-    tokens = statement_tokens(statement.text)
-    at = [token.upper() for token in tokens].index("TABLE") + 1
-    if [token.upper() for token in tokens[at : at + 2]] == ["IF", "EXISTS"]:
+    tokens = statement.tokens()
+    words = [token.upper() for token in tokens]
+    at = words.index("TABLE") + 1
+    if "IGNORE" in words[:at]:
+        return _stop(captured, "removes or changes rows that do not fit, without row events (IGNORE)")
+    if words[at : at + 2] == ["IF", "EXISTS"]:
         at += 2
-    table, at = name_at(tokens, at, statement.database)
-    at += _waiting([token.upper() for token in tokens[at : at + 2]])
+    _, at = name_at(tokens, at, statement.database)
+    at += _waiting(words[at : at + 2])
+    table = statement.tables[0]
     clauses = list(split_clauses(tokens[at:]))
-    renames = list(_table_renames(clauses, table, statement.database))
+    renames = list(_table_renames(clauses, table, statement))
     if renames:
-        verdict = _judge_renames(renames, captured)
-        if verdict.action is not Action.PASS:
-            return verdict
+        return _judge_renames(renames, captured)
     reasons = (why_stop(clause, _read_columns(declared.get(table))) for clause in clauses)
     reason = next((each for each in reasons if each is not None), None)
     return _PASS if reason is None else _stop(captured, reason)
@@ -136,19 +198,36 @@ def _waiting(words: list[str]) -> int:
     return 2 if words[:1] == ["WAIT"] else int(words[:1] == ["NOWAIT"])
 
 
-def _table_renames(clauses: list[list[str]], table: Table, database: str) -> Iterator[tuple[Table, Table]]:
+def _table_renames(clauses: list[list[str]], table: Table, statement: Statement) -> Iterator[tuple[Table, Table]]:
     for clause in clauses:
         words = [token.upper() for token in clause[:2]] + [""]
         if words[0] == "RENAME" and words[1] not in _INDEX_PARTS:
-            yield table, name_at(clause, 1 + (words[1] in ("TO", "AS", "=")), database)[0]
+            name = name_at(clause, 1 + (words[1] in ("TO", "AS", "=")), statement.database)[0]
+            yield table, next((known for known in statement.tables if _same(known, name)), name)
+
+
+def _same(known: Table, name: Table) -> bool:
+    """A server that keeps names in lower case has them so in `Statement.tables`."""
+    return known == name or known == (name[0].lower(), name[1].lower())
 
 
 def _stop(tables: tuple[Table, ...], reason: str) -> Verdict:
     return Verdict(action=Action.STOP, tables=tables, reason=reason)
 
 
+def _gone(tables: tuple[Table, ...], reason: str) -> Verdict:
+    return Verdict(action=Action.STOP, tables=tables, reason=reason, is_emptied=True)
+
+
 _RULES: Final[dict[StatementKind, Callable[[Statement, tuple[Table, ...]], Verdict]]] = {
     StatementKind.CREATE_TABLE: _create,
     StatementKind.DROP_TABLE: _drop,
     StatementKind.RENAME_TABLE: _rename,
+    StatementKind.TRUNCATE_TABLE: _truncate,
+    StatementKind.INDEX: _index,
+}
+_OF_ANY_TABLE: Final[dict[StatementKind, Callable[[Statement, tuple[Table, ...]], Verdict]]] = {
+    StatementKind.ROWS: _rows,
+    StatementKind.UNKNOWN: _unknown,
+    StatementKind.DATABASE: _judge_database,
 }

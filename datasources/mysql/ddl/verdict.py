@@ -7,6 +7,7 @@ from enum import Enum
 from typing import Final
 
 from datasources.errors import SchemaError
+from datasources.mysql.binlog.faults import SKIP_OPTION
 from datasources.mysql.binlog.statements import Statement
 
 __all__ = ["Action", "Verdict"]
@@ -33,20 +34,29 @@ class Verdict:
         action: what to do.
         tables: database and name of the captured tables that it is about; for PASS none.
         reason: why the query stops, as the second half of a sentence; for other actions empty.
+        is_emptied: of a STOP: none of the rows that the tables had is under their names any more.
     """
 
     action: Action
     tables: tuple[tuple[str, str], ...] = ()
     reason: str = ""
+    is_emptied: bool = False
 
     def error(self, statement: Statement) -> SchemaError:
         """Return the error of a STOP: the statement, its place, why, and the ways out."""
         text = " ".join(statement.text.split())
         shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
-        tables = ", ".join(f"{database}.{table}" for database, table in self.tables)
+        place = "" if statement.begin is None else f" '{SKIP_OPTION}' = '{statement.begin}' passes over this one alone."
+        if not self.tables:
+            return SchemaError(
+                f"the statement at {statement.position} {self.reason}: {shown!r}. Views, triggers and functions may "
+                f"lead it to captured tables. Set binlog_format=ROW for all sessions. To go on, pass over the "
+                f"statement; if it changed a captured table, read that again ('scan.snapshot.again').{place}"
+            )
+        tables = ", ".join(".".join(filter(None, name)) for name in self.tables)
         return SchemaError(
             f"the statement at {statement.position} about {tables} {self.reason}: {shown!r}. Rows that were read "
             f"before may no longer be those of the table. Either read the table again from here on "
-            f"('scan.snapshot.again' = '{tables}'), or, if you know that no column that is read changed, go on with "
-            f"'on-rewrite-ddl' = 'ignore'."
+            f"('scan.snapshot.again' = '{tables}'; 'on-rewrite-ddl' = 'reread' does it by itself), or, if you know "
+            f"that no column that is read changed, go on with 'on-rewrite-ddl' = 'ignore'.{place}"
         )

@@ -12,6 +12,7 @@ from datasources.mysql.binlog.opening import ReaderId
 from datasources.mysql.binlog.positions import BinlogPosition
 from datasources.mysql.connection import ConnectionSettings
 from datasources.mysql.options import NoKeyPolicy, SnapshotLocking
+from datasources.mysql.row_options import RewritePolicy
 from datasources.mysql.snapshot.bounds_range import KeyRange
 from datasources.mysql.tables import TableSchema, key_types
 from datasources.mysql.types import ColumnType, ZeroDates, arrow_type
@@ -49,6 +50,7 @@ class SnapshotSettings:
         masked: Columns that are never read: NULL in the result. Key columns are read, and not handed on.
         select_timeout_ms: How long the server may work on one range.
         skipped: Where transactions begin that are passed over when rows are taken back: what they did stays done.
+        on_rewrite: What statements mean that change rows unseen.
     """
 
     connection: ConnectionSettings
@@ -61,6 +63,7 @@ class SnapshotSettings:
     masked: frozenset[str] = frozenset()
     select_timeout_ms: int = _LONGEST_SELECT_MS
     skipped: frozenset[BinlogPosition] = frozenset()
+    on_rewrite: RewritePolicy = RewritePolicy.FAIL
 
 
 class Selection:

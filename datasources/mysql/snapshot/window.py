@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from typing import Final
 
 import pyarrow as pa
 import pymysql
@@ -12,10 +13,12 @@ import pymysql
 from datasources.errors import SchemaError
 from datasources.mysql.binlog.changes import Capture, StopRule
 from datasources.mysql.binlog.committed import CommittedChange, CommittedChanges
+from datasources.mysql.binlog.faults import naming
 from datasources.mysql.binlog.opening import reader_opener
 from datasources.mysql.binlog.positions import BinlogPosition
 from datasources.mysql.binlog.row_batch import RowBatch
 from datasources.mysql.binlog.statements import Statement
+from datasources.mysql.row_options import RewritePolicy
 from datasources.mysql.snapshot.keyless import MultisetUndo
 from datasources.mysql.snapshot.requests import ChunkRequest, Selection, SnapshotSettings
 from datasources.mysql.snapshot.rewind import Rewind
@@ -24,6 +27,7 @@ from datasources.mysql.snapshot.window_ddl import DdlEffect, effect_on
 __all__ = ["Chunk", "Window"]
 
 Name = tuple[str, str]
+_UNSEEN: Final = (DdlEffect.REPLACED, DdlEffect.REWRITTEN)
 
 
 @dataclass(slots=True)
@@ -101,15 +105,21 @@ class Window:
         schema = chunks[0].request.schema
         columns = chunks[0].selection.types
         effect = effect_on(statement, schema.database, schema.table, columns, schema.key.name)
-        if effect is DdlEffect.EMPTIED:
+        policy = self._settings.on_rewrite
+        if effect is DdlEffect.NONE or (effect in _UNSEEN and policy is RewritePolicy.IGNORE):
+            return
+        if (
+            effect is not DdlEffect.REWRITTEN or policy is RewritePolicy.REREAD
+        ):  # the statement follows in the changelog
             for chunk in chunks:
                 chunk.undo.empty()
-        elif effect is DdlEffect.REWRITTEN and not chunks[0].undo.is_emptied:
-            raise SchemaError(
+        elif not chunks[0].undo.is_emptied:
+            error = SchemaError(
                 f"table {schema.name} was altered while its snapshot was read, in a way that may change rows without "
                 f"saying so in the binlog (at {statement.position}): {statement.text[:500]!r}. Its rows as of "
                 f"{self._mark} cannot be known any more: start with a new snapshot."
             )
+            raise error if statement.begin is None else naming(error, statement.begin)
 
     def _capture(self, chunk: Chunk) -> Capture:
         return Capture(columns=frozenset(chunk.selection.types), zero_dates=self._settings.zero_dates)

@@ -53,6 +53,7 @@ class Scene:
             "scan.max-rows-per-batch": "160",
             "scan.snapshot.parallelism": "2",
             "scan.snapshot.no-key": "lock",
+            "on-rewrite-ddl": "ignore",  # tables are swapped for copies that hold the same rows
         }
         return cls(server=server, database=database, start=start, options={**own, **options})
 

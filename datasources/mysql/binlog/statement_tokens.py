@@ -1,0 +1,70 @@
+"""The words of a statement as its session's sql_mode makes them, with quotes that mean the same in every mode."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+__all__ = ["ANSI_QUOTES", "NO_BACKSLASH_ESCAPES", "is_name", "tokens_of", "unquoted"]
+
+ANSI_QUOTES: Final = 1 << 2
+"""Bit of sql_mode: ``"x"`` is a name."""
+NO_BACKSLASH_ESCAPES: Final = 1 << 20
+"""Bit of sql_mode: a backslash in a text is itself."""
+
+# Comments and the marks around what counts only at some servers; a comment that does not end reaches to the end, so
+# that no text is looked at twice. A server blanks the mark of what it did not execute before it writes the statement.
+_COMMENTS: Final = r"/\*!\d*|\*/|/\*(?!M!)(?:.*?\*/|.*\Z)|--(?=\s|\Z)[^\n]*|#[^\n]*"
+_NAMES: Final = r"`[^`]*(?:``[^`]*)*`|[\w$\u0080-\uffff]+"
+_ESCAPED: Final = r"{0}[^{0}\\]*(?:(?:\\.|{0}{0})[^{0}\\]*)*{0}"
+_PLAIN: Final = r"{0}[^{0}]*(?:{0}{0}[^{0}]*)*{0}"
+_SKIPPED: Final = ("/*!", "*/", "--", "#", "/*")
+_ONLY_MARIADB: Final = "/*M!"
+
+
+def _pattern(quoted: str) -> re.Pattern[str]:
+    texts = "|".join(quoted.format(quote) for quote in ("'", '"'))
+    return re.compile(rf"{_COMMENTS}|/\*M!\d*|{_NAMES}|{texts}|\S", re.DOTALL)
+
+
+_WITH_ESCAPES: Final = _pattern(_ESCAPED)
+_WITHOUT_ESCAPES: Final = _pattern(_PLAIN)
+
+
+def tokens_of(text: str, sql_mode: int = 0) -> Iterator[str]:
+    """Yield words, names, texts and signs, without comments; what stands in ``/*! ... */`` counts.
+
+    Names in double quotes come in backquotes, and texts with the backslashes that they have in the default mode. The
+    mark ``/*M!`` is a token of its own: whether what follows counts depends on the server.
+
+    Args:
+        text: the statement; only as much of it is looked at as is asked for.
+        sql_mode: of its session.
+    """
+    is_plain = bool(sql_mode & NO_BACKSLASH_ESCAPES)
+    has_ansi_quotes = bool(sql_mode & ANSI_QUOTES)
+    for match in (_WITHOUT_ESCAPES if is_plain else _WITH_ESCAPES).finditer(text):
+        token = match[0]
+        if token.startswith(_ONLY_MARIADB) or not token.startswith(_SKIPPED):
+            yield _normal(token, is_plain=is_plain, has_ansi_quotes=has_ansi_quotes)
+
+
+def _normal(token: str, *, is_plain: bool, has_ansi_quotes: bool) -> str:
+    if len(token) > 1 and token[0] == '"' and has_ansi_quotes:
+        return f"`{token[1:-1].replace(chr(34) * 2, chr(34)).replace('`', '``')}`"
+    if is_plain and token[0] in ("'", '"'):
+        return token.replace("\\", "\\\\")
+    return token
+
+
+def is_name(token: str) -> bool:
+    """Return whether a token can be a name."""
+    return token[:1] in ("`", '"') or token[:1].isalnum() or token[:1] in ("_", "$") or token[:1] >= "\x80"
+
+
+def unquoted(token: str) -> str:
+    """Return a name without its quotes."""
+    if token[:1] in ("`", '"'):
+        return token[1:-1].replace(token[0] * 2, token[0])
+    return token
