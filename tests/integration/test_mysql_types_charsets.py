@@ -28,13 +28,13 @@ def _ask(server: MySqlServer, codes: list[bytes], charsets: list[str]) -> dict[s
         cursor.execute("CREATE TABLE t (id INT PRIMARY KEY, b VARBINARY(4))")
         cursor.execute("INSERT INTO t VALUES " + ", ".join(f"({n}, x'{code.hex()}')" for n, code in enumerate(codes)))
         for charset in charsets:
-            cursor.execute(
-                f"SELECT id, HEX(CONVERT(b USING {charset})), CONVERT(CONVERT(b USING {charset}) USING utf8mb4) FROM t"
-            )
+            cursor.execute(f"CREATE TABLE c_{charset} (id INT PRIMARY KEY, x VARCHAR(8) CHARACTER SET {charset})")
+            cursor.execute(f"INSERT IGNORE INTO c_{charset} SELECT id, b FROM t")
+            cursor.execute(f"SELECT id, HEX(x), CONVERT(x USING utf8mb4) FROM c_{charset}")
             meanings[charset] = {
                 codes[index]: text
                 for index, stored, text in cursor.fetchall()
-                if stored == codes[index].hex().upper() and text and len(text) == 1
+                if stored == codes[index].hex().upper() and text
             }
     return meanings
 
@@ -47,14 +47,55 @@ def test_every_byte_means_what_the_server_says(mysql: MySqlServer):
         assert {code: decode_bytes(code, charset) for code in letters} == letters, charset
 
 
-def test_every_code_of_several_bytes_means_what_the_server_says(mysql: MySqlServer):
+def _several_bytes() -> list[bytes]:
     codes = [bytes([lead, trail]) for lead in range(0x80, 0x100) for trail in range(0x30, 0x100)]
+    codes += [bytes([single]) for single in range(0x100)]
     codes += [bytes([0x8F, lead, trail]) for lead in range(0xA1, 0xFF) for trail in range(0xA1, 0xFF)]
-    for charset, letters in _ask(mysql, codes, list(MULTI_BYTE)).items():
-        # A question mark is the server's word for a code without a meaning.
-        known = {code: letter for code, letter in letters.items() if letter != "?"}
-        assert len(known) > 6000
-        assert {code: decode_bytes(code, charset) for code in known} == known, charset
+    planes = (0x81, 0x82, 0x84, 0x85, 0x90, 0x95, 0xE3, 0xE4, 0xFD, 0xFE)
+    codes += [
+        bytes([lead, second, third, last])
+        for lead in planes
+        for second in range(0x30, 0x3A)
+        for third in range(0x81, 0xFF, 3)
+        for last in range(0x30, 0x3A)
+    ]
+    return codes
+
+
+def _check_codes(mysql: MySqlServer, codes: list[bytes]) -> None:
+    charsets = [charset for charset in MULTI_BYTE if not (mysql.is_mariadb and charset == "gb18030")]
+    for charset, letters in _ask(mysql, codes, charsets).items():
+        assert len(letters) > len(codes) // 20
+        assert {code: decode_bytes(code, charset) for code in letters} == letters, charset
+
+
+@every_server
+def test_codes_of_several_bytes_mean_what_the_server_says(mysql: MySqlServer):
+    _check_codes(mysql, [*_several_bytes()[::7], b"\x81\x35\xf4\x37", b"\x81\x5f", b"\x8e\xa0", b"\\", b"~"])
+
+
+@pytest.mark.full
+@every_server
+def test_every_code_of_several_bytes_means_what_the_server_says(mysql: MySqlServer):
+    _check_codes(mysql, _several_bytes())
+
+
+@every_server
+def test_texts_with_codes_without_a_meaning_are_read_from_the_binlog_as_the_server_reads_them(mysql: MySqlServer):
+    texts = {"sjis": "5c7e41fcf45c42", "cp932": "4181ad42", "gbk": "41a14042", "big5": "41a3c042", "euckr": "41a2e842"}
+    texts |= {"gb2312": "41a2a142", "ujis": "41a2af42", "eucjpms": "41a2af42"}
+    database = mysql.create_database()
+    columns = ", ".join(f"{charset} VARCHAR(9) CHARACTER SET {charset}" for charset in texts)
+    mysql.execute(f"CREATE TABLE {database}.t (id INT PRIMARY KEY, {columns})")
+    start = position(mysql)
+    values = ", ".join(f"_{charset} x'{text}'" for charset, text in texts.items())
+    mysql.execute(f"INSERT INTO {database}.t VALUES (1, {values})")
+    [batch] = rows_of(read_changes(mysql, start, everything(database)))
+    [row] = batch.images.to_pylist()
+    with closing(mysql.connect(charset="utf8mb4", database=database)) as connection, connection.cursor() as cursor:
+        cursor.execute(f"SELECT {', '.join(f'CONVERT({charset} USING utf8mb4)' for charset in texts)} FROM t")
+        assert cursor.fetchone() == tuple(row[charset] for charset in texts)
+    assert row["sjis"] == "\\~A?\\B"
 
 
 @every_server

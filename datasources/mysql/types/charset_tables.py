@@ -2,7 +2,7 @@
 
 A snapshot reads text through the server, which converts it to utf8mb4; the binlog holds the stored bytes. Both must
 give the same text, so the tables here are the server's: 8.0, 9.7 and MariaDB 11.4 agree on all of them (a test asks the
-server for every code). A byte without a character becomes ``?``, as in the server's conversion.
+servers for every code that they store). A byte without a character becomes ``?``, as in the server's conversion.
 """
 
 from __future__ import annotations

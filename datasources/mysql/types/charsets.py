@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Final
@@ -16,16 +17,14 @@ __all__ = ["BINARY", "charset_of_collation", "decode_bytes", "decode_text"]
 
 BINARY: Final = "binary"
 
-_UTF8: Final = frozenset({"utf8mb4", "utf8mb3", "utf8", "ascii"})
+_UTF8: Final = frozenset({"utf8mb4", "utf8mb3", "utf8"})
 # ASCII bytes mean ASCII characters in all others.
 _NOT_ASCII: Final = frozenset({"ucs2", "utf16", "utf16le", "utf32", "swe7"})
 _CODECS: Final = {
     "cp932": "cp932",
     "euckr": "cp949",
-    "gb18030": "gb18030",
     "gb2312": "gb2312",
     "gbk": "gbk",
-    "sjis": "shift_jis_2004",
     "ucs2": "utf-16-be",
     "utf16": "utf-16-be",
     "utf16le": "utf-16-le",
@@ -79,6 +78,8 @@ _COLLATIONS: Final = {
     "utf8mb3": "33,76,83,192-215,223,576-578,1057,1107,1216,1238,2048-2303",
     "utf8mb4": "45-46,224-247,255-323,608-610,1069-1070,1248,1270,2304-2559",
 }
+_TWO_BYTES: Final = frozenset({"cp932", "euckr", "gb2312", "gbk"})
+_FOUR_DIGITS: Final = range(0x30, 0x3A)  # the second byte of gb18030's codes of four
 _USER_ROW: Final = 85
 _ROW_CELLS: Final = 94
 _SINGLE_SHIFT_3: Final = 0x8F
@@ -156,7 +157,28 @@ def _decoder(charset: str) -> Callable[[bytes], str]:
     codec = _CODECS.get(charset)
     if codec is None:
         raise SchemaError(f"character set {charset} is unknown here; convert the column to utf8mb4.")
-    return lambda value: value.decode(codec)
+    if charset == "ascii":
+        return lambda value: value.decode("latin-1").translate(_BEYOND_ASCII)
+    errors = _QUESTION_MARKS if charset in _TWO_BYTES else "strict"
+    return lambda value: value.decode(codec, errors)
+
+
+_BEYOND_ASCII: Final = dict.fromkeys(range(0x80, 0x100), "?")
+_QUESTION_MARKS: Final = "tidemark-mysql-question-marks"
+
+
+def _question_mark(error: UnicodeError) -> tuple[str, int]:
+    """Read a code without a meaning as the server does: the whole code is one question mark."""
+    if not isinstance(error, UnicodeDecodeError):
+        raise error
+    data, at = error.object, error.start
+    length = 4 if data[at + 1 : at + 2] and data[at + 1] in _FOUR_DIGITS else 2
+    if at + length > len(data):
+        raise error
+    return "?", at + length
+
+
+codecs.register_error(_QUESTION_MARKS, _question_mark)
 
 
 def _single_byte(codec: str, runs: dict[int, str]) -> Callable[[bytes], str]:
@@ -169,17 +191,48 @@ def _single_byte(codec: str, runs: dict[int, str]) -> Callable[[bytes], str]:
 
 def _big5(value: bytes) -> str:
     return "".join(
-        BIG5_OWN.get(code) or code.decode("big5")
+        BIG5_OWN.get(code) or code.decode("big5", _QUESTION_MARKS)
         for code in _codes(value, lambda lead: 2 if lead > 0x80 else 1)  # noqa: PLR2004
     )
 
 
+def _sjis(value: bytes) -> str:
+    if _SJIS_BACKSLASH not in value:
+        return value.decode("shift_jis", _QUESTION_MARKS)
+    codes = _codes(value, lambda lead: 1 if lead < 0x81 or 0xA0 <= lead <= 0xDF else 2)  # noqa: PLR2004
+    return "".join("\\" if code == _SJIS_BACKSLASH else code.decode("shift_jis", _QUESTION_MARKS) for code in codes)
+
+
+_SJIS_BACKSLASH: Final = b"\x81\x5f"
+
+
 def _gb18030(value: bytes) -> str:
-    return value.decode("gb18030").replace("\ue7c7", "\u1e3f")
+    if _GB18030_PRIVATE not in value:
+        return value.decode("gb18030", _QUESTION_MARKS).replace("\ue7c7", "\u1e3f")
+    at, texts = 0, []
+    while at < len(value):
+        length = 1 if value[at] < 0x81 else 4 if value[at + 1] in _FOUR_DIGITS else 2  # noqa: PLR2004
+        code = value[at : at + length]
+        texts.append("\ue7c7" if code == _GB18030_PRIVATE else _gb18030(code))
+        at += length
+    return "".join(texts)
+
+
+_GB18030_PRIVATE: Final = b"\x81\x35\xf4\x37"
 
 
 def _euc(value: bytes, of_pair: Callable[[bytes], str], own: dict[bytes, str]) -> str:
-    return "".join(own.get(code) or _euc_code(code, of_pair) for code in _codes(value, _euc_length))
+    return "".join(own.get(code) or _euc_or_question_mark(code, of_pair) for code in _codes(value, _euc_length))
+
+
+def _euc_or_question_mark(code: bytes, of_pair: Callable[[bytes], str]) -> str:
+    try:
+        return _euc_code(code, of_pair)
+    except UnicodeDecodeError:
+        if len(code) == 1 or len(code) < _euc_length(code[0]):
+            raise
+        # Half-width katakana have no letter at A0; MySQL stores it, and reads two bytes without a meaning.
+        return "??" if code[0] == _SINGLE_SHIFT_2 else "?"
 
 
 def _euc_length(lead: int) -> int:
@@ -224,6 +277,7 @@ def _codes(value: bytes, length_of: Callable[[int], int]) -> list[bytes]:
 _OWN: Final[dict[str, Callable[[bytes], str]]] = {
     "big5": _big5,
     "gb18030": _gb18030,
+    "sjis": _sjis,
     "ujis": lambda value: _euc(value, _ujis_pair, {}),
     "eucjpms": lambda value: _euc(value, _eucjpms_pair, EUCJPMS_OWN),
 }
