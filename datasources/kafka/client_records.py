@@ -144,8 +144,16 @@ class Feed(Protocol):
 
     asking: Asking
 
-    def assign(self, topic: str, partition: int, position: int) -> None:
-        """Begin anew; what was fetched is dropped."""
+    def assign(self, topic: str, partition: int, position: int, epoch: int | None = None) -> None:
+        """Begin anew; what was fetched is dropped.
+
+        Args:
+            topic: which topic.
+            partition: which partition of it.
+            position: the first offset.
+            epoch: of the leader when the position was planned. The client asks the leader of today whether the log
+                still has what that one had; if not, it gives the notice that the log was truncated.
+        """
 
     def refresh(self) -> None:
         """Look for the partition's leader anew: the client waits for long for one that hangs."""

@@ -82,18 +82,18 @@ class PartitionConsumer:
     pending: list[Records] = field(default_factory=list)
     reached: int = -1
 
-    def move(self, position: int) -> None:
-        """Continue at another offset; what was fetched is dropped."""
+    def move(self, position: int, epoch: int | None = None) -> None:
+        """Continue at another offset, of a leader's epoch; what was fetched is dropped."""
         _, topic, partition = self.key
         self.pending = []
         self.position = position
         self.reached = -1
-        self.feed.assign(topic, partition, position)
+        self.feed.assign(topic, partition, position, epoch)
 
-    def go_to(self, position: int, parts: Part) -> None:
+    def go_to(self, position: int, parts: Part, epoch: int | None = None) -> None:
         """Continue at another offset; what was fetched is used where it can be, and has the parts that are needed."""
         if any(parts not in records.parts for records in self.pending):
-            self.move(position)
+            self.move(position, epoch)
         elif position == self.position:
             return
         elif self.pending and self.position < position <= self.pending[-1].offset(-1) + 1:
@@ -101,7 +101,7 @@ class PartitionConsumer:
             self.pending = [records for records in rest if len(records)]
             self.position = position
         else:
-            self.move(position)
+            self.move(position, epoch)
 
     def has_given(self, end: int) -> bool:
         """Whether it is known that nothing before `end` is still to come."""
@@ -173,8 +173,14 @@ _kept: Kept[_Key, PartitionConsumer] = Kept(_MOST_KEPT, _close_consumer)
 _kept_wide: Kept[tuple[_Config, int], WideConsumer] = Kept(_MOST_KEPT, _close_consumer)
 
 
-def take_consumer(
-    config: ClientConfig, topic: str, partition: int, position: int, parts: Part = Part.ALL
+def take_consumer(  # noqa: PLR0913 - what a range is read by
+    config: ClientConfig,
+    topic: str,
+    partition: int,
+    position: int,
+    parts: Part = Part.ALL,
+    *,
+    epoch: int | None = None,
 ) -> PartitionConsumer:
     """Return a consumer of a partition that continues at `position`. The caller owns it.
 
@@ -184,6 +190,7 @@ def take_consumer(
         partition: which partition of it.
         position: the first offset that it gives.
         parts: what of records will be asked for.
+        epoch: of the partition's leader when the position was planned; see `Feed.assign`.
 
     Raises:
         SourceUnavailable, OptionError: it cannot be opened with these settings.
@@ -193,7 +200,7 @@ def take_consumer(
     if used is None:
         doing = f"opening a consumer for topic '{topic}', partition {partition}"
         used = PartitionConsumer(key, _open_feed({**_DEFAULTS, **config, **_OWN_SETTINGS}, doing), -1)
-    used.go_to(position, parts)
+    used.go_to(position, parts, epoch)
     return used
 
 

@@ -7,12 +7,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from datasources.errors import OptionError, SourceUnavailable
+from datasources.kafka.log_identities import LogIdentities
 from datasources.kafka.metadata import BrokerMetadata
 from datasources.kafka.offsets import AtEarliest, AtGroup, AtLatest, AtPositions, AtTimestamp, Where
 from datasources.kafka.planning_ends import CurrentEnds
 from datasources.kafka.subscriber import Assigned, Subscriber
 from datasources.kafka.topic_partition import TopicPartitionName, parse_split, split_id
-from datasources.source.split import SplitBounds, SplitId
+from datasources.source.split import LogIdentity, SplitBounds, SplitId
 from watermark import Clock
 
 __all__ = ["KafkaEnumerator", "KafkaRange"]
@@ -55,6 +56,8 @@ class KafkaEnumerator:
         self._partitions: list[TopicPartitionName] | None = None
         self._next_discovery_ns = 0
         self._compacted: dict[str, bool] = {}
+        self._identities = LogIdentities(metadata.topic_ids, clock)
+        self._logs: Mapping[TopicPartitionName, LogIdentity | None] = {}
         self._ends: CurrentEnds | None = None
         self._bounds: Mapping[SplitId, SplitBounds] = {}
 
@@ -71,11 +74,17 @@ class KafkaEnumerator:
     def bounds(self) -> Mapping[SplitId, SplitBounds]:
         """Return the end of every partition; the beginning is checked where a range is read."""
         found = self._metadata.current_ends(self._current())
-        if found != self._ends:  # else the same object: whoever compares it with what was before is done at once
-            self._ends = found
+        logs = self._identities.of(found)
+        if (
+            found != self._ends or logs is not self._logs
+        ):  # else the same object: whoever compares it with what was before is done at once
+            self._ends, self._logs = found, logs
             self._bounds = {
                 split_id(*pair): SplitBounds(
-                    start_inclusive=0, end_exclusive=end, is_current=pair not in found.unanswered
+                    start_inclusive=0,
+                    end_exclusive=end,
+                    is_current=pair not in found.unanswered,
+                    log=logs[pair],
                 )
                 for pair, end in found.ends.items()
             }
@@ -116,6 +125,7 @@ class KafkaEnumerator:
         is_fixed = isinstance(self._wanted.subscriber, Assigned) or interval == 0 or self._wanted.end is not None
         if self._partitions is None or (not is_fixed and now >= self._next_discovery_ns):
             self._partitions = self._metadata.partitions(self._wanted.subscriber)
+            self._identities.note_discovery()
             self._next_discovery_ns = now + interval * _NS_PER_MS
         return self._partitions
 

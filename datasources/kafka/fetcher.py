@@ -22,6 +22,8 @@ from datasources.kafka.client_records import Notice, Part, Received, Records, jo
 from datasources.kafka.consumers import PartitionConsumer, return_consumer, take_consumer
 from datasources.kafka.message_client import MessageRecords
 from datasources.kafka.partition_log import Event, FetchSettings, PartitionLog, Patience
+from datasources.kafka.topic_ids import current_topic_id
+from datasources.source.split import LogIdentity
 from watermark import Clock
 
 __all__ = ["FetchSettings", "Fetched", "PartitionFetcher", "collector_off"]
@@ -50,11 +52,20 @@ class PartitionFetcher:
         partition: which partition of it.
         clock: monotonic time for the deadline.
         parts: what of each record is needed.
+        planned: which log it was when the range was planned; None = not known.
     """
 
-    def __init__(
-        self, settings: FetchSettings, topic: str, partition: int, clock: Clock, parts: Part = Part.ALL
+    def __init__(  # noqa: PLR0913 - what a range is read by
+        self,
+        settings: FetchSettings,
+        topic: str,
+        partition: int,
+        clock: Clock,
+        parts: Part = Part.ALL,
+        *,
+        planned: LogIdentity | None = None,
     ) -> None:
+        self._planned = planned or LogIdentity()
         self._parts = parts
         self._log = PartitionLog(settings, topic, partition)
         self._patience = Patience(settings, clock)
@@ -70,7 +81,8 @@ class PartitionFetcher:
         """
         if start >= end:
             return
-        used = take_consumer(self._log.settings.config, self._log.topic, self._log.partition, start, self._parts)
+        config, epoch = self._log.settings.config, self._planned.start_epoch
+        used = take_consumer(config, self._log.topic, self._log.partition, start, self._parts, epoch=epoch)
         try:
             with collector_off():
                 yield from self._lists(used, end)
@@ -91,7 +103,10 @@ class PartitionFetcher:
     def _lists(self, used: PartitionConsumer, end: int) -> Iterator[Fetched]:
         finished = False
         while not finished:
+            position = used.position
             records, finished = self._gather(used, end)
+            if len(records) and self._is_recreated(position, end):
+                records, finished = _NONE, True
             lost, self._lost = self._lost, 0
             if len(records) or lost:
                 try:
@@ -99,6 +114,26 @@ class PartitionFetcher:
                 except GeneratorExit:
                     used.take_back(records)
                     raise
+
+    def _is_recreated(self, position: int, end: int) -> bool:
+        """Whether what came may be of a topic that was created again: the id is asked for when it has come.
+
+        Raises:
+            DataLossError: it was, and that is an error.
+        """
+        planned = self._planned.id
+        if planned is None:
+            return False
+        try:
+            found = current_topic_id(self._log.settings.config, self._log.topic)
+        except KafkaException as error:
+            raise self._log.explained(error) from None
+        if found is None or found == planned:
+            return False
+        self._is_gone = True
+        self._log.lose_recreated(position, end, planned, found)
+        self._lost += end - position
+        return True
 
     def _gather(self, used: PartitionConsumer, end: int) -> tuple[Records, bool]:
         """Collect up to a list's worth; True when the range ended."""
@@ -154,6 +189,10 @@ class PartitionFetcher:
             self._skip(used, position, end)
         elif event is Event.GONE:
             self._lose_rest(used, position, end)
+        elif event is Event.TRUNCATED and position < end:
+            self._lost += self._log.lose_truncated(position, notice.error)
+            used.move(position)
+            self._patience.renew()
 
     def _skip(self, used: PartitionConsumer, position: int, end: int) -> None:
         """The position is not in the log: fail, or go on with the first record that is there."""

@@ -36,6 +36,8 @@ _SIGNATURES: Final[Mapping[str, tuple[Any, tuple[Any, ...]]]] = {
     "topic_partition_list_new": (c_void_p, (c_int,)),
     "topic_partition_list_add": (c_void_p, (c_void_p, c_char_p, c_int32)),
     "topic_partition_list_set_offset": (c_int, (c_void_p, c_char_p, c_int32, c_int64)),
+    "topic_partition_get_leader_epoch": (c_int32, (c_void_p,)),
+    "topic_partition_set_leader_epoch": (None, (c_void_p, c_int32)),
     "topic_partition_list_destroy": (None, (c_void_p,)),
     "assign": (c_int, (c_void_p, c_void_p)),
     "offsets_for_times": (c_int, (c_void_p, c_void_p, c_int)),
@@ -131,15 +133,17 @@ class RawConsumer:
         self._queue = call("queue_get_consumer", self._handle)
         self.feed = Feed(queue=self._queue, **self._library.pointers)
 
-    def assign(self, topic: str, partition: int, position: int) -> None:
-        """Read one partition from an offset on, and no other.
+    def assign(self, topic: str, partition: int, position: int, epoch: int | None) -> None:
+        """Read one partition from an offset on, and no other; see `Feed.assign`.
 
         Raises:
             KafkaException: it cannot be assigned.
         """
         call = self._library.call
         places = call("topic_partition_list_new", 1)
-        call("topic_partition_list_add", places, topic.encode(), partition)
+        place = call("topic_partition_list_add", places, topic.encode(), partition)
+        if epoch is not None:
+            call("topic_partition_set_leader_epoch", place, epoch)
         call("topic_partition_list_set_offset", places, topic.encode(), partition, position)
         error = call("assign", self._handle, places)
         call("topic_partition_list_destroy", places)

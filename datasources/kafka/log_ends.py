@@ -93,6 +93,10 @@ class LogEnds:
             found[number * _MOST_OF_A_LIST :][: len(ends)] = ends
         return found
 
+    def epoch(self, place: int) -> int | None:
+        """Return the epoch of the leader that gave an end, by its place in the last answer; None = not known."""
+        return self._lists[place // _MOST_OF_A_LIST].epoch(place % _MOST_OF_A_LIST)
+
     def close(self) -> None:
         """End the consumer."""
         self._lists.clear()
@@ -109,9 +113,14 @@ class _Places:
         weakref.finalize(self, call, "topic_partition_list_destroy", self._list)
         for topic, partition in partitions:
             call("topic_partition_list_add", self._list, topic.encode(), partition)
-        first = _PartitionList.from_address(self._list).elems
-        memory: Any = (ctypes.c_char * (len(partitions) * _ROW.itemsize)).from_address(first)
+        self._first = _PartitionList.from_address(self._list).elems
+        memory: Any = (ctypes.c_char * (len(partitions) * _ROW.itemsize)).from_address(self._first)
         self._rows = np.frombuffer(memory, _ROW)
+
+    def epoch(self, place: int) -> int | None:
+        """Return the leader's epoch of one answer; None = not known."""
+        epoch = int(librdkafka().call("topic_partition_get_leader_epoch", self._first + place * _ROW.itemsize))
+        return None if epoch < 0 else epoch
 
     def filled(self, consumer: RawConsumer, timeout_ms: int) -> Int64s | None:
         """Ask for the ends; None if one of them is not known."""

@@ -124,11 +124,12 @@ class MessageFeed:
         self._held: list[Message] = []
         self._topic = ""
 
-    def assign(self, topic: str, partition: int, position: int) -> None:
+    def assign(self, topic: str, partition: int, position: int, epoch: int | None = None) -> None:
         """Begin anew; what was fetched is dropped."""
         self._held = []
         self._topic = topic
-        self._consumer.assign([TopicPartition(topic, partition, position)])
+        known = {} if epoch is None else {"leader_epoch": epoch}
+        self._consumer.assign([TopicPartition(topic, partition, position, **known)])
 
     def refresh(self) -> None:
         """Look for the leader anew."""

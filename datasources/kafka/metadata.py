@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import logging
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from confluent_kafka import (
@@ -32,6 +32,7 @@ from datasources.kafka.offset_answers import OffsetAnswers, ask_offsets
 from datasources.kafka.planning_ends import CurrentEnds, PlanningEnds
 from datasources.kafka.subscriber import Assigned, SubscribedPattern, Subscriber
 from datasources.kafka.telling import Faults, TellingConsumer, telling_admin
+from datasources.kafka.topic_ids import admin_settings, ask_topic_ids
 from datasources.kafka.topic_partition import TopicPartitionName
 from watermark import Clock, SystemClock
 
@@ -44,10 +45,6 @@ _NOT_ALLOWED = frozenset({KafkaError.TOPIC_AUTHORIZATION_FAILED, KafkaError.CLUS
 _NOT_ASKED_TO_CREATE = {"allow.auto.create.topics": "false"}  # a question for a topic would create it by default
 
 _ENDS = "asking for the ends of partitions"
-
-_CONSUMER_ONLY = re.compile(
-    r"^(group\.|isolation\.level|fetch\.|queued\.|max\.(poll|partition)|session\.|heartbeat\.|check\.crcs)"
-)
 
 
 class BrokerMetadata:
@@ -66,6 +63,7 @@ class BrokerMetadata:
         self._is_reached = False
         self._planning_ends = PlanningEnds(
             quick=self._quick_ends,
+            quick_epoch=lambda place: None if self._log_ends is None else self._log_ends.epoch(place),
             ask=lambda names, timeout_s: self._ask(names, OffsetSpec.latest(), timeout_s),
             renew=self._renew_log_ends,
             config=config,
@@ -117,6 +115,11 @@ class BrokerMetadata:
             self._planning_ends.begin(self.ends(partitions))
         found: CurrentEnds = self._call(_ENDS, lambda: self._planning_ends.ask(partitions))
         return found
+
+    def topic_ids(self, topics: Collection[str]) -> dict[str, str | None]:
+        """Return the id of each topic, which another one of the same name does not have; None = it is not known."""
+        attempts = Attempts(self._config, self._clock)
+        return self._call("asking for the ids of topics", lambda: ask_topic_ids(self._admin, topics, attempts)) or {}
 
     def beginnings(self, partitions: Iterable[TopicPartitionName]) -> dict[TopicPartitionName, int]:
         """Return the first offset that each partition still holds; deleted ones are left out."""
@@ -262,8 +265,7 @@ class BrokerMetadata:
 
     @functools.cached_property
     def _admin(self) -> AdminClient:
-        settings = {k: v for k, v in self._config.items() if not _CONSUMER_ONLY.match(k)}
-        settings = {**QUIET, **settings, **_NOT_ASKED_TO_CREATE}
+        settings = admin_settings(self._config)
         return self._call("opening the client", lambda: telling_admin(settings, self._faults))
 
     @functools.cached_property

@@ -44,7 +44,7 @@ class AssignedConsumer(Protocol):
 
     feed: Feed
 
-    def assign(self, topic: str, partition: int, position: int) -> None:
+    def assign(self, topic: str, partition: int, position: int, epoch: int | None) -> None:
         """Read one partition from an offset on, and no other."""
 
     def refresh(self, topic: str, timeout_ms: int) -> None:
@@ -78,11 +78,11 @@ class NativeFeed:
         self._place = "", -1
         self._end = weakref.finalize(self, _end, consumer, fetch, os.getpid())
 
-    def assign(self, topic: str, partition: int, position: int) -> None:
+    def assign(self, topic: str, partition: int, position: int, epoch: int | None = None) -> None:
         """Begin anew; what was fetched is dropped."""
         self._fetch.drop(self._consumer.feed)
         self._place = topic, partition
-        self._consumer.assign(topic, partition, position)
+        self._consumer.assign(topic, partition, position, epoch)
 
     def refresh(self) -> None:
         """Look for the leader anew."""

@@ -29,10 +29,12 @@ class OffsetAnswers:
     Attributes:
         found: the offsets.
         unanswered: partitions without an answer, and why.
+        epochs: of the leaders that gave the offsets; None = not known.
     """
 
     found: dict[TopicPartitionName, int] = field(default_factory=dict)
     unanswered: dict[TopicPartitionName, KafkaException] = field(default_factory=dict)
+    epochs: dict[TopicPartitionName, int | None] = field(default_factory=dict)
 
 
 def ask_offsets(
@@ -60,7 +62,9 @@ def ask_offsets(
     for tp, future in futures.items():
         name = tp.topic, tp.partition
         try:
-            answers.found[name] = _offset(name, future.result())
+            answer = future.result()
+            answers.found[name] = _offset(name, answer)
+            answers.epochs[name] = answer.leader_epoch
         except KafkaException as error:
             if error.args[0].code() in MAYBE_DELETED:
                 unknown[name] = error

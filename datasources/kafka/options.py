@@ -107,8 +107,8 @@ class KafkaOptions(OptionGroup):
     fail_on_data_loss: bool = Field(
         True,
         alias="failOnDataLoss",
-        description="Whether positions that are gone (retention, deleted or re-created topics) stop the query; false "
-        "goes on with what is there, counted and logged.",
+        description="Whether positions that are gone (retention, deleted or re-created topics, logs truncated by an "
+        "unclean election) stop the query; false goes on with what is there, counted and logged.",
     )
     discovery_ms: DurationMs = Field(
         5_000,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import enum
 import logging
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -49,6 +50,7 @@ class Event(enum.Enum):
 
     END = "the log was read up to the event's offset"
     OUT_OF_RANGE = "the position is not in the log"
+    TRUNCATED = "the log lost what was read, in an election"
     GONE = "the partition does not exist"
     PASSING = "the client repairs it by itself, while the deadline lasts"
 
@@ -60,6 +62,11 @@ _EVENTS = {
     KafkaError._UNKNOWN_TOPIC: Event.GONE,  # noqa: SLF001
     KafkaError._UNKNOWN_PARTITION: Event.GONE,  # noqa: SLF001
 }
+
+
+# librdkafka has a code for it, and gives it as the reason in the text of another one.
+_TRUNCATED = re.compile(r"log truncation detected")
+_BROKER_END = re.compile(r"broker end offset is ([0-9]{1,18})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +83,8 @@ class PartitionLog:
         Raises:
             SourceUnavailable, OptionError: the client cannot go on.
         """
+        if _TRUNCATED.search(error.str()):
+            return Event.TRUNCATED
         found = _EVENTS.get(error.code(), Event.PASSING if is_retriable(error) else None)
         if found is None or error.fatal():
             raise self.explained(error)
@@ -104,6 +113,32 @@ class PartitionLog:
             DataLossError: that is an error.
         """
         self._lose(f"it does not exist any more, and [{position}, {end}) of it was not read. The topic was deleted")
+
+    def lose_truncated(self, position: int, error: KafkaError) -> int:
+        """Give up what stands below `position` in a log that was truncated; return how many offsets that are.
+
+        Raises:
+            DataLossError: that is an error.
+        """
+        self._lose(
+            f"its log was truncated below offset {position}, up to which it was read ({error.str()}). A replica "
+            f"without the newest records was elected (unclean.leader.election.enable): they are lost, and other "
+            f"records that were not read stand in their place"
+        )
+        end = _BROKER_END.search(error.str())
+        return max(0, position - int(end[1])) if end else 0
+
+    def lose_recreated(self, position: int, end: int, planned: str, found: str) -> None:
+        """Give up [position, end) of a topic that was deleted and created again since the range was planned.
+
+        Raises:
+            DataLossError: that is an error.
+        """
+        self._lose(
+            f"the topic was deleted and created again (topic id {planned} when the range was planned, {found} now), "
+            f"and [{position}, {end}) of the old one was not read. To read the new one from its beginning, start the "
+            f"query with a new checkpoint location"
+        )
 
     def exists(self, asking: Asking) -> bool:
         """Ask the brokers; a question without an answer says nothing, so that is a yes."""

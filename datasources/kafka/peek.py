@@ -180,6 +180,9 @@ class RangePeeker:
             self._skip(used, found)
         elif event is Event.GONE:
             self._lose_rest(found)
+        elif event is Event.TRUNCATED:  # what the task meets too, and reports
+            used.drop([found.name])
+            used.add(found.name, found.position)
 
     def _skip(self, used: WideConsumer, found: OpenRange) -> None:
         """The position is not in the log: fail, or go on with the first record that is there."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from confluent_kafka import KafkaException
@@ -39,10 +39,12 @@ class CurrentEnds:
     Attributes:
         ends: of each partition that exists; a partition that never answered is left out.
         unanswered: partitions whose end is the last known one.
+        epochs: of the leaders that gave the ends; None = not known.
     """
 
     ends: Mapping[TopicPartitionName, int]
     unanswered: frozenset[TopicPartitionName] = frozenset()
+    epochs: Mapping[TopicPartitionName, int | None] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -58,22 +60,26 @@ class PlanningEnds:
 
     Args:
         quick: asks all at once; None if there is no answer for one of them.
+        quick_epoch: gives the epoch of the leader that gave an end, by its place in what `quick` was asked last.
         ask: asks each in the usual way, within seconds.
         renew: lets `quick` look for the leaders anew.
         config: the bounds.
         clock: monotonic.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - its collaborators, all of them seams of tests
         self,
         *,
         quick: Callable[[Sequence[TopicPartitionName]], Int64s | None],
+        quick_epoch: Callable[[int], int | None],
         ask: Callable[[Sequence[TopicPartitionName], float], OffsetAnswers],
         renew: Callable[[], None],
         config: ClientConfig,
         clock: Clock,
     ) -> None:
         self._quick = quick
+        self._quick_epoch = quick_epoch
+        self._epochs: dict[TopicPartitionName, int | None] = {}
         self._ask = ask
         self._renew = renew
         self._config = config
@@ -96,13 +102,13 @@ class PlanningEnds:
         found = self._ends(asked)
         if not waiting:
             self._last = found
-            return CurrentEnds(found)
+            return CurrentEnds(found, epochs=self._epochs)
         for pair in waiting.keys() - set(partitions):
             del waiting[pair]
         self._ask_aside()
         known = {**(self._last or {}), **found}
         self._last = {pair: known[pair] for pair in partitions if pair in found or (pair in waiting and pair in known)}
-        return CurrentEnds(self._last, frozenset(waiting))
+        return CurrentEnds(self._last, frozenset(waiting), self._epochs)
 
     @property
     def has_begun(self) -> bool:
@@ -123,7 +129,9 @@ class PlanningEnds:
             return {}
         ends = self._quick(asked)
         if ends is not None:
-            return dict(zip(asked, ends.tolist(), strict=True))
+            found = dict(zip(asked, ends.tolist(), strict=True))
+            self._note_epochs(found)
+            return found
         answers = self._ask(asked, min(_PLANNING_WAIT_S, self._config.request_timeout_ms / 1_000))
         now_ns = self._clock.monotonic_ns()
         for pair, error in answers.unanswered.items():
@@ -136,7 +144,20 @@ class PlanningEnds:
             self._unanswered[pair] = _Unanswered(now_ns, error)
         if not answers.unanswered:
             self._renew()
+        self._epochs = {**self._epochs, **answers.epochs}
         return {pair: answers.found[pair] for pair in asked if pair in answers.found}
+
+    def _note_epochs(self, found: Mapping[TopicPartitionName, int]) -> None:
+        """Note the epochs of ends that moved; to ask for each of them would cost an idle query too much."""
+        if found == self._last and len(self._epochs) >= len(found):
+            return
+        last, known = self._last or {}, self._epochs
+        moved = [
+            (place, pair)
+            for place, (pair, end) in enumerate(found.items())
+            if last.get(pair) != end or pair not in known
+        ]
+        self._epochs = {**known, **{pair: self._quick_epoch(place) for place, pair in moved}}
 
     def _ask_aside(self) -> None:
         """Ask about partitions without an answer in the thread, unless it is at it."""

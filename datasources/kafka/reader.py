@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 
@@ -16,7 +16,7 @@ from datasources.kafka.peek import peek_chunks
 from datasources.kafka.record_layout import RecordLayout
 from datasources.kafka.topic_partition import parse_split
 from datasources.source.reader import Chunk
-from datasources.source.split import SplitId
+from datasources.source.split import LogIdentity, SplitId
 from watermark import SystemClock
 
 __all__ = ["KafkaReader", "KafkaReaderFactory"]
@@ -36,6 +36,7 @@ class KafkaReaderFactory:
         on_error: what a bad record does.
         time_zone: the zone of text without one.
         columns: the columns that are decoded, the others are null; None = all.
+        logs: which logs are read, where it is known.
     """
 
     schema: pa.Schema
@@ -44,6 +45,11 @@ class KafkaReaderFactory:
     on_error: OnError
     time_zone: str | None
     columns: tuple[str, ...] | None = None
+    logs: Mapping[SplitId, LogIdentity] = field(default_factory=dict)
+
+    def in_logs(self, logs: Mapping[SplitId, LogIdentity]) -> KafkaReaderFactory:
+        """Return a copy whose readers check that they read these logs."""
+        return replace(self, logs=logs)
 
     def open(self, *, only: frozenset[str] | None = None) -> KafkaReader:
         """Return a reader."""
@@ -86,13 +92,15 @@ class KafkaReader:
 
     def __init__(self, factory: KafkaReaderFactory, only: frozenset[str] | None) -> None:
         self._settings = factory.settings
+        self._logs = factory.logs
         self._how = factory.chunk_format(only)
         self._maker = _makers.take(self._how) or ChunkMaker(self._how)
 
     def read(self, split: SplitId, start_inclusive: int, end_exclusive: int) -> Iterator[Chunk]:
         """Yield the rows of a range of offsets."""
         topic, partition = parse_split(split)
-        fetcher = PartitionFetcher(self._settings, topic, partition, SystemClock(), self._maker.parts)
+        clock, planned = SystemClock(), self._logs.get(split)
+        fetcher = PartitionFetcher(self._settings, topic, partition, clock, self._maker.parts, planned=planned)
         with closing(fetcher.fetch(start_inclusive, end_exclusive)) as ranges:
             for fetched in ranges:
                 yield from self._maker.chunks([fetched])

@@ -58,7 +58,7 @@ class Discovery:
         kept = [self._checked(split, bounds) for split in splits if self._exists(split, bounds, capped=capped)]
         known = {split.split for split in splits}
         bounded = any(split.limit is not None for split in splits)
-        new = [] if bounded else [self._begin(split) for split in bounds if split not in known]
+        new = [] if bounded else [self._begin(split, found) for split, found in bounds.items() if split not in known]
         if not new:
             return tuple(kept)
         return tuple(sorted([*kept, *new], key=lambda s: split_sort_key(s.split)))
@@ -74,22 +74,51 @@ class Discovery:
 
     def _checked(self, split: SplitProgress, bounds: Mapping[SplitId, SplitBounds]) -> SplitProgress:
         found = bounds.get(split.split)
-        if found is None or found.end_exclusive >= split.end or split.limit is not None:
+        if found is None or split.limit is not None:
             return split
-        self._lose(
-            f"split '{split.split}' ends at position {found.end_exclusive} but was already read up to {split.end}: "
-            f"it was deleted and created again, or truncated"
-        )
-        begin = self._enumerator.late_start_position(split.split)
-        return replace(split, start=begin, end=begin, known_at=begin)
+        if _is_other_log(split, found):
+            return self._begin_again(split, found, _other_log(split, found))
+        if found.end_exclusive < split.end:
+            what = (
+                f"split '{split.split}' ends at position {found.end_exclusive} but was already read up to {split.end}: "
+                f"it was deleted and created again, or truncated"
+            )
+            return self._begin_again(split, found, what)
+        if found.log is None or found.log is split.log:
+            return split
+        log = found.log if split.log is None else split.log.seen_as(found.log)
+        return split if log == split.log else replace(split, log=log)
 
-    def _begin(self, split: SplitId) -> SplitProgress:
+    def _begin_again(self, split: SplitProgress, found: SplitBounds, what: str) -> SplitProgress:
+        self._lose(what)
+        begin = self._enumerator.late_start_position(split.split)
+        log = None if found.log is None else found.log.at_rest()
+        return replace(split, start=begin, end=begin, known_at=begin, log=log)
+
+    def _begin(self, split: SplitId, found: SplitBounds) -> SplitProgress:
         position = self._enumerator.late_start_position(split)
         turn = position if self._has_turns else None
-        return SplitProgress(split=split, start=position, end=position, known_at=position, turn=turn)
+        log = found.log
+        return SplitProgress(split=split, start=position, end=position, known_at=position, turn=turn, log=log)
 
     def _lose(self, what: str) -> None:
         message = f"{what}. Set failOnDataLoss to false to go on with what is there."
         if self._fail:
             raise DataLossError(message)
         _logger.warning("data_loss accepted=true what=%r", what)
+
+
+def _is_other_log(split: SplitProgress, found: SplitBounds) -> bool:
+    if split.log is None or found.log is None:
+        return False
+    return split.log.id is not None and found.log.id is not None and split.log.id != found.log.id
+
+
+def _other_log(split: SplitProgress, found: SplitBounds) -> str:
+    assert split.log is not None
+    assert found.log is not None
+    return (
+        f"split '{split.split}' is another log than the one that was read up to position {split.end}: its topic was "
+        f"deleted and created again (topic id {split.log.id} then, {found.log.id} now), and positions of the one mean "
+        f"nothing in the other"
+    )

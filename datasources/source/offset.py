@@ -27,6 +27,8 @@ deltas; one that would be long is its smallest value, a width and bytes in base6
     turn        null, or the column of `turn`: where each split's processing time begins
     parts       only where the scan has several time attributes: for each the column of its watermark. A split that is
                 not known to have several has the same in all
+    logs        only where the connector tells which log positions refer to (`LogIdentity`): their `ids`, the index `of`
+                each split's id, and the columns `epoch` and, where an election lies between, `start` of the two epochs
     hold        only where the source waits for others before it is read, or did (`hold`): since when, and the sequence
                 of the batch from which on it is read, null = it waits
     load        only where others wait for it: since when it is loaded, the ends that its splits had then, and the
@@ -57,6 +59,7 @@ from datasources.source.offset_codec import (
     require_text,
     split_sort_key,
 )
+from datasources.source.offset_logs import decode_logs, encode_logs
 from datasources.source.split import SplitId, SplitProgress
 
 __all__ = ["OFFSET_VERSION", "Identity", "Offset", "split_sort_key"]
@@ -136,6 +139,9 @@ class Offset:
                 encode_column([s.parts_ms[n] if s.parts_ms else s.watermark_ms for s in columns])
                 for n in range(attributes)
             ]
+        logs = encode_logs([s.log for s in columns])
+        if logs is not None:
+            raw["logs"] = logs
         if self.state is not None:
             raw["state"] = dict(self.state)
         if self.hold is not None:
@@ -207,6 +213,7 @@ def _decode_splits(raw: Mapping[str, Any]) -> tuple[SplitProgress, ...]:
         nothing if raw["limit"] is None else decode_column(raw["limit"], count),
         nothing if turns is None else decode_column(turns, count),
         zip(*parts, strict=True) if parts else [()] * count,
+        decode_logs(raw.get("logs"), count),
         strict=True,
     )
     return tuple(
@@ -221,8 +228,9 @@ def _decode_splits(raw: Mapping[str, Any]) -> tuple[SplitProgress, ...]:
             limit=limit,
             turn=turn,
             parts_ms=tuple(of_split),
+            log=log,
         )
-        for name, start, rows, lag, watermark, moved, status, limit, turn, of_split in columns
+        for name, start, rows, lag, watermark, moved, status, limit, turn, of_split, log in columns
     )
 
 

@@ -42,7 +42,7 @@ from datasources.source.planner_settings import PlannerSettings
 from datasources.source.positional import MOST_ROWS, end_of_allowed
 from datasources.source.processing_time import has_turned, require_no_return, turns_of
 from datasources.source.rest import Rest
-from datasources.source.settlement import ScanWatermark, Settled, Settlement
+from datasources.source.settlement import ScanWatermark, Settled, Settlement, with_logs_at_rest
 from datasources.source.source_hold import SourceHold
 from datasources.source.source_view import SourceView
 from datasources.source.source_watermark import SourceWatermark, source_watermark, with_unread
@@ -245,7 +245,7 @@ class BatchPlanner:
 
     def _settle(self, start: Offset) -> Settled:
         if self._settled is None or self._settled.sequence != start.sequence:
-            self._settled = self._states.settle(self._settlement.settle(self.localize(start)))
+            self._settled = with_logs_at_rest(self._states.settle(self._settlement.settle(self.localize(start))))
         return self._settled
 
     def _watermark(

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol, Self, runtime_checkable
 
 import pyarrow as pa
 
 from datasources.source.batch_state import State
-from datasources.source.split import SplitId
+from datasources.source.split import LogIdentity, SplitId
 
 __all__ = [
     "Chunk",
@@ -18,6 +18,7 @@ __all__ = [
     "SplitReader",
     "SplitReaderFactory",
     "SupportsBatchState",
+    "SupportsLogs",
     "SupportsRangeEnd",
 ]
 
@@ -128,4 +129,13 @@ class SupportsBatchState(Protocol):
 
     def for_batch(self, state: State) -> Self:
         """Return a copy that reads the batch with this state."""
+        ...
+
+
+@runtime_checkable
+class SupportsLogs(Protocol):
+    """A reader factory whose readers check that they read the log that was planned (`SplitBounds.log`)."""
+
+    def in_logs(self, logs: Mapping[SplitId, LogIdentity]) -> Self:
+        """Return a copy that reads these logs; of a split that is left out nothing is known."""
         ...

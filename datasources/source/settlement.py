@@ -21,7 +21,7 @@ from datasources.source.split import SplitId, SplitProgress
 from datasources.source.summary import Totals
 from datasources.source.task import ScanEnd, ScanRange
 
-__all__ = ["NoteStop", "ScanWatermark", "Settled", "Settlement"]
+__all__ = ["NoteStop", "ScanWatermark", "Settled", "Settlement", "with_logs_at_rest"]
 
 ScanWatermark = Callable[[ScanRange], ScanEnd]
 """Reads a range on the driver, for its watermark and its end only."""
@@ -153,3 +153,11 @@ class Settlement:
 def _known(split: SplitProgress, end: ScanEnd) -> SplitProgress:
     """Return the split with the watermark that was found at the end of a range."""
     return replace(split, watermark_ms=to_ms(end.watermark_us), parts_ms=tuple(map(to_ms, end.parts_us)))
+
+
+def with_logs_at_rest(settled: Settled) -> Settled:
+    """Return it with each log as the range saw it that is over: the next one starts in that log."""
+    splits = tuple(
+        s if s.log is None or s.log.at_rest() is s.log else replace(s, log=s.log.at_rest()) for s in settled.splits
+    )
+    return settled if splits == settled.splits else replace(settled, splits=splits)

@@ -11,7 +11,7 @@ from typing import Final, NewType
 
 from watermark import SplitStatus
 
-__all__ = ["ENDLESS", "SplitBounds", "SplitId", "SplitProgress"]
+__all__ = ["ENDLESS", "LogIdentity", "SplitBounds", "SplitId", "SplitProgress"]
 
 ENDLESS: Final = 1 << 62
 """The end of a split whose end is not known: it is never caught up, and how much of it is unread is not said."""
@@ -20,17 +20,43 @@ SplitId = NewType("SplitId", str)
 """The name of a split, unique in its source and stable across restarts: ``orders-3``."""
 
 
+@dataclass(frozen=True, slots=True)
+class LogIdentity:
+    """Which log the positions of a split refer to: in a log that was created again, equal positions are other records.
+
+    Attributes:
+        id: of the log; None = not known.
+        epoch: of the leader that gave the log's end; it grows with every election. None = not known.
+        start_epoch: the same when the position at which the range starts was planned. A log whose newer part was lost
+            in an election has other records below that position, under a later epoch.
+    """
+
+    id: str | None = None
+    epoch: int | None = None
+    start_epoch: int | None = None
+
+    def at_rest(self) -> LogIdentity:
+        """Return it for a range that starts where this one ended."""
+        return self if self.start_epoch == self.epoch else LogIdentity(self.id, self.epoch, self.epoch)
+
+    def seen_as(self, found: LogIdentity) -> LogIdentity:
+        """Return it for a range that starts at the same position, with the log as it is seen now."""
+        return LogIdentity(found.id or self.id, self.epoch if found.epoch is None else found.epoch, self.start_epoch)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SplitBounds:
     """What the source holds of one split now: positions in [start_inclusive, end_exclusive).
 
     Attributes:
         is_current: False: the server did not answer, and the end is the last known one. Such a split is not idle.
+        log: which log it is; None = the connector does not tell.
     """
 
     start_inclusive: int
     end_exclusive: int
     is_current: bool = True
+    log: LogIdentity | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +76,7 @@ class SplitProgress:
         limit: where a bounded split ends for good; None = never.
         parts_ms: the watermark of each time attribute, where there are several, ms; `watermark_ms` is their minimum.
         turn: the position from which this split is in processing time; None = it never is.
+        log: which log the positions refer to; None = not known.
     """
 
     split: SplitId
@@ -62,6 +89,7 @@ class SplitProgress:
     limit: int | None = None
     turn: int | None = None
     parts_ms: tuple[int | None, ...] = ()
+    log: LogIdentity | None = None
 
     def moved_to(
         self,
@@ -83,6 +111,7 @@ class SplitProgress:
             limit=self.limit,
             turn=self.turn,
             parts_ms=parts_ms,
+            log=self.log,
         )
 
     @property

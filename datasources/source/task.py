@@ -16,7 +16,7 @@ Source: Flink CURRENT_WATERMARK (the watermark before the row), semantics.md R1,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -29,12 +29,13 @@ from datasources.source.reader import (
     SplitReader,
     SplitReaderFactory,
     SupportsBatchState,
+    SupportsLogs,
     SupportsRangeEnd,
 )
 from datasources.source.reports import SplitReport
 from datasources.source.row_filter import RowFilter
 from datasources.source.rowtime import RowTimes, stop_of
-from datasources.source.split import SplitId
+from datasources.source.split import LogIdentity, SplitId
 from datasources.source.split_run import RunningWatermark, SplitRun
 from datasources.source.stamps import StampedSchema
 
@@ -47,6 +48,7 @@ class SplitTask:
 
     Attributes:
         parts_us: the watermark of each time attribute, where there are several; `watermark_us` is their minimum.
+        log: which log is read; None = not known.
     """
 
     split: SplitId
@@ -56,6 +58,7 @@ class SplitTask:
     watermark_us: int
     others_us: int | None
     parts_us: tuple[int, ...] = ()
+    log: LogIdentity | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +114,8 @@ class TaskReader:
 
         The call is made only if the consumer took everything.
         """
-        reader = _factory_for(self._factory, plan.state).open()
+        logs = {task.split: task.log for task in plan.splits if task.log is not None}
+        reader = _in_logs(_factory_for(self._factory, plan.state), logs).open()
         try:
             if self._strategy is None:
                 yield from self._plain_run(plan, reader, report)
@@ -267,6 +271,10 @@ def _watermark_scan(reader: SplitReader, strategy: ScanStrategy, wanted: ScanRan
             )
     end = _end_of(reader, wanted.split, wanted.end)
     return ScanEnd(position=end.position, watermark_us=running.watermark_us, parts_us=running.parts_us, note=end.note)
+
+
+def _in_logs(factory: SplitReaderFactory, logs: Mapping[SplitId, LogIdentity]) -> SplitReaderFactory:
+    return factory.in_logs(logs) if logs and isinstance(factory, SupportsLogs) else factory
 
 
 def _factory_for(factory: SplitReaderFactory, state: State | None) -> SplitReaderFactory:

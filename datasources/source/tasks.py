@@ -34,6 +34,7 @@ def plan_tasks(end: Offset, *, has_watermark: bool, most_tasks: int | None = Non
             watermark_us=to_us(split.watermark_ms),
             others_us=others[split.split],
             parts_us=tuple(map(to_us, split.parts_ms)),
+            log=split.log,
         )
         for split in end.splits
         if split.rows or (has_watermark and split.known_at < split.start)

@@ -52,7 +52,7 @@ def the_idle_clock_runs_while_records_wait(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(
         SplitIdleness,
         "observe",
-        lambda self, split, *, planned, log_end: observe(self, split, planned=log_end, log_end=log_end),
+        lambda self, split, *, planned, log_end, is_known: observe(self, split, planned=log_end, log_end=log_end),
     )
     patch.setattr(
         planner.BatchPlanner,

@@ -85,7 +85,7 @@ class MemoryQueue:
         self._kept = functions
         self.feed = Feed(**{name: ctypes.cast(each, ctypes.c_void_p).value for name, each in functions.items()})
 
-    def assign(self, topic: str, partition: int, position: int) -> None:
+    def assign(self, topic: str, partition: int, position: int, epoch: int | None) -> None:
         self.consumer.assign([TopicPartition(topic, partition, position)])
 
     def refresh(self, topic: str, timeout_ms: int) -> None: ...

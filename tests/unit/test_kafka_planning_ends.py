@@ -9,12 +9,16 @@ from confluent_kafka import KafkaError, KafkaException
 from datasources.kafka.attempts import Attempts, repeated
 from datasources.kafka.client_config import ClientConfig
 from datasources.kafka.offset_answers import OffsetAnswers
-from datasources.kafka.planning_ends import CurrentEnds, PlanningEnds
+from datasources.kafka.planning_ends import PlanningEnds
 from watermark import ManualClock
 
 A, B = ("t", 0), ("t", 1)
 AWAY = KafkaException(KafkaError(KafkaError._TIMED_OUT))
 CONFIG = ClientConfig({"bootstrap.servers": "b:1"}, api_timeout_ms=10_000, num_retries=1, retry_interval_ms=100)
+
+
+def ends(found, unanswered=()):
+    return found, frozenset(unanswered)
 
 
 class Cluster:
@@ -26,7 +30,9 @@ class Cluster:
         self.away: set[tuple[str, int]] = set()
         self.is_stale = False
         self.asked: list[list[tuple[str, int]]] = []
-        self.planning = PlanningEnds(quick=self.quick, ask=self.ask, renew=self.renew, config=CONFIG, clock=self.clock)
+        self.planning = PlanningEnds(
+            quick=self.quick, quick_epoch=lambda _: 3, ask=self.ask, renew=self.renew, config=CONFIG, clock=self.clock
+        )
 
     def quick(self, names):
         if self.is_stale or any(name in self.away or name not in self.ends for name in names):
@@ -40,6 +46,10 @@ class Cluster:
 
     def renew(self) -> None:
         self.is_stale = False
+
+    def ends_of(self, names):
+        found = self.planning.ask(names)
+        return found.ends, found.unanswered
 
     def ask_aside(self) -> None:
         """Let what the cluster is like now be asked in the thread, and the answer be there."""
@@ -61,11 +71,11 @@ def cluster():
 
 
 def test_a_partition_without_an_answer_keeps_its_last_known_end_and_the_others_move(cluster):
-    assert cluster.planning.ask([A, B]) == CurrentEnds({A: 5, B: 5})
+    assert cluster.ends_of([A, B]) == ends({A: 5, B: 5})
     cluster.away, cluster.ends = {A}, {A: 9, B: 7}
-    assert cluster.planning.ask([A, B]) == CurrentEnds({A: 5, B: 7}, frozenset({A}))
+    assert cluster.ends_of([A, B]) == ends({A: 5, B: 7}, {A})
     cluster.ends[B] = 8
-    assert cluster.planning.ask([A, B]) == CurrentEnds({A: 5, B: 8}, frozenset({A}))
+    assert cluster.ends_of([A, B]) == ends({A: 5, B: 8}, {A})
 
 
 def test_a_partition_that_answers_again_is_asked_about_with_the_others(cluster):
@@ -75,7 +85,7 @@ def test_a_partition_that_answers_again_is_asked_about_with_the_others(cluster):
     assert cluster.planning.ask([A, B]).unanswered == {A}
     cluster.away, cluster.is_stale, cluster.ends = set(), True, {A: 9, B: 7}
     cluster.ask_aside()
-    assert cluster.planning.ask([A, B]) == CurrentEnds({A: 9, B: 7})
+    assert cluster.ends_of([A, B]) == ends({A: 9, B: 7})
     assert not cluster.is_stale
 
 
@@ -95,20 +105,20 @@ def test_a_deleted_partition_is_left_out_also_while_it_has_no_leader(cluster):
     cluster.away = set()
     del cluster.ends[A]
     cluster.ask_aside()
-    assert cluster.planning.ask([A, B]) == CurrentEnds({B: 5})
+    assert cluster.ends_of([A, B]) == ends({B: 5})
 
 
 def test_a_new_partition_without_a_leader_waits_for_one(cluster):
     new = ("t", 2)
     cluster.ends[new] = 3
     cluster.away = {new}
-    assert cluster.planning.ask([A, B, new]) == CurrentEnds({A: 5, B: 5}, frozenset({new}))
+    assert cluster.ends_of([A, B, new]) == ends({A: 5, B: 5}, {new})
 
 
 def test_a_partition_that_is_not_read_any_more_is_not_asked_about(cluster):
     cluster.away = {A}
     cluster.planning.ask([A, B])
-    assert cluster.planning.ask([B]) == CurrentEnds({B: 5})
+    assert cluster.ends_of([B]) == ends({B: 5})
 
 
 def test_without_an_answer_within_the_bound_it_is_an_error(cluster):

@@ -136,3 +136,12 @@ def test_splits_have_nothing_to_do_with_each_other():
     idleness.observe("a-1", planned=1, log_end=1)
     clock.advance_us(60 * MS)
     assert (idleness.is_idle("a-0"), idleness.is_idle("a-1")) == (True, False)
+
+
+def test_time_in_which_the_server_did_not_answer_is_no_silence():
+    line = Timeline(100)
+    line.after(0, planned=5, log_end=5)
+    line.clock.advance_us(99 * MS)
+    line.idleness.observe("a-0", planned=5, log_end=5, is_known=False)
+    assert not line.after(99, planned=5, log_end=5)
+    assert line.after(1, planned=5, log_end=5)

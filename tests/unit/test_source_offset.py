@@ -16,7 +16,7 @@ import pytest
 
 from datasources.errors import OffsetError
 from datasources.source.offset import OFFSET_VERSION, Identity, Offset, split_sort_key
-from datasources.source.split import SplitId, SplitProgress
+from datasources.source.split import LogIdentity, SplitId, SplitProgress
 from watermark import SplitStatus
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "offsets"
@@ -72,7 +72,8 @@ def meaning(offset: Offset, version: str) -> str:
     for s in offset.splits:
         place = f"{s.split!r}: [{s.start}, {s.end}) of {s.limit}, {s.status.name}"
         turn = f", turn {s.turn}" if is_later else ""
-        lines.append(f"{place}, watermark {s.watermark_ms} known at {s.known_at}, moved {s.moved_ms}{turn}")
+        log = f", log {s.log.id} of epochs {s.log.start_epoch} to {s.log.epoch}" if s.log else ""
+        lines.append(f"{place}, watermark {s.watermark_ms} known at {s.known_at}, moved {s.moved_ms}{turn}{log}")
     if offset.hold is not None:
         lines.append(f"held since {offset.hold.since_ms}, released {offset.hold.released}")
     if offset.load is not None:
@@ -86,7 +87,7 @@ def meaning(offset: Offset, version: str) -> str:
 def test_there_are_golden_offsets_of_every_version():
     old = {"empty", "kafka", "bounded", "odd_names", "lost_reports", "thousand"}
     assert {name for version, name in PAIRS if version == "v1"} == old
-    later = {"aligned", "processing_time", "turns", "held", "loaded"}
+    later = {"aligned", "processing_time", "turns", "held", "loaded", "logs"}
     assert {name for version, name in PAIRS if version == "v2"} == old | later
     assert {version for version, _ in PAIRS} == {f"v{number}" for number in range(1, OFFSET_VERSION + 1)}
 
@@ -126,6 +127,40 @@ def test_the_golden_offsets_use_every_part_that_version_2_added():
     assert [s.status for s in aligned.splits].count(SplitStatus.PAUSED) == 1
     assert processing.is_processing
     assert [s.turn for s in turns.splits] == [400, 90, 5, None]
+
+
+@pytest.mark.parametrize(
+    "logs",
+    [
+        [None, None],
+        [LogIdentity("x", 0, 0), LogIdentity("x", 3, 1)],
+        [LogIdentity("x", 0, 0), LogIdentity("y", None, None)],
+        [None, LogIdentity("y", 7, None)],
+        [LogIdentity(None, 4, 4), None],
+    ],
+)
+def test_the_logs_that_positions_refer_to_come_back_as_they_were(logs):
+    splits = tuple(
+        SplitProgress(split=SplitId(f"orders-{n}"), start=0, end=4, known_at=0, log=log) for n, log in enumerate(logs)
+    )
+    offset = Offset(sequence=1, run=1, splits=splits, identity=Identity())
+    assert Offset.from_json(json.loads(json.dumps(offset.to_json()))) == offset
+    assert ("logs" in offset.to_json()) == any(logs)
+
+
+@pytest.mark.parametrize(
+    "logs",
+    [
+        [],
+        {"ids": [], "of": [0, 0, 0], "epoch": [0, 0, 0]},
+        {"ids": ["x"], "of": [0, 0], "epoch": [0, 0, 0]},
+        {"ids": ["x"], "of": [0, 0, 0]},
+        {"ids": [7], "of": [0, 0, 0], "epoch": [0, 0, 0]},
+    ],
+)
+def test_damaged_logs_are_refused(logs):
+    with pytest.raises(OffsetError, match="damaged"):
+        Offset.from_json(VALID | {"logs": logs})
 
 
 # -- versions --
