@@ -205,7 +205,8 @@ def take_consumer(  # noqa: PLR0913 - what a range is read by
 
 
 def return_consumer(used: PartitionConsumer) -> None:
-    """Give a consumer back for the next range."""
+    """Give a consumer back for the next range; the client that asked why nothing came is not needed for that."""
+    used.feed.asking.close()
     _kept.give(used.key, used)
 
 
@@ -235,6 +236,7 @@ def take_wide_consumer(config: ClientConfig, partition_bytes: int) -> WideConsum
 def return_wide_consumer(used: WideConsumer) -> None:
     """Give a consumer back; it fetches nothing until it is used again."""
     used.consumer.unassign()
+    used.asking.close()
     _kept_wide.give(used.key, used)
 
 

@@ -259,3 +259,18 @@ def test_other_faults_end_the_range(broker, monkeypatch):
 def test_an_empty_range_asks_nothing(broker):
     assert fetch(broker, 4, 4) == ([], 0)
     assert broker.consumers == []
+
+
+def test_the_client_that_asked_why_nothing_came_is_closed_when_something_did(broker, monkeypatch):
+    """One for each partition that ever stalled would stay open as long as its consumer is kept."""
+    broker.add(TOPIC, 0, range(5))
+    broker.silent, open_asking = True, broker.open_asking
+
+    def opened(settings):
+        broker.silent = False
+        return open_asking(settings)
+
+    monkeypatch.setattr(broker, "open_asking", opened)
+    monkeypatch.setattr(consumers, "TellingConsumer", opened)
+    assert fetch(broker, 0, 5) == ([0, 1, 2, 3, 4], 0)
+    assert [client.closed for client in broker.asking] == [True]
