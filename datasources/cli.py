@@ -6,6 +6,7 @@ import what they need when they run: `tidemark doctor` must work where half of i
 
 from __future__ import annotations
 
+import difflib
 import os
 import sys
 from pathlib import Path
@@ -24,7 +25,7 @@ __all__ = ["app", "main"]
 
 _ERROR: Final = 2
 _COLUMNS_OF_FILES: Final = 120
-_FORMATS: Final = ("tidemark-kafka", "tidemark-scripted")
+_FORMATS: Final = ("tidemark-kafka", "tidemark-mysql", "tidemark-scripted")
 
 app = typer.Typer(
     name="tidemark",
@@ -128,7 +129,9 @@ def options(
 ) -> None:
     """Print the options of a source: key, type, default, meaning."""
     if source_format is not None and source_format not in _FORMATS:
-        raise OptionError(f"unknown format '{source_format}'; Tidemark's formats are {', '.join(_FORMATS)}.")
+        near = difflib.get_close_matches(source_format.lower(), _FORMATS, n=1, cutoff=0.4)
+        hint = f" Did you mean '{near[0]}'?" if near else ""
+        raise OptionError(f"unknown format '{source_format}'.{hint} Tidemark's formats are {', '.join(_FORMATS)}.")
     console = _console()
     for name in _FORMATS if source_format is None else (source_format,):
         console.print(f"\n{name}", style="bold")
@@ -138,12 +141,13 @@ def options(
 
 def _option_tables(source_format: str) -> list[Table]:
     from datasources.kafka.source import KafkaSource
+    from datasources.mysql.source import MySqlSource
     from datasources.options import OptionGroup, render_options
     from datasources.scripted.source import ScriptedSource
     from datasources.source.connector import ScanSource
     from datasources.spark.scan_options import SHARED_GROUPS
 
-    connectors: tuple[type[ScanSource], ...] = (KafkaSource, ScriptedSource)
+    connectors: tuple[type[ScanSource], ...] = (KafkaSource, MySqlSource, ScriptedSource)
     source = {each.format_name: each for each in connectors}[source_format]
     groups: list[type[OptionGroup]] = [*source.option_groups, *SHARED_GROUPS]
     tables = []

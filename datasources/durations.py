@@ -6,11 +6,15 @@ is milliseconds, as in Flink's options. Source: Flink TimeUtils; ISO 8601 durati
 
 from __future__ import annotations
 
+import logging
 import re
+from functools import cache
 
 from datasources.errors import OptionError
 
-__all__ = ["format_duration_ms", "parse_duration_ms"]
+__all__ = ["format_duration_ms", "parse_duration_ms", "warn_of_missing_unit"]
+
+_logger = logging.getLogger(__name__)
 
 _UNITS_MS: dict[str, int] = {
     **dict.fromkeys(("ms", "milli", "millis", "millisecond", "milliseconds"), 1),
@@ -24,22 +28,35 @@ _NUMBER = r"([0-9]{1,16})"
 _ISO = re.compile(
     rf"P(?:{_NUMBER}D)?(?:T(?=[0-9])(?:{_NUMBER}H)?(?:{_NUMBER}M)?(?:{_NUMBER}(?:\.([0-9]{{1,3}}))?S)?)?", re.IGNORECASE
 )
+_SECOND_MS = 1_000
 _LONGEST_MS = 2**53  # exact in every JSON reader; 285,000 years
 
 
 def parse_duration_ms(text: str, *, key: str) -> int:
     """Return the duration that `text` names.
 
-    Units: milliseconds.
+    Units: milliseconds. A number without a unit that is less than a second is logged as a warning.
     Raises: OptionError naming `key`, what was given, and examples of what is accepted.
     """
     value = _parse(text.strip())
+    warn_of_missing_unit(text, key=key)
     if value is None or value > _LONGEST_MS:
         raise OptionError(
             f"option '{key}' = '{text}' is not a duration. Write for example '200 ms', '5 s', '1 min', '2 h', "
             f"'1 d' or 'PT1M30S'."
         )
     return value
+
+
+@cache
+def warn_of_missing_unit(text: str, *, key: str) -> None:
+    """Log once if a duration is a small bare number: whoever writes 30 may mean seconds."""
+    digits = text.strip()
+    if key and digits.isascii() and digits.isdigit() and 0 < int(digits[:16]) < _SECOND_MS:
+        _logger.warning(
+            "option '%s' = '%s' has no unit and is read as %s milliseconds. Write '%s ms', or '%s s' for seconds.",
+            *(key, text, digits, digits, digits),
+        )
 
 
 def format_duration_ms(value_ms: int) -> str:

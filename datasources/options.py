@@ -16,7 +16,7 @@ from typing import Annotated, Any, TypeVar, get_args
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 from pydantic_core import PydanticUndefined
 
-from datasources.durations import format_duration_ms, parse_duration_ms
+from datasources.durations import format_duration_ms, parse_duration_ms, warn_of_missing_unit
 from datasources.errors import OptionError
 
 __all__ = [
@@ -56,12 +56,16 @@ class _SecretMarker:
     """Marks a field whose value must never be shown."""
 
 
+_UNNAMED = ""
+"""In place of a key where pydantic does not say it."""
+
+
 def _duration(value: object) -> object:
     if isinstance(value, str):
         try:
-            return parse_duration_ms(value, key="?")
+            return parse_duration_ms(value, key=_UNNAMED)
         except OptionError as error:
-            raise ValueError(error.message.removeprefix(f"option '?' = '{value}' ")) from None
+            raise ValueError(error.message.removeprefix(f"option '{_UNNAMED}' = '{value}' ")) from None
     return value
 
 
@@ -96,9 +100,13 @@ def parse_group(group: type[G], options: Mapping[str, str]) -> G:
     aliases = {_alias(name, field): field for name, field in group.model_fields.items()}
     own = {alias: options[alias.lower()] for alias in aliases if alias.lower() in options}
     try:
-        return group.model_validate(own)
+        parsed = group.model_validate(own)
     except ValidationError as error:
         raise OptionError(_explain(error, aliases)) from None
+    for alias, value in own.items():
+        if is_marked(aliases[alias], _DurationMarker) and isinstance(value, str):
+            warn_of_missing_unit(value, key=alias)
+    return parsed
 
 
 def reject_unknown(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -39,7 +40,7 @@ def read_stream(
     options: Mapping[str, object],
     schema: str | None = None,
     *,
-    time_attributes: Sequence[str] = (),
+    time_attributes: Sequence[str] | str = (),
 ) -> DataFrame:
     """Return a stream of a Tidemark source that Spark's stateful operators follow.
 
@@ -51,11 +52,13 @@ def read_stream(
         source_format: `tidemark-kafka`, `tidemark-mysql`, `tidemark-scripted`, or the class of a source of your own.
         options: as for `spark.readStream.options(...)`; values may be numbers and booleans.
         schema: the columns as Spark DDL, the same as the option `schema`.
-        time_attributes: which columns are event time; default: the one of `watermark.for`.
+        time_attributes: which columns are event time, one name or several; default: the one of `watermark.for`.
 
     Raises:
         OptionError, ExpressionError, SchemaError, QueryError: before anything runs, saying what to do.
     """
+    if source_format is None or options is None or time_attributes is None:
+        raise OptionError("read_stream needs a format and a mapping of options; None is neither.")
     source = _by_name(source_format) if isinstance(source_format, str) else source_format
     register_formats(spark, (*FORMATS, source), again=False)
     return load_stream(spark, source, options, schema, time_attributes)
@@ -64,5 +67,7 @@ def read_stream(
 def _by_name(name: str) -> type[TidemarkDataSource]:
     sources = {source.name(): source for source in FORMATS}
     if name not in sources:
-        raise OptionError(f"unknown format '{name}'; Tidemark's formats are {', '.join(sources)}.")
+        near = difflib.get_close_matches(name.lower(), sources, n=1, cutoff=0.4)
+        hint = f" Did you mean '{near[0]}'?" if near else ""
+        raise OptionError(f"unknown format '{name}'.{hint} Tidemark's formats are {', '.join(sources)}.")
     return sources[name]

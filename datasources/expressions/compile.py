@@ -5,6 +5,7 @@ Rules of this file: it is imported on the driver. What it returns is evaluated e
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
@@ -37,6 +38,22 @@ __all__ = [
 _MILLISECOND_US: Final = 1_000
 _DEEPEST: Final = 150
 """Operators within operators: a task, whose stack is not the driver's, must manage what is accepted."""
+_UNITS: Final = {
+    name: unit
+    for unit, names in {
+        "MILLISECOND": ("ms", "millis", "millisecond", "milliseconds"),
+        "SECOND": ("s", "sec", "secs", "second", "seconds"),
+        "MINUTE": ("m", "min", "mins", "minute", "minutes"),
+        "HOUR": ("h", "hour", "hours"),
+        "DAY": ("d", "day", "days"),
+    }.items()
+    for name in names
+}
+_LENGTH: Final = re.compile(
+    rf"""\s*(?:INTERVAL\s+)?['"]?\s*(?P<amount>[0-9]{{1,9}})\s*['"]?\s*(?P<unit>{"|".join(_UNITS)})\s*['"]?\s*""",
+    re.IGNORECASE,
+)
+"""As in `watermark.as` = '5 seconds', and an interval alone."""
 _NO_FUNCTIONS: Final[Mapping[str, ReaderFunction]] = MappingProxyType({})
 
 
@@ -100,6 +117,7 @@ def compile_watermark(  # noqa: PLR0913 - the facts of a strategy
         ExpressionError: As `compile_expression` and `compile_rowtime`, or the type is another one.
     """
     attribute = compile_rowtime(rowtime, schema) if isinstance(rowtime, str) else rowtime
+    _refuse_length(text, attribute)
     compiled = compile_expression(text, schema, time_zone=time_zone, ansi=ansi, functions=functions)
     plan, found = compiled.plan, compiled.result_type
     if is_integral(found):
@@ -206,6 +224,18 @@ def _compiled(source: SourceText, plan: Node) -> CompiledExpression:
         columns=tuple(dict.fromkeys(_columns(plan))),
         constant_delay_ms=None if delay is None else -(-delay[1] // _MILLISECOND_US),
     )
+
+
+def _refuse_length(text: str, attribute: CompiledExpression) -> None:
+    """Refuse a length of time: whoever writes '5 seconds' means so much behind the rowtime."""
+    match = _LENGTH.fullmatch(text)
+    if match is not None:
+        source = SourceText(text=text, purpose="watermark.as")
+        unit, amount = _UNITS[match["unit"].lower()], match["amount"]
+        if unit == "MILLISECOND":
+            unit, amount = "SECOND", f"{int(amount) // 1_000}.{int(amount) % 1_000:03}"
+        written = f"{attribute.text} - INTERVAL '{amount}' {unit}"
+        raise source.refusal(source.whole, "this is a length of time, and a watermark is a moment", f"Write {written}.")
 
 
 def _delay_behind_ms(watermark: Node, rowtime: Node) -> int | None:

@@ -24,14 +24,14 @@ def load_stream(
     source: type[TidemarkDataSource],
     options: Mapping[str, object],
     schema: str | None,
-    time_attributes: Sequence[str] = (),
+    time_attributes: Sequence[str] | str = (),
 ) -> DataFrame:
     """Return the loaded stream, attached if it has a watermark.
 
     Raises:
         OptionError, ExpressionError, SchemaError, QueryError: before anything runs.
     """
-    given = {key: _text(value) for key, value in options.items()}
+    given = {key: _text(key, value) for key, value in options.items()}
     if schema is not None:
         if "schema" in lower_keys(given):
             raise OptionError("the schema is given both as an argument and as the option 'schema': give it once.")
@@ -44,8 +44,11 @@ def load_stream(
         if time_attributes:
             raise OptionError("time_attributes need a watermark: set watermark.for and watermark.as.")
         return loaded
-    return with_source_watermark(loaded, *time_attributes)
+    named = (time_attributes,) if isinstance(time_attributes, str) else time_attributes
+    return with_source_watermark(loaded, *named)
 
 
-def _text(value: object) -> str:
+def _text(key: str, value: object) -> str:
+    if value is None:
+        raise OptionError(f"option '{key}' is None: leave it out, or give it a value.")
     return str(value).lower() if isinstance(value, bool) else str(value)

@@ -14,7 +14,7 @@ from datasources.source.abilities import LateRows
 from datasources.source.clock_only import ClockOnly
 from datasources.source.stamps import HEARTBEAT_COLUMN, LATE_COLUMN, WATERMARK_COLUMN
 from datasources.spark.scan import Scan
-from datasources.spark.time_attributes import PROCTIME, ROWTIME
+from datasources.spark.time_attributes import DELAY_KEY, PROCTIME, ROWTIME
 
 __all__ = [
     "FACTS_KEY",
@@ -102,7 +102,13 @@ def time_attribute_of(schema: StructType) -> TimeAttribute:
     Raises:
         QueryError: the stream has no hidden columns, or lost them.
     """
-    if WATERMARK_COLUMN not in schema.names or HEARTBEAT_COLUMN not in schema.names:
+    has_columns = WATERMARK_COLUMN in schema.names and HEARTBEAT_COLUMN in schema.names
+    if not has_columns and any(DELAY_KEY in field.metadata for field in schema.fields):
+        raise QueryError(
+            "this stream is attached already: read_stream() and with_source_watermark() attach once and for all. "
+            "Leave the second call out."
+        )
+    if not has_columns:
         raise QueryError(
             f"the DataFrame has no columns '{WATERMARK_COLUMN}' and '{HEARTBEAT_COLUMN}'. Load it from a Tidemark "
             f"source with the options watermark.for and watermark.as, and attach it before any select()."

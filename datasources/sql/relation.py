@@ -204,6 +204,10 @@ class Relations(Protocol):
         """
         ...
 
+    def known_columns(self) -> list[tuple[str, ...]]:
+        """Return the columns of each table that was asked for, those that the statement does not name as well."""
+        ...
+
     @property
     def is_streaming(self) -> bool:
         """Whether `execution.runtime-mode` is streaming."""

@@ -63,10 +63,12 @@ class PendingWatermark:
         check_is_timestamp(".".join(self.path), attribute, self.rowtime_site)
         kind = attribute if self.is_source_watermark else expression_type.upper()
         if kind not in {attribute, _MILLISECONDS}:
+            name = ".".join(self.path)
+            is_length = kind == "STRING" or kind.startswith("INTERVAL")
             raise self.expression_site.error(
-                f"the expression is {_TIMESTAMPS.get(kind, kind)}, and '{'.'.join(self.path)}' is "
-                f"{_TIMESTAMPS[attribute]}",
-                "A watermark has the type of its column, or is BIGINT: milliseconds since 1970 in UTC.",
+                f"the expression is {_TIMESTAMPS.get(kind, kind)}, and '{name}' is {_TIMESTAMPS[attribute]}",
+                "A watermark has the type of its column, or is BIGINT: milliseconds since 1970 in UTC."
+                + (f" Five seconds behind is `{name} - INTERVAL '5' SECOND`." if is_length else ""),
             )
         return ResolvedWatermark(
             path=self.path,

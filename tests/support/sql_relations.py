@@ -71,6 +71,9 @@ class _Relations:
     overs: list[tuple[TableUse, OverRequest]] = field(default_factory=list)
     temporals: list[TemporalRequest] = field(default_factory=list)
 
+    def known_columns(self) -> list[tuple[str, ...]]:
+        return [tuple(c.name for c in shape.columns) for shape in self.tables.values()]
+
     def traits(self, use: TableUse) -> TableTraits:
         return self.tables[use.name.lower()].traits
 

@@ -11,6 +11,7 @@ import pytest
 from datasources.demo import broker, command, spark_probe
 from datasources.demo.outcome import Outcome
 from datasources.errors import SourceUnavailable
+from datasources.session import FORMATS
 from tests.support.console import console_script
 from tests.support.demo_outcome import demo_outcome
 from watermark.__main__ import main as replay_main
@@ -79,10 +80,19 @@ def test_options_of_one_source_leave_the_other_out(tidemark):
     assert "true | false" in output
 
 
+@pytest.mark.parametrize("source", FORMATS)
+def test_options_of_every_format_are_printed(tidemark, source):
+    status, output, errors = tidemark("options", source.name())
+    assert (status, errors) == (0, "")
+    assert source.name() in output
+    assert "watermark.for" in output
+
+
 def test_options_of_an_unknown_format_name_the_known_ones(tidemark):
     status, output, errors = tidemark("options", "kafka")
     assert (status, output) == (2, "")
-    assert "tidemark-kafka, tidemark-scripted" in errors
+    assert "Did you mean 'tidemark-kafka'?" in errors
+    assert "tidemark-kafka, tidemark-mysql, tidemark-scripted" in errors
     assert "Traceback" not in errors
 
 

@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from datasources.durations import format_duration_ms, parse_duration_ms
+from datasources.durations import format_duration_ms, parse_duration_ms, warn_of_missing_unit
 from datasources.errors import OptionError
+from datasources.options import parse_group
+from datasources.spark.watermark_options import WatermarkOptions
 
 
 @pytest.mark.parametrize(
@@ -98,3 +100,36 @@ def test_a_duration_is_written_in_its_largest_whole_unit(value_ms, text):
 @given(st.integers(0, 2**53) | st.integers(0, 400).map(lambda days: days * 86_400_000))
 def test_what_is_written_is_read_back(value_ms):
     assert parse_duration_ms(format_duration_ms(value_ms), key="k") == value_ms
+
+
+@pytest.mark.parametrize("text", ["30", "1", " 999 "])
+def test_a_small_bare_number_is_milliseconds_and_a_warning_names_the_unit(caplog, text):
+    warn_of_missing_unit.cache_clear()
+    assert parse_duration_ms(text, key="scan.watermark.idle-timeout") == int(text)
+    (record,) = caplog.records
+    shown = text.strip()
+    assert record.getMessage() == (
+        f"option 'scan.watermark.idle-timeout' = '{text}' has no unit and is read as {shown} milliseconds. "
+        f"Write '{shown} ms', or '{shown} s' for seconds."
+    )
+    parse_duration_ms(text, key="scan.watermark.idle-timeout")
+    assert len(caplog.records) == 1
+
+
+@pytest.mark.parametrize("text", ["0", "1000", "30 ms", "5 s", "PT1S"])
+def test_zero_large_numbers_and_units_give_no_warning(caplog, text):
+    warn_of_missing_unit.cache_clear()
+    parse_duration_ms(text, key="k")
+    assert not caplog.records
+
+
+def test_the_warning_names_the_key_of_a_group(caplog):
+    warn_of_missing_unit.cache_clear()
+    assert (
+        parse_group(
+            WatermarkOptions, {"watermark.for": "ts", "watermark.as": "ts", "scan.watermark.idle-timeout": "30"}
+        ).idle_timeout_ms
+        == 30
+    )
+    (record,) = caplog.records
+    assert record.getMessage().startswith("option 'scan.watermark.idle-timeout' = '30' has no unit")

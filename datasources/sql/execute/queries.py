@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 from pyspark.errors import AnalysisException
 
-from datasources.sql.execute.unknown_column import unknown_column
+from datasources.errors import SqlError
+from datasources.sql.execute.unknown_column import unknown_column, unknown_table
 from datasources.sql.planner.tree import attributes_of
 from datasources.sql.query import rewrite_query
 from datasources.sql.relation import STAMP_COLUMN
+from datasources.sql.statements import ObjectKind
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -32,6 +34,14 @@ def run_query(state: SessionState, source: SqlText) -> DataFrame:
     relations = state.relations()
     try:
         return query_frame(state, rewrite_query(source, relations), source, relations)
+    except (AnalysisException, SqlError) as error:
+        # A step that Spark refuses is an error of ours with Spark's behind it.
+        refusal = error if isinstance(error, AnalysisException) else error.__cause__
+        known = [e.name for kind in (ObjectKind.TABLE, ObjectKind.VIEW) for e in state.catalog.entries(kind)]
+        unknown = unknown_table(refusal, source, known) if isinstance(refusal, AnalysisException) else None
+        if unknown is None:
+            raise
+        raise unknown from None
     finally:
         relations.close()
 

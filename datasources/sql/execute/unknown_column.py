@@ -1,10 +1,11 @@
-"""A column that no table has: Spark's error, with our place and our near matches.
+"""A column that no table has, a table that nobody has: Spark's error, with our place and our near matches.
 
 Spark cannot suggest what it does not see: columns that a statement does not name are not in the view that it reads.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from datasources.sql.site import near_matches
@@ -15,9 +16,23 @@ if TYPE_CHECKING:
 
     from datasources.errors import SqlError
     from datasources.sql.relations import StatementRelations
-    from datasources.sql.source_text import SqlText
+    from datasources.sql.source_text import Span, SqlText
 
-__all__ = ["unknown_column"]
+__all__ = ["unknown_column", "unknown_table"]
+
+
+def unknown_table(refusal: AnalysisException, source: SqlText, known: Iterable[str]) -> SqlError | None:
+    """Return the error about a table that neither we nor Spark have, or None if the refusal is about something else."""
+    if (refusal.getCondition() or "") != "TABLE_OR_VIEW_NOT_FOUND":
+        return None
+    shown = (refusal.getMessageParameters() or {}).get("relationName", "").replace("`", "")
+    name = shown.rpartition(".")[2]
+    place = _place_of(name, source)
+    if place is None:
+        return None
+    names = sorted(known)
+    listed = f"This catalog has {', '.join(names)}; other names are Spark's." if names else "This catalog is empty."
+    return source.error(place, f"there is no table or view '{shown}'", near_matches(name, names).strip() or listed)
 
 
 def unknown_column(refusal: AnalysisException, source: SqlText, relations: StatementRelations) -> SqlError | None:
@@ -25,10 +40,14 @@ def unknown_column(refusal: AnalysisException, source: SqlText, relations: State
     if not (refusal.getCondition() or "").startswith("UNRESOLVED_COLUMN"):
         return None
     name = (refusal.getMessageParameters() or {}).get("objectName", "").rpartition(".")[2].strip("`")
-    names = (TokenKind.WORD, TokenKind.QUOTED)
-    place = next((t.place for t in tokenize(source) if t.kind in names and t.value.lower() == name.lower()), None)
+    place = _place_of(name, source)
     if place is None:
         return None
     known = {column: None for columns in relations.known_columns() for column in columns}
     listed = f"The tables have {', '.join(known)}." if known else ""
     return source.error(place, f"there is no column '{name}'", near_matches(name, known).strip() or listed)
+
+
+def _place_of(name: str, source: SqlText) -> Span | None:
+    names = (TokenKind.WORD, TokenKind.QUOTED)
+    return next((t.place for t in tokenize(source) if t.kind in names and t.value.lower() == name.lower()), None)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from datasources.errors import SqlError
+from datasources.errors import OptionError, SchemaError, SqlError
 from datasources.options import lower_keys
 from datasources.source.connector import SessionFacts
 from datasources.source.stamps import HEARTBEAT_COLUMN, WATERMARK_COLUMN
@@ -147,7 +149,11 @@ class TablePlanner:
         if is_changelog:
             resolved = with_changelog(resolved, connector)
         request = TableRequest(table=resolved, connector=connector, use=use, settings=self.settings)
-        return PlannedTable(use=use, tree=plan_table(request, context))
+        with _naming(table):
+            tree = plan_table(request, context)
+            if scan_of(tree).is_streaming:
+                context.try_scan(scan_of(tree))  # else Spark finds what is missing, in a process of its own
+        return PlannedTable(use=use, tree=tree)
 
     def column_names(self, table: TableDefinition) -> tuple[str, ...]:
         """Return the names of a table's columns."""
@@ -215,6 +221,17 @@ class TablePlanner:
             time_zone=str(self.spark.conf.get("spark.sql.session.timeZone")),
             ansi=str(self.spark.conf.get("spark.sql.ansi.enabled")).lower() == "true",
         )
+
+
+@contextmanager
+def _naming(table: TableDefinition) -> Iterator[None]:
+    """Put the table's name before errors of its options and columns that do not have it."""
+    try:
+        yield
+    except (OptionError, SchemaError) as error:
+        if f"'{table.name}'" in error.message:
+            raise
+        raise type(error)(f"table '{table.name}': {error.message}") from error
 
 
 def _regular(column: AttachedColumn, event_times: set[str]) -> AttachedColumn:

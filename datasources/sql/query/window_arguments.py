@@ -12,6 +12,7 @@ from datasources.sql.query.intervals import UNITS_US, interval_us
 from datasources.sql.query.tree import Region, Tvf
 from datasources.sql.query.windows import WINDOW_COLUMNS, WindowSpec
 from datasources.sql.relation import Relation, RelationColumn
+from datasources.sql.site import near_matches
 from datasources.sql.source_text import Span
 
 __all__ = ["group_window", "table_function_window", "time_column"]
@@ -152,8 +153,7 @@ def time_column(context: BlockContext, path: tuple[str, ...], relation: Relation
     column = find_column(relation, path)
     name = ".".join(path)
     if column is None:
-        columns = ", ".join(each.name for each in relation.columns)
-        raise context.error(place, f"there is no column '{name}'", f"Columns: {columns}.")
+        raise context.error(place, f"there is no column '{name}'", _columns_like(context, name, relation))
     if column.type_name not in _TIMES:
         raise context.error(
             place, f"'{name}' is {column.type_name}, and windows are made of timestamps", _attributes_of(relation)
@@ -163,6 +163,14 @@ def time_column(context: BlockContext, path: tuple[str, ...], relation: Relation
         way_out = "Use the attribute before that." if column.why_not else _attributes_of(relation)
         raise context.error(place, f"'{name}' is no time attribute{reason}", way_out)
     return column
+
+
+def _columns_like(context: BlockContext, name: str, relation: Relation) -> str:
+    """Return near matches, else all columns: also those that the statement does not name, which are not read."""
+    own = [each.name for each in relation.columns]
+    tables = (columns for columns in context.planning.relations.known_columns() if set(own) <= set(columns))
+    known = list(next(tables, own))
+    return near_matches(name, known).strip() or f"Columns: {', '.join(known)}."
 
 
 def _attributes_of(relation: Relation) -> str:

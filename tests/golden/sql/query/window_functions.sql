@@ -139,7 +139,7 @@ ERROR line 1, column 48: 'price' is double, and windows are made of timestamps. 
 
 -- no such column
 SELECT window_end FROM TABLE(TUMBLE(TABLE bid, DESCRIPTOR(tss), INTERVAL '1' DAY));
-ERROR line 1, column 48: there is no column 'tss'. Columns: ts, k, item, price.
+ERROR line 1, column 48: there is no column 'tss'. Did you mean 'ts'?
   SELECT window_end FROM TABLE(TUMBLE(TABLE bid, DESCRIPTOR(tss), INTERVAL '1' DAY))
                                                  ^^^^^^^^^^^^^^^;
 

@@ -1,0 +1,52 @@
+"""What a session needs beside Tidemark itself: a PySpark that is new enough, and what PySpark needs in turn."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from collections.abc import Callable
+from typing import Final
+
+from datasources.distribution import WITH_SPARK
+from datasources.errors import EnvironmentProblem
+
+__all__ = ["require_pyspark"]
+
+_OLDEST: Final = (4, 2)
+_NEEDED: Final = ("py4j",)
+"""Protobuf is needed by some operators only, which ask for it themselves."""
+
+
+def _is_there(module: str) -> bool:
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ModuleNotFoundError:
+        return False
+
+
+def _installed() -> str:
+    import pyspark
+
+    return str(pyspark.__version__)
+
+
+def require_pyspark(*, version: Callable[[], str] = _installed, is_there: Callable[[str], bool] = _is_there) -> None:
+    """Raise unless PySpark and what its sources need are installed, in versions that work.
+
+    Args:
+        version: of PySpark.
+        is_there: whether a module can be imported.
+
+    Raises:
+        EnvironmentProblem: one sentence with the command that installs what is missing.
+    """
+    if not is_there("pyspark"):
+        raise EnvironmentProblem(f"PySpark is missing: {WITH_SPARK}")
+    found = version()
+    numbers = tuple(map(int, re.findall(r"\d+", found)[:2]))
+    if numbers < _OLDEST:
+        oldest = ".".join(map(str, _OLDEST))
+        raise EnvironmentProblem(f"PySpark {found} is too old, Tidemark needs {oldest} or newer: {WITH_SPARK}")
+    for module in _NEEDED:
+        if not is_there(module):
+            raise EnvironmentProblem(f"The package {module}, which PySpark needs, is missing: {WITH_SPARK}")

@@ -1,0 +1,94 @@
+"""What a newcomer gets wrong, and the sentence that follows."""
+
+from __future__ import annotations
+
+import pytest
+
+from datasources import read_stream, with_source_watermark
+from datasources.errors import OptionError, QueryError, SchemaError, SqlError
+from datasources.sql import TableEnvironment
+from tests.support.sql_tables import scripted_table, write_records
+
+pytestmark = pytest.mark.spark
+
+TS = "id INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '5' SECOND"
+
+
+@pytest.fixture
+def t(spark, tmp_path) -> TableEnvironment:
+    write_records(tmp_path / "o", "s-0", [{"id": 1, "ts": "2024-01-01 00:00:00"}])
+    environment = TableEnvironment(spark)
+    environment.sql(scripted_table("orders", TS, tmp_path / "o"))
+    return environment
+
+
+@pytest.mark.parametrize(
+    ("query", "error"),
+    [
+        ("SELECT * FROM ordrs", "line 1, column 15: there is no table or view 'ordrs'. Did you mean 'orders'?"),
+        ("SELECT o.id FROM orders o JOIN nothing x ON o.id = x.id", "there is no table or view 'nothing'. This catalog has"),
+        (
+            "SELECT count(*) FROM TABLE(TUMBLE(TABLE ordrs, DESCRIPTOR(ts), INTERVAL '1' MINUTE)) GROUP BY window_start",
+            "there is no table or view 'ordrs'. Did you mean 'orders'?",
+        ),
+        (
+            "SELECT count(*) FROM TABLE(TUMBLE(TABLE orders, DESCRIPTOR(tss), INTERVAL '1' MINUTE)) GROUP BY window_end",
+            "there is no column 'tss'. Did you mean 'ts'?",
+        ),
+        (
+            "SELECT count(*) FROM TABLE(TUMBLE(TABLE orders, DESCRIPTOR(x), INTERVAL '1' MINUTE)) GROUP BY window_end",
+            "there is no column 'x'. Columns: id, ts.",
+        ),
+    ],
+)  # fmt: skip
+def test_an_unknown_name_is_shown_with_those_that_there_are(t, query, error):
+    with pytest.raises(SqlError) as raised:
+        t.sql(query)
+    assert error in raised.value.message
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        ("'connector' = 'kafka', 'properties.bootstrap.servers' = 'b:1', 'format' = 'json'", "table 'broken': "),
+        ("'connector' = 'scripted'", "table 'broken': option 'path' is required"),
+        ("'connector' = 'scripted', 'path' = '/x', 'pth' = 'y'", "table 'broken': unknown option 'pth'"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("columns", ["id INT", TS])
+def test_an_error_of_an_option_names_its_table(t, options, error, columns):
+    t.sql(f"CREATE TABLE broken ({columns}) WITH ({options})")
+    with pytest.raises(OptionError) as raised:
+        t.sql("SELECT * FROM broken")
+    assert raised.value.message.startswith(error)
+
+
+def test_a_missing_format_is_an_error_that_names_the_table(t):
+    t.sql(
+        f"CREATE TABLE broken ({TS}) WITH ('connector' = 'kafka', 'properties.bootstrap.servers' = 'b:1', 'topic' = 'x')"
+    )
+    with pytest.raises(SchemaError) as raised:
+        t.sql("SELECT * FROM broken")
+    assert raised.value.message.startswith("table 'broken': the format 'raw' gives one column")
+    assert "use 'format' = 'json'" in raised.value.message
+
+
+def options(path: object) -> dict[str, object]:
+    return {"path": str(path), "watermark.for": "ts", "watermark.as": "ts - INTERVAL '5' SECOND"}
+
+
+def test_one_time_attribute_may_be_given_by_its_name_and_attaching_twice_says_so(t, spark, tmp_path):
+    df = read_stream(spark, "tidemark-scripted", options(tmp_path / "o"), "id INT, ts TIMESTAMP", time_attributes="ts")
+    assert df.schema["ts"].metadata["spark.watermarkDelayMs"] == 5_000
+    with pytest.raises(QueryError, match="this stream is attached already"):
+        with_source_watermark(df)
+
+
+def test_a_value_that_is_none_is_an_error_that_names_the_option(t, spark, tmp_path):
+    with pytest.raises(OptionError) as raised:
+        read_stream(spark, "tidemark-scripted", {**options(tmp_path / "o"), "scan.columns": None}, "ts TIMESTAMP")
+    assert raised.value.message == "option 'scan.columns' is None: leave it out, or give it a value."
+    with pytest.raises(OptionError, match="Did you mean 'tidemark-kafka'"):
+        read_stream(spark, "kafka", {})
+    with pytest.raises(OptionError, match="None is neither"):
+        read_stream(spark, "tidemark-kafka", None)  # type: ignore[arg-type]
