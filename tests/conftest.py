@@ -71,10 +71,9 @@ def own_cluster(pytestconfig: pytest.Config) -> Iterator[OpenCluster]:
     """Starts clusters of three brokers of the test's own, which it may stop, kill, hang and start."""
     with ExitStack() as stack:
 
-        def open_one(*, min_in_sync: int = 1, unclean_election: bool = False, **config: str) -> KafkaCluster:
+        def open_one(**settings: Any) -> KafkaCluster:
             try:
-                cluster = open_cluster(min_in_sync=min_in_sync, unclean_election=unclean_election, **config)
-                server = stack.enter_context(cluster)
+                server = stack.enter_context(open_cluster(**settings))
             except EnvironmentProblem as problem:
                 _cannot_run("a cluster of embedded brokers", problem)
             pytestconfig.stash[USED]["kafka clusters of single tests"] = "embedded"

@@ -12,12 +12,12 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.support.mysql_consistency.killed import CLUSTER, LOCAL, JobProcess
 from tests.support.mysql_consistency.recording import Recording
 from tests.support.mysql_consistency.replay import read_in_fresh_processes
 from tests.support.mysql_consistency.scene import Scene
 from tests.support.mysql_consistency.writers import Writers
 from tests.support.mysql_server import MySqlServer, every_mysql
+from tests.support.query_process import CLUSTER, LOCAL, QueryProcess
 
 pytestmark = [pytest.mark.mysql, pytest.mark.spark, pytest.mark.slow]
 
@@ -37,7 +37,7 @@ class Run:
 
     def __init__(self, scene: Scene, recording: Recording, chance: random.Random, master: str) -> None:
         self.scene, self.recording, self.chance = scene, recording, chance
-        self.job = JobProcess(recording, scene.options, master)
+        self.job = QueryProcess(recording, "tidemark-mysql", scene.options, master)
 
     def wait(self, what: str, holds: Callable[[], bool]) -> None:
         self.job.wait_until(what, holds)

@@ -23,6 +23,7 @@ from datasources.embedded.kafka import broker_metadata
 from datasources.embedded.kafka_config import KafkaAddress
 from datasources.embedded.ports import LOOPBACK
 from tests.support.kafka_server import KafkaServer
+from tests.support.tcp_switch import TcpSwitch, tcp_switch
 
 __all__ = ["BROKERS", "ClusterNode", "KafkaCluster", "OpenCluster", "open_cluster"]
 
@@ -55,13 +56,22 @@ class ClusterNode(EmbeddedKafka):
         cluster_id: the cluster's.
         controller: ``host:port`` of the controller; None: it is the controller.
         config: broker settings in Kafka's names.
+        switch: a second way to it, for clients that a test cuts off.
     """
 
-    def __init__(self, node_id: int, cluster_id: str, controller: str | None, config: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        node_id: int,
+        cluster_id: str,
+        controller: str | None,
+        config: Mapping[str, str],
+        switch: TcpSwitch | None = None,
+    ) -> None:
         heap = _CONTROLLER_HEAP_MB if controller is None else _BROKER_HEAP_MB
         super().__init__(config, options=KafkaProcessOptions(heap_mb=heap, start_deadline_s=_DEADLINE_S))
         self.node_id = node_id
         self.is_hung = False
+        self.switch = switch
         self._controller = controller
         self._cluster_id = cluster_id
 
@@ -74,6 +84,12 @@ class ClusterNode(EmbeddedKafka):
     def answers(self) -> bool:
         """Whether it runs and is not hung."""
         return self.is_running and not self.is_hung
+
+    def start(self) -> None:
+        """Start it on its ports; the switch leads to it."""
+        super().start()
+        if self.switch is not None:
+            self.switch.lead_to(self._ports[1])
 
     def hang(self) -> None:
         """Let the process stand still (SIGSTOP): its connections stay open and nothing is answered."""
@@ -112,6 +128,10 @@ class ClusterNode(EmbeddedKafka):
             "listeners": listener,
             "advertised.listeners": listener,
         }
+        if self.switch is not None:  # a broker has no use for the controller's port
+            own["listeners"] += f",CLIENT://{LOOPBACK}:{address.controller_port}"
+            own["advertised.listeners"] += f",CLIENT://{LOOPBACK}:{self.switch.port}"
+            own["listener.security.protocol.map"] = "BROKER:PLAINTEXT,CLIENT:PLAINTEXT,CONTROLLER:PLAINTEXT"
         # Of two lines with one name the later one counts.
         return super()._properties(address) + "".join(f"{name}={value}\n" for name, value in own.items())
 
@@ -133,6 +153,16 @@ class KafkaCluster(KafkaServer):
         servers = ",".join(node.bootstrap_servers for node in brokers.values())
         super().__init__(servers, origin="embedded cluster, for one test")
         self.brokers = dict(brokers)
+
+    @property
+    def switches(self) -> Mapping[int, TcpSwitch]:
+        """The ports through which clients may be led, by broker."""
+        return {number: node.switch for number, node in self.brokers.items() if node.switch is not None}
+
+    @property
+    def switched_servers(self) -> str:
+        """``host:port`` of the switches, with commas: whoever starts there reaches every broker through its switch."""
+        return ",".join(f"{LOOPBACK}:{switch.port}" for switch in self.switches.values())
 
     def create_assigned_topic(
         self, assignment: list[list[int]], config: Mapping[str, str] | None = None, name: str | None = None
@@ -225,17 +255,22 @@ class KafkaCluster(KafkaServer):
 class OpenCluster(Protocol):
     """How the fixture ``own_cluster`` is called; see `open_cluster`."""
 
-    def __call__(self, *, min_in_sync: int = 1, unclean_election: bool = False, **config: str) -> KafkaCluster:
+    def __call__(
+        self, *, min_in_sync: int = 1, unclean_election: bool = False, has_switches: bool = False, **config: str
+    ) -> KafkaCluster:
         """Start a cluster."""
 
 
 @contextmanager
-def open_cluster(*, min_in_sync: int = 1, unclean_election: bool = False, **config: str) -> Iterator[KafkaCluster]:
+def open_cluster(
+    *, min_in_sync: int = 1, unclean_election: bool = False, has_switches: bool = False, **config: str
+) -> Iterator[KafkaCluster]:
     """Start a cluster for one test.
 
     Args:
         min_in_sync: brokers that must have a record before it is acknowledged.
         unclean_election: whether a broker that lacks records may become leader when no other one is left.
+        has_switches: whether brokers have a second listener, reached through a switch each.
         config: further broker settings; ``_`` in names stands for a dot.
 
     Raises:
@@ -251,7 +286,10 @@ def open_cluster(*, min_in_sync: int = 1, unclean_election: bool = False, **conf
     with ExitStack() as stack:
         controller = stack.enter_context(ClusterNode(_CONTROLLER, cluster_id, None, settings))
         address = controller.controller_address
-        nodes = {number: ClusterNode(number, cluster_id, address, settings) for number in BROKERS}
+        switches = {number: stack.enter_context(tcp_switch(0)) if has_switches else None for number in BROKERS}
+        nodes = {
+            number: ClusterNode(number, cluster_id, address, settings, switch) for number, switch in switches.items()
+        }
         for node in nodes.values():
             stack.callback(node.close)
         with ThreadPoolExecutor(len(nodes)) as pool:

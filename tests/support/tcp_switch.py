@@ -38,15 +38,24 @@ class TcpSwitch:
     def hang_up(self) -> None:
         """End all connections."""
         with self._lock:
-            ended, self._open = self._open, set()
-        for each in ended:
-            with suppress(OSError):
-                each.shutdown(socket.SHUT_RDWR)
+            self._end_all()
 
     def swallow(self, *, after_bytes: int = 0) -> None:
         """Take what is sent and pass only so much of it on: connections stay open, as behind a dead firewall."""
         with self._lock:
             self._allowance = after_bytes
+
+    def mend(self) -> None:
+        """Pass everything on again; connections of the time before, which lack bytes, are ended."""
+        with self._lock:
+            self._end_all()
+            self._allowance = math.inf
+
+    def _end_all(self) -> None:
+        ended, self._open = self._open, set()
+        for each in ended:
+            with suppress(OSError):
+                each.shutdown(socket.SHUT_RDWR)
 
     def _pass(self, piece: bytes, sink: socket.socket) -> None:
         with self._lock:

@@ -12,7 +12,8 @@ import pyarrow as pa
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMaxRows
 
 from datasources.mysql.data_source import MySqlDataSource
-from tests.support.mysql_consistency.recording import Recording, store_attempt
+from tests.support.mysql_consistency.recording import Recording
+from tests.support.recording import store_attempt
 
 __all__ = ["LocalQuery", "read_again", "read_batch"]
 

@@ -1,21 +1,16 @@
-"""What a query under test leaves behind: each attempt at a batch in a file of its own, and Spark's offsets."""
+"""What a query over the twenty tables leaves behind: states of batches, and rows of each attempt at them."""
 
 from __future__ import annotations
 
-import json
-import uuid
-from collections import Counter, defaultdict
+from collections import Counter
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
-
-import pyarrow as pa
-from pyarrow import feather
 
 from datasources.mysql.state import MySqlState
 from tests.support.mysql_consistency.tables import COLUMNS, TRUNCATED, Row
+from tests.support.recording import QueryDirectory
 
-__all__ = ["Delivered", "Recording", "equal_attempts", "store_attempt"]
+__all__ = ["Delivered", "Recording", "equal_attempts"]
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -39,52 +34,9 @@ class Delivered:
     place: tuple[Any, ...]
 
 
-def store_attempt(directory: Path, batch: int, rows: pa.Table) -> None:
-    """Store what one attempt at a batch delivered; the file appears as a whole."""
-    name = f"{batch}.{uuid.uuid4().hex}"
-    hidden = directory / f".{name}"
-    feather.write_feather(rows, str(hidden), compression="uncompressed")
-    hidden.rename(directory / f"{name}.arrow")
-
-
 @dataclass(frozen=True, slots=True)
-class Recording:
-    """A query's directory.
-
-    Attributes:
-        directory: holds `checkpoint/offsets` and `batches`.
-    """
-
-    directory: Path
-
-    def create(self) -> Recording:
-        """Make the directories."""
-        (self.directory / "batches").mkdir(parents=True)
-        return self
-
-    @property
-    def batches(self) -> Path:
-        """Where attempts are stored."""
-        return self.directory / "batches"
-
-    @property
-    def checkpoint(self) -> Path:
-        """Spark's checkpoint."""
-        return self.directory / "checkpoint"
-
-    def planned(self) -> int:
-        """Return how many batches were planned."""
-        return 1 + max(_numbers(self.checkpoint / "offsets"), default=-1)
-
-    def committed(self) -> int:
-        """Return how many batches were committed."""
-        return 1 + max(_numbers(self.checkpoint / "commits"), default=-1)
-
-    def offset(self, batch: int) -> dict[str, Any]:
-        """Return the end offset of a batch."""
-        lines = (self.checkpoint / "offsets" / str(batch)).read_text().splitlines()
-        offset: dict[str, Any] = json.loads(lines[2])
-        return offset
+class Recording(QueryDirectory):
+    """The directory of a query over the twenty tables."""
 
     def state(self, batch: int) -> MySqlState:
         """Return the state in the end offset of a batch."""
@@ -92,11 +44,8 @@ class Recording:
 
     def attempts(self) -> dict[int, list[list[Delivered]]]:
         """Return the rows of each attempt at each batch, in the order of the attempts."""
-        found: dict[int, list[list[Delivered]]] = defaultdict(list)
-        for file in sorted(self.batches.glob("*.arrow"), key=lambda file: file.stat().st_mtime_ns):
-            rows = feather.read_table(str(file)).to_pylist()
-            found[int(file.name.partition(".")[0])].append([_delivered(row) for row in rows])
-        return found
+        stored = self.stored()
+        return {batch: [[_delivered(row) for row in rows] for rows in tries] for batch, tries in stored.items()}
 
 
 def equal_attempts(attempts: dict[int, list[list[Delivered]]]) -> dict[int, list[Delivered]]:
@@ -127,7 +76,3 @@ def _delivered(row: dict[str, Any]) -> Delivered:
         snapshot=row["snapshot"],
         place=(row["file"], row["pos"], row["gtid"]),
     )
-
-
-def _numbers(directory: Path) -> list[int]:
-    return [int(file.name) for file in directory.glob("[0-9]*") if file.name.isdigit()]

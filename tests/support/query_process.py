@@ -1,4 +1,4 @@
-"""Runs the job, and kills it or parts of it."""
+"""A recorded query in a process of its own, and the ways in which parts of it are killed."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from typing import Any, Final, Self
 import psutil
 
 from datasources.demo.spark_home import link_spark_home
-from tests.support.mysql_consistency.recording import Recording
+from tests.support.recording import QueryDirectory
 
-__all__ = ["CLUSTER", "LOCAL", "JobProcess"]
+__all__ = ["CLUSTER", "LOCAL", "QueryProcess"]
 
 LOCAL: Final = "local[2,4]"
 """A task whose Python worker is killed is tried again."""
@@ -28,14 +28,14 @@ LOCAL: Final = "local[2,4]"
 CLUSTER: Final = "local-cluster[2,1,768]"
 """Two executors, each a process of its own."""
 
-ROOT: Final = Path(__file__).parents[3]
+ROOT: Final = Path(__file__).parents[2]
 _POLL_S: Final = 0.02
 _DEADLINE_S: Final = 400.0
 _RUNNER: Final = "python_streaming_source_runner"
 _EXECUTOR: Final = "CoarseGrainedExecutorBackend"
 
 
-class JobProcess:
+class QueryProcess:
     """The query's process; started again whenever it was killed.
 
     Attributes:
@@ -43,16 +43,26 @@ class JobProcess:
 
     Args:
         recording: where it writes.
+        source: the name of the format.
         options: of the source.
         master: where Spark runs: in the process itself, or in executors that are processes of their own.
+        window: the length of the windows in which rows are counted; None = rows are stored as they come.
     """
 
-    def __init__(self, recording: Recording, options: dict[str, str], master: str = LOCAL) -> None:
+    def __init__(
+        self,
+        recording: QueryDirectory,
+        source: str,
+        options: dict[str, str],
+        master: str = LOCAL,
+        *,
+        window: str | None = None,
+    ) -> None:
         self.kills: list[str] = []
         self._recording = recording
         self._settings = recording.directory / "settings.json"
-        given = {"directory": str(recording.directory), "options": options, "master": master}
-        self._settings.write_text(json.dumps(given))
+        given = {"directory": str(recording.directory), "format": source, "options": options, "master": master}
+        self._settings.write_text(json.dumps({**given, "window": window}))
         self._environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "PYSPARK_DRIVER_PYTHON": sys.executable}
         self._environment["SPARK_HOME"] = str(link_spark_home(recording.directory / "spark-home"))
         self._log = recording.directory / "log"
@@ -65,16 +75,16 @@ class JobProcess:
     def __exit__(self, *_: object) -> None:
         self._kill_all()
 
-    def wait_until(self, what: str, holds: Callable[[], bool]) -> None:
-        """Wait until something holds while the query runs."""
-        pause, ends_at = threading.Event(), time.monotonic() + _DEADLINE_S
+    def wait_until(self, what: str, holds: Callable[[], bool], within_s: float = _DEADLINE_S) -> None:
+        """Wait until something holds while the query runs; fail when the query ends or the time is over."""
+        pause, ends_at = threading.Event(), time.monotonic() + within_s
         while time.monotonic() < ends_at:
             if holds():
                 return
             assert self._process is not None
             assert self._process.poll() is None, f"the query ended before {what}:\n{self._said()}"
             pause.wait(_POLL_S)
-        raise AssertionError(f"no {what} within {_DEADLINE_S:g} s:\n{self._said()}")
+        raise AssertionError(f"no {what} within {within_s:g} s:\n{self._said()}")
 
     def kill_driver(self) -> None:
         """Kill the driver with everything that it started, and begin again."""
@@ -124,7 +134,7 @@ class JobProcess:
         assert status == 0, self._said()
 
     def _start(self) -> None:
-        command = [sys.executable, "-m", "tests.support.mysql_consistency.job", str(self._settings)]
+        command = [sys.executable, "-m", "tests.support.recorded_query", str(self._settings)]
         with self._log.open("ab") as log:
             self._process = subprocess.Popen(
                 command, cwd=ROOT, env=self._environment, stdout=log, stderr=log, start_new_session=True
