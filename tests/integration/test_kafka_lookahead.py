@@ -362,7 +362,9 @@ def test_a_stopped_range_goes_on_without_a_request(kafka, monkeypatch):
     factory = factory_of(kafka, topic)
     moves = []
     real = consumers.PartitionConsumer.move
-    monkeypatch.setattr(consumers.PartitionConsumer, "move", lambda self, to: moves.append(to) or real(self, to))
+    monkeypatch.setattr(
+        consumers.PartitionConsumer, "move", lambda self, to, _epoch=None: moves.append(to) or real(self, to)
+    )
     found = []
     for start in range(0, 300, 50):
         found += stopped_at(factory, f"{topic}-0", start, 300, start + 50)
