@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 
 import pytest
 
@@ -67,3 +69,33 @@ def test_the_end_of_a_forked_process_closes_nothing_of_its_parents(kept, closed,
     monkeypatch.setattr(os, "getpid", lambda: -1)
     kept._close_all()
     assert closed == []
+
+
+FORKED = """
+import os, sys
+from confluent_kafka import Consumer, TopicPartition
+from datasources.kafka.kept import Kept
+
+kept = Kept(4, lambda consumer: consumer.close())
+consumer = Consumer({"bootstrap.servers": "127.0.0.1:1", "group.id": "g", "log_level": "0"})
+consumer.assign([TopicPartition("t", 0, 5)])
+consumer.poll(0.2)
+kept.give("a", consumer)
+del consumer
+child = os.fork()
+if child == 0:
+    uses = sys.argv[1] == "uses"
+    assert not uses or kept.take("a") is None
+    sys.exit(7)
+status = os.waitpid(child, 0)[1]
+assert kept.take("a") is not None
+os._exit(0 if status == 7 << 8 else 1)
+"""
+
+
+@pytest.mark.parametrize("child", ["uses", "ends"])
+def test_a_child_neither_crashes_nor_waits_for_consumers_of_its_parent(child):
+    done = subprocess.run(
+        [sys.executable, "-c", FORKED, child], timeout=60, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
