@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -28,7 +29,7 @@ class _Run(Protocol):
 class HoldRegistry:
     """Knows what the listener saw in the plans of queries: how many builds of each name a run has."""
 
-    expected: dict[str, Mapping[str, int]] = field(default_factory=dict)
+    expected: OrderedDict[str, Mapping[str, int]] = field(default_factory=OrderedDict)
 
     def answer(self, own: _Run, others: Iterable[_Run], is_alive: Callable[[Any], bool]) -> dict[str, Any]:
         """Return the answer to a source run.

@@ -9,7 +9,7 @@ A source that says nothing for a lease is taken for dead, so that it does not ho
 renews in the background, however long a batch takes. For the other sources of its own query run it counts until that
 ends: Spark asks all of them in every trigger, so a process that stood still for minutes (a paused machine) plans before
 the batch of the others is read, and from where it stood. What anyone sends is bounded: `_KEPT_BATCHES` batches per run,
-`_MAX_RUNS` runs.
+`_MAX_RUNS` source runs, `_MAX_QUERIES` query runs; the oldest goes first, should Spark never report its end.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from datasources.errors import CoordinatorError, TidemarkError
 from datasources.source.hold_registry import HoldRegistry, nobody_is_known, request_of
@@ -33,7 +33,10 @@ __all__ = ["LEASE_S", "QueryFacts", "SourceRegistry"]
 LEASE_S = 60
 _KEPT_BATCHES = 3
 _MAX_RUNS = 1_000
+_MAX_QUERIES = 10_000
 _NS_PER_S = 1_000_000_000
+
+V = TypeVar("V")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -69,9 +72,9 @@ class SourceRegistry:
         self._clock = clock or SystemClock()
         self._lock = threading.Lock()
         self._runs: OrderedDict[str, _SourceRun] = OrderedDict()
-        self._queries: dict[str, QueryFacts] = {}
-        self._refused: dict[str, str] = {}
-        self._checked: set[str] = set()
+        self._queries: OrderedDict[str, QueryFacts] = OrderedDict()
+        self._refused: OrderedDict[str, str] = OrderedDict()
+        self._checked: OrderedDict[str, None] = OrderedDict()
         self._ended: OrderedDict[str, None] = OrderedDict()
         self._holds = HoldRegistry()
 
@@ -80,12 +83,12 @@ class SourceRegistry:
     def allow(self, run_id: str) -> None:
         """Note that the query run `run_id` follows its sources' watermarks, or needs none."""
         with self._lock:
-            self._checked.add(run_id)
+            _put(self._checked, run_id, None)
 
     def refuse(self, run_id: str, reason: str) -> None:
         """Note that tasks of the query run `run_id` must not emit a row, and why."""
         with self._lock:
-            self._refused[run_id] = reason
+            _put(self._refused, run_id, reason)
 
     def expect_builds(self, run_id: str, builds: Mapping[str, int]) -> None:
         """Note how many sources of each name, by which others wait for them, the plan of a query run has.
@@ -93,19 +96,19 @@ class SourceRegistry:
         Empty = none, or the plan could not be read. Before this was told nobody in the run is released.
         """
         with self._lock:
-            self._holds.expected[run_id] = dict(builds)
+            _put(self._holds.expected, run_id, dict(builds))
 
     def progress(self, query_id: str, *, batch_id: int, state_rows: int) -> None:
         """Note how many rows of state a query kept after a batch (0 also for a stateless query)."""
         with self._lock:
-            self._queries[query_id] = QueryFacts(state_rows=state_rows, batch_id=batch_id)
+            _put(self._queries, query_id, QueryFacts(state_rows=state_rows, batch_id=batch_id))
 
     def terminated(self, query_id: str, run_id: str) -> None:
         """Forget a run, and the sources that it had: they bound no group any more."""
         with self._lock:
             self._queries.pop(query_id, None)
             self._refused.pop(run_id, None)
-            self._checked.discard(run_id)
+            self._checked.pop(run_id, None)
             self._holds.expected.pop(run_id, None)
             for source in [s for s, run in self._runs.items() if run.query_run == run_id]:
                 del self._runs[source]
@@ -255,6 +258,14 @@ class SourceRegistry:
         while len(self._runs) > _MAX_RUNS:
             self._runs.popitem(last=False)
         return run
+
+
+def _put(entries: OrderedDict[str, V], key: str, value: V) -> None:
+    """Enter a value as the newest; the oldest goes where there are too many."""
+    entries[key] = value
+    entries.move_to_end(key)
+    while len(entries) > _MAX_QUERIES:
+        entries.popitem(last=False)
 
 
 def _group(run: _SourceRun) -> str | None:

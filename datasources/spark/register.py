@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from datasources.errors import OptionError
@@ -17,6 +18,7 @@ from datasources.spark.session_checks import require_classic
 from datasources.spark.watermark_options import GLOBAL_OPTIONS
 
 if TYPE_CHECKING:
+    from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
     from datasources.expressions.function_call import ReaderFunction
@@ -29,9 +31,11 @@ _logger = logging.getLogger(__name__)
 GLOBAL_PREFIX = "spark.tidemark."
 _TASKS_PER_SLOT = 2  # splits differ in size: two waves even that out
 _COORDINATOR_HOST = f"{GLOBAL_PREFIX}coordinator.host"
+_COORDINATOR_BIND = f"{GLOBAL_PREFIX}coordinator.bind"
 _COORDINATOR_PORT = f"{GLOBAL_PREFIX}coordinator.port"
 _UI_HOST = f"{GLOBAL_PREFIX}ui.host"
 _UI_PORT = f"{GLOBAL_PREFIX}ui.port"
+_once = threading.Lock()
 
 
 def register_formats(
@@ -105,15 +109,31 @@ def session_functions(spark: SparkSession) -> dict[str, ReaderFunction]:
 
 
 def _application_coordinator(spark: SparkSession) -> Coordinator:
+    """Return the coordinator of the application, which sessions of several threads may ask for at once."""
     context = spark.sparkContext
-    coordinator: Coordinator | None = getattr(context, "_tidemark_coordinator", None)
-    if coordinator is None:
-        conf = context.getConf()
-        driver_host = conf.get("spark.driver.host", "127.0.0.1")
-        host = conf.get(_COORDINATOR_HOST, driver_host)
-        coordinator = Coordinator(host=str(host), port=int(conf.get(_COORDINATOR_PORT, "0") or 0))
-        context._tidemark_coordinator = coordinator  # noqa: SLF001 - lives as long as it
-    return coordinator
+    with _once:
+        coordinator: Coordinator | None = getattr(context, "_tidemark_coordinator", None)
+        if coordinator is None:
+            conf = context.getConf()
+            host = str(conf.get(_COORDINATOR_HOST, conf.get("spark.driver.host", "127.0.0.1")))
+            bind = str(conf.get(_COORDINATOR_BIND, conf.get("spark.driver.bindAddress", host)))
+            coordinator = Coordinator(host=host, bind=bind, port=int(conf.get(_COORDINATOR_PORT, "0") or 0))
+            context._tidemark_coordinator = coordinator  # noqa: SLF001 - lives as long as it
+            _close_with(context, coordinator.close)
+        return coordinator
+
+
+def _close_with(context: SparkContext, close: Callable[[], None]) -> None:
+    """Close something when the context stops; Spark has no event for that which Python hears."""
+    stop = context.stop
+
+    def stop_and_close() -> None:
+        try:
+            stop()
+        finally:
+            close()
+
+    context.stop = stop_and_close
 
 
 def _application_observer(spark: SparkSession, coordinator: Coordinator) -> Observer | None:

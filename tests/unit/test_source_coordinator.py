@@ -477,7 +477,7 @@ def test_a_port_that_is_taken_is_an_error_that_names_the_setting(coordinator):
 
 
 def test_a_host_of_another_machine_is_an_error_that_names_the_setting():
-    with pytest.raises(CoordinatorError, match=r"spark\.tidemark\.coordinator\.host to an address of the driver"):
+    with pytest.raises(CoordinatorError, match=r"spark\.tidemark\.coordinator\.bind to an address of the driver"):
         Coordinator(host="192.0.2.1")
 
 
