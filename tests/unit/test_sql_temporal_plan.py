@@ -51,7 +51,8 @@ NAMES = {"k": "__tidemark_r_k_1", "rate": "rate"}
 @pytest.fixture
 def plan(monkeypatch, tmp_path):
     monkeypatch.setattr(table_planner, "SparkTypes", lambda _spark: CompiledTypes())
-    spark: Any = SimpleNamespace(conf=SimpleNamespace(get=CONF.get))
+    of_the_administrator = SimpleNamespace(getConf=lambda: SimpleNamespace(get=lambda _key, default: default))
+    spark: Any = SimpleNamespace(conf=SimpleNamespace(get=CONF.get), sparkContext=of_the_administrator)
     definitions = {name: table(text.replace("{path}", str(tmp_path))) for name, text in TABLES.items()}
 
     def planned(
