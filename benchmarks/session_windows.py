@@ -84,6 +84,7 @@ def stream(spark: SparkSession, directory: Path, *, batch_rows: int = BATCH_ROWS
         "scan.watermark.emit.strategy": "on-event",
         "scan.max-rows-per-batch": str(batch_rows),
         "scripted.bounded": "true",
+        "scan.attached": "true",  # the operators are measured alone
     }
     return spark.readStream.format("tidemark-scripted").options(**options).load()
 

@@ -2,7 +2,7 @@
 
 Theory of operation. It keeps, per *source run* (a random id that every new planner process takes): reports of the
 newest batches, the query behind the source as its tasks saw it, what the source last said of itself, and its table for
-people. From Spark's listener it learns which runs of a query are properly attached and how much state a query keeps.
+people. From Spark's listener it learns which runs of a query may go on and how much state a query keeps.
 It decides nothing: planners do.
 
 A source that says nothing for a lease is taken for dead, so that it does not hold its group for ever; one that lives
@@ -81,7 +81,7 @@ class SourceRegistry:
     # -- what the listener tells (called in the driver's process) --
 
     def allow(self, run_id: str) -> None:
-        """Note that the query run `run_id` follows its sources' watermarks, or needs none."""
+        """Note that nothing was found against the query run `run_id`."""
         with self._lock:
             _put(self._checked, run_id, None)
 

@@ -24,8 +24,14 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 from datasources.errors import QueryError
 from datasources.formats.ddl_tokens import quoted
 from datasources.source.stamps import HEARTBEAT_COLUMN, HIDDEN_COLUMNS, WATERMARK_COLUMN
+from datasources.spark.mark_attached import mark_attached
 from datasources.spark.schema import TimeAttribute, time_attribute_of
-from datasources.spark.session_checks import require_classic, require_working_settings
+from datasources.spark.session_checks import (
+    EXCHANGE_REUSE,
+    registered_formats,
+    require_classic,
+    require_working_settings,
+)
 from datasources.spark.time_attributes import DELAY_KEY, time_metadata
 
 __all__ = ["DELAY_KEY", "AttachedColumn", "attach", "projected", "with_source_watermark"]
@@ -104,10 +110,12 @@ def projected(column: AttachedColumn, delay_ms: int) -> Column:
 def _require_session(df: DataFrame) -> None:
     require_classic(df.sparkSession)
     require_working_settings(df.sparkSession)
+    if not registered_formats(df.sparkSession):  # nobody listens to its queries
+        df.sparkSession.conf.set(EXCHANGE_REUSE, "false")
 
 
 def _behind_barrier(df: DataFrame) -> DataFrame:
-    return df.withWatermark(WATERMARK_COLUMN, "0 seconds").filter(_BARRIER)
+    return mark_attached(df).withWatermark(WATERMARK_COLUMN, "0 seconds").filter(_BARRIER)
 
 
 def _column_name(path: str) -> str:

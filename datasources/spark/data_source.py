@@ -7,7 +7,7 @@ from typing import ClassVar
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader
 from pyspark.sql.types import StructType
 
-from datasources.errors import SchemaError, TidemarkError
+from datasources.errors import QueryError, SchemaError, TidemarkError
 from datasources.source.connector import ScanSource
 from datasources.spark.batch_reader import TidemarkBatchReader
 from datasources.spark.binding import Binding
@@ -48,6 +48,7 @@ class TidemarkDataSource(DataSource):
         try:
             scan = self._scan()
             _require_own_schema(schema, scan)
+            _require_attached(scan)
         except TidemarkError as error:
             return RefusedStreamReader(error)
         return TidemarkStreamReader(scan, arrow_output_schema(schema), self.binding)
@@ -56,6 +57,15 @@ class TidemarkDataSource(DataSource):
         bound = self.binding
         return build_scan(
             self.connector, dict(self.options), bound.defaults, bound.functions, allows_code=bound.allows_code
+        )
+
+
+def _require_attached(scan: Scan) -> None:
+    if scan.source.strategy is not None and not scan.is_attached:
+        raise QueryError(
+            "the stream has a watermark but was not attached, so operators would see heartbeat rows and ignore the "
+            "watermark. Use read_stream(...), or with_source_watermark(df) directly on the loaded DataFrame and the "
+            "DataFrame that it returns; without watermark.for the source is a plain one."
         )
 
 

@@ -1,7 +1,13 @@
-"""What register() learns from Spark while queries run.
+"""What register() learns from Spark while queries run, and the one setting that it changes.
 
-Spark calls `onQueryStarted` before the first batch of a run, and waits for it. So a query over a source with hidden
-columns that was never attached is found before its tasks ask to be admitted; they then raise the reason.
+Spark calls `onQueryStarted` before the first batch of a run, and waits for it. So what makes a query wrong is found
+before its tasks ask to be admitted; they then raise the reason.
+
+**Exchanges are not reused** in queries that follow a watermark of ours. Where two branches of a plan are alike up to a
+shuffle, Spark runs that shuffle once and puts a ReusedExchange into the other branch. It has no children, so when Spark
+computes each operator's watermark from the plan of the batch before (`shouldRunAnotherBatch` and the
+`PropagateWatermarkSimulator`), the other branch has none: its aggregations close no window and take rows that are late.
+The setting is changed in the query's own session, which Spark has cloned from the user's.
 """
 
 from __future__ import annotations
@@ -23,26 +29,20 @@ from pyspark.sql.streaming.listener import (
 from datasources.errors import QueryError
 from datasources.source.coordinator import Coordinator
 from datasources.spark.hold_check import builds_by_name, holds_of
-from datasources.spark.plan_walk import forgets_duplicates_at_once, is_fully_attached
-from datasources.spark.session_checks import require_working_settings
+from datasources.spark.plan_walk import forgets_duplicates_at_once, has_attachment
+from datasources.spark.session_checks import EXCHANGE_REUSE, require_working_settings
 
 if TYPE_CHECKING:
     from py4j.java_gateway import JavaObject
     from pyspark.sql import SparkSession
 
-__all__ = ["NOT_ATTACHED", "QueryListener"]
+__all__ = ["QueryListener"]
 
 _logger = logging.getLogger(__name__)
 
-NOT_ATTACHED = (
-    "the query reads a source with a watermark but was not attached to it, so its operators would see heartbeat rows "
-    "and ignore the watermark. Use read_stream(...), or with_source_watermark(df) directly on the loaded DataFrame; "
-    "without watermark.for the source is a plain one."
-)
-
 
 class QueryListener(StreamingQueryListener):
-    """Tells the coordinator which runs are attached and how much state they keep.
+    """Tells the coordinator which runs may go on and how much state they keep.
 
     Args:
         spark: the session whose queries it hears.
@@ -91,11 +91,10 @@ class QueryListener(StreamingQueryListener):
             query = self._spark._jsparkSession.streams().get(query_id)  # noqa: SLF001 - PySpark hides the plan
             plan = query.streamingQuery().analyzedPlan()
             sources = holds_of(plan)
+            if has_attachment(plan):
+                query.streamingQuery().sparkSessionForStream().conf().set(EXCHANGE_REUSE, "false")
         except (Py4JError, AttributeError) as error:
-            _logger.warning("query_plan_unreadable query=%s error=%r", query_id, str(error)[:200])
-            return None
-        if not is_fully_attached(plan):
-            return NOT_ATTACHED
+            return f"Spark does not let its plan be read, so nobody knows whether it is sound: {str(error)[:200]}"
         if forgets_duplicates_at_once(plan):
             _logger.warning(
                 "query %s uses dropDuplicatesWithinWatermark, but watermark.as has no constant bound: a key is "

@@ -13,9 +13,11 @@ __all__ = [
     "attached_delays_ms",
     "forgets_duplicates_at_once",
     "gives_windows",
-    "is_fully_attached",
+    "has_attachment",
+    "items",
     "projected_expression",
     "source_options",
+    "stamped_sources",
 ]
 
 SIDE_COLUMN = "tidemark_side"
@@ -28,17 +30,18 @@ _FACTS_KEY = "tidemark"
 _CHOOSING = frozenset({"Project", "Filter", "SubqueryAlias", "View"})
 
 
-def is_fully_attached(plan: Any) -> bool:
-    """Return whether every source in the plan that has the hidden columns is attached on its own `_watermark`.
+def stamped_sources(plan: Any) -> list[Any]:
+    """Return the sources with hidden columns whose stamps become those of a plan's rows.
 
-    An operator of ours that stands between a source and its attachment gives the column a new id; it counts as long
-    as the way down has one streaming input at every node: what comes from two sources would have the larger stamp. Only
-    an operator of ours that joins two sides makes the stamp of both.
+    None where streams are just put together: what comes from two sources would have the larger stamp. Only an operator
+    of ours that joins two sides makes the stamp of both.
     """
-    attached = {
-        watermark_id for node in _watermark_nodes(plan) for watermark_id in (_event_time_id(node), *_input_ids(node))
-    }
-    return all(watermark_id in attached for watermark_id, _ in _hidden_leaves(plan))
+    return [leaf for leaf in _inputs(plan) if _has_hidden(leaf)]
+
+
+def has_attachment(plan: Any) -> bool:
+    """Return whether a stream in the plan is attached."""
+    return any(True for _ in _watermark_nodes(plan))
 
 
 def attached_delays_ms(plan: Any) -> list[int]:
@@ -57,16 +60,16 @@ def forgets_duplicates_at_once(plan: Any) -> bool:
 def gives_windows(plan: Any) -> bool:
     """Return whether the rows of a plan are those of an aggregation of a stream, chosen and filtered at most."""
     while _kind(plan) in _CHOOSING:
-        (plan,) = _items(plan.children())
+        (plan,) = items(plan.children())
     return _kind(plan) == "Aggregate" and bool(plan.isStreaming())
 
 
 def projected_expression(plan: Any, column: str) -> str | None:
     """Return the text of the expression that the topmost projection gives `column`, None if it is passed through."""
-    output = [a for a in _items(plan.output()) if a.name() == column]
+    output = [a for a in items(plan.output()) if a.name() == column]
     if not output or _kind(plan) != "Project":
         return None
-    for expression in _items(plan.projectList()):
+    for expression in items(plan.projectList()):
         if expression.name() == column and _kind(expression) == "Alias":
             return str(expression.child().sql())
     return None
@@ -83,7 +86,7 @@ def source_options(
         formats: lower-case names; sources of other formats are left out. None = all.
     """
     sources: list[Any] = []
-    for leaf in _items(plan.collectLeaves()):
+    for leaf in items(plan.collectLeaves()):
         if _kind(leaf) != "StreamingRelationV2" or any(leaf.equals(known) for known in sources):
             continue
         if formats is None or str(leaf.sourceName()).lower() in formats:
@@ -98,23 +101,14 @@ def _watermark_nodes(plan: Any) -> Iterator[Any]:
             yield node
 
 
-def _event_time_id(node: Any) -> int:
-    return int(node.eventTime().exprId().id())
-
-
-def _input_ids(node: Any) -> list[int]:
-    """Return the ids of `_watermark` in the sources that make a node's stamp; none if several are just put together."""
-    return [found for leaf in _inputs(node) for found, _ in _hidden_leaves(leaf)]
-
-
 def _inputs(node: Any) -> list[Any]:
     """Return the streaming leaves whose stamps become a node's, the probe side of a join first."""
     while True:
-        children = [child for child in _items(node.children()) if child.isStreaming()]
+        children = [child for child in items(node.children()) if child.isStreaming()]
         if not children:
             return [node]
         if len(children) > 1:
-            is_join = any(str(attribute.name()) == SIDE_COLUMN for attribute in _items(node.output()))
+            is_join = any(str(attribute.name()) == SIDE_COLUMN for attribute in items(node.output()))
             return [leaf for child in children for leaf in _inputs(child)] if is_join else []
         node = children[0]
 
@@ -124,22 +118,25 @@ def _facts(node: Any) -> dict[str, Any] | None:
     own = json.loads(node.eventTime().metadata().json()).get(_FACTS_KEY)
     if isinstance(own, dict):
         return own
-    found = (metadata for leaf in _inputs(node) for _, metadata in _hidden_leaves(leaf))
+    found = (metadata for leaf in _inputs(node) for metadata in _hidden_leaves(leaf))
     below = next(found, {}).get(_FACTS_KEY)
     return below if isinstance(below, dict) else None
 
 
-def _hidden_leaves(plan: Any) -> Iterator[tuple[int, dict[str, Any]]]:
-    for leaf in _items(plan.collectLeaves()):
-        output = {attribute.name(): attribute for attribute in _items(leaf.output())}
+def _has_hidden(leaf: Any) -> bool:
+    return any(True for _ in _hidden_leaves(leaf))
+
+
+def _hidden_leaves(plan: Any) -> Iterator[dict[str, Any]]:
+    for leaf in items(plan.collectLeaves()):
+        output = {attribute.name(): attribute for attribute in items(leaf.output())}
         if WATERMARK_COLUMN in output and HEARTBEAT_COLUMN in output:
-            watermark = output[WATERMARK_COLUMN]
-            yield int(watermark.exprId().id()), json.loads(watermark.metadata().json())
+            yield json.loads(output[WATERMARK_COLUMN].metadata().json())
 
 
 def _nodes(plan: Any) -> Iterator[Any]:
     yield plan
-    for child in _items(plan.children()):
+    for child in items(plan.children()):
         yield from _nodes(child)
 
 
@@ -147,5 +144,6 @@ def _kind(node: Any) -> str:
     return str(node.getClass().getSimpleName())
 
 
-def _items(sequence: Any) -> Iterator[Any]:
+def items(sequence: Any) -> Iterator[Any]:
+    """Give the items of a sequence of the JVM."""
     return (sequence.apply(index) for index in range(sequence.size()))

@@ -12,6 +12,7 @@ from datasources.spark.code_options import allows_code_options
 from datasources.spark.data_source import TidemarkDataSource
 from datasources.spark.register import session_defaults, session_functions
 from datasources.spark.scan import build_scan
+from datasources.spark.scan_options import ATTACHED
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -39,13 +40,13 @@ def load_stream(
     merged = {**lower_keys(session_defaults(spark)), **lower_keys(given)}
     scan = build_scan(source.connector, merged, {}, session_functions(spark), allows_code=allows_code_options(spark))
     scan.source.enumerator(is_batch=False).close()  # options that only a stream refuses; asks no server
-    loaded = spark.readStream.format(source.name()).options(**merged).load()
+    reader = spark.readStream.format(source.name()).options(**merged)
     if scan.source.strategy is None:
         if time_attributes:
             raise OptionError("time_attributes need a watermark: set watermark.for and watermark.as.")
-        return loaded
+        return reader.load()
     named = (time_attributes,) if isinstance(time_attributes, str) else time_attributes
-    return with_source_watermark(loaded, *named)
+    return with_source_watermark(reader.option(ATTACHED, "true").load(), *named)
 
 
 def _text(key: str, value: object) -> str:

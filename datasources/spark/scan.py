@@ -55,6 +55,7 @@ class Scan:
         condition: which rows are delivered; None = all.
         hold: for whom the source waits; None = for nobody.
         load: by which name others wait for it; None = nobody does.
+        is_attached: whether Spark follows the watermark, see `ScanOptions.attached`.
     """
 
     source: ScanSource
@@ -67,6 +68,7 @@ class Scan:
     condition: RowCondition | None = None
     hold: HoldSettings | None = None
     load: LoadSettings | None = None
+    is_attached: bool = False
 
     @property
     def identity(self) -> Identity:
@@ -171,6 +173,7 @@ def build_scan(
         condition=condition,
         hold=holding.hold,
         load=holding.load,
+        is_attached=wanted.attached,
     )
 
 

@@ -9,6 +9,7 @@ from datasources.spark.hold_options import HoldOptions
 from datasources.spark.watermark_options import AllIdle, OnChange, WatermarkOptions
 
 __all__ = [
+    "ATTACHED",
     "SHARED_GROUPS",
     "AllIdle",
     "HoldOptions",
@@ -17,6 +18,9 @@ __all__ = [
     "SessionOptions",
     "WatermarkOptions",
 ]
+
+ATTACHED = "scan.attached"
+"""Whether the stream is attached; see `ScanOptions.attached`."""
 
 
 class ScanOptions(OptionGroup):
@@ -54,6 +58,13 @@ class ScanOptions(OptionGroup):
         description="Columns that are facts about a record, behind the columns of the schema: `name FROM key`, or "
         "`name` where the key is the same, with commas between them. An unknown key is an error that lists those of "
         "the source.",
+    )
+    attached: bool = Field(
+        False,
+        alias="scan.attached",
+        description="Internal: that Spark follows the watermark and no operator sees a heartbeat. read_stream, "
+        "with_source_watermark and SQL set it; a stream with a watermark is refused without it. Whoever sets it "
+        "gets the hidden columns and the heartbeat rows. It may change on restart.",
     )
 
     @model_validator(mode="after")

@@ -10,7 +10,10 @@ from datasources.errors import QueryError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["registered_formats", "require_classic", "require_working_settings"]
+__all__ = ["EXCHANGE_REUSE", "registered_formats", "require_classic", "require_working_settings"]
+
+EXCHANGE_REUSE = "spark.sql.exchange.reuse"
+"""Why it is off where a watermark is followed: see `datasources.spark.listener`."""
 
 _logger = logging.getLogger(__name__)
 

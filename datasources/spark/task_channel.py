@@ -1,4 +1,4 @@
-"""A task's side of the channel: is the query attached, and the report at the end.
+"""A task's side of the channel: may the query run, and the report at the end.
 
 Connections are kept per worker process, because Spark reuses workers for many tasks and batches.
 """
@@ -38,12 +38,12 @@ class TaskChannel:
         return None if partition.endpoint is None else cls(partition.endpoint, partition.source)
 
     def require_admission(self) -> None:
-        """Raise if the listener found that this query run does not follow the source's watermark.
+        """Raise if the listener found that this query run would give wrong rows.
 
         Asked once per query run and worker. A coordinator that cannot be reached refuses nothing.
 
         Raises:
-            QueryError: saying how to attach the stream.
+            QueryError: saying what to change.
         """
         run_id = _property("spark.jobGroup.id")
         if run_id is None or (self._endpoint, run_id) in _admitted:

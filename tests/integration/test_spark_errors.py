@@ -6,9 +6,11 @@ import logging
 from typing import Any
 
 import pytest
+from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 
-from datasources import register, with_source_watermark
+from datasources import ScriptedDataSource, register, with_source_watermark
 from datasources.errors import OptionError, QueryError, SchemaError
+from datasources.spark.binding import Binding
 from datasources.spark.session_checks import require_classic
 from tests.support.scripted_stream import FORMAT, Scripts, drain, first_line, running, settings
 
@@ -59,23 +61,84 @@ def test_one_attached_branch_does_not_excuse_another(spark, scripts):
     assert_says(error, "TIDEMARK_QUERY", "was not attached")
 
 
-def test_without_register_the_hidden_columns_are_there_to_see(spark, scripts):
-    """Nobody watches the query then: docs/time-attributes.md says so."""
-    from datasources import ScriptedDataSource
-
+@pytest.fixture
+def by_hand(spark):
+    """A class that a user registered: no listener hears of it that way, no coordinator is bound to it."""
     spark.dataSource.register(ScriptedDataSource)
-    try:
-        loaded = scripts.loaded(spark)
-        assert loaded.columns == ["ts", "k", "v", "_watermark", "_heartbeat"]
-        rows, _ = drain(loaded)
-        attached, _ = drain(with_source_watermark(loaded).select("v"))
-    finally:
-        register(spark)
+    yield spark
+    register(spark)
+
+
+def test_a_class_registered_by_hand_refuses_to_run_unattached(by_hand, scripts):
+    loaded = scripts.loaded(by_hand)
+    assert loaded.columns == ["ts", "k", "v", "_watermark", "_heartbeat"]
+    for df in (loaded, loaded.select("v"), loaded.groupBy("k").count().select("count")):
+        error = failure(drain, df, "update")
+        assert_says(error, "TIDEMARK_QUERY", "was not attached", "with_source_watermark(df)")
+    rows, _ = drain(with_source_watermark(loaded).select("v"))
+    assert sorted(rows) == [("a1",), ("b12",), ("c25",)]
+
+
+def test_where_nobody_listens_the_whole_session_reuses_no_exchange(spark, scripts, monkeypatch):
+    monkeypatch.setattr("datasources.spark.attach.registered_formats", lambda _: frozenset())
+    reuse = "spark.sql.exchange.reuse"
+    with settings(spark, {reuse: "true"}):
+        with_source_watermark(scripts.loaded(spark))
+        assert spark.conf.get(reuse) == "false"
+
+
+def test_whoever_sets_the_option_sees_hidden_columns_and_heartbeats(spark, scripts):
+    rows, _ = drain(scripts.loaded(spark, {"SCAN.attached": True}))
     assert sorted(row[2] for row in rows if not row[4]) == ["a1", "b12", "c25"]
     heartbeats = [row for row in rows if row[4]]
     assert heartbeats
     assert all(row[:3] == (None, None, None) for row in heartbeats)
-    assert sorted(attached) == [("a1",), ("b12",), ("c25",)]
+
+
+def test_a_batch_and_a_stream_without_watermark_need_no_attachment(spark, scripts):
+    rows = spark.read.format(FORMAT).options(**scripts.options()).load().collect()
+    assert sorted(row["v"] for row in rows) == ["a1", "b12", "c25"]
+    assert len(drain(scripts.loaded(spark, PLAIN))[0]) == 3
+
+
+def test_attaching_leaves_the_loaded_stream_as_it_was(spark, scripts):
+    loaded = scripts.loaded(spark)
+    with_source_watermark(loaded)
+    assert_says(failure(drain, loaded), "TIDEMARK_QUERY", "was not attached")
+
+
+def test_a_stream_that_is_attached_twice_is_one_source(spark, scripts):
+    """As many sources as in the checkpoints of such queries so far."""
+    loaded = scripts.loaded(spark)
+    first, second = with_source_watermark(loaded), with_source_watermark(loaded)
+    _rows, query = drain(first.union(second).select("v"))
+    assert len(query.progress[-1].sources) == 1
+    assert sorted(_rows) == sorted([("a1",), ("b12",), ("c25",)] * 2)
+
+
+def test_columns_that_are_chosen_below_the_attachment_keep_their_source(spark, scripts):
+    chosen = scripts.loaded(spark).withColumn("n", F.length("v")).drop("v").filter("k <> 'a'")
+    rows, _ = drain(with_source_watermark(chosen).select("k", "n"))
+    assert sorted(rows) == [("b", 3), ("c", 3)]
+
+
+def test_streams_that_are_put_together_are_attached_one_by_one(spark, scripts):
+    loaded = scripts.loaded(spark)
+    for df in (loaded.union(scripts.loaded(spark)), loaded.join(scripts.loaded(spark).select("k"), "k")):
+        with pytest.raises(QueryError, match="several streams .* Attach each"):
+            with_source_watermark(df)
+
+
+def test_a_source_whose_schema_changed_is_not_attached(spark, scripts):
+    loaded = scripts.loaded(spark)
+    marking = Binding(defaults={"watermark.late-rows": "mark"})  # one column more
+    other = type("ScriptedDataSource", (ScriptedDataSource,), {"binding": marking, "__module__": "__main__"})
+    spark.dataSource.register(other)
+    try:
+        with pytest.raises(QueryError, match="another schema than when it was loaded"):
+            with_source_watermark(loaded)
+    finally:
+        register(spark)
 
 
 def test_a_schema_given_to_spark_is_refused_in_a_stream(spark, scripts):
@@ -165,9 +228,11 @@ def test_spark_connect_is_refused_with_a_way_out():
 
 def test_only_a_loaded_stream_with_its_hidden_columns_can_be_attached(spark, scripts):
     register(spark)
-    for df in (scripts.loaded(spark, PLAIN), scripts.loaded(spark).select("ts"), scripts.stream(spark)):
+    for df in (scripts.loaded(spark, PLAIN), scripts.loaded(spark).select("ts")):
         with pytest.raises(QueryError, match="no columns '_watermark' and '_heartbeat'"):
             with_source_watermark(df)
+    with pytest.raises(QueryError, match="attached already"):
+        with_source_watermark(scripts.stream(spark))
 
 
 def test_a_hidden_column_that_was_computed_cannot_be_attached(spark, scripts):

@@ -13,12 +13,12 @@ from tests.support.scripted_stream import FORMAT, Scripts, drain, running
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("tiny_queries")]
 
 END_OF_TIME_S = 253_402_300_799.999
-ON_EVENT = {"pipeline.auto-watermark-interval": "0"}
+ON_EVENT = {"pipeline.auto-watermark-interval": "0", "scan.attached": "true"}
 
 
 @pytest.fixture
 def by_hand(spark):
-    """Without register() nobody stops a query that looks at the hidden columns."""
+    """Who sets scan.attached looks at the hidden columns."""
     spark.dataSource.register(ScriptedDataSource)
     yield spark
     register(spark)

@@ -22,7 +22,7 @@ from tests.support.spark_session import start_spark
 __all__ = ["STUCK", "loaded_with_stamps", "read_batches", "write_batches"]
 
 STUCK = "stuck"
-ON_EVENT = {"pipeline.auto-watermark-interval": "0", "maxOffsetsPerTrigger": "4"}
+ON_EVENT = {"pipeline.auto-watermark-interval": "0", "maxOffsetsPerTrigger": "4", "scan.attached": "true"}
 
 
 def loaded_with_stamps(spark: Any, scripts: Scripts) -> Any:

@@ -13,10 +13,10 @@ from datasources.distribution import WITH_SPARK
 from datasources.errors import EnvironmentProblem
 from datasources.java import find_java
 
-__all__ = ["forget_connection", "start_spark"]
+__all__ = ["forget_connection", "server_settings", "start_spark"]
 
+_MASTER: Final = "local[2]"
 _SETTINGS: Final = {
-    "spark.master": "local[2]",
     "spark.app.name": "tidemark-tests",
     "spark.driver.memory": "2g",
     # Hundreds of queries of a few rows: optimizing compilers and parallel collectors cost more than they bring.
@@ -32,6 +32,16 @@ _SETTINGS: Final = {
     "spark.sql.shuffle.partitions": "2",
     "spark.sql.session.timeZone": "UTC",
 }
+
+
+def server_settings(directory: Path) -> dict[str, str]:
+    """Return the settings of a session's JVM but for its master.
+
+    Args:
+        directory: Holds the warehouse and Spark's scratch files.
+    """
+    places = {"spark.sql.warehouse.dir": directory / "warehouse", "spark.local.dir": directory / "scratch"}
+    return {**_SETTINGS, **{key: str(place) for key, place in places.items()}}
 
 
 def start_spark(directory: Path) -> Any:
@@ -53,10 +63,8 @@ def start_spark(directory: Path) -> Any:
     if "SPARK_HOME" not in os.environ:
         os.environ["SPARK_HOME"] = str(link_spark_home(directory / f"spark-home-{os.getpid()}"))
     builder = SparkSession.builder
-    for key, value in _SETTINGS.items():
+    for key, value in {"spark.master": _MASTER, **server_settings(directory)}.items():
         builder = builder.config(key, value)
-    builder = builder.config("spark.sql.warehouse.dir", str(directory / "warehouse"))
-    builder = builder.config("spark.local.dir", str(directory / "scratch"))
     spark = builder.getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
     return spark

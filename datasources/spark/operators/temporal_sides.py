@@ -12,6 +12,7 @@ from pyspark.sql.types import StructField
 from datasources.errors import QueryError
 from datasources.formats.ddl_tokens import quoted
 from datasources.source.stamps import HEARTBEAT_COLUMN, HIDDEN_COLUMNS, LATE_COLUMN, WATERMARK_COLUMN
+from datasources.spark.mark_attached import mark_attached
 from datasources.spark.operators.bucket_operator import data_fields
 from datasources.spark.operators.changelog_columns import Changelog
 from datasources.spark.operators.join_keys import JoinKey, key_columns
@@ -82,7 +83,7 @@ class BuildSide:
 
     def attached(self) -> BuildSide:
         """Return the side as one that Spark's watermark waits for as well; its heartbeats still reach the operator."""
-        return replace(self, df=self.df.withWatermark(WATERMARK_COLUMN, "0 seconds"))
+        return replace(self, df=mark_attached(self.df).withWatermark(WATERMARK_COLUMN, "0 seconds"))
 
     def prepared(self, buckets: int | None = None) -> DataFrame:
         """Return the result's columns with keys, time, kind and sequence; with `buckets` also hash and bucket."""

@@ -12,6 +12,7 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 from datasources.errors import SchemaError
 from datasources.spark.assigner import assign_watermark
 from datasources.spark.attach import AttachedColumn, attach
+from datasources.spark.scan_options import ATTACHED
 from datasources.sql.planner.connectors import unknown_connector
 from datasources.sql.planner.scan_options import scan_options, spark_options, without_reader_options
 from datasources.sql.planner.tree import (
@@ -72,7 +73,8 @@ class TableFrames:
         options = expand(scan_options(scan))
         if not scan.is_streaming:
             return self.spark.read.format(scan.connector.format_name).options(**without_reader_options(options)).load()
-        return self.spark.readStream.format(scan.connector.format_name).options(**options).load()
+        reader = self.spark.readStream.format(scan.connector.format_name).options(**options)
+        return (reader.option(ATTACHED, "true") if scan.attributes else reader).load()  # whoever reads it attaches it
 
     def _sparks(self, scan: Scan) -> DataFrame:
         reader = self.spark.readStream if scan.is_streaming else self.spark.read

@@ -1,0 +1,49 @@
+"""A job of a Spark Connect client: reads a stream with a watermark that nobody attached; prints what came of it.
+
+python -m tests.support.connect_job OPTIONS.json     a server is started with the client, and ends with it
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from datasources import ScriptedDataSource
+from tests.support.spark_session import server_settings
+
+__all__ = ["main"]
+
+NAME = "unattached"
+
+
+def main(options: dict[str, str], directory: Path) -> dict[str, Any]:
+    """Run the query, return its error and its rows."""
+    builder = SparkSession.builder.remote("local[1]")
+    for key, value in server_settings(directory).items():
+        builder = builder.config(key, value)
+    spark = builder.getOrCreate()
+    try:
+        spark.dataSource.register(ScriptedDataSource)
+        loaded = spark.readStream.format(ScriptedDataSource.name()).options(**options).load()
+        query = loaded.writeStream.format("memory").queryName(NAME).start()
+        try:
+            query.awaitTermination(60)
+            error = ""
+        except Exception as raised:  # noqa: BLE001 - the test looks at whatever it is
+            error = str(raised)
+        rows = spark.table(NAME).count()
+        return {"client": type(spark).__module__, "columns": loaded.columns, "error": error, "rows": rows}
+    finally:
+        spark.stop()
+
+
+if __name__ == "__main__":
+    given = Path(sys.argv[1])
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    found = main(json.loads(given.read_text()), given.parent)
+    print(json.dumps(found))
