@@ -49,11 +49,8 @@ _UNITS: Final = {
     }.items()
     for name in names
 }
-_LENGTH: Final = re.compile(
-    rf"""\s*(?:INTERVAL\s+)?['"]?\s*(?P<amount>[0-9]{{1,9}})\s*['"]?\s*(?P<unit>{"|".join(_UNITS)})\s*['"]?\s*""",
-    re.IGNORECASE,
-)
-"""As in `watermark.as` = '5 seconds', and an interval alone."""
+_LENGTH: Final = re.compile(rf"(?:INTERVAL )?(?P<amount>[0-9]{{1,9}}) ?(?P<unit>{'|'.join(_UNITS)})", re.IGNORECASE)
+"""As in `watermark.as` = '5 seconds', and an interval alone; without quotes, with single blanks."""
 _NO_FUNCTIONS: Final[Mapping[str, ReaderFunction]] = MappingProxyType({})
 
 
@@ -228,7 +225,7 @@ def _compiled(source: SourceText, plan: Node) -> CompiledExpression:
 
 def _refuse_length(text: str, attribute: CompiledExpression) -> None:
     """Refuse a length of time: whoever writes '5 seconds' means so much behind the rowtime."""
-    match = _LENGTH.fullmatch(text)
+    match = _LENGTH.fullmatch(" ".join(text.replace("'", " ").replace('"', " ").split()))
     if match is not None:
         source = SourceText(text=text, purpose="watermark.as")
         unit, amount = _UNITS[match["unit"].lower()], match["amount"]

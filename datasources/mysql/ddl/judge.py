@@ -22,7 +22,7 @@ _PASS: Final = Verdict(action=Action.PASS)
 _INDEX_PARTS: Final = frozenset({"COLUMN", "INDEX", "KEY"})
 _ONLY_MARIADB: Final = "/*M!"
 # Of gh-ost, pt-online-schema-change and Spirit.
-_COPY: Final = re.compile(r"_+.+_(?:gho|new)")
+_COPY: Final = re.compile(r"_.+_(?:gho|new)")
 _ENGINES: Final = frozenset({"INNODB", "ROCKSDB"})
 
 
