@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from contextlib import closing
 from functools import partial
@@ -10,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from datasources.errors import SchemaError
 from datasources.mysql.binlog import (
     BinlogPosition,
     Capture,
@@ -24,16 +26,18 @@ from datasources.mysql.range_note import RangeNote
 from datasources.mysql.reading import BINLOG, MySqlReading
 from datasources.mysql.row_columns import RowColumns
 from datasources.mysql.snapshot.bounds_range import KeyRange
+from datasources.mysql.snapshot.bounds_values import key_order
 from datasources.mysql.snapshot.image_keys import ImageKeys
 from datasources.mysql.state import MySqlState
 from datasources.mysql.sweep import Coverage, TableName, coverage
 from datasources.mysql.table_fit import TableFit
 from datasources.mysql.table_statements import TableStatements
-from datasources.mysql.tables import key_types, read_schema
+from datasources.mysql.tables import changed_key, key_types, read_schema
 from datasources.source.reader import Chunk, RangeEnd
 
 __all__ = ["ChangeRows"]
 
+_logger: Final = logging.getLogger(__name__)
 _NO_RECORD: Final = -1
 
 
@@ -153,12 +157,28 @@ class _Covered:
         self._reading = reading
         self._keys: ImageKeys | None = None
         self._key_columns: frozenset[str] = frozenset()
+        self._is_void = False
         if self._sweep is not None and self._sweep.bound is not None and reading.captured(*self._sweep.table):
-            self._open(self._sweep.table)
+            self._is_void = self._begins_anew(state, self._sweep.table)
+            if not self._is_void:
+                self._open(self._sweep.table, self._sweep.key)
 
-    def _open(self, table: TableName) -> None:
+    def _begins_anew(self, state: MySqlState, table: TableName) -> bool:
+        """Whether what was read of a table is void: it is read from its begin in this batch or behind it."""
+        is_again = any(each.table == table and each.is_again and each.lower is None for each in state.tables)
+        return is_again or table in self._reading.read_again_after(state)
+
+    def _open(self, table: TableName, order: str | None) -> None:
         with closing(self._connect()) as connection:
-            key = read_schema(connection, *table).key
+            try:
+                schema = read_schema(connection, *table)
+            except SchemaError:  # the statement that dropped it stands in the binlog, and is judged there
+                _logger.warning("snapshot_table_missing table=%s", ".".join(table))
+                self._is_void = True
+                return
+        key = schema.key
+        if order is not None and order != key_order(key.columns):
+            raise changed_key(schema, order)
         self._keys = ImageKeys(self._connect, key, key_types(key))
         self._key_columns = frozenset(column.name for column in key.columns)
 
@@ -169,7 +189,8 @@ class _Covered:
 
     def of(self, table: TableName) -> Coverage:
         """Return how much of a table is covered."""
-        return Coverage.NOTHING if table in self._reread else coverage(self._sweep, table)
+        is_void = self._is_void and self._sweep is not None and table == self._sweep.table
+        return Coverage.NOTHING if is_void or table in self._reread else coverage(self._sweep, table)
 
     def is_begun(self, table: TableName) -> bool:
         """Return whether rows of a table were read before the batch; else the sweep will read them as they are."""

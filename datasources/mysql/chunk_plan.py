@@ -17,6 +17,7 @@ from typing import Any, Final
 from datasources.errors import TidemarkError
 from datasources.mysql.snapshot.bounds_plan import BoundsRequest, next_bounds
 from datasources.mysql.snapshot.bounds_range import Bound
+from datasources.mysql.snapshot.bounds_values import key_order
 from datasources.mysql.sweep import PlannedTable, Sweep, TableName
 from datasources.mysql.tables import TableSchema, read_schemas, table_sizes
 
@@ -101,7 +102,7 @@ class ChunkPlanner:
             if used >= count or len(planned) >= _MOST_TABLES:
                 return BatchChunks(tables=tuple(planned), after=_sweep_at(sweep, schema, lower))
             found = self._of_table(connection, schema, lower, min(count - used, _MOST_CHUNKS), len(planned))
-            planned.append(_again(found, sweep))
+            planned.append(_again(found, sweep, schema))
             used += len(found.ranges)
             if not found.is_open:
                 return BatchChunks(tables=tuple(planned), after=_sweep_at(sweep, schema, found.bounds[-1]))
@@ -123,21 +124,31 @@ class ChunkPlanner:
         plan = next_bounds(connection, request, lower)
         # One chunk holds the rest: it is open above, instead of one that ends and an empty one behind it.
         bounds = () if plan.is_end and len(plan.bounds) <= 1 else plan.bounds
-        return PlannedTable(table=_name(schema), lower=lower, bounds=bounds, is_open=plan.is_end)
+        key = key_order(schema.key.columns) if lower or bounds else None
+        return PlannedTable(table=_name(schema), lower=lower, bounds=bounds, is_open=plan.is_end, key=key)
 
 
 def _with_lowers(sweep: Sweep, schemas: list[TableSchema]) -> Iterator[tuple[TableSchema, Bound | None]]:
     for schema in schemas:
-        yield schema, sweep.bound if _name(schema) == sweep.table else None
+        stands_here = _name(schema) == sweep.table and not _has_other_key(sweep, schema)
+        yield schema, sweep.bound if stands_here else None
+
+
+def _has_other_key(sweep: Sweep, schema: TableSchema) -> bool:
+    """Whether a sweep came to a place in a table that the table's key of now does not know."""
+    if _name(schema) != sweep.table or sweep.bound is None or sweep.key is None:
+        return False
+    return sweep.key != key_order(schema.key.columns)
 
 
 def _sweep_at(sweep: Sweep, schema: TableSchema, bound: Bound | None) -> Sweep:
-    return Sweep(table=_name(schema), bound=bound, only=sweep.only)
+    key = None if bound is None else key_order(schema.key.columns)
+    return Sweep(table=_name(schema), bound=bound, only=sweep.only, key=key)
 
 
-def _again(planned: PlannedTable, sweep: Sweep) -> PlannedTable:
-    """A sweep of named tables reads them again: what was read of them before is void."""
-    if sweep.only is None:
+def _again(planned: PlannedTable, sweep: Sweep, schema: TableSchema) -> PlannedTable:
+    """A sweep of named tables reads them again, and one whose key changed begins anew: what was read of it is void."""
+    if sweep.only is None and not _has_other_key(sweep, schema):
         return planned
     return replace(planned, is_again=True)
 

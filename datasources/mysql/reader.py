@@ -15,11 +15,12 @@ from datasources.mysql.prepared_at_mark import PreparedAtMark
 from datasources.mysql.reader_ids import reader_id
 from datasources.mysql.reading import BINLOG, MySqlReading, lane_number
 from datasources.mysql.row_columns import SnapshotFacts
+from datasources.mysql.snapshot.bounds_values import key_order
 from datasources.mysql.snapshot.chunks import read_as_of
 from datasources.mysql.snapshot.requests import ChunkRequest, SnapshotSettings
 from datasources.mysql.state import MySqlState
 from datasources.mysql.sweep import PlannedRange, TableName
-from datasources.mysql.tables import TableSchema, read_schema
+from datasources.mysql.tables import TableSchema, changed_key, read_schema
 from datasources.source.reader import Chunk, RangeEnd
 from datasources.source.split import SplitId
 
@@ -85,10 +86,12 @@ class MySqlReader:
 
     def _requests(self, ranges: list[PlannedRange]) -> list[ChunkRequest]:
         schemas: dict[TableName, TableSchema | None] = {}
+        skipped = self._reading.read_again_after(self._state)
+        orders = {planned.table: planned.key for planned in self._state.tables}
         with closing(connect(self._reading.connection, doing="reading tables")) as connection:
-            for each in ranges:
-                if each.table not in schemas:
-                    schemas[each.table] = _schema_of(connection, each.table)
+            for table in dict.fromkeys(each.table for each in ranges):
+                schemas[table] = None if table in skipped else _schema_of(connection, table)
+                _require_order(schemas[table], orders[table])
         found = ((schemas[each.table], each) for each in ranges)
         return [ChunkRequest(schema=schema, wanted=each.keys) for schema, each in found if schema is not None]
 
@@ -122,6 +125,12 @@ def _schema_of(connection: object, table: TableName) -> TableSchema | None:
         return read_schema(connection, *table)
     except SchemaError:
         return None
+
+
+def _require_order(schema: TableSchema | None, planned: str | None) -> None:
+    """Raise if a table's key is not the one by which it was cut."""
+    if schema is not None and planned is not None and planned != key_order(schema.key.columns):
+        raise changed_key(schema, planned)
 
 
 def _settings(reading: MySqlReading, state: MySqlState, split: SplitId, columns: list[str]) -> SnapshotSettings:

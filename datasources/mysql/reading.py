@@ -95,6 +95,10 @@ class MySqlReading:
         batch = MySqlState.from_json(state)
         return replace(self.at_server(batch.server), state=batch)
 
+    def read_again_after(self, state: MySqlState) -> frozenset[TableName]:
+        """Return the tables that are read again behind a batch: what becomes of them before does not matter."""
+        return frozenset(self.again[1]) if self.again[0] != state.again else frozenset()
+
     def at_server(self, server: str) -> MySqlReading:
         """Return a copy whose connections are refused where another server answers."""
         return replace(self, connection=replace(self.connection, server=server))

@@ -32,11 +32,13 @@ class Sweep:
         table: the table that it stands in.
         bound: keys of it up to this one, inclusive, are covered; None = none is.
         only: which tables it reads; None = all that are captured.
+        key: what the bound depends on (`key_order`); None = not known, or no bound.
     """
 
     table: TableName
     bound: Bound | None = None
     only: tuple[TableName, ...] | None = None
+    key: str | None = None
 
     def includes(self, table: TableName) -> bool:
         """Return whether it reads a table at all."""
@@ -47,6 +49,8 @@ class Sweep:
         raw: dict[str, Any] = {"t": list(self.table), "b": None if self.bound is None else list(self.bound)}
         if self.only is not None:
             raw["only"] = [list(table) for table in self.only]
+        if self.key is not None:
+            raw["k"] = self.key
         return raw
 
     @classmethod
@@ -57,6 +61,7 @@ class Sweep:
             table=_name(raw["t"]),
             bound=None if raw["b"] is None else tuple(map(str, raw["b"])),
             only=None if only is None else tuple(map(_name, only)),
+            key=raw.get("k"),
         )
 
 
@@ -95,6 +100,7 @@ class PlannedTable:
         bounds: upper bounds, inclusive, one per chunk.
         is_open: whether one more chunk follows, of everything above the last bound: then the table is done.
         is_again: whether the table was read before, so that what was read then is void.
+        key: what the bounds depend on (`key_order`); None = not known, or there are none.
     """
 
     table: TableName
@@ -102,6 +108,7 @@ class PlannedTable:
     bounds: tuple[Bound, ...]
     is_open: bool
     is_again: bool = False
+    key: str | None = None
 
     @property
     def ranges(self) -> list[PlannedRange]:
@@ -123,6 +130,8 @@ class PlannedTable:
         }
         if self.is_again:
             raw["again"] = True
+        if self.key is not None:
+            raw["k"] = self.key
         return raw
 
     @classmethod
@@ -134,6 +143,7 @@ class PlannedTable:
             bounds=tuple(tuple(map(str, bound)) for bound in raw["b"]),
             is_open=bool(raw["open"]),
             is_again=bool(raw.get("again", False)),
+            key=raw.get("k"),
         )
 
 

@@ -32,8 +32,7 @@ class TableStatements:
 
     def __init__(self, reading: MySqlReading, state: MySqlState) -> None:
         self._reading = reading
-        # They will be read again as soon as the batch is done: what happened to them before does not matter.
-        self._to_read_again = frozenset(reading.again[1]) if reading.again[0] != state.again else frozenset()
+        self._to_read_again = reading.read_again_after(state)
         self.again: set[TableName] = set()
         self._columns = dict.fromkeys(reading.data.names)
 

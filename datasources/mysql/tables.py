@@ -14,7 +14,16 @@ from datasources.mysql.snapshot.bounds_key import INVISIBLE_KEY, KeyColumn, Tabl
 from datasources.mysql.table_keys import TableParts, read_parts
 from datasources.mysql.types import ColumnType, column_type_of
 
-__all__ = ["TableColumn", "TableSchema", "key_types", "read_schema", "read_schemas", "table_sizes"]
+__all__ = [
+    "TableColumn",
+    "TableSchema",
+    "changed_key",
+    "key_types",
+    "read_again_advice",
+    "read_schema",
+    "read_schemas",
+    "table_sizes",
+]
 
 _SIZES: Final = """
 SELECT table_schema, table_name, table_rows FROM information_schema.tables WHERE table_type = 'BASE TABLE'"""
@@ -72,6 +81,27 @@ def key_types(key: TableKey) -> dict[str, ColumnType]:
         SchemaError: A column has a type that cannot be read exactly.
     """
     return {column.name: _type_of(column) for column in key.columns}
+
+
+def changed_key(schema: TableSchema, before: str) -> SchemaError:
+    """Return the error of a table whose key changed while it was read in ranges of it.
+
+    Args:
+        schema: The table as it is now.
+        before: The key before, as `key_order` describes it.
+    """
+    return SchemaError(
+        f"the key of table {schema.name} changed while its snapshot was read: it was cut by ({before}), and has "
+        f"{schema.key} now. {read_again_advice(schema.name)}"
+    )
+
+
+def read_again_advice(name: str) -> str:
+    """Return how a query goes on whose snapshot of a table cannot be finished."""
+    return (
+        f"Read the table again from here on: start the query with 'scan.snapshot.again' = '{name}', which passes over "
+        f"what is left of its snapshot and then reads it as a whole."
+    )
 
 
 def table_sizes(connection: Any, captures: Callable[[str, str], bool]) -> dict[tuple[str, str], int]:

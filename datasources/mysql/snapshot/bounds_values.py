@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import enum
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Final
 
@@ -37,6 +37,7 @@ __all__ = [
     "form_of",
     "is_divisible",
     "is_ordered_here",
+    "key_order",
     "labels",
     "literal",
     "select_expression",
@@ -82,6 +83,11 @@ _NAME: Final = re.compile(r"[a-z0-9_]+", re.IGNORECASE)
 def form_of(column: KeyColumn) -> ValueForm:
     """Return how values of a column are written."""
     return _FORMS.get(column.data_type, ValueForm.INEXACT)
+
+
+def key_order(columns: Sequence[KeyColumn]) -> str:
+    """Return what bounds of a key depend on: the same text means that they stand for the same places."""
+    return ", ".join(f"{column.name} {form_of(column).value} {column.collation or ''}".strip() for column in columns)
 
 
 def is_divisible(column: KeyColumn) -> bool:

@@ -32,7 +32,7 @@ from datasources.mysql.snapshot.rewind import Rewind
 from datasources.mysql.snapshot.sessions import ReadSession
 from datasources.mysql.snapshot.throttle import Throttle
 from datasources.mysql.snapshot.window import Chunk, Window
-from datasources.mysql.tables import TableSchema
+from datasources.mysql.tables import TableSchema, read_again_advice
 from datasources.mysql.types import result_expression
 
 __all__ = ["read_as_of"]
@@ -181,8 +181,8 @@ class _Reader:
     def _check_keyless(self, request: ChunkRequest) -> None:
         if request.wanted != KeyRange():
             raise SchemaError(
-                f"table {request.schema.name} has no key any more, by which the checkpoint cuts it into ranges. Start "
-                f"with a new snapshot."
+                f"table {request.schema.name} has no key any more, by which the checkpoint cuts it into ranges. "
+                f"{read_again_advice(request.schema.name)}"
             )
         if self._settings.no_key is NoKeyPolicy.FAIL:
             raise OptionError(
@@ -209,8 +209,8 @@ class _Reader:
         schema = chunk.request.schema
         raise SchemaError(
             f"table {schema.name} cannot be read: {chunk.failure.args[-1]} ({error_number(chunk.failure)}). The binlog "
-            f"behind {self._mark} does not say that it was dropped or renamed; check the table, then start with a new "
-            f"snapshot."
+            f"behind {self._mark} does not say that it was dropped or renamed; check the table. "
+            f"{read_again_advice(schema.name)}"
         ) from chunk.failure
 
     def _other_table(self, error: pymysql.MySQLError, schema: TableSchema) -> pymysql.MySQLError:

@@ -14,7 +14,7 @@ from datasources.mysql.connection import ConnectionSettings
 from datasources.mysql.options import NoKeyPolicy, SnapshotLocking
 from datasources.mysql.row_options import RewritePolicy
 from datasources.mysql.snapshot.bounds_range import KeyRange
-from datasources.mysql.tables import TableSchema, key_types
+from datasources.mysql.tables import TableSchema, key_types, read_again_advice
 from datasources.mysql.types import ColumnType, ZeroDates, arrow_type
 
 __all__ = ["ChunkRequest", "Selection", "SnapshotSettings"]
@@ -114,7 +114,7 @@ def _as_read(batch: pa.RecordBatch, wanted: pa.Schema, where: str) -> pa.RecordB
         if values.type != field.type:
             raise SchemaError(
                 f"column '{field.name}' of {where} changed its type while the table was read: {field.type} became "
-                f"{values.type} in Arrow's terms. Start with a new snapshot."
+                f"{values.type} in Arrow's terms. {read_again_advice(where)}"
             )
         arrays.append(values)
     return pa.RecordBatch.from_arrays(arrays, schema=wanted)

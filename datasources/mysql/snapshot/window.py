@@ -23,6 +23,7 @@ from datasources.mysql.snapshot.keyless import MultisetUndo
 from datasources.mysql.snapshot.requests import ChunkRequest, Selection, SnapshotSettings
 from datasources.mysql.snapshot.rewind import Rewind
 from datasources.mysql.snapshot.window_ddl import DdlEffect, effect_on
+from datasources.mysql.tables import read_again_advice
 
 __all__ = ["Chunk", "Window"]
 
@@ -117,7 +118,7 @@ class Window:
             error = SchemaError(
                 f"table {schema.name} was altered while its snapshot was read, in a way that may change rows without "
                 f"saying so in the binlog (at {statement.position}): {statement.text[:500]!r}. Its rows as of "
-                f"{self._mark} cannot be known any more: start with a new snapshot."
+                f"{self._mark} cannot be known any more. {read_again_advice(schema.name)}"
             )
             raise error if statement.begin is None else naming(error, statement.begin)
 
