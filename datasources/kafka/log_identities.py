@@ -25,11 +25,13 @@ class LogIdentities:
     """The identities of the logs of one source.
 
     Args:
-        ask: returns the ids of topics.
+        ask: returns the ids of topics; given those of the last answer, which may be returned for want of a new one.
         clock: monotonic.
     """
 
-    def __init__(self, ask: Callable[[Collection[str]], Mapping[str, str | None]], clock: Clock) -> None:
+    def __init__(
+        self, ask: Callable[[Collection[str], Mapping[str, str | None]], Mapping[str, str | None]], clock: Clock
+    ) -> None:
         self._ask = ask
         self._clock = clock
         self._ids: Mapping[str, str | None] = {}
@@ -48,7 +50,7 @@ class LogIdentities:
             return self._logs
         now_ns = self._clock.monotonic_ns()
         if self._is_due or now_ns >= self._next_ns or self._moved_backwards(found.ends):
-            self._ids = self._ask({topic for topic, _ in found.ends})
+            self._ids = self._ask({topic for topic, _ in found.ends}, self._ids)
             self._is_due, self._next_ns = False, now_ns + _PAUSE_NS
         self._ends = found.ends
         logs = {pair: self._log(pair, found.epochs.get(pair)) for pair in found.ends}

@@ -45,6 +45,7 @@ _NOT_ALLOWED = frozenset({KafkaError.TOPIC_AUTHORIZATION_FAILED, KafkaError.CLUS
 _NOT_ASKED_TO_CREATE = {"allow.auto.create.topics": "false"}  # a question for a topic would create it by default
 
 _ENDS = "asking for the ends of partitions"
+_IDS_WAIT_MS = 2_000
 
 
 class BrokerMetadata:
@@ -116,10 +117,26 @@ class BrokerMetadata:
         found: CurrentEnds = self._call(_ENDS, lambda: self._planning_ends.ask(partitions))
         return found
 
-    def topic_ids(self, topics: Collection[str]) -> dict[str, str | None]:
-        """Return the id of each topic, which another one of the same name does not have; None = it is not known."""
-        attempts = Attempts(self._config, self._clock)
-        return self._call("asking for the ids of topics", lambda: ask_topic_ids(self._admin, topics, attempts)) or {}
+    def topic_ids(self, topics: Collection[str], last: Mapping[str, str | None]) -> Mapping[str, str | None]:
+        """Return the id of each topic, which another one of the same name does not have; None = it is not known.
+
+        Args:
+            topics: their names.
+            last: the ids of the last answer, empty at first. They are returned where no broker answers at once: the
+                task that reads a topic asks again.
+        """
+        attempts = Attempts(self._config, self._clock, bound_ms=_IDS_WAIT_MS if last else None)
+
+        def ask() -> Mapping[str, str | None]:
+            try:
+                return ask_topic_ids(self._admin, topics, attempts)
+            except KafkaException as error:
+                if not last or not is_retriable(error):
+                    raise
+                return last
+
+        found: Mapping[str, str | None] = self._call("asking for the ids of topics", ask)
+        return found
 
     def beginnings(self, partitions: Iterable[TopicPartitionName]) -> dict[TopicPartitionName, int]:
         """Return the first offset that each partition still holds; deleted ones are left out."""

@@ -76,7 +76,7 @@ def test_a_recreated_topic_stops_the_query_with_both_ids(kafka, way, count, rest
         query.offset = Offset.from_json(stopped.to_json())
     with pytest.raises(DataLossError, match="deleted and created again [(]topic id ") as caught:
         eventually(query, 1)
-    ids = query.planner._enumerator._metadata.topic_ids([topic])
+    ids = query.planner._enumerator._metadata.topic_ids([topic], {})
     assert all(part in caught.value.message for part in (topic, before, ids[topic], "Set failOnDataLoss to false"))
     assert before != ids[topic]
 
@@ -131,7 +131,7 @@ def test_an_offset_without_ids_gets_them_and_loses_nothing(kafka, way):
 def test_brokers_without_ids_are_read_as_before(kafka, way, monkeypatch):
     topic = kafka.create_topic()
     kafka.produce(topic, 0, numbered("old", OLD))
-    known = query_of(kafka, topic).planner._enumerator._metadata.topic_ids([topic])
+    known = query_of(kafka, topic).planner._enumerator._metadata.topic_ids([topic], {})
     monkeypatch.setattr("datasources.kafka.topic_ids._NO_ID", known[topic])
     monkeypatch.setattr(fetcher, "current_topic_id", lambda *_: pytest.fail("no id was planned"))
     query = query_of(kafka, topic)
