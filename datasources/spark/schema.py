@@ -106,7 +106,7 @@ def time_attribute_of(schema: StructType) -> TimeAttribute:
     if not has_columns and any(DELAY_KEY in field.metadata for field in schema.fields):
         raise QueryError(
             "this stream is attached already: read_stream() and with_source_watermark() attach once and for all. "
-            "Leave the second call out."
+            "Leave the second call out; over() and session windows take the stream as load() returns it."
         )
     if not has_columns:
         raise QueryError(
