@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pyspark.sql import DataFrame
 
 from datasources.errors import QueryError
-from datasources.spark.plan_walk import items, stamped_sources
+from datasources.spark.plan_walk import items, watermarked_sources
 from datasources.spark.scan_options import ATTACHED
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def mark_attached(df: DataFrame) -> DataFrame:
     if not df.isStreaming:
         return df
     plan = df._jdf.queryExecution().analyzed()  # noqa: SLF001 - PySpark hides the plan
-    sources = stamped_sources(plan)
+    sources = watermarked_sources(plan)
     if not sources:
         raise QueryError(
             "several streams are put together in the DataFrame, so its rows have no watermark of their own. Attach "

@@ -17,7 +17,7 @@ __all__ = [
     "items",
     "projected_expression",
     "source_options",
-    "stamped_sources",
+    "watermarked_sources",
 ]
 
 SIDE_COLUMN = "tidemark_side"
@@ -30,11 +30,11 @@ _FACTS_KEY = "tidemark"
 _CHOOSING = frozenset({"Project", "Filter", "SubqueryAlias", "View"})
 
 
-def stamped_sources(plan: Any) -> list[Any]:
-    """Return the sources with hidden columns whose stamps become those of a plan's rows.
+def watermarked_sources(plan: Any) -> list[Any]:
+    """Return the sources with hidden columns whose row watermarks become those of a plan's rows.
 
-    None where streams are just put together: what comes from two sources would have the larger stamp. Only an operator
-    of ours that joins two sides makes the stamp of both.
+    None where streams are just put together: what comes from two sources would have the larger one. Only an operator
+    of ours that joins two sides makes the row watermark of both.
     """
     return [leaf for leaf in _inputs(plan) if _has_hidden(leaf)]
 
