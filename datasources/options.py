@@ -11,6 +11,7 @@ from __future__ import annotations
 import difflib
 import enum
 from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Annotated, Any, TypeVar, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
@@ -74,6 +75,7 @@ Secret = Annotated[str, _SecretMarker()]
 SECRET_MARK: type[object] = _SecretMarker
 """What `is_marked` finds at the options of type `Secret`."""
 _MASK = "******"
+_NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 def lower_keys(options: Mapping[str, str]) -> dict[str, str]:
@@ -114,6 +116,7 @@ def reject_unknown(
     groups: Iterable[type[OptionGroup]],
     *,
     prefixes: Iterable[str] = (),
+    refused: Mapping[str, str] = _NOTHING,
     what: str,
 ) -> None:
     """Raise for the first key of `options` that no group declares.
@@ -122,13 +125,17 @@ def reject_unknown(
         options: the user's mapping with lower-case keys.
         groups: every group that the source reads.
         prefixes: key prefixes that are handed through, such as ``kafka.``.
+        refused: keys that users bring from elsewhere -> what such a key is and what to do instead.
         what: the source's name, for the message.
     """
     known = {_alias(name, f).lower(): _alias(name, f) for g in groups for name, f in g.model_fields.items()}
+    foreign = {key.lower(): key for key in refused}
     heads = tuple(prefixes)
     for key in options:
         if key in known or key.startswith(heads):
             continue
+        if key in foreign:
+            raise OptionError(f"option '{foreign[key]}' {refused[foreign[key]]}")
         near = difflib.get_close_matches(key, known, n=3, cutoff=0.6)
         hint = f" Did you mean {_quoted(known[n] for n in near)}?" if near else ""
         raise OptionError(

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from datasources.errors import OptionError
 from datasources.secret_keys import is_secret_key
 
-__all__ = ["PREFIXES", "QUIET", "ClientConfig", "client_config", "without_prefix"]
+__all__ = ["DEFAULT_GROUP", "PREFIXES", "QUIET", "ClientConfig", "client_config", "without_prefix"]
 
 PREFIXES = ("kafka.", "properties.")
 
@@ -54,6 +54,10 @@ _RENAMED = {
     "max.partition.fetch.bytes": "max.partition.fetch.bytes",
 }
 _IGNORED_JAVA = frozenset({"max.poll.records", "default.api.timeout.ms"})
+DEFAULT_GROUP = "tidemark"
+"""The consumer group where none is named. Nothing joins it and nothing is committed, but the client looks it up."""
+_DEFAULT_LEVEL = "read_uncommitted"
+_LEVELS = (_DEFAULT_LEVEL, "read_committed")
 _POSITIVE = re.compile(r"[1-9][0-9]{0,8}")
 _JAAS_MODULE = re.compile(r"\.(Plain|Scram)LoginModule\b")
 _JAAS_FIELD = re.compile(r"""(username|password)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)')""")
@@ -107,21 +111,34 @@ class ClientConfig(Mapping[str, str]):
         return self.api_timeout_ms + self.num_retries * (self.api_timeout_ms + self.retry_interval_ms)
 
     @property
+    def isolation_level(self) -> str:
+        """Which records of transactions are read; Java's default and that of Spark's own source."""
+        return self._settings.get("isolation.level", _DEFAULT_LEVEL)
+
+    @property
     def bootstrap_servers(self) -> str:
         """The brokers, for messages."""
         return self._settings["bootstrap.servers"]
 
 
-def client_config(options: Mapping[str, str], *, num_retries: int = 0, retry_interval_ms: int = 1_000) -> ClientConfig:
+def client_config(
+    options: Mapping[str, str],
+    *,
+    num_retries: int = 0,
+    retry_interval_ms: int = 1_000,
+    group_prefix: str | None = None,
+) -> ClientConfig:
     """Return librdkafka's settings for the `kafka.*` and `properties.*` of `options` (lower-case keys).
 
     Args:
         options: of the source.
         num_retries: see `ClientConfig`.
         retry_interval_ms: as well.
+        group_prefix: what the consumer group's name begins with; None = it has its default name, or the one given.
 
     Raises:
-        OptionError: bootstrap.servers is missing, a key belongs to the source, or has no meaning outside Java.
+        OptionError: bootstrap.servers is missing, a key belongs to the source, or has no meaning outside Java; the
+            isolation level is none of Kafka's; the group is named twice.
     """
     given = without_prefix(options)
     if not given.get("bootstrap.servers"):
@@ -140,12 +157,27 @@ def client_config(options: Mapping[str, str], *, num_retries: int = 0, retry_int
         elif key not in _IGNORED_JAVA:
             settings[_RENAMED.get(key, key)] = value
     _require_positive(given, "default.api.timeout.ms", "request.timeout.ms")
+    _require_level(settings.get("isolation.level", _DEFAULT_LEVEL))
+    if group_prefix is not None:
+        settings["group.id"] = _generated_group(group_prefix, settings.get("group.id"))
     return ClientConfig(
         settings,
         api_timeout_ms=int(given.get("default.api.timeout.ms", "30000")),
         num_retries=num_retries,
         retry_interval_ms=retry_interval_ms,
     )
+
+
+def _require_level(level: str) -> None:
+    if level not in _LEVELS:
+        names = ", ".join(f"'{name}'" for name in _LEVELS)
+        raise OptionError(f"option 'kafka.isolation.level' = '{level}': use one of {names}.")
+
+
+def _generated_group(prefix: str, given: str | None) -> str:
+    if given is not None:
+        raise OptionError("options 'kafka.group.id' and 'groupIdPrefix' both name the consumer group: set one of them.")
+    return f"{prefix}-{DEFAULT_GROUP}"
 
 
 def _require_positive(given: Mapping[str, str], *names: str) -> None:

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
-from datasources.kafka.client_config import QUIET, ClientConfig
+from datasources.kafka.client_config import DEFAULT_GROUP, QUIET, ClientConfig
 from datasources.kafka.client_records import Feed, Part, Received, Records
 from datasources.kafka.errors import explain
 from datasources.kafka.kept import Kept
@@ -42,7 +42,7 @@ _OWN_SETTINGS = {
 }
 _DEFAULTS = {
     **QUIET,
-    "group.id": "tidemark",
+    "group.id": DEFAULT_GROUP,
     "isolation.level": "read_uncommitted",  # as Java consumers and Spark's own source
     "queued.max.messages.kbytes": "16384",
     "fetch.message.max.bytes": "4194304",

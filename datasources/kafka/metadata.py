@@ -25,7 +25,7 @@ from confluent_kafka.admin import AdminClient, ConfigResource, OffsetSpec
 
 from datasources.errors import SourceUnavailable
 from datasources.kafka.attempts import Attempts, no_answer, refresh_metadata, repeated
-from datasources.kafka.client_config import QUIET, ClientConfig
+from datasources.kafka.client_config import DEFAULT_GROUP, QUIET, ClientConfig
 from datasources.kafka.errors import explain, is_retriable
 from datasources.kafka.log_ends import Int64s, LogEnds, open_log_ends
 from datasources.kafka.offset_answers import OffsetAnswers, ask_offsets
@@ -238,7 +238,7 @@ class BrokerMetadata:
         return {pair: found[pair] for pair in asked if pair in found}
 
     def _ask(self, names: Sequence[TopicPartitionName], spec: OffsetSpec, timeout_s: float) -> OffsetAnswers:
-        committed = self._config.get("isolation.level") == "read_committed"
+        committed = self._config.isolation_level == "read_committed"
         level = IsolationLevel.READ_COMMITTED if committed else IsolationLevel.READ_UNCOMMITTED
         return ask_offsets(self._admin, names, spec, level, timeout_s)
 
@@ -290,13 +290,13 @@ class BrokerMetadata:
         # As confluent-kafka's own question asks; librdkafka has another default.
         level = {"isolation.level": "read_uncommitted"}
         own = {**_NOT_ASKED_TO_CREATE, "enable.auto.commit": "false"}
-        settings = {**QUIET, "group.id": "tidemark", **level, **self._config, **own}
+        settings = {**QUIET, "group.id": DEFAULT_GROUP, **level, **self._config, **own}
         return open_log_ends(settings, self._config.api_timeout_ms)
 
     @functools.cached_property
     def _consumer(self) -> TellingConsumer:
         own = {**_NOT_ASKED_TO_CREATE, "enable.auto.commit": "false"}
-        settings = {**QUIET, "group.id": "tidemark", **self._config, **own}
+        settings = {**QUIET, "group.id": DEFAULT_GROUP, **self._config, **own}
         consumer: TellingConsumer = self._call("opening the client", lambda: TellingConsumer(settings, self._faults))
         return consumer
 

@@ -116,6 +116,13 @@ class KafkaOptions(OptionGroup):
         description="How often new topics and partitions are looked for; they are read from their beginning. "
         "0 = never.",
     )
+    group_prefix: str | None = Field(
+        None,
+        alias="groupIdPrefix",
+        min_length=1,
+        description="What the consumer group's name begins with: the group is `<prefix>-tidemark`. For brokers whose "
+        "access rules go by group; nothing joins the group and nothing is committed. Not together with kafka.group.id.",
+    )
     poll_timeout_ms: int = Field(
         120_000,
         alias="kafkaConsumer.pollTimeoutMs",

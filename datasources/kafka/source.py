@@ -17,10 +17,11 @@ from datasources.kafka.fetcher import FetchSettings
 from datasources.kafka.flink_format_options import FlinkFormatOptions, on_error
 from datasources.kafka.metadata import BrokerMetadata
 from datasources.kafka.offsets import ending, starting
-from datasources.kafka.options import KafkaOptions
+from datasources.kafka.options import KafkaOptions, StartupMode
 from datasources.kafka.reader import KafkaReaderFactory
 from datasources.kafka.record_facts import METADATA_TYPES, VALUE_PREFIX
 from datasources.kafka.record_options import RecordOptions, ValueFormat
+from datasources.kafka.refused_options import REFUSED
 from datasources.kafka.resolve_layout import resolve_layout
 from datasources.kafka.subscriber import subscriber
 from datasources.options import OptionGroup, parse_group
@@ -49,6 +50,9 @@ class KafkaSource(ScanSource):
         FormatOptions,
     )
     option_prefixes: ClassVar[tuple[str, ...]] = PREFIXES
+    refused_options: ClassVar[Mapping[str, str]] = {
+        key: f"of Spark's own Kafka source: {text}" for key, text in REFUSED.items()
+    }
     metadata_types: ClassVar[Mapping[str, pa.DataType]] = METADATA_TYPES
 
     options: KafkaOptions
@@ -63,9 +67,15 @@ class KafkaSource(ScanSource):
         flink = parse_group(FlinkFormatOptions, options)
         formats = parse_group(FormatOptions, options)
         _require_range(own)
+        _require_group(own, options)
         columns, layout = resolve_layout(record, flink, formats)
         settings = FetchSettings(
-            config=client_config(options, num_retries=own.num_retries, retry_interval_ms=own.retry_interval_ms),
+            config=client_config(
+                options,
+                num_retries=own.num_retries,
+                retry_interval_ms=own.retry_interval_ms,
+                group_prefix=own.group_prefix,
+            ),
             poll_timeout_ms=own.poll_timeout_ms,
             fail_on_data_loss=own.fail_on_data_loss,
         )
@@ -125,6 +135,11 @@ class KafkaSource(ScanSource):
         bounded = self.options.bounded_mode.value
         return f"{subscriber(self.options)}" + ("" if bounded == "unbounded" else f", bounded {bounded}")
 
+    @property
+    def isolation(self) -> str:
+        """Whether records of open and aborted transactions are visible: `kafka.isolation.level`."""
+        return self.factory.settings.config.isolation_level
+
     def enumerator(self, *, is_batch: bool) -> KafkaEnumerator:
         """Open the driver's side."""
         wanted = KafkaRange(
@@ -138,6 +153,14 @@ class KafkaSource(ScanSource):
     def reader_factory(self) -> KafkaReaderFactory:
         """Return the executors' part."""
         return self.factory
+
+
+def _require_group(options: KafkaOptions, given: Mapping[str, str]) -> None:
+    if options.startup_mode is StartupMode.GROUP and "group.id" not in without_prefix(given):
+        raise OptionError(
+            "scan.startup.mode = 'group-offsets' needs 'kafka.group.id' (or 'properties.group.id'): the group whose "
+            "committed offsets are where the query begins."
+        )
 
 
 def _require_range(options: KafkaOptions) -> None:

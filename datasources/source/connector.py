@@ -12,6 +12,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import ClassVar, Self
 
 import pyarrow as pa
@@ -44,6 +45,8 @@ class ScanSource(ABC):
     format_name: ClassVar[str]
     option_groups: ClassVar[tuple[type[OptionGroup], ...]] = ()
     option_prefixes: ClassVar[tuple[str, ...]] = ()
+    refused_options: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    """Options that users bring from elsewhere -> what such a one is and what to do instead."""
     metadata_types: ClassVar[Mapping[str, pa.DataType]] = {}
     """Keys of metadata columns and their types; a source that has any implements `with_metadata`."""
 
@@ -77,6 +80,11 @@ class ScanSource(ABC):
     @abstractmethod
     def subscription(self) -> str:
         """What is read, as text for the checkpoint's identity."""
+
+    @property
+    def isolation(self) -> str:
+        """Which records are visible, as text for the checkpoint's identity; empty where there is one way only."""
+        return ""
 
     @abstractmethod
     def enumerator(self, *, is_batch: bool) -> SplitEnumerator:

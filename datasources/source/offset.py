@@ -35,6 +35,7 @@ deltas; one that would be long is its smallest value, a width and bytes in base6
                 sequence of the batch before which they were read, null = not yet
     state       only where the connector keeps more than positions (`batch_state`): a JSON object of its own
     strategy, schema, subscription   what the checkpoint was written with, as text or fingerprint
+    isolation   only where the connector has several: which records are visible, as text
 
 Version 1 had neither `allowed` nor `processing` nor `turn`.
 """
@@ -81,6 +82,7 @@ class Identity:
     strategy: str = ""
     schema: str = ""
     subscription: str = ""
+    isolation: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,6 +144,8 @@ class Offset:
         logs = encode_logs([s.log for s in columns])
         if logs is not None:
             raw["logs"] = logs
+        if self.identity.isolation:
+            raw["isolation"] = self.identity.isolation
         if self.state is not None:
             raw["state"] = dict(self.state)
         if self.hold is not None:
@@ -189,6 +193,7 @@ def _decode(raw: Mapping[str, Any]) -> Offset:
             strategy=require_text(raw["strategy"]),
             schema=require_text(raw["schema"]),
             subscription=require_text(raw["subscription"]),
+            isolation=require_text(raw.get("isolation", "")),
         ),
         state=_optional_object(raw.get("state")),
         hold=None if raw.get("hold") is None else Hold.from_json(raw["hold"]),

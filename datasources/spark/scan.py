@@ -77,6 +77,7 @@ class Scan:
             strategy=self._strategy_text(),
             schema=_fingerprint(schema_ddl(self.source.schema)),
             subscription=_fingerprint(self.source.subscription),
+            isolation=self.source.isolation,
         )
 
     def planner_settings(self) -> PlannerSettings:
@@ -138,7 +139,13 @@ def build_scan(
     groups: list[type[OptionGroup]] = [*connector.option_groups, *SHARED_GROUPS]
     further = further_options(merged)
     merged = {key: value for key, value in merged.items() if not is_numbered(key)}
-    reject_unknown(merged, groups, prefixes=connector.option_prefixes, what=connector.format_name)
+    reject_unknown(
+        merged,
+        groups,
+        prefixes=connector.option_prefixes,
+        refused=connector.refused_options,
+        what=connector.format_name,
+    )
     if not allows_code:
         refuse_code(connector, merged)
     watermark = parse_group(WatermarkOptions, merged)

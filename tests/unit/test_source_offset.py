@@ -68,7 +68,8 @@ def meaning(offset: Offset, version: str) -> str:
     lines = [f"{head}, ceiling {offset.ceiling_ms}"]
     if is_later:
         lines.append(f"allowed {offset.allowed_ms}, in {'processing' if offset.is_processing else 'event'} time")
-    lines.append(json.dumps(asdict(offset.identity), sort_keys=True))
+    parts = asdict(offset.identity)
+    lines.append(json.dumps({k: v for k, v in parts.items() if v or k != "isolation"}, sort_keys=True))
     for s in offset.splits:
         place = f"{s.split!r}: [{s.start}, {s.end}) of {s.limit}, {s.status.name}"
         turn = f", turn {s.turn}" if is_later else ""
@@ -87,7 +88,7 @@ def meaning(offset: Offset, version: str) -> str:
 def test_there_are_golden_offsets_of_every_version():
     old = {"empty", "kafka", "bounded", "odd_names", "lost_reports", "thousand"}
     assert {name for version, name in PAIRS if version == "v1"} == old
-    later = {"aligned", "processing_time", "turns", "held", "loaded", "logs"}
+    later = {"aligned", "processing_time", "turns", "held", "loaded", "logs", "isolation"}
     assert {name for version, name in PAIRS if version == "v2"} == old | later
     assert {version for version, _ in PAIRS} == {f"v{number}" for number in range(1, OFFSET_VERSION + 1)}
 
@@ -369,3 +370,15 @@ def test_a_position_below_zero_is_not_written(wrong):
     offset = Offset(sequence=1, run=1, splits=(split,), identity=Identity())
     with pytest.raises(OffsetError, match="position -[0-9]+ of split 'orders-0' was about to be written"):
         offset.to_json()
+
+
+def test_an_isolation_level_stands_in_the_offset_only_where_there_is_one():
+    plain = Offset.from_json(VALID)
+    assert "isolation" not in plain.to_json()
+    levelled = replace(plain, identity=replace(plain.identity, isolation="read_committed"))
+    raw = levelled.to_json()
+    assert raw["isolation"] == "read_committed"
+    assert list(raw) == sorted(raw)
+    assert Offset.from_json(raw) == levelled
+    with pytest.raises(OffsetError, match="damaged"):
+        Offset.from_json({**raw, "isolation": 1})
