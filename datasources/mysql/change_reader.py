@@ -61,7 +61,7 @@ class ChangeRows:
         self._captures: dict[TableName, Capture | None] = {}
         self._changes = CommittedChanges(
             reading.opener(BINLOG, state.reader, self._capture),
-            start=_start_of(state),
+            start=state.start,
             stop=_stop_of(state),
             prepared=state.prepared,
         )
@@ -75,8 +75,11 @@ class ChangeRows:
             gtids=str(self._changes.gtids or ""),
             prepared=dict(self._changes.prepared),
             again=tuple(sorted(table for table in self._statements.again if self._covered.is_begun(table))),
+            server=self._state.server,
         )
-        return RangeEnd(position=self._state.at + self._changes.passed_bytes, note=note.to_text())
+        return RangeEnd(
+            position=self._state.at + self._changes.passed_bytes, note=note.to_text(), server=self._state.server
+        )
 
     def close(self) -> None:
         """Close the connections."""
@@ -213,13 +216,6 @@ class _Covered:
         """Close the connection, if one was needed."""
         if self._keys is not None:
             self._keys.close()
-
-
-def _start_of(state: MySqlState) -> BinlogPosition | str:
-    if state.by_gtid:
-        return state.gtid or ""
-    assert state.place is not None
-    return state.place
 
 
 def _stop_of(state: MySqlState) -> StopRule:

@@ -23,7 +23,7 @@ from datasources.mysql.connection_server import parse_version
 from datasources.mysql.connection_tls import TlsMode, TlsSettings, tls_context
 from datasources.mysql.options import MySqlConnectionOptions
 
-__all__ = ["ConnectionSettings", "connect", "connection_settings"]
+__all__ = ["ConnectionSettings", "OtherServer", "connect", "connection_settings"]
 
 _FIRST_PAUSE_S: Final = 0.2
 _RETRIES_AT_FIRST: Final = 3
@@ -31,6 +31,10 @@ _LONGEST_PAUSE_S: Final = 5.0
 _MS: Final = 1000
 _REFUSED_KEY: Final = b"no key is taken from this host"
 _LOCAL_NAMES: Final = frozenset({"localhost"})
+
+
+class OtherServer(SourceUnavailable):
+    """A server answers that is not `ConnectionSettings.server`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +113,8 @@ def connect(settings: ConnectionSettings, *, statements: Sequence[str] = (), doi
         A PyMySQL connection.
 
     Raises:
-        SourceUnavailable: The server cannot be reached, refuses the login, or is not the one that must answer.
+        SourceUnavailable: The server cannot be reached, refuses the login, or is not the one that must answer
+            (OtherServer).
         OptionError: A TLS file cannot be used, or the password would go to an unknown key.
     """
     pause_s = _FIRST_PAUSE_S
@@ -156,7 +161,7 @@ def _require_server(settings: ConnectionSettings, connection: Any, cursor: Any) 
     cursor.execute(f"SELECT {version.name_expression}")
     found = cursor.fetchone()[0]
     if found != settings.server:
-        raise SourceUnavailable(
+        raise OtherServer(
             f"another server answers at {settings} now, {found} in the place of {settings.server}, at which this batch "
             f"was planned. Start the query again: it goes on at the new one, and reads the same batch there."
         )

@@ -13,22 +13,21 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Mapping
-from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from datasources.errors import DataLossError
-from datasources.mysql.binlog import StopRule
-from datasources.mysql.binlog.scan import RangeFacts as BinlogRange
-from datasources.mysql.binlog.scan import scan_range
+from datasources.errors import DataLossError, SourceUnavailable
+from datasources.mysql.batch_end import change_batch, marked
 from datasources.mysql.chunk_plan import ChunkPlanner
+from datasources.mysql.connection import OtherServer
 from datasources.mysql.log_files import LogFiles
 from datasources.mysql.options import StartupMode
 from datasources.mysql.quiet import pass_quietly
+from datasources.mysql.range_note import RangeNote
 from datasources.mysql.reading import BINLOG, LANE, MySqlReading
 from datasources.mysql.server_switch import at_other_server
 from datasources.mysql.server_view import LogEnd, ServerView
-from datasources.mysql.settled import has_read, kept_gtids, merged_gtids, settled
+from datasources.mysql.settled import has_read, merged_gtids, settled
 from datasources.mysql.snapshot_progress import SnapshotProgress
 from datasources.mysql.state import MySqlState
 from datasources.source.batch_state import PlannedBatch, RangeFacts, SettledState, State
@@ -167,8 +166,12 @@ class MySqlEnumerator:
         """Return the state after a batch, which is one of the server that answers now (`localize`)."""
         batch = MySqlState.from_json(state)
         found = ranges.get(BINLOG)
-        if found is not None and found.note is None:
-            ranges = {**ranges, BINLOG: self._found_again(batch, found)}
+        if found is not None:
+            if found.note is None:
+                self._require_here(state, found)
+                ranges = {**ranges, BINLOG: self._found_again(batch, found)}
+            elif RangeNote.from_text(found.note).server != batch.server:
+                batch = self._at_server_of_tasks(state)
         self._progress.add(batch, ranges)
         self._state = settled(batch, ranges)
         if self._is_outstanding:
@@ -245,10 +248,11 @@ class MySqlEnumerator:
         if self._end is not None and now - self._asked_ns < _ASK_NS:
             return state
         self._asked_ns = now
-        self._end = self._view.end()
+        known, self._end = self._end, self._view.end()
+        if known is None or self._end.server != known.server:
+            self._files = LogFiles(self._view.query)
         if self._end.server != state.server:
             state = self._state = self._check(self._view, state)
-            self._files = LogFiles(self._view.query)
         return self._measure(state)
 
     def _measure(self, state: MySqlState) -> MySqlState:
@@ -295,11 +299,34 @@ class MySqlEnumerator:
         assert state.place is not None
         if self._unread(state) == 0:
             return state
-        part = pass_quietly(self._reading.at_server(state.server), state.reader, state.place, self._end.place)
+        try:
+            part = pass_quietly(self._reading.at_server(state.server), state.reader, state.place, self._end.place)
+        except OtherServer:
+            self._connect_anew()
+            return state
         if part is None:
             return state
         self._state = replace(state, place=part.place, gtid=merged_gtids(state.gtid, part.gtids))
         return self._state
+
+    def _require_here(self, batch: State, found: RangeFacts) -> None:
+        """Raise if a task was ended by alignment at another server: its position is one in that one's binlog."""
+        if found.rows is not None and self._local is not None and self._local[1] == batch:
+            raise SourceUnavailable(
+                "another server answers now, and the alignment ended the last batch at the one before. Start the "
+                "query again: it finds the end of that batch at this one."
+            )
+
+    def _at_server_of_tasks(self, state: State) -> MySqlState:
+        """Return a batch as the server has it that answers new connections: the driver's may be to the one before."""
+        self._connect_anew()
+        batch = MySqlState.from_json(self.localize(state))
+        return batch if batch.gtid_until is not None else replace(batch, gtid_until=self._view.end().place)
+
+    def _connect_anew(self) -> None:
+        """Ask the server that answers a new connection, in the next planning at the latest."""
+        self._view.close()
+        self._asked_ns = -_ASK_NS
 
     def _found_again(self, batch: MySqlState, found: RangeFacts) -> RangeFacts:
         """Read a range that alignment ended early once more, for what its reader could not say."""
@@ -332,18 +359,11 @@ class MySqlEnumerator:
     def _change_batch(
         self, state: MySqlState, room: int, budget_rows: int | None
     ) -> tuple[MySqlState, dict[SplitId, int]]:
-        if room <= 0 or self._end is None:
+        if room <= 0 or self._end is None or self._end.server != state.server:
             return state, {}
         max_bytes = min(self._plan.max_bytes, room)
-        batch = replace(
-            state,
-            to=self._end.place,
-            to_gtid=kept_gtids(self._end.gtid),
-            max_bytes=max_bytes,
-            max_rows=budget_rows,
-            mark_us=self._end.clock_us,
-        )
-        return batch, {BINLOG: max_bytes}
+        batch = change_batch(self._reading, state, self._end, max_bytes, unread=self._unread)
+        return replace(batch, max_rows=budget_rows), {BINLOG: max_bytes}
 
     def _sweep_batch(self, state: MySqlState, budget_rows: int | None) -> tuple[MySqlState, dict[SplitId, int]]:
         assert state.sweep is not None
@@ -371,23 +391,7 @@ class MySqlEnumerator:
         assert state.place is not None
         if self._plan.mode is StartupMode.SNAPSHOT:
             return state  # the whole snapshot is as of one mark
-        marked = replace(state, to=state.place, to_gtid=state.gtid, mark_us=self._end.clock_us)
-        if self._end.place == state.place:
-            return marked
-        found = self._boundary(state)
-        return replace(marked, to=found.position, to_gtid=merged_gtids(state.gtid, str(found.gtids or "")))
-
-    def _boundary(self, state: MySqlState) -> BinlogRange:
-        """Return what lies before the end, or the first place between two transactions behind the bytes of a batch.
-
-        The set of transactions that the server tells with its end lacks those that are being committed.
-        """
-        assert self._end is not None
-        assert state.place is not None
-        stop = StopRule(to=self._end.place, max_bytes=self._plan.max_bytes)
-        open_reader = self._reading.at_server(state.server).opener("mark", state.reader, lambda *_: None, decodes=False)
-        with closing(open_reader(state.place, stop, frozenset())) as reader:
-            return scan_range(reader)
+        return marked(self._reading, state, self._end, self._plan.max_bytes)
 
     def _is_due(self, written: MySqlState, current: MySqlState) -> bool:
         is_old = self._clock.monotonic_ns() - self._written_ns >= self._plan.heartbeat_ms * _NS_PER_MS

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import replace
-from typing import Final
 
-from datasources.mysql.binlog import FIRST_POSITION, BinlogPosition
 from datasources.mysql.connection import connect
-from datasources.mysql.continuity import KnownPlace, check_continuity
-from datasources.mysql.log_facts import ServerLog
 from datasources.mysql.preflight.wanted import Wanted
 from datasources.mysql.readiness import require_columns, require_ready
 from datasources.mysql.reading import MySqlReading
+from datasources.mysql.server_switch import continued
 from datasources.mysql.server_view import ServerView
 from datasources.mysql.settled import kept_gtids
 from datasources.mysql.startup import resolve_start
@@ -20,8 +16,6 @@ from datasources.mysql.state import MySqlState
 from datasources.mysql.tables import read_schemas
 
 __all__ = ["Launch"]
-
-_NOWHERE: Final = BinlogPosition("", FIRST_POSITION)
 
 
 class Launch:
@@ -74,22 +68,7 @@ class Launch:
             SourceUnavailable: the server is not as it must be, or lacks what was read and stays behind.
         """
         self._require_ready()
-        if state.place is None and view.server() == state.server:
-            return state  # it goes on by GTIDs, and was checked when it began to
-        place = state.place or _NOWHERE
-        known = KnownPlace(
-            server_uuid=state.server,
-            position=place,
-            gtid=state.gtid,
-            begun=state.to_gtid,
-            epoch=state.epoch,
-            settled=state.gtid_until,
-        )
-        with closing(connect(self._reading.connection, doing="looking for the place to go on from")) as connection:
-            log = ServerLog(connection=connection, settings=self._reading.connection, version=view.version)
-            found = check_continuity(log, known)
-        moved = replace(state, server=found.server_uuid, epoch=found.epoch)
-        return replace(moved, place=None, by_gtid=True, gtid_until=found.settled) if found.by_gtid else moved
+        return continued(self._reading, view, state)
 
     def _require_ready(self) -> None:
         require_ready(self._wanted)

@@ -23,17 +23,20 @@ class RangeNote:
         gtids: the transactions of the range, as a set's text; empty = they have no GTIDs.
         prepared: the XA transactions that are open there.
         again: the tables that are to be read again, because a statement changed rows that the changelog does not tell.
+        server: at which server it was read, as `MySqlState.server`; places are that one's.
     """
 
     place: BinlogPosition
     gtids: str
     prepared: Mapping[str, BinlogPosition]
     again: tuple[TableName, ...] = ()
+    server: str
 
     def to_text(self) -> str:
         """Return it as text; equal notes are equal texts."""
         prepared = {xid: place_to_json(place) for xid, place in self.prepared.items()}
         raw: dict[str, Any] = {"place": place_to_json(self.place), "gtids": self.gtids, "prepared": prepared}
+        raw["server"] = self.server
         if self.again:
             raw["again"] = [list(table) for table in sorted(self.again)]
         return json.dumps(raw, sort_keys=True, separators=(",", ":"))
@@ -50,4 +53,5 @@ class RangeNote:
             gtids=raw["gtids"],
             prepared={x: p for x, p in prepared.items() if p is not None},
             again=tuple((str(database), str(table)) for database, table in raw.get("again", [])),
+            server=str(raw["server"]),
         )

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
+from typing import Final
 
 import pyarrow as pa
 
-from datasources.errors import SchemaError
+from datasources.errors import SchemaError, SourceUnavailable
 from datasources.mysql.change_reader import ChangeRows
-from datasources.mysql.connection import connect
+from datasources.mysql.connection import OtherServer, connect
 from datasources.mysql.options import SnapshotTime
 from datasources.mysql.prepared_at_mark import PreparedAtMark
 from datasources.mysql.reader_ids import reader_id
 from datasources.mysql.reading import BINLOG, MySqlReading, lane_number
 from datasources.mysql.row_columns import SnapshotFacts
+from datasources.mysql.server_switch import batch_here
 from datasources.mysql.snapshot.bounds_values import key_order
 from datasources.mysql.snapshot.chunks import read_as_of
 from datasources.mysql.snapshot.requests import ChunkRequest, SnapshotSettings
@@ -25,6 +28,8 @@ from datasources.source.reader import Chunk, RangeEnd
 from datasources.source.split import SplitId
 
 __all__ = ["MySqlReader"]
+
+_MOST_SERVERS: Final = 5
 
 
 class MySqlReader:
@@ -46,9 +51,27 @@ class MySqlReader:
 
     def read(self, split: SplitId, start_inclusive: int, end_exclusive: int) -> Iterator[Chunk]:
         """Yield the rows of a range of the binlog or of a lane's chunks."""
+        has_rows = False
+        for _ in range(_MOST_SERVERS):
+            try:
+                for chunk in self._read(split, start_inclusive, end_exclusive):
+                    has_rows = True
+                    yield chunk
+            except OtherServer:
+                if has_rows:
+                    raise
+                self._go_to_other_server()
+            else:
+                return
+        raise SourceUnavailable(
+            f"{_MOST_SERVERS} times in a row another server answered at {self._reading.connection} than the one that "
+            f"had answered before: lead all connections of a query to one server."
+        )
+
+    def _read(self, split: SplitId, start_inclusive: int, end_exclusive: int) -> Iterator[Chunk]:
         lane = lane_number(split)
         if lane is not None:
-            self._ends[split] = RangeEnd(position=end_exclusive)
+            self._ends[split] = RangeEnd(position=end_exclusive, server=self._state.server)
             yield from self._lane(split, lane, start_inclusive)
             return
         assert split == BINLOG, split
@@ -66,6 +89,14 @@ class MySqlReader:
         """Close the connection, if there is one."""
         if self._changes is not None:
             self._changes.close()
+
+    def _go_to_other_server(self) -> None:
+        """Read the batch at the server that took the place of the one at which it was planned."""
+        self.close()
+        self._changes = None
+        self._state = batch_here(self._reading, self._state)
+        self._reading = self._reading.for_batch(self._state.to_json())
+        self._columns = replace(self._columns, epoch=self._state.epoch)
 
     def _lane(self, split: SplitId, lane: int, start: int) -> Iterator[Chunk]:
         ranges = self._state.ranges_of_lane(lane)

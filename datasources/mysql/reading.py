@@ -99,8 +99,8 @@ class MySqlReading:
         """Return the tables that are read again behind a batch: what becomes of them before does not matter."""
         return frozenset(self.again[1]) if self.again[0] != state.again else frozenset()
 
-    def at_server(self, server: str) -> MySqlReading:
-        """Return a copy whose connections are refused where another server answers."""
+    def at_server(self, server: str | None) -> MySqlReading:
+        """Return a copy whose connections are refused where another server answers; None = any may answer."""
         return replace(self, connection=replace(self.connection, server=server))
 
     def open(self, *, only: frozenset[str] | None = None) -> MySqlReader:

@@ -13,16 +13,63 @@ from dataclasses import replace
 from typing import Final
 
 from datasources.errors import DataLossError
-from datasources.mysql.binlog import BinlogPosition, StopRule
+from datasources.mysql.binlog import FIRST_POSITION, BinlogPosition, StopRule
 from datasources.mysql.binlog.scan import scan_range
+from datasources.mysql.connection import connect
+from datasources.mysql.continuity import KnownPlace, check_continuity
+from datasources.mysql.log_facts import ServerLog
 from datasources.mysql.reading import MySqlReading
+from datasources.mysql.server_view import ServerView
 from datasources.mysql.settled import has_read, merged_gtids
 from datasources.mysql.state import MySqlState
 
-__all__ = ["at_other_server"]
+__all__ = ["at_other_server", "batch_here", "continued"]
 
 _ROLE: Final = "switch"
 _LARGEST: Final = 1 << 40
+_NOWHERE: Final = BinlogPosition("", FIRST_POSITION)
+
+
+def continued(reading: MySqlReading, view: ServerView, state: MySqlState) -> MySqlState:
+    """Return the state from which reading goes on at the server that answers now: the given one, or the same by GTIDs.
+
+    Args:
+        reading: of the scan; any server may answer it.
+        view: the server.
+        state: of a batch that was planned, or the rest after one.
+
+    Raises:
+        DataLossError: what comes next is gone.
+        SourceUnavailable: the server lacks what was read and stays behind.
+    """
+    if state.place is None and view.server() == state.server:
+        return state  # it goes on by GTIDs, and was checked when it began to
+    known = KnownPlace(
+        server_uuid=state.server,
+        position=state.place or _NOWHERE,
+        gtid=state.gtid,
+        begun=state.to_gtid,
+        epoch=state.epoch,
+        settled=state.gtid_until,
+    )
+    with closing(connect(reading.connection, doing="looking for the place to go on from")) as connection:
+        log = ServerLog(connection=connection, settings=reading.connection, version=view.version)
+        found = check_continuity(log, known)
+    moved = replace(state, server=found.server_uuid, epoch=found.epoch)
+    return replace(moved, place=None, by_gtid=True, gtid_until=found.settled) if found.by_gtid else moved
+
+
+def batch_here(reading: MySqlReading, batch: MySqlState) -> MySqlState:
+    """Return a batch as the server has it that answers now: the same for every task, and for the driver.
+
+    Raises:
+        DataLossError, SourceUnavailable: that server cannot read it.
+    """
+    anywhere = reading.at_server(None)
+    with closing(ServerView(anywhere.connection)) as view:
+        if view.server() == batch.server:
+            return batch
+        return at_other_server(anywhere, batch, continued(anywhere, view, batch), view.end().place)
 
 
 def at_other_server(reading: MySqlReading, batch: MySqlState, now: MySqlState, end: BinlogPosition) -> MySqlState:
@@ -37,7 +84,15 @@ def at_other_server(reading: MySqlReading, batch: MySqlState, now: MySqlState, e
     Raises:
         DataLossError: the transactions at the batch's end are not known.
     """
-    moved = replace(batch, server=now.server, epoch=now.epoch, place=None, by_gtid=True, gtid_until=now.gtid_until)
+    moved = replace(
+        batch,
+        server=now.server,
+        epoch=now.epoch,
+        place=None,
+        by_gtid=True,
+        gtid_until=now.gtid_until,
+        prepared={},  # where they begin at the other server is not where they begin here
+    )
     if batch.to is None:
         return moved
     if batch.gtid is None or batch.to_gtid is None:

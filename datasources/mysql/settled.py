@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
+from datasources.errors import DataLossError
 from datasources.mysql.binlog import BinlogPosition
 from datasources.mysql.gtid_set import DomainPositions, GtidSet
 from datasources.mysql.range_note import RangeNote
@@ -33,6 +34,8 @@ def settled(state: MySqlState, ranges: Mapping[SplitId, RangeFacts]) -> MySqlSta
         return after
     assert found.note is not None
     note = RangeNote.from_text(found.note)
+    if note.server != state.server:
+        return _settled_elsewhere(after, found, note)
     by_gtid = state.by_gtid and not _is_behind(note.place, state)
     return replace(
         after,
@@ -44,6 +47,26 @@ def settled(state: MySqlState, ranges: Mapping[SplitId, RangeFacts]) -> MySqlSta
         prepared=note.prepared,
         reread=tuple(sorted({*state.reread, *note.again})),
         quiet=state.quiet + 1 if found.rows == 0 else 0,
+    )
+
+
+def _settled_elsewhere(after: MySqlState, found: RangeFacts, note: RangeNote) -> MySqlState:
+    """Return the state behind what was read at another server: its places mean nothing here, its transactions do."""
+    is_unknown = not note.gtids and found.rows != 0
+    if after.gtid is None or is_unknown:
+        raise DataLossError(
+            f"the server is another one now ({after.server}, before {note.server}), and the transactions that were "
+            f"read there have no GTIDs by which to go on here. Start with a new checkpoint."
+        )
+    return replace(
+        after,
+        at=found.position,
+        place=None,
+        gtid=merged_gtids(after.gtid, note.gtids),
+        by_gtid=True,
+        prepared={},
+        reread=tuple(sorted({*after.reread, *note.again})),
+        quiet=0,
     )
 
 

@@ -77,6 +77,14 @@ class MySqlState:
     width: int = 0
 
     @property
+    def start(self) -> BinlogPosition | str:
+        """Where the batch begins, as a dump is asked for: a place, or the transactions before it."""
+        if self.by_gtid:
+            return self.gtid or ""
+        assert self.place is not None
+        return self.place
+
+    @property
     def mark(self) -> BinlogPosition:
         """As of which place the batch's chunks are."""
         mark = self.to or self.place

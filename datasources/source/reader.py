@@ -73,11 +73,13 @@ class RangeEnd:
 
     Attributes:
         position: the first position that was not read; may lie beyond the planned end, where a record began before it.
-        note: what the driver needs to know to plan from there; the same for every reading of the range.
+        note: what the driver needs to know to plan from there; the same for every reading of the range at one server.
+        server: at which server it was read, where positions are one server's own.
     """
 
     position: int
     note: str | None = None
+    server: str | None = None
 
 
 class SplitReader(Protocol):

@@ -37,6 +37,7 @@ class SplitReport:
         ahead_rows: candidates beyond `watermark.max-ahead`, which did not move the watermark.
         bad, null_value, lost: records that did not become ordinary rows.
         note: what else the connector's reader knows at the end of the range; None = nothing, or it did not get there.
+        server: at which server the range was read, where positions and commit times are one server's own.
     """
 
     sequence: int
@@ -55,6 +56,7 @@ class SplitReport:
     lost: int = 0
     parts_ms: tuple[int | None, ...] = ()
     note: str | None = None
+    server: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the report as JSON primitives."""
@@ -68,7 +70,8 @@ class SplitReport:
         parts = raw["parts_ms"]
         is_list = isinstance(parts, list | tuple) and all(part is None or type(part) is int for part in parts)
         report = cls(**{**raw, "parts_ms": tuple(parts) if is_list else ()})
-        is_text = isinstance(report.split, str) and isinstance(report.note, str | None)
+        texts = (report.note, report.server)
+        is_text = isinstance(report.split, str) and all(isinstance(text, str | None) for text in texts)
         if (
             not is_list
             or not is_text
@@ -80,9 +83,12 @@ class SplitReport:
     def require_equal(self, other: SplitReport) -> None:
         """Raise if `other`, for the same batch and split, tells another story.
 
-        A range of which a part is gone, where that was accepted, cannot be read equally twice: it is not compared.
+        A range of which a part is gone, where that was accepted, cannot be read equally twice: it is not compared. Of
+        ranges that two servers gave, the rows are counted: the rest is different there.
         """
         if self.lost or other.lost or self._story() == other._story():
+            return
+        if self.server != other.server and self.rows == other.rows:
             return
         raise NonDeterminismError(
             f"split '{self.split}' gave two different results for batch {self.sequence}: {self} and {other}. "
@@ -96,4 +102,4 @@ class SplitReport:
 
 _NAMES = {field.name: None for field in fields(SplitReport)}.keys()  # in order, and comparable as a set
 _OPTIONAL = frozenset({"watermark_ms", "stamp_ms", "next_ms"})
-_NUMBERS = tuple(name for name in _NAMES if name not in ("split", "parts_ms", "note"))
+_NUMBERS = tuple(name for name in _NAMES if name not in ("split", "parts_ms", "note", "server"))

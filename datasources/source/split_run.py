@@ -153,6 +153,7 @@ class SplitRun:
             split=self._task.split,
             position=planned if self._stopped_at is None else self._stopped_at,
             note=None if end is None else end.note,
+            server=None if end is None else end.server,
             watermark_ms=to_ms(self._running.watermark_us),
             parts_ms=tuple(map(to_ms, self._running.parts_us)),
             stamp_ms=to_ms(self.final_stamp_us()),

@@ -142,6 +142,7 @@ class TaskReader:
                     split=task.split,
                     position=end.position,
                     note=end.note,
+                    server=end.server,
                     watermark_ms=None,
                     stamp_ms=None,
                     rows=rows_read,

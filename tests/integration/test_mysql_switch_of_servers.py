@@ -13,7 +13,7 @@ import pytest
 from pyarrow import feather
 
 from datasources.mysql.data_source import MySqlDataSource
-from tests.support.mysql_consistency.local_query import LocalQuery, read_batch
+from tests.support.mysql_consistency.local_query import LocalQuery, read_batch, read_parts
 from tests.support.mysql_consistency.recording import Recording
 from tests.support.mysql_pair import Pair
 from tests.support.mysql_server import OwnMySql
@@ -42,6 +42,20 @@ def _read_in_a_new_process(pair: Pair, recording: Recording, batch: int) -> list
         return _rows(read_batch(reader, {}, recording.offset(batch)))
     finally:
         reader.stop()
+
+
+def _copy(recording: Recording) -> dict[int, tuple[Any, ...]]:
+    """Return the table that the batches give, each change of which must fit what it changes."""
+    copy: dict[int, tuple[Any, ...]] = {}
+    for batch in range(recording.planned()):
+        (file,) = recording.batches.glob(f"{batch}.*")
+        for row in sorted(feather.read_table(str(file)).to_pylist(), key=lambda row: tuple(row["_seq"].values())):
+            if row["row_kind"] in ("-U", "-D"):
+                assert copy.pop(row["id"], None) is not None, f"batch {batch}: {row}"
+            else:
+                assert row["id"] not in copy, f"batch {batch}: {row}"
+                copy[row["id"]] = (row["id"], row["v"], row["note"])
+    return copy
 
 
 def _all(query: LocalQuery) -> None:
@@ -118,3 +132,54 @@ def test_reading_goes_on_by_place_once_all_was_passed_that_the_new_server_had(pa
     assert next(state.by_gtid for state in states if state.epoch)
     assert not states[-1].by_gtid
     assert states[-1].gtid_until is None
+
+
+@pytest.mark.parametrize("steps", [3, 6, 9, 12])
+def test_the_server_is_replaced_behind_a_batch_that_was_read(pair: Pair, tmp_path: Path, steps: int):
+    pair.old.execute(*["FLUSH BINARY LOGS"] * 6)  # what comes first by file and position comes later by transactions
+    recording = Recording(tmp_path).create()
+    with LocalQuery(pair.options(), recording) as query:
+        for step in range(steps):
+            if step % 2:
+                pair.change(pair.old)
+            query.step()
+        pair.promote()
+        _all(query)
+        pair.change(pair.new)
+        _all(query)
+    assert _copy(recording) == pair.table(pair.new)
+
+
+def test_the_server_is_replaced_between_the_planning_of_a_batch_and_its_tasks(pair: Pair, tmp_path: Path):
+    recording = Recording(tmp_path).create()
+    with LocalQuery(pair.options(), recording) as query:
+        for _ in range(4):
+            pair.change(pair.old)
+            query.step()
+        batch = recording.planned() - 1
+        assert recording.state(batch).tables
+        parts = query.reader.partitions({}, recording.offset(batch))
+        pair.promote()
+        assert _rows(read_parts(query.reader, parts)) == _recorded(recording, batch)
+        _all(query)
+    assert _copy(recording) == pair.table(pair.new)
+
+
+def test_a_batch_that_bytes_ended_ends_at_the_same_transaction_at_another_server(pair: Pair, tmp_path: Path):
+    recording = Recording(tmp_path).create()
+    bound = pair.options(scan__max_bytes_per_batch="3000", scan__max_rows_per_batch="100000")
+    with LocalQuery(bound, recording) as query:
+        _all(query)
+        before = recording.planned()
+        for _ in range(10):
+            pair.change(pair.old)
+        _all(query)
+    pair.promote()
+    assert recording.planned() - before > 3
+    for batch in range(before, recording.planned()):
+        source = MySqlDataSource(bound)
+        reader = source.streamReader(source.schema())
+        try:
+            assert _rows(read_batch(reader, {}, recording.offset(batch))) == _recorded(recording, batch), batch
+        finally:
+            reader.stop()

@@ -112,7 +112,7 @@ def test_a_sweep_of_named_tables_leaves_the_others_alone():
 
 
 def test_after_a_batch_the_state_stands_where_its_range_ended():
-    note = RangeNote(place=place(400), gtids=f"{SERVER}:6-7", prepared={"y": place(390)})
+    note = RangeNote(place=place(400), gtids=f"{SERVER}:6-7", prepared={"y": place(390)}, server=SERVER)
     assert RangeNote.from_text(note.to_text()) == note
     after = settled(batch(), {BINLOG: RangeFacts(position=943, rows=0, note=note.to_text())})
     assert (after.at, after.place, after.gtid) == (943, place(400), f"{SERVER}:1-7")
@@ -137,14 +137,14 @@ def test_a_batch_of_chunks_alone_leaves_the_place():
 
 def test_reading_by_gtid_ends_where_the_planned_end_was_reached():
     for reached, by_gtid in ((place(900), False), (place(899), True)):
-        note = RangeNote(place=reached, gtids="", prepared={})
+        note = RangeNote(place=reached, gtids="", prepared={}, server=SERVER)
         found = {BINLOG: RangeFacts(position=1_000, rows=3, note=note.to_text())}
         assert settled(batch(by_gtid=True, place=None), found).by_gtid is by_gtid
 
 
 def test_reading_by_gtid_ends_behind_all_that_was_there_at_the_switch():
     for reached, by_gtid in ((place(899), True), (place(900), False), (place(901), False)):
-        note = RangeNote(place=reached, gtids="", prepared={})
+        note = RangeNote(place=reached, gtids="", prepared={}, server=SERVER)
         found = {BINLOG: RangeFacts(position=1_000, rows=3, note=note.to_text())}
         after = settled(batch(by_gtid=True, place=None, gtid_until=place(900), to=place(2_000)), found)
         assert (after.by_gtid, after.gtid_until) == (by_gtid, place(900) if by_gtid else None)

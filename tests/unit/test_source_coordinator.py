@@ -40,7 +40,7 @@ def address(coordinator):
     return coordinator.endpoint.host, coordinator.endpoint.port
 
 
-def report(sequence=1, split="a-0", **values: int | None):
+def report(sequence=1, split="a-0", **values: int | str | None):
     fields = {"position": 10, "watermark_ms": 5, "stamp_ms": 4, "rows": 3, **values}
     return SplitReport(sequence=sequence, split=SplitId(split), **fields)
 
@@ -116,6 +116,15 @@ def test_every_field_that_results_depend_on_counts_for_equality(coordinator, oth
 def test_a_range_of_which_a_part_is_gone_is_not_compared(coordinator):
     coordinator.registry.answer(message(report()))
     assert coordinator.registry.answer(message(report(rows=3, lost=2)))["conflict"] is None
+
+
+def test_of_a_range_that_two_servers_gave_the_rows_are_compared():
+    first = report(rows=3, server="a")
+    first.require_equal(report(rows=3, position=7, note="b's", server="b"))
+    with pytest.raises(NonDeterminismError):
+        first.require_equal(report(rows=4, server="b"))
+    with pytest.raises(NonDeterminismError):
+        first.require_equal(report(rows=3, position=7, server="a"))
 
 
 def test_reports_of_older_batches_are_ignored(coordinator):

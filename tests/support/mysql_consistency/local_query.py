@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
 
 import pyarrow as pa
@@ -15,7 +15,7 @@ from datasources.mysql.data_source import MySqlDataSource
 from tests.support.mysql_consistency.recording import Recording
 from tests.support.recording import store_attempt
 
-__all__ = ["LocalQuery", "read_again", "read_batch"]
+__all__ = ["LocalQuery", "read_again", "read_batch", "read_parts"]
 
 
 class LocalQuery:
@@ -25,6 +25,9 @@ class LocalQuery:
         options: of the source.
         recording: where offsets and batches go.
         between: called when a batch was planned, before it is read.
+
+    Attributes:
+        reader: of the stream.
     """
 
     def __init__(
@@ -32,7 +35,7 @@ class LocalQuery:
     ) -> None:
         self._between = between
         source = MySqlDataSource(dict(options))
-        self._reader = source.streamReader(source.schema())
+        self.reader = source.streamReader(source.schema())
         self._recording = recording
         for name in ("offsets", "commits"):
             (recording.checkpoint / name).mkdir(parents=True, exist_ok=True)
@@ -41,19 +44,19 @@ class LocalQuery:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._reader.stop()
+        self.reader.stop()
 
     def step(self) -> bool:
         """Plan and read one batch, if there is something to read."""
         batch = self._recording.planned()
-        start = self._recording.offset(batch - 1) if batch else self._reader.initialOffset()
-        end = self._reader.latestOffset(start, self._limit())
+        start = self._recording.offset(batch - 1) if batch else self.reader.initialOffset()
+        end = self.reader.latestOffset(start, self._limit())
         if end == start:
             return False
         text = f"v1\n{{}}\n{json.dumps(end)}"
         (self._recording.checkpoint / "offsets" / str(batch)).write_text(text)
         self._between(batch)
-        store_attempt(self._recording.batches, batch, read_batch(self._reader, start, end))
+        store_attempt(self._recording.batches, batch, read_batch(self.reader, start, end))
         (self._recording.checkpoint / "commits" / str(batch)).write_text("v1\n{}")
         return True
 
@@ -63,14 +66,19 @@ class LocalQuery:
             continue
 
     def _limit(self) -> ReadLimit:
-        limit = self._reader.getDefaultReadLimit()
+        limit = self.reader.getDefaultReadLimit()
         assert isinstance(limit, (ReadAllAvailable, ReadMaxRows))
         return limit
 
 
 def read_batch(reader: Any, start: dict[str, Any], end: dict[str, Any]) -> pa.Table:
     """Return the rows of a batch, read as executors would."""
-    rows = [batch for part in reader.partitions(start, end) for batch in pickle.loads(pickle.dumps(reader)).read(part)]
+    return read_parts(reader, reader.partitions(start, end))
+
+
+def read_parts(reader: Any, parts: Sequence[Any]) -> pa.Table:
+    """Return the rows of a batch's partitions, read as executors would."""
+    rows = [batch for part in parts for batch in pickle.loads(pickle.dumps(reader)).read(part)]
     return pa.Table.from_batches(rows, schema=reader._output)
 
 
