@@ -49,7 +49,7 @@ def comparison(outcome: Outcome) -> list[ComparisonRow]:
 
 
 def partition_rows(outcome: Outcome) -> list[PartitionRow]:
-    """Return the partitions as Tidemark's source reported them last."""
+    """Return the partitions as Tidemark's source reported them last, idle or not while orders were read."""
     splits = outcome.tidemark.timeline.last_splits
     return [
         PartitionRow(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Self
 
@@ -93,8 +93,18 @@ class Timeline:
 
     @property
     def last_splits(self) -> Mapping[int, SplitMoment]:
-        """The splits at the end."""
-        return self.moments[-1].splits if self.moments else {}
+        """The splits at the end, with the status that each had when the last rows were read.
+
+        A query that goes on for longer than the idle timeout after them finds every split idle.
+        """
+        if not self.moments:
+            return {}
+        last = self.moments[-1]
+        reading = next(moment for moment in self.moments if moment.read_rows == last.read_rows)
+        return {
+            number: replace(split, status=reading.splits[number].status if number in reading.splits else split.status)
+            for number, split in last.splits.items()
+        }
 
 
 def epoch_ms(text: str | None) -> int | None:

@@ -58,3 +58,19 @@ def test_a_batch_that_is_reported_twice_counts_once_and_batches_are_in_order():
 def test_a_query_without_a_batch_has_an_empty_timeline():
     timeline = Timeline.from_progress([])
     assert (timeline.dropped_rows, timeline.peak_state_rows, dict(timeline.last_splits)) == (0, 0, {})
+
+
+def test_the_status_of_a_partition_is_that_of_the_last_batch_that_read_rows():
+    def text(batch: int, position: int, first: str, second: str) -> str:
+        splits = [
+            {"split": "or-ders-0", "position": position, "watermark": 1_000 * batch, "status": first},
+            {"split": "or-ders-1", "position": 3, "watermark": 10, "status": second},
+        ]
+        return progress_text(batch=batch, at_ms=batch, latest={"splits": splits})
+
+    texts = [text(1, 5, "active", "active"), text(2, 9, "active", "idle"), text(3, 9, "idle", "idle")]
+    splits = Timeline.from_progress(texts).last_splits
+    assert {n: (s.position, s.watermark_ms, s.status) for n, s in splits.items()} == {
+        0: (9, 3_000, "active"),
+        1: (3, 10, "idle"),
+    }
