@@ -29,6 +29,7 @@ from pyspark.sql.streaming.listener import (
 from datasources.errors import QueryError
 from datasources.source.coordinator import Coordinator
 from datasources.spark.hold_check import builds_by_name, holds_of
+from datasources.spark.join_checks import lossy_join
 from datasources.spark.plan_walk import forgets_duplicates_at_once, has_attachment
 from datasources.spark.session_checks import EXCHANGE_REUSE, require_working_settings
 
@@ -91,7 +92,9 @@ class QueryListener(StreamingQueryListener):
             query = self._spark._jsparkSession.streams().get(query_id)  # noqa: SLF001 - PySpark hides the plan
             plan = query.streamingQuery().analyzedPlan()
             sources = holds_of(plan)
+            lossy = None
             if has_attachment(plan):
+                lossy = lossy_join(plan)
                 query.streamingQuery().sparkSessionForStream().conf().set(EXCHANGE_REUSE, "false")
         except (Py4JError, AttributeError) as error:
             return f"Spark does not let its plan be read, so nobody knows whether it is sound: {str(error)[:200]}"
@@ -107,7 +110,7 @@ class QueryListener(StreamingQueryListener):
         except QueryError as error:
             return error.message
         self._coordinator.registry.expect_builds(run_id, builds)
-        return None
+        return lossy
 
 
 class _Events(JStreamingQueryListener):

@@ -15,6 +15,8 @@ __all__ = [
     "gives_windows",
     "has_attachment",
     "items",
+    "kind",
+    "nodes",
     "projected_expression",
     "source_options",
     "watermarked_sources",
@@ -54,23 +56,23 @@ def forgets_duplicates_at_once(plan: Any) -> bool:
     facts = [found for node in _watermark_nodes(plan) if (found := _facts(node)) is not None]
     if all(fact.get("is_delay_known", True) for fact in facts):
         return False
-    return any(_kind(node) == "DeduplicateWithinWatermark" for node in _nodes(plan))
+    return any(kind(node) == "DeduplicateWithinWatermark" for node in nodes(plan))
 
 
 def gives_windows(plan: Any) -> bool:
     """Return whether the rows of a plan are those of an aggregation of a stream, chosen and filtered at most."""
-    while _kind(plan) in _CHOOSING:
+    while kind(plan) in _CHOOSING:
         (plan,) = items(plan.children())
-    return _kind(plan) == "Aggregate" and bool(plan.isStreaming())
+    return kind(plan) == "Aggregate" and bool(plan.isStreaming())
 
 
 def projected_expression(plan: Any, column: str) -> str | None:
     """Return the text of the expression that the topmost projection gives `column`, None if it is passed through."""
     output = [a for a in items(plan.output()) if a.name() == column]
-    if not output or _kind(plan) != "Project":
+    if not output or kind(plan) != "Project":
         return None
     for expression in items(plan.projectList()):
-        if expression.name() == column and _kind(expression) == "Alias":
+        if expression.name() == column and kind(expression) == "Alias":
             return str(expression.child().sql())
     return None
 
@@ -87,7 +89,7 @@ def source_options(
     """
     sources: list[Any] = []
     for leaf in items(plan.collectLeaves()):
-        if _kind(leaf) != "StreamingRelationV2" or any(leaf.equals(known) for known in sources):
+        if kind(leaf) != "StreamingRelationV2" or any(leaf.equals(known) for known in sources):
             continue
         if formats is None or str(leaf.sourceName()).lower() in formats:
             sources.append(leaf)
@@ -96,8 +98,8 @@ def source_options(
 
 def _watermark_nodes(plan: Any) -> Iterator[Any]:
     """Give the nodes that attach a stream: an EventTimeWatermark on a column `_watermark`."""
-    for node in _nodes(plan):
-        if _kind(node) == "EventTimeWatermark" and str(node.eventTime().name()) == WATERMARK_COLUMN:
+    for node in nodes(plan):
+        if kind(node) == "EventTimeWatermark" and str(node.eventTime().name()) == WATERMARK_COLUMN:
             yield node
 
 
@@ -134,13 +136,15 @@ def _hidden_leaves(plan: Any) -> Iterator[dict[str, Any]]:
             yield json.loads(output[WATERMARK_COLUMN].metadata().json())
 
 
-def _nodes(plan: Any) -> Iterator[Any]:
+def nodes(plan: Any) -> Iterator[Any]:
+    """Give a plan and all plans below it."""
     yield plan
     for child in items(plan.children()):
-        yield from _nodes(child)
+        yield from nodes(child)
 
 
-def _kind(node: Any) -> str:
+def kind(node: Any) -> str:
+    """Return the name of the class of a plan or an expression."""
     return str(node.getClass().getSimpleName())
 
 

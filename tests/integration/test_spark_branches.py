@@ -23,8 +23,8 @@ from tests.support.sql_tables import scripted_table
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("registered", "tiny_queries")]
 
 STEPS = (
-    [(1, "a", "1"), (2, "a", "2"), (3, "b", "3"), (11, "a", "4"), (25, "b", "5")],
-    [(26, "a", "6"), (27, "b", "7"), (28, "b", "8"), (41, "a", "9"), (55, "b", "10")],
+    [(1, "a", "1"), (2, "a", "2"), (3, "b", "3"), (11, "a", "4"), (20, "b", "9"), (25, "b", "5")],
+    [(26, "a", "6"), (27, "b", "7"), (28, "b", "8"), (41, "a", "9"), (50, "a", "1"), (55, "b", "10")],
     [(57, "a", "12"), (58, "a", "13"), (75, "b", "14"), (76, "b", "15")],
 )
 LATE = (4, "a", "11")
@@ -55,9 +55,9 @@ def of_a(df: Any) -> Any:
 
 
 def distinct(df: Any) -> Any:
-    """Without duplicates, which keeps state and no window."""
+    """Without duplicates, which keeps state and no window. The times have no mark, as those of a window's struct."""
     rows = df.dropDuplicates(["k", "ts"])
-    return rows.select("k", F.col("ts").alias("s"), F.col("ts").alias("e"), F.lit(1).alias("n"))
+    return rows.selectExpr("k", "ts + INTERVAL 0 SECONDS AS s", "ts + INTERVAL 10 SECONDS AS e", "int(v) AS n")
 
 
 def join(how: str, condition: str) -> Any:
