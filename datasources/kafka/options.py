@@ -123,6 +123,20 @@ class KafkaOptions(OptionGroup):
         description="What the consumer group's name begins with: the group is `<prefix>-tidemark`. For brokers whose "
         "access rules go by group; nothing joins the group and nothing is committed. Not together with kafka.group.id.",
     )
+    min_offsets: int | None = Field(
+        None,
+        alias="minOffsetsPerTrigger",
+        gt=0,
+        description="A batch with fewer rows waits for more, at most for maxTriggerDelay. What a process finds when it "
+        "begins does not wait, nor does Trigger.AvailableNow. Rows that wait hold the watermark, and their partitions "
+        "are not idle. Streams only; not with alignment, `scan.hold.name` or processing time.",
+    )
+    max_trigger_delay_ms: DurationMs | None = Field(
+        None,
+        alias="maxTriggerDelay",
+        description="How long after the last batch with rows a batch waits for minOffsetsPerTrigger at most. Default: "
+        "15 min.",
+    )
     poll_timeout_ms: int = Field(
         120_000,
         alias="kafkaConsumer.pollTimeoutMs",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
@@ -26,10 +27,14 @@ from datasources.kafka.resolve_layout import resolve_layout
 from datasources.kafka.subscriber import subscriber
 from datasources.options import OptionGroup, parse_group
 from datasources.source.abilities import SourceWatermarkSpec
+from datasources.source.batch_delay import DelaySettings
 from datasources.source.connector import ScanSource, SessionFacts
 from watermark import SystemClock
 
 __all__ = ["KafkaSource"]
+
+_logger = logging.getLogger(__name__)
+_MAX_TRIGGER_DELAY_MS = 15 * 60_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,6 +73,7 @@ class KafkaSource(ScanSource):
         formats = parse_group(FormatOptions, options)
         _require_range(own)
         _require_group(own, options)
+        _require_delayed(own)
         columns, layout = resolve_layout(record, flink, formats)
         settings = FetchSettings(
             config=client_config(
@@ -140,8 +146,18 @@ class KafkaSource(ScanSource):
         """Whether records of open and aborted transactions are visible: `kafka.isolation.level`."""
         return self.factory.settings.config.isolation_level
 
+    @property
+    def batch_delay(self) -> DelaySettings | None:
+        """Spark's `minOffsetsPerTrigger` and `maxTriggerDelay`."""
+        rows, delay_ms = self.options.min_offsets, self.options.max_trigger_delay_ms
+        if rows is None:
+            return None
+        return DelaySettings(min_rows=rows, max_delay_ms=_MAX_TRIGGER_DELAY_MS if delay_ms is None else delay_ms)
+
     def enumerator(self, *, is_batch: bool) -> KafkaEnumerator:
         """Open the driver's side."""
+        if is_batch and self.options.min_offsets is not None:
+            _logger.warning("minOffsetsPerTrigger has no meaning in a batch read: it reads everything at once.")
         wanted = KafkaRange(
             subscriber=subscriber(self.options),
             start=starting(self.options, is_batch=is_batch),
@@ -161,6 +177,16 @@ def _require_group(options: KafkaOptions, given: Mapping[str, str]) -> None:
             "scan.startup.mode = 'group-offsets' needs 'kafka.group.id' (or 'properties.group.id'): the group whose "
             "committed offsets are where the query begins."
         )
+
+
+def _require_delayed(options: KafkaOptions) -> None:
+    delay_ms = options.max_trigger_delay_ms
+    if delay_ms is None:
+        return
+    if options.min_offsets is None:
+        raise OptionError("option 'maxTriggerDelay' has no effect without 'minOffsetsPerTrigger': leave it out.")
+    if delay_ms == 0:
+        raise OptionError("option 'maxTriggerDelay' = 0: no batch would wait. Leave out 'minOffsetsPerTrigger' too.")
 
 
 def _require_range(options: KafkaOptions) -> None:

@@ -19,6 +19,7 @@ import pyarrow as pa
 
 from datasources.options import OptionGroup
 from datasources.source.abilities import ScanStrategy
+from datasources.source.batch_delay import DelaySettings
 from datasources.source.enumerator import SplitEnumerator
 from datasources.source.reader import SplitReaderFactory
 
@@ -85,6 +86,11 @@ class ScanSource(ABC):
     def isolation(self) -> str:
         """Which records are visible, as text for the checkpoint's identity; empty where there is one way only."""
         return ""
+
+    @property
+    def batch_delay(self) -> DelaySettings | None:
+        """For how many rows a batch of a stream waits, and how long; None = it does not."""
+        return None
 
     @abstractmethod
     def enumerator(self, *, is_batch: bool) -> SplitEnumerator:

@@ -44,6 +44,19 @@ def with_pauses(splits: tuple[SplitProgress, ...], paused: frozenset[SplitId]) -
     return tuple(replace(s, status=SplitStatus.PAUSED) if s.split in paused else s for s in splits)
 
 
+def status_of(split: SplitProgress, log_end: int, *, is_idle: bool) -> SplitStatus:
+    """Return the status of a split whose log ends at `log_end`.
+
+    Args:
+        split: settled.
+        log_end: where its log ends.
+        is_idle: whether it has been caught up for the idle timeout.
+    """
+    if split.limit is not None and split.end >= split.limit and split.is_known:
+        return SplitStatus.FINISHED
+    return SplitStatus.IDLE if is_idle and split.end >= log_end else SplitStatus.ACTIVE
+
+
 def backlog_of(splits: tuple[SplitProgress, ...], bounds: Mapping[SplitId, SplitBounds]) -> dict[SplitId, int]:
     """Return how many positions wait in each split that the source has now."""
     waiting = {}

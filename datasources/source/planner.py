@@ -22,6 +22,7 @@ from typing import Any
 
 from datasources.source.abilities import ProcessingTime
 from datasources.source.admission import share_budget
+from datasources.source.batch_delay import BatchDelay
 from datasources.source.batch_state import State
 from datasources.source.batch_states import BatchStates
 from datasources.source.cap import AvailableNowCap
@@ -37,7 +38,7 @@ from datasources.source.mailbox import ReportMailbox
 from datasources.source.offset import Offset
 from datasources.source.peer_talk import PeerTalk
 from datasources.source.peers import PeerExchange, Publication
-from datasources.source.planned_splits import backlog_of, new_splits, planned, with_pauses
+from datasources.source.planned_splits import backlog_of, new_splits, planned, status_of, with_pauses
 from datasources.source.planner_settings import PlannerSettings
 from datasources.source.positional import MOST_ROWS, end_of_allowed
 from datasources.source.processing_time import has_turned, require_no_return, turns_of
@@ -93,6 +94,7 @@ class BatchPlanner:
         self._talk = PeerTalk(peers, settings)
         self._holds = SourceHold(settings, holds, instant)
         self._aligner = open_aligner(settings.alignment, lookahead, instant)
+        self._delay = BatchDelay(settings.batch_delay, instant)
         self._states = BatchStates(enumerator, lookahead if self._aligner else None)
         self._idleness = SplitIdleness(timeout_ms=settings.idle_timeout_ms, clock=instant)
         self._discovery = Discovery(
@@ -273,7 +275,8 @@ class BatchPlanner:
         is_processing: bool,
     ) -> tuple[AlignedShares, State | None]:
         """Return what each split reads, and the state of a connector that keeps one: then it divides the budget."""
-        if self._holds.is_held:  # its records bound nobody: the build may be in its group
+        # Records that wait bound nobody: the build of a held source may be in its group.
+        if self._holds.is_held or self._delay.delays(backlog, splits, ends=self._cap.is_wanted):
             return AlignedShares(shares={}), self._states.at_rest(state)
         room = AlignedShares(shares=backlog)
         if self._states.is_aligned(state):
@@ -322,19 +325,12 @@ class BatchPlanner:
             is_known = split.status is SplitStatus.IDLE or split.split not in bounds or bounds[split.split].is_current
             self._idleness.observe(split.split, planned=split.end, log_end=log_end, is_known=is_known)
             moved_ms = self._idleness.moved_ms(split.split)
-            status = self._status(split, log_end)
+            status = status_of(split, log_end, is_idle=self._idleness.is_idle(split.split))
             if split.status is SplitStatus.IDLE and status is SplitStatus.ACTIVE and self._aligner is not None:
                 self._aligner.note_returned()
             is_same = status is split.status and moved_ms == split.moved_ms
             decided.append(split if is_same else replace(split, status=status, moved_ms=moved_ms))
         return tuple(decided)
-
-    def _status(self, split: SplitProgress, log_end: int) -> SplitStatus:
-        if split.limit is not None and split.end >= split.limit and split.is_known:
-            return SplitStatus.FINISHED
-        if split.end >= log_end and self._idleness.is_idle(split.split):
-            return SplitStatus.IDLE
-        return SplitStatus.ACTIVE
 
     def _carries(
         self,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from datasources.source.abilities import Alignment, ProcessingTime
+from datasources.source.batch_delay import DelaySettings
 from datasources.source.hold import HoldSettings, LoadSettings
 from datasources.source.offset import Identity
 
@@ -29,6 +30,7 @@ class PlannerSettings:
         fail_on_data_loss: whether vanished splits and truncated logs stop the query.
         continue_on_change: whether a changed identity is accepted on restart.
         hold: for whom the source waits before it is read; None = for nobody.
+        batch_delay: for how many rows a batch waits, and how long; None = it does not.
         load: by which name others wait for this source, and when it is loaded; None = nobody does.
     """
 
@@ -46,3 +48,4 @@ class PlannerSettings:
     continue_on_change: bool = False
     hold: HoldSettings | None = None
     load: LoadSettings | None = None
+    batch_delay: DelaySettings | None = None

@@ -18,6 +18,7 @@ from datasources.source.hold import HoldSettings, LoadSettings
 from datasources.source.offset import Identity
 from datasources.source.planner import PlannerSettings
 from datasources.spark.code_options import refuse_code
+from datasources.spark.delay_checks import require_delay_fits
 from datasources.spark.further_attributes import further_options, is_numbered, require_fitting
 from datasources.spark.pushed import delivered_columns, with_decoded_columns, with_metadata_columns
 from datasources.spark.scan_options import (
@@ -97,6 +98,7 @@ class Scan:
             continue_on_change=self.watermark.on_change is OnChange.CONTINUE,
             hold=self.hold,
             load=self.load,
+            batch_delay=self.source.batch_delay,
         )
 
     def _strategy_text(self) -> str:
@@ -163,6 +165,7 @@ def build_scan(
             "option 'scan.load-completed.timestamp-millis' needs a watermark, which has to reach it: set "
             "'watermark.for' and 'watermark.as', or leave the option out."
         )
+    require_delay_fits(source, wanted, holding)
     columns = delivered_columns(source.schema, wanted.columns)
     condition = None
     if wanted.filter is not None:

@@ -11,6 +11,7 @@ from datasources.errors import OptionError
 from datasources.kafka.refused_options import REFUSED
 from datasources.kafka.source import KafkaSource
 from datasources.mysql.source import MySqlSource
+from datasources.source.batch_delay import DelaySettings
 from datasources.spark.scan import build_scan
 
 PAGE = Path(__file__).parents[2] / "docs" / "kafka.md"
@@ -33,6 +34,8 @@ BUILT = {
     "fetchOffset.numRetries": "1",
     "fetchOffset.retryIntervalMs": "10",
     "maxOffsetsPerTrigger": "10",
+    "minOffsetsPerTrigger": "5",
+    "maxTriggerDelay": "30m",
     "groupIdPrefix": "team",
     "kafka.group.id": "team-orders",
     "kafka.isolation.level": "read_committed",
@@ -41,6 +44,7 @@ BUILT = {
 """What is built, with a value that is not the default where there is one."""
 WITH_OTHERS = {
     "startingOffsetsByTimestampStrategy": {"startingTimestamp": "1700000000000"},
+    "maxTriggerDelay": {"minOffsetsPerTrigger": "5"},
 }
 CLIENT_SETTINGS = (
     "auto.offset.reset",
@@ -127,6 +131,54 @@ def test_a_group_and_a_prefix_of_groups_do_not_go_together(key):
 
 def test_committed_offsets_are_those_of_a_group_that_is_named():
     assert "kafka.group.id" in error(**{"groupIdPrefix": "team", "scan.startup.mode": "group-offsets"})
+
+
+WATERMARK = {"watermark.for": "timestamp", "watermark.as": "timestamp"}
+
+
+@pytest.mark.parametrize(
+    ("given", "settings"),
+    [
+        ({}, None),
+        ({"maxOffsetsPerTrigger": "5"}, None),
+        ({"minOffsetsPerTrigger": "5"}, DelaySettings(min_rows=5, max_delay_ms=900_000)),
+        ({"minOffsetsPerTrigger": "5", "maxTriggerDelay": "90s"}, DelaySettings(min_rows=5, max_delay_ms=90_000)),
+        ({"minOffsetsPerTrigger": "5", "maxOffsetsPerTrigger": "5"}, DelaySettings(min_rows=5, max_delay_ms=900_000)),
+        ({"minOffsetsPerTrigger": "5", "scan.hold.until": "t"}, DelaySettings(min_rows=5, max_delay_ms=900_000)),
+    ],
+)
+@pytest.mark.parametrize("watermark", [{}, WATERMARK], ids=["plain", "watermark"])
+def test_how_long_batches_wait_for_rows(given, settings, watermark):
+    assert scan(**given, **watermark).planner_settings().batch_delay == settings
+
+
+@pytest.mark.parametrize(
+    ("given", "part"),
+    [
+        ({"minOffsetsPerTrigger": "6", "maxOffsetsPerTrigger": "5"}, "is above 'maxOffsetsPerTrigger' = '5'"),
+        ({"minOffsetsPerTrigger": "6", "scan.max-rows-per-batch": "5"}, "Set it to 5 or less."),
+        ({"minOffsetsPerTrigger": "0"}, "option 'minOffsetsPerTrigger' = '0'"),
+        ({"maxTriggerDelay": "1m"}, "'maxTriggerDelay' has no effect without 'minOffsetsPerTrigger'"),
+        ({"minOffsetsPerTrigger": "5", "maxTriggerDelay": "0s"}, "no batch would wait"),
+        ({"minOffsetsPerTrigger": "5", "maxTriggerDelay": "soon"}, "option 'maxTriggerDelay' = 'soon'"),
+        (
+            {
+                "minOffsetsPerTrigger": "5",
+                "scan.watermark.alignment.group": "g",
+                "scan.watermark.alignment.max-drift": "1 min",
+                **WATERMARK,
+            },
+            "does not go with the alignment group 'g'",
+        ),
+        ({"minOffsetsPerTrigger": "5", "scan.hold.name": "t", **WATERMARK}, "does not go with 'scan.hold.name' = 't'"),
+        (
+            {"minOffsetsPerTrigger": "5", "watermark.processing-time": "after-backlog", **WATERMARK},
+            "does not go with processing time",
+        ),
+    ],
+)
+def test_what_waiting_for_rows_does_not_go_with(given, part):
+    assert part in error(**given)
 
 
 def test_an_empty_prefix_is_refused():
