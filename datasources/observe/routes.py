@@ -6,7 +6,6 @@ every response carries the security headers.
 
 from __future__ import annotations
 
-import ipaddress
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -14,9 +13,10 @@ from http import HTTPStatus
 from importlib.resources import files
 from types import MappingProxyType
 from typing import Final
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
 from datasources.distribution import WITH_OBSERVE, installed_version
+from datasources.observe.access import Access
 from datasources.observe.sampler import Sampler
 
 __all__ = ["SECURITY_HEADERS", "SERVER_NAME", "Request", "Response", "Routes", "problem"]
@@ -41,6 +41,18 @@ SECURITY_HEADERS: Final[Mapping[str, str]] = MappingProxyType(
 
 _TEXT: Final = "text/plain; charset=utf-8"
 _JSON: Final = "application/json"
+_FOR_ITSELF: Final = (
+    "This page is for its own machine: open it as http://localhost with its port. To show it to others, set "
+    "spark.tidemark.ui.host."
+)
+_OTHER_NAME: Final = (
+    "This page is not known under that name: open it by the driver's address or host name, or add the name to "
+    "spark.tidemark.ui.names."
+)
+_LOCKED: Final = (
+    "This page needs its token: open the address that the driver's log names, with ?token=..., or send the token as "
+    "'Authorization: Bearer'. It is the Spark setting spark.tidemark.ui.token, or made by the driver."
+)
 _LONGEST_TARGET: Final = 2_048
 _MOST_FIELDS: Final = 8
 _LONGEST_NUMBER: Final = 15
@@ -74,10 +86,14 @@ class Request:
     Attributes:
         target: path and query as sent.
         hosts: the values of its Host headers.
+        authorization: its Authorization header.
+        cookies: the values of its Cookie headers.
     """
 
     target: str
     hosts: tuple[str, ...]
+    authorization: str | None = None
+    cookies: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,15 +116,12 @@ class Routes:
 
     Args:
         sampler: has the tables.
-        is_local: whether only this machine can connect. Requests must then name it: a web page whose host name was
-            turned to this machine's address (DNS rebinding) gets nothing.
-        bound_host: the host that was asked for; it may be named as well.
+        access: who may look.
     """
 
-    def __init__(self, sampler: Sampler, *, is_local: bool, bound_host: str) -> None:
+    def __init__(self, sampler: Sampler, access: Access) -> None:
         self._sampler = sampler
-        self._is_local = is_local
-        self._bound_host = bound_host.lower()
+        self._access = access
         folder = files(__package__).joinpath("static")
         self._files = {
             path: Response(content_type=kind, body=folder.joinpath(name).read_bytes())
@@ -126,26 +139,27 @@ class Routes:
             return problem(HTTPStatus.REQUEST_URI_TOO_LONG, f"An address has at most {_LONGEST_TARGET} characters.")
         if len(request.hosts) != 1:
             return problem(HTTPStatus.BAD_REQUEST, "A request has one Host header.")
-        if self._is_local and not self._is_our_name(request.hosts[0]):
-            return problem(
-                HTTPStatus.FORBIDDEN,
-                "This page is for its own machine: open it as http://localhost with its port. To show it to others, "
-                "set spark.tidemark.ui.host.",
-            )
         path, _, query = request.target.partition("?")
+        return self._refused(request, path, query) or self._allowed(path, query)
+
+    def _refused(self, request: Request, path: str, query: str) -> Response | None:
+        """Return the answer to whoever may not look, or not yet."""
+        if not self._access.knows(request.hosts[0]):
+            return problem(HTTPStatus.FORBIDDEN, _FOR_ITSELF if self._access.is_local else _OTHER_NAME)
+        if path == "/" and self._access.token_in(query):  # the token does not stay in the address
+            kept = {"Location": "/", "Set-Cookie": self._access.set_cookie}
+            return problem(HTTPStatus.SEE_OTHER, "The page is at /.", **kept)
+        if not self._access.admits(request.authorization, request.cookies):
+            return problem(HTTPStatus.UNAUTHORIZED, _LOCKED, **{"WWW-Authenticate": "Bearer"})
+        return None
+
+    def _allowed(self, path: str, query: str) -> Response:
         if path in self._files:
             return self._files[path]
         route = self._routes.get(path)
         if route is None:
             return problem(HTTPStatus.NOT_FOUND, "There is nothing at this address; the page is at /.")
         return route(query)
-
-    def _is_our_name(self, host: str) -> bool:
-        try:
-            name = urlsplit(f"//{host}").hostname or ""
-        except ValueError:
-            return False
-        return name in {"localhost", self._bound_host} or _is_loopback(name)
 
     def _metrics(self, _query: str) -> Response:
         try:
@@ -181,10 +195,3 @@ class Routes:
 
 def _is_number(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) <= _LONGEST_NUMBER
-
-
-def _is_loopback(name: str) -> bool:
-    try:
-        return ipaddress.ip_address(name).is_loopback
-    except ValueError:
-        return False

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import ipaddress
 import logging
+import re
 import socket
 import socketserver
 import sys
@@ -19,6 +20,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final
 
 from datasources.errors import EnvironmentProblem, OptionError
+from datasources.observe.access import RemoteAccess, access_of
 from datasources.observe.routes import SECURITY_HEADERS, SERVER_NAME, Request, Response, Routes, problem
 from datasources.observe.sampler import Sampler
 from datasources.observe.tables import Tables
@@ -36,6 +38,7 @@ _CLOSE_S: Final = 5.0
 _NANOS_PER_SECOND: Final = 1_000_000_000
 _METHODS: Final = ("GET", "HEAD")
 _SERVER_ERROR: Final = 500
+_TOKEN: Final = re.compile(r"token=[^\s&]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +67,7 @@ def start_observer(
     *,
     host: str = "127.0.0.1",
     port: int = 0,
+    remote: RemoteAccess = RemoteAccess(),  # noqa: B008 - it cannot be changed
     clock: Clock = SystemClock(),  # noqa: B008 - it has no state
 ) -> Observer:
     """Serve the page of the tables until it is closed.
@@ -72,18 +76,19 @@ def start_observer(
         tables: gives the tables of now; called once a second, from one thread, and once before this returns.
         host: interface to bind. With the default only this machine can look.
         port: 0 = any free one.
+        remote: how others look, unless the host is a loopback one; `Observer.url` has the token.
         clock: of the driver.
 
     Raises:
-        OptionError: the port is not one.
+        OptionError: the port or the token is not one.
         EnvironmentProblem: the port is taken, or the host is not one of this machine.
     """
     sampler = Sampler(tables, clock=clock)
     server = _bind(host, port, clock)
     try:
         address = server.socket.getsockname()
-        is_local = ipaddress.ip_address(address[0]).is_loopback
-        server.routes = Routes(sampler, is_local=is_local, bound_host=host)
+        access = access_of(host, str(address[0]), int(address[1]), remote)
+        server.routes = Routes(sampler, access)
         sampler.sample()
     except BaseException:
         server.server_close()
@@ -95,7 +100,8 @@ def start_observer(
     )
     for thread in threads:
         thread.start()
-    return Observer(_url(host, address), server, closed, threads)
+    url = _url(host, address)
+    return Observer(url if access.token is None else f"{url}?token={access.token}", server, closed, threads)
 
 
 def _bind(host: str, port: int, clock: Clock) -> _Server:
@@ -200,8 +206,14 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """Answer; the body is left out for HEAD."""
-        hosts = tuple(self.headers.get_all("Host", []))
-        self._send(self.server.routes.answer(Request(target=self.path, hosts=hosts)))
+        headers = self.headers
+        request = Request(
+            target=self.path,
+            hosts=tuple(headers.get_all("Host", [])),
+            authorization=headers.get("Authorization"),
+            cookies=tuple(headers.get_all("Cookie", [])),
+        )
+        self._send(self.server.routes.answer(request))
 
     do_HEAD = do_GET  # noqa: N815 - the base class looks for this name
 
@@ -216,7 +228,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class names it so
         """Keep the driver's standard error free of requests."""
-        _logger.debug("observer_request client=%s line=%r", self.address_string(), format % args)
+        _logger.debug("observer_request client=%s line=%r", self.address_string(), _without_token(format % args))
 
     def _send(self, response: Response) -> None:
         self.close_connection = True
@@ -233,3 +245,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         if self.command != "HEAD":
             self.wfile.write(response.body)
+
+
+def _without_token(line: str) -> str:
+    return _TOKEN.sub("token=...", line)

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult, parse_qs, urlsplit
 
 from rich.console import Console
 from rich.live import Live
@@ -124,7 +124,11 @@ def _get(place: SplitResult) -> _Response:
     assert place.hostname is not None
     connection = http.client.HTTPConnection(place.hostname, place.port, timeout=_ANSWER_S)
     try:
-        connection.request("GET", f"{place.path.rstrip('/')}/api/sources", headers={"Accept": "application/json"})
+        headers = {"Accept": "application/json"}
+        tokens = parse_qs(place.query).get("token", [])
+        if len(tokens) == 1:
+            headers["Authorization"] = f"Bearer {tokens[0]}"
+        connection.request("GET", f"{place.path.rstrip('/')}/api/sources", headers=headers)
         response = connection.getresponse()
         return _Response(response.status, response.getheader("Server"), response.read(_MOST_BYTES))
     finally:

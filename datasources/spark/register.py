@@ -34,6 +34,8 @@ _COORDINATOR_HOST = f"{GLOBAL_PREFIX}coordinator.host"
 _COORDINATOR_BIND = f"{GLOBAL_PREFIX}coordinator.bind"
 _COORDINATOR_PORT = f"{GLOBAL_PREFIX}coordinator.port"
 _UI_HOST = f"{GLOBAL_PREFIX}ui.host"
+_UI_NAMES = "spark.tidemark.ui.names"
+_UI_TOKEN = "spark.tidemark.ui.token"  # noqa: S105 - the name of a setting
 _UI_PORT = f"{GLOBAL_PREFIX}ui.port"
 _once = threading.Lock()
 
@@ -142,12 +144,20 @@ def _application_observer(spark: SparkSession, coordinator: Coordinator) -> Obse
     observer: Observer | None = getattr(context, "_tidemark_observer", None)
     port = context.getConf().get(_UI_PORT, None)
     if observer is None and port is not None:
+        from datasources.observe.access import RemoteAccess
         from datasources.observe.server import start_observer  # not needed where nobody watches
 
-        host = context.getConf().get(_UI_HOST, "127.0.0.1")
-        observer = start_observer(coordinator.registry.tables, host=str(host), port=_port_of(port))
+        conf = context.getConf()
+        token = conf.get(_UI_TOKEN, None) or None
+        observer = start_observer(
+            coordinator.registry.tables,
+            host=str(conf.get(_UI_HOST, "127.0.0.1")),
+            port=_port_of(port),
+            remote=RemoteAccess(token=token, names=tuple(str(conf.get(_UI_NAMES, "")).split(","))),
+        )
         context._tidemark_observer = observer  # noqa: SLF001 - lives as long as it
-        _logger.warning("watch the sources of this application at %s", observer.url)
+        shown = observer.url if token is None else observer.url.partition("?")[0]  # one that was set is known
+        _logger.warning("watch the sources of this application at %s", shown)
     return observer
 
 

@@ -7,6 +7,7 @@ import json
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from datasources.observe.access import RemoteAccess, access_of
 from datasources.observe.routes import Request, Routes
 from datasources.observe.sampler import Sampler
 from datasources.observe.tables import is_well_formed
@@ -48,7 +49,9 @@ def test_the_tables_have_the_fields_that_tests_of_the_page_use(registry):
 def test_the_page_and_the_metrics_show_them(query, registry):
     sampler = Sampler(registry.tables, clock=query.clock)
     sampler.sample()
-    answer = Routes(sampler, is_local=True, bound_host="").answer(Request(target="/api/sources", hosts=("localhost",)))
+    answer = Routes(sampler, access_of("", "127.0.0.1", 1, RemoteAccess())).answer(
+        Request(target="/api/sources", hosts=("localhost",))
+    )
     (source,) = json.loads(answer.body)["sources"]
     rows = {row["split"]: row for row in source["splits"]}
     assert {name: (row["watermark"], row["status"], row["lag"]) for name, row in rows.items()} == {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import socket
 import sys
 import threading
 from http import HTTPStatus
@@ -12,6 +13,8 @@ from pathlib import Path
 import pytest
 
 import datasources.observe
+from datasources.errors import OptionError
+from datasources.observe.access import RemoteAccess, access_of
 from datasources.observe.routes import SECURITY_HEADERS, Request, Routes
 from datasources.observe.sampler import Sampler
 from tests.support.observed_tables import NOW_MS, ScriptedTables, split, table
@@ -39,7 +42,7 @@ def sampler(tables, clock):
 
 @pytest.fixture
 def get(sampler):
-    routes = Routes(sampler, is_local=True, bound_host="127.0.0.1")
+    routes = Routes(sampler, access_of("127.0.0.1", "127.0.0.1", 4055, RemoteAccess()))
 
     def ask(target, *hosts):
         return routes.answer(Request(target=target, hosts=hosts or ("localhost:4055",)))
@@ -217,18 +220,85 @@ def test_a_request_that_names_another_machine_is_refused(get, host):
 
 
 def test_a_request_has_one_host(sampler):
-    routes = Routes(sampler, is_local=True, bound_host="127.0.0.1")
+    routes = Routes(sampler, access_of("127.0.0.1", "127.0.0.1", 4055, RemoteAccess()))
     for hosts in ((), ("localhost", "evil.example"), ("localhost", "localhost")):
         assert routes.answer(Request(target="/", hosts=hosts)).status == HTTPStatus.BAD_REQUEST
 
 
-def test_a_page_that_was_opened_to_others_answers_to_any_name(sampler):
-    routes = Routes(sampler, is_local=False, bound_host="0.0.0.0")  # noqa: S104 - nothing is bound here
-    assert routes.answer(Request(target="/", hosts=("driver.example:4055",))).status == HTTPStatus.OK
+TOKEN = "one-that_is-long-enough"
+
+
+@pytest.fixture
+def open_page(sampler):
+    """A page that was opened to others."""
+    access = access_of("0.0.0.0", "0.0.0.0", 4055, RemoteAccess(token=TOKEN, names=(" Driver.Example ",)))  # noqa: S104
+    return Routes(sampler, access)
+
+
+def ask_open(routes, target, host="driver.example:4055", **more):
+    return routes.answer(Request(target=target, hosts=(host,), **more))
+
+
+@pytest.mark.parametrize("target", ["/", "/page.js", "/metrics", "/api/sources", "/nothing", "/?token=wrong", "/?x=y"])
+@pytest.mark.parametrize(
+    "more",
+    [
+        {},
+        {"authorization": "Bearer"},
+        {"authorization": "Bearer wrong"},
+        {"authorization": f"Basic {TOKEN}"},
+        {"authorization": f"Bearer {TOKEN}x"},
+        {"cookies": (f"tidemark-4056={TOKEN}",)},
+        {"cookies": ("tidemark-4055=wrong", "=;;==", "tidemark-4055")},
+    ],
+)
+def test_a_page_for_others_answers_nobody_without_its_token(open_page, target, more):
+    response = ask_open(open_page, target, **more)
+    assert response.status == HTTPStatus.UNAUTHORIZED
+    assert response.headers == {"WWW-Authenticate": "Bearer"}
+    assert TOKEN not in response.body.decode()
+
+
+@pytest.mark.parametrize("more", [{"authorization": f"bearer {TOKEN}"}, {"cookies": (f"a=b; tidemark-4055={TOKEN}",)}])
+def test_a_page_for_others_answers_whoever_has_its_token(open_page, more):
+    for target in ("/", "/page.js", "/api/sources"):
+        assert ask_open(open_page, target, **more).status == HTTPStatus.OK
+
+
+def test_the_token_goes_from_the_address_into_a_cookie(open_page):
+    response = ask_open(open_page, f"/?token={TOKEN}")
+    assert (response.status, response.headers["Location"]) == (HTTPStatus.SEE_OTHER, "/")
+    cookie = response.headers["Set-Cookie"]
+    assert cookie == f"tidemark-4055={TOKEN}; Path=/; HttpOnly; SameSite=Lax"
+    assert ask_open(open_page, "/", cookies=(cookie.partition(";")[0],)).status == HTTPStatus.OK
+
+
+def test_a_page_for_others_is_known_by_its_names_and_by_addresses(open_page):
+    known = {"authorization": f"Bearer {TOKEN}"}
+    for host in ("localhost:1", "192.0.2.7:4055", "[2001:db8::1]:4055", "DRIVER.example", socket.gethostname()):
+        assert ask_open(open_page, "/", host, **known).status == HTTPStatus.OK
+    for host in ("evil.example", "driver.example.evil", "", "[::1"):
+        response = ask_open(open_page, "/", host, **known)
+        assert response.status == HTTPStatus.FORBIDDEN
+        assert b"spark.tidemark.ui.names" in response.body
+
+
+def test_a_page_for_others_makes_a_token_of_its_own_and_shows_none():
+    one, other = (access_of("", "0.0.0.0", 1, RemoteAccess()) for _ in range(2))  # noqa: S104 - nothing is bound
+    assert one.token != other.token
+    assert len(one.token) > 30
+    assert one.token not in repr(one)
+    assert access_of("", "::1", 1, RemoteAccess(token=TOKEN)).token is None
+
+
+@pytest.mark.parametrize("token", ["short", "a" * 15, "with spaces in the middle", "semicolon;semicolon;x"])
+def test_a_token_that_is_none_says_what_to_do(token):
+    with pytest.raises(OptionError, match=r"spark\.tidemark\.ui\.token.* leave it out"):
+        access_of("", "0.0.0.0", 1, RemoteAccess(token=token))  # noqa: S104 - nothing is bound
 
 
 def test_the_name_that_was_bound_may_be_used(sampler):
-    routes = Routes(sampler, is_local=True, bound_host="Driver")
+    routes = Routes(sampler, access_of("Driver", "127.0.0.1", 4055, RemoteAccess()))
     assert routes.answer(Request(target="/", hosts=("driver:1",))).status == HTTPStatus.OK
 
 

@@ -15,6 +15,7 @@ import pytest
 from datasources.errors import EnvironmentProblem, OptionError
 from datasources.observe import start_observer
 from datasources.observe.routes import SECURITY_HEADERS
+from datasources.observe.watch import fetch
 from tests.support.observed_tables import NOW_MS, ScriptedTables, split, table
 from watermark.clock import ManualClock
 
@@ -271,13 +272,20 @@ def test_tables_that_fail_at_the_start_leave_no_port_behind(clock):
     start_observer(list, port=port).close()
 
 
-def test_a_page_for_others_answers_to_any_name(tables):
+def test_a_page_for_others_is_opened_by_the_address_that_the_driver_names(tables, caplog):
+    caplog.set_level("DEBUG")
     observer = start_observer(tables, host="0.0.0.0")  # noqa: S104 - this is what is tested
+    place = urlsplit(observer.url)
     try:
-        assert urlsplit(observer.url).hostname == socket.gethostname().lower()
-        with socket.create_connection(("127.0.0.1", urlsplit(observer.url).port), timeout=WAIT_S) as peer:
-            peer.sendall(b"GET /api/sources HTTP/1.1\r\nHost: driver.example\r\n\r\n")
-            assert read_all(peer).startswith(b"HTTP/1.0 200 ")
+        assert place.hostname == socket.gethostname().lower()
+        assert request(observer)[0] == http.client.UNAUTHORIZED
+        status, headers, _ = request(observer, target=f"/?{place.query}")
+        assert (status, headers["Location"]) == (http.client.SEE_OTHER, "/")
+        assert request(observer, Cookie=headers["Set-Cookie"].partition(";")[0])[0] == http.client.OK
+        token = place.query.removeprefix("token=")
+        assert request(observer, target="/metrics", Authorization=f"Bearer {token}")[0] == http.client.OK
+        assert fetch(observer.url)["sources"]
+        assert token not in caplog.text
     finally:
         observer.close()
 

@@ -45,3 +45,13 @@ def test_a_port_starts_one_page_for_the_application_on_this_machine_only(coordin
 def test_a_port_that_is_none_says_what_to_set(coordinator):
     with pytest.raises(OptionError, match=r"spark.tidemark.ui.port = 'many' is no port: use a number"):
         _application_observer(session(port="many"), coordinator)
+
+
+def test_a_token_that_was_set_is_not_logged_and_one_that_was_made_is(coordinator, caplog):
+    for conf, is_shown in (({"token": "as-it-was-set-by-us"}, False), ({}, True)):
+        caplog.clear()
+        observer = _application_observer(session(port="0", host="0.0.0.0", **conf), coordinator)  # noqa: S104 - meant
+        token = observer.url.partition("?token=")[2]
+        observer.close()
+        assert token
+        assert (token in caplog.text) is is_shown
