@@ -38,6 +38,8 @@ _TABLE_FIELDS: Final = {
     **dict.fromkeys(("query", "group"), str | None),
     **dict.fromkeys(("time", "batch", "split_count", *_LATE, *_COUNTERS), int),
     **dict.fromkeys(("watermark", "max_allowed"), int | None),
+    **dict.fromkeys(("minOffsetsBehindLatest", "maxOffsetsBehindLatest"), int | None),
+    "avgOffsetsBehindLatest": float | None,
     "splits": list,
 }
 _SNAPSHOT_FIELDS: Final = {

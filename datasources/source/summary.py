@@ -78,7 +78,8 @@ def summarise(offset: Offset, totals: Totals, facts: SourceFacts, *, most_splits
     """Return JSON primitives: the combined watermark, the counts, and the table of the splits.
 
     Of more than `most_splits` those are left out that are furthest ahead: the others hold the watermark.
-    Units: ms since the epoch, None = none; `lag` in positions, None = not known; `watermark_lag` and `drift` in ms.
+    Units: ms since the epoch, None = none; `lag` and Spark's three figures of it over all splits in positions, None =
+    not known; `watermark_lag` and `drift` in ms.
     """
     return {
         **totals.to_json(),
@@ -89,6 +90,16 @@ def summarise(offset: Offset, totals: Totals, facts: SourceFacts, *, most_splits
         "max_allowed": facts.max_allowed_ms,
         "splits": [_row(split, totals, facts) for split in _slowest(offset.splits, most_splits)],
         "split_count": len(offset.splits),
+        **_behind_latest(offset.splits, facts.ends),
+    }
+
+
+def _behind_latest(splits: tuple[SplitProgress, ...], ends: Mapping[SplitId, int]) -> dict[str, int | float | None]:
+    lags = [lag for split in splits if (lag := _lag(split, ends.get(split.split, split.end))) is not None]
+    return {
+        "minOffsetsBehindLatest": min(lags, default=None),
+        "maxOffsetsBehindLatest": max(lags, default=None),
+        "avgOffsetsBehindLatest": sum(lags) / len(lags) if lags else None,
     }
 
 

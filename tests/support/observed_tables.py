@@ -49,6 +49,9 @@ def table(*splits: dict[str, Any], **changes: Any) -> dict[str, Any]:
         "null_values": 0,
         "lost_positions": 0,
         "split_count": len(splits),
+        "minOffsetsBehindLatest": 0,
+        "maxOffsetsBehindLatest": 0,
+        "avgOffsetsBehindLatest": 0.0,
         "splits": list(splits),
         **changes,
     }

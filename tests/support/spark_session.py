@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
 from datasources.demo.spark_home import link_spark_home
@@ -16,6 +18,7 @@ from datasources.java import find_java
 __all__ = ["forget_connection", "server_settings", "start_spark"]
 
 _MASTER: Final = "local[2]"
+_NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 _SETTINGS: Final = {
     "spark.app.name": "tidemark-tests",
     "spark.driver.memory": "2g",
@@ -44,11 +47,12 @@ def server_settings(directory: Path) -> dict[str, str]:
     return {**_SETTINGS, **{key: str(place) for key, place in places.items()}}
 
 
-def start_spark(directory: Path) -> Any:
+def start_spark(directory: Path, settings: Mapping[str, str] = _NOTHING) -> Any:
     """Start the session; the caller stops it.
 
     Args:
         directory: Holds the warehouse and Spark's scratch files.
+        settings: Further ones.
 
     Raises:
         EnvironmentProblem: PySpark or its Java is missing.
@@ -63,7 +67,7 @@ def start_spark(directory: Path) -> Any:
     if "SPARK_HOME" not in os.environ:
         os.environ["SPARK_HOME"] = str(link_spark_home(directory / f"spark-home-{os.getpid()}"))
     builder = SparkSession.builder
-    for key, value in {"spark.master": _MASTER, **server_settings(directory)}.items():
+    for key, value in {"spark.master": _MASTER, **server_settings(directory), **settings}.items():
         builder = builder.config(key, value)
     spark = builder.getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")

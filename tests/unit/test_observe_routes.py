@@ -315,7 +315,7 @@ def malformed():
     whole = table(split("a"))
     yield from ({key: value for key, value in whole.items() if key != left_out} for left_out in whole)
     yield from (table({key: value for key, value in split("a").items() if key != left_out}) for left_out in split("a"))
-    yield from (table(split("a"), **{key: 1.5}) for key in whole)
+    yield from (table(split("a"), **{key: 1.5}) for key, value in whole.items() if not isinstance(value, float))
     yield from (table(split("a", **{key: float("nan")})) for key in split("a") if key != "split")
     yield from (
         {},
@@ -324,6 +324,7 @@ def malformed():
         table(7),
         table(split("a"), splits={}),
         table(split("a"), watermark="1"),
+        table(split("a"), avgOffsetsBehindLatest="1"),
         table(split("a"), time=None),
     )
 

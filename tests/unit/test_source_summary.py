@@ -9,7 +9,7 @@ import pytest
 
 from datasources.source.abilities import Alignment
 from datasources.source.offset import Identity, Offset
-from datasources.source.split import SplitId, SplitProgress
+from datasources.source.split import ENDLESS, SplitId, SplitProgress
 from datasources.source.summary import SourceFacts, Totals, summarise
 from tests.support.memory_source import MemoryLog, Query, strategy
 from watermark import SplitStatus
@@ -68,6 +68,9 @@ def test_the_table_of_a_source():
         "status": "active",
         "max_allowed": 9_500,
         "split_count": 2,
+        "minOffsetsBehindLatest": 0,
+        "maxOffsetsBehindLatest": 20,
+        "avgOffsetsBehindLatest": 10.0,
         "splits": [
             {
                 "split": "a-0",
@@ -97,6 +100,20 @@ def test_the_table_of_a_source():
             },
         ],
     }
+
+
+def test_how_far_behind_the_latest_counts_every_split_and_not_only_those_shown():
+    facts = replace(FACTS, ends={SplitId(f"a-{n}"): 5 + n for n in range(4)})
+    given = offset(*(split(f"a-{n}") for n in range(4)))
+    for most_splits in (1, 4):
+        found = table(given, facts, most_splits=most_splits)
+        assert [found[f"{which}OffsetsBehindLatest"] for which in ("min", "max", "avg")] == [0, 3, 1.5]
+
+
+@pytest.mark.parametrize("splits", [(), (split("a-0"),)], ids=["no split", "no known end"])
+def test_where_no_end_is_known_nobody_knows_how_far_behind_it_is(splits):
+    found = table(offset(*splits), replace(FACTS, ends={SplitId("a-0"): ENDLESS}))
+    assert [found[f"{which}OffsetsBehindLatest"] for which in ("min", "max", "avg")] == [None, None, None]
 
 
 def test_what_is_not_known_is_none():
