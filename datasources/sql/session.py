@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from datasources.sql.catalog import Catalog, open_catalog
 from datasources.sql.execute.explain import explain
 from datasources.sql.execute.insert import insert
-from datasources.sql.execute.queries import run_query
+from datasources.sql.execute.queries import run_of_spark, run_query
 from datasources.sql.execute.show import describe, reset, set_option, show, show_create_object
 from datasources.sql.execute.tables import alter_table, create_function, create_table, create_view, drop
 from datasources.sql.parse import parse_statement
@@ -115,7 +115,7 @@ class TableEnvironment:
         if isinstance(parsed, StatementSet):
             return self._statement_set(parsed)
         if isinstance(parsed, PassThrough):
-            return self.spark.sql(parsed.source.text)
+            return run_of_spark(self._state, parsed.source)
         return _HANDLERS[type(parsed)](self._state, parsed)
 
     def run_script(self, script: str | SqlText) -> Iterator[tuple[SqlText, DataFrame | StatementResult]]:

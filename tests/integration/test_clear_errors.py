@@ -52,15 +52,43 @@ def test_an_unknown_name_is_shown_with_those_that_there_are(t, query, error):
     [
         ("'connector' = 'kafka', 'properties.bootstrap.servers' = 'b:1', 'format' = 'json'", "table 'broken': "),
         ("'connector' = 'scripted'", "table 'broken': option 'path' is required"),
+        ("'connector' = 'parquet'", "table 'broken': option 'path' is required: the directory of its parquet files"),
         ("'connector' = 'scripted', 'path' = '/x', 'pth' = 'y'", "table 'broken': unknown option 'pth'"),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("columns", ["id INT", TS])
-def test_an_error_of_an_option_names_its_table(t, options, error, columns):
+@pytest.mark.parametrize("mode", ["streaming", "batch"])
+def test_an_error_of_an_option_names_its_table(t, options, error, columns, mode):
+    t.sql(f"SET 'execution.runtime-mode' = '{mode}'")
     t.sql(f"CREATE TABLE broken ({columns}) WITH ({options})")
     with pytest.raises(OptionError) as raised:
         t.sql("SELECT * FROM broken")
     assert raised.value.message.startswith(error)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "INSERT INTO sink BY NAME SELECT id FROM orders",
+        "INSERT OVERWRITE sink SELECT id FROM orders",
+        "INSERT INTO sink PARTITION (id = 1) SELECT 2",
+        "WITH x AS (SELECT 1 AS id) INSERT INTO sink SELECT id FROM x",
+        "FROM orders INSERT INTO sink SELECT id",
+        "TRUNCATE TABLE sink",
+    ],
+)
+def test_a_statement_of_sparks_on_a_table_of_the_catalog_says_so(t, tmp_path, statement):
+    t.sql(f"CREATE TABLE sink (id INT) WITH ('connector' = 'parquet', 'path' = '{tmp_path / 'sink'}')")
+    with pytest.raises(SqlError) as raised:
+        t.sql(statement)
+    assert "'sink' is of this catalog" in raised.value.message
+    assert "INSERT INTO table [(columns)] query" in raised.value.message
+
+
+def test_a_sink_of_files_without_a_path_is_an_error_that_names_it(t):
+    t.sql("CREATE TABLE sink (id INT) WITH ('connector' = 'parquet')")
+    with pytest.raises(OptionError, match="table 'sink': option 'path' is required"):
+        t.sql("INSERT INTO sink SELECT id FROM orders")
 
 
 def test_a_missing_format_is_an_error_that_names_the_table(t):

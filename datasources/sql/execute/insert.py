@@ -57,6 +57,7 @@ def insert(state: SessionState, statement: Insert) -> StatementResult:
             f"'{statement.target}' has the connector '{connector.name}', which reads and does not write",
             "Write through a format of Spark's, for example 'connector' = 'spark-kafka'.",
         )
+    connector.require_path(table.name, table.options)
     frame = run_query(state, query_text(statement))
     fitted = _fitted(frame, state.planner.resolved(table), statement)
     if state.settings.typed.runtime_mode is RuntimeMode.BATCH or not fitted.isStreaming:

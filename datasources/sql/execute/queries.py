@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from datasources.sql.source_text import SqlText
     from datasources.sql.state import SessionState
 
-__all__ = ["query_frame", "run_query"]
+__all__ = ["query_frame", "run_of_spark", "run_query"]
 
 
 def run_query(state: SessionState, source: SqlText) -> DataFrame:
@@ -38,13 +38,33 @@ def run_query(state: SessionState, source: SqlText) -> DataFrame:
     except (AnalysisException, SqlError) as error:
         # A step that Spark refuses is an error of ours with Spark's behind it.
         refusal = error if isinstance(error, AnalysisException) else error.__cause__
-        known = [e.name for kind in (ObjectKind.TABLE, ObjectKind.VIEW) for e in state.catalog.entries(kind)]
-        unknown = unknown_table(refusal, source, known) if isinstance(refusal, AnalysisException) else None
+        unknown = unknown_table(refusal, source, _known(state)) if isinstance(refusal, AnalysisException) else None
         if unknown is None:
             raise
         raise unknown from None
     finally:
         relations.close()
+
+
+def run_of_spark(state: SessionState, source: SqlText) -> DataFrame:
+    """Run a statement that is Spark's, as it was written.
+
+    Raises:
+        SqlError: it names a table of the catalog, which Spark does not see.
+        AnalysisException, ParseException: Spark's own.
+    """
+    try:
+        return state.spark.sql(source.text)
+    except AnalysisException as refusal:
+        unknown = unknown_table(refusal, source, known := _known(state))
+        name = (refusal.getMessageParameters() or {}).get("relationName", "").replace("`", "").rpartition(".")[2]
+        if unknown is None or name.lower() not in {each.lower() for each in known}:
+            raise
+        raise unknown from None
+
+
+def _known(state: SessionState) -> list[str]:
+    return [e.name for kind in (ObjectKind.TABLE, ObjectKind.VIEW) for e in state.catalog.entries(kind)]
 
 
 def query_frame(state: SessionState, plan: QueryPlan, source: SqlText, relations: StatementRelations) -> DataFrame:

@@ -20,9 +20,20 @@ if TYPE_CHECKING:
 
 __all__ = ["unknown_column", "unknown_table"]
 
+_TO_SPARK = (
+    "Its rows come by queries, and go in by INSERT INTO table [(columns)] query; other forms (INSERT OVERWRITE, "
+    "BY NAME, WITH ... INSERT) are for Spark's own tables."
+)
+
 
 def unknown_table(refusal: AnalysisException, source: SqlText, known: Iterable[str]) -> SqlError | None:
-    """Return the error about a table that neither we nor Spark have, or None if the refusal is about something else."""
+    """Return the error about a table that Spark does not have, or None if the refusal is about something else.
+
+    Args:
+        refusal: Spark's.
+        source: the statement.
+        known: tables and views of the catalog; in a statement that is Spark's alone it does not see them.
+    """
     if (refusal.getCondition() or "") != "TABLE_OR_VIEW_NOT_FOUND":
         return None
     shown = (refusal.getMessageParameters() or {}).get("relationName", "").replace("`", "")
@@ -31,6 +42,9 @@ def unknown_table(refusal: AnalysisException, source: SqlText, known: Iterable[s
     if place is None:
         return None
     names = sorted(known)
+    if name.lower() in {each.lower() for each in names}:
+        what = f"'{shown}' is of this catalog, and Spark, whose statement this is, does not know it"
+        return source.error(place, what, _TO_SPARK)
     listed = f"This catalog has {', '.join(names)}; other names are Spark's." if names else "This catalog is empty."
     return source.error(place, f"there is no table or view '{shown}'", near_matches(name, names).strip() or listed)
 

@@ -10,6 +10,7 @@ from datasources.errors import OptionError
 from datasources.formats.ddl_types import type_text
 from datasources.kafka.data_source import KafkaDataSource
 from datasources.mysql.data_source import MySqlDataSource
+from datasources.options import lower_keys
 from datasources.scripted.data_source import ScriptedDataSource
 from datasources.source.abilities import SourceWatermarkSpec, SupportsSourceWatermark
 from datasources.source.connector import ScanSource
@@ -67,6 +68,19 @@ class Connector:
     def metadata_types(self) -> Mapping[str, str]:
         """Metadata keys and their types as Spark DDL."""
         return {} if self.source is None else {key: type_text(t) for key, t in self.source.metadata_types.items()}
+
+    def require_path(self, table: str, options: Mapping[str, str]) -> None:
+        """Raise where files have no place: Spark reads no rows from nowhere, without an error.
+
+        Args:
+            table: its name.
+            options: what its format gets.
+
+        Raises:
+            OptionError: naming the table.
+        """
+        if self.takes_schema and not {"path", "paths"} & set(lower_keys(options)):
+            raise OptionError(f"table '{table}': option 'path' is required: the directory of its {self.name} files.")
 
     @property
     def is_ours(self) -> bool:

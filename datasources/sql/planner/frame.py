@@ -77,8 +77,10 @@ class TableFrames:
         return (reader.option(ATTACHED, "true") if scan.attributes else reader).load()  # whoever reads it attaches it
 
     def _sparks(self, scan: Scan) -> DataFrame:
+        options = expand(spark_options(scan))
+        scan.connector.require_path(scan.table, options)
         reader = self.spark.readStream if scan.is_streaming else self.spark.read
-        reader = reader.format(scan.connector.format_name).options(**expand(spark_options(scan)))
+        reader = reader.format(scan.connector.format_name).options(**options)
         if scan.connector.takes_schema and scan.columns:
             reader = reader.schema(", ".join(f"{quoted(c.name)} {c.spark_type}" for c in scan.columns))
         try:
