@@ -28,6 +28,7 @@ from pyspark.sql.streaming.listener import (
 
 from datasources.errors import QueryError
 from datasources.source.coordinator import Coordinator
+from datasources.spark.grouping_checks import endless_grouping
 from datasources.spark.hold_check import builds_by_name, holds_of
 from datasources.spark.join_checks import lossy_join
 from datasources.spark.plan_walk import forgets_duplicates_at_once, has_attachment
@@ -94,7 +95,7 @@ class QueryListener(StreamingQueryListener):
             sources = holds_of(plan)
             lossy = None
             if has_attachment(plan):
-                lossy = lossy_join(plan)
+                lossy = lossy_join(plan) or endless_grouping(plan)
                 query.streamingQuery().sparkSessionForStream().conf().set(EXCHANGE_REUSE, "false")
         except (Py4JError, AttributeError) as error:
             return f"Spark does not let its plan be read, so nobody knows whether it is sound: {str(error)[:200]}"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from pyspark.errors import AnalysisException
 
 from datasources.errors import SqlError
+from datasources.spark.grouping_checks import endless_grouping
 from datasources.spark.join_checks import lossy_join
 from datasources.sql.execute.unknown_column import unknown_column, unknown_table
 from datasources.sql.planner.tree import attributes_of
@@ -75,12 +76,20 @@ def query_frame(state: SessionState, plan: QueryPlan, source: SqlText, relations
         frame = state.spark.sql(plan.text)
     except AnalysisException as refusal:
         raise unknown_column(refusal, source, relations) or refusal from None
-    reason = lossy_join(frame._jdf.queryExecution().analyzed()) if frame.isStreaming else None  # noqa: SLF001
-    if reason is not None:
-        raise SqlError(reason)
+    _require_complete(frame)
     hidden = {STAMP_COLUMN} | _unnamed_attributes(relations, source.text)
     drop = [name for name in frame.columns if name in hidden]
     return frame.drop(*drop) if drop else frame
+
+
+def _require_complete(frame: DataFrame) -> None:
+    """Refuse a stream of which rows would be missing, before it is started."""
+    if not frame.isStreaming:
+        return
+    plan = frame._jdf.queryExecution().analyzed()  # noqa: SLF001 - PySpark hides the plan
+    reason = lossy_join(plan) or endless_grouping(plan)
+    if reason is not None:
+        raise SqlError(reason)
 
 
 def _unnamed_attributes(relations: StatementRelations, text: str) -> set[str]:
