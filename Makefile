@@ -9,21 +9,22 @@ PYTEST := $(BIN)/python -m pytest
 export PYSPARK_PYTHON := $(CURDIR)/$(BIN)/python
 export PYSPARK_DRIVER_PYTHON := $(CURDIR)/$(BIN)/python
 
-.PHONY: help setup check lint types imports unit test test-all demo bench plots bench-quick bench-align bench-joins bench-mysql clean
+.PHONY: help setup check lint types imports unit test test-all demo bench plots bench-quick bench-align bench-joins bench-mysql lock clean
 
 help:  ## print this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
 
 setup: $(READY)  ## build .venv with everything that the other targets need
 
-$(READY): pyproject.toml hatch_build.py $(wildcard datasources/native/*.c)
+$(READY): pyproject.toml requirements.lock hatch_build.py $(wildcard datasources/native/*.c)
 	@test -n "$(PYTHON)" || { echo "Tidemark needs Python 3.11 or newer (found: $$(python3 --version 2>&1)). Install it, or name it: make PYTHON=/path/to/python3" >&2; exit 2; }
 	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { echo "$(PYTHON) cannot make virtual environments. On Debian: apt-get install python3-venv" >&2; exit 2; }
 	@echo "setting up $(VENV) with $$($(PYTHON) --version) (once; PySpark is about 450 MB)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
 	@$(BIN)/python -m pip uninstall -qq --yes tidemark  # the distribution's name until it became tidemark-spark
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[spark,dev]' 'pyspark==4.3.0'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $(READY)
 
 java:
@@ -76,6 +77,11 @@ bench-joins: setup java  ## temporal join and OVER on Spark, and Flink's tempora
 
 bench-mysql: setup java  ## MySQL: snapshot beside Spark JDBC and Flink CDC, binlog; under ten minutes; the last line is JSON
 	@$(BIN)/python -m benchmarks.mysql
+
+lock: setup  ## write requirements.lock anew: the newest versions that pyproject.toml allows, with their digests
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'uv>=0.5'
+	$(BIN)/uv pip compile pyproject.toml --extra spark --extra dev --universal --python-version 3.11 --generate-hashes \
+	  --upgrade --quiet --custom-compile-command 'make lock' --output-file requirements.lock
 
 clean:  ## remove what the other targets made
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist *.egg-info
