@@ -8,12 +8,11 @@ is planned, not at so many bytes. Looking the place up costs little: no row is d
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import closing
 from dataclasses import replace
 from typing import Final
 
 from datasources.mysql.binlog import StopRule
-from datasources.mysql.binlog.scan import scan_range
+from datasources.mysql.binlog.scan import scan
 from datasources.mysql.reading import MySqlReading
 from datasources.mysql.server_view import LogEnd
 from datasources.mysql.settled import kept_gtids, merged_gtids
@@ -60,6 +59,5 @@ def _ended(reading: MySqlReading, batch: MySqlState, max_bytes: int) -> MySqlSta
     """Return a batch that ends at its end, or before at the first place behind so many bytes."""
     stop = StopRule(to=batch.to, max_bytes=max_bytes)
     open_reader = reading.at_server(batch.server).opener(_ROLE, batch.reader, lambda *_: None, decodes=False)
-    with closing(open_reader(batch.start, stop, frozenset())) as reader:
-        found = scan_range(reader)
+    found = scan(lambda: open_reader(batch.start, stop, frozenset()))
     return replace(batch, to=found.position, to_gtid=merged_gtids(batch.gtid, str(found.gtids or "")))

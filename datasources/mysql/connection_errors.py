@@ -13,7 +13,7 @@ from pymysql.constants import CR, ER
 
 from datasources.errors import InternalError, SourceUnavailable, TidemarkError
 
-__all__ = ["error_number", "explain", "is_refused", "is_unreachable", "lacks_tls"]
+__all__ = ["ConnectionLost", "error_number", "explain", "is_refused", "is_unreachable", "lacks_tls"]
 
 _UNREACHABLE: Final = frozenset(
     {
@@ -45,6 +45,10 @@ _REFUSED: Final = frozenset(
 )
 _NO_SUCH: Final = frozenset({ER.BAD_DB_ERROR, ER.NO_SUCH_TABLE})
 _TLS_MARKS: Final = ("SSL", "certificate", "CERTIFICATE")
+
+
+class ConnectionLost(SourceUnavailable):
+    """A connection broke, or was silent for too long, while it was read: another one may succeed."""
 
 
 def error_number(error: BaseException) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 from uuid import uuid4
@@ -19,8 +18,8 @@ from datasources.mysql.binlog import (
     RangeFacts,
     StopRule,
     open_dump,
-    scan_range,
 )
+from datasources.mysql.binlog.scan import scan
 from datasources.mysql.connection import ConnectionSettings, connect
 from datasources.mysql.connection_errors import explain
 from datasources.mysql.connection_names import quote_text
@@ -147,11 +146,14 @@ class ServerLog:
             DataLossError: the server no longer has it.
             SourceUnavailable: the connection broke.
         """
+        return scan(lambda: self._reader(start, stop, capture))
+
+    def _reader(self, start: BinlogPosition | str, stop: StopRule, capture: CaptureRule) -> ChangeReader:
         patient = replace(self.settings, read_timeout_ms=min(self.settings.read_timeout_ms, _READ_TIMEOUT_MS))
         connection = connect(patient, doing="looking through the binlog")
         request = DumpRequest(start=start, server_id=self.server_id, replica_uuid=str(uuid4()), is_bounded=True)
         try:
-            reader = ChangeReader(
+            return ChangeReader(
                 open_dump(connection, request),
                 start=start,
                 capture=capture,
@@ -160,11 +162,9 @@ class ServerLog:
                 verify_checksums=False,
                 max_event_bytes=patient.max_allowed_packet,
             )
-            with closing(reader):
-                return scan_range(reader)
-        finally:
-            if connection.open:
-                connection.close()
+        except BaseException:
+            connection.close()
+            raise
 
     def lost(self, what: str) -> DataLossError:
         """Return the error for something that the log no longer holds.

@@ -17,7 +17,7 @@ from typing import Any, Final
 import numpy as np
 from pymysql.connections import Connection
 
-from datasources.errors import SourceUnavailable
+from datasources.mysql.connection_errors import ConnectionLost
 from datasources.mysql.packet_walk import HEADER_BYTES, LENGTH_MASK, find_packets
 from datasources.mysql.types.cells import PADDING, Bytes, Int64s
 from datasources.native import native
@@ -162,17 +162,17 @@ class PacketStream:
                 count = self._socket.recv_into(room[self._end :])
                 self._end += count
         except TimeoutError as error:
-            raise SourceUnavailable(
+            raise ConnectionLost(
                 f"the MySQL server {self._silence} for {self._socket.gettimeout():g} s while {self._doing} was read: "
                 f"the network or the server hangs ('read.timeout' is how long that may last). The query can be "
                 f"restarted; it goes on where it stopped."
             ) from error
         except OSError as error:
-            raise SourceUnavailable(f"the connection on which {self._doing} is read broke: {error}.") from error
+            raise ConnectionLost(f"the connection on which {self._doing} is read broke: {error}.") from error
 
     def _arrived(self, count: int) -> None:
         if count == 0:
-            raise SourceUnavailable(
+            raise ConnectionLost(
                 f"the MySQL server closed the connection on which {self._doing} is read (it was shut down, or the "
                 f"connection was killed). The query can be restarted; it goes on where it stopped."
             )

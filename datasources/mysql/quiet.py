@@ -7,12 +7,11 @@ heartbeat.interval, writes it down. The integer position does not move: to the p
 
 from __future__ import annotations
 
-from contextlib import closing
 from dataclasses import dataclass
 from typing import Final
 
 from datasources.mysql.binlog import BinlogPosition, Capture, StopRule
-from datasources.mysql.binlog.scan import scan_range
+from datasources.mysql.binlog.scan import scan
 from datasources.mysql.ddl import concerns
 from datasources.mysql.reading import MySqlReading
 
@@ -47,8 +46,7 @@ def pass_quietly(reading: MySqlReading, query: str, start: BinlogPosition, end: 
 
     stop = StopRule(to=end)
     open_reader = reading.opener(_ROLE, query, capture, decodes=False)
-    with closing(open_reader(start, stop, frozenset())) as reader:
-        found = scan_range(reader)
+    found = scan(lambda: open_reader(start, stop, frozenset()))
     captured = reading.captured
     if found.changed_rows or found.xa or any(concerns(each, captured.names, captured) for each in found.statements):
         return None

@@ -12,6 +12,7 @@ import pyarrow as pa
 from datasources.errors import SchemaError, SourceUnavailable
 from datasources.mysql.change_reader import ChangeRows
 from datasources.mysql.connection import OtherServer, connect
+from datasources.mysql.connection_errors import ConnectionLost
 from datasources.mysql.options import SnapshotTime
 from datasources.mysql.prepared_at_mark import PreparedAtMark
 from datasources.mysql.reader_ids import reader_id
@@ -29,7 +30,7 @@ from datasources.source.split import SplitId
 
 __all__ = ["MySqlReader"]
 
-_MOST_SERVERS: Final = 5
+_TRIES: Final = 5
 
 
 class MySqlReader:
@@ -52,20 +53,20 @@ class MySqlReader:
     def read(self, split: SplitId, start_inclusive: int, end_exclusive: int) -> Iterator[Chunk]:
         """Yield the rows of a range of the binlog or of a lane's chunks."""
         has_rows = False
-        for _ in range(_MOST_SERVERS):
+        for _ in range(_TRIES):
             try:
                 for chunk in self._read(split, start_inclusive, end_exclusive):
                     has_rows = True
                     yield chunk
-            except OtherServer:
+            except (OtherServer, ConnectionLost):
                 if has_rows:
                     raise
-                self._go_to_other_server()
+                self._go_to_server()
             else:
                 return
         raise SourceUnavailable(
-            f"{_MOST_SERVERS} times in a row another server answered at {self._reading.connection} than the one that "
-            f"had answered before: lead all connections of a query to one server."
+            f"{_TRIES} times in a row the connection to {self._reading.connection} broke, or another server "
+            f"answered than before: lead all connections of a query to one server."
         )
 
     def _read(self, split: SplitId, start_inclusive: int, end_exclusive: int) -> Iterator[Chunk]:
@@ -90,8 +91,8 @@ class MySqlReader:
         if self._changes is not None:
             self._changes.close()
 
-    def _go_to_other_server(self) -> None:
-        """Read the batch at the server that took the place of the one at which it was planned."""
+    def _go_to_server(self) -> None:
+        """Read the batch at the server that answers now; another one may have taken the place of that of the plan."""
         self.close()
         self._changes = None
         self._state = batch_here(self._reading, self._state)

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from datasources.errors import DataLossError
 from datasources.mysql.binlog import FIRST_POSITION, BinlogPosition, StopRule
-from datasources.mysql.binlog.scan import scan_range
+from datasources.mysql.binlog.scan import scan
 from datasources.mysql.connection import connect
 from datasources.mysql.continuity import KnownPlace, check_continuity
 from datasources.mysql.log_facts import ServerLog
@@ -114,8 +115,7 @@ def _first_with(
     while high - low > 1:
         middle = (low + high) // 2
         open_reader = reading.opener(_ROLE, batch.reader, lambda *_: None, decodes=False)
-        with closing(open_reader(begin, StopRule(to=end, max_bytes=middle), frozenset())) as reader:
-            found = scan_range(reader)
+        found = scan(partial(open_reader, begin, StopRule(to=end, max_bytes=middle), frozenset()))
         if has_read(merged_gtids(begin, str(found.gtids or "")), wanted):
             place, high = found.position, min(middle, found.passed_bytes)
         else:

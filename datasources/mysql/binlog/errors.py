@@ -8,6 +8,7 @@ from typing import Final
 from pymysql.err import MySQLError
 
 from datasources.errors import DataLossError, SourceUnavailable, TidemarkError
+from datasources.mysql.connection_errors import ConnectionLost, is_unreachable
 
 __all__ = ["explain_dump"]
 
@@ -34,7 +35,8 @@ def explain_dump(error: MySQLError) -> TidemarkError:
             f"the server refuses to send its binlog: {text}. GRANT REPLICATION SLAVE, REPLICATION CLIENT ON *.* TO the "
             f"user."
         )
-    return SourceUnavailable(f"the server ended the dump of its binlog: {number} {text}.")
+    kind = ConnectionLost if is_unreachable(error) else SourceUnavailable
+    return kind(f"the server ended the dump of its binlog: {number} {text}.")
 
 
 def _explain_read(text: str) -> TidemarkError:

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
+from typing import Final
 
 from datasources.mysql.binlog.changes import XaChange
 from datasources.mysql.binlog.positions import BinlogPosition
 from datasources.mysql.binlog.reader import ChangeReader
 from datasources.mysql.binlog.statements import Statement
+from datasources.mysql.connection_errors import ConnectionLost
 from datasources.mysql.gtid_set import DomainPositions, GtidSet
 
-__all__ = ["RangeFacts", "scan_range"]
+__all__ = ["RangeFacts", "scan", "scan_range"]
+
+_logger: Final = logging.getLogger(__name__)
+
+_TRIES: Final = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +51,29 @@ class RangeFacts:
     format_time_us: int
     xa: tuple[XaChange, ...]
     statements: tuple[Statement, ...]
+
+
+def scan(open_reader: Callable[[], ChangeReader]) -> RangeFacts:
+    """Pass a range, from its begin again where the connection breaks: the server may be restarted meanwhile.
+
+    Args:
+        open_reader: opens a reader for `scan_range`; waits for a server that cannot be reached.
+
+    Raises:
+        SourceUnavailable: the connection broke five times in a row.
+        Others: see `scan_range`.
+    """
+    for _ in range(_TRIES - 1):
+        try:
+            return _scan_once(open_reader)
+        except ConnectionLost as error:
+            _logger.warning("binlog_scan_again reason=%r", error.message)
+    return _scan_once(open_reader)
+
+
+def _scan_once(open_reader: Callable[[], ChangeReader]) -> RangeFacts:
+    with closing(open_reader()) as reader:
+        return scan_range(reader)
 
 
 def scan_range(reader: ChangeReader) -> RangeFacts:
