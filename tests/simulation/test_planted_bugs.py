@@ -55,11 +55,9 @@ def the_idle_clock_runs_while_records_wait(patch: pytest.MonkeyPatch) -> None:
         lambda self, split, *, planned, log_end, is_known: observe(self, split, planned=log_end, log_end=log_end),
     )
     patch.setattr(
-        planner.BatchPlanner,
-        "_status",
-        lambda self, split, log_end: (
-            planner.SplitStatus.IDLE if self._idleness.is_idle(split.split) else planner.SplitStatus.ACTIVE
-        ),
+        planner,
+        "status_of",
+        lambda _split, _log_end, *, is_idle: planner.SplitStatus.IDLE if is_idle else planner.SplitStatus.ACTIVE,
     )
 
 
