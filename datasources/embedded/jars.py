@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import hashlib
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
+from typing import Final
 
 from datasources.embedded.directory_cache import CachedDirectory, DirectoryCache, is_complete, tell_on_stderr
 from datasources.embedded.ivy import Artifact, Ivy, find_ivy
 from datasources.embedded.settings import ivy_settings
+from datasources.errors import EnvironmentProblem
 from datasources.java import find_java
 
 __all__ = ["JarBundle", "JarCache", "is_complete", "retrieve_jars", "tell_on_stderr"]
+
+_DIGESTS: Final = "digests.sha256"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +32,7 @@ class JarBundle:
         artifacts: What to fetch, with all that it needs.
         excluded: Modules that are left out.
         instead: What a user can do who cannot fetch.
+        is_pinned: Whether each jar must be one of digests.sha256; else Ivy's own checks must do.
     """
 
     title: str
@@ -34,6 +41,7 @@ class JarBundle:
     artifacts: tuple[Artifact, ...]
     excluded: tuple[Artifact, ...] = ()
     instead: str
+    is_pinned: bool = False
 
 
 class JarCache:
@@ -66,10 +74,27 @@ def retrieve_jars(bundle: JarBundle, work: Path) -> Path:
     """Fetch a bundle's jars; return the directory inside ``work`` that holds them.
 
     Raises:
-        EnvironmentProblem: There is no Java or no Ivy, or the jars cannot be fetched.
+        EnvironmentProblem: There is no Java or no Ivy, the jars cannot be fetched, or are not those that we know.
     """
     ivy = Ivy(java=find_java().executable, jar=find_ivy(), settings=ivy_settings())
-    return ivy.retrieve(bundle.artifacts, excluded=bundle.excluded, work=work, fetched=_Counter(bundle.title))
+    jars = ivy.retrieve(bundle.artifacts, excluded=bundle.excluded, work=work, fetched=_Counter(bundle.title))
+    if bundle.is_pinned:
+        _require_known(jars)
+    return jars
+
+
+def _require_known(jars: Path) -> None:
+    lines = files(__package__).joinpath(_DIGESTS).read_text(encoding="ascii").splitlines()
+    known = {name: digest for digest, name in (line.split() for line in lines if not line.startswith("#"))}
+    for jar in sorted(jars.iterdir()):
+        with jar.open("rb") as content:
+            digest = hashlib.file_digest(content, "sha256").hexdigest()
+        if known.get(jar.name) != digest:
+            raise EnvironmentProblem(
+                f"{jar.name} was fetched with the digest sha256:{digest}, and "
+                f"{'it must be ' + known[jar.name] if jar.name in known else 'no such file is known'}: the repository "
+                f"from which it comes does not have what Maven Central has"
+            )
 
 
 class _Counter:

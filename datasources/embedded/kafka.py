@@ -41,6 +41,7 @@ _BUNDLE: Final = JarBundle(
         f"A running broker can be used instead: set {KAFKA_VARIABLE}=host:port "
         "(for the tests TIDEMARK_TEST_KAFKA=host:port)."
     ),
+    is_pinned=True,
 )
 _JVM_OPTIONS: Final = (
     "-Djava.net.preferIPv4Stack=true",

