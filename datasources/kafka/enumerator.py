@@ -7,12 +7,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from datasources.errors import OptionError, SourceUnavailable
+from datasources.kafka.absent_partitions import AbsentPartitions
 from datasources.kafka.log_identities import LogIdentities
 from datasources.kafka.metadata import BrokerMetadata
 from datasources.kafka.offsets import AtEarliest, AtGroup, AtLatest, AtPositions, AtTimestamp, Where
 from datasources.kafka.planning_ends import CurrentEnds
 from datasources.kafka.subscriber import Assigned, Subscriber
 from datasources.kafka.topic_partition import TopicPartitionName, parse_split, split_id
+from datasources.source.enumerator import Absence
 from datasources.source.split import LogIdentity, SplitBounds, SplitId
 from watermark import Clock
 
@@ -32,12 +34,14 @@ class KafkaRange:
         start: where a new query begins.
         end: where it ends for good; None = never.
         discovery_ms: how often to look for new partitions; 0 = never.
+        fail_on_data_loss: whether a query that goes on needs each topic that is named.
     """
 
     subscriber: Subscriber
     start: Where
     end: Where | None
     discovery_ms: int
+    fail_on_data_loss: bool = True
 
 
 class KafkaEnumerator:
@@ -54,7 +58,9 @@ class KafkaEnumerator:
         self._wanted = wanted
         self._clock = clock
         self._partitions: list[TopicPartitionName] | None = None
+        self._topics: set[str] = set()
         self._next_discovery_ns = 0
+        self._absent = AbsentPartitions(wanted.subscriber, metadata.exists, clock)
         self._compacted: dict[str, bool] = {}
         self._identities = LogIdentities(metadata.topic_ids, clock)
         self._logs: Mapping[TopicPartitionName, LogIdentity | None] = {}
@@ -90,6 +96,14 @@ class KafkaEnumerator:
             }
         return self._bounds
 
+    def absence(self, split: SplitId) -> Absence:
+        """Return what it means that `bounds` lists a split no more (ConfirmsAbsence)."""
+        pair = parse_split(split)
+        found = self._absent.absence(pair)
+        if found is Absence.UNCONFIRMED and pair not in (self._partitions or ()):
+            self._next_discovery_ns = 0  # it may only have been left out of the last answer
+        return found
+
     def late_start_position(self, split: SplitId) -> int:
         """Return the beginning of a partition that appeared while the query ran."""
         pair = parse_split(split)
@@ -118,19 +132,27 @@ class KafkaEnumerator:
         """Close the clients."""
         self._metadata.close()
 
-    def _current(self) -> list[TopicPartitionName]:
-        """The partitions, asked for again once per discovery interval; of what ends, those of its beginning."""
+    def _current(self, *, is_new: bool = False) -> list[TopicPartitionName]:
+        """The partitions, asked for again once per discovery interval; of what ends, those of its beginning.
+
+        Args:
+            is_new: whether a query begins: then each topic that is named must exist.
+        """
         now = self._clock.monotonic_ns()
         interval = self._wanted.discovery_ms
         is_fixed = isinstance(self._wanted.subscriber, Assigned) or interval == 0 or self._wanted.end is not None
         if self._partitions is None or (not is_fixed and now >= self._next_discovery_ns):
-            self._partitions = self._metadata.partitions(self._wanted.subscriber)
+            is_lenient = not (is_new or self._wanted.fail_on_data_loss)
+            self._partitions = self._metadata.partitions(
+                self._wanted.subscriber, may_be_missing=lambda topic: is_lenient or topic in self._topics
+            )
+            self._topics.update(topic for topic, _ in self._partitions)
             self._identities.note_discovery()
             self._next_discovery_ns = now + interval * _NS_PER_MS
         return self._partitions
 
     def _resolve(self, where: Where, key: str) -> dict[SplitId, int]:
-        partitions = self._current()
+        partitions = self._current(is_new=True)
         if isinstance(where, AtEarliest):
             found = self._metadata.beginnings(partitions)
         elif isinstance(where, AtLatest):

@@ -7,9 +7,11 @@ opened when first needed; this object lives in the driver-side process of one qu
 
 from __future__ import annotations
 
+import difflib
 import functools
 import logging
 import re
+import threading
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -24,6 +26,7 @@ from confluent_kafka import (
 from confluent_kafka.admin import AdminClient, ConfigResource, OffsetSpec
 
 from datasources.errors import SourceUnavailable
+from datasources.kafka.absent_partitions import INTERNAL_TOPICS
 from datasources.kafka.attempts import Attempts, no_answer, refresh_metadata, repeated
 from datasources.kafka.client_config import DEFAULT_GROUP, QUIET, ClientConfig
 from datasources.kafka.errors import explain, is_retriable
@@ -41,6 +44,10 @@ __all__ = ["BrokerMetadata"]
 _T = TypeVar("_T")
 _logger = logging.getLogger(__name__)
 _NOT_ALLOWED = frozenset({KafkaError.TOPIC_AUTHORIZATION_FAILED, KafkaError.CLUSTER_AUTHORIZATION_FAILED})
+
+_UNKNOWN = frozenset({KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC})  # noqa: SLF001
+_MORE_ANSWERS = 2
+_PAUSE_S = 0.5
 
 _NOT_ASKED_TO_CREATE = {"allow.auto.create.topics": "false"}  # a question for a topic would create it by default
 
@@ -61,6 +68,8 @@ class BrokerMetadata:
         self._clock = clock or SystemClock()
         self._faults = Faults()
         self._unreadable: set[str] = set()
+        self._missing: set[str] = set()
+        self._pause = threading.Event()  # never set
         self._is_reached = False
         self._planning_ends = PlanningEnds(
             quick=self._quick_ends,
@@ -71,8 +80,14 @@ class BrokerMetadata:
             clock=self._clock,
         )
 
-    def partitions(self, wanted: Subscriber) -> list[TopicPartitionName]:
+    def partitions(
+        self, wanted: Subscriber, *, may_be_missing: Callable[[str], bool] = lambda _: False
+    ) -> list[TopicPartitionName]:
         """Return the partitions that exist now.
+
+        Args:
+            wanted: which are meant.
+            may_be_missing: whether a topic that is named need not exist; then it has no partitions.
 
         Raises:
             SourceUnavailable: the brokers do not answer, or a named topic or partition does not exist.
@@ -83,12 +98,12 @@ class BrokerMetadata:
             names = sorted({topic for topic, _ in wanted.partitions})
         else:
             names = list(wanted.topics)
-        found = {pair for name in names for pair in self._topic(name)}
+        found = {pair for name in names for pair in self._topic(name, may_be_missing)}
         if isinstance(wanted, Assigned):
-            missing = [pair for pair in wanted.partitions if pair not in found]
+            missing = [pair for pair in wanted.partitions if pair not in found and not may_be_missing(pair[0])]
             if missing:
                 raise SourceUnavailable(f"partition {missing[0][1]} of topic '{missing[0][0]}' does not exist.")
-            return list(wanted.partitions)
+            return [pair for pair in wanted.partitions if pair in found]
         return sorted(found)
 
     def ends(self, partitions: Iterable[TopicPartitionName]) -> dict[TopicPartitionName, int]:
@@ -202,23 +217,53 @@ class BrokerMetadata:
                 topic,
             )
 
-    def _topic(self, name: str) -> list[TopicPartitionName]:
-        doing = f"listing the partitions of topic '{name}'"
-        topic = self._repeated(doing, lambda timeout_s: _listed_topic(self._admin, name, timeout_s))
+    def exists(self, pair: TopicPartitionName) -> bool:
+        """Return whether the brokers list a partition; a topic with any error but that it is unknown has its own."""
+        topic = self._listed(pair[0])
+        return not _is_unknown(topic) and (topic.error is not None or pair[1] in topic.partitions)
+
+    def _topic(self, name: str, may_be_missing: Callable[[str], bool]) -> list[TopicPartitionName]:
+        topic = self._listed(name)
+        for _ in range(_MORE_ANSWERS):
+            if not _is_unknown(topic) or may_be_missing(name):
+                break
+            self._pause.wait(_PAUSE_S)  # the broker that was asked may not have heard of it yet
+            topic = self._listed(name)
         if topic.error is None:
+            self._missing.discard(name)
             return [(name, partition) for partition in topic.partitions]
-        if topic.error.code() in {KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC}:  # noqa: SLF001
+        if not _is_unknown(topic):
+            raise explain(topic.error, doing=_listing(name), servers=self._config.bootstrap_servers)
+        if not may_be_missing(name):
             raise SourceUnavailable(
-                f"topic '{name}' does not exist at {self._config.bootstrap_servers}. Create it, correct the name, or "
-                f"use subscribePattern, which waits for topics to appear."
+                f"topic '{name}' does not exist at {self._config.bootstrap_servers}.{self._like(name)} Create it, "
+                f"correct the name, or use subscribePattern, which waits for topics to appear."
             )
-        raise explain(topic.error, doing=doing, servers=self._config.bootstrap_servers)
+        if name not in self._missing:
+            self._missing.add(name)
+            _logger.warning("topic_missing topic=%r: it is read from its beginning once it exists", name)
+        return []
+
+    def _listed(self, name: str) -> Any:
+        return self._repeated(_listing(name), lambda timeout_s: _listed_topic(self._admin, name, timeout_s))
+
+    def _like(self, name: str) -> str:
+        """Return a sentence with the topic that is probably meant, if there is one."""
+        answer = self._repeated("listing the topics", lambda timeout_s: self._admin.list_topics(timeout=timeout_s))
+        near = difflib.get_close_matches(name, sorted(set(answer.topics) - INTERNAL_TOPICS - {name}), n=1)
+        return f" Did you mean '{near[0]}'?" if near else ""
 
     def _matching(self, pattern: str) -> list[TopicPartitionName]:
-        doing = f"listing the topics like {pattern}"
-        answer = self._repeated(doing, lambda timeout_s: self._admin.list_topics(timeout=timeout_s))
-        names = [name for name in answer.topics if re.fullmatch(pattern, name)]
-        return sorted((name, partition) for name in names for partition in answer.topics[name].partitions)
+        def ask(timeout_s: float) -> dict[str, Any]:
+            listed = self._admin.list_topics(timeout=timeout_s).topics
+            wanted = {n: topic for n, topic in listed.items() if re.fullmatch(pattern, n) and n not in INTERNAL_TOPICS}
+            for topic in wanted.values():
+                if topic.error is not None and not _is_unknown(topic):
+                    raise KafkaException(topic.error)
+            return wanted
+
+        found = self._repeated(f"listing the topics like {pattern}", ask)
+        return sorted((name, partition) for name, topic in found.items() for partition in topic.partitions)
 
     def _list(
         self, partitions: Iterable[TopicPartitionName], spec: OffsetSpec, doing: str
@@ -299,6 +344,14 @@ class BrokerMetadata:
         settings = {**QUIET, "group.id": DEFAULT_GROUP, **self._config, **own}
         consumer: TellingConsumer = self._call("opening the client", lambda: TellingConsumer(settings, self._faults))
         return consumer
+
+
+def _listing(name: str) -> str:
+    return f"listing the partitions of topic '{name}'"
+
+
+def _is_unknown(topic: Any) -> bool:
+    return topic.error is not None and topic.error.code() in _UNKNOWN
 
 
 def _listed_topic(admin: AdminClient, name: str, timeout_s: float) -> Any:

@@ -163,6 +163,7 @@ class KafkaSource(ScanSource):
             start=starting(self.options, is_batch=is_batch),
             end=ending(self.options, is_batch=is_batch),
             discovery_ms=self.options.discovery_ms,
+            fail_on_data_loss=self.options.fail_on_data_loss,
         )
         return KafkaEnumerator(BrokerMetadata(self.factory.settings.config), wanted, SystemClock())
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from datasources.errors import DataLossError
-from datasources.source.enumerator import SplitEnumerator
+from datasources.source.enumerator import Absence, ConfirmsAbsence, SplitEnumerator
 from datasources.source.idleness import SplitIdleness
 from datasources.source.offset import split_sort_key
 from datasources.source.split import SplitBounds, SplitId, SplitProgress
@@ -67,10 +67,18 @@ class Discovery:
         if split.split in bounds or capped:
             return True
         finished = split.limit is not None and split.end >= split.limit
-        if not finished:
+        absence = self._absence(split.split)
+        if absence is Absence.UNCONFIRMED:
+            return True
+        if absence is Absence.LEFT_OUT:
+            _logger.info("split_left_out split=%r", split.split)
+        elif not finished:
             self._lose(f"split '{split.split}' does not exist any more; it was read up to position {split.end}")
         self._idleness.forget([split.split])
         return finished
+
+    def _absence(self, split: SplitId) -> Absence:
+        return self._enumerator.absence(split) if isinstance(self._enumerator, ConfirmsAbsence) else Absence.GONE
 
     def _checked(self, split: SplitProgress, bounds: Mapping[SplitId, SplitBounds]) -> SplitProgress:
         found = bounds.get(split.split)

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Mapping
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from datasources.source.split import SplitBounds, SplitId
 
-__all__ = ["SplitEnumerator"]
+__all__ = ["Absence", "ConfirmsAbsence", "SplitEnumerator"]
+
+
+class Absence(enum.Enum):
+    """What it means that a split which was read is not among the bounds."""
+
+    UNCONFIRMED = "unconfirmed"
+    """Nobody knows yet: it keeps its place, and is asked about again."""
+    GONE = "gone"
+    """It does not exist any more, or is not read any more: what was unread is lost."""
+    LEFT_OUT = "left out"
+    """It never should have been read; nothing of it is missed."""
 
 
 class SplitEnumerator(Protocol):
@@ -51,4 +63,13 @@ class SplitEnumerator(Protocol):
 
     def close(self) -> None:
         """Release connections. Not guaranteed to be called."""
+        ...
+
+
+@runtime_checkable
+class ConfirmsAbsence(Protocol):
+    """A SplitEnumerator whose servers may leave out a split that exists."""
+
+    def absence(self, split: SplitId) -> Absence:
+        """Return what it means that `bounds` lists a split no more. When called: in every planning in which it does."""
         ...

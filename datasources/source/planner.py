@@ -197,7 +197,8 @@ class BatchPlanner:
         combined = watermark.combined_ms if self._settings.has_watermark else None
         if not aligned.shares and not self._carries(start, splits, combined, settled.stamped_ms, first=first):
             self._view.note_settled(start, with_pauses(splits, aligned.paused), is_processing=is_processing)
-            may_rest = state is None and self._holds.may_rest and not is_unread
+            is_whole = is_capped or all(split.split in bounds for split in found)  # else it is asked about the others
+            may_rest = state is None and self._holds.may_rest and not is_unread and is_whole
             if may_rest and not self._awaits(splits, combined, settled.stamped_ms):
                 follows = watermark.is_idle or self._talk.says.is_processing
                 listens = self._settings.has_watermark and follows

@@ -30,9 +30,9 @@ def scan_of(bootstrap: str, **options: object):
 
 
 class KafkaQuery:
-    """One query over a scan: plans and reads batches until nothing is left."""
+    """One query over a scan: plans and reads batches until nothing is left; one that goes on does so from an offset."""
 
-    def __init__(self, scan, *, clock=None) -> None:
+    def __init__(self, scan, *, clock=None, offset: Offset | None = None) -> None:
         self.scan = scan
         source = scan.source
         self.mailbox = Mailbox()
@@ -44,7 +44,7 @@ class KafkaQuery:
             clock=clock or SystemClock(),
             lookahead=None if source.strategy is None else ReaderLookahead(source.reader_factory(), source.strategy),
         )
-        self.offset = self.planner.initial()
+        self.offset = self.planner.initial() if offset is None else Offset.from_json(offset.to_json())
 
     def batch(self, rows: int | None = None) -> pa.Table | None:
         """Plan and read one batch; None if there is none. A planning that was throttled is tried again."""
