@@ -20,6 +20,7 @@ from rich.text import Text
 from datasources.distribution import installed_version
 from datasources.errors import OptionError, TidemarkError
 from datasources.mysql.preflight.command import mysql_app
+from datasources.terminal_text import plain
 
 __all__ = ["app", "main"]
 
@@ -51,7 +52,7 @@ def main() -> None:
 
 
 def _say(message: str) -> None:
-    sys.stderr.write(message.rstrip() + "\n")
+    sys.stderr.write(plain(message.rstrip(), keep="\n\t") + "\n")
 
 
 def _console() -> Console:

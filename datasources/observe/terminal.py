@@ -15,8 +15,9 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from datasources.observe.tables import END_OF_TIME_MS, Table, counts_by_status, worst_first
+from datasources.terminal_text import plain
 
-__all__ = ["Shown", "duration_text", "plain", "render", "time_text"]
+__all__ = ["Shown", "duration_text", "render", "time_text"]
 
 _NONE: Final = "-"
 _STALE_MS: Final = 5_000
@@ -101,11 +102,6 @@ def duration_text(value_ms: int | None) -> str:
         parts.append((count, unit))
     first = next(place for place, (count, _) in enumerate(parts) if count)
     return " ".join(f"{count} {unit}" for count, unit in parts[first : first + 2] if count)
-
-
-def plain(text: object) -> str:
-    """Return a text that cannot steer a terminal: what cannot be printed becomes the replacement character."""
-    return "".join(letter if letter.isprintable() else "\ufffd" for letter in str(text))
 
 
 def _notice(shown: Shown) -> str | None:

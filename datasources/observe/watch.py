@@ -20,7 +20,8 @@ from rich.text import Text
 
 from datasources.errors import OptionError, SourceUnavailable
 from datasources.observe.routes import SERVER_NAME
-from datasources.observe.terminal import Shown, plain, render
+from datasources.observe.terminal import Shown, render
+from datasources.terminal_text import plain
 from watermark.clock import Clock, SystemClock
 
 __all__ = ["DEFAULT_URL", "fetch", "watch"]

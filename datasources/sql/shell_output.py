@@ -15,6 +15,7 @@ from datasources.durations import parse_duration_ms
 from datasources.errors import TidemarkError
 from datasources.sql.result import StatementResult
 from datasources.sql.shell_interrupts import Interrupts, interruptible, noted_interrupts
+from datasources.terminal_text import plain
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row
@@ -26,6 +27,7 @@ MOST_ROWS: Final = 1000
 """Rows of a result, or of one batch, that are shown."""
 
 _LOOK_S: Final = 0.5
+_LINES: Final = "\n\t"
 _NO_WATERMARK: Final = "1970-01-01T00:00:00.000Z"
 """What Spark reports while there is no watermark."""
 _AFTER_MESSAGE: Final = re.compile(
@@ -37,13 +39,13 @@ _AFTER_MESSAGE: Final = re.compile(
 def print_result(console: Console, result: StatementResult) -> None:
     """Print the result of a statement that is no query, and its hints."""
     if len(result.columns) == 1 and result.kind.startswith(("EXPLAIN", "SHOW CREATE")):
-        console.print(Text(str(result)), soft_wrap=True)
+        console.print(Text(plain(result, keep=_LINES)), soft_wrap=True)
     elif result.columns:
         _print_table(console, result.columns, result.rows)
     else:
         console.print(Text(f"{result.kind}: ok"))
     for hint in result.hints:
-        console.print(Text(f"hint: {hint}"), soft_wrap=True)
+        console.print(Text(plain(f"hint: {hint}", keep=_LINES)), soft_wrap=True)
 
 
 def print_rows(console: Console, frame: DataFrame) -> None:
@@ -82,11 +84,11 @@ def print_stream(console: Console, frame: DataFrame, *, trigger: str | None) -> 
 def error_text(error: BaseException) -> str | None:
     """Return what a user has to know about an error; None = it is a bug, and its traceback is needed."""
     if isinstance(error, TidemarkError):
-        return str(error)
+        return plain(error, keep=_LINES)
     from pyspark.errors import PySparkException
 
     if isinstance(error, PySparkException):
-        return _AFTER_MESSAGE.split(str(error).strip(), maxsplit=1)[0].strip()
+        return plain(_AFTER_MESSAGE.split(str(error).strip(), maxsplit=1)[0].strip(), keep=_LINES)
     return None
 
 
@@ -158,10 +160,14 @@ def _print_watermark(console: Console, query: StreamingQuery, shown: str | None)
 def _print_table(console: Console, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     table = Table()
     for column in columns:
-        table.add_column(Text(column), overflow="fold")
+        table.add_column(Text(plain(column)), overflow="fold")
     for row in rows:
-        table.add_row(*(Text("NULL", style="dim") if value is None else Text(str(value)) for value in row))
+        table.add_row(*map(_cell, row))
     console.print(table)
+
+
+def _cell(value: Any) -> Text:
+    return Text("NULL", style="dim") if value is None else Text(plain(value, keep=_LINES))
 
 
 def _counted(rows: int) -> str:

@@ -210,6 +210,24 @@ def test_rows_and_hints_of_results_are_printed():
     ]
 
 
+STEERING = "a\x1b[2Jb\x07\x9b31m\u202ec\td\ne"
+SHOWN = r"a\x1b[2Jb\x07\x9b31m\u202ec"
+
+
+@pytest.mark.parametrize("kind", ["SELECT", "EXPLAIN", "SHOW CREATE TABLE"])
+def test_text_of_records_cannot_steer_the_terminal(kind):
+    output = io.StringIO()
+    console = Console(file=output, width=200)
+    shell_output.print_result(
+        console, StatementResult(kind=kind, columns=("x",), rows=((STEERING,),), hints=(STEERING,))
+    )
+    text = output.getvalue()
+    assert text.count(SHOWN) == 2
+    assert set(text) & set("\x1b\x07\x9b\u202e") == set()
+    assert SHOWN in error_text(OptionError(STEERING))
+    assert "d\ne" in error_text(OptionError(STEERING))
+
+
 def test_a_bounded_query_is_a_table(monkeypatch):
     monkeypatch.setattr(shell_output, "MOST_ROWS", 2)
     terminal = Terminal(
