@@ -11,7 +11,7 @@ from typing import Any, Final, NoReturn
 import pytest
 from hypothesis import HealthCheck, settings
 
-from datasources.embedded import EmbeddedMySql, MySqlVersion
+from datasources.embedded import EmbeddedMySql, MySqlProcessOptions, MySqlVersion
 from datasources.errors import EnvironmentProblem
 from datasources.kafka import consumers
 from datasources.native import NativeLibrary, native
@@ -103,11 +103,12 @@ def mysql(request: pytest.FixtureRequest, mysql_servers: MySqlServers) -> MySqlS
 @pytest.fixture
 def own_mysql(pytestconfig: pytest.Config) -> Iterator[OpenMySql]:
     """Starts servers of the test's own, with other settings, which it may stop, kill and start."""
+    of_the_test = MySqlProcessOptions()  # one password, as a primary and its replicas have
     with ExitStack() as stack:
 
         def open_mysql(version: MySqlVersion = MySqlVersion.NEWEST, **config: str) -> OwnMySql:
             try:
-                embedded = stack.enter_context(EmbeddedMySql(version, config))
+                embedded = stack.enter_context(EmbeddedMySql(version, config, options=of_the_test))
             except EnvironmentProblem as problem:
                 _cannot_run(version.title, problem)
             pytestconfig.stash[USED]["mysql of single tests"] = "embedded"

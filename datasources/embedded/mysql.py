@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import socket
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import ClassVar, Final
 
@@ -19,10 +21,10 @@ from datasources.embedded.mysql_address import MySqlAddress
 from datasources.embedded.mysql_config import server_options
 from datasources.embedded.mysql_data import (
     ADMINISTRATOR,
-    PASSWORD,
     READER,
     PreparedMySql,
     copy_data,
+    password_script,
     prepare,
     run_as,
 )
@@ -33,6 +35,13 @@ __all__ = ["EmbeddedMySql", "MySqlProcessOptions"]
 
 _PROBE_S: Final = 2
 _LARGEST_SERVER_ID: Final = 2**31 - 1
+# MySQL takes up to 32 characters for the password with which a replica logs in at its source: 24 random bytes.
+_PASSWORD_BYTES: Final = 24
+_PASSWORD: Final = re.compile(r"[A-Za-z0-9_-]{1,32}")
+
+
+def _random_password() -> str:
+    return secrets.token_urlsafe(_PASSWORD_BYTES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,10 +51,21 @@ class MySqlProcessOptions:
     Attributes:
         start_deadline_s: How long a start may take, in seconds.
         tell: Receives a line when something takes long, such as the first fetch.
+        password: Of both logins: 1 to 32 letters, digits, ``-`` and ``_``. Without it every server has a random one
+            of its own; a replica that is to take the place of its primary needs the same.
+
+    Raises:
+        ValueError: The password has other characters, or more than 32.
     """
 
     start_deadline_s: float = 90.0
     tell: Callable[[str], None] = field(default=tell_on_stderr)
+    password: str = field(default_factory=_random_password, repr=False)
+
+    def __post_init__(self) -> None:
+        if not _PASSWORD.fullmatch(self.password):
+            message = "the password of an embedded MySQL has 1 to 32 letters, digits, '-' and '_'"
+            raise ValueError(message)
 
 
 class EmbeddedMySql(EmbeddedServer):
@@ -114,7 +134,11 @@ class EmbeddedMySql(EmbeddedServer):
     def _prepare(self) -> None:
         self._prepared = prepare(self.version, self._started_server().directory, tell=self._options.tell)
         copy_data(self._prepared.data, self.data_dir)
+        script = self._password_script
+        script.touch(mode=0o600)
+        script.write_text(password_script(self._options.password), encoding="ascii")
         self._start_on_free_ports(1)
+        script.unlink()
 
     def _launch(self, ports: tuple[int, ...]) -> None:
         [port] = ports
@@ -123,18 +147,25 @@ class EmbeddedMySql(EmbeddedServer):
         for leftover in self._started_server().directory.glob("mysql.sock*"):
             leftover.unlink()  # of a killed run; its process id may be another's now
         environment = {**os.environ, **self._is_prepared().program.environment}
-        self._run(command, lambda: _answers(port), deadline_s=self._options.start_deadline_s, environment=environment)
+        answers = partial(_answers, port, self._options.password)
+        self._run(command, answers, deadline_s=self._options.start_deadline_s, environment=environment)
 
     def _command(self, port: int) -> list[str]:
         program, directory = self._is_prepared().program, self._started_server().directory
         own = server_options(self.version, self._config, server_id=self._server_id, port=port, directory=directory)
         files = {**program.settings, **certificate_settings(self.data_dir), "datadir": str(self.data_dir)}
+        if self._password_script.exists():
+            files["init-file"] = str(self._password_script)
         return [*program.command, "--no-defaults", *run_as(), *(f"--{k}={v}" for k, v in files.items()), *own]
+
+    @property
+    def _password_script(self) -> Path:
+        return self._started_server().directory / "passwords.sql"
 
     def _address(self, user: str) -> MySqlAddress:
         if not self._ports:
             raise self._not_started()
-        return MySqlAddress(host=LOOPBACK, port=self._ports[0], user=user, password=PASSWORD)
+        return MySqlAddress(host=LOOPBACK, port=self._ports[0], user=user, password=self._options.password)
 
     def _is_prepared(self) -> PreparedMySql:
         if self._prepared is None:
@@ -142,7 +173,7 @@ class EmbeddedMySql(EmbeddedServer):
         return self._prepared
 
 
-def _answers(port: int) -> bool:
+def _answers(port: int, password: str) -> bool:
     """Return whether the server lets a client log in."""
     try:
         socket.create_connection((LOOPBACK, port), timeout=_PROBE_S).close()
@@ -150,7 +181,7 @@ def _answers(port: int) -> bool:
         return False
     try:
         pymysql.connect(
-            host=LOOPBACK, port=port, user=READER, password=PASSWORD, ssl_disabled=True, connect_timeout=_PROBE_S
+            host=LOOPBACK, port=port, user=READER, password=password, ssl_disabled=True, connect_timeout=_PROBE_S
         ).close()
     except pymysql.MySQLError:
         return False

@@ -1,12 +1,14 @@
 """Programs with an initialised data directory beside them, kept in the cache and copied for every server.
 
 Making system tables takes seconds; copying them a fraction of one. What is kept has two logins, for whoever runs the
-demo or a test: an administrator, and a reader with the privileges that a reader of changes needs and no others.
+demo or a test: an administrator, and a reader with the privileges that a reader of changes needs and no others. Each
+server gives them a password of its own before it lets anybody log in.
 """
 
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
 from collections.abc import Callable
 from contextlib import closing
@@ -32,11 +34,11 @@ from datasources.embedded.settings import cache_directory
 
 __all__ = [
     "ADMINISTRATOR",
-    "PASSWORD",
     "READER",
     "PreparedMySql",
     "copy_data",
     "kept_release",
+    "password_script",
     "prepare",
     "run_as",
 ]
@@ -46,9 +48,6 @@ ADMINISTRATOR: Final = "root"
 
 READER: Final = "tidemark"
 """The login with the least privileges that the change source works with."""
-
-PASSWORD: Final = "tidemark"  # noqa: S105 - of a server on loopback that lives as long as its owner
-"""The password of both."""
 
 _REVISION: Final = 1
 _SIZES_MB: Final = {MySqlVersion.NEWEST: 60, MySqlVersion.V8_0: 52, MySqlVersion.MARIADB: 142}
@@ -63,11 +62,18 @@ _WITHOUT_PASSWORD: Final = (
     "FLUSH PRIVILEGES",
 )
 _LOGINS: Final = (
-    f"CREATE USER '{ADMINISTRATOR}'@'%' IDENTIFIED BY '{PASSWORD}'",
+    f"CREATE USER '{ADMINISTRATOR}'@'%' IDENTIFIED BY '{{password}}'",
     f"GRANT ALL PRIVILEGES ON *.* TO '{ADMINISTRATOR}'@'%' WITH GRANT OPTION",
-    f"CREATE USER '{READER}'@'%' IDENTIFIED BY '{PASSWORD}'",
+    f"CREATE USER '{READER}'@'%' IDENTIFIED BY '{{password}}'",
     f"GRANT {_REPLICATION} ON *.* TO '{READER}'@'%'",
-    f"ALTER USER 'root'@'localhost' IDENTIFIED BY '{PASSWORD}'",
+    f"ALTER USER '{ADMINISTRATOR}'@'localhost' IDENTIFIED BY '{{password}}'",
+)
+# Not into the binlog: a replica has passwords of its own.
+_PASSWORDS: Final = (
+    "SET SESSION sql_log_bin = 0",
+    f"ALTER USER '{ADMINISTRATOR}'@'%' IDENTIFIED BY '{{password}}'",
+    f"ALTER USER '{ADMINISTRATOR}'@'localhost' IDENTIFIED BY '{{password}}'",
+    f"ALTER USER '{READER}'@'%' IDENTIFIED BY '{{password}}'",
 )
 
 
@@ -158,9 +164,15 @@ def _make_logins(program: MySqlProgram, server: LocalServer, command: list[str],
     server.start([*command, *tls, f"--socket={socket}", "--skip-networking"], environment)
     server.wait_until(lambda: _connects(socket), deadline_s=_DEADLINE_S)
     with closing(pymysql.connect(unix_socket=str(socket), user="root")) as connection, connection.cursor() as cursor:
+        password = secrets.token_urlsafe()  # which nobody needs: every server sets its own
         for statement in (*(_WITHOUT_PASSWORD if program.version.is_mariadb else ()), *_LOGINS):
-            cursor.execute(statement)
+            cursor.execute(statement.format(password=password))
     server.stop(grace_s=_GRACE_S)
+
+
+def password_script(password: str) -> str:
+    """Return the statements with which a server that starts gives the logins its own password."""
+    return "".join(f"{statement.format(password=password)};\n" for statement in _PASSWORDS)
 
 
 def _connects(socket: Path) -> bool:

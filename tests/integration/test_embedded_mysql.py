@@ -16,9 +16,9 @@ import psutil
 import pymysql
 import pytest
 
-from datasources.embedded import EmbeddedMySql, MySqlVersion, mysql_data, start_any_mysql
+from datasources.embedded import EmbeddedMySql, MySqlProcessOptions, MySqlVersion, mysql_data, start_any_mysql
 from datasources.errors import EnvironmentProblem, InternalError
-from tests.support.mysql_server import TEST_MYSQL_VARIABLE, MySqlServer, MySqlServers, OpenMySql, every_server
+from tests.support.mysql_server import TEST_MYSQL_VARIABLE, MySqlServer, MySqlServers, OpenMySql, OwnMySql, every_server
 
 pytestmark = pytest.mark.mysql
 
@@ -112,6 +112,32 @@ def test_a_stopped_server_starts_with_other_settings_on_the_same_port(own_mysql:
     assert variables(server, "server_id", "server_uuid") == identity
 
 
+@pytest.mark.parametrize("version", list(MySqlVersion), ids=lambda version: version.value)
+def test_every_server_has_a_password_of_its_own(version: MySqlVersion):
+    with EmbeddedMySql(version) as embedded, EmbeddedMySql(version) as other:
+        one = OwnMySql(embedded)
+        password = one.administrator.password
+        assert len(password) == 32
+        assert password != other.administrator.password
+        assert password not in repr(MySqlProcessOptions(password=password))
+        for user in ("root", "tidemark"):
+            with pytest.raises(pymysql.OperationalError, match="Access denied"):
+                one.connect(one.login(user, other.administrator.password))
+            one.connect(one.login(user, password)).close()
+        assert [path.name for path in embedded.data_dir.parent.rglob("*.sql")] == []
+        assert one.execute("SELECT count(*) FROM mysql.user WHERE user IN ('root', 'tidemark')") == [(3,)]
+        assert password not in str(one.execute("SHOW BINLOG EVENTS"))
+
+
+def test_a_given_password_is_taken_or_refused():
+    with EmbeddedMySql(options=MySqlProcessOptions(password="of_both-1")) as embedded:
+        server = OwnMySql(embedded)
+        server.connect(server.login("tidemark", "of_both-1")).close()
+    for refused in ("", "it's", "a" * 33, "ü"):
+        with pytest.raises(ValueError, match="1 to 32 letters"):
+            MySqlProcessOptions(password=refused)
+
+
 def test_every_server_has_an_identity_of_its_own(mysql: MySqlServer, own_mysql: OpenMySql):
     other = own_mysql()
     for name in ("server_id", "server_uuid"):
@@ -175,7 +201,7 @@ def test_a_server_that_was_not_started_says_so():
 
 _OWNER = """
 import sys
-from datasources.embedded import EmbeddedMySql, MySqlVersion, mysql_data, start_any_mysql
+from datasources.embedded import EmbeddedMySql, MySqlProcessOptions, MySqlVersion, mysql_data, start_any_mysql
 with EmbeddedMySql(MySqlVersion.V8_0) as server:
     print(server.pid, server.data_dir, flush=True)
     sys.stdin.read()

@@ -14,7 +14,7 @@ import pytest
 
 from datasources.embedded import EmbeddedMySql, MySqlAddress, MySqlVersion
 from datasources.embedded.mysql_address import parse_mysql_url
-from datasources.embedded.mysql_data import PASSWORD, READER
+from datasources.embedded.mysql_data import READER
 
 __all__ = ["TEST_MYSQL_VARIABLE", "MySqlServer", "MySqlServers", "OpenMySql", "OwnMySql", "every_mysql", "every_server"]
 
@@ -58,7 +58,7 @@ class MySqlServer:
     @property
     def reader(self) -> MySqlAddress:
         """The login with the least privileges."""
-        return self.login(READER, PASSWORD)
+        return self.login(READER, self.administrator.password)
 
     def login(self, user: str, password: str) -> MySqlAddress:
         """Return the address of this server with another login."""
@@ -88,9 +88,9 @@ class MySqlServer:
     def create_login(self, *grants: str) -> MySqlAddress:
         """Create a login that no other test has; ``grants`` are like ``SELECT ON *.*``."""
         user = f"u_{uuid.uuid4().hex[:12]}"
-        self.execute(f"CREATE USER '{user}'@'%' IDENTIFIED BY '{PASSWORD}'")
+        self.execute(f"CREATE USER '{user}'@'%' IDENTIFIED BY '{self.administrator.password}'")
         self.execute("DO 0", *(f"GRANT {grant} TO '{user}'@'%'" for grant in grants))
-        return self.login(user, PASSWORD)
+        return self.login(user, self.administrator.password)
 
     @contextmanager
     def settings(self, **values: object) -> Iterator[None]:
@@ -171,7 +171,7 @@ def _named_mysql(address: MySqlAddress) -> MySqlServer:
     server = MySqlServer(address, version=MySqlVersion.NEWEST, origin=f"{TEST_MYSQL_VARIABLE}={address}")
     try:
         server.execute(
-            f"CREATE USER IF NOT EXISTS '{READER}'@'%' IDENTIFIED BY '{PASSWORD}'",
+            f"CREATE USER IF NOT EXISTS '{READER}'@'%' IDENTIFIED BY '{address.password}'",
             f"GRANT SELECT, REPLICATION SLAVE, REPLICATION CLIENT ON *.* TO '{READER}'@'%'",
         )
     except pymysql.MySQLError as error:
