@@ -24,6 +24,7 @@ from datasources.embedded.mysql_data import (
     READER,
     PreparedMySql,
     copy_data,
+    give_to_server,
     password_script,
     prepare,
     run_as,
@@ -137,6 +138,7 @@ class EmbeddedMySql(EmbeddedServer):
         script = self._password_script
         script.touch(mode=0o600)
         script.write_text(password_script(self._options.password), encoding="ascii")
+        give_to_server(self._started_server().directory, self.data_dir, script)
         self._start_on_free_ports(1)
         script.unlink()
 

@@ -100,6 +100,8 @@ def server_options(
         # In the machine's own, a MariaDB that starts removes the temporary tables of all others.
         "tmpdir": str(directory),
     }
+    if version.is_mariadb:  # which has no value for "nowhere": where its temporary files are, it may import and export
+        settings.setdefault("secure-file-priv", str(directory))
     return [f"--{key}={value}" for key, value in settings.items()]
 
 

@@ -8,8 +8,10 @@ server gives them a password of its own before it lets anybody log in.
 from __future__ import annotations
 
 import os
+import pwd
 import secrets
 import shutil
+import stat
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
@@ -31,12 +33,14 @@ from datasources.embedded.mysql_programs import (
     installed_program,
 )
 from datasources.embedded.settings import cache_directory
+from datasources.errors import EnvironmentProblem
 
 __all__ = [
     "ADMINISTRATOR",
     "READER",
     "PreparedMySql",
     "copy_data",
+    "give_to_server",
     "kept_release",
     "password_script",
     "prepare",
@@ -49,6 +53,7 @@ ADMINISTRATOR: Final = "root"
 READER: Final = "tidemark"
 """The login with the least privileges that the change source works with."""
 
+_UNPRIVILEGED: Final = "nobody"
 _REVISION: Final = 1
 _SIZES_MB: Final = {MySqlVersion.NEWEST: 60, MySqlVersion.V8_0: 52, MySqlVersion.MARIADB: 142}
 _DEADLINE_S: Final = 300.0
@@ -85,12 +90,12 @@ class PreparedMySql:
     data: Path
 
 
-def prepare(version: MySqlVersion, links: Path, *, tell: Callable[[str], None]) -> PreparedMySql:
+def prepare(version: MySqlVersion, directory: Path, *, tell: Callable[[str], None]) -> PreparedMySql:
     """Return a server's program and initialised data, from the cache or fetched into it.
 
     Args:
         version: Which server.
-        links: A directory of the caller's in which libraries may be linked.
+        directory: The server's own directory; libraries may be linked there, and what its user could not read.
         tell: Receives a line when something takes long.
 
     Raises:
@@ -98,7 +103,8 @@ def prepare(version: MySqlVersion, links: Path, *, tell: Callable[[str], None]) 
     """
     check_machine(version)
     place = DirectoryCache(tell=tell).provide(_cached(version), lambda work: _make(version, work))
-    return PreparedMySql(program=installed_program(version, place / "program", links), data=place / "data")
+    program = _readable_program(place / "program", directory)
+    return PreparedMySql(program=installed_program(version, program, directory), data=place / "data")
 
 
 def kept_release(version: MySqlVersion) -> str | None:
@@ -110,8 +116,50 @@ def kept_release(version: MySqlVersion) -> str | None:
 
 
 def run_as() -> list[str]:
-    """Return the option that lets a server run as root, where we are root; it is refused otherwise."""
-    return ["--user=root"] if os.geteuid() == 0 else []
+    """Return the option with which a server gives up the rights of root once it has started, where we are root."""
+    return [f"--user={_UNPRIVILEGED}"] if _is_root() else []
+
+
+def give_to_server(directory: Path, *paths: Path) -> None:
+    """Let the user that a server runs as own its directory, and these paths in it with all that is below them."""
+    if not _is_root():
+        return
+    owner = pwd.getpwnam(_UNPRIVILEGED)
+    inside = [Path(at, name) for path in paths for at, folders, files in os.walk(path) for name in (*folders, *files)]
+    for path in (directory, *paths, *inside):
+        os.lchown(path, owner.pw_uid, owner.pw_gid)
+
+
+def _is_root() -> bool:
+    return os.geteuid() == 0
+
+
+def _readable_program(program: Path, directory: Path) -> Path:
+    """Return where a server finds its program: root's cache is closed to the user that the server runs as.
+
+    Raises:
+        EnvironmentProblem: That user cannot enter the directory of temporary files either.
+    """
+    if not _is_root():
+        return program
+    closed = [path for path in directory.parents if not path.stat().st_mode & stat.S_IXOTH]
+    if closed:
+        raise EnvironmentProblem(
+            f"a server that root starts runs as {_UNPRIVILEGED!r}, which may not enter {closed[0]}: set TMPDIR to a "
+            f"directory that every user may enter, or do not run this as root. {INSTEAD}"
+        )
+    here = directory / "program"
+    if not here.exists():
+        shutil.copytree(program, here, symlinks=True, copy_function=_link)
+    return here
+
+
+def _link(source: str, target: str) -> None:
+    """Make a second name for a file, or a copy on another file system."""
+    try:
+        os.link(source, target, follow_symlinks=False)
+    except OSError:
+        shutil.copy2(source, target)
 
 
 def _cached(version: MySqlVersion) -> CachedDirectory:
@@ -141,7 +189,8 @@ def _make(version: MySqlVersion, work: Path) -> Path:
 
 def _initialise(program: MySqlProgram, server: LocalServer, data: Path) -> None:
     """Make the system tables and the logins in a new data directory."""
-    command = [*program.command, "--no-defaults", *run_as(), *(f"--{k}={v}" for k, v in program.settings.items())]
+    as_us = ["--user=root"] if _is_root() else []  # which is refused unless it is said
+    command = [*program.command, "--no-defaults", *as_us, *(f"--{k}={v}" for k, v in program.settings.items())]
     command += [f"--datadir={data}", *storage_options(program.version)]
     environment = {**os.environ, **program.environment}
     if program.scripts:

@@ -124,9 +124,37 @@ def test_every_server_has_a_password_of_its_own(version: MySqlVersion):
             with pytest.raises(pymysql.OperationalError, match="Access denied"):
                 one.connect(one.login(user, other.administrator.password))
             one.connect(one.login(user, password)).close()
-        assert [path.name for path in embedded.data_dir.parent.rglob("*.sql")] == []
+        assert [path.name for path in embedded.data_dir.parent.glob("*.sql")] == []
         assert one.execute("SELECT count(*) FROM mysql.user WHERE user IN ('root', 'tidemark')") == [(3,)]
         assert password not in str(one.execute("SHOW BINLOG EVENTS"))
+
+
+@every_server
+def test_a_server_has_no_rights_of_root_and_reads_no_files_of_the_machine(mysql: MySqlServer, own_mysql: OpenMySql):
+    server = own_mysql(mysql.version)
+    process = psutil.Process(server.embedded.pid)
+    running = next(p for p in (process, *process.children(recursive=True)) if "--datadir" in " ".join(p.cmdline()))
+    assert 0 not in running.uids()
+    assert 0 not in running.gids()
+    assert server.execute("SELECT LOAD_FILE('/etc/passwd')") == [(None,)]
+    server.execute("CREATE DATABASE kept", "CREATE TABLE kept.t (id INT PRIMARY KEY)", "INSERT INTO kept.t VALUES (1)")
+    server.embedded.kill()
+    server.embedded.start()
+    assert server.execute("SELECT id FROM kept.t") == [(1,)]
+    cached = mysql_data.cache_directory() / f"mysql-{mysql.version.value}-r1"
+    assert {path.lstat().st_uid for path in (cached, *cached.rglob("*"))} == {os.geteuid()}
+
+
+def test_a_directory_that_the_user_of_a_server_cannot_enter_is_named(tmp_path, monkeypatch):
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o700)
+    monkeypatch.setenv("TMPDIR", str(closed))
+    if os.geteuid() == 0:
+        with pytest.raises(EnvironmentProblem, match=r"may not enter .*: set TMPDIR"):
+            EmbeddedMySql().start()
+    else:
+        with EmbeddedMySql() as server:
+            assert server.is_running
 
 
 def test_a_given_password_is_taken_or_refused():
