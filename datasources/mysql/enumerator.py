@@ -42,6 +42,7 @@ _LOOK_NS: Final = 200 * _NS_PER_MS
 _LEAST_ROWS: Final = (
     2_000_000  # of a batch of tables: a few seconds, beside which planning and committing it count little
 )
+_SWITCHES: Final = 5
 _CHUNKS_PER_LANE: Final = 2
 
 
@@ -152,6 +153,14 @@ class MySqlEnumerator:
 
     def localize(self, state: State) -> State:
         """Return the state of a batch as the server has it that answers now, if it is another one than at planning."""
+        for _ in range(_SWITCHES):
+            try:
+                return self._localized(state)
+            except OtherServer:  # one took the place of that one meanwhile
+                self._connect_anew()
+        return self._localized(state)
+
+    def _localized(self, state: State) -> State:
         batch = MySqlState.from_json(state)
         server, at = self._view.server(), (batch.server, batch.at, batch.to_gtid)
         if server == batch.server:
@@ -176,7 +185,8 @@ class MySqlEnumerator:
         self._state = settled(batch, ranges)
         if self._is_outstanding:
             self._is_outstanding = False
-            self._measure(self._state)
+            if self._is_of_end(self._state):
+                self._measure(self._state)
         finished = frozenset() if self._state.sweep is not None else frozenset(_lanes(self._state.width))
         return SettledState(state=self._state.to_json(), finished=finished)
 
@@ -185,7 +195,9 @@ class MySqlEnumerator:
         current = self._state or MySqlState.from_json(state)
         current = self._with_reread(self._with_again(current))
         batch, shares = current, dict[SplitId, int]()
-        if current.sweep is not None and not current.by_gtid:
+        if not self._is_of_end(current):
+            self._connect_anew()
+        elif current.sweep is not None and not current.by_gtid:
             batch, shares = self._sweep_batch(current, budget_rows)
             current = self._state or current
         if current.sweep is None or current.by_gtid:
@@ -248,12 +260,28 @@ class MySqlEnumerator:
         if self._end is not None and now - self._asked_ns < _ASK_NS:
             return state
         self._asked_ns = now
-        known, self._end = self._end, self._view.end()
-        if known is None or self._end.server != known.server:
-            self._files = LogFiles(self._view.query)
-        if self._end.server != state.server:
-            state = self._state = self._check(self._view, state)
-        return self._measure(state)
+        return self._measure(self._asked(state))
+
+    def _is_of_end(self, state: MySqlState) -> bool:
+        """Whether the end that is known is one of the state's server."""
+        return self._end is not None and self._end.server == state.server
+
+    def _asked(self, state: MySqlState) -> MySqlState:
+        """Ask one server for its end, and return the state as that one has it."""
+        for _ in range(_SWITCHES):
+            known, self._end = self._end, self._view.end()
+            if known is None or self._end.server != known.server:
+                self._files = LogFiles(self._view.query)
+            if self._end.server != state.server:
+                state = self._state = self._check(self._view, state)
+            if self._end.server == state.server:
+                return state
+            self._view.close()
+        raise SourceUnavailable(
+            f"{_SWITCHES} times another server answered than a moment before: a query reads one server, and another "
+            f"one only when that one is gone. Name one server in 'hostname', not an address that shares out "
+            f"connections."
+        )
 
     def _measure(self, state: MySqlState) -> MySqlState:
         """Note how much is unread behind a state, and pass what is quiet of it unless that was done a moment ago."""
@@ -359,10 +387,15 @@ class MySqlEnumerator:
     def _change_batch(
         self, state: MySqlState, room: int, budget_rows: int | None
     ) -> tuple[MySqlState, dict[SplitId, int]]:
-        if room <= 0 or self._end is None or self._end.server != state.server:
+        if room <= 0 or not self._is_of_end(state):
             return state, {}
+        assert self._end is not None
         max_bytes = min(self._plan.max_bytes, room)
-        batch = change_batch(self._reading, state, self._end, max_bytes, unread=self._unread)
+        try:
+            batch = change_batch(self._reading, state, self._end, max_bytes, unread=self._unread)
+        except OtherServer:
+            self._connect_anew()
+            return state, {}
         return replace(batch, max_rows=budget_rows), {BINLOG: max_bytes}
 
     def _sweep_batch(self, state: MySqlState, budget_rows: int | None) -> tuple[MySqlState, dict[SplitId, int]]:
@@ -376,7 +409,11 @@ class MySqlEnumerator:
         if not found.count:  # the tables that were left are gone
             self._state = replace(state, sweep=None, after=None)
             return self._state, {}
-        marked = self._marked(state)
+        try:
+            marked = self._marked(state)
+        except OtherServer:
+            self._connect_anew()
+            return state, {}
         counts = [found.count // len(lanes) + (number < found.count % len(lanes)) for number in range(len(lanes))]
         batch = replace(marked, tables=found.tables, lanes=tuple(counts), after=found.after)
         shares = {lane: count for lane, count in zip(lanes, counts, strict=True) if count}

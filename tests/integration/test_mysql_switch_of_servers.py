@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import feather
 
+from datasources.mysql import batch_end, server_switch
 from datasources.mysql.data_source import MySqlDataSource
 from tests.support.mysql_consistency.local_query import LocalQuery, read_batch, read_parts
 from tests.support.mysql_consistency.recording import Recording
@@ -183,3 +184,41 @@ def test_a_batch_that_bytes_ended_ends_at_the_same_transaction_at_another_server
             assert _rows(read_batch(reader, {}, recording.offset(batch))) == _recorded(recording, batch), batch
         finally:
             reader.stop()
+
+
+@pytest.mark.parametrize(
+    ("module", "steps", "back"),
+    [(batch_end, 2, False), (batch_end, 40, False), (server_switch, 2, True), (server_switch, 40, True)],
+    ids=["a snapshot's batch", "a batch of changes", "a snapshot's batch, twice", "a batch of changes, twice"],
+)
+def test_the_server_is_replaced_while_the_planner_looks_for_the_end_of_a_batch(
+    pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: Any, steps: int, *, back: bool
+):
+    """With ``back`` another one takes its place, and then it takes that one's while the batch is looked for there."""
+    recording = Recording(tmp_path).create()
+    bound = pair.options(scan__max_bytes_per_batch="3000", scan__max_rows_per_batch="15")
+    scan, replaced = module.scan, threading.Event()
+
+    def replace_and_scan(opened: Any) -> Any:
+        if not replaced.is_set():
+            replaced.set()
+            pair.switch.lead_to((pair.old if back else pair.new).administrator.port)
+        return scan(opened)
+
+    with LocalQuery(bound, recording) as query:
+        for _ in range(steps):
+            pair.change(pair.old)
+            query.step()
+        pair.change(pair.old)
+        pair.catch_up()
+        monkeypatch.setattr(module, "scan", replace_and_scan)
+        if back:
+            pair.switch.lead_to(pair.new.administrator.port)
+        _all(query)
+        assert replaced.is_set()
+        if back:
+            pair.switch.lead_to(pair.new.administrator.port)
+        pair.new.execute("STOP REPLICA", "RESET REPLICA ALL")
+        pair.change(pair.new)
+        _all(query)
+    assert _copy(recording) == pair.table(pair.new)
