@@ -12,7 +12,10 @@ from datasources.mysql.connection_server import parse_version
 from datasources.mysql.snapshot.bounds_key import Index, KeyColumn
 from datasources.mysql.snapshot.bounds_values import is_divisible
 
-__all__ = ["ColumnFacts", "TableParts", "read_parts"]
+__all__ = ["HISTORY_IN_BINLOG", "ColumnFacts", "TableParts", "read_parts"]
+
+HISTORY_IN_BINLOG: Final = "its binlog has old rows among those of today, and deletes as updates"
+"""Why such a table cannot be read."""
 
 _INDEXES: Final = """
 SELECT table_schema, table_name, index_name, column_name,

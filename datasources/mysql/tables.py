@@ -11,7 +11,7 @@ import pymysql
 from datasources.errors import SchemaError
 from datasources.mysql.connection_errors import explain
 from datasources.mysql.snapshot.bounds_key import INVISIBLE_KEY, KeyColumn, TableKey, choose_key
-from datasources.mysql.table_keys import TableParts, read_parts
+from datasources.mysql.table_keys import HISTORY_IN_BINLOG, TableParts, read_parts
 from datasources.mysql.types import ColumnType, column_type_of
 
 __all__ = [
@@ -28,8 +28,8 @@ __all__ = [
 _SIZES: Final = """
 SELECT table_schema, table_name, table_rows FROM information_schema.tables WHERE table_type = 'BASE TABLE'"""
 _TABLES: Final = """
-SELECT table_schema, table_name, table_rows, avg_row_length
-FROM information_schema.tables WHERE table_type = 'BASE TABLE'"""
+SELECT table_schema, table_name, table_rows, avg_row_length, table_type = 'SYSTEM VERSIONED'
+FROM information_schema.tables WHERE table_type IN ('BASE TABLE', 'SYSTEM VERSIONED')"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +123,9 @@ def read_schemas(connection: Any, captures: Callable[[str, str], bool]) -> list[
     Args:
         connection: An open connection.
         captures: Whether a table is read, by database and table; never one of the server's own.
+
+    Raises:
+        SchemaError: One of them keeps its history.
     """
     with connection.cursor() as cursor:
         cursor.execute(_TABLES)
@@ -135,7 +138,7 @@ def read_schema(connection: Any, database: str, table: str) -> TableSchema:
     """Return one table.
 
     Raises:
-        SchemaError: There is none of this name that the login can see.
+        SchemaError: There is none of this name that the login can see, or it keeps its history.
         SourceUnavailable: The connection broke.
     """
     try:
@@ -155,7 +158,12 @@ def read_schema(connection: Any, database: str, table: str) -> TableSchema:
 
 
 def _schemas(found: Any, parts: Any) -> Iterator[TableSchema]:
-    for database, table, rows, row_bytes in found:
+    for database, table, rows, row_bytes, is_versioned in found:
+        if is_versioned:
+            raise SchemaError(
+                f"table {database}.{table} keeps its history (SYSTEM VERSIONING): {HISTORY_IN_BINLOG}. Leave it out "
+                f"('table-name')."
+            )
         if (database, table) in parts:  # else it was dropped between the two queries
             yield _schema(database, table, parts[database, table], (int(rows or 0), int(row_bytes or 0)))
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.chaos.mysql_faults import STALL_S, MySqlFaults, catch_up, replicate
+from tests.support.chaos.mysql_faults import MySqlFaults, catch_up, replicate
 from tests.support.chaos.mysql_writer import TABLE, Writer, create_table
 from tests.support.mysql_copy import BatchLog, strict_copy
 from tests.support.mysql_server import OpenMySql, OwnMySql
@@ -23,6 +23,7 @@ pytestmark = [pytest.mark.mysql, pytest.mark.spark, pytest.mark.slow]
 SHORT = ("worker killed", "server crashes", "network cut", "fail-over", "driver killed")
 EVERY = (*SHORT, "server restarts", "planner killed", "executor killed", "fail-over")
 COLUMNS = ("id", "v", "note")
+CATCH_UP_S = 300
 Rows = dict[int, tuple[Any, ...]]
 
 
@@ -89,7 +90,7 @@ def run(own_mysql: OpenMySql, tmp_path: Path, *, kinds: Sequence[str], seed: int
                 faults.inject(kind)
             writer.end()
             expected = table(faults.primary)
-            query.wait_until("an equal copy", lambda: copied(recording) == expected, within_s=STALL_S)
+            query.wait_until("an equal copy", lambda: copied(recording) == expected, within_s=CATCH_UP_S)
             query.finish()
     assert copied(recording) == expected, (seed, faults.injected)
     assert writer.written > len(kinds) * 10, writer.written

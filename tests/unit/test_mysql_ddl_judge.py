@@ -43,6 +43,8 @@ PASSING = """
 CREATE TABLE orders (id INT PRIMARY KEY)
 CREATE TABLE IF NOT EXISTS shop.orders LIKE other
 CREATE TEMPORARY TABLE orders (id INT)
+CREATE SEQUENCE orders
+DROP SEQUENCE orders
 DROP TEMPORARY TABLE IF EXISTS orders
 DROP TABLE _orders_del, other
 TRUNCATE TABLE other
@@ -122,7 +124,9 @@ ALTER TABLE orders ADD w INT PRIMARY KEY => primary key
 ALTER TABLE orders ADD w INT AUTO_INCREMENT PRIMARY KEY => primary key
 ALTER IGNORE TABLE orders ADD UNIQUE (name) => IGNORE
 ALTER ONLINE IGNORE TABLE orders ADD COLUMN w INT => IGNORE
-ALTER TABLE orders DROP SYSTEM VERSIONING => not known here
+ALTER TABLE orders DROP SYSTEM VERSIONING => history
+CREATE OR REPLACE SEQUENCE orders => replaces the table
+CREATE TABLE orders (id INT) WITH SYSTEM VERSIONING => keeps its history
 CREATE TABLE items AS SELECT * FROM other => binlog_format
 CREATE TABLE items (id INT) TABLE other => binlog_format
 CREATE TABLE items AS VALUES ROW(1, 2) => binlog_format
@@ -141,7 +145,6 @@ ALTER /*M! TABLE orders */ TABLE other ADD w INT => not known here
 SET STATEMENT max_statement_time = 3 FOR ALTER TABLE orders ADD w INT => not known here
 REPAIR TABLE orders => not known here
 FROBNICATE TABLE shop.orders => not known here
-DROP SEQUENCE orders => not known here
 CREATE OR REPLACE DATABASE shop => creates it anew
 SELECT `other`.`f`() => binlog_format
 UPDATE other.v SET a = 1 => binlog_format
@@ -179,7 +182,7 @@ ALTER TABLE orders TRUNCATE PARTITION ALL => TRUNCATE PARTITION
 ALTER TABLE orders EXCHANGE PARTITION p0 WITH TABLE other => EXCHANGE PARTITION
 ALTER TABLE other EXCHANGE PARTITION p0 WITH TABLE orders => EXCHANGE PARTITION
 ALTER TABLE orders CONVERT PARTITION p0 TO TABLE other => CONVERT PARTITION
-ALTER TABLE orders ADD SYSTEM VERSIONING => cannot be read
+ALTER TABLE orders ADD SYSTEM VERSIONING => keep its history
 ALTER TABLE orders REWRITE ALL ROWS => not known here
 ALTER TABLE orders ADD w INT /*M!100301 NOT NULL */ => MariaDB
 ALTER TABLE orders ADD v INT, RENAME TO orders_old => gives the name to other rows

@@ -135,7 +135,7 @@ _OBJECTS: Final = {
     **dict.fromkeys(
         (
             *("VIEW", "TRIGGER", "PROCEDURE", "FUNCTION", "EVENT", "PACKAGE", "LIBRARY", "USER", "ROLE", "SERVER"),
-            *("TABLESPACE", "LOGFILE", "RESOURCE", "REFERENCE", "INSTANCE"),
+            *("TABLESPACE", "LOGFILE", "RESOURCE", "REFERENCE", "INSTANCE", "SEQUENCE"),
         ),
         _K.OTHER,
     ),
@@ -220,7 +220,10 @@ def _of_object(words: list[str]) -> tuple[StatementKind, int]:
     while at < len(words) and (words[at] in _ADJECTIVES or words[at] in _WITH_VALUES):
         has_value = words[at] in _WITH_VALUES and words[at + 1 : at + 2] == ["="]
         at = _behind_value(words, at) if has_value else at + 1
-    kind = _OBJECTS.get(words[at] if at < len(words) else "", _K.UNKNOWN)
+    word = words[at] if at < len(words) else ""
+    kind = _OBJECTS.get(word, _K.UNKNOWN)
+    if word == "SEQUENCE" and "REPLACE" in words[:at]:
+        kind = _K.CREATE_TABLE  # which replaces a table of that name too
     return (_OF_TABLES[words[0]] if kind is _K.CREATE_TABLE else kind), at + 1
 
 

@@ -131,6 +131,8 @@ def _partition(words: list[str]) -> str | None:
 
 def _add(each: _Clause) -> str | None:
     clause, words, at = each.tokens, each.words, 1
+    if words[1:3] == ["SYSTEM", "VERSIONING"]:
+        return "lets the table keep its history: its old rows stand in the binlog among those of today from here on"
     if words[1:2] == ["CONSTRAINT"]:
         kinds = [word for word in words[2:4] if word in _INDEX_WORDS or word == "PRIMARY"]
         words = ["ADD", *kinds]
@@ -172,6 +174,8 @@ def _filled(name: str, column: ColumnDefinition) -> str | None:
 
 def _drop(each: _Clause) -> str | None:
     clause, words, declared = each.tokens, each.words, each.declared
+    if words[1:3] == ["SYSTEM", "VERSIONING"]:
+        return "removes the table's history, whose rows were among those of the binlog"
     if words[1:2] == ["PRIMARY"]:
         return "changes the primary key, by which rows are told apart"
     if words[1:2] and (words[1] in _INDEX_WORDS or words[1] == "CONSTRAINT"):

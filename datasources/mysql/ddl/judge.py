@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from itertools import pairwise
 from typing import Final
 
 from datasources.mysql.binlog.statements import Statement, StatementKind, name_at
@@ -80,6 +81,9 @@ _CASCADES: Final = (
 )
 
 
+_HISTORY: Final = "creates a table that keeps its history: its old rows stand in the binlog among those of today"
+
+
 def _adds_cascade(statement: Statement) -> bool:
     if statement.kind not in (StatementKind.CREATE_TABLE, StatementKind.ALTER_TABLE):
         return False
@@ -114,11 +118,13 @@ def _judge_database(statement: Statement, _captured: tuple[Table, ...]) -> Verdi
 
 def _create(statement: Statement, captured: tuple[Table, ...]) -> Verdict:
     words = [token.upper() for token in statement.tokens()]
-    at = words.index("TABLE")
+    at = next(index for index, word in enumerate(words) if word in ("TABLE", "SEQUENCE"))
     if "TEMPORARY" in words[:at]:
         return _PASS
     if words[1:3] == ["OR", "REPLACE"]:
         return _gone(captured, "replaces the table, whose rows vanish without row events")
+    if ("SYSTEM", "VERSIONING") in pairwise(words):
+        return _stop(captured, _HISTORY)
     engine = _engine(words)
     if engine is not None and engine not in _ENGINES:
         return _stop(captured, f"creates the table in the engine {engine}, whose rows may not stand in the binlog")

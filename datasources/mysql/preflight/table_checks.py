@@ -14,6 +14,7 @@ from datasources.mysql.preflight.settings import ServerFacts
 from datasources.mysql.preflight.tables import Cascade, TableFacts
 from datasources.mysql.preflight.wanted import Wanted
 from datasources.mysql.snapshot.bounds_key import KeyKind
+from datasources.mysql.table_keys import HISTORY_IN_BINLOG
 
 __all__ = ["check_filters", "check_found", "check_tables"]
 
@@ -25,7 +26,7 @@ def check_tables(tables: Sequence[TableFacts], facts: ServerFacts, wanted: Wante
     """Return what was found about each captured table."""
     findings: list[Finding] = []
     for table in tables:
-        for check in (_readable(login), _engine, _key(wanted), _cascades(facts, wanted)):
+        for check in (_readable(login), _engine, _history, _key(wanted), _cascades(facts, wanted)):
             findings.extend(check(table))
     return findings
 
@@ -95,6 +96,21 @@ def _engine(table: TableFacts) -> Iterator[Finding]:
         why="" if is_fit else "only InnoDB reads a table as of one moment",
         fix=() if is_fit else (f"ALTER TABLE {table.quoted} ENGINE = InnoDB;",),
     )
+
+
+def _history(table: TableFacts) -> Iterator[Finding]:
+    if table.is_versioned:
+        yield Finding(
+            check="history",
+            subject=table.name,
+            found="SYSTEM VERSIONING",
+            severity=Severity.PROBLEM,
+            why=HISTORY_IN_BINLOG,
+            fix=(
+                "leave it out with the option 'table-name'",
+                f"or ALTER TABLE {table.quoted} DROP SYSTEM VERSIONING; which deletes its history",
+            ),
+        )
 
 
 def _key(wanted: Wanted) -> Callable[[TableFacts], Iterator[Finding]]:

@@ -18,8 +18,8 @@ from datasources.mysql.table_keys import TableParts, read_parts
 __all__ = ["Cascade", "TableFacts", "read_tables", "server_is_replica", "visible_databases"]
 
 _TABLES: Final = """
-SELECT table_schema, table_name, engine, table_rows, data_length + index_length
-FROM information_schema.tables WHERE table_type = 'BASE TABLE' ORDER BY 1, 2"""
+SELECT table_schema, table_name, engine, table_rows, data_length + index_length, table_type = 'SYSTEM VERSIONED'
+FROM information_schema.tables WHERE table_type IN ('BASE TABLE', 'SYSTEM VERSIONED') ORDER BY 1, 2"""
 _CASCADE: Final = re.compile(
     r"CONSTRAINT (?P<name>`(?:[^`]|``)+`) FOREIGN KEY (?P<columns>\(.+?`\)) REFERENCES (?P<parent>.+?`\)) ?"
     r"(?P<actions>(?:ON (?:DELETE|UPDATE) (?:CASCADE|SET NULL|SET DEFAULT|NO ACTION|RESTRICT) ?)+)"
@@ -58,6 +58,7 @@ class TableFacts:
         key: What tells its rows apart.
         cascades: Foreign keys by which other tables' changes change this one.
         is_readable: Whether the login may read all its columns.
+        is_versioned: Whether it keeps its history (MariaDB's SYSTEM VERSIONING).
     """
 
     database: str
@@ -68,6 +69,7 @@ class TableFacts:
     key: TableKey
     cascades: tuple[Cascade, ...]
     is_readable: bool
+    is_versioned: bool = False
 
     @property
     def name(self) -> str:
@@ -96,8 +98,9 @@ def read_tables(connection: Any, wanted: Wanted) -> list[TableFacts]:
                 key=_key(parts.get((database, table))),
                 cascades=tuple(_cascades(cursor, database, table)),
                 is_readable=_is_readable(cursor, database, table),
+                is_versioned=bool(is_versioned),
             )
-            for database, table, engine, rows, size in found
+            for database, table, engine, rows, size, is_versioned in found
         ]
 
 

@@ -16,7 +16,7 @@ __all__ = ["ROWS", "TABLE", "Writer", "create_table"]
 
 TABLE: Final = "d.t"
 ROWS: Final = 3_000
-_PAUSE_S: Final = 0.02
+_PAUSE_S: Final = 0.5  # some fifty changes a second: a query that reads 100 rows a batch can catch up
 _SPARE: Final = 500
 """Keys below the first and behind the last row that there is at first."""
 
