@@ -107,9 +107,9 @@ class EmbeddedServer(ABC):
     def _launch(self, ports: tuple[int, ...]) -> None:
         """Start the process on ports, by `_run`."""
 
-    def _make(self, name: str, prepare: Callable[[], None]) -> None:
+    def _make(self, name: str, prepare: Callable[[], None], *, beside: Path | None = None) -> None:
         """Make the server's directory and let it be prepared; it goes if that fails."""
-        self._server = LocalServer(name)
+        self._server = LocalServer(name, beside=beside)
         try:
             prepare()
         except BaseException:

@@ -44,17 +44,21 @@ class LocalServer:
 
     Args:
         name: What messages call the server, such as ``Kafka``.
+        beside: Where its directory is made; None = where temporary files are.
         clock: Measures deadlines.
     """
 
-    def __init__(self, name: str, *, clock: Clock | None = None) -> None:
+    def __init__(self, name: str, *, beside: Path | None = None, clock: Clock | None = None) -> None:
         self._name = name
         self._clock = clock or SystemClock()
         self._owner = os.getpid()
         self._lock = threading.Lock()
         # By path and isolated: the supervisor must start fast and see no package of ours (see its rules).
         self._supervisor = subprocess.Popen(  # noqa: S603 - our own file, run by the Python that runs us
-            [sys.executable, "-I", "-S", supervisor.__file__, f"tidemark-{name.lower()}-", str(self._owner)],
+            [
+                *(sys.executable, "-I", "-S", supervisor.__file__, f"tidemark-{name.lower()}-", str(self._owner)),
+                *(() if beside is None else (str(beside),)),
+            ],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -24,6 +24,7 @@ from datasources.embedded.mysql_data import (
     READER,
     PreparedMySql,
     copy_data,
+    directory_for_server,
     give_to_server,
     password_script,
     prepare,
@@ -130,7 +131,7 @@ class EmbeddedMySql(EmbeddedServer):
         self._config |= config
 
     def _first_start(self) -> None:
-        self._make(self.version.title.split()[0], self._prepare)
+        self._make(self.version.title.split()[0], self._prepare, beside=directory_for_server())
 
     def _prepare(self) -> None:
         self._prepared = prepare(self.version, self._started_server().directory, tell=self._options.tell)

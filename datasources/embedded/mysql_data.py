@@ -12,6 +12,7 @@ import pwd
 import secrets
 import shutil
 import stat
+import tempfile
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
@@ -40,6 +41,7 @@ __all__ = [
     "READER",
     "PreparedMySql",
     "copy_data",
+    "directory_for_server",
     "give_to_server",
     "kept_release",
     "password_script",
@@ -54,6 +56,8 @@ READER: Final = "tidemark"
 """The login with the least privileges that the change source works with."""
 
 _UNPRIVILEGED: Final = "nobody"
+# Of every Unix: for a root whose own directory of temporary files is closed to others.
+_OPEN_TO_ALL: Final = (Path("/tmp"), Path("/var/tmp"))  # noqa: S108 - the name in it is made by mkdtemp
 _REVISION: Final = 1
 _SIZES_MB: Final = {MySqlVersion.NEWEST: 60, MySqlVersion.V8_0: 52, MySqlVersion.MARIADB: 142}
 _DEADLINE_S: Final = 300.0
@@ -120,6 +124,24 @@ def run_as() -> list[str]:
     return [f"--user={_UNPRIVILEGED}"] if _is_root() else []
 
 
+def directory_for_server() -> Path | None:
+    """Return where a server's directory is made; None = where temporary files are.
+
+    Raises:
+        EnvironmentProblem: The server would run as a user that may enter no directory of temporary files.
+    """
+    usual = Path(tempfile.gettempdir())
+    if not _is_root() or _is_open(usual):
+        return None
+    for directory in _OPEN_TO_ALL:
+        if directory.is_dir() and _is_open(directory):
+            return directory
+    raise EnvironmentProblem(
+        f"a server that root starts runs as {_UNPRIVILEGED!r}, which may not enter {usual}: set TMPDIR to a "
+        f"directory that every user may enter, or do not run this as root. {INSTEAD}"
+    )
+
+
 def give_to_server(directory: Path, *paths: Path) -> None:
     """Let the user that a server runs as own its directory, and these paths in it with all that is below them."""
     if not _is_root():
@@ -134,20 +156,16 @@ def _is_root() -> bool:
     return os.geteuid() == 0
 
 
-def _readable_program(program: Path, directory: Path) -> Path:
-    """Return where a server finds its program: root's cache is closed to the user that the server runs as.
+def _is_open(directory: Path) -> bool:
+    """Return whether every user may enter a directory."""
+    real = directory.resolve()
+    return all(path.stat().st_mode & stat.S_IXOTH for path in (real, *real.parents))
 
-    Raises:
-        EnvironmentProblem: That user cannot enter the directory of temporary files either.
-    """
+
+def _readable_program(program: Path, directory: Path) -> Path:
+    """Return where a server finds its program: root's cache is closed to the user that the server runs as."""
     if not _is_root():
         return program
-    closed = [path for path in directory.parents if not path.stat().st_mode & stat.S_IXOTH]
-    if closed:
-        raise EnvironmentProblem(
-            f"a server that root starts runs as {_UNPRIVILEGED!r}, which may not enter {closed[0]}: set TMPDIR to a "
-            f"directory that every user may enter, or do not run this as root. {INSTEAD}"
-        )
     here = directory / "program"
     if not here.exists():
         shutil.copytree(program, here, symlinks=True, copy_function=_link)

@@ -130,18 +130,19 @@ def _end(number: int, _frame: FrameType | None) -> None:
     raise SystemExit(128 + number)
 
 
-def main(prefix: str, parent: int) -> None:
+def main(prefix: str, parent: int, beside: str | None = None) -> None:
     """Serve one parent process until it is gone, then leave nothing behind.
 
     Args:
         prefix: How the directory's name begins.
         parent: Process id of the parent.
+        beside: Where the directory is made; None = where temporary files are.
     """
     signal.signal(signal.SIGTERM, _end)
     signal.signal(signal.SIGHUP, _end)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     supervisor = Supervisor()
-    directory = Path(tempfile.mkdtemp(prefix=prefix))
+    directory = Path(tempfile.mkdtemp(prefix=prefix, dir=beside))
     try:
         _serve(supervisor, directory, parent)
     finally:
@@ -153,4 +154,4 @@ def main(prefix: str, parent: int) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]))
+    main(sys.argv[1], int(sys.argv[2]), *sys.argv[3:])

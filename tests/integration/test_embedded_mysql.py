@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Callable
 from contextlib import closing
@@ -145,16 +146,21 @@ def test_a_server_has_no_rights_of_root_and_reads_no_files_of_the_machine(mysql:
     assert {path.lstat().st_uid for path in (cached, *cached.rglob("*"))} == {os.geteuid()}
 
 
-def test_a_directory_that_the_user_of_a_server_cannot_enter_is_named(tmp_path, monkeypatch):
+def test_a_server_whose_user_cannot_enter_the_directory_of_temporary_files_has_one_elsewhere(tmp_path, monkeypatch):
     closed = tmp_path / "closed"
     closed.mkdir(mode=0o700)
     monkeypatch.setenv("TMPDIR", str(closed))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    with EmbeddedMySql() as server:
+        OwnMySql(server).connect().close()
+        assert (closed in server.data_dir.parents) == (os.geteuid() != 0)
+        directory = server.data_dir.parent
+    assert not directory.exists()
+    assert list(closed.iterdir()) == []
+    monkeypatch.setattr(mysql_data, "_OPEN_TO_ALL", (tmp_path / "absent", closed))
     if os.geteuid() == 0:
         with pytest.raises(EnvironmentProblem, match=r"may not enter .*: set TMPDIR"):
             EmbeddedMySql().start()
-    else:
-        with EmbeddedMySql() as server:
-            assert server.is_running
 
 
 def test_a_given_password_is_taken_or_refused():
