@@ -31,8 +31,6 @@ _CONSUMER_ONLY: Final = (
     "check.crcs",
 )  # fmt: skip
 
-_admins: Kept[tuple[tuple[str, str], ...], AdminClient] = Kept(2, lambda _: None)
-
 
 def admin_settings(config: ClientConfig) -> dict[str, str]:
     """Return the settings of a client for administration: those that only consumers have are left out."""
@@ -46,12 +44,7 @@ def ask_topic_ids(admin: AdminClient, topics: Collection[str], attempts: Attempt
     Raises:
         KafkaException: the brokers did not answer within the bound of `attempts`.
     """
-
-    def ask(timeout_s: float) -> dict[str, str | None]:
-        futures = admin.describe_topics(TopicCollection(list(topics)), request_timeout=timeout_s)
-        return {topic: _id_of(future) for topic, future in futures.items()}
-
-    return repeated(attempts, ask, lambda: refresh_metadata(admin, topics))
+    return repeated(attempts, lambda timeout_s: _ask(admin, topics, timeout_s), lambda: refresh_metadata(admin, topics))
 
 
 def current_topic_id(config: ClientConfig, topic: str) -> str | None:
@@ -61,10 +54,37 @@ def current_topic_id(config: ClientConfig, topic: str) -> str | None:
         KafkaException: the brokers did not answer within the bound.
     """
     key = tuple(sorted(config.items()))
-    admin = _admins.take(key) or AdminClient(admin_settings(config))
-    found = ask_topic_ids(admin, [topic], Attempts(config))
-    _admins.give(key, admin)
-    return found[topic]
+    client = _clients.take(key) or _IdClient(config)
+    found = repeated(Attempts(config), lambda timeout_s: client.ask(topic, timeout_s), client.renew)
+    _clients.give(key, client)
+    return found
+
+
+class _IdClient:
+    """A client for the questions of tasks.
+
+    An AdminClient in its place would be opened for every question: it counts as false, like an empty list.
+    """
+
+    def __init__(self, config: ClientConfig) -> None:
+        self._settings = admin_settings(config)
+        self.renew()
+
+    def ask(self, topic: str, timeout_s: float) -> str | None:
+        """Ask once."""
+        return _ask(self._admin, [topic], timeout_s)[topic]
+
+    def renew(self) -> None:
+        """Open the client anew: one that is connected to a broker which hangs asks it for `socket.timeout.ms`."""
+        self._admin = AdminClient(self._settings)
+
+
+_clients: Kept[tuple[tuple[str, str], ...], _IdClient] = Kept(2, lambda _: None)
+
+
+def _ask(admin: AdminClient, topics: Collection[str], timeout_s: float) -> dict[str, str | None]:
+    futures = admin.describe_topics(TopicCollection(list(topics)), request_timeout=timeout_s)
+    return {topic: _id_of(future) for topic, future in futures.items()}
 
 
 def _id_of(future: object) -> str | None:

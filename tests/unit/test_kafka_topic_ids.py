@@ -1,4 +1,4 @@
-"""A planning does not wait for a broker that hangs to learn the ids of topics, once it knows some."""
+"""A planning does not wait for a broker that hangs to learn the ids of topics; a task asks with a client that is kept."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import pytest
 from confluent_kafka import KafkaError, KafkaException
 
 from datasources.errors import SourceUnavailable
-from datasources.kafka import metadata
+from datasources.kafka import metadata, topic_ids
 from datasources.kafka.client_config import ClientConfig
+from datasources.kafka.kept import Kept
 from datasources.kafka.metadata import BrokerMetadata
 
 TOPICS = ["t"]
@@ -42,3 +43,50 @@ def test_the_first_ids_are_waited_for(asked):
         pytest.raises(SourceUnavailable),
     ):
         broker.topic_ids(TOPICS, {})
+
+
+CONFIG = ClientConfig({"bootstrap.servers": "127.0.0.1:1"}, retry_interval_ms=1)
+
+
+@pytest.fixture
+def opened(monkeypatch):
+    """The clients that tasks opened; a question has an answer unless its client is among the `silent` ones."""
+    clients = []
+
+    class Client:
+        """What confluent-kafka's own is while nothing is in its queue: its length is 0, so it counts as false."""
+
+        def __init__(self, _settings) -> None:
+            clients.append(self)
+
+        def __len__(self) -> int:
+            return 0
+
+    monkeypatch.setattr(topic_ids, "AdminClient", Client)
+    monkeypatch.setattr(topic_ids, "_clients", Kept(2, lambda _: None))
+    return clients
+
+
+def answer(monkeypatch, *, silent=()):
+    def ask(admin, topics, _timeout_s):
+        if any(admin is client for client in silent):
+            raise KafkaException(KafkaError(KafkaError._TIMED_OUT))
+        return dict.fromkeys(topics, "id")
+
+    monkeypatch.setattr(topic_ids, "_ask", ask)
+
+
+def test_all_questions_of_a_process_go_through_one_client(opened, monkeypatch):
+    answer(monkeypatch)
+    assert [topic_ids.current_topic_id(CONFIG, "t") for _ in range(5)] == ["id"] * 5
+    assert len(opened) == 1
+
+
+def test_a_client_whose_broker_hangs_is_opened_anew(opened, monkeypatch):
+    answer(monkeypatch)
+    topic_ids.current_topic_id(CONFIG, "t")
+    answer(monkeypatch, silent=list(opened))
+    assert topic_ids.current_topic_id(CONFIG, "t") == "id"
+    assert len(opened) == 2
+    topic_ids.current_topic_id(CONFIG, "t")
+    assert len(opened) == 2
