@@ -89,7 +89,7 @@ class KafkaEnumerator:
                 split_id(*pair): SplitBounds(
                     start_inclusive=0,
                     end_exclusive=end,
-                    is_current=pair not in found.unanswered,
+                    unanswered=found.unanswered.get(pair),
                     log=logs[pair],
                 )
                 for pair, end in found.ends.items()

@@ -12,7 +12,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from confluent_kafka import KafkaException
@@ -21,6 +21,7 @@ from datasources.kafka.client_config import ClientConfig
 from datasources.kafka.log_ends import Int64s
 from datasources.kafka.offset_answers import OffsetAnswers
 from datasources.kafka.topic_partition import TopicPartitionName
+from datasources.source.split import Unanswered
 from watermark import Clock
 
 __all__ = ["CurrentEnds", "PlanningEnds"]
@@ -30,6 +31,7 @@ _PLANNING_WAIT_S: Final = 2.0
 _THREAD_WAIT_S: Final = 5.0
 _NS_PER_MS: Final = 1_000_000
 _NS_PER_S: Final = 1_000_000_000
+_US_PER_MS: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,21 +40,25 @@ class CurrentEnds:
 
     Attributes:
         ends: of each partition that exists; a partition that never answered is left out.
-        unanswered: partitions whose end is the last known one.
+        unanswered: partitions whose end is the last known one, since when, and why.
         epochs: of the leaders that gave the ends; None = not known.
     """
 
     ends: Mapping[TopicPartitionName, int]
-    unanswered: frozenset[TopicPartitionName] = frozenset()
+    unanswered: Mapping[TopicPartitionName, Unanswered] = field(default_factory=dict)
     epochs: Mapping[TopicPartitionName, int | None] = field(default_factory=dict)
 
 
-@dataclass(slots=True)
-class _Unanswered:
-    """A partition without an answer: since when, and why."""
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    """A partition without an answer: since when, in monotonic time and on the wall, and the newest error."""
 
     since_ns: int
+    since_ms: int
     error: KafkaException
+
+    def shown(self) -> Unanswered:
+        return Unanswered(self.since_ms, str(self.error))
 
 
 class PlanningEnds:
@@ -85,7 +91,7 @@ class PlanningEnds:
         self._config = config
         self._clock = clock
         self._last: Mapping[TopicPartitionName, int] | None = None
-        self._unanswered: dict[TopicPartitionName, _Unanswered] = {}
+        self._unanswered: dict[TopicPartitionName, _Waiting] = {}
         self._pool: ThreadPoolExecutor | None = None
         self._running: Future[OffsetAnswers] | None = None
         self._next_ns = 0
@@ -108,7 +114,7 @@ class PlanningEnds:
         self._ask_aside()
         known = {**(self._last or {}), **found}
         self._last = {pair: known[pair] for pair in partitions if pair in found or (pair in waiting and pair in known)}
-        return CurrentEnds(self._last, frozenset(waiting), self._epochs)
+        return CurrentEnds(self._last, {pair: one.shown() for pair, one in waiting.items()}, self._epochs)
 
     @property
     def has_begun(self) -> bool:
@@ -133,7 +139,7 @@ class PlanningEnds:
             self._note_epochs(found)
             return found
         answers = self._ask(asked, min(_PLANNING_WAIT_S, self._config.request_timeout_ms / 1_000))
-        now_ns = self._clock.monotonic_ns()
+        now_ns, now_ms = self._clock.monotonic_ns(), self._clock.now_us() // _US_PER_MS
         for pair, error in answers.unanswered.items():
             _logger.warning(
                 "partition_unanswered topic=%r partition=%d reason=%r: its last known end is planned with until its "
@@ -141,7 +147,7 @@ class PlanningEnds:
                 *pair,
                 str(error),
             )
-            self._unanswered[pair] = _Unanswered(now_ns, error)
+            self._unanswered[pair] = _Waiting(now_ns, now_ms, error)
         if not answers.unanswered:
             self._renew()
         self._epochs = {**self._epochs, **answers.epochs}
@@ -177,6 +183,8 @@ class PlanningEnds:
         answers, self._running = self._running.result(), None
         now_ns = self._clock.monotonic_ns()
         self._next_ns = now_ns + self._config.retry_interval_ms * _NS_PER_MS
+        for pair in answers.unanswered.keys() & self._unanswered.keys():
+            self._unanswered[pair] = replace(self._unanswered[pair], error=answers.unanswered[pair])
         back = [pair for pair in self._unanswered if pair not in answers.unanswered]
         for pair in back:
             gone_s = (now_ns - self._unanswered.pop(pair).since_ns) / _NS_PER_S

@@ -63,6 +63,11 @@ _SOURCE_METRICS: Final = (
     ),
     MetricMeaning(name="tidemark_source_splits", key="split_count", help="Number of splits."),
     MetricMeaning(
+        name="tidemark_source_unansweredSplits",
+        key="unanswered_splits",
+        help="Number of splits whose server does not answer; they are planned with their last known ends.",
+    ),
+    MetricMeaning(
         name="tidemark_source_numLateRecords",
         key="late_rows",
         is_counter=True,
@@ -191,12 +196,19 @@ _STATUS: Final = MetricMeaning(
     name="tidemark_split_status", key="status", help="1 for the status that the split has, 0 for the others."
 )
 
+_UNANSWERED: Final = MetricMeaning(
+    name="tidemark_split_unansweredTime",
+    key="unanswered_since",
+    help="How long the server of the split has not been answering, ms; only while it does not.",
+)
+
 METRICS: Final[Sequence[MetricMeaning]] = (
     *_SOURCE_METRICS,
     _LAG,
     *_SNAPSHOT_METRICS,
     *_HOLD_METRICS,
     *_SPLIT_METRICS,
+    _UNANSWERED,
     _STATUS,
 )
 """Every metric that is rendered."""
@@ -220,7 +232,8 @@ class _Collector(Collector):
         for meaning in _HOLD_METRICS:
             yield self._sources(meaning, partial(_of_waiting, meaning.key))
         for meaning in _SPLIT_METRICS:
-            yield self._splits(meaning)
+            yield self._splits(meaning, _of_split(meaning.key))
+        yield self._splits(_UNANSWERED, _unanswered_ms)
         yield self._statuses()
 
     def _sources(self, meaning: MetricMeaning, value_of: Callable[[Table], int | None]) -> Metric:
@@ -231,13 +244,14 @@ class _Collector(Collector):
                 family.add_metric(_labels(table), value)
         return family
 
-    def _splits(self, meaning: MetricMeaning) -> Metric:
+    def _splits(self, meaning: MetricMeaning, value_of: Callable[[Table, Table], int | None]) -> Metric:
         family = _family(meaning, _SPLIT_LABELS)
         for table in self._tables:
             labels = _labels(table)
             for split in table["splits"]:
-                if split[meaning.key] is not None:
-                    family.add_metric([*labels, _text(split["split"])], split[meaning.key])
+                value = value_of(table, split)
+                if value is not None:
+                    family.add_metric([*labels, _text(split["split"])], value)
         return family
 
     def _statuses(self) -> Metric:
@@ -257,6 +271,15 @@ def _family(meaning: MetricMeaning, labels: Sequence[str]) -> CounterMetricFamil
 
 def _lag(table: Table) -> int | None:
     return None if table["watermark"] is None else table["time"] - table["watermark"]
+
+
+def _of_split(key: str) -> Callable[[Table, Table], int | None]:
+    return lambda _, split: split[key]
+
+
+def _unanswered_ms(table: Table, split: Table) -> int | None:
+    since = split["unanswered_since"]
+    return None if since is None else max(0, table["time"] - since)
 
 
 def _of_snapshot(key: str, table: Table) -> int | None:

@@ -36,7 +36,7 @@ _LATE: Final = ("late_rows", "max_lateness_ms")
 _TABLE_FIELDS: Final = {
     **dict.fromkeys(("source", "name", "status"), str),
     **dict.fromkeys(("query", "group"), str | None),
-    **dict.fromkeys(("time", "batch", "split_count", *_LATE, *_COUNTERS), int),
+    **dict.fromkeys(("time", "batch", "split_count", "unanswered_splits", *_LATE, *_COUNTERS), int),
     **dict.fromkeys(("watermark", "max_allowed"), int | None),
     **dict.fromkeys(("minOffsetsBehindLatest", "maxOffsetsBehindLatest"), int | None),
     "avgOffsetsBehindLatest": float | None,
@@ -59,7 +59,8 @@ _SPLIT_FIELDS: Final = {
     **dict.fromkeys(("split", "status"), str),
     **dict.fromkeys(_LATE, int),
     **dict.fromkeys(("position", "lag", "watermark", "watermark_lag"), int | None),
-    **dict.fromkeys(("idle_since", "paused_since", "drift"), int | None),
+    **dict.fromkeys(("idle_since", "paused_since", "unanswered_since", "drift"), int | None),
+    "unanswered_reason": str | None,
 }
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import islice
+from operator import itemgetter
 from typing import Any, Final
 
 from rich.box import SIMPLE_HEAD
@@ -131,9 +132,27 @@ def _heading(table: Table, age_ms: int) -> Text:
     text.append("\n  " + " | ".join(facts), style="not bold dim")
     if "snapshot" in table:
         text.append("\n  " + " | ".join(_snapshot(table["snapshot"])), style="not bold dim")
-    for line in _waits(table):
+    for line in (*_unanswered(table), *_waits(table)):
         text.append(f"\n  {line}", style="not bold yellow")
     return text
+
+
+def _unanswered(table: Table) -> Iterator[str]:
+    """Yield how many splits have a server that does not answer, with the first of those that are in the table."""
+    if not table["unanswered_splits"]:
+        return
+    without = [split for split in table["splits"] if split["unanswered_since"] is not None]
+    first = min(without, key=itemgetter("unanswered_since"), default=None)
+    yield " | ".join(
+        (
+            f"no answer about {table['unanswered_splits']:,} of {table['split_count']:,} splits",
+            *([] if first is None else [_since_and_why(first)]),
+        )
+    )
+
+
+def _since_and_why(split: Table) -> str:
+    return f"{plain(split['split'])} since {time_text(split['unanswered_since'])}: {plain(split['unanswered_reason'])}"
 
 
 def _waits(table: Table) -> Iterator[str]:

@@ -320,10 +320,11 @@ class BatchPlanner:
     ) -> tuple[SplitProgress, ...]:
         decided = []
         ends = {split: b.end_exclusive for split, b in bounds.items()}
-        self._view.note_ends(ends)
+        unanswered = {split for split, b in bounds.items() if b.unanswered is not None}
+        self._view.note_bounds(bounds)
         for split in splits:
             log_end = ends.get(split.split, split.end)
-            is_known = split.status is SplitStatus.IDLE or split.split not in bounds or bounds[split.split].is_current
+            is_known = split.status is SplitStatus.IDLE or split.split not in unanswered
             self._idleness.observe(split.split, planned=split.end, log_end=log_end, is_known=is_known)
             moved_ms = self._idleness.moved_ms(split.split)
             status = status_of(split, log_end, is_idle=self._idleness.is_idle(split.split))

@@ -8,7 +8,7 @@ from typing import Any
 
 from datasources.source.idleness import SplitIdleness
 from datasources.source.offset import Offset
-from datasources.source.split import SplitId, SplitProgress
+from datasources.source.split import SplitBounds, SplitId, SplitProgress
 from datasources.source.split_alignment import AlignedShares
 from datasources.source.summary import SourceFacts, Totals, summarise
 from watermark import Clock, SplitStatus
@@ -31,15 +31,15 @@ class SourceView:
         self.totals = Totals()
         self._idleness = idleness
         self._clock = clock
-        self._ends: Mapping[SplitId, int] = {}
+        self._bounds: Mapping[SplitId, SplitBounds] = {}
         self._paused_since: dict[SplitId, int] = {}
         self._aligned = AlignedShares(shares={})
         self._is_idle = False
         self._settled: Offset | None = None
 
-    def note_ends(self, ends: Mapping[SplitId, int]) -> None:
-        """Keep how far each log reaches."""
-        self._ends = ends
+    def note_bounds(self, bounds: Mapping[SplitId, SplitBounds]) -> None:
+        """Keep how far each log reaches, and which of them have no answer."""
+        self._bounds = bounds
 
     def note_decision(self, aligned: AlignedShares, *, is_idle: bool) -> None:
         """Keep what a planning decided."""
@@ -64,7 +64,8 @@ class SourceView:
             is_idle=self._is_idle,
             max_allowed_ms=self._aligned.allowed_ms,
             slowest_ms=self._aligned.slowest_ms,
-            ends=self._ends,
+            ends={split: found.end_exclusive for split, found in self._bounds.items()},
+            unanswered={s: found.unanswered for s, found in self._bounds.items() if found.unanswered is not None},
             idle_since_ms={split: self._idleness.moved_ms(split) for split in idle},
             paused_since_ms=self._paused_since,
         )

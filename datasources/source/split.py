@@ -11,7 +11,7 @@ from typing import Final, NewType
 
 from watermark import SplitStatus
 
-__all__ = ["ENDLESS", "LogIdentity", "SplitBounds", "SplitId", "SplitProgress"]
+__all__ = ["ENDLESS", "LogIdentity", "SplitBounds", "SplitId", "SplitProgress", "Unanswered"]
 
 ENDLESS: Final = 1 << 62
 """The end of a split whose end is not known: it is never caught up, and how much of it is unread is not said."""
@@ -44,18 +44,32 @@ class LogIdentity:
         return LogIdentity(found.id or self.id, self.epoch if found.epoch is None else found.epoch, self.start_epoch)
 
 
+@dataclass(frozen=True, slots=True)
+class Unanswered:
+    """Questions about a split that have no answer.
+
+    Attributes:
+        since_ms: wall clock of the first of them, ms since the epoch.
+        reason: the newest error.
+    """
+
+    since_ms: int
+    reason: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SplitBounds:
     """What the source holds of one split now: positions in [start_inclusive, end_exclusive).
 
     Attributes:
-        is_current: False: the server did not answer, and the end is the last known one. Such a split is not idle.
+        unanswered: since when the server does not answer, and why: the end is the last known one, and such a split is
+            not idle. None = it answered.
         log: which log it is; None = the connector does not tell.
     """
 
     start_inclusive: int
     end_exclusive: int
-    is_current: bool = True
+    unanswered: Unanswered | None = None
     log: LogIdentity | None = None
 
 

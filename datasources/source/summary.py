@@ -8,7 +8,7 @@ from typing import Any
 
 from datasources.source.offset import Offset
 from datasources.source.reports import SplitReport
-from datasources.source.split import ENDLESS, SplitId, SplitProgress
+from datasources.source.split import ENDLESS, SplitId, SplitProgress, Unanswered
 from watermark import SplitStatus
 
 __all__ = ["SourceFacts", "Totals", "summarise"]
@@ -63,6 +63,7 @@ class SourceFacts:
         slowest_ms: the F that it is made from.
         ends: how far each split's log reached when it was last looked at.
         idle_since_ms, paused_since_ms: per split that is idle or waits for slower ones.
+        unanswered: splits whose server does not answer.
     """
 
     time_ms: int
@@ -72,6 +73,7 @@ class SourceFacts:
     ends: Mapping[SplitId, int]
     idle_since_ms: Mapping[SplitId, int]
     paused_since_ms: Mapping[SplitId, int]
+    unanswered: Mapping[SplitId, Unanswered] = field(default_factory=dict)
 
 
 def summarise(offset: Offset, totals: Totals, facts: SourceFacts, *, most_splits: int) -> dict[str, Any]:
@@ -90,6 +92,7 @@ def summarise(offset: Offset, totals: Totals, facts: SourceFacts, *, most_splits
         "max_allowed": facts.max_allowed_ms,
         "splits": [_row(split, totals, facts) for split in _slowest(offset.splits, most_splits)],
         "split_count": len(offset.splits),
+        "unanswered_splits": sum(split.split in facts.unanswered for split in offset.splits),
         **_behind_latest(offset.splits, facts.ends),
     }
 
@@ -126,6 +129,7 @@ def _status(offset: Offset, facts: SourceFacts) -> str:
 
 def _row(split: SplitProgress, totals: Totals, facts: SourceFacts) -> dict[str, Any]:
     late_rows, max_lateness_ms = totals.by_split.get(split.split, (0, 0))
+    unanswered = facts.unanswered.get(split.split)
     return {
         "split": split.split,
         "position": split.end,
@@ -135,6 +139,8 @@ def _row(split: SplitProgress, totals: Totals, facts: SourceFacts) -> dict[str, 
         "status": split.status.name.lower(),
         "idle_since": facts.idle_since_ms.get(split.split),
         "paused_since": facts.paused_since_ms.get(split.split),
+        "unanswered_since": None if unanswered is None else unanswered.since_ms,
+        "unanswered_reason": None if unanswered is None else unanswered.reason,
         "drift": _difference(split.watermark_ms, facts.slowest_ms),
         "late_rows": late_rows,
         "max_lateness_ms": max_lateness_ms,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from contextlib import closing
 
@@ -10,9 +11,11 @@ import pytest
 from datasources.kafka import metadata
 from datasources.kafka.client_config import ClientConfig
 from datasources.kafka.metadata import BrokerMetadata
+from datasources.observe.prometheus import render_metrics
 from tests.support.kafka_cluster import OpenCluster
 from tests.support.kafka_scan import KafkaQuery, scan_of
 from tests.support.kafka_ways import read, settings_of, use
+from watermark import SystemClock
 
 pytestmark = [pytest.mark.kafka, pytest.mark.slow]
 
@@ -101,6 +104,39 @@ def test_a_range_whose_leader_goes_away_is_read_from_the_new_one(own_cluster: Op
     found = [*first["value"][1], *rest["value"][1]]
     assert found == [f"0-{n}".encode() for n in range(RECORDS)] + [b"new"] * RECORDS
     assert time.monotonic() - began < LONGEST_PLANNING_S
+
+
+def test_a_leader_that_hangs_is_seen_in_the_progress_and_in_the_metrics_until_it_answers(own_cluster: OpenCluster):
+    cluster = own_cluster()
+    topic = cluster.create_assigned_topic([[1], [2]])
+    query = KafkaQuery(scan_of(cluster.bootstrap_servers, subscribe=topic))
+    query.drain()
+    before_ms = SystemClock().now_us() // 1_000
+    cluster.hang(1)
+    hung = eventually(query, lambda shown: shown["unanswered_splits"] == 1)
+    first, second = hung["splits"]
+    assert before_ms <= first["unanswered_since"] <= hung["time"]
+    assert first["unanswered_reason"]
+    assert (second["unanswered_since"], second["unanswered_reason"]) == (None, None)
+    scraped = render_metrics([{**hung, "source": "s", "name": topic, "query": None, "group": None}]).decode()
+    wanted = f'tidemark_split_unansweredTime{{group="",name="{topic}",query="",source="s",split="{first["split"]}"}}'
+    assert [line for line in scraped.splitlines() if line.startswith(wanted)]
+    assert scraped.count("\ntidemark_split_unansweredTime{") == 1
+    cluster.resume(1)
+    again = eventually(query, lambda shown: shown["unanswered_splits"] == 0)
+    assert [split["unanswered_since"] for split in again["splits"]] == [None, None]
+
+
+def eventually(query, condition):
+    """The table of the source after the first planning for which the condition holds; within a minute."""
+    pause = threading.Event()
+    for _ in range(600):
+        query.batch()
+        shown = query.planner.table(query.offset, most_splits=10)
+        if condition(shown):
+            return shown
+        pause.wait(0.1)
+    raise AssertionError(shown)
 
 
 def values(table):

@@ -228,6 +228,15 @@ def test_a_source_that_waits_says_for_whom_and_how_far_that_is(show):
     page.until(lambda page: not page.all('[data-figure="Waits"]'))
 
 
+def test_a_source_whose_servers_do_not_answer_says_since_when_and_why(show):
+    since = {"unanswered_since": NOW_MS - 9_000, "unanswered_reason": "timed out"}
+    page, driver = show(table(split("orders-0"), split("orders-1", **since), unanswered_splits=1))
+    shown = page.text('[data-figure="No answer"] dd')
+    assert shown == "about 1 of 2 splits; orders-1 since 2025-10-09T08:53:11Z: timed out"
+    driver.tables = [table(split("orders-0"), split("orders-1"))]
+    page.until(lambda page: not page.all('[data-figure="No answer"]'))
+
+
 def test_every_split_has_a_row_with_its_figures(show):
     page, _ = show(four())
     page.shows("orders-0", "orders-1", "orders-2", "orders-10")

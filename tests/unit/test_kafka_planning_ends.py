@@ -10,6 +10,7 @@ from datasources.kafka.attempts import Attempts, repeated
 from datasources.kafka.client_config import ClientConfig
 from datasources.kafka.offset_answers import OffsetAnswers
 from datasources.kafka.planning_ends import PlanningEnds
+from datasources.source.split import Unanswered
 from watermark import ManualClock
 
 A, B = ("t", 0), ("t", 1)
@@ -29,6 +30,7 @@ class Cluster:
         self.ends = {A: 5, B: 5}
         self.away: set[tuple[str, int]] = set()
         self.is_stale = False
+        self.error = AWAY
         self.asked: list[list[tuple[str, int]]] = []
         self.planning = PlanningEnds(
             quick=self.quick, quick_epoch=lambda _: 3, ask=self.ask, renew=self.renew, config=CONFIG, clock=self.clock
@@ -42,14 +44,14 @@ class Cluster:
     def ask(self, names, _timeout_s):
         self.asked.append(list(names))
         found = {name: self.ends[name] for name in names if name in self.ends and name not in self.away}
-        return OffsetAnswers(found, {name: AWAY for name in names if name in self.away})
+        return OffsetAnswers(found, {name: self.error for name in names if name in self.away})
 
     def renew(self) -> None:
         self.is_stale = False
 
     def ends_of(self, names):
         found = self.planning.ask(names)
-        return found.ends, found.unanswered
+        return found.ends, found.unanswered.keys()
 
     def ask_aside(self) -> None:
         """Let what the cluster is like now be asked in the thread, and the answer be there."""
@@ -82,7 +84,7 @@ def test_a_partition_that_answers_again_is_asked_about_with_the_others(cluster):
     cluster.away = {A}
     cluster.planning.ask([A, B])
     cluster.ask_aside()
-    assert cluster.planning.ask([A, B]).unanswered == {A}
+    assert cluster.planning.ask([A, B]).unanswered.keys() == {A}
     cluster.away, cluster.is_stale, cluster.ends = set(), True, {A: 9, B: 7}
     cluster.ask_aside()
     assert cluster.ends_of([A, B]) == ends({A: 9, B: 7})
@@ -97,6 +99,16 @@ def test_while_a_partition_is_away_no_planning_asks_about_it_itself(cluster):
         cluster.planning.ask([A, B])
     assert all(names == [A] for names in cluster.asked[1:])
     assert len(cluster.asked) <= 2  # the thread is not asked again before the interval
+
+
+def test_since_when_there_is_no_answer_stays_and_the_reason_is_the_newest(cluster):
+    cluster.away = {A}
+    since_ms = cluster.clock.now_us() // 1_000
+    assert cluster.planning.ask([A, B]).unanswered == {A: Unanswered(since_ms, str(AWAY))}
+    cluster.clock.advance_us(1_000_000)
+    cluster.error = KafkaException(KafkaError(KafkaError.LEADER_NOT_AVAILABLE))
+    cluster.ask_aside()
+    assert cluster.planning.ask([A, B]).unanswered == {A: Unanswered(since_ms, str(cluster.error))}
 
 
 def test_a_deleted_partition_is_left_out_also_while_it_has_no_leader(cluster):

@@ -11,6 +11,7 @@ from datasources.observe.prometheus import METRICS, render_metrics
 from tests.support.observed_tables import NOW_MS, hold, load, snapshot, split, table
 
 DOCS = Path(__file__).parents[2] / "docs" / "observe.md"
+NO_ANSWER = {"unanswered_since": NOW_MS - 12_000, "unanswered_reason": "timed out"}
 SOURCE = {"source": "run-1", "name": "topic orders", "query": "6c1f2a", "group": "g"}
 
 
@@ -36,7 +37,7 @@ def found():
         table(
             split("orders-0", watermark=NOW_MS - 5_000, lag=17, drift=0, late_rows=3, max_lateness_ms=740),
             split("orders-1", watermark=NOW_MS - 1_000, drift=4_000, status="paused", paused_since=NOW_MS - 9_000),
-            split("orders-2", watermark=None, status="idle", idle_since=NOW_MS - 60_000),
+            split("orders-2", watermark=None, status="idle", idle_since=NOW_MS - 60_000, **NO_ANSWER),
             group="g",
             max_allowed=NOW_MS - 1_000,
             late_rows=5,
@@ -46,6 +47,7 @@ def found():
             bad_records=3,
             null_values=4,
             lost_positions=6,
+            unanswered_splits=1,
             snapshot=snapshot(),
             hold=hold(),
             load=load(),
@@ -62,6 +64,7 @@ def found():
         ("split_currentEmitEventTimeLag", {"orders-0": 5_000, "orders-1": 1_000, "orders-2": None}),
         ("split_numLateRecords_total", {"orders-0": 3, "orders-1": 0, "orders-2": 0}),
         ("split_maxLateness", {"orders-0": 740, "orders-1": 0, "orders-2": 0}),
+        ("split_unansweredTime", {"orders-0": None, "orders-1": None, "orders-2": 12_000}),
     ],
 )
 def test_each_split_has_flinks_metrics_and_what_is_not_known_is_left_out(found, name, expected):
@@ -77,6 +80,7 @@ def test_each_split_has_flinks_metrics_and_what_is_not_known_is_left_out(found, 
         ("batch", 17),
         ("lastPlanned", NOW_MS),
         ("splits", 3),
+        ("unansweredSplits", 1),
         ("numLateRecords_total", 5),
         ("maxLateness", 980),
         ("numNullRowtimeRecords_total", 1),

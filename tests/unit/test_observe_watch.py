@@ -118,6 +118,21 @@ def test_a_proxy_of_the_environment_is_not_asked(page, monkeypatch):
     assert fetch(page.url)["sources"]
 
 
+def test_a_server_that_does_not_answer_is_told_with_the_reason():
+    since = {"unanswered_since": NOW_MS - 9_000, "unanswered_reason": "timed out"}
+    shown = text_of(
+        table(
+            split("a-0"),
+            split("a-1", **since),
+            split("a-2", **{**since, "unanswered_since": NOW_MS}),
+            unanswered_splits=2,
+        )
+    )
+    assert "no answer about 2 of 3 splits | a-1 since 2025-10-09T08:53:11.000Z: timed out\n" in shown
+    assert "no answer" not in text_of(table(split("a-0")))
+    assert "no answer about 3 of 9 splits\n" in text_of(table(split("a-0"), split_count=9, unanswered_splits=3))
+
+
 def test_no_source_is_said_in_words():
     assert "No source is running." in text_of()
 

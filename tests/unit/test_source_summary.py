@@ -9,7 +9,7 @@ import pytest
 
 from datasources.source.abilities import Alignment
 from datasources.source.offset import Identity, Offset
-from datasources.source.split import ENDLESS, SplitId, SplitProgress
+from datasources.source.split import ENDLESS, SplitId, SplitProgress, Unanswered
 from datasources.source.summary import SourceFacts, Totals, summarise
 from tests.support.memory_source import MemoryLog, Query, strategy
 from watermark import SplitStatus
@@ -48,6 +48,7 @@ def test_the_table_of_a_source():
         ends={SplitId("a-0"): 25, SplitId("a-1"): 5},
         idle_since_ms={SplitId("a-1"): 4_000},
         paused_since_ms={SplitId("a-0"): 8_000},
+        unanswered={SplitId("a-0"): Unanswered(7_000, "timed out")},
     )
     given = offset(
         split("a-0", watermark_ms=9_400, status=SplitStatus.PAUSED),
@@ -68,6 +69,7 @@ def test_the_table_of_a_source():
         "status": "active",
         "max_allowed": 9_500,
         "split_count": 2,
+        "unanswered_splits": 1,
         "minOffsetsBehindLatest": 0,
         "maxOffsetsBehindLatest": 20,
         "avgOffsetsBehindLatest": 10.0,
@@ -81,6 +83,8 @@ def test_the_table_of_a_source():
                 "status": "paused",
                 "idle_since": None,
                 "paused_since": 8_000,
+                "unanswered_since": 7_000,
+                "unanswered_reason": "timed out",
                 "drift": 400,
                 "late_rows": 3,
                 "max_lateness_ms": 900,
@@ -94,6 +98,8 @@ def test_the_table_of_a_source():
                 "status": "idle",
                 "idle_since": 4_000,
                 "paused_since": None,
+                "unanswered_since": None,
+                "unanswered_reason": None,
                 "drift": -8_900,
                 "late_rows": 0,
                 "max_lateness_ms": 0,
@@ -108,6 +114,13 @@ def test_how_far_behind_the_latest_counts_every_split_and_not_only_those_shown()
     for most_splits in (1, 4):
         found = table(given, facts, most_splits=most_splits)
         assert [found[f"{which}OffsetsBehindLatest"] for which in ("min", "max", "avg")] == [0, 3, 1.5]
+
+
+def test_splits_without_an_answer_are_counted_also_where_they_are_not_shown():
+    facts = replace(FACTS, unanswered=dict.fromkeys(map(SplitId, ("a-1", "a-2", "other-0")), Unanswered(1, "no")))
+    given = offset(*(split(f"a-{n}", watermark_ms=n) for n in range(4)))
+    for most_splits in (1, 4):
+        assert table(given, facts, most_splits=most_splits)["unanswered_splits"] == 2
 
 
 @pytest.mark.parametrize("splits", [(), (split("a-0"),)], ids=["no split", "no known end"])

@@ -154,6 +154,7 @@ const figuresOf = (table) => {
     { term: "Splits", text: splitsText(table) },
     { term: "Late rows", text: lateText(table), kind: table.late_rows ? "loss" : null },
     ...(table.snapshot ? [{ term: "Snapshot", text: snapshotText(table.snapshot), kind: "line" }] : []),
+    ...(table.unanswered_splits ? [{ term: "No answer", text: unansweredText(table), kind: "line" }] : []),
     ...(waits(table) ? [{ term: "Waits", text: waits(table), kind: "line" }] : []),
     ...counters.map(([key, term]) => ({ term, text: count(table[key]), kind: "loss" })),
   ];
@@ -171,6 +172,13 @@ const snapshotText = (found) => {
   const chunks = `${count(found.chunks)} of about ${plural(found.chunks_estimated, "chunk")}`;
   const rows = `${count(found.rows)} of about ${plural(found.rows_estimated, "row")}`;
   return `${found.table ?? ""}: ${chunks}, ${rows}, ${count(found.rows_per_second)} rows/s, ${left}`;
+};
+
+const unansweredText = (table) => {
+  const without = table.splits.filter((split) => split.unanswered_since !== null);
+  const [first] = without.toSorted((a, b) => a.unanswered_since - b.unanswered_since);
+  const words = `about ${count(table.unanswered_splits)} of ${plural(table.split_count, "split")}`;
+  return first ? `${words}; ${first.split} since ${second(first.unanswered_since)}: ${first.unanswered_reason}` : words;
 };
 
 const waits = (table) => {
