@@ -73,7 +73,7 @@ def is_retriable(error: KafkaException | KafkaError) -> bool:
 
 
 def explain(
-    error: KafkaException | KafkaError, *, doing: str, servers: str, told: KafkaError | None = None
+    error: KafkaException | KafkaError, *, doing: str, servers: str, told: KafkaError | None = None, hint: str = ""
 ) -> TidemarkError:
     """Return our error for one of librdkafka's.
 
@@ -82,6 +82,7 @@ def explain(
         doing: what was tried, for the message: "listing the partitions of 'orders'".
         servers: the bootstrap servers.
         told: what the client told of its connections meanwhile (`Faults`).
+        hint: what may be meant, for what the brokers refuse.
     """
     cause = error.args[0] if isinstance(error, KafkaException) else error
     if not isinstance(cause, KafkaError):
@@ -96,7 +97,7 @@ def explain(
             f"security settings (a TLS listener looks like a silent one to a plain client)."
         )
     if cause.code() in _REFUSED:
-        return SourceUnavailable(f"the brokers at {servers} refused {doing}: {cause.str()}{because}. {_WAY_OUT}")
+        return SourceUnavailable(f"the brokers at {servers} refused {doing}: {cause.str()}{because}.{hint} {_WAY_OUT}")
     if cause.code() == KafkaError._INVALID_ARG:  # noqa: SLF001
         return OptionError(f"librdkafka does not accept a kafka.* option: {cause.str()}.{_about_file(cause.str())}")
     return SourceUnavailable(f"{doing} at {servers} failed: {cause.name()}: {cause.str()}{because}.")

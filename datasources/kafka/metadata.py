@@ -7,7 +7,6 @@ opened when first needed; this object lives in the driver-side process of one qu
 
 from __future__ import annotations
 
-import difflib
 import functools
 import logging
 import re
@@ -37,6 +36,7 @@ from datasources.kafka.subscriber import Assigned, SubscribedPattern, Subscriber
 from datasources.kafka.telling import Faults, TellingConsumer, telling_admin
 from datasources.kafka.topic_ids import admin_settings, ask_topic_ids
 from datasources.kafka.topic_partition import TopicPartitionName
+from datasources.near_matches import near_matches
 from watermark import Clock, SystemClock
 
 __all__ = ["BrokerMetadata"]
@@ -53,6 +53,8 @@ _NOT_ASKED_TO_CREATE = {"allow.auto.create.topics": "false"}  # a question for a
 
 _ENDS = "asking for the ends of partitions"
 _IDS_WAIT_MS = 2_000
+_HINT_TIMEOUT_S = 5.0
+_MOST_NAMED = 20
 
 
 class BrokerMetadata:
@@ -102,7 +104,12 @@ class BrokerMetadata:
         if isinstance(wanted, Assigned):
             missing = [pair for pair in wanted.partitions if pair not in found and not may_be_missing(pair[0])]
             if missing:
-                raise SourceUnavailable(f"partition {missing[0][1]} of topic '{missing[0][0]}' does not exist.")
+                topic, partition = missing[0]
+                there = sorted(number for name, number in found if name == topic)
+                raise SourceUnavailable(
+                    f"partition {partition} of topic '{topic}' does not exist; it has "
+                    f"{', '.join(map(str, there[:_MOST_NAMED]))}{', ...' if len(there) > _MOST_NAMED else ''}."
+                )
             return [pair for pair in wanted.partitions if pair in found]
         return sorted(found)
 
@@ -233,7 +240,8 @@ class BrokerMetadata:
             self._missing.discard(name)
             return [(name, partition) for partition in topic.partitions]
         if not _is_unknown(topic):
-            raise explain(topic.error, doing=_listing(name), servers=self._config.bootstrap_servers)
+            hint = self._like(name) if topic.error.code() in _NOT_ALLOWED else ""  # as for a name of nothing
+            raise explain(topic.error, doing=_listing(name), servers=self._config.bootstrap_servers, hint=hint)
         if not may_be_missing(name):
             raise SourceUnavailable(
                 f"topic '{name}' does not exist at {self._config.bootstrap_servers}.{self._like(name)} Create it, "
@@ -248,10 +256,12 @@ class BrokerMetadata:
         return self._repeated(_listing(name), lambda timeout_s: _listed_topic(self._admin, name, timeout_s))
 
     def _like(self, name: str) -> str:
-        """Return a sentence with the topic that is probably meant, if there is one."""
-        answer = self._repeated("listing the topics", lambda timeout_s: self._admin.list_topics(timeout=timeout_s))
-        near = difflib.get_close_matches(name, sorted(set(answer.topics) - INTERNAL_TOPICS - {name}), n=1)
-        return f" Did you mean '{near[0]}'?" if near else ""
+        """Return a sentence with topics that may be meant, of those that the login may see."""
+        try:
+            listed = self._admin.list_topics(timeout=_HINT_TIMEOUT_S).topics
+        except KafkaException:
+            return ""  # what does not exist matters more
+        return near_matches(name, sorted(set(listed) - INTERNAL_TOPICS - {name}))
 
     def _matching(self, pattern: str) -> list[TopicPartitionName]:
         def ask(timeout_s: float) -> dict[str, Any]:

@@ -6,11 +6,10 @@ none; then the error names the table and the clause.
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from datasources.errors import SqlError
+from datasources.near_matches import near_matches
 from datasources.sql.source_text import Span, SqlText
 
 __all__ = ["Site", "near_matches"]
@@ -52,16 +51,3 @@ class Site:
             start = self.place.start
             return Site(clause=self.clause, source=self.source, place=Span(start + part.start, start + part.end))
         return Site(clause=self.clause, source=SqlText(text, name=self.clause), place=part)
-
-
-def near_matches(name: str, known: Iterable[str], *, likeness: float = 0.6) -> str:
-    """Return " Did you mean 'x'?" for the names that look like `name`, whatever their case; "" if none does.
-
-    Args:
-        name: what is not known.
-        known: what is.
-        likeness: from 0 to 1, how much alike names must be; names with a long common beginning are alike anyway.
-    """
-    by_folded = {other.lower(): other for other in known}
-    near = difflib.get_close_matches(name.lower(), by_folded, n=3, cutoff=likeness)
-    return f" Did you mean {' or '.join(repr(by_folded[n]) for n in near)}?" if near else ""

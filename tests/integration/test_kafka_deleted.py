@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -10,8 +11,18 @@ from typing import Any
 
 import pytest
 from confluent_kafka import Consumer, KafkaException, TopicPartition
-from confluent_kafka.admin import AdminClient, ClusterMetadata, NewTopic
+from confluent_kafka.admin import (
+    AclBinding,
+    AclOperation,
+    AclPermissionType,
+    AdminClient,
+    ClusterMetadata,
+    NewTopic,
+    ResourcePatternType,
+    ResourceType,
+)
 
+from datasources.embedded import EmbeddedKafka
 from datasources.errors import DataLossError, SourceUnavailable
 from datasources.kafka.metadata import BrokerMetadata
 from datasources.source.split import SplitId, SplitProgress
@@ -19,6 +30,7 @@ from tests.support.kafka_scan import KafkaQuery, scan_of
 
 pytestmark = [pytest.mark.kafka]
 
+AUTHORIZER = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
 LOOK = {"scan.topic-partition-discovery.interval": "100ms"}
 WAYS = ["subscribe", "subscribePattern"]
 
@@ -180,7 +192,45 @@ def test_topics_that_brokers_keep_for_themselves_are_left_out_of_patterns(kafka)
     assert splits(resumed) == [f"{topic}-0"]
 
 
-def test_a_topic_that_does_not_exist_is_named_with_the_one_that_is_meant(kafka):
+@pytest.mark.parametrize("key", ["subscribe", "topic", "assign"])
+@pytest.mark.parametrize("written", ["{}s", "upper"], ids=["a letter more", "other case"])
+def test_a_topic_that_does_not_exist_is_named_with_the_one_that_is_meant(kafka, key, written):
     topic = kafka.create_topic()
-    with pytest.raises(SourceUnavailable, match=rf"'{topic}s' does not exist at .*Did you mean '{topic}'\?"):
-        KafkaQuery(scan_of(kafka.bootstrap_servers, subscribe=f"{topic}s", failOnDataLoss="false"))
+    name = topic.upper() if written == "upper" else written.format(topic)
+    given = {key: json.dumps({name: [0]}) if key == "assign" else name}
+    with pytest.raises(
+        SourceUnavailable, match=rf"'{name}' does not exist at .*Did you mean '{topic}'( or '[^']*')*\?"
+    ):
+        KafkaQuery(scan_of(kafka.bootstrap_servers, failOnDataLoss="false", **given))
+
+
+def test_a_partition_that_does_not_exist_is_named_with_those_that_do(kafka):
+    topic = kafka.create_topic(partitions=3)
+    with pytest.raises(SourceUnavailable, match=f"partition 7 of topic '{topic}' does not exist; it has 0, 1, 2\\."):
+        KafkaQuery(scan_of(kafka.bootstrap_servers, assign=json.dumps({topic: [0, 7]})))
+
+
+def test_topics_that_the_login_may_not_see_are_not_named():
+    """Who may not see a topic is refused, whether it exists or not: then too the name may be a wrong one."""
+    config = {"authorizer.class.name": AUTHORIZER, "allow.everyone.if.no.acl.found": "true"}
+    with EmbeddedKafka(config) as server, AdminClient({"bootstrap.servers": server.bootstrap_servers}) as admin:
+        names = ["orders", "orders1"]
+        for created in admin.create_topics([NewTopic(name, 1) for name in names]).values():
+            created.result(30)
+        own = AclBinding(
+            ResourceType.TOPIC,
+            "orders1",
+            ResourcePatternType.LITERAL,
+            "User:other",
+            "*",
+            AclOperation.ALL,
+            AclPermissionType.ALLOW,
+        )
+        admin.create_acls([own])[own].result(30)
+        pause = threading.Event()
+        while "orders1" in admin.list_topics(timeout=10).topics:
+            pause.wait(0.1)
+        with pytest.raises(SourceUnavailable, match=r"'order1' does not exist at .*Did you mean 'orders'\? Create"):
+            KafkaQuery(scan_of(server.bootstrap_servers, subscribe="order1"))
+        with pytest.raises(SourceUnavailable, match=r"refused listing .* 'orders1': .*Did you mean 'orders'\? Check"):
+            KafkaQuery(scan_of(server.bootstrap_servers, subscribe="orders1"))
