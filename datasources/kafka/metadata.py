@@ -214,6 +214,8 @@ class BrokerMetadata:
             client = self.__dict__.get(name)
             if client is not None:
                 client.close()
+        self._faults.clients.clear()  # with the last reference to it the client for administration ends
+        self.__dict__.pop("_admin", None)
 
     def _warn_unreadable(self, topic: str) -> None:
         if topic not in self._unreadable:

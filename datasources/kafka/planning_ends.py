@@ -129,6 +129,7 @@ class PlanningEnds:
         """End the thread."""
         if self._pool is not None:
             self._pool.shutdown(wait=False, cancel_futures=True)
+            self._pool = None
 
     def _ends(self, asked: Sequence[TopicPartitionName]) -> Mapping[TopicPartitionName, int]:
         if not asked:
@@ -191,3 +192,5 @@ class PlanningEnds:
             _logger.info("partition_answers_again topic=%r partition=%d seconds=%.1f", *pair, gone_s)
         if back:
             self._renew()
+        if not self._unanswered:
+            self.close()

@@ -85,10 +85,12 @@ def test_a_partition_that_answers_again_is_asked_about_with_the_others(cluster):
     cluster.planning.ask([A, B])
     cluster.ask_aside()
     assert cluster.planning.ask([A, B]).unanswered.keys() == {A}
+    assert cluster.planning._pool is not None
     cluster.away, cluster.is_stale, cluster.ends = set(), True, {A: 9, B: 7}
     cluster.ask_aside()
     assert cluster.ends_of([A, B]) == ends({A: 9, B: 7})
     assert not cluster.is_stale
+    assert cluster.planning._pool is None  # an idle thread would be left of every outage
 
 
 def test_while_a_partition_is_away_no_planning_asks_about_it_itself(cluster):
