@@ -18,14 +18,18 @@ __all__ = ["admin_settings", "ask_topic_ids", "current_topic_id"]
 
 _logger: Final = logging.getLogger(__name__)
 _NO_ID: Final = "AAAAAAAAAAAAAAAAAAAAAA"
-_UNKNOWN: Final = frozenset(
+_MISSING: Final = frozenset(
     {
         KafkaError.UNKNOWN_TOPIC_OR_PART,
         KafkaError._UNKNOWN_TOPIC,  # noqa: SLF001 - librdkafka names its local errors so
-        KafkaError.TOPIC_AUTHORIZATION_FAILED,
-        KafkaError._UNSUPPORTED_FEATURE,  # noqa: SLF001
     }
 )
+_UNKNOWN: Final = _MISSING | {
+    KafkaError.TOPIC_AUTHORIZATION_FAILED,
+    KafkaError._UNSUPPORTED_FEATURE,  # noqa: SLF001
+}
+_MISSING_MS: Final = 2_000
+_IS_MISSING: Final = "missing"
 _CONSUMER_ONLY: Final = (
     "group.", "isolation.level", "fetch.", "queued.", "max.poll", "max.partition", "session.", "heartbeat.",
     "check.crcs",
@@ -50,14 +54,31 @@ def ask_topic_ids(admin: AdminClient, topics: Collection[str], attempts: Attempt
 def current_topic_id(config: ClientConfig, topic: str) -> str | None:
     """Return a topic's id at this moment, with a client that the process keeps; None as in `ask_topic_ids`.
 
+    A broker that has heard that a topic was deleted may not have heard that it was created again, while the new one is
+    read from its leader. So a topic that is missing is asked for again for two seconds before that is believed.
+
     Raises:
         KafkaException: the brokers did not answer within the bound.
     """
     key = tuple(sorted(config.items()))
     client = _clients.take(key) or _IdClient(config)
-    found = repeated(Attempts(config), lambda timeout_s: client.ask(topic, timeout_s), client.renew)
+    attempts = Attempts(config)
+    found = _found(client, topic, attempts)
+    looks = Attempts(config, bound_ms=_MISSING_MS)
+    while found is _IS_MISSING and not looks.are_over:
+        looks.pause()
+        found = _found(client, topic, attempts)
     _clients.give(key, client)
-    return found
+    return None if found is _IS_MISSING else found
+
+
+def _found(client: _IdClient, topic: str, attempts: Attempts) -> str | None:
+    try:
+        return repeated(attempts, lambda timeout_s: client.ask(topic, timeout_s), client.renew)
+    except KafkaException as error:
+        if error.args[0].code() in _MISSING:
+            return _IS_MISSING
+        raise
 
 
 class _IdClient:
@@ -71,8 +92,8 @@ class _IdClient:
         self.renew()
 
     def ask(self, topic: str, timeout_s: float) -> str | None:
-        """Ask once."""
-        return _ask(self._admin, [topic], timeout_s)[topic]
+        """Ask once; that the topic is missing is an error here."""
+        return _ask(self._admin, [topic], timeout_s, missing_is_error=True)[topic]
 
     def renew(self) -> None:
         """Open the client anew: one that is connected to a broker which hangs asks it for `socket.timeout.ms`."""
@@ -82,16 +103,19 @@ class _IdClient:
 _clients: Kept[tuple[tuple[str, str], ...], _IdClient] = Kept(2, lambda _: None)
 
 
-def _ask(admin: AdminClient, topics: Collection[str], timeout_s: float) -> dict[str, str | None]:
+def _ask(
+    admin: AdminClient, topics: Collection[str], timeout_s: float, *, missing_is_error: bool = False
+) -> dict[str, str | None]:
     futures = admin.describe_topics(TopicCollection(list(topics)), request_timeout=timeout_s)
-    return {topic: _id_of(future) for topic, future in futures.items()}
+    passed = _UNKNOWN - _MISSING if missing_is_error else _UNKNOWN
+    return {topic: _id_of(future, passed) for topic, future in futures.items()}
 
 
-def _id_of(future: object) -> str | None:
+def _id_of(future: object, passed: frozenset[int]) -> str | None:
     try:
         found = str(future.result().topic_id)  # type: ignore[attr-defined]  # confluent-kafka has no types
     except KafkaException as error:
-        if error.args[0].code() in _UNKNOWN:
+        if error.args[0].code() in passed:
             return None
         raise
     if found == _NO_ID:

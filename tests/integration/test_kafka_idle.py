@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import os
 import threading
 from collections import Counter
 from pathlib import Path
@@ -99,7 +98,8 @@ def unanswered(query):
 def held():
     """How many threads the process has; each connection of a client has one."""
     gc.collect()
-    return len(os.listdir("/proc/self/task")) if Path("/proc/self/task").exists() else threading.active_count()
+    tasks = Path("/proc/self/task")
+    return len(list(tasks.iterdir())) if tasks.exists() else threading.active_count()
 
 
 def settled(condition):

@@ -68,7 +68,7 @@ def opened(monkeypatch):
 
 
 def answer(monkeypatch, *, silent=()):
-    def ask(admin, topics, _timeout_s):
+    def ask(admin, topics, _timeout_s, **_):
         if any(admin is client for client in silent):
             raise KafkaException(KafkaError(KafkaError._TIMED_OUT))
         return dict.fromkeys(topics, "id")
@@ -90,3 +90,46 @@ def test_a_client_whose_broker_hangs_is_opened_anew(opened, monkeypatch):
     assert len(opened) == 2
     topic_ids.current_topic_id(CONFIG, "t")
     assert len(opened) == 2
+
+
+class Answer:
+    """A future of confluent-kafka's with a description, or an error."""
+
+    def __init__(self, topic_id=None, code=None) -> None:
+        self.topic_id, self.code = topic_id, code
+
+    def result(self):
+        if self.code is not None:
+            raise KafkaException(KafkaError(self.code))
+        return self
+
+
+def answers(opened, monkeypatch, *given):
+    """Let the brokers answer so, the last answer for ever."""
+    left = list(given)
+    client = topic_ids.AdminClient
+
+    def describe(*_, **__):
+        return {"t": left.pop(0) if len(left) > 1 else left[0]}
+
+    monkeypatch.setattr(client, "describe_topics", describe, raising=False)
+    return left
+
+
+def test_a_topic_that_one_broker_misses_is_asked_for_again_for_it_may_be_a_new_one(opened, monkeypatch):
+    missing = Answer(code=KafkaError.UNKNOWN_TOPIC_OR_PART)
+    answers(opened, monkeypatch, missing, missing, Answer("new"))
+    assert topic_ids.current_topic_id(CONFIG, "t") == "new"
+
+
+def test_a_topic_that_stays_missing_has_no_id(opened, monkeypatch):
+    monkeypatch.setattr(topic_ids, "_MISSING_MS", 20)
+    left = answers(opened, monkeypatch, *[Answer(code=KafkaError.UNKNOWN_TOPIC_OR_PART)] * 3)
+    assert topic_ids.current_topic_id(CONFIG, "t") is None
+    assert len(left) == 1
+
+
+def test_an_id_that_may_not_be_asked_for_is_not_known_at_once(opened, monkeypatch):
+    left = answers(opened, monkeypatch, Answer(code=KafkaError.TOPIC_AUTHORIZATION_FAILED), Answer("id"))
+    assert topic_ids.current_topic_id(CONFIG, "t") is None
+    assert [answer.topic_id for answer in left] == ["id"]
