@@ -9,7 +9,7 @@ import pytest
 
 from datasources.embedded import MySqlVersion
 from datasources.errors import RecordError
-from datasources.mysql.binlog import Statement
+from datasources.mysql.binlog import Capture, Statement
 from datasources.mysql.binlog.opening import ReaderId, reader_opener
 from datasources.mysql.connection import connection_settings
 from datasources.mysql.ddl import Action, concerns, judge
@@ -96,3 +96,19 @@ def test_names_in_any_case_are_known_where_the_server_keeps_them_in_lower_case(o
     assert statement.tables == ((database, "t"),)
     assert concerns(statement, database.__eq__, lambda *name: name == (database, "t"))
     assert judge(statement, {}, lambda *name: name == (database, "t")).action is Action.STOP
+
+
+@every_server
+def test_a_statement_about_another_table_that_names_a_character_set_is_known(mysql: MySqlServer):
+    """MariaDB writes one more variable of the session into such a statement's event."""
+    database = mysql.create_database("charset")
+    collations = (
+        "SET character_set_collations = 'utf8mb3=utf8mb3_bin,utf8mb4=utf8mb4_bin'" if mysql.is_mariadb else "DO 0"
+    )
+    for setting in ("DO 0", collations):
+        start = position(mysql)
+        mysql.execute(
+            setting, f"CREATE TABLE {database}.other (c TEXT) CHARACTER SET utf8mb4", f"DROP TABLE {database}.other"
+        )
+        found = read_changes(mysql, start, lambda _, table: Capture() if table == "t" else None)
+        assert [change for change in found if isinstance(change, Statement)] == []

@@ -112,11 +112,16 @@ def _login(cursor: ByteCursor) -> None:
     _counted(cursor)
 
 
+def _collations(cursor: ByteCursor) -> None:
+    cursor.take(4 * cursor.number(1))
+
+
 _LONG: Final[dict[int, Callable[[ByteCursor], None]]] = {
     2: _counted_and_ended,  # catalog
     5: _counted,  # time zone
     6: _counted,  # catalog
     11: _login,
+    131: _collations,  # MariaDB's character_set_collations, where a statement names a character set
 }
 
 
