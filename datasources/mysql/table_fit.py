@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from contextlib import closing
 
+import pyarrow as pa
+
 from datasources.errors import SchemaError
 from datasources.formats.ddl_types import type_text
 from datasources.mysql.binlog.table_map import TableMap
@@ -19,7 +21,7 @@ from datasources.mysql.sweep import TableName
 from datasources.mysql.tables import read_schema
 from datasources.mysql.types import arrow_type
 
-__all__ = ["TableFit"]
+__all__ = ["TableFit", "no_place"]
 
 
 class TableFit:
@@ -48,11 +50,7 @@ class TableFit:
         for column in sorted(self._columns & types.keys()):
             own, declared = arrow_type(types[column].type), self._reading.data.field(column).type
             if not holds(declared, own):
-                raise SchemaError(
-                    f"column '{column}' of table {table} holds {type_text(own)} from here on, and was declared as "
-                    f"{type_text(declared)}: declare it as {type_text(own)} in option 'schema' and start with a new "
-                    f"checkpoint, or leave the column or the table out ('schema', 'table-name')."
-                )
+                raise no_place(column, str(table), own, declared, "from here on")
         missing = sorted(self._columns - types.keys())
         if missing:
             self._require_later(name, missing)
@@ -71,3 +69,20 @@ class TableFit:
                 f"NULL in all of its rows: leave the table out ('table-name'), or the column ('schema'), or give the "
                 f"table the column: ALTER TABLE ... ADD COLUMN."
             )
+
+
+def no_place(column: str, table: str, own: pa.DataType, declared: pa.DataType, since: str) -> SchemaError:
+    """Return the error of a column whose values have no place in the declared type, with the way on.
+
+    Args:
+        column: its name.
+        table: the table's name, for people.
+        own: the type of its values.
+        declared: the declared type.
+        since: from where on, for people.
+    """
+    return SchemaError(
+        f"column '{column}' of table {table} holds {type_text(own)} {since}, and was declared as "
+        f"{type_text(declared)}: declare it as {type_text(own)} in option 'schema' and start with a new "
+        f"checkpoint, or leave the column or the table out ('schema', 'table-name')."
+    )

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from datasources.mysql.binlog import Statement
 from datasources.mysql.connection_cascades import logs_cascades
-from datasources.mysql.ddl import Action, Verdict, concerns, judge
+from datasources.mysql.ddl import Action, ColumnDefinition, StoredType, Verdict, concerns, judge, redefinitions
+from datasources.mysql.readiness import holds
 from datasources.mysql.reading import MySqlReading
 from datasources.mysql.row_options import RewritePolicy
 from datasources.mysql.state import MySqlState
 from datasources.mysql.sweep import TableName
+from datasources.mysql.table_fit import no_place
+from datasources.mysql.types import arrow_type
+from datasources.mysql.types_before import TypesBefore
 
 __all__ = ["TableStatements"]
 
@@ -34,7 +38,8 @@ class TableStatements:
         self._reading = reading
         self._to_read_again = reading.read_again_after(state)
         self.again: set[TableName] = set()
-        self._columns = dict.fromkeys(reading.data.names)
+        self._columns = {name.lower(): None for name in reading.data.names}
+        self._types = TypesBefore(reading, state)
 
     def truncated(self, statement: Statement) -> Iterator[TableName]:
         """Yield the tables whose rows are void: emptied, or to be read again.
@@ -45,12 +50,38 @@ class TableStatements:
         captured = self._reading.captured
         if not concerns(statement, captured.names, captured):
             return
-        declared = dict.fromkeys(statement.tables, self._columns)
-        verdict = judge(statement, declared, captured, logs_cascades=self._logs_cascades)
+        verdict = self._judged(statement)
         if verdict.action is Action.TRUNCATE:
             yield from verdict.tables
         elif verdict.action is Action.STOP:
             yield from self._unseen(statement, verdict)
+
+    def _judged(self, statement: Statement) -> Verdict:
+        """Judge a statement; types are looked for only if they can matter."""
+        captured = self._reading.captured
+        known: Mapping[str, StoredType | None] = self._columns
+        redefined = {name: column for name, column in redefinitions(statement).items() if name in self._columns}
+        if redefined and captured(*statement.tables[0]):
+            self._require_held(statement, redefined)
+            known = {**known, **self._types.find(statement.tables[0], statement)}
+            known = {name: known[name] for name in self._columns}
+        declared = dict.fromkeys(statement.tables, known)
+        return judge(statement, declared, captured, logs_cascades=self._logs_cascades)
+
+    def _require_held(self, statement: Statement, redefined: Mapping[str, ColumnDefinition | None]) -> None:
+        """Raise if a column gets a type that has no place in the declared one: nothing but another one helps."""
+        table = statement.tables[0]
+        if self._reading.on_rewrite is RewritePolicy.IGNORE or self._to_read_again.issuperset({table}):
+            return
+        for field in self._reading.data:
+            column = redefined.get(field.name.lower())
+            if column is None or column.type is None:
+                continue
+            own = arrow_type(column.type.column_type)
+            if not holds(field.type, own):
+                raise no_place(
+                    field.name, ".".join(table), own, field.type, f"with the statement at {statement.position}"
+                )
 
     def _unseen(self, statement: Statement, verdict: Verdict) -> Iterator[TableName]:
         """Rows changed, or may have, without row events."""

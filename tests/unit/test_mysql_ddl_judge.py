@@ -10,18 +10,39 @@ from datasources.errors import SchemaError
 from datasources.mysql.binlog import BinlogPosition, statements
 from datasources.mysql.binlog.statement_tokens import tokens_of
 from datasources.mysql.binlog.statements import Statement, parse_statement
-from datasources.mysql.ddl import Action, Verdict, concerns, judge
+from datasources.mysql.ddl import Action, StoredType, Verdict, concerns, judge, redefinitions
+from datasources.mysql.ddl.columns import parse_column
 
 ORDERS = ("shop", "orders")
 ITEMS = ("shop", "items")
+STRICT, NO_AUTO_VALUE_ON_ZERO = 1 << 22, 1 << 19
+
+
+def _type(text: str) -> StoredType:
+    """A type as the binlog describes it: with its character set."""
+    column = parse_column(list(tokens_of(text)))
+    assert column is not None
+    assert column.type is not None
+    return column.type
+
+
 DECLARED = {
     ORDERS: {
-        "id": "int not null",
-        "name": "varchar(20)",
-        "price": "decimal(10,2)",
-        "state": "enum('new','paid')",
-        "is_big": "tinyint(1)",
-        "at": "datetime(6)",
+        "id": _type("int not null"),
+        "name": _type("varchar(20) character set utf8mb4"),
+        "code": _type("varchar(20) character set latin1 not null"),
+        "fixed": _type("char(5) character set utf8mb4"),
+        "body": _type("text character set utf8mb4"),
+        "raw": _type("varbinary(9)"),
+        "price": _type("decimal(10,2)"),
+        "state": _type("enum('new','paid') character set utf8mb4"),
+        "flags": _type("set('a','b') character set utf8mb4"),
+        "is_big": _type("tinyint(1)"),
+        "count": _type("int unsigned"),
+        "ratio": _type("float"),
+        "at": _type("datetime(6)"),
+        "day": _type("datetime"),
+        "stamp": _type("timestamp"),
         "odd": None,
     }
 }
@@ -32,7 +53,7 @@ def _captures(database: str, table: str) -> bool:
     return (database, table) in (ORDERS, ITEMS)
 
 
-def _judge(text: str, sql_mode: int = 0, *, logs_cascades: bool = True) -> Verdict:
+def _judge(text: str, sql_mode: int = STRICT, *, logs_cascades: bool = True) -> Verdict:
     statement = parse_statement(text, "shop", sql_mode)
     if not concerns(statement, "shop".__eq__, _captures):
         return Verdict(action=Action.PASS)
@@ -61,7 +82,16 @@ ALTER TABLE orders CHANGE w x BIGINT NOT NULL DEFAULT 3
 ALTER TABLE orders MODIFY w BIGINT NOT NULL
 ALTER TABLE orders MODIFY COLUMN name VARCHAR(20) FIRST
 ALTER TABLE orders MODIFY `NAME` varchar(20) DEFAULT 'x' AFTER price
-ALTER TABLE orders MODIFY id INT(11) NOT NULL AUTO_INCREMENT COMMENT 'key' AFTER name
+ALTER TABLE orders MODIFY id INT(11) NOT NULL COMMENT 'UNSIGNED key' AFTER name
+ALTER TABLE orders MODIFY id BIGINT NOT NULL
+ALTER TABLE orders MODIFY count INT UNSIGNED NULL, MODIFY count BIGINT UNSIGNED, MODIFY count BIGINT
+ALTER TABLE orders MODIFY name VARCHAR(30)
+ALTER TABLE orders CHANGE name Name VARCHAR(30) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NULL DEFAULT 'x'
+ALTER TABLE orders MODIFY name TEXT, MODIFY body LONGTEXT, MODIFY fixed CHAR(6), MODIFY raw BLOB
+ALTER TABLE orders MODIFY code VARCHAR(20) CHARACTER SET utf8mb4 NOT NULL, MODIFY code VARCHAR(21) COLLATE latin1_bin
+ALTER TABLE orders MODIFY state ENUM('new','paid',"x") COMMENT 'y', MODIFY flags SET('a', 'b', 'it''s')
+ALTER TABLE orders MODIFY price DECIMAL(12,3), MODIFY ratio DOUBLE PRECISION, MODIFY day DATETIME(3)
+ALTER TABLE orders MODIFY stamp TIMESTAMP NULL COMMENT 'x'
 ALTER TABLE orders MODIFY id INTEGER
 ALTER TABLE orders MODIFY is_big BOOL, MODIFY price NUMERIC(10,2)
 ALTER TABLE orders MODIFY at DATETIME(6) NULL ON UPDATE CURRENT_TIMESTAMP(6)
@@ -160,14 +190,36 @@ ALTER TABLE orders RENAME COLUMN name TO title => renames column 'name'
 ALTER TABLE orders RENAME COLUMN w TO price => 'price' is read
 ALTER TABLE orders CHANGE name title VARCHAR(20) => renames column 'name'
 ALTER TABLE orders CHANGE w name VARCHAR(20) => 'name' is read
-ALTER TABLE orders MODIFY name VARCHAR(30) => type of column 'name'
+ALTER TABLE orders MODIFY name VARCHAR(19) => type of column 'name'
+ALTER TABLE orders MODIFY name CHAR(30) => type of column 'name'
+ALTER TABLE orders MODIFY fixed VARCHAR(30) => type of column 'fixed'
+ALTER TABLE orders MODIFY name TINYTEXT CHARACTER SET latin1 => type of column 'name'
+ALTER TABLE orders MODIFY name VARBINARY(200) => type of column 'name'
+ALTER TABLE orders MODIFY name VARCHAR(30) BINARY => type of column 'name'
+ALTER TABLE orders MODIFY name VARCHAR(30) CHARACTER SET binary => type of column 'name'
+ALTER TABLE orders MODIFY name VARCHAR(30) UNIQUE => type of column 'name'
+ALTER TABLE orders MODIFY body TEXT(70000) => type of column 'body'
+ALTER TABLE orders MODIFY raw BINARY(9) => type of column 'raw'
+ALTER TABLE orders MODIFY code VARCHAR(20) NOT NULL CHARACTER SET sjis => type of column 'code'
 ALTER TABLE orders MODIFY name VARCHAR(20) CHARACTER SET latin1 => type of column 'name'
 ALTER TABLE orders MODIFY name VARCHAR(20) NOT NULL => makes column 'name'
 ALTER TABLE orders MODIFY price DECIMAL(10,3) => type of column 'price'
-ALTER TABLE orders MODIFY id BIGINT NOT NULL => type of column 'id'
+ALTER TABLE orders MODIFY id SMALLINT NOT NULL => type of column 'id'
+ALTER TABLE orders MODIFY id INT8 NOT NULL => type of column 'id'
+ALTER TABLE orders MODIFY count INT DEFAULT (CAST(1 AS UNSIGNED)) => type of column 'count'
+ALTER TABLE orders MODIFY id BIGINT NOT NULL AUTO_INCREMENT => AUTO_INCREMENT: where it was not
+ALTER TABLE orders MODIFY id INT ZEROFILL => type of column 'id'
+ALTER TABLE orders MODIFY ratio FLOAT(9,1) => type of column 'ratio'
+ALTER TABLE orders MODIFY ratio REAL => type of column 'ratio'
+ALTER TABLE orders MODIFY ratio DOUBLE PRECISION (9,1) => type of column 'ratio'
+ALTER TABLE orders MODIFY stamp TIMESTAMP(3) NULL => type of column 'stamp'
+ALTER TABLE orders MODIFY stamp TIMESTAMP => TIMESTAMP without NULL
+ALTER TABLE orders MODIFY price DECIMAL(12,2) UNSIGNED => type of column 'price'
+ALTER TABLE orders MODIFY flags SET('b','a') => type of column 'flags'
+ALTER TABLE orders MODIFY state ENUM('New','paid','x') => type of column 'state'
+ALTER TABLE orders MODIFY state ENUM('new','paid','\\x') => type of column 'state'
 ALTER TABLE orders MODIFY id INT UNSIGNED NOT NULL => type of column 'id'
 ALTER TABLE orders MODIFY state ENUM('paid','new') => type of column 'state'
-ALTER TABLE orders MODIFY state ENUM('new','paid','x') => type of column 'state'
 ALTER TABLE orders MODIFY odd INT AFTER id => type of column 'odd'
 ALTER TABLE orders MODIFY at DATETIME FIRST => type of column 'at'
 ALTER TABLE orders MODIFY price DECIMAL(10,2) AS (id * 2) => type of column 'price'
@@ -216,6 +268,37 @@ def test_a_statement_that_may_change_rows_unseen_stops_the_query(line):
     assert verdict.action is Action.STOP
     assert reason in verdict.reason
     assert set(verdict.tables) & {ORDERS, ITEMS} or "DATABASE" in text or "binlog_format" in reason
+
+
+@pytest.mark.parametrize(
+    ("column", "otherwise"),
+    [
+        ("name VARCHAR(30)", Action.STOP),
+        ("state ENUM('new','paid','x')", Action.STOP),
+        ("day DATETIME(3)", Action.STOP),
+        ("id BIGINT NOT NULL", Action.PASS),
+        ("price DECIMAL(12,2)", Action.PASS),
+        ("raw BLOB", Action.PASS),
+        ("ratio DOUBLE", Action.PASS),
+    ],
+)
+def test_what_the_server_would_change_with_a_warning_needs_a_strict_session(column: str, otherwise: Action):
+    text = f"ALTER TABLE orders MODIFY {column}"
+    assert _judge(text, 0).action is otherwise
+    assert _judge(text, 1 << 21).action is Action.PASS
+
+
+def test_auto_increment_numbers_nothing_where_0_is_a_value():
+    text = "ALTER TABLE orders MODIFY id BIGINT NOT NULL AUTO_INCREMENT"
+    assert _judge(text, NO_AUTO_VALUE_ON_ZERO).action is Action.PASS
+
+
+def test_columns_that_are_defined_anew_are_named_with_their_types():
+    text = "ALTER TABLE orders MODIFY Id BIGINT, CHANGE a b INT, CHANGE COLUMN `x` x POINT, ADD z INT, COMMENT 'y'"
+    found = redefinitions(parse_statement(text, "shop"))
+    assert {name: column and column.type for name, column in found.items()} == {"id": _type("bigint"), "x": None}
+    assert redefinitions(parse_statement("ALTER IGNORE TABLE orders MODIFY id INT", "shop")) == {}
+    assert redefinitions(parse_statement("DROP TABLE orders", "shop")) == {}
 
 
 def test_truncate_is_delivered_for_the_captured_table():

@@ -9,7 +9,7 @@ Source: MySQL's libbinlogevents (rows_event.h, Table_map_event::Optional_metadat
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from datasources.errors import SchemaError
@@ -46,6 +46,9 @@ class TableMap:
         names: its columns' names, in the rows' order.
         columns: per column how rows store it, and what it means.
         primary_key: the names of the key's columns; empty if it has none.
+        declared: per column its code, and the numbers beside it: lengths, digits.
+        unsigned: which columns are unsigned numbers, by index.
+        nullable: which columns may be NULL, by index.
     """
 
     database: str
@@ -53,6 +56,9 @@ class TableMap:
     names: tuple[str, ...]
     columns: tuple[ColumnStorage, ...]
     primary_key: tuple[str, ...]
+    declared: tuple[tuple[ColumnCode, bytes], ...]
+    unsigned: frozenset[int]
+    nullable: frozenset[int]
 
     def __str__(self) -> str:
         return f"{self.database}.{self.table}"
@@ -81,14 +87,16 @@ def parse_table_map(body: bytes, *, is_mariadb: bool = False) -> TableMap:
     cursor.take(1)
     codes = cursor.take(cursor.counted())
     metadata = list(_column_metadata(codes, ByteCursor(cursor.text())))
-    cursor.take((len(codes) + 7) // 8)
+    null_bits = cursor.take((len(codes) + 7) // 8)
+    nullable = frozenset(index for index in range(len(codes)) if null_bits[index // 8] >> index % 8 & 1)
     fields = dict(_fields(cursor))
     if _COLUMN_NAME not in fields:
         raise SchemaError(
             f"the binlog describes the columns of {database}.{table} without their names (binlog_row_metadata is "
             f"MINIMAL), so values could be put under a wrong column: {_FULL_ROW_METADATA}."
         )
-    return _table((database, table), metadata, fields, _MARIADB_COLLATED if is_mariadb else _COLLATED)
+    found = _table((database, table), metadata, fields, _MARIADB_COLLATED if is_mariadb else _COLLATED)
+    return replace(found, nullable=nullable)
 
 
 def peek_name(body: bytes) -> tuple[str, str]:
@@ -125,7 +133,16 @@ def _table(
         except SchemaError as error:
             raise SchemaError(f"column '{column}' of {database}.{table}: {error.message}") from error
     key = tuple(names[index] for index in _key(fields))
-    return TableMap(database=database, table=table, names=names, columns=tuple(columns), primary_key=key)
+    return TableMap(
+        database=database,
+        table=table,
+        names=names,
+        columns=tuple(columns),
+        primary_key=key,
+        declared=tuple(metadata),
+        unsigned=frozenset(unsigned),
+        nullable=frozenset(),
+    )
 
 
 def _column_metadata(codes: bytes, cursor: ByteCursor) -> Iterator[tuple[ColumnCode, bytes]]:

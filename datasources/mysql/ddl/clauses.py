@@ -5,14 +5,15 @@ What is not known here stops the query: a new server may have clauses that this 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Final
 
 from datasources.mysql.binlog.statement_tokens import unquoted
-from datasources.mysql.ddl.columns import ColumnDefinition, parse_column, same_type
+from datasources.mysql.ddl.columns import ColumnDefinition, parse_column
+from datasources.mysql.ddl.stored_type import StoredType, keeps_values
 
-__all__ = ["DeclaredColumns", "split_clauses", "why_stop"]
+__all__ = ["DeclaredColumns", "redefined_columns", "split_clauses", "why_stop"]
 
 _NO_COLUMNS: Final = frozenset({"PERIOD", "SYSTEM", "PARTITION", "CONSTRAINT", "PRIMARY"})
 _UNKNOWN: Final = "holds a clause that is not known here"
@@ -52,6 +53,8 @@ _OPTIONS: Final = frozenset(
         "CHARSET",
     }
 )
+_NO_AUTO_VALUE_ON_ZERO: Final = 1 << 19
+"""Bit of sql_mode."""
 _KEEPING_ENGINES: Final = frozenset({"INNODB", "ROCKSDB"})
 
 
@@ -60,17 +63,19 @@ class DeclaredColumns:
     """The columns of a table that are read.
 
     Attributes:
-        types: names, lower case, to COLUMN_TYPE of information_schema (``int unsigned``), with `` not null`` behind it
-            where it is so; None where the type is not known. No mapping = every column is read.
+        types: names, lower case, to the types before the statement; None where the type is not known. No mapping =
+            every column is read.
+        sql_mode: of the statement's session.
     """
 
-    types: dict[str, str | None] | None
+    types: dict[str, StoredType | None] | None
+    sql_mode: int = 0
 
     def has(self, name: str) -> bool:
         """Return whether a column is read."""
         return self.types is None or name.lower() in self.types
 
-    def type_of(self, name: str) -> str | None:
+    def type_of(self, name: str) -> StoredType | None:
         """Return a column's type, if it is known."""
         return None if self.types is None else self.types.get(name.lower())
 
@@ -190,34 +195,51 @@ def _drop(each: _Clause) -> str | None:
 
 
 def _modify(each: _Clause) -> str | None:
-    clause, words, declared = each.tokens, each.words, each.declared
+    found = _redefinition(each.tokens)
+    if found is None:
+        return _UNKNOWN
+    old_name, new_name, column = found
+    if old_name.lower() != new_name.lower():
+        renamed = _renamed(old_name, new_name, each.declared)
+        if renamed is not None:
+            return renamed
+    if not each.declared.has(old_name):
+        return None
+    return _redefined(old_name, column, each.declared.type_of(old_name), each.declared.sql_mode)
+
+
+def redefined_columns(clauses: Iterable[list[str]]) -> dict[str, ColumnDefinition | None]:
+    """Return the columns that keep their names and are defined anew, in lower case; None = it cannot be read how."""
+    found = (_redefinition(clause) for clause in clauses if clause[0].upper() in ("MODIFY", "CHANGE"))
+    named = (each for each in found if each is not None)
+    return {old.lower(): column for old, new, column in named if old.lower() == new.lower()}
+
+
+def _redefinition(clause: list[str]) -> tuple[str, str, ColumnDefinition | None] | None:
+    """Return the names before and after of MODIFY or CHANGE, and the definition; None if it ends too early."""
+    words = [token.upper() for token in clause]
     at = 1 + (words[1:2] == ["COLUMN"])
     if words[at : at + 2] == ["IF", "EXISTS"]:
         at += 2
     new = at + (words[0] == "CHANGE")
-    if len(clause) <= new:
-        return _UNKNOWN
-    old_name, new_name = unquoted(clause[at]), unquoted(clause[new])
-    if old_name.lower() != new_name.lower():
-        renamed = _renamed(old_name, new_name, declared)
-        if renamed is not None:
-            return renamed
-    if not declared.has(old_name):
+    if len(clause) <= new + 1:
         return None
-    return _redefined(old_name, _column(clause[new + 1 :]), declared.type_of(old_name))
+    return unquoted(clause[at]), unquoted(clause[new]), _column(clause[new + 1 :])
 
 
-def _redefined(name: str, column: ColumnDefinition | None, known: str | None) -> str | None:
-    """Whether a column that is read keeps its values: only where its type is known and stated again."""
+def _redefined(name: str, column: ColumnDefinition | None, old: StoredType | None, sql_mode: int) -> str | None:
+    """Whether a column that is read keeps its values: only where its type before is known and the new one holds it."""
     may_change = f"may change the type of column '{name}', which is read, and its values without row events"
-    if column is None or known is None:
+    if column is None or column.type is None or old is None or not column.is_plain:
         return may_change
-    was_not_null = known.lower().endswith(" not null")
-    if not same_type(column.type, known[: -len(" not null")] if was_not_null else known) or not column.is_plain:
-        return may_change
-    if column.is_not_null and not was_not_null:
+    if column.is_not_null and not old.is_not_null:
         return f"makes column '{name}', which is read, NOT NULL, by which values may change without row events"
-    return None
+    if column.is_timestamp and not (column.is_null or old.is_not_null):
+        return f"defines column '{name}' as TIMESTAMP without NULL, which some settings take for NOT NULL"
+    if column.is_numbered and not sql_mode & _NO_AUTO_VALUE_ON_ZERO:
+        return f"makes column '{name}', which is read, AUTO_INCREMENT: where it was not, a row with 0 gets a new number"
+    new = column.type if column.type.charset else replace(column.type, charset=old.charset)
+    return None if keeps_values(old, new, sql_mode) else may_change
 
 
 def _rename(each: _Clause) -> str | None:

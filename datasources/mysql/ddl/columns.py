@@ -2,39 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-__all__ = ["ColumnDefinition", "parse_column", "same_type"]
+from datasources.mysql.ddl.stored_type import StoredType, parse_type
 
-_INTEGERS: Final = frozenset(
-    exp.DataType.Type[name]
-    for name in (
-        "TINYINT",
-        "SMALLINT",
-        "MEDIUMINT",
-        "INT",
-        "BIGINT",
-        "UTINYINT",
-        "USMALLINT",
-        "UMEDIUMINT",
-        "UINT",
-        "UBIGINT",
-    )
-)
-_DECIMALS: Final = frozenset({exp.DataType.Type.DECIMAL, exp.DataType.Type.UDECIMAL})
-_DEFAULT_PRECISION: Final = ("10", "0")
+__all__ = ["ColumnDefinition", "parse_column"]
+
 _HARMLESS: Final = (
     exp.CommentColumnConstraint,
     exp.AutoIncrementColumnConstraint,
     exp.DefaultColumnConstraint,
     exp.OnUpdateColumnConstraint,
     exp.NotNullColumnConstraint,
+    exp.CharacterSetColumnConstraint,
+    exp.CollateColumnConstraint,
 )
+_TIMESTAMPS: Final = frozenset({exp.DataType.Type.TIMESTAMP, exp.DataType.Type.TIMESTAMPTZ})
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,25 +30,24 @@ class ColumnDefinition:
     """What a definition says.
 
     Attributes:
-        type: its type.
+        type: its type, with NOT NULL and the character set that are stated; None = one that is not known.
+        is_timestamp: the type is TIMESTAMP, which some settings make NOT NULL with a default.
         is_not_null: it says NOT NULL, or PRIMARY KEY.
         is_primary: it says PRIMARY KEY.
         is_null: it says NULL.
         has_value: rows that exist get a value: DEFAULT other than NULL, AUTO_INCREMENT, an expression.
-        is_plain: it says nothing that could change values beyond type and NULL: no character set, no expression.
+        is_numbered: it says AUTO_INCREMENT.
+        is_plain: it says nothing that could change values beyond type and NULL: no expression.
     """
 
-    type: exp.DataType
+    type: StoredType | None
+    is_timestamp: bool
     is_not_null: bool
     is_primary: bool
     is_null: bool
     has_value: bool
+    is_numbered: bool
     is_plain: bool
-
-    @property
-    def is_timestamp(self) -> bool:
-        """Whether the type is TIMESTAMP, which some settings make NOT NULL with a default."""
-        return self.type.this in (exp.DataType.Type.TIMESTAMP, exp.DataType.Type.TIMESTAMPTZ)
 
 
 def parse_column(tokens: list[str]) -> ColumnDefinition | None:
@@ -81,40 +68,38 @@ def parse_column(tokens: list[str]) -> ColumnDefinition | None:
     ):
         return None
     kinds = [constraint.args.get("kind") for constraint in columns[0].args.get("constraints") or []]
-    return _definition(columns[0].args["kind"], kinds)
+    return _definition(columns[0].args["kind"], kinds, parse_type(tokens))
 
 
-def _definition(column_type: exp.DataType, kinds: list[exp.Expression | None]) -> ColumnDefinition:
+def _definition(
+    column_type: exp.DataType, kinds: list[exp.Expression | None], stored: StoredType | None
+) -> ColumnDefinition:
     not_null = [kind for kind in kinds if isinstance(kind, exp.NotNullColumnConstraint)]
     defaults = [kind for kind in kinds if isinstance(kind, exp.DefaultColumnConstraint)]
     gives = (exp.AutoIncrementColumnConstraint, exp.ComputedColumnConstraint, exp.GeneratedAsIdentityColumnConstraint)
     is_primary = any(isinstance(kind, exp.PrimaryKeyColumnConstraint) for kind in kinds)
-    return ColumnDefinition(
-        type=column_type,
-        is_primary=is_primary,
-        is_not_null=any(not kind.args.get("allow_null") for kind in not_null)
+    is_not_null = (
+        any(not kind.args.get("allow_null") for kind in not_null)
         or is_primary
-        or str(column_type.this).upper().endswith("SERIAL"),
+        or str(column_type.this).upper().endswith("SERIAL")
+    )
+    return ColumnDefinition(
+        type=None if stored is None else replace(stored, is_not_null=is_not_null, charset=_charset(kinds)),
+        is_timestamp=column_type.this in _TIMESTAMPS,
+        is_primary=is_primary,
+        is_not_null=is_not_null,
         is_null=any(kind.args.get("allow_null") for kind in not_null),
         has_value=any(not isinstance(kind.this, exp.Null) for kind in defaults)
         or any(isinstance(kind, gives) for kind in kinds),
+        is_numbered=any(isinstance(kind, exp.AutoIncrementColumnConstraint) for kind in kinds),
         is_plain=all(isinstance(kind, _HARMLESS) for kind in kinds),
     )
 
 
-def same_type(stated: exp.DataType, known: str) -> bool:
-    """Return whether a type is the one that information_schema.COLUMNS calls by this COLUMN_TYPE."""
-    definition = parse_column([known])
-    return definition is not None and _normal(stated) == _normal(definition.type)
-
-
-def _normal(column_type: exp.DataType) -> tuple[object, ...]:
-    kind = column_type.this
-    arguments = tuple(each.sql("mysql") for each in column_type.expressions)
-    if kind is exp.DataType.Type.BOOLEAN:
-        return (exp.DataType.Type.TINYINT,)
-    if kind in _INTEGERS:
-        return (kind,)  # what follows is a width to show
-    if kind in _DECIMALS:
-        return (kind, *arguments, *_DEFAULT_PRECISION[len(arguments) :])
-    return (kind, *arguments)
+def _charset(kinds: list[exp.Expression | None]) -> str | None:
+    """The character set that a definition states, by its own name or by that of a collation."""
+    for kind in kinds:
+        if isinstance(kind, (exp.CharacterSetColumnConstraint, exp.CollateColumnConstraint)):
+            name = str(kind.this.name).lower().split("_")[0]
+            return "utf8mb3" if name == "utf8" else name
+    return None

@@ -13,10 +13,12 @@ from itertools import pairwise
 from typing import Final
 
 from datasources.mysql.binlog.statements import Statement, StatementKind, name_at
-from datasources.mysql.ddl.clauses import DeclaredColumns, split_clauses, why_stop
+from datasources.mysql.ddl.clauses import DeclaredColumns, redefined_columns, split_clauses, why_stop
+from datasources.mysql.ddl.columns import ColumnDefinition
+from datasources.mysql.ddl.stored_type import StoredType
 from datasources.mysql.ddl.verdict import Action, Verdict
 
-__all__ = ["concerns", "judge"]
+__all__ = ["concerns", "judge", "redefinitions"]
 
 Table = tuple[str, str]
 _PASS: Final = Verdict(action=Action.PASS)
@@ -46,7 +48,7 @@ def concerns(statement: Statement, names_database: Callable[[str], bool], captur
 
 def judge(
     statement: Statement,
-    declared: Mapping[Table, Mapping[str, str | None] | None],
+    declared: Mapping[Table, Mapping[str, StoredType | None] | None],
     captures: Callable[[str, str], bool],
     *,
     logs_cascades: Callable[[], bool] = lambda: True,
@@ -55,9 +57,8 @@ def judge(
 
     Args:
         statement: as the binlog reader gives it, one that may concern a captured table (`concerns`).
-        declared: per captured table the columns that are read: names to COLUMN_TYPE of information_schema, such as
-            ``int unsigned``, with `` not null`` behind it where it is so, or to None where the type is not known. None
-            for a table, or no entry: all of its columns are read.
+        declared: per captured table the columns that are read: names to their types before the statement, or to None
+            where the type is not known. None for a table, or no entry: all of its columns are read.
         captures: whether the table of a database is captured.
         logs_cascades: whether the binlog holds what foreign keys change in other tables; asked where it matters.
     """
@@ -174,29 +175,48 @@ def _judge_renames(pairs: list[tuple[Table, Table]], captured: tuple[Table, ...]
 
 
 def _alter(
-    statement: Statement, captured: tuple[Table, ...], declared: Mapping[Table, Mapping[str, str | None] | None]
+    statement: Statement, captured: tuple[Table, ...], declared: Mapping[Table, Mapping[str, StoredType | None] | None]
 ) -> Verdict:
+    clauses = _clauses(statement)
+    if clauses is None:
+        return _stop(captured, "removes or changes rows that do not fit, without row events (IGNORE)")
+    table = statement.tables[0]
+    renames = list(_table_renames(clauses, table, statement))
+    if renames:
+        return _judge_renames(renames, captured)
+    columns = _read_columns(declared.get(table), statement.sql_mode)
+    reason = next((each for each in (why_stop(clause, columns) for clause in clauses) if each is not None), None)
+    return _PASS if reason is None else _stop(captured, reason)
+
+
+def redefinitions(statement: Statement) -> dict[str, ColumnDefinition | None]:
+    """Return the columns, in lower case, that an ALTER TABLE defines anew; None = it cannot be read how.
+
+    Args:
+        statement: as the binlog reader gives it; others than ALTER TABLE define none.
+    """
+    is_alter = statement.kind is StatementKind.ALTER_TABLE and _ONLY_MARIADB not in statement.text
+    clauses = _clauses(statement) if is_alter else None
+    return {} if clauses is None else redefined_columns(clauses)
+
+
+def _clauses(statement: Statement) -> list[list[str]] | None:
+    """Return the clauses of an ALTER TABLE; None of an ALTER IGNORE TABLE."""
     tokens = statement.tokens()
     words = [token.upper() for token in tokens]
     at = words.index("TABLE") + 1
     if "IGNORE" in words[:at]:
-        return _stop(captured, "removes or changes rows that do not fit, without row events (IGNORE)")
+        return None
     if words[at : at + 2] == ["IF", "EXISTS"]:
         at += 2
     _, at = name_at(tokens, at, statement.database)
     at += _waiting(words[at : at + 2])
-    table = statement.tables[0]
-    clauses = list(split_clauses(tokens[at:]))
-    renames = list(_table_renames(clauses, table, statement))
-    if renames:
-        return _judge_renames(renames, captured)
-    reasons = (why_stop(clause, _read_columns(declared.get(table))) for clause in clauses)
-    reason = next((each for each in reasons if each is not None), None)
-    return _PASS if reason is None else _stop(captured, reason)
+    return list(split_clauses(tokens[at:]))
 
 
-def _read_columns(columns: Mapping[str, str | None] | None) -> DeclaredColumns:
-    return DeclaredColumns(None if columns is None else {name.lower(): kind for name, kind in columns.items()})
+def _read_columns(columns: Mapping[str, StoredType | None] | None, sql_mode: int) -> DeclaredColumns:
+    types = None if columns is None else {name.lower(): kind for name, kind in columns.items()}
+    return DeclaredColumns(types, sql_mode)
 
 
 def _waiting(words: list[str]) -> int:
