@@ -22,6 +22,7 @@ from datasources.mysql.binlog import (
 from datasources.mysql.binlog.committed import CommittedChanges
 from datasources.mysql.connection import connect
 from datasources.mysql.gtid_set import GtidSet
+from datasources.mysql.prepared_before import PreparedBefore
 from datasources.mysql.range_note import RangeNote
 from datasources.mysql.reading import BINLOG, MySqlReading
 from datasources.mysql.row_columns import RowColumns
@@ -39,6 +40,7 @@ __all__ = ["ChangeRows"]
 
 _logger: Final = logging.getLogger(__name__)
 _NO_RECORD: Final = -1
+_PREPARED_ROLE: Final = "prepared"
 _OF_A_SEQUENCE: Final = (
     "next_not_cached_value",
     "minimum_value",
@@ -73,7 +75,8 @@ class ChangeRows:
             reading.opener(BINLOG, state.reader, self._capture),
             start=state.start,
             stop=_stop_of(state),
-            prepared=state.prepared,
+            prepared=PreparedBefore(reading, state, _PREPARED_ROLE),
+            concerns=reading.captured,
         )
         self._last_begin: tuple[str, int] | None = None
 

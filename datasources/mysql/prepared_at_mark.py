@@ -6,19 +6,18 @@ must know them if they are committed behind the mark before the chunk is read. T
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import closing
 from functools import cached_property
 
 from datasources.mysql.binlog import BinlogPosition, StopRule
 from datasources.mysql.binlog.committed import CommittedChanges
-from datasources.mysql.reading import MySqlReading
-from datasources.mysql.state import MySqlState
+from datasources.mysql.prepared_before import PreparedBefore
 
 __all__ = ["PreparedAtMark"]
 
 
-class PreparedAtMark(Mapping[str, BinlogPosition]):
+class PreparedAtMark(PreparedBefore):
     """By name where each begins; lists those of the batch's begin, and finds the others by name.
 
     Args:
@@ -27,17 +26,8 @@ class PreparedAtMark(Mapping[str, BinlogPosition]):
         role: what its reader of the binlog is called.
     """
 
-    def __init__(self, reading: MySqlReading, state: MySqlState, role: str) -> None:
-        self._reading, self._state, self._role = reading, state, role
-
     def __getitem__(self, xid: str) -> BinlogPosition:
-        return self._state.prepared[xid] if xid in self._state.prepared else self._at_mark[xid]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._state.prepared)
-
-    def __len__(self) -> int:
-        return len(self._state.prepared)
+        return self._at_mark[xid] if xid in self._at_mark else super().__getitem__(xid)
 
     @cached_property
     def _at_mark(self) -> Mapping[str, BinlogPosition]:

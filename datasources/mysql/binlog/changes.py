@@ -86,6 +86,7 @@ class XaChange:
         commit_us: when that was written, µs since the epoch; 0 where the server does not say. Decisions always have a
             time, whole seconds of the statement where the server says no other.
         held: for PREPARED and ONE_PHASE the rows; None if they were not kept and must be read again.
+        tables: for PREPARED and ONE_PHASE database and name of the tables that it changes.
     """
 
     outcome: XaOutcome
@@ -93,6 +94,7 @@ class XaChange:
     position: BinlogPosition
     commit_us: int
     held: HeldEvents | None = field(default=None, compare=False, repr=False)
+    tables: frozenset[tuple[str, str]] = field(default=frozenset(), compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,6 +22,7 @@ import numpy as np
 
 from datasources.errors import DataLossError, RecordError
 from datasources.mysql.binlog.changes import Idle, StopRule, XaChange, XaOutcome
+from datasources.mysql.binlog.faults import SKIP_OPTION
 from datasources.mysql.binlog.held import HeldEvents
 from datasources.mysql.binlog.positions import BinlogPosition
 from datasources.mysql.binlog.reader import ChangeReader
@@ -42,6 +43,7 @@ While one reader is read, a second one with released transactions may be opened:
 
 CommittedChange = RowBatch | Statement | Idle
 
+_MOST_HARMLESS: Final = MOST_PREPARED // 2
 _MOST_HELD_BYTES: Final = 32 << 20
 _ONE_TRANSACTION: Final = StopRule(max_bytes=1)
 
@@ -54,7 +56,9 @@ class CommittedChanges:
         start: the position, or the GTID set that was read already.
         stop: where to end; without one, only the server ends it.
         prepared: XA transactions that are open at the start: by name where each begins. One that it does not list is
-            looked up in it all the same when it is committed: it may find out late (`PreparedAtMark`).
+            looked up in it all the same when it is committed: it may find out late (`PreparedBefore`).
+        concerns: whether the table of a database is captured, now or later; without it every table is. Of many open
+            transactions those that concern none are forgotten, and looked up when they are committed.
     """
 
     def __init__(
@@ -64,10 +68,13 @@ class CommittedChanges:
         start: BinlogPosition | str,
         stop: StopRule | None,
         prepared: Mapping[str, BinlogPosition],
+        concerns: Callable[[str, str], bool] = lambda *_: True,
     ) -> None:
         self._open = open_reader
         self._reader = open_reader(start, stop, frozenset())
         self._before = prepared
+        self._concerns = concerns
+        self._harmless: dict[str, BinlogPosition] = {}
         self._prepared = dict(prepared)
         self._released_rows = 0
         self._held: dict[str, HeldEvents] = {}
@@ -140,30 +147,47 @@ class CommittedChanges:
 
     def _decided(self, xa: XaChange) -> Iterator[RowBatch]:
         if xa.outcome is XaOutcome.PREPARED:
-            self._prepared[xa.xid] = xa.position
-            self._check_count()
+            self._note(xa)
             self._hold(xa)
         elif xa.outcome is XaOutcome.ROLLED_BACK:
-            self._prepared.pop(xa.xid, None)
-            self._held.pop(xa.xid, None)
+            self._forget(xa.xid)
         elif xa.outcome is XaOutcome.ONE_PHASE:
             yield from self._rows(xa.held, xa.position)
         else:
             yield from self._committed(xa)
 
     def _committed(self, xa: XaChange) -> Iterator[RowBatch]:
-        begin = self._prepared.get(xa.xid) or self._before.get(xa.xid)
+        begin = self._prepared.get(xa.xid) or self._harmless.get(xa.xid) or self._before.get(xa.xid)
         if begin is None:
             raise DataLossError(
                 f"at {xa.position} the XA transaction {xa.xid} is committed, which was prepared before the position at "
-                f"which reading began: whether it changed a captured table cannot be known. Start with a new snapshot "
-                f"while XA RECOVER lists no transaction."
+                f"which reading began, in a part of the binlog that cannot be read (any more): whether it changed a "
+                f"captured table cannot be known. Start with a new snapshot while XA RECOVER lists no transaction; or, "
+                f"if you know that it changed none, '{SKIP_OPTION}' = '{self._reader.transaction_begin}' passes over "
+                f"it."
             )
         ids, row = self._ids(), 0
         for batch in self._rows(self._held.pop(xa.xid, None), begin):
             yield _moved(batch, xa, ids, row, self._reader.transaction_begin)
             row += batch.changes
-        self._prepared.pop(xa.xid, None)
+        self._forget(xa.xid)
+
+    def _note(self, xa: XaChange) -> None:
+        """Note an open transaction; of a few that concern no captured table where they begin, of more that in memory.
+
+        An offset has place for those that do. Where others begin is looked up in the log if they are decided behind
+        this range.
+        """
+        is_harmless = not any(self._concerns(*table) for table in xa.tables)
+        if is_harmless and len(self._prepared) >= _MOST_HARMLESS:
+            self._harmless[xa.xid] = xa.position
+            return
+        self._prepared[xa.xid] = xa.position
+        self._check_count()
+
+    def _forget(self, xid: str) -> None:
+        for known in (self._prepared, self._harmless, self._held):
+            known.pop(xid, None)
 
     def _hold(self, xa: XaChange) -> None:
         held_bytes = sum(each.nbytes for each in self._held.values())

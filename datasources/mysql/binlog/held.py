@@ -29,6 +29,7 @@ class HeldEvents:
         is_mariadb: whether MariaDB wrote them.
         blocks: the events, without checksums, and where each block stands in the file.
         nbytes: how much memory they take.
+        tables: database and name of the tables that it changes.
         is_whole: whether these are all of them; else the server has to be asked again.
     """
 
@@ -37,6 +38,7 @@ class HeldEvents:
     is_mariadb: bool
     blocks: list[tuple[int, EventBlock]] = field(default_factory=list)
     nbytes: int = 0
+    tables: set[tuple[str, str]] = field(default_factory=set)
     is_whole: bool = True
 
     def add(self, events: EventBlock, pos: int) -> None:

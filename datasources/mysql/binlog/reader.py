@@ -348,7 +348,8 @@ class ChangeReader:
             xid = statement.text.split(None, 2)[2]
             self._progress.close()
             commit_us = self._runs.log.commit_us or int(event.times_s[0]) * _SECOND_US
-            yield XaChange(outcome=_DECISIONS[statement.kind], xid=xid, position=place, commit_us=commit_us)
+            outcome = XaOutcome.ROLLED_BACK if self._runs.is_skipped else _DECISIONS[statement.kind]
+            yield XaChange(outcome=outcome, xid=xid, position=place, commit_us=commit_us)
         elif statement.kind is StatementKind.END:
             self._progress.close()
         else:
@@ -380,6 +381,7 @@ class ChangeReader:
                 position=begin,
                 commit_us=self._runs.log.commit_us,
                 held=held if held is not None and held.is_whole else None,
+                tables=frozenset(() if held is None else held.tables),
             )
 
     def _hold(self) -> None:

@@ -157,6 +157,8 @@ class RunReader:
     def _keep(self, events: EventBlock) -> None:
         if self.held is None or not len(events):
             return
+        maps = np.flatnonzero(events.types == EventType.TABLE_MAP).tolist()
+        self.held.tables.update(peek_name(events.body(index)) for index in maps)
         if self._fixed is not None:
             self.held.give_up()  # these were unpacked: they stand where another one does
         elif self._decodes and not self.is_skipped:

@@ -37,6 +37,9 @@ def check_prepared(connection: Any) -> Iterator[Finding]:
         check="xa",
         found=f"{len(names)} prepared: {shown}",
         severity=Severity.WARNING,
-        why="a query that begins now stops when one is committed: its rows stand in the binlog before its begin",
+        why=(
+            "their rows stand in the binlog before the begin of a query that starts now, which reads them there when "
+            "they are committed, and stops if the server has purged that part by then"
+        ),
         fix=("XA COMMIT or XA ROLLBACK them before a new query begins",),
     )
