@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import logging
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import replace
+from itertools import groupby
 from typing import Final
 
 import pyarrow as pa
 
-from datasources.errors import SchemaError, SourceUnavailable
+from datasources.errors import DataLossError, SchemaError, SourceUnavailable
 from datasources.mysql.change_reader import ChangeRows
 from datasources.mysql.connection import OtherServer, connect
 from datasources.mysql.connection_errors import ConnectionLost
@@ -19,6 +21,7 @@ from datasources.mysql.reader_ids import reader_id
 from datasources.mysql.reading import BINLOG, MySqlReading, lane_number
 from datasources.mysql.row_columns import SnapshotFacts
 from datasources.mysql.server_switch import batch_here
+from datasources.mysql.snapshot.bounds_key import KeyKind
 from datasources.mysql.snapshot.bounds_values import key_order
 from datasources.mysql.snapshot.chunks import read_as_of
 from datasources.mysql.snapshot.requests import ChunkRequest, SnapshotSettings
@@ -30,7 +33,9 @@ from datasources.source.split import SplitId
 
 __all__ = ["MySqlReader"]
 
+_logger: Final = logging.getLogger(__name__)
 _TRIES: Final = 5
+_NO_RECORD: Final = -1
 
 
 class MySqlReader:
@@ -49,19 +54,28 @@ class MySqlReader:
         self._columns = reading.columns(only, reading.state.epoch)
         self._changes: ChangeRows | None = None
         self._ends: dict[SplitId, RangeEnd] = {}
+        self._finished: set[PlannedRange | TableName] = set()
+        self._is_streamed = False
 
     def read(self, split: SplitId, start_inclusive: int, end_exclusive: int) -> Iterator[Chunk]:
-        """Yield the rows of a range of the binlog or of a lane's chunks."""
-        has_rows = False
+        """Yield the rows of a range of the binlog or of a lane's chunks.
+
+        Where the connection breaks they are read again, at the same server without those that were given away.
+        """
+        given = 0
         for _ in range(_TRIES):
             try:
+                passed = 0
                 for chunk in self._read(split, start_inclusive, end_exclusive):
-                    has_rows = True
-                    yield chunk
-            except (OtherServer, ConnectionLost):
-                if has_rows:
-                    raise
-                self._go_to_server()
+                    passed += chunk.columns.num_rows
+                    rest = _behind(chunk, given - passed + chunk.columns.num_rows)
+                    given = max(given, passed)
+                    if rest is not None:
+                        yield rest
+                _require_all_again(given, passed, split)
+            except (OtherServer, ConnectionLost) as error:
+                self._go_on(error, has_rows=given > 0 or bool(self._finished))
+                given = 0 if lane_number(split) is not None else given
             else:
                 return
         raise SourceUnavailable(
@@ -91,6 +105,16 @@ class MySqlReader:
         if self._changes is not None:
             self._changes.close()
 
+    def _go_on(self, error: OtherServer | ConnectionLost, *, has_rows: bool) -> None:
+        """Make ready to read again, unless rows were given away that another reading may have in another order."""
+        if has_rows and (isinstance(error, OtherServer) or self._is_streamed):
+            raise error
+        before = self._state
+        self._go_to_server()
+        if has_rows and self._state != before:
+            raise error
+        _logger.warning("read_again reason=%r", error.message)
+
     def _go_to_server(self) -> None:
         """Read the batch at the server that answers now; another one may have taken the place of that of the plan."""
         self.close()
@@ -104,17 +128,34 @@ class MySqlReader:
         if self._is_scan or not ranges:
             return
         settings = _settings(self._reading, self._state, split, _asked(self._reading, self._columns.data_names))
-        requests = self._requests(ranges)
+        requests = self._requests([each for each in ranges if each not in self._finished])
         marked = {(r.table, r.keys.lower) for r in ranges if r.keys.lower is None and self._is_again(r.table)}
         for table, _ in sorted(marked, key=lambda each: each[0]):
-            yield self._chunk(
-                self._columns.of_truncation(table, self._state.mark, self._op_ts_us, is_snapshot=True), table, start
-            )
+            if table not in self._finished:
+                yield self._chunk(
+                    self._columns.of_truncation(table, self._state.mark, self._op_ts_us, is_snapshot=True), table, start
+                )
+                self._finished.add(table)
         prepared = PreparedAtMark(self._reading, self._state, f"{split}-prepared")
-        for request, rows in read_as_of(settings, self._state.mark, requests, prepared):
+        read = read_as_of(settings, self._state.mark, requests, prepared)
+        for request, batches in groupby(read, key=lambda each: each[0]):
             table = (request.schema.database, request.schema.table)
             facts = SnapshotFacts(table=table, mark=self._state.mark, op_ts_us=self._op_ts_us)
-            yield self._chunk(self._columns.of_snapshot(rows, facts), table, start)
+            for _, rows in self._held(request, batches):
+                yield self._chunk(self._columns.of_snapshot(rows, facts), table, start)
+            self._finished.add(PlannedRange(table=table, keys=request.wanted))
+
+    def _held(
+        self, request: ChunkRequest, batches: Iterator[tuple[ChunkRequest, pa.RecordBatch]]
+    ) -> Iterable[tuple[ChunkRequest, pa.RecordBatch]]:
+        """Return a range's rows only once all are there, so that a broken connection leaves no half of it behind.
+
+        Those of a table without a key are too many for that.
+        """
+        if request.schema.key.kind is KeyKind.NONE:
+            self._is_streamed = True
+            return batches
+        return list(batches)
 
     def _requests(self, ranges: list[PlannedRange]) -> list[ChunkRequest]:
         schemas: dict[TableName, TableSchema | None] = {}
@@ -142,6 +183,30 @@ class MySqlReader:
             place=lambda row: f"table {name}, row {row} of a chunk as of {self._state.mark}",
             position=lambda _: position,
             is_unordered=True,
+        )
+
+
+def _behind(chunk: Chunk, rows: int) -> Chunk | None:
+    """Return a chunk without its first rows; None if none are left."""
+    if rows <= 0:
+        return chunk
+    if rows >= chunk.columns.num_rows:
+        return None
+    return replace(
+        chunk,
+        columns=chunk.columns.slice(rows),
+        place=lambda row: chunk.place(row + rows),
+        position=lambda row: chunk.position(row + rows),
+        first_row=lambda row: max(_NO_RECORD, chunk.record_start(row + rows) - rows),
+    )
+
+
+def _require_all_again(given: int, passed: int, split: SplitId) -> None:
+    if passed < given and lane_number(split) is None:
+        raise DataLossError(
+            f"{given} rows of the binlog were read before the connection broke, and {passed} are there now: the server "
+            f"lost transactions that it had committed (sync_binlog is not 1), or was restored from a copy. Start with "
+            f"a new checkpoint."
         )
 
 

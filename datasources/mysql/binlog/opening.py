@@ -70,11 +70,12 @@ def reader_opener(  # noqa: PLR0913 - what a reader is
         name = reader_id.second() if released else reader_id
         connection = connect(patient, doing="opening the binlog")
         try:
+            ends_with_log = is_bounded and (stop is None or stop.to is None)
             request = DumpRequest(
                 start=start,
                 server_id=name.server_id,
                 replica_uuid=name.replica_uuid,
-                is_bounded=is_bounded and (stop is None or stop.to is None),
+                is_bounded=ends_with_log,
             )
             folds_names = _folds_names(connection)
             packets = open_dump(connection, request)
@@ -92,6 +93,7 @@ def reader_opener(  # noqa: PLR0913 - what a reader is
             decodes=decodes,
             max_event_bytes=patient.max_allowed_packet,
             folds_names=folds_names,
+            is_endless=not ends_with_log,
         )
 
     return open_reader

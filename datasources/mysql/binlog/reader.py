@@ -42,6 +42,7 @@ from datasources.mysql.binlog.run_reader import RunReader
 from datasources.mysql.binlog.savepoints import Savepoints
 from datasources.mysql.binlog.silence import Silence
 from datasources.mysql.binlog.statements import Statement, StatementKind, parse_query
+from datasources.mysql.connection_errors import ConnectionLost
 from datasources.mysql.gtid_set import DomainPositions, GtidSet
 
 __all__ = ["ChangeReader"]
@@ -69,6 +70,7 @@ class ChangeReader:
         verify_checksums: whether events with a checksum are checked.
         max_event_bytes: the largest event that is taken out of a compressed one.
         folds_names: whether the server keeps names of tables in lower case, however statements write them.
+        is_endless: whether the dump waits at the log's end, so that the server ends it only when it shuts down.
     """
 
     def __init__(  # noqa: PLR0913 - what a range is
@@ -84,8 +86,10 @@ class ChangeReader:
         verify_checksums: bool = True,
         max_event_bytes: int = MAX_EVENT_BYTES,
         folds_names: bool = False,
+        is_endless: bool = False,
     ) -> None:
         self._packets = packets
+        self._is_endless = is_endless
         is_by_gtid = isinstance(start, str)
         begin = BinlogPosition("", FIRST_POSITION) if isinstance(start, str) else start
         self._progress = Progress(begin, stop or StopRule(), is_by_gtid=is_by_gtid)
@@ -185,6 +189,11 @@ class ChangeReader:
                 yield from self._block(block)
             if self.is_done:
                 return
+        if self._is_endless:
+            raise ConnectionLost(
+                f"the server ended the dump of its binlog at {self._progress.here}, before all was read that was asked "
+                f"for: it is shutting down. The query can be restarted; it goes on where it stopped."
+            )
         self._progress.close()  # the end of a log is a place between two transactions
 
     def _block(self, raw: EventBlock) -> Iterator[Change]:

@@ -19,7 +19,7 @@ import pymysql
 from datasources.errors import OptionError, SchemaError, SourceUnavailable, TidemarkError
 from datasources.mysql.binlog.positions import BinlogPosition
 from datasources.mysql.connection import connect
-from datasources.mysql.connection_errors import error_number, explain
+from datasources.mysql.connection_errors import ConnectionLost, error_number, explain, is_unreachable
 from datasources.mysql.connection_names import quote_name, table_name
 from datasources.mysql.options import NoKeyPolicy
 from datasources.mysql.snapshot.bounds_key import KeyKind
@@ -226,15 +226,17 @@ class _Reader:
                 f"The limit is {self._settings.select_timeout_ms / 1000:g} s; a smaller "
                 f"'scan.incremental.snapshot.chunk.size' takes less time."
             )
-        return explain(error, doing=f"reading {schema.name}", server=str(self._settings.connection))
+        return self._broken_or(error, f"reading {schema.name}")
+
+    def _broken_or(self, error: pymysql.MySQLError, doing: str) -> TidemarkError:
+        found = explain(error, doing=doing, server=str(self._settings.connection))
+        return ConnectionLost(found.message) if is_unreachable(error) else found
 
     def _position(self) -> BinlogPosition:
         try:
             return self._session.position()
         except pymysql.MySQLError as error:
-            raise explain(
-                error, doing="asking for the end of the binlog", server=str(self._settings.connection)
-            ) from error
+            raise self._broken_or(error, "asking for the end of the binlog") from error
 
     def _selection(self, schema: TableSchema) -> Selection:
         name = schema.database, schema.table
