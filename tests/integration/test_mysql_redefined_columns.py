@@ -12,7 +12,7 @@ import pytest
 
 from datasources.errors import SchemaError
 from datasources.formats.ddl_types import type_text
-from datasources.mysql.types import arrow_type, column_type_of, select_expression
+from datasources.mysql.types import Kind, arrow_type, column_type_of, select_expression
 from tests.support.mysql_binlog import position
 from tests.support.mysql_changes import read_range, reading_of
 from tests.support.mysql_server import MySqlServer, every_server
@@ -101,11 +101,17 @@ def column_expression(server: MySqlServer, database: str) -> tuple[str, Any]:
 
 
 def rows(server: MySqlServer, database: str) -> list[tuple[Any, ...]]:
-    expression, _ = column_expression(server, database)
+    expression, column = column_expression(server, database)
+    is_time = column.kind in (Kind.DATETIME, Kind.TIME)
     with closing(server.connect(charset="utf8mb4", database=database)) as connection, connection.cursor() as cursor:
         cursor.execute("SET time_zone = '+00:00'")
         cursor.execute(f"SELECT id, {expression} FROM t ORDER BY id")
-        return [tuple(row) for row in cursor.fetchall()]
+        return [(number, _instant(value) if is_time else value) for number, value in cursor.fetchall()]
+
+
+def _instant(text: str | None) -> str | None:
+    """A time without the zeros at its end, of which a type with more digits shows more."""
+    return text.rstrip("0").rstrip(".") if text and "." in text else text
 
 
 @dataclass(frozen=True, kw_only=True)
