@@ -153,6 +153,17 @@ def test_the_same_statement_gives_the_same_rows_as_a_batch(t, tmp_path):
     assert sorted(tuple(map(seconds, row)) for row in batch.collect()) == streamed
 
 
+def test_a_batch_of_a_condition_obeys_no_option_of_the_watermark(t, tmp_path):
+    write_records(tmp_path / "o", "s-0", records(1, 2, 12))
+    options = {"scan.watermark.idle-timeout": "1 min", "scan.watermark.heartbeat-interval": "1 s"}
+    t.sql(scripted_table("orders", TS, tmp_path / "o", **options))
+    t.sql("CREATE VIEW late_orders AS SELECT * FROM orders WHERE id > 0")
+    t.sql("SET 'execution.runtime-mode' = 'batch'")
+    for relation in ("(SELECT * FROM orders WHERE id > 0)", "late_orders"):
+        assert sorted(row.id for row in t.sql(f"SELECT id FROM {relation}").collect()) == [1, 2]
+        assert "filter=[id > 0]" in text(t.sql(f"EXPLAIN SELECT id FROM {relation}"))
+
+
 # -- plans --
 
 

@@ -14,7 +14,7 @@ from datasources.spark.assigner import assign_watermark
 from datasources.spark.attach import AttachedColumn, attach
 from datasources.spark.scan_options import ATTACHED
 from datasources.sql.planner.connectors import unknown_connector
-from datasources.sql.planner.scan_options import scan_options, spark_options, without_reader_options
+from datasources.sql.planner.scan_options import read_options, spark_options
 from datasources.sql.planner.tree import (
     Node,
     Project,
@@ -70,9 +70,9 @@ class TableFrames:
         return self._sparks(scan)
 
     def _ours(self, scan: Scan) -> DataFrame:
-        options = expand(scan_options(scan))
+        options = expand(read_options(scan))
         if not scan.is_streaming:
-            return self.spark.read.format(scan.connector.format_name).options(**without_reader_options(options)).load()
+            return self.spark.read.format(scan.connector.format_name).options(**options).load()
         reader = self.spark.readStream.format(scan.connector.format_name).options(**options)
         return (reader.option(ATTACHED, "true") if scan.attributes else reader).load()  # whoever reads it attaches it
 

@@ -9,7 +9,14 @@ from datasources.spark.watermark_options import GLOBAL_OPTIONS, WatermarkOptions
 from datasources.sql.planner.tree import Attribute, Scan
 from datasources.sql.text import quoted
 
-__all__ = ["READER_OPTIONS", "scan_options", "spark_options", "watermark_options", "without_reader_options"]
+__all__ = [
+    "READER_OPTIONS",
+    "read_options",
+    "scan_options",
+    "spark_options",
+    "watermark_options",
+    "without_reader_options",
+]
 
 READER_OPTIONS = ("scan.watermark.", "watermark.", "scan.load-completed.timestamp-millis")
 """Beginnings of options that only a reader that makes watermarks obeys."""
@@ -33,6 +40,11 @@ def scan_options(scan: Scan) -> dict[str, str]:
     if scan.attributes:
         return options
     return {key: value for key, value in options.items() if key not in GLOBAL_OPTIONS}
+
+
+def read_options(scan: Scan) -> dict[str, str]:
+    """Return what a connector of ours is told where the scan is read: a batch obeys no options of the watermark."""
+    return scan_options(scan) if scan.is_streaming else without_reader_options(scan_options(scan))
 
 
 def spark_options(scan: Scan) -> dict[str, str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datasources.expressions.arrow_function import ArrowFunction
 from datasources.source.connector import SessionFacts
 from datasources.spark.scan import build_scan
-from datasources.sql.planner.scan_options import scan_options
+from datasources.sql.planner.scan_options import read_options
 from datasources.sql.planner.tree import Scan
 from datasources.sql.secrets import expand
 
@@ -47,4 +47,5 @@ class ScanTrial:
             )
             if value is not None
         }
-        build_scan(source, expand(scan_options(scan)), defaults, functions=self.functions, allows_code=self.allows_code)
+        options = expand(read_options(scan))
+        build_scan(source, options, defaults, functions=self.functions, allows_code=self.allows_code)
