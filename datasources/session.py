@@ -13,6 +13,7 @@ from datasources.scripted.data_source import ScriptedDataSource
 from datasources.spark.data_source import TidemarkDataSource
 from datasources.spark.read_stream import load_stream
 from datasources.spark.register import register_formats
+from datasources.spark.session_checks import require_classic
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -57,8 +58,11 @@ def read_stream(
     Raises:
         OptionError, ExpressionError, SchemaError, QueryError: before anything runs, saying what to do.
     """
-    if source_format is None or options is None or time_attributes is None:
-        raise OptionError("read_stream needs a format and a mapping of options; None is neither.")
+    given = {"source_format": source_format, "options": options, "time_attributes": time_attributes}
+    for name, value in given.items():
+        if value is None:
+            raise OptionError(f"read_stream needs a format and a mapping of options; {name} is None.")
+    require_classic(spark)
     source = _by_name(source_format) if isinstance(source_format, str) else source_format
     register_formats(spark, (*FORMATS, source), again=False)
     return load_stream(spark, source, options, schema, time_attributes)

@@ -30,6 +30,7 @@ from datasources.spark.session_checks import (
     EXCHANGE_REUSE,
     registered_formats,
     require_classic,
+    require_frame,
     require_working_settings,
 )
 from datasources.spark.time_attributes import DELAY_KEY, time_metadata
@@ -73,6 +74,7 @@ def with_source_watermark(df: DataFrame, *time_attributes: str) -> DataFrame:
     Raises:
         QueryError: the DataFrame has no hidden columns, a column does not exist, or a setting breaks event time.
     """
+    require_frame(df, "with_source_watermark()")
     _require_session(df)
     attribute = time_attribute_of(df.schema)
     paths = time_attributes or (attribute.path,)

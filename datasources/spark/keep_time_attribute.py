@@ -16,6 +16,7 @@ from pyspark.sql.types import TimestampNTZType, TimestampType
 from datasources.durations import parse_duration_ms
 from datasources.errors import QueryError
 from datasources.spark.plan_walk import attached_delays_ms, projected_expression
+from datasources.spark.session_checks import require_frame
 from datasources.spark.time_attributes import ROWTIME, time_metadata
 
 __all__ = ["keep_time_attribute"]
@@ -35,6 +36,7 @@ def keep_time_attribute(df: DataFrame, column: str, *, shift: str | None = None)
     Raises:
         QueryError: no such column, not a timestamp, not from an attached stream, or shifted to the past.
     """
+    require_frame(df, "keep_time_attribute()")
     if column not in df.columns:
         raise QueryError(f"there is no column '{column}'; columns: {df.columns}")
     if not isinstance(df.schema[column].dataType, TimestampType | TimestampNTZType):

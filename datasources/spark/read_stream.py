@@ -46,6 +46,8 @@ def load_stream(
             raise OptionError("time_attributes need a watermark: set watermark.for and watermark.as.")
         return reader.load()
     named = (time_attributes,) if isinstance(time_attributes, str) else time_attributes
+    if not all(isinstance(name, str) for name in named):
+        raise OptionError(f"time_attributes are names of columns: {list(named)} are not.")
     return with_source_watermark(reader.option(ATTACHED, "true").load(), *named)
 
 

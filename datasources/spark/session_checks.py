@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from datasources.errors import QueryError
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["EXCHANGE_REUSE", "registered_formats", "require_classic", "require_working_settings"]
+__all__ = ["EXCHANGE_REUSE", "registered_formats", "require_classic", "require_frame", "require_working_settings"]
 
 EXCHANGE_REUSE = "spark.sql.exchange.reuse"
 """Why it is off where a watermark is followed: see `datasources.spark.listener`."""
@@ -31,13 +31,29 @@ def require_classic(spark: SparkSession) -> None:
     """Raise on Spark Connect: sources live in the driver's processes, which a Connect client cannot reach.
 
     Raises:
-        QueryError: saying where to run instead.
+        QueryError: saying where to run instead, or that there is no session.
     """
+    if spark is None:
+        raise QueryError("there is no Spark session: None was given in its place.")
     if type(spark).__module__.startswith("pyspark.sql.connect"):
         raise QueryError(
             "this session is a Spark Connect client. Tidemark registers its sources in the driver's own process: run "
             "the job there (spark-submit, or a session without .remote(...))."
         )
+
+
+def require_frame(df: DataFrame, what: str) -> None:
+    """Raise where somebody passes on what a call did not return.
+
+    Args:
+        df: what should be a DataFrame.
+        what: needs it.
+
+    Raises:
+        QueryError: it is None.
+    """
+    if df is None:
+        raise QueryError(f"{what} needs a DataFrame, and None was given.")
 
 
 def require_working_settings(spark: SparkSession) -> None:

@@ -204,6 +204,10 @@ class Relations(Protocol):
         """
         ...
 
+    def known_names(self) -> list[str]:
+        """Return the names of our tables and views."""
+        ...
+
     def known_columns(self) -> list[tuple[str, ...]]:
         """Return the columns of each table that was asked for, those that the statement does not name as well."""
         ...

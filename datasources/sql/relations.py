@@ -14,6 +14,7 @@ from datasources.sql.planner.tree import scan_of
 from datasources.sql.query.views import make_view, relation_of
 from datasources.sql.relation import OverRequest, Relation, Step, TableUse
 from datasources.sql.settings import LateRowsMode, RuntimeMode
+from datasources.sql.statements import ObjectKind
 from datasources.sql.table import TableDefinition, ViewDefinition
 from datasources.sql.temporal_request import TableTraits, TemporalRequest
 
@@ -144,6 +145,10 @@ class StatementRelations:
         found = self._catalog.find(name)
         assert isinstance(found, TableDefinition)  # uses are of tables
         return found
+
+    def known_names(self) -> list[str]:
+        """Return the names of the catalog's tables and views."""
+        return [e.name for kind in (ObjectKind.TABLE, ObjectKind.VIEW) for e in self._catalog.entries(kind)]
 
     def known_columns(self) -> list[tuple[str, ...]]:
         """Return the columns of each table that was planned, those that the statement does not name as well."""

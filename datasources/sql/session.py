@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from datasources.errors import SqlError
 from datasources.sql.catalog import Catalog, open_catalog
 from datasources.sql.execute.explain import explain
 from datasources.sql.execute.insert import insert
@@ -109,7 +110,7 @@ class TableEnvironment:
             OptionError, ExpressionError, SchemaError: a table's options or expressions are wrong.
             AnalysisException, ParseException: Spark's own, for what is Spark's.
         """
-        parsed = parse_statement(statement if isinstance(statement, SqlText) else SqlText(statement))
+        parsed = parse_statement(_text(statement))
         if isinstance(parsed, Query):
             return run_query(self._state, parsed.source)
         if isinstance(parsed, StatementSet):
@@ -120,8 +121,7 @@ class TableEnvironment:
 
     def run_script(self, script: str | SqlText) -> Iterator[tuple[SqlText, DataFrame | StatementResult]]:
         """Run the statements of a script one by one; yields each with its result before the next one runs."""
-        source = script if isinstance(script, SqlText) else SqlText(script)
-        for statement in split_script(source):
+        for statement in split_script(_text(script)):
             yield statement, self.sql(statement)
 
     def table(self, name: str) -> DataFrame:
@@ -148,6 +148,14 @@ class TableEnvironment:
         results = [insert(self._state, one) for one in statement.inserts]
         rows = tuple(row for result in results for row in result.rows)
         return StatementResult(kind="STATEMENT SET", columns=("query", "name", "target"), rows=rows)
+
+
+def _text(given: str | SqlText) -> SqlText:
+    if isinstance(given, SqlText):
+        return given
+    if not isinstance(given, str):
+        raise SqlError(f"a statement is a text, and this is {type(given).__name__}: {given!r}.")
+    return SqlText(given)
 
 
 _HANDLERS: dict[type, Callable[[SessionState, Any], DataFrame | StatementResult]] = {

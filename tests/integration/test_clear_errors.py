@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from datasources import read_stream, with_source_watermark
+from datasources import keep_time_attribute, over, read_stream, register, temporal_join, with_source_watermark
 from datasources.errors import OptionError, QueryError, SchemaError, SqlError
+from datasources.spark.operators import session_windows
+from datasources.spark.operators.keys import require_keys
 from datasources.sql import TableEnvironment
 from tests.support.sql_tables import scripted_table, write_records
 
@@ -38,6 +40,14 @@ def t(spark, tmp_path) -> TableEnvironment:
         (
             "SELECT count(*) FROM TABLE(TUMBLE(TABLE orders, DESCRIPTOR(x), INTERVAL '1' MINUTE)) GROUP BY window_end",
             "there is no column 'x'. Columns: id, ts.",
+        ),
+        ("DESCRIBE ordrs", "there is no table or view 'ordrs'. Did you mean 'orders'?"),
+        ("EXPLAIN SELECT * FROM ordrs", "there is no table or view 'ordrs'. Did you mean 'orders'?"),
+        ("INSERT INTO ordrs SELECT 1", "so it cannot be written by INSERT. Did you mean 'orders'? Declare the sink"),
+        ("INSERT INTO nothing SELECT 1", "so it cannot be written by INSERT. Declare the sink"),
+        (
+            "SELECT * FROM orders AS o JOIN ordrs FOR SYSTEM_TIME AS OF o.ts AS r ON o.id = r.id",
+            "and 'ordrs' is none. Join the table itself. Did you mean 'orders'?",
         ),
     ],
 )  # fmt: skip
@@ -118,5 +128,38 @@ def test_a_value_that_is_none_is_an_error_that_names_the_option(t, spark, tmp_pa
     assert raised.value.message == "option 'scan.columns' is None: leave it out, or give it a value."
     with pytest.raises(OptionError, match="Did you mean 'tidemark-kafka'"):
         read_stream(spark, "kafka", {})
-    with pytest.raises(OptionError, match="None is neither"):
-        read_stream(spark, "tidemark-kafka", None)  # type: ignore[arg-type]
+    for wrong in ({"source_format": None}, {"options": None}, {"time_attributes": None}):
+        given = {"source_format": "tidemark-scripted", "options": options(tmp_path / "o"), **wrong}
+        with pytest.raises(OptionError, match=f"{next(iter(wrong))} is None"):
+            read_stream(spark, **given)  # type: ignore[arg-type]
+    with pytest.raises(OptionError, match="names of columns"):
+        read_stream(spark, "tidemark-scripted", options(tmp_path / "o"), "ts TIMESTAMP", time_attributes=[None])  # type: ignore[list-item]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: register(None),
+        lambda: TableEnvironment(None),
+        lambda: read_stream(None, "tidemark-scripted", {"path": "x"}),
+        lambda: with_source_watermark(None),
+        lambda: keep_time_attribute(None, "ts"),
+        lambda: over(None, {"n": "COUNT(*)"}, keys=["k"], attribute="ts"),
+        lambda: session_windows(None, keys=["k"], attribute="ts", gap_ms=1),
+        lambda: temporal_join(None, None, on=["k"], as_of="ts"),
+    ],
+)
+def test_none_in_place_of_a_session_or_a_dataframe_says_so(call):
+    with pytest.raises(QueryError, match="None was given"):
+        call()
+
+
+@pytest.mark.parametrize("statement", [None, 3, b"SELECT 1"])
+def test_what_is_no_text_is_no_statement(t, statement):
+    with pytest.raises(SqlError, match=f"a statement is a text, and this is {type(statement).__name__}"):
+        t.sql(statement)
+
+
+def test_one_key_of_an_operator_may_be_given_by_its_name(spark):
+    df = spark.createDataFrame([(1, 2, 3)], "a INT, b INT, ab INT").selectExpr("*", "current_timestamp() AS ts")
+    assert require_keys(df.schema, "ab") == ("ab",)

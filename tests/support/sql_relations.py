@@ -71,6 +71,9 @@ class _Relations:
     overs: list[tuple[TableUse, OverRequest]] = field(default_factory=list)
     temporals: list[TemporalRequest] = field(default_factory=list)
 
+    def known_names(self) -> list[str]:
+        return [*self.tables, *self.views]
+
     def known_columns(self) -> list[tuple[str, ...]]:
         return [tuple(c.name for c in shape.columns) for shape in self.tables.values()]
 

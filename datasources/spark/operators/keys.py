@@ -29,14 +29,14 @@ _MOST_CODES: Final = 1 << 31
 
 
 def require_keys(schema: StructType, keys: Sequence[str]) -> tuple[str, ...]:
-    """Return the keys as the schema spells them.
+    """Return the keys as the schema spells them; a text is one key.
 
     Raises:
         QueryError: there is no such column, or its type cannot be a key.
     """
     names = {field.name.lower(): field for field in schema.fields}
     found = []
-    for key in keys:
+    for key in (keys,) if isinstance(keys, str) else keys:
         field = names.get(key.lower())
         if field is None:
             raise QueryError(f"there is no column '{key}' to partition by; columns: {', '.join(schema.names)}.")

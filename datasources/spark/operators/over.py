@@ -35,7 +35,7 @@ from datasources.spark.operators.rowtime_micros import require_time_column
 from datasources.spark.operators.state_settings import configure_state
 from datasources.spark.operators.stored_settings import StoredSettings
 from datasources.spark.schema import arrow_output_schema, time_attribute_of
-from datasources.spark.session_checks import require_classic
+from datasources.spark.session_checks import require_classic, require_frame
 
 __all__ = ["OVER_METRICS_PREFIX", "over"]
 
@@ -84,6 +84,7 @@ def over(  # noqa: PLR0913 - each is a part of the window's definition
             columns, a number makes no sense, or the session asks for another state store than RocksDB.
         EnvironmentProblem: a package that PySpark needs for it is missing.
     """
+    require_frame(df, "over()")
     names = require_keys(df.schema, keys)
     time = require_time_column(df.schema, attribute)
     parsed = parse_aggregates(df, aggregates)

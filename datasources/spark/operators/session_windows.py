@@ -36,7 +36,7 @@ from datasources.spark.operators.session_turn import WINDOW_COLUMNS, SessionRule
 from datasources.spark.operators.state_settings import configure_state
 from datasources.spark.operators.stored_settings import StoredSettings
 from datasources.spark.schema import arrow_output_schema, time_attribute_of
-from datasources.spark.session_checks import require_classic
+from datasources.spark.session_checks import require_classic, require_frame
 
 __all__ = ["DEFAULT_BUCKETS", "METRICS_PREFIX", "session_windows"]
 
@@ -75,6 +75,7 @@ def session_windows(  # noqa: PLR0913 - each is a part of the window's definitio
             sense, or the session asks for another state store than RocksDB.
         EnvironmentProblem: a package that PySpark needs for it is missing.
     """
+    require_frame(df, "session_windows()")
     names = require_keys(df.schema, keys)
     time = require_time_column(df.schema, attribute)
     _require_sense(df, gap_ms, buckets)

@@ -43,7 +43,7 @@ from datasources.spark.operators.temporal_sides import BuildSide, ProbeSide, res
 from datasources.spark.operators.temporal_state import JoinRule
 from datasources.spark.plan_walk import SIDE_COLUMN
 from datasources.spark.schema import arrow_output_schema
-from datasources.spark.session_checks import require_classic
+from datasources.spark.session_checks import require_classic, require_frame
 
 __all__ = ["DEFAULT_BUCKETS", "METRICS_PREFIX", "PROCESSING_TIME", "temporal_join"]
 
@@ -112,6 +112,8 @@ def temporal_join(  # noqa: PLR0913 - each is a part of the join's definition
             build; the session asks for another state store than RocksDB.
         EnvironmentProblem: a package that PySpark needs is missing.
     """
+    require_frame(probe, "temporal_join()")
+    require_frame(build, "temporal_join()")
     require_sides(probe, build)
     require_numbers(how=how, buckets=buckets, forget_deleted_ms=forget_deleted_ms)
     keys = join_keys(probe.schema, build.schema, on)

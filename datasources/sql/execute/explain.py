@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from datasources.sql.execute.insert import query_text
-from datasources.sql.execute.queries import query_frame
+from datasources.sql.execute.queries import naming_unknown_tables, query_frame
 from datasources.sql.planner.explain import explain_tree
 from datasources.sql.planner.plan_json import abilities_of, to_json
 from datasources.sql.planner.tree import scan_of
@@ -32,8 +32,9 @@ def explain(state: SessionState, statement: Explain) -> StatementResult:
     source = query_text(inner) if isinstance(inner, Insert) else inner.source
     relations = state.relations()
     try:
-        plan = rewrite_query(source, relations)
-        frame = query_frame(state, plan, source, relations)
+        with naming_unknown_tables(state, source):
+            plan = rewrite_query(source, relations)
+            frame = query_frame(state, plan, source, relations)
         if statement.mode is ExplainMode.JSON:
             text = json.dumps(_json(plan, relations), indent=2)
         else:

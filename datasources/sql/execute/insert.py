@@ -10,11 +10,12 @@ from datasources.durations import parse_duration_ms
 from datasources.errors import OptionError
 from datasources.options import lower_keys
 from datasources.sql.assignable import is_assignable
-from datasources.sql.execute.queries import run_query
+from datasources.sql.execute.queries import known_relations, run_query
 from datasources.sql.planner.connectors import Connector
 from datasources.sql.result import StatementResult
 from datasources.sql.secrets import expand
 from datasources.sql.settings import RuntimeMode
+from datasources.sql.site import near_matches
 from datasources.sql.source_text import SqlText
 from datasources.sql.spark_names import sql_name_of
 from datasources.sql.table import PhysicalColumn, TableDefinition
@@ -44,11 +45,12 @@ def insert(state: SessionState, statement: Insert) -> StatementResult:
     """
     table = state.catalog.find(statement.target)
     if not isinstance(table, TableDefinition):
+        near = near_matches(statement.target, known_relations(state)) if table is None else ""
         raise statement.source.error(
             statement.target_place,
             f"'{statement.target}' is no table of this catalog, so it cannot be written by INSERT",
-            "Declare the sink: CREATE TABLE ... WITH ('connector' = 'parquet', 'path' = '...'), or print, blackhole, "
-            "memory.",
+            f"{near} Declare the sink: CREATE TABLE ... WITH ('connector' = 'parquet', 'path' = '...'), or print, "
+            "blackhole, memory.".lstrip(),
         )
     connector = state.planner.connector(table)
     if connector.is_ours:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from pyspark.errors import AnalysisException
@@ -13,7 +15,6 @@ from datasources.sql.execute.unknown_column import unknown_column, unknown_table
 from datasources.sql.planner.tree import attributes_of
 from datasources.sql.query import rewrite_query
 from datasources.sql.relation import STAMP_COLUMN
-from datasources.sql.statements import ObjectKind
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from datasources.sql.source_text import SqlText
     from datasources.sql.state import SessionState
 
-__all__ = ["query_frame", "run_of_spark", "run_query"]
+__all__ = ["known_relations", "naming_unknown_tables", "query_frame", "run_of_spark", "run_query"]
 
 
 def run_query(state: SessionState, source: SqlText) -> DataFrame:
@@ -35,16 +36,25 @@ def run_query(state: SessionState, source: SqlText) -> DataFrame:
     """
     relations = state.relations()
     try:
-        return query_frame(state, rewrite_query(source, relations), source, relations)
+        with naming_unknown_tables(state, source):
+            return query_frame(state, rewrite_query(source, relations), source, relations)
+    finally:
+        relations.close()
+
+
+@contextmanager
+def naming_unknown_tables(state: SessionState, source: SqlText) -> Iterator[None]:
+    """Replace Spark's error about a table that it does not have by one that names those of the catalog."""
+    try:
+        yield
     except (AnalysisException, SqlError) as error:
         # A step that Spark refuses is an error of ours with Spark's behind it.
         refusal = error if isinstance(error, AnalysisException) else error.__cause__
-        unknown = unknown_table(refusal, source, _known(state)) if isinstance(refusal, AnalysisException) else None
+        known = known_relations(state)
+        unknown = unknown_table(refusal, source, known) if isinstance(refusal, AnalysisException) else None
         if unknown is None:
             raise
         raise unknown from None
-    finally:
-        relations.close()
 
 
 def run_of_spark(state: SessionState, source: SqlText) -> DataFrame:
@@ -57,15 +67,16 @@ def run_of_spark(state: SessionState, source: SqlText) -> DataFrame:
     try:
         return state.spark.sql(source.text)
     except AnalysisException as refusal:
-        unknown = unknown_table(refusal, source, known := _known(state))
+        unknown = unknown_table(refusal, source, known := known_relations(state))
         name = (refusal.getMessageParameters() or {}).get("relationName", "").replace("`", "").rpartition(".")[2]
         if unknown is None or name.lower() not in {each.lower() for each in known}:
             raise
         raise unknown from None
 
 
-def _known(state: SessionState) -> list[str]:
-    return [e.name for kind in (ObjectKind.TABLE, ObjectKind.VIEW) for e in state.catalog.entries(kind)]
+def known_relations(state: SessionState) -> list[str]:
+    """Return the names of the catalog's tables and views."""
+    return state.relations().known_names()
 
 
 def query_frame(state: SessionState, plan: QueryPlan, source: SqlText, relations: StatementRelations) -> DataFrame:

@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from datasources.sql.describe import describe as description_of
-from datasources.sql.execute.queries import run_query
+from datasources.sql.execute.queries import naming_unknown_tables, run_query
 from datasources.sql.result import StatementResult
 from datasources.sql.settings import SqlOptions
 from datasources.sql.show_create import show_create
@@ -56,7 +56,8 @@ def describe(state: SessionState, statement: Describe) -> StatementResult | Data
         return StatementResult(kind="DESCRIBE", columns=tuple(columns), rows=tuple(rows))
     if isinstance(found, ViewDefinition):
         return _describe_view(state, found)
-    return state.spark.sql(statement.source.text)
+    with naming_unknown_tables(state, statement.source):
+        return state.spark.sql(statement.source.text)
 
 
 def set_option(state: SessionState, statement: Set) -> StatementResult:

@@ -12,6 +12,7 @@ from datasources.sql.query.calls import column_path
 from datasources.sql.query.context import BlockContext
 from datasources.sql.query.tree import FromItem, Join, Region, SourceKind
 from datasources.sql.relation import Relation, TableUse, TimeKind
+from datasources.sql.site import near_matches
 from datasources.sql.temporal_request import TableTraits
 
 __all__ = ["Probe", "Table", "TemporalJoin", "as_of_column", "probe_of", "temporal_joins"]
@@ -144,8 +145,16 @@ def _table(context: BlockContext, item: FromItem, role: str, way_out: str) -> Ta
     use = context.planning.uses[item.name.lower()] if _is_table(context, item) else None
     if use is None:
         what = f"'{item.name}' is none" if item.name else "this is none"
-        raise context.error(item.source, f"{role} is a table of the catalog, and {what}", way_out)
+        raise context.error(
+            item.source, f"{role} is a table of the catalog, and {what}", way_out + _near(context, item.name)
+        )
     return Table(item=item, use=use, traits=context.planning.relations.traits(use))
+
+
+def _near(context: BlockContext, name: str) -> str:
+    """Return what may have been meant by a name that the catalog does not have."""
+    known = context.planning.relations.known_names()
+    return "" if not name or name.lower() in {each.lower() for each in known} else near_matches(name, known)
 
 
 def as_of_column(context: BlockContext, build: TemporalJoin, probe: Probe) -> str | None:
