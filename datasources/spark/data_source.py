@@ -12,6 +12,7 @@ from datasources.source.connector import ScanSource
 from datasources.spark.batch_reader import TidemarkBatchReader
 from datasources.spark.binding import Binding
 from datasources.spark.boundary import spark_entry
+from datasources.spark.redaction import require_hidden_by_spark
 from datasources.spark.refused_reader import RefusedStreamReader
 from datasources.spark.scan import Scan, build_scan
 from datasources.spark.schema import arrow_output_schema, spark_schema
@@ -55,6 +56,8 @@ class TidemarkDataSource(DataSource):
 
     def _scan(self) -> Scan:
         bound = self.binding
+        if bound.endpoint is None:
+            require_hidden_by_spark(self.options)
         return build_scan(
             self.connector, dict(self.options), bound.defaults, bound.functions, allows_code=bound.allows_code
         )

@@ -3,21 +3,29 @@
 Spark shows the options of a streaming relation in its logical plans (``explain("extended")``, the event log of the UI).
 It redacts by two patterns: ``spark.redaction.regex`` of the application, which is fixed when Spark starts, and
 ``spark.sql.redaction.options.regex`` of the session, which is set here. Queries that run take over the session's.
+
+A class that was registered by hand, also by a client of Spark Connect, runs in a session in which nobody set it, and
+cannot set it from Spark's process for sources. It takes only secrets that Spark hides by its own patterns.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
-from datasources.secret_keys import redaction_pattern
+from datasources.errors import OptionError
+from datasources.secret_keys import is_secret_key, redaction_pattern, secret_values
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["redact_options"]
+__all__ = ["redact_options", "require_hidden_by_spark"]
 
 _PATTERN: Final = "spark.sql.redaction.options.regex"
 _WIDENED: Final = "(?:{})|{}"
+_BY_SPARK: Final = re.compile(r"secret|password|token|access[.]?key|url", re.IGNORECASE)
+"""The defaults of both settings; they are searched in the key and in the value."""
 
 
 def redact_options(spark: SparkSession) -> None:
@@ -25,3 +33,19 @@ def redact_options(spark: SparkSession) -> None:
     ours, present = redaction_pattern(), str(spark.conf.get(_PATTERN, "") or "")
     if not present.endswith(ours):
         spark.conf.set(_PATTERN, _WIDENED.format(present, ours) if present else ours)
+
+
+def require_hidden_by_spark(options: Mapping[str, str]) -> None:
+    """Raise for the first secret option that a session shows in which nobody widened the pattern.
+
+    Raises:
+        OptionError: naming the option, not its value.
+    """
+    for key, value in options.items():
+        is_secret = is_secret_key(key) or bool(secret_values(value))
+        if is_secret and not (_BY_SPARK.search(key) or _BY_SPARK.search(value)):
+            raise OptionError(
+                f"option '{key}' is a secret that Spark would show in plans and event logs: this class was registered "
+                f"by hand. register(spark) lets Spark hide it; where that cannot be called, as in a client of Spark "
+                f"Connect, give the path of a file instead (kafka.ssl.key.location)."
+            )
