@@ -51,6 +51,7 @@ _UNITS: Final = {
 }
 _LENGTH: Final = re.compile(rf"(?:INTERVAL )?(?P<amount>[0-9]{{1,9}}) ?(?P<unit>{'|'.join(_UNITS)})", re.IGNORECASE)
 """As in `watermark.as` = '5 seconds', and an interval alone; without quotes, with single blanks."""
+_NUMBER: Final = re.compile(r"[+-]?[0-9]+[Ll]?")
 _NO_FUNCTIONS: Final[Mapping[str, ReaderFunction]] = MappingProxyType({})
 
 
@@ -224,7 +225,14 @@ def _compiled(source: SourceText, plan: Node) -> CompiledExpression:
 
 
 def _refuse_length(text: str, attribute: CompiledExpression) -> None:
-    """Refuse a length of time: whoever writes '5 seconds' means so much behind the rowtime."""
+    """Refuse a length of time, and a number: whoever writes '5 seconds' means so much behind the rowtime."""
+    if _NUMBER.fullmatch(text.strip()):
+        source = SourceText(text=text, purpose="watermark.as")
+        raise source.refusal(
+            source.whole,
+            "this is a number, the same for every row, so the watermark would never move",
+            f"Five seconds behind is {attribute.text} - INTERVAL '5' SECOND.",
+        )
     match = _LENGTH.fullmatch(" ".join(text.replace("'", " ").replace('"', " ").split()))
     if match is not None:
         source = SourceText(text=text, purpose="watermark.as")

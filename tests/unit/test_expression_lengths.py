@@ -35,3 +35,11 @@ def test_a_length_of_time_is_refused_with_the_expression_that_was_meant(written,
 @pytest.mark.parametrize("written", ["ts - INTERVAL '5' SECOND", "s", "s - 5"])
 def test_an_expression_is_none(written):
     compile_watermark(written, SCHEMA, rowtime="ts", time_zone="UTC", ansi=True)
+
+
+@pytest.mark.parametrize("written", ["5", " 5000 ", "-5", "0", "5L"])
+def test_a_number_that_never_changes_is_no_watermark(written):
+    with pytest.raises(ExpressionError) as raised:
+        compile_watermark(written, SCHEMA, rowtime="ts", time_zone="UTC", ansi=True)
+    assert "the watermark would never move" in raised.value.message
+    assert "Five seconds behind is ts - INTERVAL '5' SECOND." in raised.value.message
