@@ -51,13 +51,14 @@ SECRET_FAMILIES: Final = (
     ),
     KeyFamily(pattern=r"jaas", keys=("kafka.sasl.jaas.config", "properties.sasl.jaas.config")),
     KeyFamily(
-        pattern=r"secret|token|credential",
+        pattern=r"secret|token|credential|authorization",
         keys=(
             f"{_OAUTH}.client.secret",
             f"{_OAUTH}.client.credentials.client.secret",
             "fs.s3a.secret.key",
             "fs.s3a.session.token",
             "aws.credentials",
+            "http.header.Authorization",
         ),
     ),
     KeyFamily(pattern=r"oauthbearer\.(?:config|extensions)", keys=(f"{_OAUTH}.config", f"{_OAUTH}.extensions")),
@@ -101,7 +102,8 @@ PRIVATE_FAMILIES: Final = (
 
 _VALUES: Final = (
     r"://[^/\s:@?#]*:(?P<login>[^/\s@]+)@",
-    r"[?&;](?:password|pwd)=(?P<parameter>[^&;\s]+)",
+    r"(?:^|[?&;\s])(?:password|pwd)\s?=\s?['\"]?(?P<parameter>[^&;\s'\"]+)",
+    r"authorization: ?(?:bearer|basic) (?P<header>\S+)",
     r"(?:SharedAccessKey|AccountKey|SharedAccessSignature)=(?P<azure>[^;\s]+)",
     r"[?&;]sig=(?P<signature>[^&;\s]+)",
 )
