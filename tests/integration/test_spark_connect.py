@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.timeout(300)]
 JOB = "tests.support.connect_job"
 
 
-def test_a_stream_that_was_never_attached_is_refused(tmp_path):
+def test_a_stream_that_was_never_attached_and_a_secret_that_spark_would_show_are_refused(tmp_path):
     scripts = Scripts(tmp_path / "scripts")
     scripts.append("s-0", (1, "a", "a1"), (12, "b", "b12"))
     given = tmp_path / "options.json"
@@ -42,3 +42,6 @@ def test_a_stream_that_was_never_attached_is_refused(tmp_path):
     assert "[TIDEMARK_QUERY]" in line
     assert "was not attached" in line
     assert found["rows"] == 0
+    for refusal in found["refused"]:
+        assert "option 'kafka.ssl.key.pem' is a secret that Spark would show" in refusal
+        assert "s3cr3t-value" not in refusal

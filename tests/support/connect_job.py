@@ -1,4 +1,4 @@
-"""A job of a Spark Connect client: reads a stream with a watermark that nobody attached; prints what came of it.
+"""A job of a Spark Connect client: a stream with a watermark that nobody attached, and a secret; prints what came of it.
 
 python -m tests.support.connect_job OPTIONS.json     a server is started with the client, and ends with it
 """
@@ -13,12 +13,13 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from datasources import ScriptedDataSource
+from datasources import KafkaDataSource, ScriptedDataSource
 from tests.support.spark_session import server_settings
 
 __all__ = ["main"]
 
 NAME = "unattached"
+KAFKA = {"kafka.bootstrap.servers": "b:1", "subscribe": "t", "kafka.ssl.key.pem": "s3cr3t-value"}
 
 
 def main(options: dict[str, str], directory: Path) -> dict[str, Any]:
@@ -37,9 +38,18 @@ def main(options: dict[str, str], directory: Path) -> dict[str, Any]:
         except Exception as raised:  # noqa: BLE001 - the test looks at whatever it is
             error = str(raised)
         rows = spark.table(NAME).count()
-        return {"client": type(spark).__module__, "columns": loaded.columns, "error": error, "rows": rows}
+        found = {"client": type(spark).__module__, "columns": loaded.columns, "error": error, "rows": rows}
+        return {**found, "refused": [_refusal(spark, read) for read in (spark.read, spark.readStream)]}
     finally:
         spark.stop()
+
+
+def _refusal(spark: Any, reader: Any) -> str:
+    spark.dataSource.register(KafkaDataSource)
+    try:
+        return str(reader.format(KafkaDataSource.name()).options(**KAFKA).load().columns)
+    except Exception as raised:  # noqa: BLE001 - as above
+        return str(raised)
 
 
 if __name__ == "__main__":
