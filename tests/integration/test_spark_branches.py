@@ -125,6 +125,48 @@ def test_two_branches_of_one_attached_stream_give_what_a_batch_gives(spark, tmp_
     assert run(build(scripts.stream(spark)), scripts) == expected
 
 
+def near(df: Any, how: str = "inner") -> Any:
+    """Each row with those of its key up to five seconds later: rows of one attachment on both sides."""
+    later = df.selectExpr("k AS later_k", "ts AS later_ts", "v AS later_v")
+    return df.join(later, F.expr("k = later_k AND later_ts > ts AND later_ts <= ts + INTERVAL 5 SECONDS"), how)
+
+
+def sessions(df: Any) -> Any:
+    grouped = df.groupBy("k", F.session_window("ts", "5 seconds").alias("w")).agg(F.count("*").alias("n"))
+    return grouped.select("k", F.col("w.start").alias("s"), F.col("w.end").alias("e"), "n")
+
+
+def in_window(df: Any) -> Any:
+    """Each row with the count of its window."""
+    of_windows = counts(df).selectExpr("k AS w_k", "s", "e", "n")
+    return df.join(of_windows, F.expr("k = w_k AND ts >= s AND ts < e")).select("k", "s", "v", "n")
+
+
+FORMS = {
+    "self-join": lambda df: near(df).selectExpr("k", "ts AS s", "v", "later_v"),
+    "outer self-join": lambda df: near(df, "left_outer").selectExpr("k", "ts AS s", "v", "later_v"),
+    "semi self-join": lambda df: near(df, "left_semi").selectExpr("k", "ts AS s", "v"),
+    "windows of a self-join": lambda df: counts(near(df)),
+    "rows with their window": in_window,
+    "windows of a union": lambda df: counts(df.union(df)),
+    "duplicates of a union": lambda df: df.union(df).dropDuplicates(["k", "ts"]).selectExpr("k", "ts AS s", "v"),
+    "sessions twice": lambda df: sessions(df).union(sessions(df)),
+    "three unions": lambda df: counts(df).union(sessions(df)).union(totals(df)),
+    "after a repartition": lambda df: counts(df.repartition(2, "k")).union(largest(df.repartition(2, "k"))),
+}
+FORM_CASES = [
+    pytest.param(name, marks=pytest.mark.full) if name != "rows with their window" else name for name in FORMS
+]
+
+
+@pytest.mark.parametrize("form", FORM_CASES)
+def test_one_attached_stream_on_both_sides_gives_what_a_batch_gives(spark, tmp_path, form):
+    scripts = Scripts(tmp_path / "scripts")
+    expected = truth(spark, FORMS[form])
+    assert expected
+    assert run(FORMS[form](scripts.stream(spark)), scripts) == expected
+
+
 COUNTS = (
     "SELECT k, window_start AS s, window_end AS e, count(*) AS n FROM TABLE(TUMBLE(TABLE {}, DESCRIPTOR(ts), "
     "INTERVAL '10' SECOND)) GROUP BY k, window_start, window_end"
