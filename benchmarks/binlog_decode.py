@@ -2,7 +2,9 @@
 
 Two loads on a table of six columns: bulk transactions (5,000 rows a statement) and one row per statement and
 transaction. Each reader takes the same range, alternating, several rounds; the server runs on the same machine.
-mysql-replication reads with freeze_schema, without which it asks information_schema for every table map. The last line
+mysql-replication reads with freeze_schema, without which it asks information_schema for every table map. Then mixed
+small transactions (inserts, updates and deletes over six tables of different columns), plain and compressed, as the
+rows of a scan, by Tidemark alone: also how many Arrow batches they come in. The last line
 is JSON, also in results/binlog_decode.json: row changes a second (wall clock, median of the rounds), and CPU of the
 reading process in microseconds per row change.
 
@@ -12,6 +14,7 @@ reading process in microseconds per row change.
 from __future__ import annotations
 
 import json
+import random
 import resource
 import statistics
 import sys
@@ -37,6 +40,11 @@ from datasources.mysql.binlog import (
     StopRule,
     open_dump,
 )
+from datasources.mysql.reading import BINLOG
+from datasources.mysql.server_view import ServerView
+from datasources.mysql.source import MySqlSource
+from datasources.mysql.state import MySqlState
+from datasources.source.connector import SessionFacts
 
 __all__ = ["main"]
 
@@ -50,6 +58,12 @@ _SINGLE: Final = (
     "INSERT INTO bench.t (k, v, n, d, f) VALUES (i, CONCAT('single value ', i), i, '2021-01-01 00:00:00.5', i); "
     "SET i = i + 1; END WHILE; END"
 )
+_SHAPES: Final = (
+    *("", ", a INT", ", b VARCHAR(40)", ", a INT, d DECIMAL(10,2), e DATETIME(3)", ", j JSON"),
+    ", z BLOB, y DOUBLE, a BIGINT",
+)
+_INSERTED: Final = 0.5
+_UPDATED: Final = 0.8
 _STATEMENT_ROWS: Final = 5_000
 _Range = tuple[BinlogPosition, BinlogPosition]
 _Measured = tuple[int, float, float]
@@ -58,7 +72,9 @@ _Measured = tuple[int, float, float]
 def main(arguments: Sequence[str]) -> None:
     """Measure, print, and write the result file."""
     quick = "--quick" in arguments
-    bulk_rows, single_rows, rounds = (50_000, 10_000, 1) if quick else (90_000, 40_000, 3)
+    bulk_rows, single_rows, mixed_transactions, rounds = (
+        (50_000, 10_000, 1_000, 1) if quick else (90_000, 40_000, 4_000, 3)
+    )
     load = load_average()
     with EmbeddedMySql(MySqlVersion.NEWEST) as server, closing(_connect(server.administrator)) as connection:
         cursor = connection.cursor()
@@ -69,6 +85,9 @@ def main(arguments: Sequence[str]) -> None:
         result: dict[str, object] = {"server": server.title, "bulk_rows": bulk_rows, "single_rows": single_rows}
         for name, where in ranges.items():
             result |= _compare(name, where, server.administrator, rounds)
+        for name, is_compressed in (("mixed", False), ("mixed_compressed", True)):
+            where = _mixed(cursor, mixed_transactions, is_compressed=is_compressed)
+            result |= _mixed_figures(name, where, server.administrator, rounds)
     result |= {"load": load, "peak_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)}
     if not quick:
         RESULT.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
@@ -127,6 +146,67 @@ def _peer(where: _Range, login: MySqlAddress) -> _Measured:
                 break
             changes += len(event.rows)
     return changes, time.perf_counter() - begin, time.process_time() - cpu
+
+
+def _mixed_figures(name: str, where: _Range, login: MySqlAddress, rounds: int) -> dict[str, object]:
+    reading = _source(login).reading
+    with closing(ServerView(reading.connection)) as view:
+        state = MySqlState(
+            reader="0" * 32, server=view.server(), place=where[0], gtid=None, to=where[1], mark_us=0, prepared={}
+        )
+    measured = []
+    for _ in range(rounds):
+        begin, cpu = time.perf_counter(), time.process_time()
+        with closing(reading.for_batch(state.to_json()).open()) as reader:
+            sizes = [chunk.columns.num_rows for chunk in reader.read(BINLOG, 0, 1 << 60)]
+        measured.append((sum(sizes), time.perf_counter() - begin, time.process_time() - cpu))
+        print(f"{name}: {sum(sizes)} rows in {len(sizes)} Arrow batches, {measured[-1][2]:.3f} s CPU")
+    return {
+        f"{name}_rows": sum(sizes),
+        f"{name}_arrow_batches": len(sizes),
+        f"{name}_rows_s": round(statistics.median(n / wall for n, wall, _ in measured)),
+        f"{name}_cpu_us": round(statistics.median(cpu / n * 1e6 for n, _, cpu in measured), 2),
+    }
+
+
+def _source(login: MySqlAddress) -> MySqlSource:
+    options = {
+        "hostname": login.host,
+        "port": str(login.port),
+        "username": login.user,
+        "password": login.password,
+        "ssl.mode": "disabled",
+        "get-server-public-key": "true",
+        "database-name": "bench",
+        "table-name": "mixed.*",
+        "schema": "id INT, v STRING, k INT",
+    }
+    return MySqlSource.create(options, SessionFacts(time_zone="UTC", ansi=True))
+
+
+def _mixed(cursor: Any, transactions: int, *, is_compressed: bool) -> _Range:
+    chance, top = random.Random(7), [0] * len(_SHAPES)
+    for number, more in enumerate(_SHAPES):
+        cursor.execute(f"DROP TABLE IF EXISTS bench.mixed{number}")
+        cursor.execute(
+            f"CREATE TABLE bench.mixed{number} (id INT PRIMARY KEY AUTO_INCREMENT, v VARCHAR(50), k INT{more})"
+        )
+    cursor.execute(f"SET binlog_transaction_compression = {'ON' if is_compressed else 'OFF'}")
+    start = _position(cursor)
+    for _ in range(transactions):
+        cursor.execute("BEGIN")
+        for _ in range(chance.randint(1, 4)):
+            table, kind = chance.randrange(len(_SHAPES)), chance.random()
+            row = f"WHERE id = {chance.randint(1, 1 + top[table])}"
+            if kind < _INSERTED:
+                cursor.execute(f"INSERT INTO bench.mixed{table} (v, k) VALUES ('one value', 1), ('another', 2)")
+                top[table] += 2
+            elif kind < _UPDATED:
+                cursor.execute(f"UPDATE bench.mixed{table} SET k = k + 1 {row}")
+            else:
+                cursor.execute(f"DELETE FROM bench.mixed{table} {row}")
+        cursor.execute("COMMIT")
+    return start, _position(cursor)
 
 
 def _bulk(cursor: Any, rows: int) -> _Range:

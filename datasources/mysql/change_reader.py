@@ -11,15 +11,17 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from datasources.errors import SchemaError
+from datasources.errors import DataLossError, RecordError, SchemaError
 from datasources.mysql.binlog import (
     BinlogPosition,
     Capture,
+    Idle,
     RowBatch,
     Statement,
     StopRule,
 )
 from datasources.mysql.binlog.committed import CommittedChanges
+from datasources.mysql.change_chunks import ChangeChunks, PlacedRows
 from datasources.mysql.connection import connect
 from datasources.mysql.gtid_set import GtidSet
 from datasources.mysql.prepared_before import PreparedBefore
@@ -39,7 +41,6 @@ from datasources.source.reader import Chunk, RangeEnd
 __all__ = ["ChangeRows"]
 
 _logger: Final = logging.getLogger(__name__)
-_NO_RECORD: Final = -1
 _PREPARED_ROLE: Final = "prepared"
 _OF_A_SEQUENCE: Final = (
     "next_not_cached_value",
@@ -78,7 +79,7 @@ class ChangeRows:
             prepared=PreparedBefore(reading, state, _PREPARED_ROLE),
             concerns=reading.captured,
         )
-        self._last_begin: tuple[str, int] | None = None
+        self._chunks = ChangeChunks()
 
     @property
     def end(self) -> RangeEnd:
@@ -100,7 +101,15 @@ class ChangeRows:
         self._covered.close()
 
     def __iter__(self) -> Iterator[Chunk]:
-        """Yield the rows."""
+        """Yield the rows; where the binlog cannot be read, those before that place first."""
+        try:
+            yield from self._collected()
+        except (RecordError, SchemaError, DataLossError):
+            yield from self._chunks.flush()
+            raise
+        yield from self._chunks.flush()
+
+    def _collected(self) -> Iterator[Chunk]:
         for change in self._changes:
             if isinstance(change, RowBatch):
                 if (change.table.database, change.table.table) in self._statements.again:
@@ -110,16 +119,19 @@ class ChangeRows:
                 self._fit.require(change.table)
                 kept = self._covered.images(change)
                 if kept is None or kept.any():
-                    yield self._chunk(change, kept)
+                    yield from self._chunks.add(self._placed(change, kept))
             elif isinstance(change, Statement):
+                yield from self._chunks.flush()
                 yield from self._statement(change)
+            elif isinstance(change, Idle):
+                yield from self._chunks.flush()
 
     def _statement(self, statement: Statement) -> Iterator[Chunk]:
         for table in self._statements.truncated(statement):
             begin = self._changes.transaction_begin
             place = statement.position or begin
             rows = self._columns.of_truncation(table, place, self._changes.commit_us, is_snapshot=False)
-            starts = self._record_starts(begin.file, np.array([begin.pos], np.int64))
+            starts = self._chunks.record_starts(begin.file, np.array([begin.pos], np.int64))
             position = self._state.at + self._changes.passed_at(begin.pos)
             yield Chunk(
                 columns=rows,
@@ -139,26 +151,17 @@ class ChangeRows:
             return None
         return Capture(columns=self._wanted | self._covered.key_columns(table), zero_dates=self._reading.zero_dates)
 
-    def _chunk(self, batch: RowBatch, kept: NDArray[np.bool_] | None) -> Chunk:
-        rows = self._columns.of_changes(batch, kept)
-        begins, events = (batch.begin, batch.pos) if kept is None else (batch.begin[kept], batch.pos[kept])
-        starts = self._record_starts(batch.file, begins)
-        passed, at, file, table = self._changes.passed_at, self._state.at, batch.file, str(batch.table)
-        return Chunk(
-            columns=rows,
-            place=lambda row: f"table {table}, binlog event {file}:{events[row]}, transaction {file}:{begins[row]}",
-            position=lambda row: at + passed(int(begins[row])),
-            first_row=lambda row: int(starts[row]),
+    def _placed(self, batch: RowBatch, kept: NDArray[np.bool_] | None) -> PlacedRows:
+        rows = slice(None) if kept is None else kept
+        return PlacedRows(
+            columns=self._columns.of_changes(batch, kept),
+            table=str(batch.table),
+            file=batch.file,
+            events=batch.pos[rows],
+            numbers=batch.row[rows],
+            begins=batch.begin[rows],
+            passed=self._state.at + self._changes.passed_at(0),
         )
-
-    def _record_starts(self, file: str, begins: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return for each row the first one of its transaction here; -1 where that began in an earlier chunk."""
-        is_first = np.concatenate([[True], begins[1:] != begins[:-1]])
-        starts: NDArray[np.int64] = np.maximum.accumulate(np.where(is_first, np.arange(len(begins)), 0))
-        if self._last_begin == (file, int(begins[0])):
-            starts[begins == begins[0]] = _NO_RECORD
-        self._last_begin = (file, int(begins[-1]))
-        return starts
 
 
 class _Covered:

@@ -17,7 +17,7 @@ from datasources.mysql.binlog import BinlogPosition, RowBatch, RowKind
 from datasources.mysql.metadata import METADATA_TYPES, SEQUENCE_TYPE, TRUNCATE
 from datasources.mysql.sweep import TableName
 
-__all__ = ["RowColumns", "SnapshotFacts"]
+__all__ = ["RowColumns", "SnapshotFacts", "without_columns"]
 
 _US_PER_MS: Final = 1_000
 _AFTER: Final = 1
@@ -139,7 +139,7 @@ class RowColumns:
                 arrays.append(of_key[key]())
                 names.append(name)
         if not arrays:
-            return _without_columns(count)
+            return without_columns(count)
         return pa.RecordBatch.from_arrays(arrays, names=names)
 
     def _sequence(self, batch: RowBatch) -> pa.Array:
@@ -157,8 +157,8 @@ class RowColumns:
         return pa.StructArray.from_arrays(arrays, fields=list(SEQUENCE_TYPE))
 
 
-def _without_columns(count: int) -> pa.RecordBatch:
-    """Rows that have no columns still have a number."""
+def without_columns(count: int) -> pa.RecordBatch:
+    """Return rows without columns: these still have a number."""
     batch = pa.RecordBatch.from_arrays([pa.nulls(count)], names=["_"])
     return batch.select([])
 

@@ -14,7 +14,7 @@ from datasources.errors import RecordError
 from datasources.mysql.binlog.event_types import HEARTBEATS, EventType
 from datasources.mysql.types.cells import PADDING, Bytes, Int64s, Mask, read_little
 
-__all__ = ["HEADER_BYTES", "MAX_EVENT_BYTES", "EventBlock", "events_in", "padded", "too_large"]
+__all__ = ["HEADER_BYTES", "MAX_EVENT_BYTES", "Enclosed", "EventBlock", "events_in", "padded", "too_large"]
 
 HEADER_BYTES: Final = 19
 MAX_EVENT_BYTES: Final = 1 << 30
@@ -27,6 +27,30 @@ _SIZE: Final = struct.Struct("<I")
 _SIZE_AT: Final = 9
 
 
+@dataclass(frozen=True, slots=True)
+class Enclosed:
+    """Where events of compressed transactions stand: all at the event that held them, whose last one takes its bytes.
+
+    Attributes:
+        number: per event, which of the block's compressed transactions held it; -1 = none, it stands by itself.
+        sizes: per event, bytes in the file.
+        log_positions: per event, the low 32 bits of the position behind it; 0 = not said.
+    """
+
+    number: Int64s
+    sizes: Int64s
+    log_positions: Int64s
+
+    def take(self, first: int, last: int) -> Enclosed:
+        """Return that of the events first..last-1."""
+        return Enclosed(self.number[first:last], self.sizes[first:last], self.log_positions[first:last])
+
+    @property
+    def is_inside(self) -> Mask:
+        """Events that a compressed transaction held."""
+        return np.asarray(self.number >= 0, np.bool_)
+
+
 @dataclass(frozen=True)
 class EventBlock:
     """Events that lie in one buffer.
@@ -37,11 +61,13 @@ class EventBlock:
         data: the buffer, padded.
         starts: where each event's header begins.
         ends: where each event ends, its checksum included.
+        enclosed: where events of compressed transactions stand; None = there are none.
     """
 
     data: Bytes
     starts: Int64s
     ends: Int64s
+    enclosed: Enclosed | None = None
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -59,11 +85,15 @@ class EventBlock:
     @cached_property
     def log_positions(self) -> Int64s:
         """The low 32 bits of the position behind each event; 0 where the server does not say it."""
+        if self.enclosed is not None:
+            return self.enclosed.log_positions
         return read_little(self.data, self.starts + 13, 4).view(np.int64)
 
     @cached_property
     def sizes(self) -> Int64s:
         """Bytes that each event takes in the file."""
+        if self.enclosed is not None:
+            return self.enclosed.sizes
         return read_little(self.data, self.starts + _SIZE_AT, 4).view(np.int64)
 
     @property
@@ -81,7 +111,8 @@ class EventBlock:
         flags = self._flags
         # A format or rotation without a position is a copy; MariaDB's events in a transaction have none either.
         is_copy = (self.log_positions == 0) & _MAY_BE_COPY[self.types]
-        return np.asarray((flags & _ARTIFICIAL != 0) | is_copy | _IS_HEARTBEAT[self.types], np.bool_)
+        found = np.asarray((flags & _ARTIFICIAL != 0) | is_copy | _IS_HEARTBEAT[self.types], np.bool_)
+        return found if self.enclosed is None else found & ~self.enclosed.is_inside
 
     def body(self, index: int) -> bytes:
         """Return what follows an event's header."""
@@ -89,7 +120,8 @@ class EventBlock:
 
     def take(self, first: int, last: int) -> EventBlock:
         """Return the events first..last-1."""
-        return EventBlock(data=self.data, starts=self.starts[first:last], ends=self.ends[first:last])
+        enclosed = None if self.enclosed is None else self.enclosed.take(first, last)
+        return EventBlock(data=self.data, starts=self.starts[first:last], ends=self.ends[first:last], enclosed=enclosed)
 
     def cut(self, edges: list[int]) -> list[EventBlock]:
         """Return the parts before, between and behind some indices, those that hold an event."""

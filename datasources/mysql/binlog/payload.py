@@ -8,20 +8,26 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 
 from datasources.errors import RecordError
-from datasources.mysql.binlog.blocks import HEADER_BYTES, EventBlock, events_in, padded, too_large
+from datasources.mysql.binlog.blocks import HEADER_BYTES, Enclosed, EventBlock, events_in, padded, too_large
 from datasources.mysql.binlog.cursor import ByteCursor
 from datasources.mysql.binlog.event_types import COMPRESSED_ROWS, EventType
-from datasources.mysql.types.cells import PADDING
+from datasources.mysql.binlog.faults import decoding
+from datasources.mysql.binlog.ordinary import is_ordinary
+from datasources.mysql.types.cells import PADDING, Bytes, Int64s
 
-__all__ = ["payload_blocks", "unpack_event"]
+__all__ = ["payload_blocks", "unfolded", "unpack_event"]
 
 _PIECE_BYTES: Final = 4 << 20
+_SMALL_BYTES: Final = 256 << 10
+_PART_BYTES: Final = 1 << 20
+_PART_TRANSACTIONS: Final = 500
 _END_MARK: Final = 0
 _COMPRESSION: Final = 2
 _UNPACKED_BYTES: Final = 3
@@ -42,6 +48,112 @@ def payload_blocks(body: memoryview, *, max_event_bytes: int) -> Iterator[EventB
     Raises:
         RecordError: it is compressed in an unknown way, or damaged, or holds a larger event.
     """
+    found = _payload(body)
+    stream: Any = pa.BufferReader(pa.py_buffer(found.content))
+    if found.compression == _ZSTD:
+        stream = pa.CompressedInputStream(stream, "zstd")
+    yield from _pieces(stream, found.unpacked_bytes, max_event_bytes)
+
+
+def unfolded(block: EventBlock, *, max_event_bytes: int) -> Iterator[EventBlock]:
+    """Yield a block in parts, with the events of small compressed transactions in place of these.
+
+    Many small transactions are then decoded together, as uncompressed ones are. What is large, or unusual, or damaged
+    stays as it is, for `payload_blocks`. A part is unpacked when it is asked for: reading may end before it.
+    """
+    first, unpacked, size_bytes = 0, dict[int, EventBlock](), 0
+    for index in np.flatnonzero(block.types == EventType.TRANSACTION_PAYLOAD).tolist():
+        found = _small(block, index, max_event_bytes)
+        if found is None:
+            continue
+        unpacked[index - first] = found
+        size_bytes += len(found.data)
+        if size_bytes >= _PART_BYTES or len(unpacked) >= _PART_TRANSACTIONS:
+            yield _joined(block.take(first, index + 1), unpacked)
+            first, unpacked, size_bytes = index + 1, {}, 0
+    if first < len(block):
+        rest = block.take(first, len(block))
+        yield _joined(rest, unpacked) if unpacked else rest
+
+
+def _small(block: EventBlock, index: int, max_event_bytes: int) -> EventBlock | None:
+    """Return a compressed transaction's events; None if it is large, unusual or damaged."""
+    try:
+        with decoding():
+            found = _payload(block.data.data[block.starts[index] + HEADER_BYTES : block.ends[index]])
+            return _usual(found, max_event_bytes) if found.unpacked_bytes <= _SMALL_BYTES else None
+    except (RecordError, OSError):
+        return None
+
+
+def _usual(found: _Payload, max_event_bytes: int) -> EventBlock | None:
+    if found.compression == _ZSTD:
+        content = pa.decompress(pa.py_buffer(found.content), found.unpacked_bytes, codec="zstd", asbytes=True)
+    else:
+        content = bytes(found.content)
+    events, used = events_in(padded(content), len(content), max_event_bytes)
+    if not len(events) or not used == len(content) == found.unpacked_bytes:
+        return None
+    return events if events.types[-1] == EventType.XID and bool(is_ordinary(events).all()) else None
+
+
+def _joined(block: EventBlock, unpacked: dict[int, EventBlock]) -> EventBlock:
+    """Return a block with some events replaced by others; their bytes lie in the new buffer in the events' order."""
+    parts = _Parts()
+    at = 0
+    for number, (index, events) in enumerate(unpacked.items()):
+        zeros = np.zeros(len(events) - 1, np.int64)
+        parts.add_own(block.take(at, index))
+        size, position = block.sizes[index : index + 1], block.log_positions[index : index + 1]
+        parts.add(events, np.full(len(events), number), (np.append(zeros, size), np.append(zeros, position)))
+        at = index + 1
+    parts.add_own(block.take(at, len(block)))
+    return parts.joined()
+
+
+class _Parts:
+    """Events of several buffers, one behind the other."""
+
+    def __init__(self) -> None:
+        self._data: list[Bytes] = []
+        self._starts: list[Int64s] = []
+        self._ends: list[Int64s] = []
+        self._enclosed: list[tuple[Int64s, Int64s, Int64s]] = []
+        self._length = 0
+
+    def add_own(self, events: EventBlock) -> None:
+        """Add events that stand by themselves."""
+        if len(events):
+            self.add(events, np.full(len(events), -1), (events.sizes, events.log_positions))
+
+    def add(self, events: EventBlock, number: Int64s, stored: tuple[Int64s, Int64s]) -> None:
+        """Add events, the number of what held them, and their sizes and positions in the file."""
+        first, last = int(events.starts[0]), int(events.ends[-1])
+        self._starts.append(events.starts + (self._length - first))
+        self._ends.append(events.ends + (self._length - first))
+        self._data.append(events.data[first:last])
+        self._enclosed.append((number, *stored))
+        self._length += last - first
+
+    def joined(self) -> EventBlock:
+        """Return them as one block."""
+        number, sizes, positions = (np.concatenate(each) for each in zip(*self._enclosed, strict=True))
+        return EventBlock(
+            data=np.concatenate([*self._data, np.zeros(PADDING, np.uint8)]),
+            starts=np.concatenate(self._starts),
+            ends=np.concatenate(self._ends),
+            enclosed=Enclosed(number, sizes, positions),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Payload:
+    compression: int
+    unpacked_bytes: int
+    content: memoryview
+
+
+def _payload(body: memoryview) -> _Payload:
     compression, announced = _NONE, None
     cursor = ByteCursor(bytes(body[:256]))  # the fields before the stream are few and small
     while (field := cursor.counted()) != _END_MARK:
@@ -52,12 +164,9 @@ def payload_blocks(body: memoryview, *, max_event_bytes: int) -> Iterator[EventB
             announced = value.counted()
     if compression not in (_ZSTD, _NONE):
         raise RecordError(f"a transaction is compressed with algorithm {compression}, which is not known here.")
-    stream: Any = pa.BufferReader(pa.py_buffer(body[cursor.at :]))
-    if compression == _ZSTD:
-        stream = pa.CompressedInputStream(stream, "zstd")
-        if announced is None:
-            raise RecordError("a compressed transaction does not say how large it is: the binlog is damaged here.")
-    yield from _pieces(stream, len(body) if announced is None else announced, max_event_bytes)
+    if compression == _ZSTD and announced is None:
+        raise RecordError("a compressed transaction does not say how large it is: the binlog is damaged here.")
+    return _Payload(compression, len(body) if announced is None else announced, body[cursor.at :])
 
 
 def _pieces(stream: Any, announced: int, max_event_bytes: int) -> Iterator[EventBlock]:

@@ -34,7 +34,7 @@ from datasources.mysql.binlog.faults import decoding, naming
 from datasources.mysql.binlog.held import HeldEvents
 from datasources.mysql.binlog.ordinary import is_ordinary
 from datasources.mysql.binlog.packets import PacketReader
-from datasources.mysql.binlog.payload import payload_blocks, unpack_event
+from datasources.mysql.binlog.payload import payload_blocks, unfolded, unpack_event
 from datasources.mysql.binlog.positions import FIRST_POSITION, BinlogPosition
 from datasources.mysql.binlog.progress import Progress
 from datasources.mysql.binlog.row_batch import RowBatch
@@ -233,9 +233,10 @@ class ChangeReader:
         for piece in pieces:
             block = piece.without_checksums(self._checksum or 0)
             self._check_begin(block)
-            yield from self._mixed(block)
-            if self.is_done:
-                return
+            for part in unfolded(block, max_event_bytes=self._max_event_bytes):
+                yield from self._mixed(part)
+                if self.is_done:
+                    return
         if len(events) and _IS_HEARTBEAT[events.types[-1]]:
             self._silence.heard(self.position)
             yield Idle(position=self.position)

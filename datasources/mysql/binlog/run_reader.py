@@ -159,7 +159,7 @@ class RunReader:
             return
         maps = np.flatnonzero(events.types == EventType.TABLE_MAP).tolist()
         self.held.tables.update(peek_name(events.body(index)) for index in maps)
-        if self._fixed is not None:
+        if self._fixed is not None or events.enclosed is not None:
             self.held.give_up()  # these were unpacked: they stand where another one does
         elif self._decodes and not self.is_skipped:
             self.held.add(events, self._progress.pos)
@@ -218,12 +218,20 @@ class RunReader:
             found = [rows.before(cut) for rows in found]
             transactions = transactions.first(1 + int(np.searchsorted(gtids, cut)))
         passed = run.take(0, cut)
-        places = RunPlaces(self._progress.file, begins, ends, None)
+        places = RunPlaces(self._progress.file, begins, ends, None if run.enclosed is None else self._rows_inside)
         batches = self._decode(passed, found, places, transactions)
+        self._rows_inside = self._rows_of_open(passed, changes)
         self._progress.pass_run(passed, ends[:cut], begins[:cut], int(changes[:cut].sum()))
         if cut < len(run):
             self._progress.stop_at(int(begins[cut]))
         return batches
+
+    def _rows_of_open(self, run: EventBlock, changes: Int64s) -> int:
+        """Row changes up to here of the unfolded transaction in which a run ends; 0 if it ends between two."""
+        if run.enclosed is None or not len(run) or run.enclosed.number[-1] < 0 or run.types[-1] == EventType.XID:
+            return 0
+        is_same = run.enclosed.number == run.enclosed.number[-1]
+        return int(changes[: len(run)][is_same].sum()) + (self._rows_inside if is_same[0] else 0)
 
     def _read_inside(self, run: EventBlock, found: list[FoundRows], fixed: tuple[int, int]) -> list[RowBatch]:
         begins = np.full(len(run), fixed[0])

@@ -80,7 +80,8 @@ class RunPlaces:
         file: the binlog file.
         begins: position of each event.
         ends: position behind each event.
-        first_row: numbers of row changes begin with it; None = with 0 in each event.
+        first_row: numbers of row changes begin with it; None = with 0 in each event. In a run that unfolded compressed
+            transactions it is that of the one in which the run begins.
     """
 
     file: str
@@ -143,7 +144,7 @@ def decode_rows(
         RecordError: a value cannot be decoded.
     """
     of_event = np.cumsum(np.isin(run.types, _GTIDS).astype(np.int64))
-    before = _changes_before(len(run), found) if places.first_row is not None else None
+    before = _numbers_before(run, found, places.first_row)
     for rows in found:
         if not len(rows.images):
             continue
@@ -154,8 +155,8 @@ def decode_rows(
         within = np.arange(len(owner)) - np.repeat(np.cumsum(rows.counts) - rows.counts, rows.counts)
         is_update = np.repeat(rows.is_update, rows.counts)
         row = np.where(is_update, within >> 1, within)
-        if before is not None and places.first_row is not None:
-            row = row + before[owner] + places.first_row
+        if before is not None:
+            row = row + before[owner]
         of_image = of_event[owner]
         times_us = run.times_s[owner] * _SECOND_US
         commit_us = per_image(transactions.commit_us, of_image)
@@ -180,6 +181,19 @@ def decode_rows(
 
 
 _GTIDS: Final = (EventType.GTID, EventType.ANONYMOUS_GTID, EventType.MARIADB_GTID)
+
+
+def _numbers_before(run: EventBlock, found: list[FoundRows], first_row: int | None) -> Int64s | None:
+    """Return with which number the row changes of each event begin; None = all with 0."""
+    if first_row is None:
+        return None
+    before = _changes_before(len(run), found)
+    if run.enclosed is None:
+        return before + first_row
+    number = run.enclosed.number
+    is_first = np.concatenate([[True], number[1:] != number[:-1]])
+    begin = np.maximum.accumulate(np.where(is_first, np.arange(len(run)), 0))
+    return np.where(number < 0, 0, before - before[begin] + np.where(begin == 0, first_row, 0))
 
 
 def _changes_before(count: int, found: list[FoundRows]) -> Int64s:
