@@ -3,6 +3,10 @@
 Theory of operation. A batch reads as many chunks as make its rows, from as many tables as that needs. Bounds are looked
 up by walking a key, which takes milliseconds each; so as soon as one batch is planned, a thread looks up those of the
 next. What it finds is a plan like any other: lost with the process, it costs time only.
+
+What a planning asks the server does not grow with the number of tables: one statement gives their names, three the
+columns and keys of the next hundred, and one tells which of those have no more rows than a chunk and need no bounds.
+Nothing of it is kept, so a table that comes, goes or changes is seen by the next planning.
 """
 
 from __future__ import annotations
@@ -15,11 +19,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from datasources.errors import TidemarkError
-from datasources.mysql.snapshot.bounds_plan import BoundsRequest, next_bounds
+from datasources.mysql.snapshot.bounds_plan import BoundsRequest, next_bounds, tables_of_one_chunk
 from datasources.mysql.snapshot.bounds_range import Bound
 from datasources.mysql.snapshot.bounds_values import key_order
 from datasources.mysql.sweep import PlannedTable, Sweep, TableName
-from datasources.mysql.tables import TableSchema, read_schemas, table_sizes
+from datasources.mysql.tables import TableSchema, read_named, table_names
 
 __all__ = ["BatchChunks", "ChunkPlanner"]
 
@@ -66,7 +70,7 @@ class ChunkPlanner:
     def first(self, only: tuple[TableName, ...] | None = None) -> Sweep | None:
         """Return a sweep that stands before its first table; None if there is no table."""
         with closing(self._connect("looking for tables")) as connection:
-            names = [*table_sizes(connection, self._captured)]
+            names = table_names(connection, self._captured)
         wanted = [name for name in names if only is None or name in only]
         return Sweep(table=wanted[0], only=only) if wanted else None
 
@@ -91,36 +95,53 @@ class ChunkPlanner:
 
     def _plan(self, sweep: Sweep, rows: int) -> BatchChunks:
         with closing(self._connect("looking for the bounds of chunks")) as connection:
-            schemas = read_schemas(connection, self._captured)
-            left = [s for s in schemas if _name(s) >= sweep.table and sweep.includes(_name(s))]
+            names = table_names(connection, self._captured)
+            left = [name for name in names if name >= sweep.table and sweep.includes(name)]
             return self._walk(connection, sweep, left, rows)
 
-    def _walk(self, connection: Any, sweep: Sweep, schemas: list[TableSchema], rows: int) -> BatchChunks:
+    def _walk(self, connection: Any, sweep: Sweep, names: list[TableName], rows: int) -> BatchChunks:
         planned: list[PlannedTable] = []
         count, used = max(1, rows // self._size), 0
-        for schema, lower in _with_lowers(sweep, schemas):
+        for schema, lower, is_small in self._described(connection, sweep, names, min(count, _MOST_TABLES) + 1):
             if used >= count or len(planned) >= _MOST_TABLES:
                 return BatchChunks(tables=tuple(planned), after=_sweep_at(sweep, schema, lower))
-            found = self._of_table(connection, schema, lower, min(count - used, _MOST_CHUNKS), len(planned))
+            if is_small:
+                found = PlannedTable(table=_name(schema), lower=None, bounds=(), is_open=True)
+            else:
+                found = self._of_table(connection, schema, lower, min(count - used, _MOST_CHUNKS), len(planned))
             planned.append(_again(found, sweep, schema))
             used += len(found.ranges)
             if not found.is_open:
                 return BatchChunks(tables=tuple(planned), after=_sweep_at(sweep, schema, found.bounds[-1]))
         return BatchChunks(tables=tuple(planned), after=None)
 
-    def _of_table(
-        self, connection: Any, schema: TableSchema, lower: Bound | None, count: int, before: int
-    ) -> PlannedTable:
-        """Return the next chunks of one table; those of many small tables get little room each."""
-        request = BoundsRequest(
+    def _described(
+        self, connection: Any, sweep: Sweep, names: list[TableName], count: int
+    ) -> Iterator[tuple[TableSchema, Bound | None, bool]]:
+        """Yield tables, above which key each is read, and whether it is one chunk; so many are looked up at once."""
+        for first in range(0, len(names), count):
+            schemas = [*_with_lowers(sweep, read_named(connection, names[first : first + count]))]
+            untouched = [schema for schema, lower in schemas if lower is None and schema.rows <= self._size]
+            small = tables_of_one_chunk(connection, [self._request(schema) for schema in untouched])
+            for schema, lower in schemas:
+                yield schema, lower, lower is None and _name(schema) in small
+
+    def _request(self, schema: TableSchema, *, count: int = 1, budget_bytes: int = _MOST_BYTES) -> BoundsRequest:
+        return BoundsRequest(
             database=schema.database,
             table=schema.table,
             key=schema.key,
             size=self._size,
             count=count,
             rows=schema.rows,
-            budget_bytes=max(1, _MOST_BYTES // (1 + before)),
+            budget_bytes=budget_bytes,
         )
+
+    def _of_table(
+        self, connection: Any, schema: TableSchema, lower: Bound | None, count: int, before: int
+    ) -> PlannedTable:
+        """Return the next chunks of one table; those of many small tables get little room each."""
+        request = self._request(schema, count=count, budget_bytes=max(1, _MOST_BYTES // (1 + before)))
         plan = next_bounds(connection, request, lower)
         # One chunk holds the rest: it is open above, instead of one that ends and an empty one behind it.
         bounds = () if plan.is_end and len(plan.bounds) <= 1 else plan.bounds

@@ -11,7 +11,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from datasources.errors import DataLossError, SchemaError, SourceUnavailable
+from datasources.errors import DataLossError, SourceUnavailable
 from datasources.mysql.change_reader import ChangeRows
 from datasources.mysql.connection import OtherServer, connect
 from datasources.mysql.connection_errors import ConnectionLost
@@ -27,7 +27,7 @@ from datasources.mysql.snapshot.chunks import read_as_of
 from datasources.mysql.snapshot.requests import ChunkRequest, SnapshotSettings
 from datasources.mysql.state import MySqlState
 from datasources.mysql.sweep import PlannedRange, TableName
-from datasources.mysql.tables import TableSchema, changed_key, read_schema
+from datasources.mysql.tables import TableSchema, changed_key, read_named
 from datasources.source.reader import Chunk, RangeEnd
 from datasources.source.split import SplitId
 
@@ -158,14 +158,15 @@ class MySqlReader:
         return list(batches)
 
     def _requests(self, ranges: list[PlannedRange]) -> list[ChunkRequest]:
-        schemas: dict[TableName, TableSchema | None] = {}
         skipped = self._reading.read_again_after(self._state)
         orders = {planned.table: planned.key for planned in self._state.tables}
         with closing(connect(self._reading.connection, doing="reading tables")) as connection:
-            for table in dict.fromkeys(each.table for each in ranges):
-                schemas[table] = None if table in skipped else _schema_of(connection, table)
-                _require_order(schemas[table], orders[table])
-        found = ((schemas[each.table], each) for each in ranges)
+            tables = [table for table in dict.fromkeys(each.table for each in ranges) if table not in skipped]
+            schemas = {(each.database, each.table): each for each in read_named(connection, tables)}
+        for table in tables:
+            _require_order(schemas.get(table), orders[table])
+        # A table that is not there was dropped: the statement that did it follows in the binlog.
+        found = ((schemas.get(each.table), each) for each in ranges)
         return [ChunkRequest(schema=schema, wanted=each.keys) for schema, each in found if schema is not None]
 
     def _is_again(self, table: TableName) -> bool:
@@ -214,14 +215,6 @@ def _asked(reading: MySqlReading, wanted: tuple[str, ...]) -> list[str]:
     """Return the columns to ask for: without any there would be no rows to count."""
     readable = [name for name in reading.data.names if name not in reading.masked]
     return [*wanted] if set(wanted) - reading.masked else [*wanted, *(readable or reading.data.names)[:1]]
-
-
-def _schema_of(connection: object, table: TableName) -> TableSchema | None:
-    """Return a table; None if it was dropped: the statement that did it follows in the binlog."""
-    try:
-        return read_schema(connection, *table)
-    except SchemaError:
-        return None
 
 
 def _require_order(schema: TableSchema | None, planned: str | None) -> None:

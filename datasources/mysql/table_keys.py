@@ -12,7 +12,7 @@ from datasources.mysql.connection_server import parse_version
 from datasources.mysql.snapshot.bounds_key import Index, KeyColumn
 from datasources.mysql.snapshot.bounds_values import is_divisible
 
-__all__ = ["HISTORY_IN_BINLOG", "ColumnFacts", "TableParts", "read_parts"]
+__all__ = ["HISTORY_IN_BINLOG", "ColumnFacts", "TableParts", "placeholders", "read_parts"]
 
 HISTORY_IN_BINLOG: Final = "its binlog has old rows among those of today, and deletes as updates"
 """Why such a table cannot be read."""
@@ -66,13 +66,13 @@ class TableParts:
     indexes: tuple[Index, ...]
 
 
-def read_parts(cursor: Any, databases: Sequence[str], table: str | None = None) -> Mapping[Name, TableParts]:
-    """Return the parts of all tables of some databases.
+def read_parts(cursor: Any, databases: Sequence[str], tables: Sequence[str] = ()) -> Mapping[Name, TableParts]:
+    """Return the parts of all tables of some databases, in as many statements however many there are.
 
     Args:
         cursor: Of a connection that may see them.
         databases: Names of databases.
-        table: Only tables of this name.
+        tables: Only tables of these names; none = all.
 
     Returns:
         By database and table; tables that the login cannot see are not there.
@@ -80,8 +80,9 @@ def read_parts(cursor: Any, databases: Sequence[str], table: str | None = None) 
     if not databases:
         return {}
     cursor.execute(_SHOW_GENERATED)
-    marks, more = ", ".join(["%s"] * len(databases)), "" if table is None else " AND table_name = %s"
-    values = [*databases] if table is None else [*databases, table]
+    marks = placeholders(databases)
+    more = f" AND table_name IN ({placeholders(tables)})" if tables else ""
+    values = [*databases, *tables]
     is_mariadb = parse_version(cursor.connection.get_server_info()).is_mariadb
     cursor.execute(_COLUMNS.format(marks=marks, more=more), values)
     columns: dict[Name, dict[str, ColumnFacts]] = defaultdict(dict)
@@ -97,6 +98,11 @@ def read_parts(cursor: Any, databases: Sequence[str], table: str | None = None) 
         )
         for table, its in columns.items()
     }
+
+
+def placeholders(values: Sequence[str]) -> str:
+    """Return a placeholder for each value, for IN (...)."""
+    return ", ".join(["%s"] * len(values))
 
 
 def _column(  # noqa: PLR0913, PLR0917 - a row of the catalog

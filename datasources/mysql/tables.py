@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -11,7 +11,7 @@ import pymysql
 from datasources.errors import SchemaError
 from datasources.mysql.connection_errors import explain
 from datasources.mysql.snapshot.bounds_key import INVISIBLE_KEY, KeyColumn, TableKey, choose_key
-from datasources.mysql.table_keys import HISTORY_IN_BINLOG, TableParts, read_parts
+from datasources.mysql.table_keys import HISTORY_IN_BINLOG, TableParts, placeholders, read_parts
 from datasources.mysql.types import ColumnType, column_type_of
 
 __all__ = [
@@ -20,11 +20,16 @@ __all__ = [
     "changed_key",
     "key_types",
     "read_again_advice",
+    "read_named",
     "read_schema",
     "read_schemas",
+    "table_names",
     "table_sizes",
 ]
 
+# The numbers of rows, which the other statements ask for, cost the server more than all else here.
+_NAMES: Final = """
+SELECT table_schema, table_name FROM information_schema.tables WHERE table_type IN ('BASE TABLE', 'SYSTEM VERSIONED')"""
 _SIZES: Final = """
 SELECT table_schema, table_name, table_rows FROM information_schema.tables WHERE table_type = 'BASE TABLE'"""
 _TABLES: Final = """
@@ -117,6 +122,18 @@ def table_sizes(connection: Any, captures: Callable[[str, str], bool]) -> dict[t
     return {name: found[name] for name in sorted(found) if captures(*name)}
 
 
+def table_names(connection: Any, captures: Callable[[str, str], bool]) -> list[tuple[str, str]]:
+    """Return the captured tables that the login can see, by database and table, in order.
+
+    Args:
+        connection: An open connection.
+        captures: Whether a table is read, by database and table; never one of the server's own.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(_NAMES)
+        return sorted((database, table) for database, table in cursor.fetchall() if captures(database, table))
+
+
 def read_schemas(connection: Any, captures: Callable[[str, str], bool]) -> list[TableSchema]:
     """Return the captured tables that the login can see, by database and table.
 
@@ -134,6 +151,33 @@ def read_schemas(connection: Any, captures: Callable[[str, str], bool]) -> list[
     return sorted(_schemas(found, parts), key=lambda schema: (schema.database, schema.table))
 
 
+def read_named(connection: Any, names: Sequence[tuple[str, str]]) -> list[TableSchema]:
+    """Return those of some tables that are there and the login can see, in order; one set of statements reads them all.
+
+    Args:
+        connection: An open connection.
+        names: Databases and tables.
+
+    Raises:
+        SchemaError: One of them keeps its history.
+        SourceUnavailable: The connection broke.
+    """
+    if not names:
+        return []
+    databases, tables = ([*dict.fromkeys(part)] for part in zip(*names, strict=True))
+    named = f"AND table_schema IN ({placeholders(databases)}) AND table_name IN ({placeholders(tables)})"
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute(f"{_TABLES} {named}", [*databases, *tables])
+            wanted = set(names)
+            found = [row for row in cursor.fetchall() if row[:2] in wanted]
+            parts = read_parts(cursor, databases, tables)
+    except pymysql.MySQLError as error:
+        server, more = f"{connection.host}:{connection.port}", f" and {len(names) - 1} more" if len(names) > 1 else ""
+        raise explain(error, doing=f"asking for the columns of {'.'.join(names[0])}{more}", server=server) from error
+    return sorted(_schemas(found, parts), key=lambda schema: (schema.database, schema.table))
+
+
 def read_schema(connection: Any, database: str, table: str) -> TableSchema:
     """Return one table.
 
@@ -141,14 +185,7 @@ def read_schema(connection: Any, database: str, table: str) -> TableSchema:
         SchemaError: There is none of this name that the login can see, or it keeps its history.
         SourceUnavailable: The connection broke.
     """
-    try:
-        with connection.cursor() as cursor:
-            cursor.execute(f"{_TABLES} AND table_schema = %s AND table_name = %s", (database, table))
-            found = cursor.fetchall()
-            schemas = list(_schemas(found, read_parts(cursor, [database], table)))
-    except pymysql.MySQLError as error:
-        server = f"{connection.host}:{connection.port}"
-        raise explain(error, doing=f"asking for the columns of {database}.{table}", server=server) from error
+    schemas = read_named(connection, [(database, table)])
     if not schemas:
         raise SchemaError(
             f"the server has no table {database}.{table}, or the login may not read it: it was dropped or renamed, or "

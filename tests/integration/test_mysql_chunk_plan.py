@@ -6,14 +6,16 @@ from collections.abc import Iterator
 from contextlib import closing
 
 import pytest
+from pymysql.cursors import Cursor
 
 from datasources.embedded import MySqlVersion
 from datasources.mysql.captured import CapturedTables
 from datasources.mysql.chunk_plan import ChunkPlanner
+from datasources.mysql.snapshot.bounds_plan import BoundsRequest, tables_of_one_chunk
 from datasources.mysql.snapshot.bounds_range import range_condition
 from datasources.mysql.sweep import Sweep
-from datasources.mysql.tables import read_schema
-from tests.support.mysql_server import MySqlServer
+from datasources.mysql.tables import read_named, read_schema
+from tests.support.mysql_server import MySqlServer, every_server
 
 pytestmark = pytest.mark.mysql
 
@@ -134,3 +136,82 @@ def test_no_table_is_no_sweep(farm):
     server, _ = farm
     with closing(ChunkPlanner(lambda _: server.connect(), CapturedTables("nothing", ".*"), chunk_size=100)) as planner:
         assert planner.first() is None
+
+
+def counting(server: MySqlServer, statements: list[str]):
+    """Return what opens connections that note their statements."""
+
+    class CountingCursor(Cursor):
+        def execute(self, query, args=None):
+            statements.append(query)
+            return super().execute(query, args)
+
+    return lambda _: server.connect(cursorclass=CountingCursor)
+
+
+@pytest.fixture
+def many(mysql: MySqlServer) -> Iterator[str]:
+    """200 small tables, of which the first 50 are named `few_*`."""
+    name = mysql.create_database("many")
+    names = [*(f"few_{n:03}" for n in range(50)), *(f"more_{n:03}" for n in range(150))]
+    mysql.execute(*(f"CREATE TABLE {name}.{each} (id INT PRIMARY KEY)" for each in names))
+    mysql.execute(*(f"INSERT INTO {name}.{each} VALUES (1), (2), (3)" for each in names))
+    yield name
+    mysql.execute(f"DROP DATABASE {name}")
+
+
+@every_server
+def test_a_planning_sends_as_many_statements_for_200_tables_as_for_50(mysql: MySqlServer, many: str):
+    counts = []
+    for tables, planned in (("few_.*", 50), (".*", 100)):
+        statements: list[str] = []
+        with closing(ChunkPlanner(counting(mysql, statements), CapturedTables(many, tables), chunk_size=10)) as planner:
+            sweep = planner.first()
+            statements.clear()
+            found = planner.next(sweep, 10_000)
+            assert len(found.tables) == found.count == planned
+            counts.append(len(statements))
+    assert counts[0] == counts[1] <= 6
+
+
+@every_server
+def test_what_comes_goes_and_changes_between_plannings_is_seen(mysql: MySqlServer, many: str):
+    with closing(ChunkPlanner(lambda _: mysql.connect(), CapturedTables(many, ".*"), chunk_size=10)) as planner:
+        found = planner.next(Sweep(table=(many, "few_000")), 100)
+        assert found.after == Sweep(table=(many, "few_010"))
+        values = ", ".join(f"({n})" for n in range(10, 20))
+        mysql.execute(
+            f"DROP TABLE {many}.few_010",
+            f"CREATE TABLE {many}.few_010a (id INT PRIMARY KEY)",
+            f"ALTER TABLE {many}.few_011 DROP PRIMARY KEY",
+            f"INSERT INTO {many}.few_012 VALUES {values}",
+        )
+        found = planner.next(found.after, 50)
+    assert [(table.table[1], len(table.ranges)) for table in found.tables] == [
+        ("few_010a", 1),
+        ("few_011", 1),
+        ("few_012", 3),
+    ]
+    assert found.after == Sweep(table=(many, "few_013"))
+
+
+@pytest.mark.parametrize(("rows", "chunks"), [(9, 1), (10, 1), (11, 3)])
+def test_a_table_of_no_more_rows_than_a_chunk_is_one_range_without_bounds(mysql: MySqlServer, many: str, rows, chunks):
+    mysql.execute(f"DELETE FROM {many}.few_000")
+    mysql.execute(f"INSERT INTO {many}.few_000 VALUES {', '.join(f'({n * n})' for n in range(rows))}")
+    with closing(ChunkPlanner(lambda _: mysql.connect(), CapturedTables(many, "few_000"), chunk_size=10)) as planner:
+        [table] = planner.next(planner.first(), 1_000).tables
+    assert len(table.ranges) == chunks
+    assert (table.bounds == (), table.key is None) == (chunks == 1, chunks == 1)
+
+
+def test_a_table_that_vanishes_while_others_are_asked_costs_no_plan(mysql: MySqlServer, many: str):
+    """The one statement that asks all tables fails; each is asked by itself then."""
+    with closing(mysql.connect()) as connection:
+        schemas = read_named(connection, [(many, "few_000"), (many, "few_001")])
+        wanted = [
+            BoundsRequest(database=many, table=schema.table, key=schema.key, size=10, count=1) for schema in schemas
+        ]
+        assert tables_of_one_chunk(connection, wanted) == {(many, "few_000"), (many, "few_001")}
+        mysql.execute(f"DROP TABLE {many}.few_001")
+        assert tables_of_one_chunk(connection, wanted) == frozenset()

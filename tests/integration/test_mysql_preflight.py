@@ -379,6 +379,19 @@ def test_a_foreign_key_above_the_engine_is_logged_and_no_fault(mysql: MySqlServe
     assert any(each.check == "foreign key" and "which is logged" in each.found for each in found.findings)
 
 
+def test_looking_at_tables_takes_few_statements_however_many_there_are(own_mysql: OpenMySql):
+    server = own_mysql()
+
+    def statements_for(tables: int) -> int:
+        name = server.create_database("many")
+        server.execute(*(f"CREATE TABLE {name}.t{n} (id INT PRIMARY KEY)" for n in range(tables)))
+        before = int(server.execute("SHOW GLOBAL STATUS LIKE 'Questions'")[0][1])
+        assert faults(look(server, database_name=name)) == []
+        return int(server.execute("SHOW GLOBAL STATUS LIKE 'Questions'")[0][1]) - before
+
+    assert statements_for(150) <= statements_for(50) + 1
+
+
 @every_server
 def test_the_preflight_changes_nothing(mysql: MySqlServer, shop: str):
     def state() -> object:

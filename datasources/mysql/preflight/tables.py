@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 import pymysql
 
 from datasources.mysql.connection_names import table_name
-from datasources.mysql.connection_server import ServerVersion
+from datasources.mysql.connection_server import ServerVersion, parse_version
 from datasources.mysql.preflight.wanted import SYSTEM_DATABASES, Wanted
 from datasources.mysql.snapshot.bounds_key import TableKey, choose_key
 from datasources.mysql.table_keys import TableParts, read_parts
@@ -20,12 +20,18 @@ __all__ = ["Cascade", "TableFacts", "read_tables", "server_is_replica", "visible
 _TABLES: Final = """
 SELECT table_schema, table_name, engine, table_rows, data_length + index_length, table_type = 'SYSTEM VERSIONED'
 FROM information_schema.tables WHERE table_type IN ('BASE TABLE', 'SYSTEM VERSIONED') ORDER BY 1, 2"""
+_ACTING: Final = """
+SELECT DISTINCT constraint_schema, table_name FROM information_schema.referential_constraints
+WHERE update_rule NOT IN ('NO ACTION', 'RESTRICT') OR delete_rule NOT IN ('NO ACTION', 'RESTRICT')"""
+_AT_ONCE: Final = 100
 _CASCADE: Final = re.compile(
     r"CONSTRAINT (?P<name>`(?:[^`]|``)+`) FOREIGN KEY (?P<columns>\(.+?`\)) REFERENCES (?P<parent>.+?`\)) ?"
     r"(?P<actions>(?:ON (?:DELETE|UPDATE) (?:CASCADE|SET NULL|SET DEFAULT|NO ACTION|RESTRICT) ?)+)"
 )
 _UNLOGGED: Final = re.compile(r"CASCADE|SET NULL|SET DEFAULT")
 _DENIED: Final = frozenset({1142, 1143, 1044, 1045})
+
+Name = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +94,8 @@ def read_tables(connection: Any, wanted: Wanted) -> list[TableFacts]:
         cursor.execute(_TABLES)
         found = [row for row in cursor.fetchall() if wanted.captures(row[0], row[1])]
         parts = read_parts(cursor, sorted({row[0] for row in found}))
+        names = [(row[0], row[1]) for row in found]
+        acting, unreadable = _with_cascades(cursor, names), _unreadable(cursor, names)
         return [
             TableFacts(
                 database=database,
@@ -96,8 +104,8 @@ def read_tables(connection: Any, wanted: Wanted) -> list[TableFacts]:
                 rows=int(rows or 0),
                 size_bytes=int(size or 0),
                 key=_key(parts.get((database, table))),
-                cascades=tuple(_cascades(cursor, database, table)),
-                is_readable=_is_readable(cursor, database, table),
+                cascades=tuple(_cascades(cursor, database, table)) if (database, table) in acting else (),
+                is_readable=(database, table) not in unreadable,
                 is_versioned=bool(is_versioned),
             )
             for database, table, engine, rows, size, is_versioned in found
@@ -113,6 +121,15 @@ def visible_databases(connection: Any) -> list[str]:
 
 def _key(parts: TableParts | None) -> TableKey:
     return choose_key(() if parts is None else parts.indexes)
+
+
+def _with_cascades(cursor: Any, names: Sequence[Name]) -> frozenset[Name]:
+    """Return the tables that may have foreign keys that act: MySQL's catalog tells which, MariaDB's not every login."""
+    if parse_version(cursor.connection.get_server_info()).is_mariadb:
+        return frozenset(names)
+    cursor.execute(_ACTING)
+    acting = {(database.lower(), table.lower()) for database, table in cursor.fetchall()}
+    return frozenset(name for name in names if (name[0].lower(), name[1].lower()) in acting)
 
 
 def _cascades(cursor: Any, database: str, table: str) -> Iterator[Cascade]:
@@ -137,9 +154,20 @@ def _cascades(cursor: Any, database: str, table: str) -> Iterator[Cascade]:
             )
 
 
-def _is_readable(cursor: Any, database: str, table: str) -> bool:
+def _unreadable(cursor: Any, names: Sequence[Name]) -> frozenset[Name]:
+    """Return the tables of which the login may not read all columns; many are tried by one statement."""
+    found: set[Name] = set()
+    for first in range(0, len(names), _AT_ONCE):
+        some = names[first : first + _AT_ONCE]
+        if not _are_readable(cursor, some):
+            found |= {name for name in some if not _are_readable(cursor, [name])}
+    return frozenset(found)
+
+
+def _are_readable(cursor: Any, names: Sequence[Name]) -> bool:
+    parts = (f"SELECT 1 FROM (SELECT * FROM {table_name(*name)} LIMIT 0) every_column" for name in names)  # noqa: S608 - quoted names
     try:
-        cursor.execute(f"SELECT * FROM {table_name(database, table)} LIMIT 0")  # noqa: S608 - a quoted name
+        cursor.execute(" UNION ALL ".join(parts))
     except pymysql.MySQLError as error:
         if error.args[0] in _DENIED:
             return False

@@ -13,19 +13,23 @@ further key: that range holds what came since the plan, and ends the table.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Final
 
+import pymysql
+
+from datasources.mysql.connection_errors import error_number
 from datasources.mysql.connection_names import quote_name, table_name
 from datasources.mysql.snapshot.bounds_key import KeyKind, TableKey
 from datasources.mysql.snapshot.bounds_range import Bound, KeyRange, range_condition
 from datasources.mysql.snapshot.bounds_values import ValueForm, form_of, is_divisible, select_expression
 
-__all__ = ["BoundsPlan", "BoundsRequest", "next_bounds", "ranges_of"]
+__all__ = ["BoundsPlan", "BoundsRequest", "next_bounds", "ranges_of", "tables_of_one_chunk"]
 
 _DENSE: Final = 0.5
+_CHANGED: Final = frozenset({1049, 1146, 1176})  # no such database, table, index
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,12 +80,44 @@ def next_bounds(connection: Any, wanted: BoundsRequest, after: Bound | None) -> 
         Bounds; none at all for a table without a key, or with one that cannot be cut, which is one range.
     """
     key = wanted.key
-    if key.kind is KeyKind.NONE or not all(is_divisible(column) for column in key.columns):
+    if not _is_divisible(key):
         return BoundsPlan((), is_end=True)
     with connection.cursor() as cursor:
         steps = _steps(cursor, wanted, after)
         found, is_end = _fitting(_walk(cursor, wanted, after) if steps is None else steps, wanted)
     return BoundsPlan(found, is_end=is_end)
+
+
+def tables_of_one_chunk(connection: Any, wanted: Sequence[BoundsRequest]) -> frozenset[tuple[str, str]]:
+    """Return which tables have no more rows than a chunk now, so that they need no bounds; by one statement for all.
+
+    Args:
+        connection: A connection.
+        wanted: The tables; those that have no key or none that can be cut are left out.
+
+    Returns:
+        Databases and tables; none where one of them was dropped or lost its index meanwhile.
+    """
+    asked = [each for each in wanted if _is_divisible(each.key)]
+    if not asked:
+        return frozenset()
+    parts = (
+        f"(SELECT {number} FROM {_by_key(each)} LIMIT 1 OFFSET {each.size})"  # noqa: S608 - quoted
+        for number, each in enumerate(asked)
+    )
+    with connection.cursor() as cursor:
+        try:
+            cursor.execute(" UNION ALL ".join(parts))
+        except pymysql.MySQLError as error:
+            if error_number(error) in _CHANGED:
+                return frozenset()
+            raise
+        larger = {int(row[0]) for row in cursor.fetchall()}
+    return frozenset((each.database, each.table) for number, each in enumerate(asked) if number not in larger)
+
+
+def _is_divisible(key: TableKey) -> bool:
+    return key.kind is not KeyKind.NONE and all(is_divisible(column) for column in key.columns)
 
 
 def ranges_of(plan: BoundsPlan, after: Bound | None) -> list[KeyRange]:
@@ -139,12 +175,14 @@ def _row(cursor: Any, wanted: BoundsRequest, after: Bound | None, limit: str, di
     columns = wanted.key.columns
     values = ", ".join(select_expression(column) for column in columns)
     order = ", ".join(f"{quote_name(column.name)} {direction}" for column in columns)
-    index = f"FORCE INDEX ({quote_name(wanted.key.name)})"
     condition = range_condition(wanted.key, KeyRange(lower=after))
-    place = f"{table_name(wanted.database, wanted.table)} {index}"
-    cursor.execute(f"SELECT {values} FROM {place} WHERE {condition} ORDER BY {order} {limit}")  # noqa: S608 - quoted
+    cursor.execute(f"SELECT {values} FROM {_by_key(wanted)} WHERE {condition} ORDER BY {order} {limit}")  # noqa: S608 - quoted
     row = cursor.fetchone()
     return None if row is None else tuple(_text(value) for value in row)
+
+
+def _by_key(wanted: BoundsRequest) -> str:
+    return f"{table_name(wanted.database, wanted.table)} FORCE INDEX ({quote_name(wanted.key.name)})"
 
 
 def _text(value: str | bytes) -> str:
