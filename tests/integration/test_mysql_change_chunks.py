@@ -32,14 +32,18 @@ SHAPES = ("", ", a INT", ", b VARCHAR(40)", ", a INT, d DECIMAL(10,2), e DATETIM
 
 
 def write_mixed(mysql: MySqlServer, database: str, *session: str, before: str = "DO 0") -> int:
-    """Write small transactions that alternate between tables and kinds; return how many images they have."""
+    """Write small transactions that alternate between tables and kinds, each change behind a statement.
+
+    Returns:
+        How many images they have.
+    """
     chance, top, images = random.Random(7), [0] * len(SHAPES), 0
     with closing(mysql.connect(database=database, autocommit=False)) as connection, connection.cursor() as cursor:
         for statement in session:
             cursor.execute(statement)
         for _ in range(TRANSACTIONS):
-            cursor.execute(before)
             for _ in range(chance.randint(1, 4)):
+                cursor.execute(before)
                 table, kind = chance.randrange(len(SHAPES)), chance.random()
                 row = f"WHERE id = {chance.randint(1, 1 + top[table])}"
                 if kind < 0.5:
@@ -63,10 +67,16 @@ def mixed(mysql: MySqlServer) -> str:
     return database
 
 
-def chunks_of(
-    mysql: MySqlServer, database: str, start: BinlogPosition, *, schema: str = "id INT, v STRING, k INT", **more: str
-) -> tuple[list[Chunk], RangeEnd]:
-    """Read everything behind a place."""
+def open_reader(
+    mysql: MySqlServer,
+    database: str,
+    start: BinlogPosition,
+    to: BinlogPosition,
+    *,
+    schema: str = "id INT, v STRING, k INT",
+    **more: str,
+) -> Any:
+    """Open a reader of a range."""
     who = mysql.reader
     options = {
         "hostname": who.host,
@@ -83,10 +93,13 @@ def chunks_of(
     reading = MySqlSource.create(options, SessionFacts(time_zone="UTC", ansi=True)).reading
     with closing(ServerView(reading.connection)) as view:
         server = view.server()
-    state = MySqlState(
-        reader="0" * 32, server=server, place=start, gtid=None, to=position(mysql), mark_us=0, prepared={}
-    )
-    with closing(reading.for_batch(state.to_json()).open()) as reader:
+    state = MySqlState(reader="0" * 32, server=server, place=start, gtid=None, to=to, mark_us=0, prepared={})
+    return reading.for_batch(state.to_json()).open()
+
+
+def chunks_of(mysql: MySqlServer, database: str, start: BinlogPosition, **how: Any) -> tuple[list[Chunk], RangeEnd]:
+    """Read everything behind a place."""
+    with closing(open_reader(mysql, database, start, position(mysql), **how)) as reader:
         chunks = list(reader.read(BINLOG, 0, 1 << 60))
         return chunks, reader.range_end(BINLOG)
 
@@ -210,8 +223,30 @@ def test_alignment_that_ends_a_range_leaves_no_earlier_row_of_another_table_and_
     assert whole.report().late_rows == 0
 
 
-def test_chunks_are_bounded_in_rows(mysql: MySqlServer, mixed: str, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(change_chunks, "_FULL_BYTES", 1)
+@every_server
+def test_rows_do_not_wait_for_those_that_are_not_written_yet(mysql: MySqlServer, mixed: str):
+    """The range's end lies behind that of the log; the server's heartbeat lets the rows go."""
+    start = position(mysql)
+    mysql.execute(f"INSERT INTO {mixed}.t0 (k) VALUES (1)", f"INSERT INTO {mixed}.t1 (k) VALUES (2)")
+    end = position(mysql)
+    with closing(open_reader(mysql, mixed, start, replace(end, pos=end.pos + 10_000))) as reader:
+        first = next(reader.read(BINLOG, 0, 1 << 60))
+    assert first.columns.column("k").to_pylist() == [1, 2]
+
+
+@pytest.mark.parametrize("bound", ["_FULL_ROWS", "_FULL_BYTES"])
+def test_chunks_are_bounded_in_rows_and_in_bytes(
+    mysql: MySqlServer, mixed: str, monkeypatch: pytest.MonkeyPatch, bound: str
+):
+    monkeypatch.setattr(change_chunks, bound, 1)
+    start = position(mysql)
+    images = write_mixed(mysql, mixed, before="SAVEPOINT one")
+    chunks, _ = chunks_of(mysql, mixed, start)
+    assert len(chunks) > TRANSACTIONS // 2
+    assert sum(chunk.columns.num_rows for chunk in chunks) == images
+
+
+def test_a_chunk_holds_rows_of_one_file(mysql: MySqlServer, mixed: str):
     start = position(mysql)
     mysql.execute(*(f"INSERT INTO {mixed}.t{number % 2} (k) VALUES (1)" for number in range(5)), "FLUSH BINARY LOGS")
     mysql.execute(f"INSERT INTO {mixed}.t0 (k) VALUES (1)")
