@@ -17,11 +17,11 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from datasources.spark.operators.bucket_packets import Packet
-from datasources.spark.operators.over_bucket import advance_over
-from datasources.spark.operators.over_rule import OverAggregate, OverFrame, OverRule
-from datasources.spark.operators.over_state import Brief
-from datasources.spark.operators.packets import ROWTIME_COLUMN, STAMP_COLUMN, from_blob, to_blob
+from datasources.spark.operators.buckets.bucket_batches import Packet
+from datasources.spark.operators.buckets.row_batches import ROWTIME_COLUMN, STAMP_COLUMN, from_blob, to_blob
+from datasources.spark.operators.over.frames.frame_spec import OverAggregate, OverFrame, OverRule
+from datasources.spark.operators.over.over_bucket import advance_over
+from datasources.spark.operators.over.over_state import Brief
 
 BATCHES: Final = 8
 ROWS: Final = 62_500

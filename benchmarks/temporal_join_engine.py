@@ -23,13 +23,13 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from benchmarks.measure import load_average
-from datasources.spark.operators.bucket_packets import Packet
-from datasources.spark.operators.packets import STAMP_COLUMN, from_blob, to_blob
-from datasources.spark.operators.temporal_bucket import Bucket, advance
-from datasources.spark.operators.temporal_changes import KIND_COLUMN, UPDATE_AFTER
-from datasources.spark.operators.temporal_state import JoinBrief, JoinRule
-from datasources.spark.operators.version_cache import VersionCache
-from datasources.spark.operators.versions import HASH_COLUMN, KEY_PREFIX, NOT_FOUND, TIME_COLUMN
+from datasources.spark.operators.buckets.bucket_batches import Packet
+from datasources.spark.operators.buckets.row_batches import STAMP_COLUMN, from_blob, to_blob
+from datasources.spark.operators.temporal.temporal_bucket import Bucket, advance
+from datasources.spark.operators.temporal.temporal_state import JoinBrief, JoinRule
+from datasources.spark.operators.temporal.versions.version_cache import VersionCache
+from datasources.spark.operators.temporal.versions.version_changes import KIND_COLUMN, UPDATE_AFTER
+from datasources.spark.operators.temporal.versions.versions import HASH_COLUMN, KEY_PREFIX, NOT_FOUND, TIME_COLUMN
 
 KEYS: Final = 1_000_000
 BUCKETS: Final = 16

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from datasources.session import read_stream, register
     from datasources.spark.attach import with_source_watermark
     from datasources.spark.keep_time_attribute import keep_time_attribute
-    from datasources.spark.operators.over import over
-    from datasources.spark.operators.over_rule import OverFrame
-    from datasources.spark.operators.temporal_join import temporal_join
+    from datasources.spark.operators.over.frames.frame_spec import OverFrame
+    from datasources.spark.operators.over.operator import over
+    from datasources.spark.operators.temporal.temporal_join import temporal_join
 
 __all__ = [
     "KafkaDataSource",
@@ -38,12 +38,12 @@ _HOMES = {
     "KafkaDataSource": "datasources.kafka.data_source",
     "MySqlDataSource": "datasources.mysql.data_source",
     "ScriptedDataSource": "datasources.scripted.data_source",
-    "OverFrame": "datasources.spark.operators.over_rule",
+    "OverFrame": "datasources.spark.operators.over.frames.frame_spec",
     "keep_time_attribute": "datasources.spark.keep_time_attribute",
-    "over": "datasources.spark.operators.over",
+    "over": "datasources.spark.operators.over.operator",
     "read_stream": "datasources.session",
     "register": "datasources.session",
-    "temporal_join": "datasources.spark.operators.temporal_join",
+    "temporal_join": "datasources.spark.operators.temporal.temporal_join",
     "with_source_watermark": "datasources.spark.attach",
 }
 

@@ -7,7 +7,7 @@ import pytest
 from datasources import keep_time_attribute, over, read_stream, register, temporal_join, with_source_watermark
 from datasources.errors import OptionError, QueryError, SchemaError, SqlError
 from datasources.spark.operators import session_windows
-from datasources.spark.operators.keys import require_keys
+from datasources.spark.operators.buckets.partition_keys import require_keys
 from datasources.sql import TableEnvironment
 from tests.support.sql_tables import scripted_table, write_records
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from datasources.spark.operators.version_cache import VersionCache
+from datasources.spark.operators.temporal.versions.version_cache import VersionCache
 from tests.support.temporal_join_bucket import MS, MemoryJoinStore, pairs_of, rule, run_bucket
 from tests.support.temporal_join_model import (
     Batch,

@@ -8,11 +8,11 @@ from typing import Any
 import pyarrow as pa
 
 from datasources.source.stamps import WATERMARK_COLUMN
-from datasources.spark.operators.bucket_packets import Packet
-from datasources.spark.operators.over_bucket import OverEmitted, advance_over
-from datasources.spark.operators.over_rule import OverRule
-from datasources.spark.operators.over_state import Brief
-from datasources.spark.operators.packets import ROWTIME_COLUMN, STAMP_COLUMN, from_blob, to_blob
+from datasources.spark.operators.buckets.bucket_batches import Packet
+from datasources.spark.operators.buckets.row_batches import ROWTIME_COLUMN, STAMP_COLUMN, from_blob, to_blob
+from datasources.spark.operators.over.frames.frame_spec import OverRule
+from datasources.spark.operators.over.over_bucket import OverEmitted, advance_over
+from datasources.spark.operators.over.over_state import Brief
 from tests.support.over_model import MS, OverRecord
 from tests.support.session_model import cuts_of
 

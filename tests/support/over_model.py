@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
-from datasources.spark.operators.over_rule import OverAggregate, OverRule, Unit
+from datasources.spark.operators.over.frames.frame_spec import OverAggregate, OverRule, Unit
 
 __all__ = ["MS", "OverRecord", "OverResult", "over_model"]
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from datasources.spark.operators.bucket_packets import Packet
-from datasources.spark.operators.packets import ROWTIME_COLUMN, STAMP_COLUMN
-from datasources.spark.operators.session_bucket import Emitted, advance
-from datasources.spark.operators.session_state import Brief, Sessions
-from datasources.spark.operators.session_turn import SessionRule
+from datasources.spark.operators.buckets.bucket_batches import Packet
+from datasources.spark.operators.buckets.row_batches import ROWTIME_COLUMN, STAMP_COLUMN
+from datasources.spark.operators.sessions.session_bucket import Emitted, advance
+from datasources.spark.operators.sessions.session_state import Brief, Sessions
+from datasources.spark.operators.sessions.session_step import SessionRule
 
 __all__ = ["MS", "MemoryStore", "Record", "cuts_of", "emitted_by", "model", "run_bucket", "stamped"]
 

@@ -9,12 +9,14 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from datasources.spark.operators.bucket_packets import Packet
-from datasources.spark.operators.bucket_rows import SEQUENCE_PREFIX
-from datasources.spark.operators.changelog_images import drop_replaced_images
-from datasources.spark.operators.packets import STAMP_COLUMN, from_blob, to_blob
-from datasources.spark.operators.temporal_bucket import Bucket, Joined, advance
-from datasources.spark.operators.temporal_changes import (
+from datasources.spark.operators.buckets.bucket_batches import Packet
+from datasources.spark.operators.buckets.bucket_rows import SEQUENCE_PREFIX
+from datasources.spark.operators.buckets.row_batches import STAMP_COLUMN, from_blob, to_blob
+from datasources.spark.operators.temporal.temporal_bucket import Bucket, Joined, advance
+from datasources.spark.operators.temporal.temporal_state import JoinBrief, JoinRule
+from datasources.spark.operators.temporal.versions.changelog_images import drop_replaced_images
+from datasources.spark.operators.temporal.versions.version_cache import VersionCache
+from datasources.spark.operators.temporal.versions.version_changes import (
     DELETE,
     INSERT,
     KIND_COLUMN,
@@ -22,9 +24,7 @@ from datasources.spark.operators.temporal_changes import (
     UPDATE_AFTER,
     UPDATE_BEFORE,
 )
-from datasources.spark.operators.temporal_state import JoinBrief, JoinRule
-from datasources.spark.operators.version_cache import VersionCache
-from datasources.spark.operators.versions import HASH_COLUMN, KEY_PREFIX, TIME_COLUMN
+from datasources.spark.operators.temporal.versions.versions import HASH_COLUMN, KEY_PREFIX, TIME_COLUMN
 from tests.support.temporal_join_model import Batch, Change, Probe
 
 __all__ = ["MS", "MemoryJoinStore", "hashed", "pairs_of", "rule", "run_bucket"]

@@ -6,12 +6,18 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from datasources.spark.operators.bucket_parts import Part, merge_from
-from datasources.spark.operators.changelog_images import drop_replaced_images
-from datasources.spark.operators.temporal_changes import DELETE, INSERT, KIND_COLUMN, UPDATE_AFTER, UPDATE_BEFORE
-from datasources.spark.operators.temporal_state import JoinBrief
-from datasources.spark.operators.version_cache import Known, VersionCache, load_versions
-from datasources.spark.operators.versions import (
+from datasources.spark.operators.buckets.bucket_segments import Part, merge_from
+from datasources.spark.operators.temporal.temporal_state import JoinBrief
+from datasources.spark.operators.temporal.versions.changelog_images import drop_replaced_images
+from datasources.spark.operators.temporal.versions.version_cache import Known, VersionCache, load_versions
+from datasources.spark.operators.temporal.versions.version_changes import (
+    DELETE,
+    INSERT,
+    KIND_COLUMN,
+    UPDATE_AFTER,
+    UPDATE_BEFORE,
+)
+from datasources.spark.operators.temporal.versions.versions import (
     ARRIVAL_COLUMN,
     DELETED_COLUMN,
     HASH_COLUMN,

@@ -11,11 +11,11 @@ import pytest
 
 from datasources.errors import QueryError
 from datasources.source.stamps import WATERMARK_COLUMN
-from datasources.spark.operators.bucket_packets import Packet
-from datasources.spark.operators.key_ranks import pairs_as_integers
-from datasources.spark.operators.over_bucket import OverEmitted, advance_over
-from datasources.spark.operators.over_rule import OverAggregate, OverFrame, OverRule
-from datasources.spark.operators.packets import ROWTIME_COLUMN, STAMP_COLUMN
+from datasources.spark.operators.buckets.bucket_batches import Packet
+from datasources.spark.operators.buckets.key_ranks import pairs_as_integers
+from datasources.spark.operators.buckets.row_batches import ROWTIME_COLUMN, STAMP_COLUMN
+from datasources.spark.operators.over.frames.frame_spec import OverAggregate, OverFrame, OverRule
+from datasources.spark.operators.over.over_bucket import OverEmitted, advance_over
 from tests.support.over_bucket_run import OverMemoryStore
 
 MS = 1_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from datasources.spark.operators.over_rule import OverAggregate, OverFrame, OverRule, Unit
+from datasources.spark.operators.over.frames.frame_spec import OverAggregate, OverFrame, OverRule, Unit
 from tests.support.oracle import CASES, OracleCase, load_case
 from tests.support.oracle_windows import candidate_of
 from tests.support.over_bucket_run import rows_of, run_over

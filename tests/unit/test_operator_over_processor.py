@@ -9,11 +9,11 @@ from pyspark.sql.streaming.tws_tester import TwsTester
 
 from datasources.errors import OffsetError
 from datasources.source.stamps import HEARTBEAT_COLUMN, WATERMARK_COLUMN
-from datasources.spark.operators import bucket_packets
-from datasources.spark.operators.over_processor import OverProcessor
-from datasources.spark.operators.over_rule import OverAggregate, OverFrame, OverRule
-from datasources.spark.operators.packets import ROWTIME_COLUMN, STAMP_COLUMN, from_blob, to_blob
-from datasources.spark.operators.stored_settings import StoredSettings
+from datasources.spark.operators.buckets import bucket_batches as bucket_packets
+from datasources.spark.operators.buckets.row_batches import ROWTIME_COLUMN, STAMP_COLUMN, from_blob, to_blob
+from datasources.spark.operators.buckets.stored_settings import StoredSettings
+from datasources.spark.operators.over.frames.frame_spec import OverAggregate, OverFrame, OverRule
+from datasources.spark.operators.over.over_processor import OverProcessor
 
 COUNT = OverAggregate(function="COUNT", argument=None, name="n", argument_type=pa.null(), result_type=pa.int64())
 RULE = OverRule(keys=("k",), frame=OverFrame.rows(1), aggregates=(COUNT,))

@@ -11,11 +11,11 @@ from pyspark.sql.streaming.tws_tester import TwsTester
 
 from datasources.errors import OffsetError
 from datasources.source.stamps import HEARTBEAT_COLUMN, WATERMARK_COLUMN
-from datasources.spark.operators import bucket_packets
-from datasources.spark.operators.packets import ROWTIME_COLUMN, STAMP_COLUMN, Unpack, from_blob, to_blob
-from datasources.spark.operators.session_processor import SessionProcessor
-from datasources.spark.operators.session_turn import SessionRule
-from datasources.spark.operators.stored_settings import StoredSettings
+from datasources.spark.operators.buckets import bucket_batches as bucket_packets
+from datasources.spark.operators.buckets.row_batches import ROWTIME_COLUMN, STAMP_COLUMN, Unpack, from_blob, to_blob
+from datasources.spark.operators.buckets.stored_settings import StoredSettings
+from datasources.spark.operators.sessions.session_processor import SessionProcessor
+from datasources.spark.operators.sessions.session_step import SessionRule
 
 RULE = SessionRule(keys=("k",), gap_us=10_000, exact=True)
 SETTINGS = StoredSettings.of({"buckets": 4})

@@ -11,14 +11,21 @@ import pytest
 
 from datasources.errors import EnvironmentProblem, OffsetError, QueryError
 from datasources.source.stamps import HEARTBEAT_COLUMN
-from datasources.spark.operators import state_settings
-from datasources.spark.operators.bucket_packets import Packet
-from datasources.spark.operators.keys import equal_codes
-from datasources.spark.operators.packets import BUCKET_COLUMN, ROWTIME_COLUMN, STAMP_COLUMN, Pack, from_blob, to_blob
-from datasources.spark.operators.session_bucket import advance
-from datasources.spark.operators.session_turn import SessionRule
-from datasources.spark.operators.state_settings import configure_state
-from datasources.spark.operators.stored_settings import StoredSettings
+from datasources.spark.operators.buckets import state_settings
+from datasources.spark.operators.buckets.bucket_batches import Packet
+from datasources.spark.operators.buckets.partition_keys import equal_codes
+from datasources.spark.operators.buckets.row_batches import (
+    BUCKET_COLUMN,
+    ROWTIME_COLUMN,
+    STAMP_COLUMN,
+    Pack,
+    from_blob,
+    to_blob,
+)
+from datasources.spark.operators.buckets.state_settings import configure_state
+from datasources.spark.operators.buckets.stored_settings import StoredSettings
+from datasources.spark.operators.sessions.session_bucket import advance
+from datasources.spark.operators.sessions.session_step import SessionRule
 from tests.support.session_model import MemoryStore, Record, run_bucket, stamped
 
 GAP = 10

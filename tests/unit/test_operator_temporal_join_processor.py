@@ -11,14 +11,15 @@ from pyspark.sql.streaming.tws_tester import TwsTester
 
 from datasources.errors import OffsetError
 from datasources.source.stamps import HEARTBEAT_COLUMN, WATERMARK_COLUMN
-from datasources.spark.operators import bucket_packets, temporal_processor
-from datasources.spark.operators.packets import STAMP_COLUMN, from_blob, to_blob
-from datasources.spark.operators.stored_settings import StoredSettings
-from datasources.spark.operators.temporal_changes import DELETE, INSERT, KIND_COLUMN
-from datasources.spark.operators.temporal_processor import BUILD, PROBE, TemporalJoinProcessor
-from datasources.spark.operators.temporal_state import JoinRule
-from datasources.spark.operators.version_cache import VersionCache
-from datasources.spark.operators.versions import HASH_COLUMN, KEY_PREFIX, TIME_COLUMN
+from datasources.spark.operators.buckets import bucket_batches as bucket_packets
+from datasources.spark.operators.buckets.row_batches import STAMP_COLUMN, from_blob, to_blob
+from datasources.spark.operators.buckets.stored_settings import StoredSettings
+from datasources.spark.operators.temporal import temporal_processor
+from datasources.spark.operators.temporal.temporal_processor import BUILD, PROBE, TemporalJoinProcessor
+from datasources.spark.operators.temporal.temporal_state import JoinRule
+from datasources.spark.operators.temporal.versions.version_cache import VersionCache
+from datasources.spark.operators.temporal.versions.version_changes import DELETE, INSERT, KIND_COLUMN
+from datasources.spark.operators.temporal.versions.versions import HASH_COLUMN, KEY_PREFIX, TIME_COLUMN
 from datasources.spark.plan_walk import SIDE_COLUMN
 
 VALUES = pa.schema([("rate", pa.decimal128(10, 2))])

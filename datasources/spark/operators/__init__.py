@@ -1,9 +1,9 @@
 """Operators with state of our own, on Spark's transformWithState. They read loaded streams, below the attach step."""
 
-from datasources.spark.operators.over import over
-from datasources.spark.operators.over_rule import OverFrame
-from datasources.spark.operators.session_windows import session_windows
-from datasources.spark.operators.state_settings import configure_state
-from datasources.spark.operators.temporal_join import temporal_join
+from datasources.spark.operators.buckets.state_settings import configure_state
+from datasources.spark.operators.over.frames.frame_spec import OverFrame
+from datasources.spark.operators.over.operator import over
+from datasources.spark.operators.sessions.session_windows import session_windows
+from datasources.spark.operators.temporal.temporal_join import temporal_join
 
 __all__ = ["OverFrame", "configure_state", "over", "session_windows", "temporal_join"]

@@ -12,7 +12,7 @@ from datasources.errors import QueryError
 from datasources.source.stamps import HEARTBEAT_COLUMN, WATERMARK_COLUMN
 from datasources.spark.attach import AttachedColumn, attach
 from datasources.spark.operators import temporal_join
-from datasources.spark.operators.temporal_checks import is_windowed
+from datasources.spark.operators.temporal.join_checks import is_windowed
 from datasources.sql.planner.frame import TableFrames, attached_columns, plain_column
 from datasources.sql.planner.temporal_tables import changelog_columns
 from datasources.sql.planner.tree import Node, assigner_of, scan_of

@@ -1,0 +1,88 @@
+"""What every operator over buckets has around its processor, from packets to rows with stamps and heartbeats."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import count
+from typing import Final
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
+from pyspark.sql.streaming import StatefulProcessor
+from pyspark.sql.types import StructField, StructType
+
+from datasources.errors import QueryError
+from datasources.source.stamps import HEARTBEAT_COLUMN, HIDDEN_COLUMNS, WATERMARK_COLUMN
+from datasources.spark.operators.buckets.bucket_batches import result_schema
+from datasources.spark.operators.buckets.partition_keys import bucket_of
+from datasources.spark.operators.buckets.row_batches import (
+    BUCKET_COLUMN,
+    PACKET_SCHEMA,
+    ROWTIME_COLUMN,
+    STAMP_COLUMN,
+    Pack,
+    Unpack,
+)
+from datasources.spark.operators.buckets.rowtime_micros import micros_of
+from datasources.spark.schema import arrow_output_schema
+
+__all__ = ["DEFAULT_BUCKETS", "data_fields", "helper_columns", "packed", "require_buckets", "run_buckets"]
+
+DEFAULT_BUCKETS: Final = 16
+_MOST_BUCKETS: Final = 4_096
+_numbers: Final = defaultdict[str, Iterator[int]](lambda: count(1))
+
+
+def require_buckets(buckets: int) -> None:
+    """Raise a QueryError unless keys can be divided into so many parts."""
+    if not 1 <= buckets <= _MOST_BUCKETS:
+        raise QueryError(f"buckets = {buckets}: it must be between 1 and {_MOST_BUCKETS}; 16 suits most queries.")
+
+
+def data_fields(df: DataFrame) -> list[StructField]:
+    """Return the columns that are not hidden ones."""
+    return [field for field in df.schema.fields if field.name not in HIDDEN_COLUMNS]
+
+
+def helper_columns(df: DataFrame, time: StructField, keys: Sequence[str], buckets: int) -> list[str | Column]:
+    """Return what packing needs to know of a row, computed by Spark: its time, its stamp, its bucket."""
+    return [
+        HEARTBEAT_COLUMN,
+        micros_of(time).alias(ROWTIME_COLUMN),
+        F.unix_micros(WATERMARK_COLUMN).alias(STAMP_COLUMN),
+        bucket_of(df.schema, keys, buckets).alias(BUCKET_COLUMN),
+    ]
+
+
+def packed(df: DataFrame, buckets: int) -> DataFrame:
+    """Return rows that have the helper columns as packets, with heartbeats for every bucket."""
+    return df.mapInArrow(Pack(buckets=buckets), PACKET_SCHEMA)
+
+
+def run_buckets(  # noqa: PLR0913 - what an operator is to Spark
+    packets: DataFrame,
+    processor: StatefulProcessor,
+    *,
+    counts: Sequence[str],
+    metrics: str,
+    fields: StructType,
+    time_mode: str = "None",
+) -> DataFrame:
+    """Run a processor on every bucket.
+
+    Args:
+        packets: what `packed` returned.
+        processor: gives `result_frames` with these counts.
+        counts: what is counted of each batch; the query's progress holds the sums over all buckets.
+        metrics: begins the name under which it does.
+        fields: the columns of the result, hidden ones last.
+        time_mode: EventTime for a processor that asks for Spark's watermark.
+    """
+    results = packets.groupBy("bucket").transformWithStateInPandas(
+        statefulProcessor=processor, outputStructType=result_schema(counts), outputMode="Append", timeMode=time_mode
+    )
+    sums = [F.coalesce(F.sum(name), F.lit(0)).alias(name) for name in counts]
+    return results.observe(f"{metrics}{next(_numbers[metrics])}", *sums).mapInArrow(
+        Unpack(schema=arrow_output_schema(fields)), fields
+    )

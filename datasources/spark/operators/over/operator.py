@@ -1,0 +1,166 @@
+"""over(): aggregates over the rows before each row, by Flink's rules, on Spark's state.
+
+    loaded stream -> pack -> [shuffle by bucket] transformWithState -> count -> unpack -> attach, once, by the caller
+
+As session_windows(): the operator reads the stream below the attach step, sees the stamp of every row and every
+heartbeat, and runs in time mode None. A row leaves when the watermark reaches its time, with the stamp at which it was
+not late yet, so that an operator behind it judges it as Flink's would.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
+from pyspark.sql.types import StructField, StructType
+
+from datasources.errors import QueryError
+from datasources.source.stamps import HIDDEN_COLUMNS
+from datasources.spark.operators.buckets.bucket_operator import (
+    DEFAULT_BUCKETS,
+    data_fields,
+    helper_columns,
+    packed,
+    require_buckets,
+    run_buckets,
+)
+from datasources.spark.operators.buckets.partition_keys import HASH_VERSION, require_keys
+from datasources.spark.operators.buckets.rowtime_micros import require_time_column
+from datasources.spark.operators.buckets.state_settings import configure_state
+from datasources.spark.operators.buckets.stored_settings import StoredSettings
+from datasources.spark.operators.over.aggregate_parsing import ParsedAggregates, parse_aggregates
+from datasources.spark.operators.over.frames.frame_spec import OverFrame, OverRule, Unit
+from datasources.spark.operators.over.over_batch import batch_over
+from datasources.spark.operators.over.over_processor import COUNTS, OverProcessor
+from datasources.spark.schema import arrow_output_schema, time_attribute_of
+from datasources.spark.session_checks import require_classic, require_frame
+
+__all__ = ["OVER_METRICS_PREFIX", "over"]
+
+OVER_METRICS_PREFIX: Final = "tidemark_over_"
+"""Begins the name under which a query's progress holds late_rows, null_rowtime_rows and state_keys of each batch."""
+
+_WHOLE: Final = OverFrame(unit=Unit.RANGE)
+
+
+def over(  # noqa: PLR0913 - each is a part of the window's definition
+    df: DataFrame,
+    aggregates: Mapping[str, str],
+    *,
+    keys: Sequence[str],
+    attribute: str,
+    frame: OverFrame = _WHOLE,
+    processing_time: bool = False,
+    ttl_ms: int | None = None,
+    buckets: int = DEFAULT_BUCKETS,
+    exact: bool = True,
+) -> DataFrame:
+    """Return the rows with `aggregate OVER (PARTITION BY keys ORDER BY attribute frame)`.
+
+    A row appears when the watermark reaches its time; rows of one key appear in the order of their times. Late rows,
+    those at or before the last time at which their key gave results, and rows without rowtime do not appear; the
+    query's progress counts both under `observedMetrics`, with the number of keys that the state holds.
+
+    Args:
+        df: a stream as `load()` of a Tidemark source returned it, columns chosen and rows filtered at most, with the
+            hidden columns and all heartbeats. Attach the result, not this. Or a batch DataFrame.
+        aggregates: name of the new column -> SUM, COUNT, AVG, MIN, MAX, FIRST_VALUE or LAST_VALUE of an expression, or
+            ROW_NUMBER(). Types and NULLs as Spark's; a sum that does not fit its type is an error.
+        keys: the columns of PARTITION BY; none: all rows are of one partition.
+        attribute: the column of ORDER BY, ascending: TIMESTAMP or TIMESTAMP_NTZ.
+        frame: `OverFrame.rows(n)`, `OverFrame.range(ms)`, or either without a number for UNBOUNDED PRECEDING. Of
+            ROW_NUMBER() alone it is rows without a number.
+        processing_time: the attribute is the time at which rows are processed: nothing waits, nothing is late.
+        ttl_ms: where rows of a key are more than this apart, ms, it begins anew, so that keys can be forgotten. Keys of
+            bounded RANGE frames always are; of others without this never.
+        buckets: into how many parts the keys are divided; fixed for the life of a checkpoint.
+        exact: judge each row by the watermark before it, as Flink does; needs on-event emission to mean anything. False
+            judges the rows of a batch together by the watermark before the batch, which keeps more.
+
+    Raises:
+        QueryError: a column is missing or has the wrong type, an aggregate cannot be had, the stream has no hidden
+            columns, a number makes no sense, or the session asks for another state store than RocksDB.
+        EnvironmentProblem: a package that PySpark needs for it is missing.
+    """
+    require_frame(df, "over()")
+    names = require_keys(df.schema, keys)
+    time = require_time_column(df.schema, attribute)
+    parsed = parse_aggregates(df, aggregates)
+    rule = OverRule(
+        keys=names,
+        frame=_frame_for(parsed, frame),
+        aggregates=parsed.aggregates,
+        helpers=tuple(parsed.helpers),
+        ttl_us=None if ttl_ms is None else ttl_ms * 1_000,
+        exact=exact,
+        is_processing_time=processing_time,
+    )
+    _require_sense(df, rule, buckets)
+    if not df.isStreaming:
+        return batch_over(df, aggregates, rule, time)
+    require_classic(df.sparkSession)
+    time_attribute_of(df.schema)
+    configure_state(df.sparkSession)
+    return _operator(df, rule, parsed, time, buckets if names else 1)
+
+
+def _operator(df: DataFrame, rule: OverRule, parsed: ParsedAggregates, time: StructField, buckets: int) -> DataFrame:
+    data = StructType(data_fields(df))
+    columns = [F.col(f"`{name}`") for name in data.names]
+    columns += [value.alias(name) for name, value in parsed.helpers.items()]
+    hidden = [df.schema[name] for name in HIDDEN_COLUMNS]
+    # A heartbeat has no values, not even in columns that never are NULL, as a computed one may be.
+    nullable = [StructField(f.name, f.dataType, nullable=True, metadata=f.metadata) for f in data.fields]
+    return run_buckets(
+        packed(df.select(*columns, *helper_columns(df, time, rule.keys, buckets)), buckets),
+        OverProcessor(rule, _settings(rule, data, time, buckets)),
+        counts=COUNTS,
+        metrics=OVER_METRICS_PREFIX,
+        fields=StructType([*nullable, *parsed.fields, *hidden]),
+    )
+
+
+def _settings(rule: OverRule, data: StructType, time: StructField, buckets: int) -> StoredSettings:
+    return StoredSettings.of(
+        {
+            "buckets": buckets,
+            "hash": HASH_VERSION,
+            "partition by": list(rule.keys),
+            "order by": f"{time.name}{' (processing time)' if rule.is_processing_time else ''}",
+            "frame": rule.frame.shown,
+            "ttl (ms)": None if rule.ttl_us is None else rule.ttl_us // 1_000,
+            "aggregates": [each.shown for each in rule.aggregates],
+            "columns": str(arrow_output_schema(data)),
+        },
+        operator="OVER windows",
+    )
+
+
+def _frame_for(parsed: ParsedAggregates, frame: OverFrame) -> OverFrame:
+    """ROW_NUMBER numbers rows, whatever the frame; beside it only a frame that counts rows as well makes sense."""
+    numbers = [each.name for each in parsed.aggregates if each.function == "ROW_NUMBER"]
+    if not numbers:
+        return frame
+    whole = OverFrame(unit=Unit.ROWS)
+    if len(numbers) < len(parsed.aggregates) and frame != whole:
+        raise QueryError(
+            f"'{numbers[0]}' is a ROW_NUMBER: it stands alone, or beside aggregates over ROWS BETWEEN UNBOUNDED "
+            f"PRECEDING AND CURRENT ROW, OverFrame.rows()."
+        )
+    return whole
+
+
+def _require_sense(df: DataFrame, rule: OverRule, buckets: int) -> None:
+    require_buckets(buckets)
+    if rule.frame.preceding is not None and rule.frame.preceding < 0:
+        raise QueryError(f"the frame reaches {rule.frame.preceding} back: it must be 0 or more.")
+    if rule.ttl_us is not None and rule.ttl_us < 1:
+        raise QueryError("ttl_ms must be at least 1.")
+    if rule.ttl_us is not None and rule.frame.is_bounded and rule.frame.unit is Unit.RANGE:
+        raise QueryError("a bounded RANGE frame takes no ttl_ms: its keys are forgotten when their rows are out of it.")
+    lower = [name.lower() for name in (*df.columns, *(each.name for each in rule.aggregates))]
+    twice = next((name for name in lower if lower.count(name) > 1), None)
+    if twice is not None:
+        raise QueryError(f"there would be two columns '{twice}': give each its own name.")

@@ -1,0 +1,144 @@
+"""What cannot be a temporal join, said before anything runs."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pyspark.sql import DataFrame
+from pyspark.sql.types import StructField
+
+from datasources.errors import QueryError
+from datasources.source.stamps import HEARTBEAT_COLUMN, WATERMARK_COLUMN
+from datasources.spark.operators.buckets.bucket_operator import require_buckets
+from datasources.spark.operators.buckets.rowtime_micros import require_time_column
+from datasources.spark.plan_walk import gives_windows
+from datasources.spark.schema import TimeAttribute, time_attribute_of
+from datasources.spark.time_attributes import DELAY_KEY, PROCTIME, TIME_KEY
+
+__all__ = ["PROCESSING_TIME", "is_windowed", "require_numbers", "require_sides", "times_of"]
+
+PROCESSING_TIME: Final = "PROCTIME()"
+"""As `as_of`: each row meets the latest version."""
+
+_HOW: Final = ("inner", "left")
+_MARKS: Final = frozenset({DELAY_KEY, TIME_KEY})
+
+
+def require_numbers(*, how: str, buckets: int, forget_deleted_ms: int | None) -> None:
+    """Raise if a setting of the join makes no sense.
+
+    Raises:
+        QueryError: saying which.
+    """
+    if how not in _HOW:
+        raise QueryError(
+            f"how='{how}': a temporal join is 'inner' or 'left'; the table's rows alone have no time to appear."
+        )
+    require_buckets(buckets)
+    if forget_deleted_ms is not None and forget_deleted_ms < 0:
+        raise QueryError(f"forget_deleted_ms = {forget_deleted_ms}: it cannot be negative.")
+
+
+def require_sides(probe: DataFrame, build: DataFrame) -> None:
+    """Raise if the sides cannot be joined, whatever the columns.
+
+    Raises:
+        QueryError: one is a stream and the other is not, one is attached, or the probe side is a changelog.
+    """
+    if probe.isStreaming != build.isStreaming:
+        raise QueryError(
+            "one side of the temporal join is a stream and the other is not: a table that is read once has no history; "
+            "join a stream with it by Spark's own join."
+        )
+    for side, df in (("probe", probe), ("build", build)):
+        lower = [name.lower() for name in df.columns]
+        if len(set(lower)) < len(lower):
+            raise QueryError(f"the {side} side has several columns of one name: {', '.join(df.columns)}.")
+        if (side == "build" or not is_windowed(df)) and _is_attached(df):
+            raise QueryError(
+                f"the {side} side is attached already: a temporal join takes streams as load() returned them, or, as "
+                f"its probe side, what a GROUP BY of windows made of an attached one. Attach the result, "
+                f"with_source_watermark(temporal_join(...))."
+            )
+    if "row_kind" in (name.lower() for name in probe.columns):
+        raise QueryError(
+            "the probe side has a column 'row_kind', so it is a changelog: rows that left cannot be taken back. Keep "
+            "its insertions (where row_kind = '+I') and drop the column, or join in the other direction."
+        )
+
+
+def times_of(
+    probe: DataFrame, build: DataFrame, as_of: str, build_time: str | None
+) -> tuple[StructField, StructField] | tuple[None, None]:
+    """Return the time attributes of both sides; none in processing time.
+
+    Raises:
+        QueryError: one is missing, is of the wrong type, or is not the one of the watermark.
+    """
+    if _is_processing_time(probe, as_of):
+        if is_windowed(probe):
+            raise QueryError(
+                "the probe side gives results of windows, and those are joined as of their time: as_of='window_time'. "
+                "A join in processing time takes a stream as load() returned it."
+            )
+        return None, None
+    left = require_time_column(probe.schema, as_of)
+    _require_watermarks(probe, build, left)
+    if build_time is None and WATERMARK_COLUMN not in build.columns:
+        raise QueryError(
+            "the build side has no watermark that would name its time attribute: name it with build_time=."
+        )
+    right = require_time_column(build.schema, build_time or time_attribute_of(build.schema).path)
+    if left.dataType != right.dataType:
+        raise QueryError(
+            f"'{left.name}' is {left.dataType.simpleString().upper()} and '{right.name}' "
+            f"{right.dataType.simpleString().upper()}: both time attributes must be of one type, or their watermarks "
+            f"cannot be compared."
+        )
+    return left, right
+
+
+def _require_watermarks(probe: DataFrame, build: DataFrame, left: StructField) -> None:
+    """Raise unless streams have watermarks, and the probe side's is that of its time."""
+    windowed = is_windowed(probe)
+    if windowed and not _MARKS & set(left.metadata or ()):
+        raise QueryError(
+            f"the join is AS OF '{left.name}', which is no event time behind the windows of the probe side: join as of "
+            f"F.window_time('window')."
+        )
+    for side, df in (("build", build),) if windowed else (("probe", probe), ("build", build)):
+        if df.isStreaming and WATERMARK_COLUMN not in df.columns:
+            raise QueryError(
+                f"the {side} side has no columns '{WATERMARK_COLUMN}' and '{HEARTBEAT_COLUMN}': a temporal join in "
+                f"event time takes streams as load() returned them, with watermark.for and watermark.as. Attach the "
+                f"result."
+            )
+    if WATERMARK_COLUMN in probe.columns and not _is_of(time_attribute_of(probe.schema), left.name):
+        raise QueryError(
+            f"the join is AS OF '{left.name}', but the probe side's watermark is that of "
+            f"'{time_attribute_of(probe.schema).path}': join as of that column, or make '{left.name}' the attribute."
+        )
+
+
+def is_windowed(df: DataFrame) -> bool:
+    """Return whether a stream gives results of windows, by an attached stream's watermark."""
+    return df.isStreaming and gives_windows(df._jdf.queryExecution().analyzed())  # noqa: SLF001 - PySpark hides the plan
+
+
+def _is_attached(df: DataFrame) -> bool:
+    return any(DELAY_KEY in (field.metadata or {}) for field in df.schema.fields)
+
+
+def _is_processing_time(probe: DataFrame, as_of: str) -> bool:
+    if as_of.replace(" ", "").upper() == PROCESSING_TIME:
+        return True
+    if WATERMARK_COLUMN not in probe.columns:
+        return False
+    attribute = time_attribute_of(probe.schema)
+    return attribute.time == PROCTIME and _is_of(attribute, as_of)
+
+
+def _is_of(attribute: TimeAttribute, column: str) -> bool:
+    """Whether a column carries the attribute; a nested one `a.b` may have become `a_b`."""
+    path = attribute.path.replace("`", "").lower()
+    return column.lower() in {path, path.replace(".", "_")}

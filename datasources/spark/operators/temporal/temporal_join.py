@@ -1,0 +1,216 @@
+"""temporal_join(): each row of one stream with the version of a changing table that was valid at its time.
+
+    probe -> pack -+
+                   +-> [shuffle by bucket] transformWithState -> count -> unpack -> attach, once, by the caller
+    build -> pack -+
+
+The operator reads both streams below the attach step. Time mode is None: in Spark's EventTime mode late changes would
+be dropped before they are seen, and in ProcessingTime mode an AvailableNow query never ends. Heartbeats go to every
+bucket, which so learns both watermarks; rows that leave carry the smaller one as it was before the batch, heartbeats as
+it is after it. In processing time the result has the probe side's watermark alone.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from typing import Final
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
+from pyspark.sql.types import BooleanType, StructField, StructType, TimestampType
+
+from datasources.formats.ddl_tokens import quoted
+from datasources.source.stamps import HEARTBEAT_COLUMN, HIDDEN_COLUMNS, WATERMARK_COLUMN
+from datasources.spark.hold_check import require_hold
+from datasources.spark.operators.buckets.bucket_operator import DEFAULT_BUCKETS, packed, run_buckets
+from datasources.spark.operators.buckets.partition_keys import HASH_VERSION
+from datasources.spark.operators.buckets.state_settings import configure_state
+from datasources.spark.operators.buckets.stored_settings import StoredSettings
+from datasources.spark.operators.temporal.join_checks import PROCESSING_TIME, require_numbers, require_sides, times_of
+from datasources.spark.operators.temporal.join_keys import join_keys
+from datasources.spark.operators.temporal.join_sides import BuildSide, ProbeSide, result_fields
+from datasources.spark.operators.temporal.temporal_batch import batch_temporal_join
+from datasources.spark.operators.temporal.temporal_processor import (
+    BUILD,
+    COUNTS,
+    PROBE,
+    TemporalJoinProcessor,
+    WindowedJoinProcessor,
+)
+from datasources.spark.operators.temporal.temporal_state import JoinRule
+from datasources.spark.operators.temporal.versions.changelog_columns import changelog_of
+from datasources.spark.operators.temporal.versions.changelog_images import drop_replaced_images
+from datasources.spark.plan_walk import SIDE_COLUMN
+from datasources.spark.schema import arrow_output_schema
+from datasources.spark.session_checks import require_classic, require_frame
+
+__all__ = ["DEFAULT_BUCKETS", "METRICS_PREFIX", "PROCESSING_TIME", "temporal_join"]
+
+METRICS_PREFIX: Final = "tidemark_temporal_join_"
+"""Begins the name under which a query's progress holds what was late or left out in each batch."""
+
+
+def temporal_join(  # noqa: PLR0913 - each is a part of the join's definition
+    probe: DataFrame,
+    build: DataFrame,
+    *,
+    on: Sequence[str | tuple[str, str]],
+    as_of: str,
+    how: str = "inner",
+    condition: str | None = None,
+    build_time: str | None = None,
+    row_kind: str | None = None,
+    sequence: str | None = None,
+    prefix: str = "",
+    buckets: int = DEFAULT_BUCKETS,
+    forget_deleted_ms: int | None = None,
+) -> DataFrame:
+    """Return the probe side's rows, each with the version of its key in the build side that was valid at its time.
+
+    Event time (`as_of` is the probe side's time attribute): a row meets the newest version at or before its time, a
+    version of the same time included; of versions of one time the last one counts. Nothing is met where that version is
+    a deletion. A row appears when both watermarks have reached its time; a probe row that comes after its own side's
+    watermark is dropped, a change is always taken in. Versions that no row can meet any more are purged.
+
+    Processing time (`as_of` is PROCTIME() or the probe side's processing-time attribute): in each batch the changes
+    come first, then every row meets the latest version of its key and appears at once. Tidemark sources of the probe
+    side have to wait until those of the build side are loaded (`scan.hold.until`, `scan.hold.name`).
+
+    The query's progress counts late rows of both sides, rows without time and changes without key under
+    `observedMetrics`.
+
+    Args:
+        probe: a stream of insertions as `load()` returned it, columns chosen and rows filtered at most, with the hidden
+            columns and all heartbeats. Attach the result, not this. Or a batch DataFrame.
+        build: the changelog of the table, likewise. Of what its rows stand for see `row_kind`.
+        on: the key of the table: columns that both sides have, or pairs of (probe's column, build's column).
+        as_of: the probe side's time attribute, or PROCTIME().
+        how: 'inner', or 'left' to keep rows that meet nothing, with nulls.
+        condition: SQL over the result's columns that a pair must fulfil besides; 'left' gives nulls where it does not.
+        build_time: the build side's time attribute; by default the one of its watermark.
+        row_kind: the build side's column that says +I, -U, +U, -D or T; by default `row_kind` if there is one. Without
+            it every row is the newest version of its key.
+        sequence: the build side's column that says where a row stands in its log, a whole number or a struct of them;
+            by default `_seq` if there is one. Without it rows count in the order in which they were read.
+        prefix: begins the names of the build side's columns in the result.
+        buckets: into how many parts the keys are divided; fixed for the life of a checkpoint.
+        forget_deleted_ms: event time after which a deletion is forgotten; None: never, so that a change that comes very
+            late is never taken for newer than the deletion. In processing time deletions are always forgotten.
+
+    The probe side may also be the result of windows, a stream that was attached and then grouped by time
+    (`as_of='window_time'`): such rows come when the watermark has passed them, none is late, and the watermark of the
+    query is the smaller one of both sides. The result is used as it is, and its time attribute may be windowed again.
+
+    Returns:
+        The probe side's columns, then the build side's, without those of the changelog and without keys that have the
+        same name on both sides. The time attribute is the probe side's.
+
+    Raises:
+        QueryError: a side is attached and not windowed, has no watermark, or is no changelog; a column is missing or
+            has the wrong type; a number makes no sense; in processing time a source of the probe does not wait for the
+            build; the session asks for another state store than RocksDB.
+        EnvironmentProblem: a package that PySpark needs is missing.
+    """
+    require_frame(probe, "temporal_join()")
+    require_frame(build, "temporal_join()")
+    require_sides(probe, build)
+    require_numbers(how=how, buckets=buckets, forget_deleted_ms=forget_deleted_ms)
+    keys = join_keys(probe.schema, build.schema, on)
+    times = times_of(probe, build, as_of, build_time)
+    changelog = changelog_of(build.schema, row_kind=row_kind, sequence=sequence)
+    left = ProbeSide(df=probe, keys=keys, time=times[0])
+    right = BuildSide(df=build, keys=keys, time=times[1], changelog=changelog, prefix=prefix)
+    fields = result_fields(left, right)
+    if not probe.isStreaming:
+        joined = batch_temporal_join(left, right, is_left=how == "left")
+        return _with_condition(joined, right.fields, condition, is_left=how == "left")
+    require_classic(probe.sparkSession)
+    if times[0] is None:
+        require_hold(probe, build)
+    configure_state(probe.sparkSession)
+    rule = JoinRule(
+        keeps_unmatched=how == "left",
+        values=arrow_output_schema(StructType(right.fields)),
+        processing_time=times[0] is None,
+        follows_windows=times[0] is not None and WATERMARK_COLUMN not in probe.columns,
+        forget_deleted_us=None if forget_deleted_ms is None else forget_deleted_ms * 1_000,
+    )
+    settings = StoredSettings.of(
+        {
+            "buckets": buckets,
+            "hash": HASH_VERSION,
+            "join": how,
+            "keys": [f"{key.probe} = {key.build}: {key.data_type.simpleString()}" for key in keys],
+            "as of": PROCESSING_TIME if times[0] is None else times[0].name,
+            "build time": None if times[1] is None else times[1].name,
+            "probe columns": str(arrow_output_schema(StructType(left.fields))),
+            "build columns": str(rule.values),
+        },
+        operator="temporal joins",
+    )
+    joined = _streamed(left, right, fields, rule, settings, buckets)
+    return _with_condition(joined, right.fields, condition, is_left=how == "left")
+
+
+def _streamed(  # noqa: PLR0913, PLR0917 - one step of one function
+    left: ProbeSide,
+    right: BuildSide,
+    fields: Sequence[StructField],
+    rule: JoinRule,
+    settings: StoredSettings,
+    buckets: int,
+) -> DataFrame:
+    is_windowed = rule.follows_windows
+    changes = (right.attached() if is_windowed else right).prepared(buckets)
+    if right.changelog.row_kind is not None:
+        changes = changes.mapInArrow(drop_replaced_images, changes.schema)
+    packets = _packed(left.prepared(buckets), PROBE, buckets).unionAll(_packed(changes, BUILD, buckets))
+    is_stamped = WATERMARK_COLUMN in left.df.columns
+    processor = WindowedJoinProcessor if is_windowed else TemporalJoinProcessor
+    joined = run_buckets(
+        packets,
+        processor(rule, settings, operator=uuid.uuid4().hex),
+        counts=COUNTS,
+        metrics=METRICS_PREFIX,
+        fields=StructType([*fields, *_hidden_fields(left.df if is_stamped else right.df)]),
+        time_mode="EventTime" if is_windowed else "None",
+    )
+    return joined if is_stamped else joined.where(~F.col(HEARTBEAT_COLUMN)).drop(*HIDDEN_COLUMNS)
+
+
+def _packed(df: DataFrame, side: int, buckets: int) -> DataFrame:
+    return packed(df, buckets).select("*", F.lit(side).alias(SIDE_COLUMN))
+
+
+def _hidden_fields(df: DataFrame) -> list[StructField]:
+    if WATERMARK_COLUMN in df.columns:
+        return [df.schema[name] for name in HIDDEN_COLUMNS]
+    return [
+        StructField(name, data_type, nullable=False)
+        for name, data_type in zip(HIDDEN_COLUMNS, (TimestampType(), BooleanType()), strict=True)
+    ]
+
+
+def _with_condition(
+    joined: DataFrame, values: Sequence[StructField], condition: str | None, *, is_left: bool
+) -> DataFrame:
+    """Apply what a pair must fulfil besides; no expression of a user's ever sees a heartbeat."""
+    if condition is None:
+        return joined
+    holds = F.expr(f"({condition})")
+    if HEARTBEAT_COLUMN in joined.columns:
+        holds = F.when(F.col(HEARTBEAT_COLUMN), F.lit(not is_left)).otherwise(holds)
+    if not is_left:
+        return joined.where(holds)
+    names = {field.name for field in values}
+    columns = [_if_holds(joined, name, holds) if name in names else _kept(joined, name) for name in joined.columns]
+    return joined.select(*columns)
+
+
+def _if_holds(joined: DataFrame, name: str, holds: Column) -> Column:
+    return F.when(holds, _kept(joined, name)).alias(name)
+
+
+def _kept(joined: DataFrame, name: str) -> Column:
+    return joined[quoted(name)]
