@@ -19,15 +19,15 @@ from typing import Any, Final
 from benchmarks.align_topic import SCHEMA, PlannedTopic
 from benchmarks.measure import load_average
 from datasources.expressions import compile_rowtime, compile_watermark
-from datasources.source.abilities import Alignment, NullRowtime, ScanStrategy
-from datasources.source.client import ChannelMailbox, CoordinatorClient
-from datasources.source.coordinator import Coordinator, Endpoint
-from datasources.source.lookahead import ReaderLookahead
-from datasources.source.offset import Identity, Offset
-from datasources.source.planner import BatchPlanner, PlannerSettings
-from datasources.source.reports import SplitReport
-from datasources.source.split import SplitProgress
-from datasources.source.task import ScanEnd, ScanRange
+from datasources.source.alignment.lookahead import ReaderLookahead
+from datasources.source.api.abilities import Alignment, NullRowtime, ScanStrategy
+from datasources.source.api.scan_range import ScanEnd, ScanRange
+from datasources.source.api.split import SplitProgress
+from datasources.source.checkpoint.offset import Identity, Offset
+from datasources.source.coordination.client import ChannelMailbox, CoordinatorClient
+from datasources.source.coordination.reports import SplitReport
+from datasources.source.coordination.server import Coordinator, Endpoint
+from datasources.source.planning.planner import BatchPlanner, PlannerSettings
 from watermark import EmitStrategy, SystemClock
 
 __all__ = ["PlanCost", "plan_group", "plan_partitions"]

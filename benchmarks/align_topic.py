@@ -9,8 +9,8 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from datasources.source.reader import Chunk
-from datasources.source.split import SplitBounds, SplitId
+from datasources.source.api.reader import Chunk
+from datasources.source.api.split import SplitBounds, SplitId
 
 __all__ = ["DELAY_MS", "SCHEMA", "PlannedTopic"]
 

@@ -44,7 +44,7 @@ from datasources.mysql.reading import BINLOG
 from datasources.mysql.server_view import ServerView
 from datasources.mysql.source import MySqlSource
 from datasources.mysql.state import MySqlState
-from datasources.source.connector import SessionFacts
+from datasources.source.api.connector import SessionFacts
 
 __all__ = ["main"]
 

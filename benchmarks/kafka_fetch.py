@@ -30,7 +30,7 @@ from datasources.embedded import EmbeddedKafka
 from datasources.kafka.client_records import Part
 from datasources.kafka.fetcher import PartitionFetcher
 from datasources.kafka.source import KafkaSource
-from datasources.source.connector import SessionFacts
+from datasources.source.api.connector import SessionFacts
 from watermark import SystemClock
 
 WAYS: Final = ("native", "messages")

@@ -11,8 +11,8 @@ from typing import Final
 from benchmarks.mysql_tables import BenchServer, options_of
 from datasources.mysql.enumerator import MySqlEnumerator
 from datasources.mysql.source import MySqlSource
-from datasources.source.batch_state import RangeFacts
-from datasources.source.connector import SessionFacts
+from datasources.source.api.connector import SessionFacts
+from datasources.source.api.connector_state import RangeFacts
 
 __all__ = ["MillionChunks", "plan_chunks"]
 

@@ -145,7 +145,7 @@ def _option_tables(source_format: str) -> list[Table]:
     from datasources.mysql.source import MySqlSource
     from datasources.options import OptionGroup, render_options
     from datasources.scripted.source import ScriptedSource
-    from datasources.source.connector import ScanSource
+    from datasources.source.api.connector import ScanSource
     from datasources.spark.scan_options import SHARED_GROUPS
 
     connectors: tuple[type[ScanSource], ...] = (KafkaSource, MySqlSource, ScriptedSource)

@@ -14,7 +14,7 @@ from typing import Final
 
 from datasources.kafka.subscriber import Assigned, SubscribedPattern, Subscriber
 from datasources.kafka.topic_partition import TopicPartitionName
-from datasources.source.enumerator import Absence
+from datasources.source.api.enumerator import Absence
 from watermark import Clock
 
 __all__ = ["INTERNAL_TOPICS", "AbsentPartitions"]

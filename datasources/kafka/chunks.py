@@ -14,7 +14,7 @@ from datasources.kafka.client_records import Part, joined
 from datasources.kafka.fetcher import Fetched
 from datasources.kafka.record_layout import RecordLayout, plain_layout
 from datasources.kafka.records import RecordDecoder
-from datasources.source.reader import Chunk, ReadCounts
+from datasources.source.api.reader import Chunk, ReadCounts
 
 __all__ = ["ChunkFormat", "ChunkMaker"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from datasources.kafka.source import KafkaSource
-from datasources.source.connector import ScanSource
+from datasources.source.api.connector import ScanSource
 from datasources.spark.data_source import TidemarkDataSource
 
 __all__ = ["KafkaDataSource"]

@@ -14,8 +14,8 @@ from datasources.kafka.offsets import AtEarliest, AtGroup, AtLatest, AtPositions
 from datasources.kafka.planning_ends import CurrentEnds
 from datasources.kafka.subscriber import Assigned, Subscriber
 from datasources.kafka.topic_partition import TopicPartitionName, parse_split, split_id
-from datasources.source.enumerator import Absence
-from datasources.source.split import LogIdentity, SplitBounds, SplitId
+from datasources.source.api.enumerator import Absence
+from datasources.source.api.split import LogIdentity, SplitBounds, SplitId
 from watermark import Clock
 
 __all__ = ["KafkaEnumerator", "KafkaRange"]

@@ -23,7 +23,7 @@ from datasources.kafka.consumers import PartitionConsumer, return_consumer, take
 from datasources.kafka.message_client import MessageRecords
 from datasources.kafka.partition_log import Event, FetchSettings, PartitionLog, Patience
 from datasources.kafka.topic_ids import current_topic_id
-from datasources.source.split import LogIdentity
+from datasources.source.api.split import LogIdentity
 from watermark import Clock
 
 __all__ = ["FetchSettings", "Fetched", "PartitionFetcher", "collector_off"]

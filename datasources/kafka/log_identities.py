@@ -12,7 +12,7 @@ from typing import Final
 
 from datasources.kafka.planning_ends import CurrentEnds
 from datasources.kafka.topic_partition import TopicPartitionName
-from datasources.source.split import LogIdentity
+from datasources.source.api.split import LogIdentity
 from watermark import Clock
 
 __all__ = ["LogIdentities"]

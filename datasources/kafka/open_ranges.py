@@ -12,7 +12,7 @@ from datasources.kafka.fetcher import Fetched
 from datasources.kafka.message_client import MessageRecords
 from datasources.kafka.partition_log import FetchSettings, PartitionLog
 from datasources.kafka.topic_partition import TopicPartitionName, parse_split
-from datasources.source.split import SplitId
+from datasources.source.api.split import SplitId
 
 __all__ = ["OpenRange", "OpenRanges"]
 

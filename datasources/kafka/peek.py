@@ -28,8 +28,8 @@ from datasources.kafka.kept import Kept
 from datasources.kafka.open_ranges import OpenRange, OpenRanges
 from datasources.kafka.partition_log import Event, FetchSettings, Patience
 from datasources.kafka.topic_partition import TopicPartitionName, split_id
-from datasources.source.reader import Chunk
-from datasources.source.split import SplitId
+from datasources.source.api.reader import Chunk
+from datasources.source.api.split import SplitId
 from watermark import Clock
 
 __all__ = ["RangePeeker", "peek_chunks"]

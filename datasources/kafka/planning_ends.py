@@ -21,7 +21,7 @@ from datasources.kafka.client_config import ClientConfig
 from datasources.kafka.log_ends import Int64s
 from datasources.kafka.offset_answers import OffsetAnswers
 from datasources.kafka.topic_partition import TopicPartitionName
-from datasources.source.split import Unanswered
+from datasources.source.api.split import Unanswered
 from watermark import Clock
 
 __all__ = ["CurrentEnds", "PlanningEnds"]

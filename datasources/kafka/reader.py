@@ -15,8 +15,8 @@ from datasources.kafka.kept import Kept
 from datasources.kafka.peek import peek_chunks
 from datasources.kafka.record_layout import RecordLayout
 from datasources.kafka.topic_partition import parse_split
-from datasources.source.reader import Chunk
-from datasources.source.split import LogIdentity, SplitId
+from datasources.source.api.reader import Chunk
+from datasources.source.api.split import LogIdentity, SplitId
 from watermark import SystemClock
 
 __all__ = ["KafkaReader", "KafkaReaderFactory"]

@@ -26,9 +26,8 @@ from datasources.kafka.refused_options import REFUSED
 from datasources.kafka.resolve_layout import resolve_layout
 from datasources.kafka.subscriber import subscriber
 from datasources.options import OptionGroup, parse_group
-from datasources.source.abilities import SourceWatermarkSpec
-from datasources.source.batch_delay import DelaySettings
-from datasources.source.connector import ScanSource, SessionFacts
+from datasources.source.api.abilities import DelaySettings, SourceWatermarkSpec
+from datasources.source.api.connector import ScanSource, SessionFacts
 from watermark import SystemClock
 
 __all__ = ["KafkaSource"]

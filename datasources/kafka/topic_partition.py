@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datasources.source.split import SplitId
+from datasources.source.api.split import SplitId
 
 __all__ = ["TopicPartitionName", "parse_split", "split_id"]
 

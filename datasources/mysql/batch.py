@@ -12,8 +12,8 @@ from datasources.mysql.reading import LANE, MySqlReading
 from datasources.mysql.server_view import ServerView
 from datasources.mysql.state import MySqlState
 from datasources.mysql.sweep import PlannedTable, Sweep
-from datasources.source.batch_state import BoundedPart
-from datasources.source.split import SplitBounds, SplitId
+from datasources.source.api.connector_state import BoundedPart
+from datasources.source.api.split import SplitBounds, SplitId
 
 __all__ = ["MySqlBatchEnumerator"]
 

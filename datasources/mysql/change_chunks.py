@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from datasources.mysql.row_columns import without_columns
 from datasources.mysql.types.cells import Int64s
-from datasources.source.reader import Chunk
+from datasources.source.api.reader import Chunk
 
 __all__ = ["ChangeChunks", "PlacedRows"]
 

@@ -36,7 +36,7 @@ from datasources.mysql.sweep import Coverage, TableName, coverage
 from datasources.mysql.table_fit import TableFit
 from datasources.mysql.table_statements import TableStatements
 from datasources.mysql.tables import changed_key, key_types, read_schema
-from datasources.source.reader import Chunk, RangeEnd
+from datasources.source.api.reader import Chunk, RangeEnd
 
 __all__ = ["ChangeRows"]
 

@@ -30,8 +30,8 @@ from datasources.mysql.server_view import LogEnd, ServerView
 from datasources.mysql.settled import has_read, merged_gtids, settled
 from datasources.mysql.snapshot_progress import SnapshotProgress
 from datasources.mysql.state import MySqlState
-from datasources.source.batch_state import PlannedBatch, RangeFacts, SettledState, State
-from datasources.source.split import ENDLESS, SplitBounds, SplitId, SplitProgress
+from datasources.source.api.connector_state import PlannedBatch, RangeFacts, SettledState, State
+from datasources.source.api.split import ENDLESS, SplitBounds, SplitId, SplitProgress
 from watermark import Clock, SystemClock
 
 __all__ = ["MySqlEnumerator", "MySqlPlan"]

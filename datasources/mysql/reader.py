@@ -28,8 +28,8 @@ from datasources.mysql.snapshot.requests import ChunkRequest, SnapshotSettings
 from datasources.mysql.state import MySqlState
 from datasources.mysql.sweep import PlannedRange, TableName
 from datasources.mysql.tables import TableSchema, changed_key, read_named
-from datasources.source.reader import Chunk, RangeEnd
-from datasources.source.split import SplitId
+from datasources.source.api.reader import Chunk, RangeEnd
+from datasources.source.api.split import SplitId
 
 __all__ = ["MySqlReader"]
 

@@ -22,8 +22,8 @@ from datasources.mysql.row_options import RewritePolicy
 from datasources.mysql.state import MySqlState
 from datasources.mysql.sweep import TableName
 from datasources.mysql.types import ZeroDates
-from datasources.source.batch_state import State
-from datasources.source.split import SplitId
+from datasources.source.api.connector_state import State
+from datasources.source.api.split import SplitId
 
 if TYPE_CHECKING:
     from datasources.mysql.reader import MySqlReader

@@ -12,8 +12,8 @@ from datasources.mysql.gtid_set import DomainPositions, GtidSet
 from datasources.mysql.range_note import RangeNote
 from datasources.mysql.reading import BINLOG
 from datasources.mysql.state import MySqlState
-from datasources.source.batch_state import RangeFacts
-from datasources.source.split import SplitId
+from datasources.source.api.connector_state import RangeFacts
+from datasources.source.api.split import SplitId
 
 __all__ = ["LONGEST_GTIDS", "has_read", "kept_gtids", "merged_gtids", "settled"]
 

@@ -10,8 +10,8 @@ from datasources.mysql.reading import lane_number
 from datasources.mysql.state import MySqlState
 from datasources.mysql.sweep import Sweep
 from datasources.mysql.tables import table_sizes
-from datasources.source.batch_state import RangeFacts
-from datasources.source.split import SplitId
+from datasources.source.api.connector_state import RangeFacts
+from datasources.source.api.split import SplitId
 from watermark import Clock
 
 __all__ = ["SnapshotProgress"]

@@ -33,10 +33,10 @@ from datasources.mysql.row_options import MySqlBatchOptions, MySqlRowOptions, pa
 from datasources.mysql.server_view import ServerView
 from datasources.mysql.tables import read_schemas
 from datasources.options import OptionGroup, parse_group
-from datasources.source.abilities import SourceWatermarkSpec
-from datasources.source.combine import to_ms
-from datasources.source.connector import ScanSource, SessionFacts
-from datasources.source.enumerator import SplitEnumerator
+from datasources.source.api.abilities import SourceWatermarkSpec
+from datasources.source.api.connector import ScanSource, SessionFacts
+from datasources.source.api.enumerator import SplitEnumerator
+from datasources.source.watermarks.combine import to_ms
 
 __all__ = ["MySqlSource"]
 

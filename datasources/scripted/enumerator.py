@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from datasources.source.split import SplitBounds, SplitId
+from datasources.source.api.split import SplitBounds, SplitId
 
 __all__ = ["SUFFIX", "ScriptedEnumerator"]
 

@@ -14,8 +14,8 @@ import pyarrow as pa
 from datasources.errors import DataLossError
 from datasources.formats.policy import OnError, Outcome, apply_policy
 from datasources.scripted.enumerator import SUFFIX
-from datasources.source.reader import Chunk, ReadCounts
-from datasources.source.split import SplitId
+from datasources.source.api.reader import Chunk, ReadCounts
+from datasources.source.api.split import SplitId
 
 __all__ = ["METADATA_TYPES", "ScriptedReader", "ScriptedReaderFactory"]
 

@@ -16,7 +16,7 @@ from datasources.formats.options import FormatOptions
 from datasources.options import OptionGroup, parse_group
 from datasources.scripted.enumerator import ScriptedEnumerator
 from datasources.scripted.reader import METADATA_TYPES, ScriptedReaderFactory
-from datasources.source.connector import ScanSource, SessionFacts
+from datasources.source.api.connector import ScanSource, SessionFacts
 
 __all__ = ["ScriptedOptions", "ScriptedSource"]
 

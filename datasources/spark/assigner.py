@@ -15,7 +15,7 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 from pyspark.sql.types import ByteType, DataType, IntegerType, LongType, ShortType, TimestampNTZType, TimestampType
 
 from datasources.errors import QueryError
-from datasources.source.stamps import MAX_STAMP_MS, RESERVED_COLUMNS, WATERMARK_COLUMN
+from datasources.source.watermarks.row_watermark import MAX_STAMP_MS, RESERVED_COLUMNS, WATERMARK_COLUMN
 from datasources.spark.attach import AttachedColumn, projected
 from datasources.spark.schema import FACTS_KEY, watermark_facts
 from datasources.spark.session_checks import require_classic, require_working_settings

@@ -23,7 +23,7 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 
 from datasources.errors import QueryError
 from datasources.formats.ddl_tokens import quoted
-from datasources.source.stamps import HEARTBEAT_COLUMN, HIDDEN_COLUMNS, WATERMARK_COLUMN
+from datasources.source.watermarks.row_watermark import HEARTBEAT_COLUMN, HIDDEN_COLUMNS, WATERMARK_COLUMN
 from datasources.spark.mark_attached import mark_attached
 from datasources.spark.schema import TimeAttribute, time_attribute_of
 from datasources.spark.session_checks import (

@@ -11,10 +11,11 @@ from dataclasses import replace
 import pyarrow as pa
 from pyspark.sql.datasource import DataSourceReader, InputPartition
 
-from datasources.source.batch_state import BoundedPart, PlansBoundedRead
-from datasources.source.split import SplitId
-from datasources.source.stamps import StampedSchema
-from datasources.source.task import SplitTask, TaskPlan, TaskReader
+from datasources.source.api.connector_state import BoundedPart, PlansBoundedRead
+from datasources.source.api.split import SplitId
+from datasources.source.reading.task import TaskReader
+from datasources.source.reading.task_plan import SplitTask, TaskPlan
+from datasources.source.watermarks.row_watermark import StampedSchema
 from datasources.spark.boundary import spark_entry, spark_errors
 from datasources.spark.partition import TaskPartition
 from datasources.spark.scan import Scan

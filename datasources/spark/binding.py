@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from datasources.source.coordinator import Endpoint
+from datasources.source.coordination.server import Endpoint
 
 if TYPE_CHECKING:
     from datasources.expressions.function_call import ReaderFunction

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from datasources.errors import OptionError
-from datasources.source.connector import ScanSource
+from datasources.source.api.connector import ScanSource
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

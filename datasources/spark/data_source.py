@@ -8,7 +8,7 @@ from pyspark.sql.datasource import DataSource, DataSourceStreamReader
 from pyspark.sql.types import StructType
 
 from datasources.errors import QueryError, SchemaError, TidemarkError
-from datasources.source.connector import ScanSource
+from datasources.source.api.connector import ScanSource
 from datasources.spark.batch_reader import TidemarkBatchReader
 from datasources.spark.binding import Binding
 from datasources.spark.boundary import spark_entry

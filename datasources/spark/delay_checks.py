@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from datasources.errors import OptionError
-from datasources.source.abilities import ProcessingTime
-from datasources.source.connector import ScanSource
+from datasources.source.api.abilities import ProcessingTime
+from datasources.source.api.connector import ScanSource
 from datasources.spark.hold_options import HoldOptions
 from datasources.spark.scan_options import ScanOptions
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from datasources.errors import OptionError
-from datasources.source.abilities import ProcessingTime
+from datasources.source.api.abilities import ProcessingTime
 from datasources.spark.watermark_options import WatermarkOptions
 
 __all__ = ["FurtherOptions", "further_options", "is_numbered", "require_fitting"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import Field, model_validator
 
 from datasources.options import DurationMs, OptionGroup
-from datasources.source.hold import HoldSettings, LoadSettings
+from datasources.source.checkpoint.load_gate_state import HoldSettings, LoadSettings
 
 __all__ = ["HoldOptions"]
 

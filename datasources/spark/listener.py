@@ -27,7 +27,7 @@ from pyspark.sql.streaming.listener import (
 )
 
 from datasources.errors import QueryError
-from datasources.source.coordinator import Coordinator
+from datasources.source.coordination.server import Coordinator
 from datasources.spark.grouping_checks import endless_grouping
 from datasources.spark.hold_check import builds_by_name, holds_of
 from datasources.spark.join_checks import lossy_join

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pyspark.sql.datasource import InputPartition
 
-from datasources.source.coordinator import Endpoint
-from datasources.source.task import TaskPlan
+from datasources.source.coordination.server import Endpoint
+from datasources.source.reading.task_plan import TaskPlan
 
 __all__ = ["TaskPartition"]
 

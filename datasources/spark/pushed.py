@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 import pyarrow as pa
 
 from datasources.errors import OptionError, SchemaError
-from datasources.source.abilities import RowCondition, SupportsColumnPruning, SupportsReadingMetadata
-from datasources.source.connector import ScanSource
-from datasources.source.stamps import RESERVED_COLUMNS
+from datasources.source.api.abilities import RowCondition, SupportsColumnPruning, SupportsReadingMetadata
+from datasources.source.api.connector import ScanSource
+from datasources.source.watermarks.row_watermark import RESERVED_COLUMNS
 from datasources.spark.name_lists import parse_metadata, parse_names
 
 __all__ = ["delivered_columns", "with_decoded_columns", "with_metadata_columns"]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from datasources.errors import OptionError
-from datasources.source.coordinator import Coordinator
+from datasources.source.coordination.server import Coordinator
 from datasources.spark.binding import Binding
 from datasources.spark.code_options import allows_code_options
 from datasources.spark.data_source import TidemarkDataSource

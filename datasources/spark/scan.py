@@ -12,11 +12,11 @@ from datasources.errors import OptionError
 from datasources.expressions import compile_filter
 from datasources.formats.ddl import schema_ddl
 from datasources.options import OptionGroup, lower_keys, parse_group, reject_unknown
-from datasources.source.abilities import LateRows, ProcessingTime, RowCondition
-from datasources.source.connector import ScanSource, SessionFacts
-from datasources.source.hold import HoldSettings, LoadSettings
-from datasources.source.offset import Identity
-from datasources.source.planner import PlannerSettings
+from datasources.source.api.abilities import LateRows, ProcessingTime, RowCondition
+from datasources.source.api.connector import ScanSource, SessionFacts
+from datasources.source.checkpoint.load_gate_state import HoldSettings, LoadSettings
+from datasources.source.checkpoint.offset import Identity
+from datasources.source.planning.planner import PlannerSettings
 from datasources.spark.code_options import refuse_code
 from datasources.spark.delay_checks import require_delay_fits
 from datasources.spark.further_attributes import further_options, is_numbered, require_fitting

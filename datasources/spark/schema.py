@@ -10,9 +10,9 @@ from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import BooleanType, StructField, StructType, TimestampType
 
 from datasources.errors import QueryError
-from datasources.source.abilities import LateRows
-from datasources.source.clock_only import ClockOnly
-from datasources.source.stamps import HEARTBEAT_COLUMN, LATE_COLUMN, WATERMARK_COLUMN
+from datasources.source.api.abilities import LateRows
+from datasources.source.watermarks.clock_only import ClockOnly
+from datasources.source.watermarks.row_watermark import HEARTBEAT_COLUMN, LATE_COLUMN, WATERMARK_COLUMN
 from datasources.spark.scan import Scan
 from datasources.spark.time_attributes import DELAY_KEY, PROCTIME, ROWTIME
 

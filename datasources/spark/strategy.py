@@ -15,9 +15,9 @@ from datasources.expressions import (
     compile_rowtime_expression,
     compile_watermark,
 )
-from datasources.source.abilities import EventTimeExpression, FurtherAttribute, ProcessingTime, ScanStrategy
-from datasources.source.clock_only import ClockOnly
-from datasources.source.connector import SessionFacts
+from datasources.source.api.abilities import EventTimeExpression, FurtherAttribute, ProcessingTime, ScanStrategy
+from datasources.source.api.connector import SessionFacts
+from datasources.source.watermarks.clock_only import ClockOnly
 from datasources.spark.further_attributes import FurtherOptions
 from datasources.spark.scan_options import AllIdle, WatermarkOptions
 

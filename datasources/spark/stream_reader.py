@@ -23,17 +23,18 @@ from pyspark.sql.streaming.datasource import (
 )
 
 from datasources.errors import OptionError
-from datasources.source.client import ChannelMailbox, CoordinatorClient
-from datasources.source.coordinator import Coordinator, Endpoint
-from datasources.source.identity import require_same_identity
-from datasources.source.lookahead import ReaderLookahead
-from datasources.source.offset import Offset
-from datasources.source.peers import Publication
-from datasources.source.planner import BatchPlanner
-from datasources.source.presence import Presence
-from datasources.source.stamps import StampedSchema
-from datasources.source.task import ScanEnd, ScanRange, TaskReader, scan_watermark
-from datasources.source.tasks import plan_tasks
+from datasources.source.alignment.lookahead import ReaderLookahead
+from datasources.source.api.scan_range import ScanEnd, ScanRange
+from datasources.source.checkpoint.identity import require_same_identity
+from datasources.source.checkpoint.offset import Offset
+from datasources.source.coordination.client import ChannelMailbox, CoordinatorClient
+from datasources.source.coordination.lease import Presence
+from datasources.source.coordination.server import Coordinator, Endpoint
+from datasources.source.planning.planner import BatchPlanner
+from datasources.source.reading.task import TaskReader, scan_watermark
+from datasources.source.reading.task_planning import plan_tasks
+from datasources.source.watermarks.row_watermark import StampedSchema
+from datasources.source.watermarks.source_status import Publication
 from datasources.spark.binding import Binding
 from datasources.spark.boundary import spark_entry, spark_errors
 from datasources.spark.partition import TaskPartition

@@ -8,9 +8,9 @@ from __future__ import annotations
 from pyspark import TaskContext
 
 from datasources.errors import NonDeterminismError, QueryError
-from datasources.source.client import CoordinatorClient
-from datasources.source.coordinator import Endpoint
-from datasources.source.reports import SplitReport
+from datasources.source.coordination.client import CoordinatorClient
+from datasources.source.coordination.reports import SplitReport
+from datasources.source.coordination.server import Endpoint
 from datasources.spark.partition import TaskPartition
 
 __all__ = ["TaskChannel"]

@@ -7,7 +7,7 @@ import enum
 from pydantic import Field, model_validator
 
 from datasources.options import DurationMs, OptionGroup
-from datasources.source.abilities import Alignment, LateRows, NullRowtime, ProcessingTime
+from datasources.source.api.abilities import Alignment, LateRows, NullRowtime, ProcessingTime
 from watermark import EmitStrategy
 
 __all__ = ["GLOBAL_OPTIONS", "AllIdle", "OnChange", "WatermarkOptions"]

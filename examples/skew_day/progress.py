@@ -14,8 +14,8 @@ from typing import Any, Self
 
 from datasources.demo.timeline import epoch_ms
 from datasources.kafka.topic_partition import parse_split
-from datasources.source.offset import Offset
-from datasources.source.split import SplitProgress
+from datasources.source.api.split import SplitProgress
+from datasources.source.checkpoint.offset import Offset
 
 __all__ = ["Batch", "Drain"]
 

@@ -25,7 +25,7 @@ from confluent_kafka.admin import (
 from datasources.embedded import EmbeddedKafka
 from datasources.errors import DataLossError, SourceUnavailable
 from datasources.kafka.metadata import BrokerMetadata
-from datasources.source.split import SplitId, SplitProgress
+from datasources.source.api.split import SplitId, SplitProgress
 from tests.support.kafka_scan import KafkaQuery, scan_of
 
 pytestmark = [pytest.mark.kafka]

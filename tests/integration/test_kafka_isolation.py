@@ -8,7 +8,7 @@ import pytest
 from confluent_kafka import Producer
 
 from datasources.errors import OffsetError
-from datasources.source.offset import Offset
+from datasources.source.checkpoint.offset import Offset
 from tests.support.kafka_scan import KafkaQuery, scan_of
 
 pytestmark = pytest.mark.kafka

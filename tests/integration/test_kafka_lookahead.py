@@ -31,8 +31,8 @@ from datasources.kafka import consumers
 from datasources.kafka.client_config import ClientConfig
 from datasources.kafka.metadata import BrokerMetadata
 from datasources.kafka.subscriber import SubscribedTopics
-from datasources.source.lookahead import ReaderLookahead, SupportsPeek
-from datasources.source.reader import ReadCounts
+from datasources.source.alignment.lookahead import ReaderLookahead, SupportsPeek
+from datasources.source.api.reader import ReadCounts
 from tests.support.kafka_scan import KafkaQuery, scan_of
 from tests.support.kafka_server import KafkaServer, OwnKafka
 

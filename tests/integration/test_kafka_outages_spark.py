@@ -7,7 +7,7 @@ import json
 import pytest
 
 from datasources import read_stream
-from datasources.source.offset import Offset
+from datasources.source.checkpoint.offset import Offset
 from tests.support.kafka_cluster import OpenCluster
 from tests.support.kafka_orders import BASE, MINUTE, minute_counts, order, orders, start, wait_until
 

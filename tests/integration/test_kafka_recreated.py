@@ -11,7 +11,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from datasources.errors import DataLossError
 from datasources.kafka import fetcher
-from datasources.source.offset import Offset
+from datasources.source.checkpoint.offset import Offset
 from tests.support.kafka_cluster import OpenCluster
 from tests.support.kafka_scan import KafkaQuery, scan_of
 from tests.support.kafka_ways import use

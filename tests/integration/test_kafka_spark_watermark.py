@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import functions as F  # noqa: N812
 
 from datasources import read_stream
-from datasources.source.offset import Offset
+from datasources.source.checkpoint.offset import Offset
 from tests.support.kafka_orders import BASE, DEADLINE_S, MINUTE, iso, minute_counts, order, orders, start, wait_until
 from tests.support.scripted_stream import process_all
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from datasources.source.offset import Offset
+from datasources.source.checkpoint.offset import Offset
 from tests.support.kafka_scan import KafkaQuery, manual_clock, scan_of
 
 pytestmark = pytest.mark.kafka

@@ -15,10 +15,10 @@ from datasources.mysql.reading import BINLOG
 from datasources.mysql.server_view import ServerView
 from datasources.mysql.source import MySqlSource
 from datasources.mysql.state import MySqlState
-from datasources.source.connector import SessionFacts
-from datasources.source.reader import Chunk, RangeEnd
-from datasources.source.split_run import SplitRun
-from datasources.source.task import SplitTask, TaskPlan
+from datasources.source.api.connector import SessionFacts
+from datasources.source.api.reader import Chunk, RangeEnd
+from datasources.source.reading.split_run import SplitRun
+from datasources.source.reading.task_plan import SplitTask, TaskPlan
 from tests.support.memory_source import MillisColumn, strategy
 from tests.support.mysql_binlog import position
 from tests.support.mysql_history import write_history

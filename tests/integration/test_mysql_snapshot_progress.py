@@ -10,8 +10,8 @@ from datasources.mysql.connection import ConnectionSettings, connect
 from datasources.mysql.snapshot_progress import SnapshotProgress
 from datasources.mysql.state import MySqlState
 from datasources.mysql.sweep import Sweep
-from datasources.source.batch_state import RangeFacts
-from datasources.source.split import SplitId
+from datasources.source.api.connector_state import RangeFacts
+from datasources.source.api.split import SplitId
 from tests.support.mysql_server import MySqlServer
 from watermark.clock import ManualClock
 

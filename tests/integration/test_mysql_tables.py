@@ -12,7 +12,7 @@ from datasources.mysql.snapshot.bounds_key import KeyKind
 from datasources.mysql.source import MySqlSource
 from datasources.mysql.tables import TableColumn, key_types, read_schema, read_schemas
 from datasources.mysql.types import ColumnType, Kind
-from datasources.source.connector import SessionFacts
+from datasources.source.api.connector import SessionFacts
 from tests.support.mysql_server import MySqlServer, every_mysql, every_server
 
 pytestmark = pytest.mark.mysql

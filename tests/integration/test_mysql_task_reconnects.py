@@ -16,8 +16,8 @@ from datasources.mysql.reading import BINLOG, MySqlReading
 from datasources.mysql.snapshot import chunks
 from datasources.mysql.source import MySqlSource
 from datasources.mysql.state import MySqlState
-from datasources.source.connector import SessionFacts
-from datasources.source.reader import Chunk
+from datasources.source.api.connector import SessionFacts
+from datasources.source.api.reader import Chunk
 from tests.support.mysql_binlog import position
 from tests.support.mysql_changes import identity, reading_of
 from tests.support.mysql_server import MySqlServer, OpenMySql, every_server

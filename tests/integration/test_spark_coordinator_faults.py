@@ -14,8 +14,8 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 
 from datasources import register
 from datasources.errors import CoordinatorError
-from datasources.source.channel import open_channel
-from datasources.source.coordinator import Coordinator, PeerLimits
+from datasources.source.coordination.server import Coordinator, PeerLimits
+from datasources.source.coordination.wire import open_channel
 from tests.support.loopback import prove, raw_connection, wait_until
 from tests.support.scripted_stream import Running, Scripts, running
 

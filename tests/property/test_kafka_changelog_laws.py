@@ -12,11 +12,13 @@ from datasources.errors import RecordError
 from datasources.kafka.chunks import ChunkMaker
 from datasources.kafka.fetcher import Fetched
 from datasources.kafka.message_client import MessageRecords
-from datasources.source.abilities import NullRowtime
-from datasources.source.reader import ReadCounts
-from datasources.source.split import SplitId
-from datasources.source.split_run import SplitRun
-from datasources.source.task import ScanRange, SplitTask, TaskPlan, scan_watermark
+from datasources.source.api.abilities import NullRowtime
+from datasources.source.api.reader import ReadCounts
+from datasources.source.api.scan_range import ScanRange
+from datasources.source.api.split import SplitId
+from datasources.source.reading.split_run import SplitRun
+from datasources.source.reading.task import scan_watermark
+from datasources.source.reading.task_plan import SplitTask, TaskPlan
 from tests.support.kafka_records import record, source_of
 from tests.support.memory_source import strategy
 from watermark import MIN_WATERMARK

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from datasources.kafka.chunks import ChunkMaker
 from datasources.kafka.fetcher import Fetched
 from datasources.kafka.message_client import MessageRecords
-from datasources.source.reader import ReadCounts
+from datasources.source.api.reader import ReadCounts
 from tests.support.kafka_records import record, source_of
 
 Row = tuple[object, object, object, object]

@@ -8,7 +8,7 @@ import pyarrow as pa
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from datasources.source.stamps import WATERMARK_COLUMN
+from datasources.source.watermarks.row_watermark import WATERMARK_COLUMN
 from datasources.spark.operators.over.frames.frame_spec import OverAggregate, OverFrame, OverRule, Unit
 from tests.support.over_bucket_run import OverMemoryStore, rows_of, run_over
 from tests.support.over_model import MS, OverRecord, over_model

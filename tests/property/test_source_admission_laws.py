@@ -8,7 +8,7 @@ import random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from datasources.source.admission import EventTimeSpan, share_budget, share_by_event_time
+from datasources.source.alignment.admission import EventTimeSpan, share_budget, share_by_event_time
 
 BACKLOGS = st.dictionaries(
     st.integers(0, 60).map("orders-{}".format), st.integers(0, 50) | st.integers(0, 10**15), max_size=25

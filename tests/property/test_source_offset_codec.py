@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from datasources.errors import OffsetError
-from datasources.source.offset import Identity, Offset, split_sort_key
-from datasources.source.split import SplitId, SplitProgress
+from datasources.source.api.split import SplitId, SplitProgress
+from datasources.source.checkpoint.offset import Identity, Offset, split_sort_key
 from watermark import SplitStatus
 
 MOST_BYTES = 64 * 1024

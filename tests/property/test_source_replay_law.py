@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from datasources.source.offset import Offset
+from datasources.source.checkpoint.offset import Offset
 from tests.support.memory_source import MemoryLog, Query, strategy
 from watermark import EmitStrategy
 

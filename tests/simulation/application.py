@@ -13,8 +13,8 @@ import random
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from datasources.source.peers import Publication
-from datasources.source.registry import SourceRegistry
+from datasources.source.coordination.registry import SourceRegistry
+from datasources.source.watermarks.source_status import Publication
 from watermark import ManualClock
 
 if TYPE_CHECKING:

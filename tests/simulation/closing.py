@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datasources.source.abilities import NullRowtime, ProcessingTime
+from datasources.source.api.abilities import NullRowtime, ProcessingTime
 from tests.simulation.application import Application
 from tests.simulation.hold_laws import check_run_ended, held_sources
 from tests.simulation.laws import require

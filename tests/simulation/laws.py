@@ -33,8 +33,8 @@ from __future__ import annotations
 import itertools
 import json
 
-from datasources.source.offset import Offset
-from datasources.source.split import SplitProgress
+from datasources.source.api.split import SplitProgress
+from datasources.source.checkpoint.offset import Offset
 from tests.simulation.naive import FINAL_MS, NOTHING, candidates, combine, watermark
 from tests.simulation.source import Known, Planning
 from watermark import SplitStatus

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from datasources.source.abilities import LateRows, NullRowtime
-from datasources.source.offset import Offset
-from datasources.source.split import SplitProgress
+from datasources.source.api.abilities import LateRows, NullRowtime
+from datasources.source.api.split import SplitProgress
+from datasources.source.checkpoint.offset import Offset
 from tests.simulation.options import SourceOptions
 from tests.simulation.splits import Script
 from watermark import EmitStrategy, SplitStatus

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
-from datasources.source.abilities import Alignment, LateRows, NullRowtime, ProcessingTime, ScanStrategy
-from datasources.source.hold import HoldSettings, LoadSettings
-from datasources.source.offset import Identity
-from datasources.source.planner import PlannerSettings
+from datasources.source.api.abilities import Alignment, LateRows, NullRowtime, ProcessingTime, ScanStrategy
+from datasources.source.checkpoint.load_gate_state import HoldSettings, LoadSettings
+from datasources.source.checkpoint.offset import Identity
+from datasources.source.planning.planner import PlannerSettings
 from tests.simulation.splits import TimeColumn
 from watermark import EmitStrategy
 

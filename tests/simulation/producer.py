@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from datasources.source.abilities import NullRowtime
+from datasources.source.api.abilities import NullRowtime
 from tests.simulation.application import START_MS, Application, since_start
 from tests.simulation.options import SourceOptions
 from tests.simulation.splits import Script, ScriptedLog

@@ -8,9 +8,10 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator
 
-from datasources.source.offset import Offset
-from datasources.source.task import TaskPlan, TaskReader
-from datasources.source.tasks import plan_tasks
+from datasources.source.checkpoint.offset import Offset
+from datasources.source.reading.task import TaskReader
+from datasources.source.reading.task_plan import TaskPlan
+from datasources.source.reading.task_planning import plan_tasks
 from tests.simulation import naive
 from tests.simulation.application import Application, since_start
 from tests.simulation.laws import check_alignment, check_planning, require

@@ -6,8 +6,8 @@ import random
 from contextlib import suppress
 from dataclasses import replace
 
-from datasources.source.abilities import Alignment, LateRows, NullRowtime, ProcessingTime
-from datasources.source.hold import HoldSettings, LoadSettings
+from datasources.source.api.abilities import Alignment, LateRows, NullRowtime, ProcessingTime
+from datasources.source.checkpoint.load_gate_state import HoldSettings, LoadSettings
 from tests.simulation.application import START_MS, Application
 from tests.simulation.closing import close
 from tests.simulation.hold_laws import check_hold, check_run_ended, held_sources

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from datasources.source.abilities import LateRows
-from datasources.source.client import ChannelMailbox
-from datasources.source.lookahead import ReaderLookahead
-from datasources.source.offset import Offset
-from datasources.source.planner import BatchPlanner
-from datasources.source.task import scan_watermark
+from datasources.source.alignment.lookahead import ReaderLookahead
+from datasources.source.api.abilities import LateRows
+from datasources.source.checkpoint.offset import Offset
+from datasources.source.coordination.client import ChannelMailbox
+from datasources.source.planning.planner import BatchPlanner
+from datasources.source.reading.task import scan_watermark
 from tests.simulation.application import LEASE_NS, Application, Member
 from tests.simulation.naive import NOTHING, QuietTimes, reached_after, standing, stop_position
 from tests.simulation.options import SourceOptions

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
-from datasources.source.reader import Chunk
-from datasources.source.split import SplitBounds
+from datasources.source.api.reader import Chunk
+from datasources.source.api.split import SplitBounds
 
 SCHEMA = pa.schema([("id", pa.int64()), ("rowtime", pa.int64()), ("candidate", pa.int64())])
 _US_PER_MS = 1_000

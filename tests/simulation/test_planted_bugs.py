@@ -13,17 +13,21 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from datasources.source import peers, planner, settlement, source_hold, split_run
-from datasources.source.foresight import Foresight
-from datasources.source.hold_registry import HoldRegistry
-from datasources.source.idleness import SplitIdleness
-from datasources.source.instant import Instant
-from datasources.source.peer_talk import PeerTalk
-from datasources.source.registry import SourceRegistry
-from datasources.source.settlement import Settlement
-from datasources.source.source_hold import SourceHold
-from datasources.source.split_alignment import SplitAligner
-from datasources.source.task import TaskReader
+from datasources.source.alignment.aligner import SplitAligner
+from datasources.source.alignment.candidates import Foresight
+from datasources.source.coordination import group as peers
+from datasources.source.coordination.gate_registry import HoldRegistry
+from datasources.source.coordination.registry import SourceRegistry
+from datasources.source.load_gate import gate as source_hold
+from datasources.source.load_gate.gate import SourceHold
+from datasources.source.planning import planner
+from datasources.source.planning import reconcile as settlement
+from datasources.source.planning.group_exchange import PeerTalk
+from datasources.source.planning.planning_clock import Instant
+from datasources.source.planning.reconcile import Settlement
+from datasources.source.reading import split_run
+from datasources.source.reading.task import TaskReader
+from datasources.source.watermarks.idleness import SplitIdleness
 from tests.simulation.laws import LawBroken
 from tests.simulation.schedule import Schedule
 

@@ -16,9 +16,9 @@ from pyspark import cloudpickle
 from datasources.scripted.data_source import ScriptedDataSource
 from datasources.scripted.reader import ScriptedReader, ScriptedReaderFactory
 from datasources.scripted.source import ScriptedSource
-from datasources.source.connector import ScanSource
-from datasources.source.reader import Chunk
-from datasources.source.split import SplitId
+from datasources.source.api.connector import ScanSource
+from datasources.source.api.reader import Chunk
+from datasources.source.api.split import SplitId
 from datasources.spark.read_stream import load_stream
 from datasources.spark.register import register_formats
 from tests.support.scripted_stream import Scripts

@@ -7,16 +7,16 @@ import json
 from collections import Counter
 from dataclasses import dataclass, field
 
-from datasources.source.abilities import Alignment
-from datasources.source.client import ChannelMailbox
-from datasources.source.hold import HoldSettings, LoadSettings
-from datasources.source.lookahead import ReaderLookahead
-from datasources.source.offset import Identity, Offset
-from datasources.source.planner import BatchPlanner, PlannerSettings
-from datasources.source.registry import SourceRegistry
-from datasources.source.stamps import StampedSchema
-from datasources.source.task import TaskReader, scan_watermark
-from datasources.source.tasks import plan_tasks
+from datasources.source.alignment.lookahead import ReaderLookahead
+from datasources.source.api.abilities import Alignment
+from datasources.source.checkpoint.load_gate_state import HoldSettings, LoadSettings
+from datasources.source.checkpoint.offset import Identity, Offset
+from datasources.source.coordination.client import ChannelMailbox
+from datasources.source.coordination.registry import SourceRegistry
+from datasources.source.planning.planner import BatchPlanner, PlannerSettings
+from datasources.source.reading.task import TaskReader, scan_watermark
+from datasources.source.reading.task_planning import plan_tasks
+from datasources.source.watermarks.row_watermark import StampedSchema
 from tests.support.memory_source import OUTPUT, SCHEMA, strategy
 from watermark import ManualClock
 

@@ -11,8 +11,8 @@ from datasources.kafka.fetcher import Fetched
 from datasources.kafka.message_client import MessageRecords
 from datasources.kafka.source import KafkaSource
 from datasources.options import reject_unknown
-from datasources.source.connector import SessionFacts
-from datasources.source.reader import Chunk
+from datasources.source.api.connector import SessionFacts
+from datasources.source.api.reader import Chunk
 
 __all__ = ["SESSION", "chunk_of", "record", "source_of"]
 

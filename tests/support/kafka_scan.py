@@ -5,12 +5,12 @@ from __future__ import annotations
 import pyarrow as pa
 
 from datasources.kafka.source import KafkaSource
-from datasources.source.lookahead import ReaderLookahead
-from datasources.source.offset import Offset
-from datasources.source.planner import BatchPlanner
-from datasources.source.stamps import StampedSchema
-from datasources.source.task import TaskReader, scan_watermark
-from datasources.source.tasks import plan_tasks
+from datasources.source.alignment.lookahead import ReaderLookahead
+from datasources.source.checkpoint.offset import Offset
+from datasources.source.planning.planner import BatchPlanner
+from datasources.source.reading.task import TaskReader, scan_watermark
+from datasources.source.reading.task_planning import plan_tasks
+from datasources.source.watermarks.row_watermark import StampedSchema
 from datasources.spark.scan import build_scan
 from tests.support.memory_source import Mailbox
 from watermark import ManualClock, SystemClock

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 from datasources.errors import CoordinatorError
-from datasources.source.channel import Channel, accept_channel, open_channel
+from datasources.source.coordination.wire import Channel, accept_channel, open_channel
 
 NONCE_BYTES = 32
 MAC_BYTES = 32

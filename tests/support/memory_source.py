@@ -8,16 +8,16 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
-from datasources.source.abilities import NullRowtime, ScanStrategy
-from datasources.source.lookahead import ReaderLookahead
-from datasources.source.offset import Identity, Offset
-from datasources.source.planner import BatchPlanner, PlannerSettings
-from datasources.source.reader import Chunk
-from datasources.source.reports import SplitReport
-from datasources.source.split import SplitBounds
-from datasources.source.stamps import StampedSchema
-from datasources.source.task import TaskReader, scan_watermark
-from datasources.source.tasks import plan_tasks
+from datasources.source.alignment.lookahead import ReaderLookahead
+from datasources.source.api.abilities import NullRowtime, ScanStrategy
+from datasources.source.api.reader import Chunk
+from datasources.source.api.split import SplitBounds
+from datasources.source.checkpoint.offset import Identity, Offset
+from datasources.source.coordination.reports import SplitReport
+from datasources.source.planning.planner import BatchPlanner, PlannerSettings
+from datasources.source.reading.task import TaskReader, scan_watermark
+from datasources.source.reading.task_planning import plan_tasks
+from datasources.source.watermarks.row_watermark import StampedSchema
 from watermark import EmitStrategy, ManualClock
 
 SCHEMA = pa.schema([("id", pa.string()), ("rowtime", pa.int64()), ("candidate", pa.int64())])

@@ -10,7 +10,7 @@ from datasources.mysql.reading import BINLOG, MySqlReading
 from datasources.mysql.server_view import ServerView
 from datasources.mysql.source import MySqlSource
 from datasources.mysql.state import MySqlState
-from datasources.source.connector import SessionFacts
+from datasources.source.api.connector import SessionFacts
 from tests.support.mysql_binlog import position
 from tests.support.mysql_server import MySqlServer
 

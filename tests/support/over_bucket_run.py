@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from datasources.source.stamps import WATERMARK_COLUMN
+from datasources.source.watermarks.row_watermark import WATERMARK_COLUMN
 from datasources.spark.operators.buckets.bucket_batches import Packet
 from datasources.spark.operators.buckets.row_batches import ROWTIME_COLUMN, STAMP_COLUMN, from_blob, to_blob
 from datasources.spark.operators.over.frames.frame_spec import OverRule

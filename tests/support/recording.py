@@ -13,7 +13,7 @@ from typing import Any, Self
 import pyarrow as pa
 from pyarrow import feather
 
-from datasources.source.offset import Offset
+from datasources.source.checkpoint.offset import Offset
 
 __all__ = ["QueryDirectory", "store_attempt"]
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 
-from datasources.source.batch_state import PlannedBatch, SettledState
-from datasources.source.reader import Chunk, RangeEnd
-from datasources.source.split import ENDLESS, SplitBounds
+from datasources.source.api.connector_state import PlannedBatch, SettledState
+from datasources.source.api.reader import Chunk, RangeEnd
+from datasources.source.api.split import ENDLESS, SplitBounds
 from tests.support.memory_source import SCHEMA
 
 LOG, LANE = "log", "lane-0"

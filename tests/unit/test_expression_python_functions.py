@@ -20,8 +20,8 @@ from datasources.expressions import (
     compile_watermark,
 )
 from datasources.expressions.arrow_function import ArrowFunction
-from datasources.source.reader import Chunk
-from datasources.source.rowtime import RowTimes
+from datasources.source.api.reader import Chunk
+from datasources.source.watermarks.rowtime import RowTimes
 from tests.support.memory_source import strategy
 
 SCHEMA = pa.schema([("ts", pa.timestamp("us", "UTC")), ("n", pa.int64()), ("s", pa.string()), ("flag", pa.bool_())])

@@ -6,7 +6,7 @@ import pytest
 
 from datasources.kafka.absent_partitions import AbsentPartitions
 from datasources.kafka.subscriber import Assigned, SubscribedPattern, SubscribedTopics
-from datasources.source.enumerator import Absence
+from datasources.source.api.enumerator import Absence
 from watermark.clock import ManualClock
 
 PAIR = ("orders", 3)

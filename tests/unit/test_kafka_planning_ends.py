@@ -10,7 +10,7 @@ from datasources.kafka.attempts import Attempts, repeated
 from datasources.kafka.client_config import ClientConfig
 from datasources.kafka.offset_answers import OffsetAnswers
 from datasources.kafka.planning_ends import PlanningEnds
-from datasources.source.split import Unanswered
+from datasources.source.api.split import Unanswered
 from watermark import ManualClock
 
 A, B = ("t", 0), ("t", 1)

@@ -10,7 +10,7 @@ import pytest
 
 from datasources.errors import RecordError
 from datasources.formats.ddl_types import type_text
-from datasources.source.reader import ReadCounts
+from datasources.source.api.reader import ReadCounts
 from tests.support.kafka_records import chunk_of, record, source_of
 
 FACTS = {

@@ -11,7 +11,7 @@ from datasources.errors import OptionError
 from datasources.kafka.refused_options import REFUSED
 from datasources.kafka.source import KafkaSource
 from datasources.mysql.source import MySqlSource
-from datasources.source.batch_delay import DelaySettings
+from datasources.source.api.abilities import DelaySettings
 from datasources.spark.scan import build_scan
 
 PAGE = Path(__file__).parents[2] / "docs" / "kafka.md"

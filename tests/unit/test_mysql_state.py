@@ -20,8 +20,8 @@ from datasources.mysql.settled import has_read, merged_gtids, settled
 from datasources.mysql.snapshot.bounds_range import KeyRange
 from datasources.mysql.state import MySqlState
 from datasources.mysql.sweep import Coverage, PlannedTable, Sweep, coverage
-from datasources.source.batch_state import RangeFacts
-from datasources.source.split import SplitId
+from datasources.source.api.connector_state import RangeFacts
+from datasources.source.api.split import SplitId
 
 SERVER = "3e11fa47-71ca-11e1-9e33-c80aa9429562"
 ORDERS, ITEMS, USERS = ("shop", "orders"), ("shop", "items"), ("shop", "users")

@@ -12,8 +12,8 @@ from datasources.mysql.reading import LANE
 from datasources.mysql.settled import LONGEST_GTIDS, kept_gtids, settled
 from datasources.mysql.state import MySqlState
 from datasources.mysql.sweep import PlannedTable, Sweep
-from datasources.source.batch_state import RangeFacts
-from datasources.source.split import SplitId
+from datasources.source.api.connector_state import RangeFacts
+from datasources.source.api.split import SplitId
 from tests.support.work import calls_of
 
 CHUNKS = 1_000_000

@@ -15,7 +15,7 @@ from datasources.mysql.binlog.column_codes import ColumnCode, storage_of
 from datasources.mysql.binlog.table_map import TableMap
 from datasources.mysql.source import MySqlSource
 from datasources.mysql.table_fit import TableFit
-from datasources.source.connector import SessionFacts
+from datasources.source.api.connector import SessionFacts
 
 C = ColumnCode
 OPTIONS = {"hostname": "db", "username": "u", "password": "p", "database-name": "shop", "table-name": "t"}

@@ -11,7 +11,7 @@ from datasources.observe.access import RemoteAccess, access_of
 from datasources.observe.routes import Request, Routes
 from datasources.observe.sampler import Sampler
 from datasources.observe.tables import is_well_formed
-from datasources.source.registry import SourceRegistry
+from datasources.source.coordination.registry import SourceRegistry
 from tests.support.held_query import HeldQuery, build, probe
 from tests.support.memory_source import MemoryLog, Query, strategy
 from tests.support.observed_tables import hold, load, split, table

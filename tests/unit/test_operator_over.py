@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from datasources.errors import QueryError
-from datasources.source.stamps import WATERMARK_COLUMN
+from datasources.source.watermarks.row_watermark import WATERMARK_COLUMN
 from datasources.spark.operators.buckets.bucket_batches import Packet
 from datasources.spark.operators.buckets.key_ranks import pairs_as_integers
 from datasources.spark.operators.buckets.row_batches import ROWTIME_COLUMN, STAMP_COLUMN

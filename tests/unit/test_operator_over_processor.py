@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql.streaming.tws_tester import TwsTester
 
 from datasources.errors import OffsetError
-from datasources.source.stamps import HEARTBEAT_COLUMN, WATERMARK_COLUMN
+from datasources.source.watermarks.row_watermark import HEARTBEAT_COLUMN, WATERMARK_COLUMN
 from datasources.spark.operators.buckets import bucket_batches as bucket_packets
 from datasources.spark.operators.buckets.row_batches import ROWTIME_COLUMN, STAMP_COLUMN, from_blob, to_blob
 from datasources.spark.operators.buckets.stored_settings import StoredSettings

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from datasources.errors import EnvironmentProblem, OffsetError, QueryError
-from datasources.source.stamps import HEARTBEAT_COLUMN
+from datasources.source.watermarks.row_watermark import HEARTBEAT_COLUMN
 from datasources.spark.operators.buckets import state_settings
 from datasources.spark.operators.buckets.bucket_batches import Packet
 from datasources.spark.operators.buckets.partition_keys import equal_codes

@@ -10,10 +10,10 @@ from types import SimpleNamespace
 import pytest
 
 from datasources.errors import CoordinatorError
-from datasources.source import registry
-from datasources.source.channel import open_channel
-from datasources.source.coordinator import Coordinator, PeerLimits
-from datasources.source.registry import SourceRegistry
+from datasources.source.coordination import registry
+from datasources.source.coordination.registry import SourceRegistry
+from datasources.source.coordination.server import Coordinator, PeerLimits
+from datasources.source.coordination.wire import open_channel
 from datasources.spark import register
 from tests.support.loopback import PATIENCE_S, is_hung_up, raw_connection, read_exactly, wait_until
 

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from datasources.errors import OptionError
-from datasources.source.coordinator import Coordinator
+from datasources.source.coordination.server import Coordinator
 from datasources.spark.register import _application_observer
 
 

@@ -10,7 +10,7 @@ import pytest
 from datasources import KafkaDataSource, MySqlDataSource, ScriptedDataSource
 from datasources.errors import OptionError, QueryError
 from datasources.secret_keys import SECRET_FAMILIES
-from datasources.source.coordinator import Endpoint
+from datasources.source.coordination.server import Endpoint
 from datasources.spark.batch_reader import TidemarkBatchReader
 from datasources.spark.binding import Binding
 from datasources.spark.redaction import require_hidden_by_spark

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from datasources.source.admission import share_budget
+from datasources.source.alignment.admission import share_budget
 
 
 @pytest.mark.parametrize("budget", [None, 10, 11, 10**15])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from datasources.source.admission import EventTimeSpan, share_by_event_time
+from datasources.source.alignment.admission import EventTimeSpan, share_by_event_time
 from watermark import SystemClock
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from datasources.source.batch_delay import BatchDelay, DelaySettings
-from datasources.source.split import SplitId, SplitProgress
+from datasources.source.api.abilities import DelaySettings
+from datasources.source.api.split import SplitId, SplitProgress
+from datasources.source.planning.batch_delay import BatchDelay
 from tests.support.memory_source import MemoryLog, Query, strategy
 from watermark import ManualClock, SplitStatus
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from datasources.errors import OffsetError
-from datasources.source.offset import Identity, Offset
-from datasources.source.planner import BatchPlanner, PlannerSettings
-from datasources.source.rowtime import RowTimes, stop_of
-from datasources.source.stamps import StampedSchema
-from datasources.source.task import TaskReader, scan_watermark
-from datasources.source.tasks import plan_tasks
+from datasources.source.checkpoint.offset import Identity, Offset
+from datasources.source.planning.planner import BatchPlanner, PlannerSettings
+from datasources.source.reading.task import TaskReader, scan_watermark
+from datasources.source.reading.task_planning import plan_tasks
+from datasources.source.watermarks.row_watermark import StampedSchema
+from datasources.source.watermarks.rowtime import RowTimes, stop_of
 from tests.support.memory_source import OUTPUT, SCHEMA, Mailbox, MemoryLog, strategy
 from tests.support.table_and_log import LANE, LOG, TableAndLog, chunk_of
 from watermark import ManualClock, SplitStatus

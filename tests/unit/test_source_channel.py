@@ -11,7 +11,7 @@ from contextlib import suppress
 import pytest
 
 from datasources.errors import CoordinatorError
-from datasources.source.channel import MAX_FRAME_BYTES, accept_channel, open_channel
+from datasources.source.coordination.wire import MAX_FRAME_BYTES, accept_channel, open_channel
 from tests.support.loopback import (
     PATIENCE_S,
     channel_pair,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from datasources.source.combine import combined_ms, others_us, to_ms, to_us
-from datasources.source.split import SplitId, SplitProgress
-from datasources.source.stamps import MAX_STAMP_MS
+from datasources.source.api.split import SplitId, SplitProgress
+from datasources.source.watermarks.combine import combined_ms, others_us, to_ms, to_us
+from datasources.source.watermarks.row_watermark import MAX_STAMP_MS
 from watermark import MAX_WATERMARK, MIN_WATERMARK, SplitStatus
 
 ACTIVE, PAUSED, IDLE, FINISHED = SplitStatus.ACTIVE, SplitStatus.PAUSED, SplitStatus.IDLE, SplitStatus.FINISHED

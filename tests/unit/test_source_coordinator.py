@@ -9,11 +9,11 @@ import socket
 import pytest
 
 from datasources.errors import CoordinatorError, NonDeterminismError
-from datasources.source.channel import open_channel
-from datasources.source.client import ChannelMailbox, CoordinatorClient
-from datasources.source.coordinator import Coordinator, Endpoint, PeerLimits
-from datasources.source.reports import SplitReport
-from datasources.source.split import SplitId
+from datasources.source.api.split import SplitId
+from datasources.source.coordination.client import ChannelMailbox, CoordinatorClient
+from datasources.source.coordination.reports import SplitReport
+from datasources.source.coordination.server import Coordinator, Endpoint, PeerLimits
+from datasources.source.coordination.wire import open_channel
 from tests.support.loopback import PATIENCE_S, frame, is_hung_up, prove, raw_connection, read_exactly, wait_until
 
 SOURCE = "run-1"
@@ -409,7 +409,7 @@ class FlakySocket:
 
 
 def test_running_out_of_files_does_not_end_the_coordinator(coordinator, monkeypatch):
-    monkeypatch.setattr("datasources.source.coordinator._ACCEPT_RETRY_S", 0.001)
+    monkeypatch.setattr("datasources.source.coordination.server._ACCEPT_RETRY_S", 0.001)
     flaky = FlakySocket(coordinator._server, failures=3)
     coordinator._server = flaky
     raw_connection(address(coordinator)).close()  # wakes the real accept(); the next one is the flaky one
@@ -467,9 +467,9 @@ def test_a_coordinator_that_is_gone_gives_none_is_logged_once_and_is_found_again
 def test_a_connection_that_broke_is_opened_again_without_a_word(coordinator, client, caplog):
     client.ask(take())
     client._channel._connection.shutdown(socket.SHUT_RDWR)
-    with caplog.at_level(logging.WARNING, logger="datasources.source.client"):
+    with caplog.at_level(logging.WARNING, logger="datasources.source.coordination.client"):
         assert client.ask(take()) is not None
-    assert not [r for r in caplog.records if r.name == "datasources.source.client"]
+    assert not [r for r in caplog.records if r.name == "datasources.source.coordination.client"]
 
 
 def test_a_forked_worker_opens_a_connection_of_its_own(coordinator, client, monkeypatch):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from datasources.errors import DataLossError
-from datasources.source.discovery import Discovery
-from datasources.source.idleness import SplitIdleness
-from datasources.source.split import LogIdentity, SplitBounds, SplitId, SplitProgress
+from datasources.source.api.split import LogIdentity, SplitBounds, SplitId, SplitProgress
+from datasources.source.planning.discovery import Discovery
+from datasources.source.watermarks.idleness import SplitIdleness
 from watermark import ManualClock
 
 A = SplitId("a-0")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from datasources.source.heartbeat import STATELESS_INTERVAL_MS, HeartbeatRule
+from datasources.source.planning.heartbeat import STATELESS_INTERVAL_MS, HeartbeatRule
 from watermark import ManualClock
 
 MS = 1_000  # µs

@@ -12,10 +12,10 @@ import json
 import pytest
 
 from datasources.errors import OffsetError
-from datasources.source.abilities import Alignment
-from datasources.source.hold import HoldSettings
-from datasources.source.registry import LEASE_S, SourceRegistry
-from datasources.source.tasks import plan_tasks
+from datasources.source.api.abilities import Alignment
+from datasources.source.checkpoint.load_gate_state import HoldSettings
+from datasources.source.coordination.registry import LEASE_S, SourceRegistry
+from datasources.source.reading.task_planning import plan_tasks
 from tests.support.held_query import WALL_US, HeldQuery, build, probe
 from tests.support.memory_source import MemoryLog
 from tests.support.table_and_log import TableAndLog

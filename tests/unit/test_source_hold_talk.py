@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from datasources.errors import CoordinatorError, OffsetError
-from datasources.source.client import ChannelMailbox
-from datasources.source.hold import Hold, Load
-from datasources.source.hold_talk import HoldRequest, LoadReport
-from datasources.source.offset import Identity, Offset
-from datasources.source.registry import LEASE_S, SourceRegistry
-from datasources.source.split import ENDLESS, SplitBounds
+from datasources.source.api.split import ENDLESS, SplitBounds
+from datasources.source.checkpoint.load_gate_state import Hold, Load
+from datasources.source.checkpoint.offset import Identity, Offset
+from datasources.source.coordination.client import ChannelMailbox
+from datasources.source.coordination.registry import LEASE_S, SourceRegistry
+from datasources.source.load_gate.gate_protocol import HoldRequest, LoadReport
 from watermark import ManualClock
 
 REPORT = LoadReport(name="rates", is_loaded=False, is_working=True, since_ms=5, unread=7, snapshot={"chunks": 3})

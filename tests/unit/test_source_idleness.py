@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from datasources.source.idleness import SplitIdleness
+from datasources.source.watermarks.idleness import SplitIdleness
 from watermark import ManualClock
 
 MS = 1_000  # µs

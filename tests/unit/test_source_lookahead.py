@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import pytest
 
 from datasources.errors import ExpressionError, SourceUnavailable
-from datasources.source.abilities import NullRowtime
-from datasources.source.lookahead import ReaderLookahead
+from datasources.source.alignment.lookahead import ReaderLookahead
+from datasources.source.api.abilities import NullRowtime
 from tests.support.memory_source import MemoryLog, MillisColumn, strategy
 
 

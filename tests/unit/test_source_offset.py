@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from datasources.errors import OffsetError
-from datasources.source.offset import OFFSET_VERSION, Identity, Offset, split_sort_key
-from datasources.source.split import LogIdentity, SplitId, SplitProgress
+from datasources.source.api.split import LogIdentity, SplitId, SplitProgress
+from datasources.source.checkpoint.offset import OFFSET_VERSION, Identity, Offset, split_sort_key
 from watermark import SplitStatus
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "offsets"

@@ -8,8 +8,9 @@ import json
 import pytest
 
 from datasources.errors import CoordinatorError
-from datasources.source.peers import Peer, Publication, followed_ms, group_bounds
-from datasources.source.stamps import MAX_STAMP_MS
+from datasources.source.coordination.group import group_bounds
+from datasources.source.watermarks.row_watermark import MAX_STAMP_MS
+from datasources.source.watermarks.source_status import Peer, Publication, followed_ms
 
 CLOCK_MS = 1_000_000
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from datasources.errors import DataLossError, NonDeterminismError, OffsetError, RecordError
-from datasources.source.abilities import NullRowtime
-from datasources.source.offset import Identity
-from datasources.source.stamps import MAX_STAMP_MS
+from datasources.source.api.abilities import NullRowtime
+from datasources.source.checkpoint.offset import Identity
+from datasources.source.watermarks.row_watermark import MAX_STAMP_MS
 from tests.support.memory_source import MemoryLog, Query, Row, strategy
 from watermark import EmitStrategy, ManualClock, SplitStatus
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from datasources.errors import OptionError
-from datasources.source.abilities import Alignment
-from datasources.source.client import ChannelMailbox
-from datasources.source.registry import SourceRegistry
+from datasources.source.api.abilities import Alignment
+from datasources.source.coordination.client import ChannelMailbox
+from datasources.source.coordination.registry import SourceRegistry
 from tests.support.memory_source import MemoryLog, Query, strategy
 from watermark import ManualClock, SplitStatus
 

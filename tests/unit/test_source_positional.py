@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from datasources.source.abilities import Alignment
-from datasources.source.positional import MOST_ROWS, end_of_allowed
-from datasources.source.split import SplitId, SplitProgress
-from datasources.source.split_alignment import AlignedShares
-from datasources.source.task import scan_watermark
+from datasources.source.alignment.aligner import AlignedShares
+from datasources.source.alignment.positional import MOST_ROWS, end_of_allowed
+from datasources.source.api.abilities import Alignment
+from datasources.source.api.split import SplitId, SplitProgress
+from datasources.source.reading.task import scan_watermark
 from tests.support.memory_source import MemoryLog, Query, strategy
 
 A, B = SplitId("a-0"), SplitId("a-1")

@@ -6,11 +6,11 @@ import threading
 
 import pytest
 
-from datasources.source.client import ChannelMailbox
-from datasources.source.hold_talk import HoldRequest, LoadReport
-from datasources.source.peers import Publication
-from datasources.source.presence import Presence
-from datasources.source.registry import LEASE_S, SourceRegistry
+from datasources.source.coordination.client import ChannelMailbox
+from datasources.source.coordination.lease import Presence
+from datasources.source.coordination.registry import LEASE_S, SourceRegistry
+from datasources.source.load_gate.gate_protocol import HoldRequest, LoadReport
+from datasources.source.watermarks.source_status import Publication
 from tests.support.loopback import PATIENCE_S
 from watermark import ManualClock
 

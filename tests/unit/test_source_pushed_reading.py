@@ -10,9 +10,11 @@ import pytest
 
 from datasources.errors import RecordError
 from datasources.scripted.source import ScriptedSource
-from datasources.source.split import SplitId
-from datasources.source.stamps import StampedSchema
-from datasources.source.task import ScanRange, SplitTask, TaskPlan, TaskReader, scan_watermark
+from datasources.source.api.scan_range import ScanRange
+from datasources.source.api.split import SplitId
+from datasources.source.reading.task import TaskReader, scan_watermark
+from datasources.source.reading.task_plan import SplitTask, TaskPlan
+from datasources.source.watermarks.row_watermark import StampedSchema
 from datasources.spark.scan import build_scan
 from datasources.spark.schema import arrow_output_schema, spark_schema
 from watermark import MIN_WATERMARK

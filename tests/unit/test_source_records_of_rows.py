@@ -6,13 +6,15 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from datasources.source.abilities import NullRowtime
-from datasources.source.lookahead import ReaderLookahead
-from datasources.source.reader import Chunk, ReadCounts
-from datasources.source.rowtime import RowTimes, stop_of
-from datasources.source.split import SplitId
-from datasources.source.split_run import SplitRun
-from datasources.source.task import ScanRange, SplitTask, TaskPlan, scan_watermark
+from datasources.source.alignment.lookahead import ReaderLookahead
+from datasources.source.api.abilities import NullRowtime
+from datasources.source.api.reader import Chunk, ReadCounts
+from datasources.source.api.scan_range import ScanRange
+from datasources.source.api.split import SplitId
+from datasources.source.reading.split_run import SplitRun
+from datasources.source.reading.task import scan_watermark
+from datasources.source.reading.task_plan import SplitTask, TaskPlan
+from datasources.source.watermarks.rowtime import RowTimes, stop_of
 from tests.support.memory_source import SCHEMA, strategy
 from watermark import MIN_WATERMARK
 

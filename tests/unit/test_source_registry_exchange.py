@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from datasources.errors import CoordinatorError, OptionError
-from datasources.source.client import ChannelMailbox
-from datasources.source.peers import Publication
-from datasources.source.registry import LEASE_S, SourceRegistry
+from datasources.source.coordination.client import ChannelMailbox
+from datasources.source.coordination.registry import LEASE_S, SourceRegistry
+from datasources.source.watermarks.source_status import Publication
 from watermark import ManualClock
 
 LEASE_US = LEASE_S * 1_000_000

@@ -7,15 +7,15 @@ from dataclasses import replace
 
 import pytest
 
-from datasources.source.abilities import NullRowtime
-from datasources.source.offset import Identity, Offset
-from datasources.source.reports import SplitReport
-from datasources.source.settlement import Settlement
-from datasources.source.split import SplitId, SplitProgress
-from datasources.source.stamps import StampedSchema
-from datasources.source.summary import Totals
-from datasources.source.task import TaskReader, scan_watermark
-from datasources.source.tasks import plan_tasks
+from datasources.source.api.abilities import NullRowtime
+from datasources.source.api.split import SplitId, SplitProgress
+from datasources.source.checkpoint.offset import Identity, Offset
+from datasources.source.coordination.reports import SplitReport
+from datasources.source.planning.reconcile import Settlement
+from datasources.source.planning.summary import Totals
+from datasources.source.reading.task import TaskReader, scan_watermark
+from datasources.source.reading.task_planning import plan_tasks
+from datasources.source.watermarks.row_watermark import StampedSchema
 from tests.support.memory_source import OUTPUT, Mailbox, MemoryLog, strategy
 
 

@@ -10,12 +10,12 @@ import pytest
 
 from datasources.errors import CoordinatorError, OffsetError, OptionError, RecordError
 from datasources.scripted.source import ScriptedSource
-from datasources.source.abilities import FurtherAttribute, LateRows, NullRowtime
-from datasources.source.offset import Identity, Offset
-from datasources.source.reports import SplitReport
-from datasources.source.split import SplitId, SplitProgress
-from datasources.source.split_run import SplitRun
-from datasources.source.task import SplitTask, TaskPlan
+from datasources.source.api.abilities import FurtherAttribute, LateRows, NullRowtime
+from datasources.source.api.split import SplitId, SplitProgress
+from datasources.source.checkpoint.offset import Identity, Offset
+from datasources.source.coordination.reports import SplitReport
+from datasources.source.reading.split_run import SplitRun
+from datasources.source.reading.task_plan import SplitTask, TaskPlan
 from datasources.spark.scan import build_scan
 from tests.support.memory_source import MemoryLog, MillisColumn, Query, strategy
 from watermark import MIN_WATERMARK

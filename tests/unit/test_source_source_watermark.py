@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from datasources.errors import OffsetError
-from datasources.source.abilities import ProcessingTime
-from datasources.source.client import ChannelMailbox
-from datasources.source.peers import Peer, Publication
-from datasources.source.registry import SourceRegistry
-from datasources.source.source_watermark import source_watermark, with_unread
-from datasources.source.split import SplitId, SplitProgress
-from datasources.source.stamps import MAX_STAMP_MS
+from datasources.source.api.abilities import ProcessingTime
+from datasources.source.api.split import SplitId, SplitProgress
+from datasources.source.coordination.client import ChannelMailbox
+from datasources.source.coordination.registry import SourceRegistry
+from datasources.source.watermarks.row_watermark import MAX_STAMP_MS
+from datasources.source.watermarks.source_status import Peer, Publication
+from datasources.source.watermarks.source_watermark import source_watermark, with_unread
 from tests.support.memory_source import MemoryLog, Query, strategy
 from watermark import ManualClock, SplitStatus
 

@@ -9,12 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from datasources.source import foresight
-from datasources.source.abilities import Alignment
-from datasources.source.lookahead import Candidates
-from datasources.source.peers import Peer, Publication, group_bounds
-from datasources.source.split import SplitId, SplitProgress
-from datasources.source.split_alignment import SplitAligner
+from datasources.source.alignment import candidates as foresight
+from datasources.source.alignment.aligner import SplitAligner
+from datasources.source.alignment.lookahead import Candidates
+from datasources.source.api.abilities import Alignment
+from datasources.source.api.split import SplitId, SplitProgress
+from datasources.source.coordination.group import group_bounds
+from datasources.source.watermarks.source_status import Peer, Publication
 from watermark import ManualClock, SplitStatus
 
 

@@ -8,12 +8,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from datasources.source.abilities import LateRows, NullRowtime
-from datasources.source.reader import Chunk, ReadCounts
-from datasources.source.split import SplitId
-from datasources.source.split_run import SplitRun
-from datasources.source.stamps import StampedSchema
-from datasources.source.task import SplitTask, TaskPlan
+from datasources.source.api.abilities import LateRows, NullRowtime
+from datasources.source.api.reader import Chunk, ReadCounts
+from datasources.source.api.split import SplitId
+from datasources.source.reading.split_run import SplitRun
+from datasources.source.reading.task_plan import SplitTask, TaskPlan
+from datasources.source.watermarks.row_watermark import StampedSchema
 from tests.support.memory_source import OUTPUT, SCHEMA, MemoryLog, Query, strategy
 from watermark import MIN_WATERMARK, EmitStrategy
 

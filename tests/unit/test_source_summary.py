@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from datasources.source.abilities import Alignment
-from datasources.source.offset import Identity, Offset
-from datasources.source.split import ENDLESS, SplitId, SplitProgress, Unanswered
-from datasources.source.summary import SourceFacts, Totals, summarise
+from datasources.source.api.abilities import Alignment
+from datasources.source.api.split import ENDLESS, SplitId, SplitProgress, Unanswered
+from datasources.source.checkpoint.offset import Identity, Offset
+from datasources.source.planning.summary import SourceFacts, Totals, summarise
 from tests.support.memory_source import MemoryLog, Query, strategy
 from watermark import SplitStatus
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from datasources.source.offset import Identity, Offset
-from datasources.source.split import SplitProgress
-from datasources.source.tasks import plan_tasks
+from datasources.source.api.split import SplitProgress
+from datasources.source.checkpoint.offset import Identity, Offset
+from datasources.source.reading.task_planning import plan_tasks
 from tests.support.memory_source import MemoryLog, Query
 
 

@@ -9,7 +9,7 @@ import pytest
 from datasources.errors import OptionError, QueryError
 from datasources.options import parse_group
 from datasources.scripted.source import ScriptedSource
-from datasources.source.hold import HoldSettings, LoadSettings
+from datasources.source.checkpoint.load_gate_state import HoldSettings, LoadSettings
 from datasources.spark.binding import Binding
 from datasources.spark.hold_check import _require, builds_by_name, holds_of
 from datasources.spark.hold_options import HoldOptions

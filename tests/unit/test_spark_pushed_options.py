@@ -10,14 +10,14 @@ import pytest
 
 from datasources.errors import ExpressionError, OptionError, SchemaError
 from datasources.scripted.source import ScriptedSource
-from datasources.source.abilities import (
+from datasources.source.api.abilities import (
     ProcessingTime,
     SupportsColumnPruning,
     SupportsReadingMetadata,
     SupportsSourceWatermark,
     SupportsWatermarkPushDown,
 )
-from datasources.source.connector import ScanSource
+from datasources.source.api.connector import ScanSource
 from datasources.spark.scan import build_scan
 from datasources.spark.schema import spark_schema, time_attribute_of
 

@@ -12,7 +12,7 @@ import pytest
 from datasources.errors import OptionError, SchemaError
 from datasources.kafka.source import KafkaSource
 from datasources.scripted.source import ScriptedSource
-from datasources.source.abilities import Alignment, LateRows, ProcessingTime
+from datasources.source.api.abilities import Alignment, LateRows, ProcessingTime
 from datasources.spark.scan import build_scan
 from datasources.spark.schema import spark_schema
 from watermark import EmitStrategy

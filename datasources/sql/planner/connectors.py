@@ -12,8 +12,8 @@ from datasources.kafka.data_source import KafkaDataSource
 from datasources.mysql.data_source import MySqlDataSource
 from datasources.options import lower_keys
 from datasources.scripted.data_source import ScriptedDataSource
-from datasources.source.abilities import SourceWatermarkSpec, SupportsSourceWatermark
-from datasources.source.connector import ScanSource
+from datasources.source.api.abilities import SourceWatermarkSpec, SupportsSourceWatermark
+from datasources.source.api.connector import ScanSource
 from datasources.spark.data_source import TidemarkDataSource
 from datasources.sql.site import near_matches
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from datasources.errors import OptionError, SchemaError, SqlError
 from datasources.options import lower_keys
-from datasources.source.connector import SessionFacts
-from datasources.source.stamps import HEARTBEAT_COLUMN, WATERMARK_COLUMN
+from datasources.source.api.connector import SessionFacts
+from datasources.source.watermarks.row_watermark import HEARTBEAT_COLUMN, WATERMARK_COLUMN
 from datasources.spark.attach import AttachedColumn, attach
 from datasources.spark.code_options import allows_code_options
 from datasources.spark.operators import session_windows

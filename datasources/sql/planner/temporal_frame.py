@@ -9,7 +9,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 
 from datasources.errors import QueryError
-from datasources.source.stamps import HEARTBEAT_COLUMN, WATERMARK_COLUMN
+from datasources.source.watermarks.row_watermark import HEARTBEAT_COLUMN, WATERMARK_COLUMN
 from datasources.spark.attach import AttachedColumn, attach
 from datasources.spark.operators import temporal_join
 from datasources.spark.operators.temporal.join_checks import is_windowed

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from datasources.expressions.arrow_function import ArrowFunction
-from datasources.source.connector import SessionFacts
+from datasources.source.api.connector import SessionFacts
 from datasources.spark.scan import build_scan
 from datasources.sql.planner.scan_options import read_options
 from datasources.sql.planner.tree import Scan

@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from datasources.source.stamps import HEARTBEAT_COLUMN
+from datasources.source.watermarks.row_watermark import HEARTBEAT_COLUMN
 from datasources.spark.operators.buckets.row_batches import ROWS_OF_A_PACKET, from_blob, to_blob
 
 __all__ = ["Packet", "packets_of", "result_frames", "result_schema"]

@@ -13,7 +13,7 @@ from pyspark.sql.streaming import StatefulProcessor
 from pyspark.sql.types import StructField, StructType
 
 from datasources.errors import QueryError
-from datasources.source.stamps import HEARTBEAT_COLUMN, HIDDEN_COLUMNS, WATERMARK_COLUMN
+from datasources.source.watermarks.row_watermark import HEARTBEAT_COLUMN, HIDDEN_COLUMNS, WATERMARK_COLUMN
 from datasources.spark.operators.buckets.bucket_batches import result_schema
 from datasources.spark.operators.buckets.partition_keys import bucket_of
 from datasources.spark.operators.buckets.row_batches import (

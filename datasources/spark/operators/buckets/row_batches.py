@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from datasources.source.stamps import HEARTBEAT_COLUMN
+from datasources.source.watermarks.row_watermark import HEARTBEAT_COLUMN
 from datasources.spark.boundary import spark_errors
 from datasources.spark.worker_heap import freeze_worker_heap
 

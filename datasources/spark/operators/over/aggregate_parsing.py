@@ -23,7 +23,7 @@ from pyspark.sql.types import (
 )
 
 from datasources.errors import QueryError
-from datasources.source.stamps import HEARTBEAT_COLUMN
+from datasources.source.watermarks.row_watermark import HEARTBEAT_COLUMN
 from datasources.spark.operators.over.frames.frame_spec import OverAggregate
 from datasources.spark.schema import arrow_output_schema
 

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from datasources.source.stamps import WATERMARK_COLUMN
+from datasources.source.watermarks.row_watermark import WATERMARK_COLUMN
 from datasources.spark.operators.buckets.key_ranks import pairs_as_integers
 from datasources.spark.operators.buckets.row_batches import ROWTIME_COLUMN
 from datasources.spark.operators.over.frames.aggregates import Before, compute

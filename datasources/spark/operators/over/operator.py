@@ -17,7 +17,7 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 from pyspark.sql.types import StructField, StructType
 
 from datasources.errors import QueryError
-from datasources.source.stamps import HIDDEN_COLUMNS
+from datasources.source.watermarks.row_watermark import HIDDEN_COLUMNS
 from datasources.spark.operators.buckets.bucket_operator import (
     DEFAULT_BUCKETS,
     data_fields,

@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame, Window, WindowSpec
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 from pyspark.sql.types import StructField
 
-from datasources.source.stamps import HEARTBEAT_COLUMN, HIDDEN_COLUMNS
+from datasources.source.watermarks.row_watermark import HEARTBEAT_COLUMN, HIDDEN_COLUMNS
 from datasources.spark.operators.buckets.rowtime_micros import micros_of
 from datasources.spark.operators.over.frames.frame_spec import OverFrame, OverRule, Unit
 

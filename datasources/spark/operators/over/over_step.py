@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from datasources.source.stamps import WATERMARK_COLUMN
+from datasources.source.watermarks.row_watermark import WATERMARK_COLUMN
 from datasources.spark.operators.buckets.row_batches import NO_STAMP, ROWTIME_COLUMN, STAMP_COLUMN
 from datasources.spark.operators.over.firing import Firing
 from datasources.spark.operators.over.frames.cleanup_timers import LATE, NEVER_FIRED, Timers

@@ -8,7 +8,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 from pyspark.sql.types import StructField, TimestampType
 
-from datasources.source.stamps import HEARTBEAT_COLUMN, HIDDEN_COLUMNS
+from datasources.source.watermarks.row_watermark import HEARTBEAT_COLUMN, HIDDEN_COLUMNS
 from datasources.spark.operators.buckets.rowtime_micros import micros_of
 
 __all__ = ["batch_session_windows"]

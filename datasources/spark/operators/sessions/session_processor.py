@@ -10,7 +10,7 @@ import pyarrow as pa
 from pyspark.sql.streaming import StatefulProcessorHandle
 from pyspark.sql.types import BinaryType, LongType, StringType, StructField, StructType
 
-from datasources.source.stamps import WATERMARK_COLUMN
+from datasources.source.watermarks.row_watermark import WATERMARK_COLUMN
 from datasources.spark.operators.buckets.bucket_batches import packets_of
 from datasources.spark.operators.buckets.bucket_processor import BucketProcessor
 from datasources.spark.operators.buckets.bucket_variables import ListedParts

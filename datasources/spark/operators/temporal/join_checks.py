@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.types import StructField
 
 from datasources.errors import QueryError
-from datasources.source.stamps import HEARTBEAT_COLUMN, WATERMARK_COLUMN
+from datasources.source.watermarks.row_watermark import HEARTBEAT_COLUMN, WATERMARK_COLUMN
 from datasources.spark.operators.buckets.bucket_operator import require_buckets
 from datasources.spark.operators.buckets.rowtime_micros import require_time_column
 from datasources.spark.plan_walk import gives_windows

@@ -11,7 +11,7 @@ from pyspark.sql.types import StructField
 
 from datasources.errors import QueryError
 from datasources.formats.ddl_tokens import quoted
-from datasources.source.stamps import HEARTBEAT_COLUMN, HIDDEN_COLUMNS, LATE_COLUMN, WATERMARK_COLUMN
+from datasources.source.watermarks.row_watermark import HEARTBEAT_COLUMN, HIDDEN_COLUMNS, LATE_COLUMN, WATERMARK_COLUMN
 from datasources.spark.mark_attached import mark_attached
 from datasources.spark.operators.buckets.bucket_operator import data_fields
 from datasources.spark.operators.buckets.row_batches import BUCKET_COLUMN, STAMP_COLUMN

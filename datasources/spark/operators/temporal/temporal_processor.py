@@ -9,7 +9,7 @@ import pyarrow as pa
 from pyspark import TaskContext
 from pyspark.sql.streaming import StatefulProcessorHandle
 
-from datasources.source.stamps import WATERMARK_COLUMN
+from datasources.source.watermarks.row_watermark import WATERMARK_COLUMN
 from datasources.spark.operators.buckets.bucket_batches import Packet, packets_of
 from datasources.spark.operators.buckets.bucket_processor import BucketProcessor
 from datasources.spark.operators.buckets.bucket_variables import NumberedParts, StoredText

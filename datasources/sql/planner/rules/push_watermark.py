@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from datasources.errors import ExpressionError, OptionError
-from datasources.source.abilities import SupportsWatermarkPushDown
+from datasources.source.api.abilities import SupportsWatermarkPushDown
 from datasources.sql.planner.context import PlanningContext
 from datasources.sql.planner.scan_options import READER_OPTIONS
 from datasources.sql.planner.tree import Attribute, Node, Project, Scan, WatermarkAssigner

@@ -11,7 +11,7 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 from pyspark.sql.types import IntegralType, StringType, StructType
 
 from datasources.errors import QueryError
-from datasources.source.stamps import HEARTBEAT_COLUMN
+from datasources.source.watermarks.row_watermark import HEARTBEAT_COLUMN
 from datasources.spark.operators.buckets.bucket_rows import SEQUENCE_PREFIX
 from datasources.spark.operators.temporal.versions.version_changes import (
     DELETE,

@@ -1,0 +1,46 @@
+"""A split with unread records, while the next batch is being planned."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from datasources.source.api.split import SplitId
+
+__all__ = ["WaitingSplit"]
+
+
+@dataclass(slots=True)
+class WaitingSplit:
+    """Its unread range [start, end), what to plan of it, and candidates (ms) where they are known."""
+
+    split: SplitId
+    start: int
+    end: int
+    watermark_ms: int | None
+    planned: int
+    first_ms: int | None = None
+    at_end_ms: int | None = None
+
+    @property
+    def now_ms(self) -> int | None:
+        """The split's part in the F of now."""
+        return self.watermark_ms if self.first_ms is None else self.first_ms
+
+    @property
+    def is_end_unknown(self) -> bool:
+        """Whether the record after the planned range may have any candidate: none was found near it."""
+        is_cut = self.start < self.planned < self.end
+        return is_cut and self.at_end_ms is None
+
+    @property
+    def then_ms(self) -> int | None:
+        """A lower bound of the split's part in the F after the batch, if the allowed candidate does not stop it."""
+        if self.planned < self.end:
+            return self.now_ms if self.at_end_ms is None else self.at_end_ms
+        return self.read_whole_ms
+
+    @property
+    def read_whole_ms(self) -> int | None:
+        """A lower bound of the split's watermark once all its records are read."""
+        known = [ms for ms in (self.watermark_ms, self.first_ms, self.at_end_ms) if ms is not None]
+        return max(known, default=None)

@@ -1,0 +1,278 @@
+"""What a source can be asked to do for the planner, Flink's *abilities*."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol, Self, runtime_checkable
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from watermark import EmitStrategy
+
+__all__ = [
+    "Alignment",
+    "ConditionEvaluator",
+    "DelaySettings",
+    "EventTimeEvaluator",
+    "EventTimeExpression",
+    "FurtherAttribute",
+    "LateRows",
+    "NullRowtime",
+    "ProcessingTime",
+    "RowCondition",
+    "ScanStrategy",
+    "SourceWatermarkSpec",
+    "SupportsColumnPruning",
+    "SupportsReadingMetadata",
+    "SupportsSourceWatermark",
+    "SupportsWatermarkPushDown",
+]
+
+
+class NullRowtime(enum.Enum):
+    """What happens to a row whose rowtime is null (`watermark.null-rowtime`). It never moves the watermark."""
+
+    KEEP = "keep"
+    DROP = "drop"
+    FAIL = "fail"
+
+
+class LateRows(enum.Enum):
+    """What happens to a row whose rowtime is at or before its stamp (`watermark.late-rows`). It is always counted."""
+
+    KEEP = "keep"
+    """Spark's operators decide, by their own watermark: at most one batch later than exact, never earlier."""
+    DROP = "drop"
+    """It is not emitted."""
+    MARK = "mark"
+    """It is emitted with true in the column `_late`."""
+
+
+class ProcessingTime(enum.Enum):
+    """From where a source is in processing time (`watermark.processing-time`). There is no way back to event time."""
+
+    NEVER = "never"
+    AFTER_BACKLOG = "after-backlog"
+    """From the end that each split had when the query began."""
+    ALWAYS = "always"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alignment:
+    """How a source takes part in an alignment group.
+
+    Attributes:
+        group: sources that name the same one are aligned with each other.
+        max_drift_ms: no record is read whose candidate is further than this beyond the slowest split's next one.
+        update_interval_ms: at least how often the source asks for the group's bound.
+        aligns_splits: False = only the source as a whole waits (allow-unaligned-source-splits).
+    """
+
+    group: str
+    max_drift_ms: int
+    update_interval_ms: int = 1_000
+    aligns_splits: bool = True
+
+
+class EventTimeEvaluator(Protocol):
+    """An expression opened for evaluation in one process."""
+
+    def event_time_us(self, batch: pa.RecordBatch) -> tuple[NDArray[np.int64], NDArray[np.bool_] | None]:
+        """Return the value per row, µs since the epoch, and which rows have one (None = all)."""
+        ...
+
+
+class EventTimeExpression(Protocol):
+    """A compiled expression over the data columns: picklable, opened where it runs."""
+
+    @property
+    def text(self) -> str:
+        """The expression as the user wrote it."""
+        ...
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The top-level columns that it reads."""
+        ...
+
+    def evaluator(self) -> EventTimeEvaluator:
+        """Open it."""
+        ...
+
+
+class ConditionEvaluator(Protocol):
+    """A condition opened for evaluation in one process."""
+
+    def evaluate(self, batch: pa.RecordBatch) -> pa.Array:
+        """Return true, false or null for every row."""
+        ...
+
+
+class RowCondition(Protocol):
+    """A compiled condition over the scan's columns: picklable, opened where it runs."""
+
+    @property
+    def text(self) -> str:
+        """The condition as it was pushed down."""
+        ...
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The top-level columns that it reads."""
+        ...
+
+    def evaluator(self) -> ConditionEvaluator:
+        """Open it."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FurtherAttribute:
+    """A second time attribute of a scan, or a third.
+
+    Attributes:
+        name: the attribute, nested ones with dots.
+        rowtime: its value.
+        watermark: the candidate per row.
+    """
+
+    name: str
+    rowtime: EventTimeExpression
+    watermark: EventTimeExpression
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScanStrategy:
+    """The watermark strategy as a scan carries it: FLIP-296's options with the compiled expressions.
+
+    Attributes:
+        rowtime: the value of the time attribute.
+        attribute: the attribute's name (`watermark.for`); None = the text of `rowtime`, which is the name itself.
+        watermark: the candidate per row (`watermark.as`), whole milliseconds; null = none.
+        emit: when stamps move: at every row, or at the end of a batch.
+        idle_timeout_ms: after how long a caught-up split is idle; 0 = never.
+        null_rowtime: what happens to rows without a rowtime.
+        max_ahead_ms: candidates later than the driver's clock by more than this are ignored; 0 = no bound.
+        heartbeat_interval_ms: how often a batch without data may be planned to carry the watermark on.
+        late_rows: what happens to late rows.
+        alignment: the source's part in an alignment group; None = it is not aligned.
+        advances_when_idle: whether the watermark goes on at the clock's pace while all splits are idle.
+        processing_time: from where the source is in processing time.
+        further: more time attributes: a split's watermark is the minimum over the running watermarks of all.
+    """
+
+    rowtime: EventTimeExpression
+    watermark: EventTimeExpression
+    emit: EmitStrategy
+    idle_timeout_ms: int
+    null_rowtime: NullRowtime
+    max_ahead_ms: int
+    heartbeat_interval_ms: int
+    late_rows: LateRows = LateRows.KEEP
+    alignment: Alignment | None = None
+    advances_when_idle: bool = False
+    processing_time: ProcessingTime = ProcessingTime.NEVER
+    attribute: str | None = None
+    further: tuple[FurtherAttribute, ...] = ()
+
+    @property
+    def attribute_name(self) -> str:
+        """The time attribute, nested ones with dots."""
+        return self.rowtime.text if self.attribute is None else self.attribute
+
+    @property
+    def columns(self) -> frozenset[str]:
+        """The columns that event time needs."""
+        further = [name for each in self.further for name in (*each.watermark.columns, *each.rowtime.columns)]
+        return frozenset((*self.watermark.columns, *self.rowtime.columns, *further))
+
+
+@runtime_checkable
+class SupportsWatermarkPushDown(Protocol):
+    """A source whose readers make the watermark. The one hook that options and the SQL planner both use.
+
+    Source: Flink SupportsWatermarkPushDown.
+    """
+
+    def apply_watermark(self, strategy: ScanStrategy) -> Self:
+        """Return a copy of the source that generates watermarks by `strategy`, split by split."""
+        ...
+
+
+@runtime_checkable
+class SupportsColumnPruning(Protocol):
+    """A source whose readers can leave columns undecoded. Source: Flink SupportsProjectionPushDown.
+
+    Without it all columns are decoded, and cut afterwards.
+    """
+
+    def with_columns(self, decode: Sequence[str]) -> Self:
+        """Return a copy whose readers decode only the columns `decode`, metadata columns included.
+
+        `schema` stays whole: it is the checkpoint's identity. In a reader's chunks the other columns are left out or
+        null; columns are taken from them by name. Which records are bad does not depend on it, nor do positions and
+        counts.
+
+        Args:
+            decode: names of columns of `schema`, in its order: those that are delivered, and those that the
+                strategy and the filter need. May be empty: chunks then still have their number of rows.
+        """
+        ...
+
+
+@runtime_checkable
+class SupportsReadingMetadata(Protocol):
+    """A source that gives facts about a record as columns. Source: Flink SupportsReadingMetadata.
+
+    Which keys exist is said by the class: `ScanSource.metadata_types`.
+    """
+
+    def with_metadata(self, columns: Mapping[str, str]) -> Self:
+        """Return a copy whose `schema` ends with these columns, in this order, nullable.
+
+        Args:
+            columns: name -> key. The framework has checked that every key exists and that no name is taken.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceWatermarkSpec:
+    """The watermark that a source brings along: `SYSTEM_ROWTIME()` and `SYSTEM_WATERMARK()`.
+
+    Attributes:
+        metadata: columns that the expressions read, name -> key; added to the scan, not delivered unless asked for.
+        rowtime: the rowtime as an expression over them.
+        watermark: the candidate per row as an expression over them.
+    """
+
+    metadata: Mapping[str, str]
+    rowtime: str
+    watermark: str
+
+
+@runtime_checkable
+class SupportsSourceWatermark(Protocol):
+    """A source whose records carry a time that it knows how to make watermarks of. Flink: SupportsSourceWatermark."""
+
+    @classmethod
+    def source_watermark(cls) -> SourceWatermarkSpec | None:
+        """Return how, or None if there is none. Asked of the class, before there is a scan."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DelaySettings:
+    """What the options say about waiting.
+
+    Attributes:
+        min_rows: a batch with fewer rows waits.
+        max_delay_ms: how long after the last batch with rows it waits at most.
+    """
+
+    min_rows: int
+    max_delay_ms: int

@@ -1,0 +1,75 @@
+"""What a connector tells the driver about its splits."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from typing import Protocol, runtime_checkable
+
+from datasources.source.api.split import SplitBounds, SplitId
+
+__all__ = ["Absence", "ConfirmsAbsence", "SplitEnumerator"]
+
+
+class Absence(enum.Enum):
+    """What it means that a split which was read is not among the bounds."""
+
+    UNCONFIRMED = "unconfirmed"
+    """Nobody knows yet: it keeps its place, and is asked about again."""
+    GONE = "gone"
+    """It does not exist any more, or is not read any more: what was unread is lost."""
+    LEFT_OUT = "left out"
+    """It never should have been read; nothing of it is missed."""
+
+
+class SplitEnumerator(Protocol):
+    """Finds splits and their bounds; lives in the driver-side process of one query, as long as the query.
+
+    Every method may ask servers and may raise `SourceUnavailable`. None of them is called to replay a batch.
+    """
+
+    def start_positions(self) -> Mapping[SplitId, int]:
+        """Return where a new query begins in each split that exists now.
+
+        When called: once in the life of a checkpoint, before any other method.
+        """
+        ...
+
+    def bounds(self) -> Mapping[SplitId, SplitBounds]:
+        """Return every split that exists now with the positions that it holds.
+
+        The end is the first position that a reader of this source could not read yet (for Kafka the last stable
+        offset under read_committed). When called: for every planning, at most once per poll interval.
+        """
+        ...
+
+    def late_start_position(self, split: SplitId) -> int:
+        """Return where to begin in a split that appeared after the query began: its earliest position."""
+        ...
+
+    def may_lose_records(self, split: SplitId) -> bool:
+        """Return whether records may vanish from the middle of what is unread, as compaction makes them.
+
+        When called: only with alignment, for every planning; the answer may be remembered.
+        """
+        ...
+
+    def limits(self) -> Mapping[SplitId, int] | None:
+        """Return where each split ends for good, or None if the source never ends.
+
+        When called: once in the life of a checkpoint, together with `start_positions`.
+        """
+        ...
+
+    def close(self) -> None:
+        """Release connections. Not guaranteed to be called."""
+        ...
+
+
+@runtime_checkable
+class ConfirmsAbsence(Protocol):
+    """A SplitEnumerator whose servers may leave out a split that exists."""
+
+    def absence(self, split: SplitId) -> Absence:
+        """Return what it means that `bounds` lists a split no more. When called: in every planning in which it does."""
+        ...

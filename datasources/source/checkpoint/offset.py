@@ -1,0 +1,269 @@
+"""The offset: the source's whole memory, written into Spark's checkpoint with every batch.
+
+Rules of this file
+* A batch is described by its *end* offset alone: each split's range, the watermarks that hold at its start, and
+  every decision that depended on a clock or on another process. Reading it again gives equal rows and stamps.
+* Spark compares offsets as JSON text, so equal offsets give equal text: sorted keys, integers, no floats.
+* The layout is versioned. A golden file of every released version is loaded by a test.
+
+Layout, version 2. Per-split values are columns in the order of `splits`. A column is its smallest value followed by
+deltas; one that would be long is its smallest value, a width and bytes in base64 (`offset_codec`):
+
+    v           1
+    seq, run    number of the batch; how many runner processes this query had
+    splits      [[group, [[first, last], ...]], ...]: names "group-number" as ranges; names without number: [name, null]
+    from, rows  columns of `start` and of `end - start`
+    wm          column of `watermark_ms`, null where none
+    lag         null if it is 0 everywhere, else the column of `start - known_at`
+    moved       column of `moved_ms`
+    status      {"idle": [[first, last], ...], ...} index ranges of all that is not active
+    limit       null, or the column of `limit` (bounded sources)
+    combined    watermark of the whole source before the batch, ms, null = none; a floor for its stamps
+    stamped     largest stamp known to have been emitted before the batch
+    ceiling     largest candidate that may move a watermark (`watermark.max-ahead`), null = any
+    allowed     a split stops before its first record with a larger candidate (alignment), null = no bound. The
+                planned end is then an upper bound: where a split really stopped, its report or a second look tells
+    processing  whether the source is in processing time; `combined` is then a reading of a clock
+    turn        null, or the column of `turn`: where each split's processing time begins
+    parts       only where the scan has several time attributes: for each the column of its watermark. A split that is
+                not known to have several has the same in all
+    logs        only where the connector tells which log positions refer to (`LogIdentity`): their `ids`, the index `of`
+                each split's id, and the columns `epoch` and, where an election lies between, `start` of the two epochs
+    hold        only where the source waits for others before it is read, or did (`hold`): since when, and the sequence
+                of the batch from which on it is read, null = it waits
+    load        only where others wait for it: since when it is loaded, the ends that its splits had then, and the
+                sequence of the batch before which they were read, null = not yet
+    state       only where the connector keeps more than positions (`batch_state`): a JSON object of its own
+    strategy, schema, subscription   what the checkpoint was written with, as text or fingerprint
+    isolation   only where the connector has several: which records are visible, as text
+
+Version 1 had neither `allowed` nor `processing` nor `turn`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from datasources.errors import OffsetError
+from datasources.source.api.connector_state import State
+from datasources.source.api.split import SplitId, SplitProgress
+from datasources.source.checkpoint.load_gate_state import Hold, Load
+from datasources.source.checkpoint.log_identities_codec import decode_logs, encode_logs
+from datasources.source.checkpoint.offset_codec import (
+    decode_column,
+    decode_names,
+    decode_statuses,
+    encode_column,
+    encode_names,
+    encode_statuses,
+    require_int,
+    require_text,
+    split_sort_key,
+)
+
+__all__ = ["OFFSET_VERSION", "Identity", "Offset", "split_sort_key"]
+
+OFFSET_VERSION = 2
+_READABLE_VERSIONS = (1, 2)
+_MOST_SPLITS = 1_000_000
+_NEGATIVE = (
+    "stands in the checkpoint: an earlier version wrote it while a server did not answer, and to read on from it would "
+    "read the split twice. Stop the query, remove its newest batches from 'offsets' and 'commits' of the checkpoint, "
+    "back to one without such a position, and start it again; or start with a new checkpoint location"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identity:
+    """What a checkpoint belongs to: a change of any part on restart is an error unless the user allows it."""
+
+    strategy: str = ""
+    schema: str = ""
+    subscription: str = ""
+    isolation: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offset:
+    """Everything that a batch needs to be read, now or again. See the module for the meaning of each part."""
+
+    sequence: int
+    run: int
+    splits: tuple[SplitProgress, ...]
+    combined_ms: int | None = None
+    stamped_ms: int | None = None
+    ceiling_ms: int | None = None
+    allowed_ms: int | None = None
+    is_processing: bool = False
+    identity: Identity
+    state: State | None = None
+    hold: Hold | None = None
+    load: Load | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the offset as JSON primitives with sorted keys; equal offsets give equal results.
+
+        Raises:
+            OffsetError: it holds a position below 0, which no server has.
+        """
+        columns = self.splits
+        _require_positions(columns, "was about to be written: this is a bug of the connector. Nothing was written")
+        lags = [s.start - s.known_at for s in columns]
+        limits = [s.limit for s in columns]
+        turns = [s.turn for s in columns]
+        raw: dict[str, Any] = {
+            "v": OFFSET_VERSION,
+            "seq": self.sequence,
+            "run": self.run,
+            "splits": encode_names([s.split for s in columns]),
+            "from": encode_column([s.start for s in columns]),
+            "rows": encode_column([s.end - s.start for s in columns]),
+            "wm": encode_column([s.watermark_ms for s in columns]),
+            "lag": encode_column(lags) if any(lags) else None,
+            "moved": encode_column([s.moved_ms for s in columns]),
+            "status": encode_statuses([s.status for s in columns]),
+            "limit": None if all(limit is None for limit in limits) else encode_column(limits),
+            "combined": self.combined_ms,
+            "stamped": self.stamped_ms,
+            "ceiling": self.ceiling_ms,
+            "allowed": self.allowed_ms,
+            "processing": self.is_processing,
+            "turn": None if all(turn is None for turn in turns) else encode_column(turns),
+            "strategy": self.identity.strategy,
+            "schema": self.identity.schema,
+            "subscription": self.identity.subscription,
+        }
+        attributes = max((len(s.parts_ms) for s in columns), default=0)
+        if attributes:
+            raw["parts"] = [
+                encode_column([s.parts_ms[n] if s.parts_ms else s.watermark_ms for s in columns])
+                for n in range(attributes)
+            ]
+        logs = encode_logs([s.log for s in columns])
+        if logs is not None:
+            raw["logs"] = logs
+        if self.identity.isolation:
+            raw["isolation"] = self.identity.isolation
+        if self.state is not None:
+            raw["state"] = dict(self.state)
+        if self.hold is not None:
+            raw["hold"] = self.hold.to_json()
+        if self.load is not None:
+            raw["load"] = self.load.to_json()
+        return dict(sorted(raw.items()))
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any]) -> Offset:
+        """Return the offset that `raw` describes.
+
+        Raises:
+            OffsetError: it was written by a newer version, or is no offset of Tidemark.
+        """
+        version = raw.get("v") if isinstance(raw, Mapping) else None
+        if type(version) is not int or version not in _READABLE_VERSIONS:
+            raise OffsetError(
+                f"the checkpoint holds an offset of version {version!r}; this version of Tidemark reads versions up "
+                f"to {OFFSET_VERSION}. Use the version that wrote it, or a new checkpoint location."
+            )
+        try:
+            offset = _decode(raw)
+        except (LookupError, AttributeError, TypeError, ValueError) as error:
+            raise OffsetError(
+                f"the checkpoint's offset is damaged ({type(error).__name__}: {error}). Restore the checkpoint "
+                f"from a copy, or start with a new checkpoint location."
+            ) from error
+        _require_positions(offset.splits, _NEGATIVE)
+        return offset
+
+
+def _decode(raw: Mapping[str, Any]) -> Offset:
+    later = raw["v"] > 1
+    return Offset(
+        sequence=require_int(raw["seq"]),
+        run=require_int(raw["run"]),
+        splits=_decode_splits(raw),
+        combined_ms=_optional(raw["combined"]),
+        stamped_ms=_optional(raw["stamped"]),
+        ceiling_ms=_optional(raw["ceiling"]),
+        allowed_ms=_optional(raw["allowed"]) if later else None,
+        is_processing=_require_bool(raw["processing"]) if later else False,
+        identity=Identity(
+            strategy=require_text(raw["strategy"]),
+            schema=require_text(raw["schema"]),
+            subscription=require_text(raw["subscription"]),
+            isolation=require_text(raw.get("isolation", "")),
+        ),
+        state=_optional_object(raw.get("state")),
+        hold=None if raw.get("hold") is None else Hold.from_json(raw["hold"]),
+        load=None if raw.get("load") is None else Load.from_json(raw["load"]),
+    )
+
+
+def _decode_splits(raw: Mapping[str, Any]) -> tuple[SplitProgress, ...]:
+    names = decode_names(raw["splits"], _MOST_SPLITS)
+    count = len(names)
+    nothing: list[int | None] = [None] * count
+    turns = raw["turn"] if raw["v"] > 1 else None
+    parts = [decode_column(column, count) for column in raw.get("parts", [])]
+    columns = zip(
+        names,
+        map(require_int, decode_column(raw["from"], count)),
+        map(_not_negative, decode_column(raw["rows"], count)),
+        [0] * count if raw["lag"] is None else map(_not_negative, decode_column(raw["lag"], count)),
+        decode_column(raw["wm"], count),
+        map(require_int, decode_column(raw["moved"], count)),
+        decode_statuses(raw["status"], count),
+        nothing if raw["limit"] is None else decode_column(raw["limit"], count),
+        nothing if turns is None else decode_column(turns, count),
+        zip(*parts, strict=True) if parts else [()] * count,
+        decode_logs(raw.get("logs"), count),
+        strict=True,
+    )
+    return tuple(
+        SplitProgress(
+            split=SplitId(name),
+            start=start,
+            end=start + rows,
+            watermark_ms=watermark,
+            known_at=start - lag,
+            status=status,
+            moved_ms=moved,
+            limit=limit,
+            turn=turn,
+            parts_ms=tuple(of_split),
+            log=log,
+        )
+        for name, start, rows, lag, watermark, moved, status, limit, turn, of_split, log in columns
+    )
+
+
+def _require_positions(splits: tuple[SplitProgress, ...], what: str) -> None:
+    wrong = next((split for split in splits if split.start < 0 or split.end < 0 or split.known_at < 0), None)
+    if wrong is not None:
+        position = min(wrong.start, wrong.end, wrong.known_at)
+        raise OffsetError(f"position {position} of split '{wrong.split}' {what}.")
+
+
+def _optional(value: object) -> int | None:
+    return None if value is None else require_int(value)
+
+
+def _optional_object(value: object) -> State | None:
+    if value is not None and not isinstance(value, Mapping):
+        raise TypeError(f"{value!r} stands where an object belongs")
+    return value
+
+
+def _require_bool(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError(f"{value!r} stands where true or false belongs")
+    return value
+
+
+def _not_negative(value: object) -> int:
+    number = require_int(value)
+    if number < 0:
+        raise ValueError(f"{number} stands where no negative number belongs")
+    return number

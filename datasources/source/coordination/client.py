@@ -1,0 +1,189 @@
+"""How tasks and planners talk to the coordinator.
+
+A report that cannot be delivered is no error: the next batch reads the range again. So the client tries once more on
+a fresh connection, then gives up and says so once. What must not be lost goes into offsets, not through here.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Protocol
+
+from datasources.errors import CoordinatorError, NonDeterminismError, OptionError
+from datasources.source.api.split import SplitId
+from datasources.source.coordination.registry import LEASE_S
+from datasources.source.coordination.reports import SplitReport
+from datasources.source.coordination.server import Endpoint
+from datasources.source.coordination.wire import Channel, open_channel
+from datasources.source.load_gate.gate_protocol import HoldAnswer, HoldRequest
+from datasources.source.watermarks.source_status import Peer, Publication
+from watermark import Clock, SystemClock
+
+__all__ = ["Asks", "ChannelMailbox", "CoordinatorClient"]
+
+_logger = logging.getLogger(__name__)
+_TIMEOUT_S = 10.0
+_NS_PER_S = 1_000_000_000
+_TIME_TYPES = {"instant": "TIMESTAMP", "local": "TIMESTAMP_NTZ"}
+
+
+class CoordinatorClient:
+    """One connection to a coordinator, opened when first needed and again after a fork or a fault.
+
+    Args:
+        endpoint: the coordinator.
+        timeout_s: the most that it may take to answer, in seconds.
+    """
+
+    def __init__(self, endpoint: Endpoint, *, timeout_s: float = _TIMEOUT_S) -> None:
+        self._endpoint = endpoint
+        self._timeout_s = timeout_s
+        self._channel: Channel | None = None
+        self._pid = 0
+        self._lock = threading.Lock()
+        self._warned = False
+
+    def ask(self, message: dict[str, Any]) -> dict[str, Any] | None:
+        """Return the coordinator's answer, or None if it cannot be had now (logged once)."""
+        with self._lock:
+            for _ in range(2):
+                try:
+                    return self._ask_once(message)
+                except (OSError, CoordinatorError) as error:
+                    self._hang_up()
+                    fault = error
+            if not self._warned:
+                self._warned = True
+                _logger.warning(
+                    "coordinator_unreachable host=%s port=%d error=%r results stay exact; watermarks may be carried "
+                    "one batch later. Executors must be able to connect to the driver on this port.",
+                    self._endpoint.host,
+                    self._endpoint.port,
+                    str(fault),
+                )
+        return None
+
+    def _ask_once(self, message: dict[str, Any]) -> dict[str, Any]:
+        if self._channel is None or self._pid != os.getpid():
+            self._hang_up()  # after a fork: closes this process's copy, the parent's connection goes on
+            address = (self._endpoint.host, self._endpoint.port)
+            self._channel = open_channel(address, self._endpoint.key, timeout_s=self._timeout_s)
+            self._pid = os.getpid()
+        self._channel.send(message)
+        answer = self._channel.receive()
+        if answer is None:
+            raise ConnectionResetError("the coordinator closed the connection")
+        return answer
+
+    def _hang_up(self) -> None:
+        if self._channel is not None:
+            self._channel.close()
+            self._channel = None
+
+
+class Asks(Protocol):
+    """What can be asked: a coordinator over its channel, or its registry in the same process."""
+
+    def ask(self, message: dict[str, Any]) -> dict[str, Any] | None:
+        """Return the answer, or None if it cannot be had now."""
+        ...
+
+
+class ChannelMailbox:
+    """A planner's mailbox and its meeting place at the coordinator.
+
+    Args:
+        client: the connection.
+        source: the id of this source run; tasks report under it.
+        clock: for how long the peers that were last seen count while the coordinator cannot be reached.
+    """
+
+    def __init__(self, client: Asks, source: str, clock: Clock | None = None) -> None:
+        self._client = client
+        self._source = source
+        self._sequence = -1
+        self._clock = clock or SystemClock()
+        self._peers: tuple[Peer, ...] = ()
+        self.is_query_known = True  # until somebody who must know says no
+        self._met_ns = self._clock.monotonic_ns()
+
+    def take(self, sequence: int) -> Mapping[SplitId, SplitReport]:
+        """Return the reports of a batch; none if the coordinator cannot be reached."""
+        self._sequence = sequence
+        answer = self._ask()
+        if answer is None:
+            return {}
+        if answer.get("conflict"):
+            raise NonDeterminismError(str(answer["conflict"]))
+        reports = [SplitReport.from_json(raw) for raw in answer["reports"]]
+        return {report.split: report for report in reports}
+
+    def has_state(self) -> bool | None:
+        """Return what the listener knows of the query's state."""
+        answer = self._ask()
+        return None if answer is None else answer["has_state"]
+
+    def exchange(self, own: Publication) -> Sequence[Peer]:
+        """Say something and return the peers.
+
+        While the coordinator cannot be reached the peers that were last seen stand where they stood: the group's law
+        holds, and nobody runs ahead. After a lease they are gone for this source, as it is for them.
+
+        Raises:
+            OptionError: the group compares TIMESTAMP attributes with TIMESTAMP_NTZ ones.
+        """
+        answer = self._client.ask({"ask": "exchange", "source": self._source, "says": own.to_json()})
+        now_ns = self._clock.monotonic_ns()
+        if answer is None:
+            is_over = now_ns - self._met_ns > LEASE_S * _NS_PER_S
+            self._peers = () if is_over else tuple(_without_promise(peer) for peer in self._peers)
+            return self._peers
+        if answer.get("misfit"):
+            raise OptionError(
+                f"alignment group '{own.group}' holds a source whose time attribute is a "
+                f"{_TIME_TYPES[answer['misfit']]}; this one's is a {_TIME_TYPES[own.time_type]}, which cannot be "
+                f"compared with it. Use another group, or the same type."
+            )
+        self._met_ns = now_ns
+        self.is_query_known = bool(answer.get("is_query_known"))
+        self._peers = tuple(
+            Peer(source=raw["source"], says=Publication.from_json(raw["says"]), same_query=raw["same_query"])
+            for raw in answer["peers"]
+        )
+        return self._peers
+
+    def renew(self, own: Publication) -> None:
+        """Say that this source lives, though it is not planning; a coordinator that began anew learns of it so."""
+        self._client.ask({"ask": "renew", "source": self._source, "says": own.to_json()})
+
+    def hold(self, own: HoldRequest) -> HoldAnswer | None:
+        """Say how far a build is loaded and for whom a probe waits; return what the coordinator knows.
+
+        None = it cannot be reached. Nothing is remembered here: then nobody is released.
+        """
+        answer = self._client.ask(self._holding(own))
+        return None if answer is None else HoldAnswer.from_json(answer)
+
+    def renew_hold(self, own: HoldRequest) -> None:
+        """Say that this source lives, and what it said of holding last to a coordinator that began anew."""
+        self._client.ask({**self._holding(own), "renews": True})
+
+    def publish(self, name: str, table: dict[str, Any]) -> None:
+        """Hand the table of the source to those who watch."""
+        self._client.ask({"ask": "table", "source": self._source, "name": name, "table": table})
+
+    def _holding(self, own: HoldRequest) -> dict[str, Any]:
+        load = None if own.load is None else own.load.to_json()
+        return {"ask": "hold", "source": self._source, "until": list(own.until), "load": load}
+
+    def _ask(self) -> dict[str, Any] | None:
+        return self._client.ask({"ask": "take", "source": self._source, "sequence": self._sequence})
+
+
+def _without_promise(peer: Peer) -> Peer:
+    """Return a peer that stands where it stood: what it promised for its next batch cannot be relied on any more."""
+    return replace(peer, says=replace(peer.says, reach_ms=None))

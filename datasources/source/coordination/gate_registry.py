@@ -1,0 +1,82 @@
+"""The coordinator's memory of holding: which run has which builds, and who waits. It decides nothing."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from datasources.errors import CoordinatorError
+from datasources.source.coordination.request_fields import list_field, object_field
+from datasources.source.load_gate.gate_protocol import HoldRequest, LoadReport
+
+__all__ = ["HoldRegistry", "nobody_is_known", "request_of"]
+
+_MOST_NAMES = 100
+
+
+class _Run(Protocol):
+    """A source run as the registry keeps it."""
+
+    @property
+    def query_run(self) -> str | None: ...
+    @property
+    def holds(self) -> HoldRequest | None: ...
+
+
+@dataclass(slots=True)
+class HoldRegistry:
+    """Knows what the listener saw in the plans of queries: how many builds of each name a run has."""
+
+    expected: OrderedDict[str, Mapping[str, int]] = field(default_factory=OrderedDict)
+
+    def answer(self, own: _Run, others: Iterable[_Run], is_alive: Callable[[Any], bool]) -> dict[str, Any]:
+        """Return the answer to a source run.
+
+        Args:
+            own: the one that asks.
+            others: all that are known beside it.
+            is_alive: whether a run spoke within its lease.
+        """
+        if own.query_run is None:
+            return {**nobody_is_known(), "is_awaited": any(is_alive(other) and _waits(other, own) for other in others)}
+        others = [other for other in others if other.query_run in (None, own.query_run)]
+        builds = [other for other in others if other.query_run is not None and _waits(own, other)]
+        expected = self.expected.get(own.query_run)
+        return {
+            "is_query_known": True,
+            "is_awaited": any(is_alive(other) and _waits(other, own) for other in others),
+            "builds": [{"says": _load(other).to_json(), "is_alive": is_alive(other)} for other in builds],
+            "expected": None if expected is None else dict(expected),
+        }
+
+
+def nobody_is_known() -> dict[str, Any]:
+    """Return the answer to a source of which nobody knows the query."""
+    return {"is_query_known": False, "is_awaited": False, "builds": [], "expected": None}
+
+
+def request_of(message: Mapping[str, Any]) -> HoldRequest:
+    """Return what a request says.
+
+    Raises:
+        CoordinatorError: it is malformed.
+    """
+    until = list_field(message, "until")
+    if len(until) > _MOST_NAMES or not all(isinstance(name, str) for name in until):
+        raise CoordinatorError("a source sent a malformed list of those that it waits for")
+    load = None if message.get("load") is None else LoadReport.from_json(object_field(message, "load"))
+    return HoldRequest(until=tuple(until), load=load)
+
+
+def _waits(probe: _Run, build: _Run) -> bool:
+    """Return whether one run waits for the name of another, if they belong together."""
+    names = () if probe.holds is None else probe.holds.until
+    return build.holds is not None and build.holds.load is not None and build.holds.load.name in names
+
+
+def _load(build: _Run) -> LoadReport:
+    assert build.holds is not None
+    assert build.holds.load is not None
+    return build.holds.load

@@ -1,0 +1,71 @@
+"""What a source does in the background of its planner's process: it lives, and it may be watched.
+
+Spark asks a planner for nothing while a batch runs, however long that takes. The coordinator would take the source for
+dead, and its group would run ahead. So a thread renews the lease; it also delivers the source's table to those who
+watch, at most once per interval, so that planning never waits for it. A fault is the client's to log; nothing else
+depends on this thread.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from datasources.source.coordination.client import Asks, ChannelMailbox
+from datasources.source.load_gate.gate_protocol import HoldRequest
+from datasources.source.watermarks.source_status import Publication
+
+__all__ = ["Presence"]
+
+_LONGEST_INTERVAL_MS = 20_000
+_TABLE_INTERVAL_MS = 500
+
+
+class Presence:
+    """Runs from its construction until `close`.
+
+    Args:
+        client: a connection of its own.
+        source: the id of the source run.
+        name: what is read, for people.
+        interval_ms: how often to renew, at least.
+        is_watched: whether tables are delivered.
+    """
+
+    def __init__(self, client: Asks, *, source: str, name: str, interval_ms: int, is_watched: bool) -> None:
+        self._mailbox = ChannelMailbox(client, source)
+        self._name = name
+        wanted_ms = min(interval_ms, _LONGEST_INTERVAL_MS)
+        self._interval_s = (min(wanted_ms, _TABLE_INTERVAL_MS) if is_watched else wanted_ms) / 1_000
+        self._is_watched = is_watched
+        self._table: Callable[[], dict[str, Any]] | None = None
+        self._says: Publication | None = None
+        self._holds: HoldRequest | None = None
+        self._closed = threading.Event()
+        threading.Thread(target=self._run, name="tidemark-presence", daemon=True).start()
+
+    def tell(
+        self, says: Publication | None, table: Callable[[], dict[str, Any]], holds: HoldRequest | None = None
+    ) -> None:
+        """Set what the source last said, and what makes its newest table; it is called when one is delivered.
+
+        Args:
+            says: to its peers; None = it has none, for it has no watermark.
+            table: makes the table.
+            holds: what it said of holding; None = it has nothing to do with it.
+        """
+        self._says, self._table, self._holds = says, table, holds
+
+    def close(self) -> None:
+        """End the thread."""
+        self._closed.set()
+
+    def _run(self) -> None:
+        while not self._closed.wait(self._interval_s):
+            if self._says is not None:
+                self._mailbox.renew(self._says)
+            if self._holds is not None:
+                self._mailbox.renew_hold(self._holds)
+            if self._is_watched and self._table is not None:
+                self._mailbox.publish(self._name, self._table())

@@ -1,0 +1,293 @@
+"""What the sources, tasks and listener of one application told: the coordinator's memory, without its sockets.
+
+Theory of operation. It keeps, per *source run* (a random id that every new planner process takes): reports of the
+newest batches, the query behind the source as its tasks saw it, what the source last said of itself, and its table for
+people. From Spark's listener it learns which runs of a query may go on and how much state a query keeps.
+It decides nothing: planners do.
+
+A source that says nothing for a lease is taken for dead, so that it does not hold its group for ever; one that lives
+renews in the background, however long a batch takes. For the other sources of its own query run it counts until that
+ends: Spark asks all of them in every trigger, so a process that stood still for minutes (a paused machine) plans before
+the batch of the others is read, and from where it stood. What anyone sends is bounded: `_KEPT_BATCHES` batches per run,
+`_MAX_RUNS` source runs, `_MAX_QUERIES` query runs; the oldest goes first, should Spark never report its end.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from datasources.errors import CoordinatorError, TidemarkError
+from datasources.source.coordination.gate_registry import HoldRegistry, nobody_is_known, request_of
+from datasources.source.coordination.reports import SplitReport
+from datasources.source.coordination.request_fields import list_field, number_field, object_field, text_field
+from datasources.source.load_gate.gate_protocol import HoldRequest
+from datasources.source.watermarks.source_status import Publication
+from watermark import Clock, SystemClock
+
+__all__ = ["LEASE_S", "QueryFacts", "SourceRegistry"]
+
+LEASE_S = 60
+_KEPT_BATCHES = 3
+_MAX_RUNS = 1_000
+_MAX_QUERIES = 10_000
+_NS_PER_S = 1_000_000_000
+
+V = TypeVar("V")
+
+
+@dataclass(slots=True, kw_only=True)
+class QueryFacts:
+    """What the listener knows of one query. `state_rows` None = no progress yet."""
+
+    state_rows: int | None = None
+    batch_id: int = -1
+
+
+@dataclass(slots=True)
+class _SourceRun:
+    reports: OrderedDict[int, dict[str, SplitReport]] = field(default_factory=OrderedDict)
+    conflict: str | None = None
+    query_id: str | None = None
+    query_run: str | None = None
+    batch_id: int = -1
+    says: Publication | None = None
+    alive_until_ns: int = 0
+    name: str = ""
+    table: dict[str, Any] | None = None
+    holds: HoldRequest | None = None
+
+
+class SourceRegistry:
+    """Answers requests; safe to call from many threads.
+
+    Args:
+        clock: monotonic time for leases.
+    """
+
+    def __init__(self, clock: Clock | None = None) -> None:
+        self._clock = clock or SystemClock()
+        self._lock = threading.Lock()
+        self._runs: OrderedDict[str, _SourceRun] = OrderedDict()
+        self._queries: OrderedDict[str, QueryFacts] = OrderedDict()
+        self._refused: OrderedDict[str, str] = OrderedDict()
+        self._checked: OrderedDict[str, None] = OrderedDict()
+        self._ended: OrderedDict[str, None] = OrderedDict()
+        self._holds = HoldRegistry()
+
+    # -- what the listener tells (called in the driver's process) --
+
+    def allow(self, run_id: str) -> None:
+        """Note that nothing was found against the query run `run_id`."""
+        with self._lock:
+            _put(self._checked, run_id, None)
+
+    def refuse(self, run_id: str, reason: str) -> None:
+        """Note that tasks of the query run `run_id` must not emit a row, and why."""
+        with self._lock:
+            _put(self._refused, run_id, reason)
+
+    def expect_builds(self, run_id: str, builds: Mapping[str, int]) -> None:
+        """Note how many sources of each name, by which others wait for them, the plan of a query run has.
+
+        Empty = none, or the plan could not be read. Before this was told nobody in the run is released.
+        """
+        with self._lock:
+            _put(self._holds.expected, run_id, dict(builds))
+
+    def progress(self, query_id: str, *, batch_id: int, state_rows: int) -> None:
+        """Note how many rows of state a query kept after a batch (0 also for a stateless query)."""
+        with self._lock:
+            _put(self._queries, query_id, QueryFacts(state_rows=state_rows, batch_id=batch_id))
+
+    def terminated(self, query_id: str, run_id: str) -> None:
+        """Forget a run, and the sources that it had: they bound no group any more."""
+        with self._lock:
+            self._queries.pop(query_id, None)
+            self._refused.pop(run_id, None)
+            self._checked.pop(run_id, None)
+            self._holds.expected.pop(run_id, None)
+            for source in [s for s, run in self._runs.items() if run.query_run == run_id]:
+                del self._runs[source]
+                self._ended[source] = None
+            while len(self._ended) > _MAX_RUNS:
+                self._ended.popitem(last=False)
+
+    def tables(self) -> list[dict[str, Any]]:
+        """Return the newest table of every living source that sends one."""
+        with self._lock:
+            now = self._clock.monotonic_ns()
+            return [
+                {"source": source, "name": run.name, "query": run.query_id, "group": _group(run), **run.table}
+                for source, run in self._runs.items()
+                if run.table is not None and run.alive_until_ns > now
+            ]
+
+    # -- what tasks and planners ask --
+
+    def answer(self, message: dict[str, Any]) -> dict[str, Any]:
+        """Return the answer to one request; every request has one.
+
+        Raises:
+            CoordinatorError: the request is unknown or malformed; nothing has changed then.
+        """
+        handlers = {
+            "report": self._report,
+            "take": self._take,
+            "admit": self._admit,
+            "exchange": self._exchange,
+            "renew": self._renew,
+            "table": self._table,
+            "hold": self._hold,
+        }
+        handler = handlers.get(str(message.get("ask")))
+        if handler is None:
+            raise CoordinatorError(f"unknown request {message.get('ask')!r}")
+        with self._lock:
+            return handler(message)
+
+    def _report(self, message: dict[str, Any]) -> dict[str, Any]:
+        source, batch_id = text_field(message, "source"), number_field(message, "batch")
+        query_id = None if message.get("query") is None else text_field(message, "query")
+        query_run = None if message.get("run") is None else text_field(message, "run")
+        reports = [SplitReport.from_json(raw) for raw in list_field(message, "reports")]
+        run = self._source_run(source)  # only a request that is right as a whole has an effect
+        run.query_id = query_id or run.query_id
+        run.query_run = query_run or run.query_run
+        run.batch_id = max(run.batch_id, batch_id)
+        for report in reports:
+            if run.reports and report.sequence < next(reversed(run.reports)):
+                continue  # of an older batch: nobody asks for it any more
+            self._keep(run, report)
+        return {"ok": True, "conflict": run.conflict}
+
+    def _keep(self, run: _SourceRun, report: SplitReport) -> None:
+        batch = run.reports.setdefault(report.sequence, {})
+        first = batch.setdefault(report.split, report)
+        try:
+            first.require_equal(report)
+        except TidemarkError as error:
+            run.conflict = error.message
+        while len(run.reports) > _KEPT_BATCHES:
+            run.reports.popitem(last=False)
+
+    def _take(self, message: dict[str, Any]) -> dict[str, Any]:
+        sequence = number_field(message, "sequence")
+        run = self._source_run(text_field(message, "source"))
+        reports = run.reports.get(sequence, {})
+        return {
+            "reports": [report.to_json() for report in reports.values()],
+            "conflict": run.conflict,
+            "has_state": self._has_state(run),
+            "batch": run.batch_id,
+        }
+
+    def _has_state(self, run: _SourceRun) -> bool | None:
+        facts = self._queries.get(run.query_id or "")
+        if facts is None or facts.state_rows is None or facts.batch_id < run.batch_id:
+            return None
+        return facts.state_rows > 0
+
+    def _admit(self, message: dict[str, Any]) -> dict[str, Any]:
+        run_id = text_field(message, "run")
+        return {"refused": self._refused.get(run_id), "checked": run_id in self._checked}
+
+    def _exchange(self, message: dict[str, Any]) -> dict[str, Any]:
+        source, says = text_field(message, "source"), Publication.from_json(object_field(message, "says"))
+        run = self._source_run(source)
+        others = self._others(source, run)
+        misfit = next((r.says for r in others.values() if _is_misfit(says, r.says)), None)
+        if misfit is not None:
+            return {"misfit": misfit.time_type, "peers": []}
+        run.says = says
+        self._keep_alive(run)
+        peers = [_peer(name, other, run) for name, other in others.items() if _meets(run, other)]
+        return {"peers": peers, "is_query_known": run.query_id is not None}
+
+    def _renew(self, message: dict[str, Any]) -> dict[str, Any]:
+        source, says = text_field(message, "source"), Publication.from_json(object_field(message, "says"))
+        if source in self._ended:
+            return {"ok": True}  # its last words crossed the news of its end
+        run = self._source_run(source)
+        if run.says is None:  # else what the planner said is not older
+            run.says = says
+        self._keep_alive(run)
+        return {"ok": True}
+
+    def _table(self, message: dict[str, Any]) -> dict[str, Any]:
+        table, name = object_field(message, "table"), text_field(message, "name")
+        source = text_field(message, "source")
+        if source in self._ended:
+            return {"ok": True}
+        run = self._source_run(source)
+        run.table, run.name = table, name
+        self._keep_alive(run)
+        return {"ok": True}
+
+    def _hold(self, message: dict[str, Any]) -> dict[str, Any]:
+        source, request = text_field(message, "source"), request_of(message)
+        if source in self._ended:
+            return nobody_is_known()
+        run = self._source_run(source)
+        if run.holds is None or not message.get("renews"):  # what the planner said is not older
+            run.holds = request
+        self._keep_alive(run)
+        others = [other for name, other in self._runs.items() if name != source]
+        return self._holds.answer(run, others, self._is_alive)
+
+    def _is_alive(self, run: _SourceRun) -> bool:
+        return run.alive_until_ns > self._clock.monotonic_ns()
+
+    def _keep_alive(self, run: _SourceRun) -> None:
+        run.alive_until_ns = self._clock.monotonic_ns() + LEASE_S * _NS_PER_S
+
+    def _others(self, source: str, own: _SourceRun) -> dict[str, _SourceRun]:
+        """Those that said something of themselves, and live as far as `own` can know."""
+        return {
+            name: run
+            for name, run in self._runs.items()
+            if name != source and run.says is not None and (self._is_alive(run) or _is_same_run(own, run))
+        }
+
+    def _source_run(self, source: str) -> _SourceRun:
+        run = self._runs.setdefault(source, _SourceRun())
+        self._runs.move_to_end(source)
+        while len(self._runs) > _MAX_RUNS:
+            self._runs.popitem(last=False)
+        return run
+
+
+def _put(entries: OrderedDict[str, V], key: str, value: V) -> None:
+    """Enter a value as the newest; the oldest goes where there are too many."""
+    entries[key] = value
+    entries.move_to_end(key)
+    while len(entries) > _MAX_QUERIES:
+        entries.popitem(last=False)
+
+
+def _group(run: _SourceRun) -> str | None:
+    return None if run.says is None else run.says.group
+
+
+def _is_misfit(one: Publication, other: Publication | None) -> bool:
+    return other is not None and one.group is not None and one.group == other.group and one.time_type != other.time_type
+
+
+def _is_same_query(one: _SourceRun, other: _SourceRun) -> bool:
+    return one.query_id is not None and one.query_id == other.query_id
+
+
+def _is_same_run(one: _SourceRun, other: _SourceRun) -> bool:
+    return one.query_run is not None and one.query_run == other.query_run
+
+
+def _meets(own: _SourceRun, other: _SourceRun) -> bool:
+    return _is_same_query(own, other) or (_group(own) is not None and _group(own) == _group(other))
+
+
+def _peer(name: str, other: _SourceRun, own: _SourceRun) -> dict[str, Any]:
+    assert other.says is not None
+    return {"source": name, "says": other.says.to_json(), "same_query": _is_same_query(own, other)}

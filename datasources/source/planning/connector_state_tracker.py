@@ -1,0 +1,125 @@
+"""The planner's dealings with a connector that keeps a state; for any other connector they do nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from datasources.source.alignment.aligner import AlignedShares
+from datasources.source.alignment.lookahead import Lookahead
+from datasources.source.api.connector_state import State, StatefulEnumerator
+from datasources.source.api.enumerator import SplitEnumerator
+from datasources.source.api.split import SplitBounds, SplitId, SplitProgress
+from datasources.source.checkpoint.offset import Offset
+from datasources.source.load_gate.build_progress import LoadFacts
+from datasources.source.planning.reconcile import Settled
+
+__all__ = ["BatchStates"]
+
+
+class BatchStates:
+    """Carries a connector's state from batch to batch.
+
+    Attributes:
+        is_due: whether the state of the last admission is to be written although nothing is read.
+
+    Args:
+        enumerator: of the connector.
+        lookahead: told the state, where there is one.
+    """
+
+    def __init__(self, enumerator: SplitEnumerator, lookahead: Lookahead | None = None) -> None:
+        self._connector = enumerator if isinstance(enumerator, StatefulEnumerator) else None
+        self._lookahead = lookahead
+        self.is_due = False
+
+    @property
+    def keeps_state(self) -> bool:
+        """Whether the connector keeps a state."""
+        return self._connector is not None
+
+    def initial(self) -> State | None:
+        """Return the state of a new query."""
+        return None if self._connector is None else self._connector.initial_state()
+
+    def resume(self, state: State | None) -> None:
+        """Let the connector check that it can go on."""
+        if self._connector is not None and state is not None:
+            self._connector.resume(state)
+
+    def localize(self, offset: Offset) -> Offset:
+        """Return a batch in the terms of the server that answers now."""
+        if self._connector is None or offset.state is None:
+            return offset
+        local = self._connector.localize(offset.state)
+        return offset if local is offset.state else replace(offset, state=local)
+
+    def settle(self, settled: Settled) -> Settled:
+        """Return what holds after a batch, with the connector's state after it and its finished splits."""
+        if self._connector is None or settled.state is None:
+            return settled
+        after = self._connector.settle(settled.state, settled.ranges)
+        splits = tuple(_finished(split, is_finished=split.split in after.finished) for split in settled.splits)
+        if self._lookahead is not None:
+            self._lookahead.bind(after.state)
+        return replace(settled, splits=splits, state=after.state)
+
+    def with_promises(self, settled: Settled, splits: tuple[SplitProgress, ...]) -> tuple[SplitProgress, ...]:
+        """Return the splits with watermarks that the server promises where nothing is unread."""
+        if self._connector is None or settled.state is None:
+            return splits
+        return tuple(_promised(split, self._connector.promised_ms(settled.state, split)) for split in splits)
+
+    def is_aligned(self, state: State | None) -> bool:
+        """Return whether the source takes part in its alignment group by now."""
+        return self._connector is None or state is None or self._connector.is_aligned(state)
+
+    def load_facts(
+        self, settled: Settled, bounds: Mapping[SplitId, SplitBounds], *, is_unread: bool, is_capped: bool
+    ) -> LoadFacts:
+        """Return what tells whether the source is loaded: the tables that are read first, where there are any, too."""
+        state = settled.state
+        return LoadFacts(
+            splits=settled.splits,
+            bounds=bounds,
+            is_unread=is_unread,
+            is_snapshot_over=self._connector is None or state is None or self._connector.is_snapshot_over(state),
+            is_capped=is_capped,
+            stamped_ms=settled.stamped_ms,
+            snapshot=self.progress().get("snapshot"),
+        )
+
+    def admit(
+        self, aligned: AlignedShares, state: State | None, budget_rows: int | None
+    ) -> tuple[AlignedShares, State | None]:
+        """Return the shares as the connector wants them, within those that alignment allows, and the batch's state."""
+        if self._connector is None or state is None:
+            return aligned, None
+        planned = self._connector.plan(state, aligned.shares, budget_rows)
+        self.is_due = planned.is_due
+        if not planned.shares:
+            return aligned.without_data(), planned.state
+        return replace(aligned, shares=planned.shares), planned.state
+
+    def at_rest(self, state: State | None) -> State | None:
+        """Return the state of a batch that reads nothing."""
+        if self._connector is None or state is None:
+            return None
+        return self._connector.at_rest(state)
+
+    def progress(self) -> Mapping[str, Any]:
+        """Return what to show beside the splits."""
+        return {} if self._connector is None else self._connector.progress()
+
+
+def _finished(split: SplitProgress, *, is_finished: bool) -> SplitProgress:
+    if is_finished == (split.limit is not None):
+        return split
+    return replace(split, limit=split.end if is_finished else None)
+
+
+def _promised(split: SplitProgress, promised_ms: int | None) -> SplitProgress:
+    if promised_ms is None or (split.watermark_ms is not None and split.watermark_ms >= promised_ms):
+        return split
+    return replace(split, watermark_ms=promised_ms)

@@ -1,0 +1,58 @@
+"""The rest of a source that has nothing to do: what keeps an idle query cheap."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from datasources.source.api.split import SplitBounds, SplitId
+from datasources.source.watermarks.idleness import SplitIdleness
+from watermark import Clock
+
+__all__ = ["Rest"]
+
+_LISTEN_NS = 200_000_000  # how long a source at rest that depends on others may not listen to them
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Found:
+    """A planning that found nothing to do: while nothing of this changes the next one finds nothing either."""
+
+    sequence: int
+    bounds: Mapping[SplitId, SplitBounds]
+    until_ns: int | None
+
+
+class Rest:
+    """Remembers that nothing was to do.
+
+    Args:
+        idleness: knows when a split will be idle.
+        clock: monotonic; the moment of the planning.
+    """
+
+    def __init__(self, idleness: SplitIdleness, clock: Clock) -> None:
+        self._idleness = idleness
+        self._clock = clock
+        self._found: _Found | None = None
+
+    def begin(self, sequence: int, bounds: Mapping[SplitId, SplitBounds], *, listens: bool) -> None:
+        """Note that a planning found nothing to do.
+
+        Args:
+            sequence: of the last batch.
+            bounds: what the source held.
+            listens: whether others may bring something to do.
+        """
+        until_ns = self._idleness.next_deadline_ns()
+        if listens:
+            heard_ns = self._clock.monotonic_ns() + _LISTEN_NS
+            until_ns = heard_ns if until_ns is None else min(heard_ns, until_ns)
+        self._found = _Found(sequence=sequence, bounds=bounds, until_ns=until_ns)
+
+    def is_on(self, sequence: int, bounds: Mapping[SplitId, SplitBounds]) -> bool:
+        """Return whether nothing can have changed since."""
+        found = self._found
+        if found is None or found.sequence != sequence or (found.bounds is not bounds and found.bounds != bounds):
+            return False
+        return found.until_ns is None or self._clock.monotonic_ns() < found.until_ns

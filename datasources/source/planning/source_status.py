@@ -1,0 +1,75 @@
+"""What a planner shows of its source: the newest facts, kept while it plans, made into a table when somebody asks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from datasources.source.alignment.aligner import AlignedShares
+from datasources.source.api.split import SplitBounds, SplitId, SplitProgress
+from datasources.source.checkpoint.offset import Offset
+from datasources.source.planning.summary import SourceFacts, Totals, summarise
+from datasources.source.watermarks.idleness import SplitIdleness
+from watermark import Clock, SplitStatus
+
+__all__ = ["SourceView"]
+
+
+class SourceView:
+    """Sees one source in one process.
+
+    Attributes:
+        totals: what tasks reported.
+
+    Args:
+        idleness: knows since when a split is silent.
+        clock: wall time.
+    """
+
+    def __init__(self, idleness: SplitIdleness, clock: Clock) -> None:
+        self.totals = Totals()
+        self._idleness = idleness
+        self._clock = clock
+        self._bounds: Mapping[SplitId, SplitBounds] = {}
+        self._paused_since: dict[SplitId, int] = {}
+        self._aligned = AlignedShares(shares={})
+        self._is_idle = False
+        self._settled: Offset | None = None
+
+    def note_bounds(self, bounds: Mapping[SplitId, SplitBounds]) -> None:
+        """Keep how far each log reaches, and which of them have no answer."""
+        self._bounds = bounds
+
+    def note_decision(self, aligned: AlignedShares, *, is_idle: bool) -> None:
+        """Keep what a planning decided."""
+        now_ms = self._now_ms()
+        self._aligned, self._is_idle = aligned, is_idle
+        self._paused_since = {split: self._paused_since.get(split, now_ms) for split in aligned.paused}
+
+    def note_settled(self, start: Offset, splits: tuple[SplitProgress, ...], *, is_processing: bool) -> None:
+        """Keep what is known after the batch that ended at `start`, where nothing new was planned."""
+        self._settled = replace(start, splits=splits, is_processing=is_processing)
+
+    def table(self, offset: Offset, *, most_splits: int) -> dict[str, Any]:
+        """Return the state of the source at `offset` as JSON primitives (see `summarise`).
+
+        Where nothing was planned after the batch of `offset`, what was settled since is shown.
+        """
+        if self._settled is not None and self._settled.sequence == offset.sequence:
+            offset = self._settled
+        idle = [s.split for s in offset.splits if s.status is SplitStatus.IDLE]
+        facts = SourceFacts(
+            time_ms=self._now_ms(),
+            is_idle=self._is_idle,
+            max_allowed_ms=self._aligned.allowed_ms,
+            slowest_ms=self._aligned.slowest_ms,
+            ends={split: found.end_exclusive for split, found in self._bounds.items()},
+            unanswered={s: found.unanswered for s, found in self._bounds.items() if found.unanswered is not None},
+            idle_since_ms={split: self._idleness.moved_ms(split) for split in idle},
+            paused_since_ms=self._paused_since,
+        )
+        return summarise(offset, self.totals, facts, most_splits=most_splits)
+
+    def _now_ms(self) -> int:
+        return self._clock.now_us() // 1_000

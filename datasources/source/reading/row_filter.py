@@ -1,0 +1,59 @@
+"""A pushed-down condition: which rows of a chunk are delivered.
+
+It is asked last, after the watermark, the count of late rows and the stamps, so that event time never depends on what a
+query looks for (semantics P4). Heartbeats, positions and reports do not know of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from datasources.errors import ExpressionError, RecordError
+from datasources.source.api.abilities import RowCondition
+from datasources.source.api.reader import Chunk
+from datasources.source.reading.split_run import StampedRows
+
+__all__ = ["RowFilter"]
+
+
+class RowFilter:
+    """Evaluates one condition, chunk by chunk.
+
+    Args:
+        condition: a row is delivered where it is true; false and null are the same.
+    """
+
+    def __init__(self, condition: RowCondition) -> None:
+        self._evaluator = condition.evaluator()
+
+    def stamped(self, rows: StampedRows, chunk: Chunk) -> StampedRows:
+        """Return the rows to deliver of those that `chunk` became.
+
+        Raises:
+            RecordError: the condition has no value for a row; the row's place is named.
+        """
+        numbers = rows.chunk_rows
+        kept = self._kept(rows.columns, lambda row: chunk.place(row if numbers is None else int(numbers[row])))
+        return rows if kept.all() else rows.where(kept)
+
+    def plain(self, chunk: Chunk) -> pa.RecordBatch:
+        """Return the rows to deliver of a source without watermark.
+
+        Raises:
+            RecordError: as `stamped`.
+        """
+        kept = self._kept(chunk.columns, chunk.place)
+        return chunk.columns if kept.all() else chunk.columns.filter(pa.array(kept))
+
+    def _kept(self, columns: pa.RecordBatch, place: Callable[[int], str]) -> NDArray[np.bool_]:
+        try:
+            values = self._evaluator.evaluate(columns)
+        except ExpressionError as error:
+            if error.row_index < 0:
+                raise
+            raise RecordError(f"{place(error.row_index)}: {error.message}") from error
+        return np.asarray(values.fill_null(False).to_numpy(zero_copy_only=False), dtype=np.bool_)

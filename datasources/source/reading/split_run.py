@@ -1,0 +1,192 @@
+"""One range of one split being read: its watermark so far, where it stops, and what is counted for the report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from datasources.source.api.abilities import LateRows, ScanStrategy
+from datasources.source.api.reader import Chunk, RangeEnd, ReadCounts
+from datasources.source.coordination.reports import SplitReport
+from datasources.source.reading.task_plan import SplitTask, TaskPlan
+from datasources.source.watermarks.combine import to_ms
+from datasources.source.watermarks.rowtime import EventTimes, RowTimes, stop_of
+from watermark import EmitStrategy, combined_stamps, late_mask, running_watermarks
+
+__all__ = ["RunningWatermark", "SplitRun", "StampedRows"]
+
+_US_PER_MS = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StampedRows:
+    """Rows to emit, the stamp of each (µs, not yet floored at the epoch), and which of them are late.
+
+    Attributes:
+        chunk_rows: which row of the chunk each row is; None = the same.
+    """
+
+    columns: pa.RecordBatch
+    stamps_us: NDArray[np.int64]
+    late: NDArray[np.bool_]
+    chunk_rows: NDArray[np.int64] | None = None
+
+    def where(self, kept: NDArray[np.bool_]) -> StampedRows:
+        """Return the rows that a mask keeps."""
+        rows = np.arange(len(kept)) if self.chunk_rows is None else self.chunk_rows
+        return StampedRows(
+            columns=self.columns.filter(pa.array(kept)),
+            stamps_us=self.stamps_us[kept],
+            late=self.late[kept],
+            chunk_rows=rows[kept],
+        )
+
+
+class RunningWatermark:
+    """The watermark of one split while its rows are read: of every time attribute, and their minimum.
+
+    Args:
+        strategy: how many attributes there are.
+        watermark_us: the split's watermark before the rows, µs.
+        parts_us: that of each attribute; empty, or of another number: all have the split's, and none falls back.
+    """
+
+    def __init__(self, strategy: ScanStrategy, watermark_us: int, parts_us: tuple[int, ...] = ()) -> None:
+        count = 1 + len(strategy.further)
+        self._parts = list(parts_us) if len(parts_us) == count > 1 else [watermark_us] * count
+
+    @property
+    def watermark_us(self) -> int:
+        """The minimum over the attributes, µs."""
+        return min(self._parts)
+
+    @property
+    def parts_us(self) -> tuple[int, ...]:
+        """The watermark of each attribute, µs; empty if there is one attribute only."""
+        return tuple(self._parts) if len(self._parts) > 1 else ()
+
+    def advance(self, times: EventTimes) -> NDArray[np.int64]:
+        """Take rows and return the watermark before each of them, µs."""
+        before: list[NDArray[np.int64]] = []
+        candidates = ((times.candidates_us, times.candidates_valid), *times.further)
+        for number, (values, valid) in enumerate(candidates):
+            found, self._parts[number] = running_watermarks(values, valid, self._parts[number])
+            before.append(found)
+        return before[0] if len(before) == 1 else np.minimum.reduce(before)
+
+
+class SplitRun:
+    """Stamps the rows of one range, chunk by chunk, until the range ends or a record lies beyond what is allowed.
+
+    Args:
+        plan: the task's plan.
+        task: the split's part of it.
+        strategy: how watermarks are made and what happens to late rows.
+        watermark_us: the split's watermark before the range.
+        parts_us: that of each time attribute, where there are several.
+    """
+
+    def __init__(
+        self,
+        plan: TaskPlan,
+        task: SplitTask,
+        strategy: ScanStrategy,
+        watermark_us: int,
+        *,
+        parts_us: tuple[int, ...] = (),
+    ) -> None:
+        self._plan = plan
+        self._task = task
+        self._moves_by_row = strategy.emit is EmitStrategy.ON_EVENT and not plan.is_processing
+        self._late_rows = strategy.late_rows
+        self._times = RowTimes(strategy, ceiling_us=plan.ceiling_us)
+        self._running = RunningWatermark(strategy, watermark_us, parts_us)
+        self._stopped_at: int | None = None
+        self._next_us: int | None = None
+        self._counts = ReadCounts()
+        self._rows = 0
+        self._late = 0
+        self._max_lateness_us = 0
+        self._null_rows = 0
+        self._ahead_rows = 0
+
+    @property
+    def has_stopped(self) -> bool:
+        """Whether a record beyond the allowed watermark ended the range early."""
+        return self._stopped_at is not None
+
+    def take(self, chunk: Chunk) -> StampedRows:
+        """Return the rows of `chunk` to emit; those from a record beyond the allowed watermark on are not read."""
+        times, counts = self._until_stop(chunk)
+        before = self._running.advance(times)
+        if self._moves_by_row:
+            stamps = combined_stamps(before, self._task.others_us, self._plan.floor_us)
+        else:
+            stamps = np.full(times.columns.num_rows, self._plan.floor_us, dtype=np.int64)
+        late = self._late_of(times, stamps)
+        self._count(counts, times, stamps, late)
+        rows = StampedRows(columns=times.columns, stamps_us=stamps, late=late, chunk_rows=times.chunk_rows)
+        return rows.where(~late) if self._late_rows is LateRows.DROP and late.any() else rows
+
+    def final_stamp_us(self) -> int:
+        """Return the watermark after the last row, as this task can know it."""
+        if self._plan.is_processing:
+            return self._plan.floor_us
+        last = np.array([self._running.watermark_us], dtype=np.int64)
+        return int(combined_stamps(last, self._task.others_us, self._plan.floor_us)[0])
+
+    def report(self, end: RangeEnd | None = None) -> SplitReport:
+        """Return what the driver should know.
+
+        Args:
+            end: where the range ended, if nothing stopped it; None = at its planned end.
+        """
+        planned = self._task.end if end is None else end.position
+        return SplitReport(
+            sequence=self._plan.sequence,
+            split=self._task.split,
+            position=planned if self._stopped_at is None else self._stopped_at,
+            note=None if end is None else end.note,
+            server=None if end is None else end.server,
+            watermark_ms=to_ms(self._running.watermark_us),
+            parts_ms=tuple(map(to_ms, self._running.parts_us)),
+            stamp_ms=to_ms(self.final_stamp_us()),
+            next_ms=None if self._next_us is None else self._next_us // _US_PER_MS,
+            rows=self._rows,
+            late_rows=self._late,
+            max_lateness_ms=self._max_lateness_us // _US_PER_MS,
+            null_rowtime_rows=self._null_rows,
+            ahead_rows=self._ahead_rows,
+            bad=self._counts.bad,
+            null_value=self._counts.null_value,
+            lost=self._counts.lost,
+        )
+
+    def _until_stop(self, chunk: Chunk) -> tuple[EventTimes, ReadCounts]:
+        times = self._times.of(chunk)
+        stop = stop_of(chunk, times, self._plan.allowed_us)
+        if stop is None:
+            return times, chunk.counts
+        self._stopped_at = chunk.position(stop.chunk_row)
+        self._next_us = stop.candidate_us
+        counts = chunk.counts if chunk.counts_before is None else chunk.counts_before(stop.chunk_row)
+        return self._times.before(chunk, stop), counts
+
+    def _late_of(self, times: EventTimes, stamps: NDArray[np.int64]) -> NDArray[np.bool_]:
+        if self._plan.is_processing:
+            return np.zeros(len(stamps), dtype=np.bool_)  # a row cannot be late for a clock
+        return late_mask(times.rowtimes_us, times.rowtimes_valid, stamps)
+
+    def _count(self, counts: ReadCounts, times: EventTimes, stamps: NDArray[np.int64], late: NDArray[np.bool_]) -> None:
+        self._counts = self._counts + counts
+        self._rows += len(stamps)
+        self._null_rows += times.null_rows
+        self._ahead_rows += times.ahead_rows
+        late_rows = int(np.count_nonzero(late))
+        if late_rows:
+            self._late += late_rows
+            lateness = int((stamps[late] - times.rowtimes_us[late]).max())
+            self._max_lateness_us = max(self._max_lateness_us, lateness)

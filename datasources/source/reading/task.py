@@ -1,0 +1,223 @@
+"""What an executor does for one input partition: read ranges, stamp rows, close with a heartbeat, report.
+
+Theory of operation. The driver's plan holds everything that could differ between two readings: the ranges, each
+split's watermark at a known position, what the other splits contribute, the floor. A task only replays it:
+
+1. If the watermark before the range is not known (a report was lost), read [known_at, start) for the watermark only.
+2. Read [start, end), or less: a record beyond the allowed watermark ends the range before it. A row's stamp is the
+   watermark *before* it: min(own split, other active splits), never below the floor. On-event the own part moves row by
+   row; on-periodic a batch is one tick and every row carries the floor. A pushed-down filter is applied to the
+   stamped rows, so that the watermark is that of all rows.
+3. Emit one heartbeat row: no data, the watermark after the last row.
+4. When the heartbeat was taken, report the end of each split. A consumer that stops early (LIMIT) gets no report.
+
+Source: Flink CURRENT_WATERMARK (the watermark before the row), semantics.md R1, R7, R8.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator, Mapping
+
+import pyarrow as pa
+
+from datasources.source.api.abilities import RowCondition, ScanStrategy
+from datasources.source.api.connector_state import State
+from datasources.source.api.reader import (
+    RangeEnd,
+    ReadCounts,
+    SplitReader,
+    SplitReaderFactory,
+    SupportsBatchState,
+    SupportsLogs,
+    SupportsRangeEnd,
+)
+from datasources.source.api.scan_range import ScanEnd, ScanRange
+from datasources.source.api.split import LogIdentity, SplitId
+from datasources.source.coordination.reports import SplitReport
+from datasources.source.reading.row_filter import RowFilter
+from datasources.source.reading.split_run import RunningWatermark, SplitRun
+from datasources.source.reading.task_plan import SplitTask, TaskPlan
+from datasources.source.watermarks.row_watermark import StampedSchema
+from datasources.source.watermarks.rowtime import RowTimes, stop_of
+
+__all__ = ["TaskReader", "scan_watermark"]
+
+
+class TaskReader:
+    """Runs task plans for one source on an executor.
+
+    Args:
+        factory: opens the connector's reader.
+        strategy: None for a plain source, which has no hidden columns, heartbeats or reports.
+        stamped: the output schema.
+        condition: which rows are delivered; None = all.
+    """
+
+    def __init__(
+        self,
+        *,
+        factory: SplitReaderFactory,
+        strategy: ScanStrategy | None,
+        stamped: StampedSchema,
+        condition: RowCondition | None = None,
+    ) -> None:
+        self._factory = factory
+        self._strategy = strategy
+        self._stamped = stamped
+        self._filter = None if condition is None else RowFilter(condition)
+
+    def run(self, plan: TaskPlan, report: Callable[[list[SplitReport]], None]) -> Iterator[pa.RecordBatch]:
+        """Yield the batches of `plan`, then call `report` once.
+
+        The call is made only if the consumer took everything.
+        """
+        logs = {task.split: task.log for task in plan.splits if task.log is not None}
+        reader = _in_logs(_factory_for(self._factory, plan.state), logs).open()
+        try:
+            if self._strategy is None:
+                yield from self._plain_run(plan, reader, report)
+            else:
+                yield from self._stamped_run(plan, reader, self._strategy, report)
+        finally:
+            reader.close()
+
+    def _plain_run(
+        self, plan: TaskPlan, reader: SplitReader, report: Callable[[list[SplitReport]], None]
+    ) -> Iterator[pa.RecordBatch]:
+        reports = []
+        for task in plan.splits:
+            counts, rows_read = ReadCounts(), 0
+            for chunk in reader.read(task.split, task.start, task.end):
+                counts, rows_read = counts + chunk.counts, rows_read + chunk.columns.num_rows
+                rows = chunk.columns if self._filter is None else self._filter.plain(chunk)
+                if rows.num_rows or self._filter is None:
+                    yield self._stamped.plain(rows)
+            end = _end_of(reader, task.split, task.end)
+            reports.append(
+                SplitReport(
+                    sequence=plan.sequence,
+                    split=task.split,
+                    position=end.position,
+                    note=end.note,
+                    server=end.server,
+                    watermark_ms=None,
+                    stamp_ms=None,
+                    rows=rows_read,
+                    bad=counts.bad,
+                    null_value=counts.null_value,
+                    lost=counts.lost,
+                )
+            )
+        report(reports)
+
+    def _stamped_run(
+        self,
+        plan: TaskPlan,
+        reader: SplitReader,
+        strategy: ScanStrategy,
+        report: Callable[[list[SplitReport]], None],
+    ) -> Iterator[pa.RecordBatch]:
+        reports = []
+        for task in plan.splits:
+            parts = self._parts_before(plan, task, strategy)
+            watermark = min(parts) if parts else self._watermark_before(plan, task, strategy)
+            run = SplitRun(plan, task, strategy, watermark, parts_us=parts)
+            yield from self._rows(reader, task, run)
+            if plan.heartbeat:
+                yield self._stamped.heartbeat(run.final_stamp_us())
+            reports.append(run.report(None if run.has_stopped else _end_of(reader, task.split, task.end)))
+        if not plan.splits:
+            yield self._stamped.heartbeat(plan.floor_us)
+        report(reports)
+
+    def _rows(self, reader: SplitReader, task: SplitTask, run: SplitRun) -> Iterator[pa.RecordBatch]:
+        chunks = iter(reader.read(task.split, task.start, task.end))
+        try:
+            for chunk in chunks:
+                rows = run.take(chunk)
+                if self._filter is not None:
+                    rows = self._filter.stamped(rows, chunk)
+                if rows.columns.num_rows:
+                    yield self._stamped.data(rows.columns, rows.stamps_us, rows.late)
+                if run.has_stopped:
+                    return
+        finally:
+            if isinstance(chunks, Generator):
+                chunks.close()  # a range that ends early gives its resources back now
+
+    def _watermark_before(self, plan: TaskPlan, task: SplitTask, strategy: ScanStrategy) -> int:
+        if task.known_at >= task.start:
+            return task.watermark_us
+        return self._scan_before(plan, task, strategy).watermark_us
+
+    def _parts_before(self, plan: TaskPlan, task: SplitTask, strategy: ScanStrategy) -> tuple[int, ...]:
+        """Return the watermark of each attribute before the range; empty if there is one attribute only."""
+        if not strategy.further:
+            return ()
+        if task.known_at >= task.start:
+            return task.parts_us or (task.watermark_us,)
+        return self._scan_before(plan, task, strategy).parts_us
+
+    def _scan_before(self, plan: TaskPlan, task: SplitTask, strategy: ScanStrategy) -> ScanEnd:
+        unknown = ScanRange(
+            split=task.split,
+            start=task.known_at,
+            end=task.start,
+            watermark_us=task.watermark_us,
+            parts_us=task.parts_us,
+            ceiling_us=plan.ceiling_us,
+        )
+        return scan_watermark(self._factory, strategy, unknown)
+
+
+def scan_watermark(factory: SplitReaderFactory, strategy: ScanStrategy | None, wanted: ScanRange) -> ScanEnd:
+    """Read a range without emitting it and return where it ends; only what the watermark needs is decoded."""
+    reader = _factory_for(factory, wanted.state).open(only=frozenset() if strategy is None else strategy.columns)
+    try:
+        if strategy is None:
+            return _plain_scan(reader, wanted)
+        return _watermark_scan(reader, strategy, wanted)
+    finally:
+        reader.close()
+
+
+def _plain_scan(reader: SplitReader, wanted: ScanRange) -> ScanEnd:
+    for _ in reader.read(wanted.split, wanted.start, wanted.end):
+        pass
+    end = _end_of(reader, wanted.split, wanted.end)
+    return ScanEnd(position=end.position, watermark_us=wanted.watermark_us, note=end.note)
+
+
+def _watermark_scan(reader: SplitReader, strategy: ScanStrategy, wanted: ScanRange) -> ScanEnd:
+    times = RowTimes(strategy, ceiling_us=wanted.ceiling_us)
+    running = RunningWatermark(strategy, wanted.watermark_us, wanted.parts_us)
+    for chunk in reader.read(wanted.split, wanted.start, wanted.end):
+        found = times.of(chunk)
+        stop = stop_of(chunk, found, wanted.allowed_us)
+        running.advance(found if stop is None else times.before(chunk, stop))
+        if stop is not None:
+            return ScanEnd(
+                position=chunk.position(stop.chunk_row),
+                watermark_us=running.watermark_us,
+                next_us=stop.candidate_us,
+                parts_us=running.parts_us,
+            )
+    end = _end_of(reader, wanted.split, wanted.end)
+    return ScanEnd(position=end.position, watermark_us=running.watermark_us, parts_us=running.parts_us, note=end.note)
+
+
+def _in_logs(factory: SplitReaderFactory, logs: Mapping[SplitId, LogIdentity]) -> SplitReaderFactory:
+    return factory.in_logs(logs) if logs and isinstance(factory, SupportsLogs) else factory
+
+
+def _factory_for(factory: SplitReaderFactory, state: State | None) -> SplitReaderFactory:
+    if state is None:
+        return factory
+    assert isinstance(factory, SupportsBatchState), type(factory)
+    return factory.for_batch(state)
+
+
+def _end_of(reader: SplitReader, split: SplitId, planned: int) -> RangeEnd:
+    if isinstance(reader, SupportsRangeEnd):
+        return reader.range_end(split)
+    return RangeEnd(position=planned)

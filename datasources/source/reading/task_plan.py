@@ -1,0 +1,54 @@
+"""What one task reads: everything an input partition carries to an executor."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from datasources.source.api.connector_state import State
+from datasources.source.api.split import LogIdentity, SplitId
+
+__all__ = ["SplitTask", "TaskPlan"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SplitTask:
+    """One split's part of a task. Watermarks in µs; `others_us` None = no other split is active.
+
+    Attributes:
+        parts_us: the watermark of each time attribute, where there are several; `watermark_us` is their minimum.
+        log: which log is read; None = not known.
+    """
+
+    split: SplitId
+    known_at: int
+    start: int
+    end: int
+    watermark_us: int
+    others_us: int | None
+    parts_us: tuple[int, ...] = ()
+    log: LogIdentity | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskPlan:
+    """Everything an input partition carries. Watermarks in µs.
+
+    Attributes:
+        sequence: number of the batch.
+        splits: what to read, in order; empty for a task that only carries the heartbeat.
+        floor_us: the source's combined watermark before the batch.
+        ceiling_us: candidates beyond it are counted and ignored; None = no bound.
+        allowed_us: a split stops before its first record with a larger candidate (alignment); None = no bound.
+        is_processing: the source is in processing time: every stamp is the floor, no row is late.
+        heartbeat: whether each split closes with a heartbeat row; False in a batch read.
+        state: what the connector decided for the batch, beside positions; None = it needs nothing.
+    """
+
+    sequence: int
+    splits: tuple[SplitTask, ...]
+    floor_us: int
+    ceiling_us: int | None
+    allowed_us: int | None = None
+    is_processing: bool = False
+    heartbeat: bool = True
+    state: State | None = None

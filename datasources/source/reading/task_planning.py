@@ -1,0 +1,67 @@
+"""From an offset to the tasks that read its batch. Pure: the offset is all there is, so any process can do it."""
+
+from __future__ import annotations
+
+import heapq
+
+from datasources.source.checkpoint.offset import Offset
+from datasources.source.reading.task_plan import SplitTask, TaskPlan
+from datasources.source.watermarks.combine import bound_us, others_us, to_us
+
+__all__ = ["plan_tasks"]
+
+
+def plan_tasks(end: Offset, *, has_watermark: bool, most_tasks: int | None = None) -> list[TaskPlan]:
+    """Return the tasks of the batch that ends at `end`.
+
+    Splits that have something to read, again or for the first time, are spread over the tasks. If there is none, a
+    source with a watermark gets one task that carries the heartbeat; so does one that waits or is waited for, whose
+    tasks tell to which query it belongs.
+
+    Args:
+        end: the batch.
+        has_watermark: whether the source has hidden columns, and so heartbeats.
+        most_tasks: into how many tasks the splits are put at most; None = one each. A split's rows and stamps do not
+            depend on which other splits its task reads.
+    """
+    others = others_us(end.splits)
+    tasks = [
+        SplitTask(
+            split=split.split,
+            known_at=split.known_at if has_watermark else split.start,
+            start=split.start,
+            end=split.end,
+            watermark_us=to_us(split.watermark_ms),
+            others_us=others[split.split],
+            parts_us=tuple(map(to_us, split.parts_ms)),
+            log=split.log,
+        )
+        for split in end.splits
+        if split.rows or (has_watermark and split.known_at < split.start)
+    ]
+    groups = _spread(tasks, most_tasks or len(tasks))
+    if not groups and (has_watermark or end.hold is not None or end.load is not None):
+        groups = [()]
+    return [
+        TaskPlan(
+            sequence=end.sequence,
+            splits=group,
+            floor_us=to_us(end.combined_ms),
+            ceiling_us=bound_us(end.ceiling_ms),
+            allowed_us=bound_us(end.allowed_ms),
+            is_processing=end.is_processing,
+            state=end.state,
+        )
+        for group in groups
+    ]
+
+
+def _spread(tasks: list[SplitTask], most: int) -> list[tuple[SplitTask, ...]]:
+    """Put the tasks of splits into `most` groups of about equal work: the largest first, each to the least loaded."""
+    groups: list[list[SplitTask]] = [[] for _ in range(min(most, len(tasks)))]
+    loads = [(0, index) for index in range(len(groups))]
+    for task in sorted(tasks, key=lambda task: (task.known_at - task.end, task.split)):
+        load, index = heapq.heappop(loads)
+        groups[index].append(task)
+        heapq.heappush(loads, (load + task.end - task.known_at, index))
+    return [tuple(group) for group in groups]
