@@ -22,8 +22,8 @@ from rich.table import Table
 from benchmarks.align_plan import PlanCost, plan_group, plan_partitions
 from benchmarks.measure import load_average, machine_facts
 from benchmarks.overshoot import reported_overshoot_ms, true_overshoot_ms, unaligned_overshoot_ms
-from datasources.demo.local_spark import local_spark
-from datasources.demo.spark_kafka import SparkKafka, fetch_spark_kafka
+from datasources.demo.spark.local_spark import local_spark
+from datasources.demo.spark.spark_kafka import SparkKafka, fetch_spark_kafka
 from datasources.embedded import EmbeddedKafka
 from examples.skew_day.outcome import judge
 from examples.skew_day.progress import Drain

@@ -10,8 +10,8 @@ from typing import Any, Final
 from py4j.java_gateway import GatewayParameters, JavaGateway, launch_gateway
 from py4j.protocol import Py4JError, Py4JJavaError
 
-from datasources.embedded.ivy import Artifact
-from datasources.embedded.jars import JarBundle, JarCache
+from datasources.embedded.fetch.ivy import Artifact
+from datasources.embedded.fetch.jars import JarBundle, JarCache
 from datasources.java import find_java
 
 __all__ = ["FLINK_VERSION", "Flink", "cause_of", "fetch_jars", "open_flink"]

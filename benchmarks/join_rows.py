@@ -18,7 +18,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 
 from datasources.source.watermarks.row_watermark import HEARTBEAT_COLUMN, WATERMARK_COLUMN
-from datasources.spark.schema import FACTS_KEY, watermark_facts
+from datasources.spark.scan.schema import FACTS_KEY, watermark_facts
 
 __all__ = ["ChangePlan", "RowPlan", "stream", "write_changes", "write_rows"]
 

@@ -24,7 +24,7 @@ from benchmarks.kafka_idle import empty_triggers
 from benchmarks.measure import load_average, machine_facts
 from benchmarks.scaling_points import FEW, Topics, measure
 from benchmarks.sides import PEER, TIDEMARK, Workload, run_latency, run_side
-from datasources.demo.spark_kafka import fetch_spark_kafka
+from datasources.demo.spark.spark_kafka import fetch_spark_kafka
 from datasources.embedded import EmbeddedKafka
 
 RESULTS: Final = Path(__file__).parent / "results" / "kafka_scaling.json"

@@ -19,7 +19,7 @@ from rich.console import Console
 from benchmarks.measure import load_average, machine_facts
 from benchmarks.rounds import Round, bare, measure_rounds, show, summary
 from benchmarks.sides import FLINK, PEER, TIDEMARK, TIDEMARK_SQL, Workload, produce
-from datasources.demo.spark_kafka import fetch_spark_kafka
+from datasources.demo.spark.spark_kafka import fetch_spark_kafka
 from datasources.embedded import EmbeddedKafka
 
 RESULTS = Path(__file__).parent / "results"

@@ -25,8 +25,8 @@ from pyspark.sql import functions as F  # noqa: N812
 from benchmarks.mysql_tables import COLUMNS, DATABASE, Changes, options_of
 from datasources import read_stream, register
 from datasources.embedded import MySqlAddress
-from datasources.embedded.ivy import Artifact
-from datasources.embedded.jars import JarBundle, JarCache
+from datasources.embedded.fetch.ivy import Artifact
+from datasources.embedded.fetch.jars import JarBundle, JarCache
 
 __all__ = [
     "JDBC_SETTINGS",

@@ -16,8 +16,8 @@ import pyarrow as pa
 
 from benchmarks.measure import load_average
 from benchmarks.wide_orders import WIDE_SCHEMA, document
-from datasources.formats.ddl import parse_schema
-from datasources.formats.json import JsonDecoder
+from datasources.formats.json.json_format import JsonDecoder
+from datasources.formats.schema_text.ddl import parse_schema
 
 __all__ = ["WANTED", "main", "measure"]
 

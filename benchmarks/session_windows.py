@@ -26,7 +26,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from benchmarks.measure import Sampler, cpu_seconds, jvm_of_this_process, load_average
 from datasources import register
-from datasources.spark.attach import with_source_watermark
+from datasources.spark.attach.attach import with_source_watermark
 from datasources.spark.operators import session_windows
 
 RESULTS: Final = Path(__file__).parent / "results" / "session_windows.json"

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from datasources.mysql.data_source import MySqlDataSource
     from datasources.scripted.data_source import ScriptedDataSource
     from datasources.session import read_stream, register
-    from datasources.spark.attach import with_source_watermark
-    from datasources.spark.keep_time_attribute import keep_time_attribute
+    from datasources.spark.attach.attach import with_source_watermark
     from datasources.spark.operators.over.frames.frame_spec import OverFrame
     from datasources.spark.operators.over.operator import over
     from datasources.spark.operators.temporal.temporal_join import temporal_join
+    from datasources.spark.plans.keep_time_attribute import keep_time_attribute
 
 __all__ = [
     "KafkaDataSource",
@@ -39,12 +39,12 @@ _HOMES = {
     "MySqlDataSource": "datasources.mysql.data_source",
     "ScriptedDataSource": "datasources.scripted.data_source",
     "OverFrame": "datasources.spark.operators.over.frames.frame_spec",
-    "keep_time_attribute": "datasources.spark.keep_time_attribute",
+    "keep_time_attribute": "datasources.spark.plans.keep_time_attribute",
     "over": "datasources.spark.operators.over.operator",
     "read_stream": "datasources.session",
     "register": "datasources.session",
     "temporal_join": "datasources.spark.operators.temporal.temporal_join",
-    "with_source_watermark": "datasources.spark.attach",
+    "with_source_watermark": "datasources.spark.attach.attach",
 }
 
 

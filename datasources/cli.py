@@ -113,11 +113,11 @@ def doctor(
 
     checks = examine()
     if bootstrap_servers is not None:
-        from datasources.demo.broker import require_answer
+        from datasources.demo.story.broker import require_answer
 
         checks.append(check_broker(bootstrap_servers, require_answer))
     if spark:
-        from datasources.demo.spark_probe import probe_spark
+        from datasources.demo.spark.spark_probe import probe_spark
 
         checks += check_findings(probe_spark())
     _console().print(render_checks(checks))
@@ -146,7 +146,7 @@ def _option_tables(source_format: str) -> list[Table]:
     from datasources.options import OptionGroup, render_options
     from datasources.scripted.source import ScriptedSource
     from datasources.source.api.connector import ScanSource
-    from datasources.spark.scan_options import SHARED_GROUPS
+    from datasources.spark.options.scan_options import SHARED_GROUPS
 
     connectors: tuple[type[ScanSource], ...] = (KafkaSource, MySqlSource, ScriptedSource)
     source = {each.format_name: each for each in connectors}[source_format]

@@ -207,8 +207,8 @@ def check_foreign_distribution() -> list[Check]:
 def check_cache() -> Check:
     """Show whether the embedded Kafka was fetched, and whether it can be."""
     from datasources.embedded import KAFKA_VERSION
-    from datasources.embedded.jars import is_complete
-    from datasources.embedded.settings import CACHE_VARIABLE, cache_directory
+    from datasources.embedded.fetch.jars import is_complete
+    from datasources.embedded.fetch.settings import CACHE_VARIABLE, cache_directory
 
     directory = cache_directory()
     name, place = "embedded servers", directory / f"kafka-{KAFKA_VERSION}"
@@ -225,8 +225,8 @@ def check_cache() -> Check:
 def check_embedded_mysql() -> list[Check]:
     """Show which embedded MySQL servers were fetched, and what this machine lacks to run one."""
     from datasources.embedded import MySqlVersion
-    from datasources.embedded.mysql_data import kept_release
-    from datasources.embedded.mysql_programs import check_machine
+    from datasources.embedded.fetch.mysql_programs import check_machine
+    from datasources.embedded.mysql.mysql_data import kept_release
 
     checks = []
     for version in MySqlVersion:

@@ -13,7 +13,7 @@ from datasources.mysql.source import MySqlSource
 from datasources.options import OptionGroup, render_options
 from datasources.scripted.source import ScriptedSource
 from datasources.source.api.connector import ScanSource
-from datasources.spark.scan_options import SHARED_GROUPS
+from datasources.spark.options.scan_options import SHARED_GROUPS
 
 __all__ = ["CONNECTORS", "SHARED_GROUPS", "main", "render_page"]
 

@@ -10,10 +10,10 @@ from datasources.errors import OptionError
 from datasources.kafka.data_source import KafkaDataSource
 from datasources.mysql.data_source import MySqlDataSource
 from datasources.scripted.data_source import ScriptedDataSource
-from datasources.spark.data_source import TidemarkDataSource
-from datasources.spark.read_stream import load_stream
-from datasources.spark.register import register_formats
-from datasources.spark.session_checks import require_classic
+from datasources.spark.adapter.data_source import TidemarkDataSource
+from datasources.spark.attach.read_stream import load_stream
+from datasources.spark.attach.register import register_formats
+from datasources.spark.plans.session_checks import require_classic
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

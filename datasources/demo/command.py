@@ -15,11 +15,11 @@ from typing import Final, TextIO
 
 from rich.console import Console
 
-from datasources.demo.console import demo_display, show_outcome
-from datasources.demo.orders import tell_story
-from datasources.demo.outcome import Outcome
-from datasources.demo.quiet import quiet_output
+from datasources.demo.report.console import demo_display, show_outcome
+from datasources.demo.results.outcome import Outcome
 from datasources.demo.run import DemoSettings, run_demo
+from datasources.demo.spark.quiet import quiet_output
+from datasources.demo.story.orders import tell_story
 from datasources.errors import EnvironmentProblem, InternalError, TidemarkError
 
 __all__ = ["DemoRequest", "demo"]
@@ -73,10 +73,10 @@ def _run(request: DemoRequest, directory: Path, console: Console) -> Outcome:
 
 
 def _conclude(request: DemoRequest, outcome: Outcome, console: Console) -> int:
-    from datasources.demo.join_query import SNIPPET as JOIN_SNIPPET
-    from datasources.demo.mysql_copy import SNIPPET as TABLE_SNIPPET
-    from datasources.demo.page import Snippets, render_page
-    from datasources.demo.queries import SNIPPET
+    from datasources.demo.queries.join_query import SNIPPET as JOIN_SNIPPET
+    from datasources.demo.queries.mysql_copy import SNIPPET as TABLE_SNIPPET
+    from datasources.demo.queries.window_queries import SNIPPET
+    from datasources.demo.report.page import Snippets, render_page
 
     show_outcome(console, outcome)
     snippets = Snippets(count=SNIPPET, join=JOIN_SNIPPET, table=TABLE_SNIPPET)

@@ -18,18 +18,18 @@ from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Final, Protocol
 
-from datasources.demo.broker import OrdersTopic, open_broker, open_topic
-from datasources.demo.join_outcome import JoinOutcome
-from datasources.demo.judge import judge
-from datasources.demo.local_spark import local_spark
-from datasources.demo.mysql_outcome import TableOutcome, TableProgress
-from datasources.demo.mysql_part import copy_table, open_mysql
-from datasources.demo.mysql_shop import create_tables
-from datasources.demo.orders import Story
-from datasources.demo.outcome import Outcome, SideOutcome, Snapshot, Surroundings
-from datasources.demo.producer import Produced, StoryProducer
-from datasources.demo.spark_kafka import SparkKafka, fetch_spark_kafka
-from datasources.demo.timeline import Moment
+from datasources.demo.queries.mysql_part import copy_table, open_mysql
+from datasources.demo.results.join_outcome import JoinOutcome
+from datasources.demo.results.judge import judge
+from datasources.demo.results.mysql_outcome import TableOutcome, TableProgress
+from datasources.demo.results.outcome import Outcome, SideOutcome, Snapshot, Surroundings
+from datasources.demo.results.timeline import Moment
+from datasources.demo.spark.local_spark import local_spark
+from datasources.demo.spark.spark_kafka import SparkKafka, fetch_spark_kafka
+from datasources.demo.story.broker import OrdersTopic, open_broker, open_topic
+from datasources.demo.story.mysql_shop import create_tables
+from datasources.demo.story.orders import Story
+from datasources.demo.story.producer import Produced, StoryProducer
 from datasources.distribution import WITH_SPARK, installed_version
 from datasources.embedded import KAFKA_VERSION, EmbeddedMySql
 from datasources.errors import EnvironmentProblem
@@ -39,7 +39,7 @@ from watermark import Clock, SystemClock
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from datasources.demo.queries import CountQuery
+    from datasources.demo.queries.window_queries import CountQuery
 
 __all__ = ["DemoSettings", "Display", "run_demo"]
 
@@ -154,7 +154,7 @@ class _Run:
         self._queries: dict[str, CountQuery] = {}
 
     def start_queries(self, topic: OrdersTopic, settings: DemoSettings, directory: Path) -> None:
-        from datasources.demo.queries import CountQuery, Side  # imports PySpark, which was found by now
+        from datasources.demo.queries.window_queries import CountQuery, Side  # imports PySpark, which was found by now
 
         peer = Side.SPARK_KAFKA if settings.with_spark_kafka else Side.SPARK
         for key, side in ((_SPARK, peer), (_TIDEMARK, Side.TIDEMARK)):
@@ -208,7 +208,7 @@ def _tables(  # noqa: PLR0913, PLR0917 - one step of one function
     display: Display,
 ) -> tuple[TableOutcome | str, JoinOutcome | None]:
     """Run the parts with MySQL; return why they were not run where no server can run on this machine."""
-    from datasources.demo.join_query import JoinQuery  # imports PySpark, which was found by now
+    from datasources.demo.queries.join_query import JoinQuery  # imports PySpark, which was found by now
 
     try:
         server = wait_for_mysql()

@@ -1,7 +1,7 @@
 """Spark SQL expressions evaluated inside a source reader, on Arrow batches, with Spark's own results.
 
 The `compile_...` functions run on the driver; the `CompiledExpression` that they return is pickled into readers and
-evaluated there. The compiler and its parser load with the first call. See `datasources.expressions.compile`.
+evaluated there. The compiler and its parser load with the first call. See `datasources.expressions.compiler.compile`.
 """
 
 from __future__ import annotations
@@ -12,10 +12,14 @@ from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 
-from datasources.expressions.compiled import CompiledExpression, Evaluator, ExpressionEvaluationError
+from datasources.expressions.evaluation.compiled_expression import (
+    CompiledExpression,
+    Evaluator,
+    ExpressionEvaluationError,
+)
 
 if TYPE_CHECKING:
-    from datasources.expressions.function_call import ReaderFunction
+    from datasources.expressions.evaluation.function_call import ReaderFunction
 
 __all__ = [
     "CompiledExpression",
@@ -40,8 +44,8 @@ def compile_expression(  # noqa: PLR0913 - as the compiler's
     purpose: str = "watermark.as",
     functions: Mapping[str, ReaderFunction] = _NO_FUNCTIONS,
 ) -> CompiledExpression:
-    """Compile an expression; see `datasources.expressions.compile.compile_expression`."""
-    from datasources.expressions import compile as compiler
+    """Compile an expression; see `datasources.expressions.compiler.compile.compile_expression`."""
+    from datasources.expressions.compiler import compile as compiler
 
     return compiler.compile_expression(
         text, schema, time_zone=time_zone, ansi=ansi, purpose=purpose, functions=functions
@@ -57,8 +61,8 @@ def compile_watermark(  # noqa: PLR0913 - as the compiler's
     ansi: bool | None,
     functions: Mapping[str, ReaderFunction] = _NO_FUNCTIONS,
 ) -> CompiledExpression:
-    """Compile a watermark expression; see `datasources.expressions.compile.compile_watermark`."""
-    from datasources.expressions import compile as compiler
+    """Compile a watermark expression; see `datasources.expressions.compiler.compile.compile_watermark`."""
+    from datasources.expressions.compiler import compile as compiler
 
     return compiler.compile_watermark(
         text, schema, rowtime=rowtime, time_zone=time_zone, ansi=ansi, functions=functions
@@ -66,8 +70,8 @@ def compile_watermark(  # noqa: PLR0913 - as the compiler's
 
 
 def compile_rowtime(path: str, schema: pa.Schema) -> CompiledExpression:
-    """Compile a time attribute's name; see `datasources.expressions.compile.compile_rowtime`."""
-    from datasources.expressions import compile as compiler
+    """Compile a time attribute's name; see `datasources.expressions.compiler.compile.compile_rowtime`."""
+    from datasources.expressions.compiler import compile as compiler
 
     return compiler.compile_rowtime(path, schema)
 
@@ -81,8 +85,8 @@ def compile_rowtime_expression(  # noqa: PLR0913 - as the compiler's
     ansi: bool | None,
     functions: Mapping[str, ReaderFunction] = _NO_FUNCTIONS,
 ) -> CompiledExpression:
-    """Compile a computed rowtime; see `datasources.expressions.compile.compile_rowtime_expression`."""
-    from datasources.expressions import compile as compiler
+    """Compile a computed rowtime; see `datasources.expressions.compiler.compile.compile_rowtime_expression`."""
+    from datasources.expressions.compiler import compile as compiler
 
     return compiler.compile_rowtime_expression(
         text, schema, attribute=attribute, time_zone=time_zone, ansi=ansi, functions=functions
@@ -97,7 +101,7 @@ def compile_filter(
     ansi: bool | None,
     functions: Mapping[str, ReaderFunction] = _NO_FUNCTIONS,
 ) -> CompiledExpression:
-    """Compile a condition; see `datasources.expressions.compile.compile_filter`."""
-    from datasources.expressions import compile as compiler
+    """Compile a condition; see `datasources.expressions.compiler.compile.compile_filter`."""
+    from datasources.expressions.compiler import compile as compiler
 
     return compiler.compile_filter(text, schema, time_zone=time_zone, ansi=ansi, functions=functions)

@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from datasources.errors import SchemaError
-from datasources.formats.ddl_types import type_text
-from datasources.formats.decoded import Decoded, RecordStatus
+from datasources.formats.api.decoder import Decoded, RecordStatus
+from datasources.formats.schema_text.ddl_types import type_text
 
 __all__ = ["RawDecoder"]
 

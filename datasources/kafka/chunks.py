@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
-from datasources.formats.decoded import Decoded
-from datasources.formats.policy import OnError, apply_policy
+from datasources.formats.api.decoder import Decoded
+from datasources.formats.api.error_policy import OnError, apply_policy
 from datasources.kafka.client_records import Part, joined
 from datasources.kafka.fetcher import Fetched
 from datasources.kafka.record_layout import RecordLayout, plain_layout

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from datasources.kafka.source import KafkaSource
 from datasources.source.api.connector import ScanSource
-from datasources.spark.data_source import TidemarkDataSource
+from datasources.spark.adapter.data_source import TidemarkDataSource
 
 __all__ = ["KafkaDataSource"]
 

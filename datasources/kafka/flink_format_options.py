@@ -14,8 +14,8 @@ from typing import Any
 from pydantic import Field
 
 from datasources.errors import OptionError
-from datasources.formats.options import FormatOptions
-from datasources.formats.policy import OnError
+from datasources.formats.api.error_policy import OnError
+from datasources.formats.api.format_options import FormatOptions
 from datasources.kafka.record_options import KeyFormat, ValueFormat
 from datasources.options import OptionGroup
 

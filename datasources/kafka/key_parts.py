@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
-from datasources.formats.decoded import Decoded, RecordStatus
+from datasources.formats.api.decoder import Decoded, RecordStatus
 from datasources.kafka.record_layout import RecordLayout
 
 __all__ = ["KeyParts", "judged_keys", "only_ok"]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 
-from datasources.formats.policy import OnError
+from datasources.formats.api.error_policy import OnError
 from datasources.kafka.chunks import ChunkFormat, ChunkMaker
 from datasources.kafka.fetcher import FetchSettings, PartitionFetcher
 from datasources.kafka.kept import Kept

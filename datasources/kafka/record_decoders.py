@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import pyarrow as pa
 
-from datasources.formats.decoded import Decoded
+from datasources.formats.api.decoder import Decoded
 from datasources.kafka.record_facts import VALUE_PREFIX
 from datasources.kafka.record_layout import RecordLayout
 from datasources.kafka.record_options import KeyFormat, ValueFormat
@@ -28,10 +28,10 @@ def value_decoder(schema: pa.Schema, layout: RecordLayout, time_zone: str | None
 
         return RawDecoder(columns).decode
     if layout.value_format is ValueFormat.JSON:
-        from datasources.formats.json import JsonDecoder
+        from datasources.formats.json.json_format import JsonDecoder
 
         return JsonDecoder(columns, time_zone=time_zone, columns=needed).decode
-    from datasources.formats.debezium import DebeziumDecoder
+    from datasources.formats.debezium.debezium_json import DebeziumDecoder
 
     return DebeziumDecoder(
         columns,
@@ -49,7 +49,7 @@ def key_decoder(schema: pa.Schema, layout: RecordLayout, time_zone: str | None) 
         from datasources.formats.raw import RawDecoder
 
         return RawDecoder(pa.schema(fields)).decode
-    from datasources.formats.json import JsonDecoder
+    from datasources.formats.json.json_format import JsonDecoder
 
     return JsonDecoder(pa.schema(fields), time_zone=time_zone).decode
 

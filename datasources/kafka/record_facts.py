@@ -10,8 +10,8 @@ from types import MappingProxyType
 
 import pyarrow as pa
 
-from datasources.formats.ddl_types import list_of, map_of, timestamp_ltz
-from datasources.formats.debezium_source import DEBEZIUM_METADATA
+from datasources.formats.debezium.source_columns import DEBEZIUM_METADATA
+from datasources.formats.schema_text.ddl_types import list_of, map_of, timestamp_ltz
 from datasources.kafka.client_records import Part, RecordColumn, Records
 from datasources.kafka.header_columns import header_lists, header_maps
 

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from datasources.formats.decoded import ROW_KINDS, Decoded, RecordStatus, RowKind
+from datasources.formats.api.decoder import ROW_KINDS, Decoded, RecordStatus, RowKind
 from datasources.kafka.client_records import Part, Records
 from datasources.kafka.key_parts import KeyParts, judged_keys, only_ok
 from datasources.kafka.raw import RAW_COLUMNS

@@ -11,11 +11,11 @@ from typing import TypeVar
 import pyarrow as pa
 
 from datasources.errors import OptionError, SchemaError
-from datasources.formats.ddl import parse_schema
-from datasources.formats.ddl_types import type_text
-from datasources.formats.json_types import check_json_types
-from datasources.formats.options import FormatOptions
+from datasources.formats.api.format_options import FormatOptions
+from datasources.formats.json.json_types import check_json_types
 from datasources.formats.raw import RawDecoder
+from datasources.formats.schema_text.ddl import parse_schema
+from datasources.formats.schema_text.ddl_types import type_text
 from datasources.kafka.flink_format_options import FlinkFormatOptions, check_flink_options, has_debezium_schema
 from datasources.kafka.raw import RAW_COLUMNS, raw_schema
 from datasources.kafka.record_layout import RecordLayout

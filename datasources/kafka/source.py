@@ -10,7 +10,7 @@ from typing import ClassVar, Self
 import pyarrow as pa
 
 from datasources.errors import OptionError
-from datasources.formats.options import FormatOptions
+from datasources.formats.api.format_options import FormatOptions
 from datasources.kafka.client_config import PREFIXES, client_config, without_prefix
 from datasources.kafka.code_options import code_settings
 from datasources.kafka.enumerator import KafkaEnumerator, KafkaRange

@@ -8,7 +8,7 @@ from typing import Final
 import pyarrow as pa
 
 from datasources.errors import SchemaError, SourceUnavailable
-from datasources.formats.ddl_types import type_text
+from datasources.formats.schema_text.ddl_types import type_text
 from datasources.mysql.captured import CapturedTables
 from datasources.mysql.preflight.check import run_preflight
 from datasources.mysql.preflight.finding import Finding, Severity

@@ -10,7 +10,7 @@ from typing import ClassVar, Final, Self
 import pyarrow as pa
 
 from datasources.errors import OptionError
-from datasources.formats.ddl import parse_schema
+from datasources.formats.schema_text.ddl import parse_schema
 from datasources.mysql.batch import MySqlBatchEnumerator
 from datasources.mysql.captured import CapturedTables
 from datasources.mysql.connection import connect, connection_settings

@@ -12,7 +12,7 @@ from contextlib import closing
 import pyarrow as pa
 
 from datasources.errors import SchemaError
-from datasources.formats.ddl_types import type_text
+from datasources.formats.schema_text.ddl_types import type_text
 from datasources.mysql.binlog.table_map import TableMap
 from datasources.mysql.connection import connect
 from datasources.mysql.readiness import holds

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from datasources.scripted.source import ScriptedSource
 from datasources.source.api.connector import ScanSource
-from datasources.spark.data_source import TidemarkDataSource
+from datasources.spark.adapter.data_source import TidemarkDataSource
 
 __all__ = ["ScriptedDataSource"]
 

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from datasources.errors import DataLossError
-from datasources.formats.policy import OnError, Outcome, apply_policy
+from datasources.formats.api.error_policy import OnError, Outcome, apply_policy
 from datasources.scripted.enumerator import SUFFIX
 from datasources.source.api.reader import Chunk, ReadCounts
 from datasources.source.api.split import SplitId
@@ -60,7 +60,7 @@ class ScriptedReader:
     """Reads ranges of scripts."""
 
     def __init__(self, factory: ScriptedReaderFactory, only: frozenset[str] | None) -> None:
-        from datasources.formats.json import JsonDecoder
+        from datasources.formats.json.json_format import JsonDecoder
 
         self._factory = factory
         needed = {

@@ -11,8 +11,8 @@ import pyarrow as pa
 from pydantic import Field
 
 from datasources.errors import OptionError
-from datasources.formats.ddl import parse_schema
-from datasources.formats.options import FormatOptions
+from datasources.formats.api.format_options import FormatOptions
+from datasources.formats.schema_text.ddl import parse_schema
 from datasources.options import OptionGroup, parse_group
 from datasources.scripted.enumerator import ScriptedEnumerator
 from datasources.scripted.reader import METADATA_TYPES, ScriptedReaderFactory

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from datasources.formats.ddl import RESERVED_COLUMNS
+from datasources.formats.schema_text.ddl import RESERVED_COLUMNS
 from datasources.sql.site import Site, near_matches
 from datasources.sql.source_text import Span, SqlText
 from datasources.sql.table import Column, ComputedColumn, MetadataColumn, PhysicalColumn, TableDefinition

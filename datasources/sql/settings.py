@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pydantic import Field
 
 from datasources.options import DurationMs, OptionGroup, lower_keys, parse_group, reject_unknown
-from datasources.spark.watermark_options import GLOBAL_OPTIONS
+from datasources.spark.options.watermark_options import GLOBAL_OPTIONS
 
 __all__ = ["LateRowsMode", "RuntimeMode", "Settings", "SqlOptions"]
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 from pyspark.sql.functions import arrow_udf
 
 from datasources.session import FORMATS
-from datasources.spark.register import register_formats
+from datasources.spark.attach.register import register_formats
 from datasources.sql.planner.table_planner import TablePlanner
 from datasources.sql.relations import StatementRelations
 from datasources.sql.settings import Settings

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datasources.formats.ddl_tokens import quoted
+from datasources.formats.schema_text.ddl_tokens import quoted
 
 __all__ = ["literal", "quoted"]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from datasources.demo.svg import Frame, Point, Scale, element, text
+from datasources.demo.report.svg import Frame, Point, Scale, element, text
 
 __all__ = ["Line", "share_chart"]
 

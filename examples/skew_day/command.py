@@ -16,10 +16,10 @@ from typing import Final
 import pyspark
 from rich.console import Console
 
-from datasources.demo.broker import open_broker
-from datasources.demo.local_spark import local_spark
-from datasources.demo.quiet import quiet_output
-from datasources.demo.spark_kafka import fetch_spark_kafka
+from datasources.demo.spark.local_spark import local_spark
+from datasources.demo.spark.quiet import quiet_output
+from datasources.demo.spark.spark_kafka import fetch_spark_kafka
+from datasources.demo.story.broker import open_broker
 from datasources.embedded import KAFKA_VERSION, external_kafka
 from examples.skew_day.outcome import Outcome
 from examples.skew_day.page import render_page

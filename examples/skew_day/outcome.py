@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from datasources.demo.judge import Verdict
+from datasources.demo.results.judge import Verdict
 from examples.skew_day.progress import Batch, Drain
 from examples.skew_day.story import DELAY_MS, WINDOW_MS, SkewSettings, SkewStory
 from examples.skew_day.variants import DrainSettings, Result, Variant

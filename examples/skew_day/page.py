@@ -30,7 +30,7 @@ _STYLE: Final = """\
 
 def render_page(outcome: Outcome) -> str:
     """Return the page of a finished example."""
-    style = files("datasources.demo").joinpath("page.css").read_text(encoding="utf-8") + _STYLE
+    style = files("datasources.demo.report").joinpath("page.css").read_text(encoding="utf-8") + _STYLE
     body = "\n".join((_opening(outcome), _state(outcome), _spread(outcome), _results(outcome), _options(outcome)))
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'

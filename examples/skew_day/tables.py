@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from rich.table import Table
 
-from datasources.demo.judge import Verdict
+from datasources.demo.results.judge import Verdict
 from examples.skew_day.outcome import Outcome, largest_spread_ms
 from examples.skew_day.progress import Drain
 

@@ -16,8 +16,8 @@ from typing import Final, TextIO
 
 from pyspark.sql import SparkSession
 
-from datasources.demo.local_spark import local_spark
-from datasources.demo.quiet import quiet_output
+from datasources.demo.spark.local_spark import local_spark
+from datasources.demo.spark.quiet import quiet_output
 from examples.spark_watermarks.claim import Claim, Observed
 from examples.spark_watermarks.claims import CLAIMS
 from examples.spark_watermarks.settings import SETTINGS

@@ -6,7 +6,7 @@ import pytest
 
 from datasources import read_stream, register
 from datasources.errors import OptionError
-from datasources.spark.code_options import ALLOW_CODE
+from datasources.spark.options.code_options import ALLOW_CODE
 from datasources.sql import TableEnvironment
 
 pytestmark = pytest.mark.spark

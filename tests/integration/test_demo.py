@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from datasources.demo.broker import require_answer
+from datasources.demo.story.broker import require_answer
 from datasources.errors import SourceUnavailable
 
 pytestmark = [pytest.mark.spark, pytest.mark.kafka, pytest.mark.mysql, pytest.mark.slow]

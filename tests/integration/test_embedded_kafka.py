@@ -16,8 +16,9 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
-from datasources.embedded import EmbeddedKafka, KafkaProcessOptions, embedded_server
-from datasources.embedded import kafka as kafka_module
+from datasources.embedded import EmbeddedKafka, KafkaProcessOptions
+from datasources.embedded.kafka import kafka_server as kafka_module
+from datasources.embedded.process import embedded_server
 from datasources.errors import EnvironmentProblem, InternalError
 from tests.support.kafka_server import KafkaServer, OwnKafka
 

@@ -17,7 +17,8 @@ import psutil
 import pymysql
 import pytest
 
-from datasources.embedded import EmbeddedMySql, MySqlProcessOptions, MySqlVersion, mysql_data, start_any_mysql
+from datasources.embedded import EmbeddedMySql, MySqlProcessOptions, MySqlVersion, start_any_mysql
+from datasources.embedded.mysql import mysql_data
 from datasources.errors import EnvironmentProblem, InternalError
 from tests.support.mysql_server import TEST_MYSQL_VARIABLE, MySqlServer, MySqlServers, OpenMySql, OwnMySql, every_server
 

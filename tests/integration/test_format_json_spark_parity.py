@@ -12,9 +12,9 @@ import pyarrow.compute as pc
 import pytest
 
 from datasources.errors import SchemaError
-from datasources.formats.ddl import parse_schema, schema_ddl
-from datasources.formats.ddl_types import field_name_text, type_text
-from datasources.formats.json import JsonDecoder
+from datasources.formats.json.json_format import JsonDecoder
+from datasources.formats.schema_text.ddl import parse_schema, schema_ddl
+from datasources.formats.schema_text.ddl_types import field_name_text, type_text
 from tests.support.format_documents import SCHEMAS, document_of, hostile_documents, written_alike
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]

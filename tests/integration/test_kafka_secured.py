@@ -11,7 +11,7 @@ from confluent_kafka import Producer
 
 from datasources import register
 from datasources.embedded import EmbeddedKafka, KafkaLogin
-from datasources.embedded.certificates import AUTHORITY_FILE, make_certificates
+from datasources.embedded.process.certificates import AUTHORITY_FILE, make_certificates
 from datasources.errors import SourceUnavailable
 from datasources.kafka.client_config import ClientConfig
 from datasources.kafka.consumers import take_consumer

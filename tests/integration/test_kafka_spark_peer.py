@@ -11,7 +11,7 @@ from pathlib import Path
 import pyspark
 import pytest
 
-from datasources.demo.spark_kafka import fetch_spark_kafka
+from datasources.demo.spark.spark_kafka import fetch_spark_kafka
 from tests.support.peer_job import OURS, SPARK
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow]

@@ -30,7 +30,7 @@ from typing import Any
 
 import pytest
 
-from datasources.demo.spark_home import link_spark_home
+from datasources.demo.spark.spark_home import link_spark_home
 from datasources.errors import EnvironmentProblem
 from tests.support.installed import ROOT, install_project
 from tests.support.kafka_orders import BASE, MINUTE, iso, order, orders

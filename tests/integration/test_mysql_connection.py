@@ -12,8 +12,8 @@ import pymysql
 import pytest
 
 from datasources.embedded import MySqlAddress
-from datasources.embedded.certificates import make_certificates
-from datasources.embedded.ports import free_ports
+from datasources.embedded.process.certificates import make_certificates
+from datasources.embedded.process.ports import free_ports
 from datasources.errors import OptionError, SourceUnavailable
 from datasources.mysql.connection import ConnectionSettings, connect, connection_settings
 from datasources.mysql.connection_server import read_variables, server_version

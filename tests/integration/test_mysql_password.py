@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from datasources.embedded.certificates import AUTHORITY_FILE, make_certificates
+from datasources.embedded.process.certificates import AUTHORITY_FILE, make_certificates
 from datasources.errors import OptionError, SourceUnavailable
 from datasources.mysql.connection import ConnectionSettings, connect
 from datasources.mysql.connection_tls import TlsMode, TlsSettings

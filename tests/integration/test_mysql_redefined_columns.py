@@ -11,7 +11,7 @@ import pymysql
 import pytest
 
 from datasources.errors import SchemaError
-from datasources.formats.ddl_types import type_text
+from datasources.formats.schema_text.ddl_types import type_text
 from datasources.mysql.types import Kind, arrow_type, column_type_of, select_expression
 from tests.support.mysql_binlog import position
 from tests.support.mysql_changes import read_range, reading_of

@@ -13,10 +13,10 @@ from datasources import keep_time_attribute, register
 from datasources.errors import QueryError
 from datasources.expressions.arrow_function import arrow_function
 from datasources.session import FORMATS
-from datasources.spark.assigner import _stamp, assign_watermark
-from datasources.spark.attach import _LOCAL_STAMP, AttachedColumn, attach
-from datasources.spark.register import register_formats
-from datasources.spark.time_attributes import DELAY_KEY, PROCTIME, ROWTIME, TIME_KEY, time_attributes
+from datasources.spark.attach.assigner import _stamp, assign_watermark
+from datasources.spark.attach.attach import _LOCAL_STAMP, AttachedColumn, attach
+from datasources.spark.attach.register import register_formats
+from datasources.spark.scan.time_attributes import DELAY_KEY, PROCTIME, ROWTIME, TIME_KEY, time_attributes
 from tests.support.scripted_stream import Scripts, drain, instant, running, settings
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("registered", "tiny_queries")]

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from datasources.demo.spark_home import link_spark_home
+from datasources.demo.spark.spark_home import link_spark_home
 from tests.support.installed import ROOT
 from tests.support.scripted_stream import Scripts, first_line
 

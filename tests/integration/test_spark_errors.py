@@ -10,8 +10,8 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 
 from datasources import ScriptedDataSource, register, with_source_watermark
 from datasources.errors import OptionError, QueryError, SchemaError
-from datasources.spark.binding import Binding
-from datasources.spark.session_checks import require_classic
+from datasources.spark.adapter.binding import Binding
+from datasources.spark.plans.session_checks import require_classic
 from tests.support.scripted_stream import FORMAT, Scripts, drain, first_line, running, settings
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("registered", "tiny_queries")]
@@ -80,7 +80,7 @@ def test_a_class_registered_by_hand_refuses_to_run_unattached(by_hand, scripts):
 
 
 def test_where_nobody_listens_the_whole_session_reuses_no_exchange(spark, scripts, monkeypatch):
-    monkeypatch.setattr("datasources.spark.attach.registered_formats", lambda _: frozenset())
+    monkeypatch.setattr("datasources.spark.attach.attach.registered_formats", lambda _: frozenset())
     reuse = "spark.sql.exchange.reuse"
     with settings(spark, {reuse: "true"}):
         with_source_watermark(scripts.loaded(spark))

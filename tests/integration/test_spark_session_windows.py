@@ -11,7 +11,7 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 
 from datasources.errors import QueryError
-from datasources.spark.attach import with_source_watermark
+from datasources.spark.attach.attach import with_source_watermark
 from datasources.spark.operators import session_windows
 from tests.support.oracle import SCHEMA, load_case, normal_rows, oracle_stream
 from tests.support.scripted_stream import PROVIDER, DyingSink, Scripts, process_all, running, settings

@@ -8,9 +8,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from datasources.expressions.datetime_columns import parse_columns
-from datasources.expressions.datetime_text import fixed_offset_us, parse_timestamp
-from datasources.expressions.vectors import Fault, objects
+from datasources.expressions.kernels.datetime_casts import fixed_offset_us, parse_timestamp
+from datasources.expressions.kernels.datetime_columns import parse_columns
+from datasources.expressions.vectors.vectors import Fault, objects
 
 EPOCH = dt.datetime(1970, 1, 1)
 MICROSECOND = dt.timedelta(microseconds=1)

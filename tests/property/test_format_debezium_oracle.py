@@ -10,9 +10,9 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from datasources.formats.ddl import parse_schema
-from datasources.formats.debezium import DebeziumDecoder
-from datasources.formats.decoded import ROW_KINDS, RecordStatus
+from datasources.formats.api.decoder import ROW_KINDS, RecordStatus
+from datasources.formats.debezium.debezium_json import DebeziumDecoder
+from datasources.formats.schema_text.ddl import parse_schema
 
 DDL = "id BIGINT NOT NULL, name STRING, ok BOOLEAN"
 NAMES = ("id", "name", "ok")

@@ -13,11 +13,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from datasources.formats.ddl import parse_schema
-from datasources.formats.debezium import DebeziumDecoder
-from datasources.formats.decoded import RecordStatus
-from datasources.formats.json import JsonDecoder
+from datasources.formats.api.decoder import RecordStatus
+from datasources.formats.debezium.debezium_json import DebeziumDecoder
+from datasources.formats.json.json_format import JsonDecoder
 from datasources.formats.raw import RawDecoder
+from datasources.formats.schema_text.ddl import parse_schema
 from tests.property.test_format_json_two_ways import assert_same_as_exact
 
 pytestmark = pytest.mark.usefixtures("both_ways")

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from datasources.formats.ddl import parse_schema
-from datasources.formats.json_exact import BadRecord, ExactDecoder
-from datasources.formats.json_native import NativeDecoder
-from datasources.formats.zones import find_zone
+from datasources.formats.json.native_path import NativeDecoder
+from datasources.formats.json.slow_path import BadRecord, ExactDecoder
+from datasources.formats.schema_text.ddl import parse_schema
+from datasources.formats.values.zones import find_zone
 from tests.support.format_documents import batch_of, hostile_documents
 
 DDL = (

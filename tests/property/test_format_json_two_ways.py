@@ -11,11 +11,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from datasources.formats.ddl import parse_schema
-from datasources.formats.decoded import Decoded, RecordStatus
-from datasources.formats.json import JsonDecoder
-from datasources.formats.json_exact import BadRecord, ExactDecoder
-from datasources.formats.zones import find_zone
+from datasources.formats.api.decoder import Decoded, RecordStatus
+from datasources.formats.json.json_format import JsonDecoder
+from datasources.formats.json.slow_path import BadRecord, ExactDecoder
+from datasources.formats.schema_text.ddl import parse_schema
+from datasources.formats.values.zones import find_zone
 from tests.support.format_documents import SCHEMAS, batch_of, document_of, hostile_documents, written_alike
 
 pytestmark = pytest.mark.usefixtures("both_ways")

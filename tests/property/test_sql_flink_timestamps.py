@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from datasources.expressions.compile import compile_expression
+from datasources.expressions.compiler.compile import compile_expression
 from datasources.sql.flink_timestamps import moment_of_number, moment_of_text, wall_clock_of_text
 
 GOLDEN = json.loads((Path(__file__).parent / "flink_timestamps.json").read_text())

@@ -12,7 +12,7 @@ from sqlglot.errors import TokenError
 from sqlglot.tokens import Tokenizer
 
 from datasources.errors import SqlError
-from datasources.formats.ddl import parse_schema
+from datasources.formats.schema_text.ddl import parse_schema
 from datasources.sql.definition_text import function_text, table_text, view_text
 from datasources.sql.names import path_text
 from datasources.sql.parse import parse_statement, parse_type

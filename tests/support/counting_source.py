@@ -19,8 +19,8 @@ from datasources.scripted.source import ScriptedSource
 from datasources.source.api.connector import ScanSource
 from datasources.source.api.reader import Chunk
 from datasources.source.api.split import SplitId
-from datasources.spark.read_stream import load_stream
-from datasources.spark.register import register_formats
+from datasources.spark.attach.read_stream import load_stream
+from datasources.spark.attach.register import register_formats
 from tests.support.scripted_stream import Scripts
 
 __all__ = ["CountingDataSource", "Read", "counted_stream", "reads_of"]

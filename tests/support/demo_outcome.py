@@ -6,14 +6,14 @@ import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from datasources.demo.join_outcome import Joined, JoinOutcome
-from datasources.demo.judge import judge
-from datasources.demo.mysql_copy import Copied
-from datasources.demo.mysql_outcome import TableOutcome, TableProgress
-from datasources.demo.mysql_shop import Written
-from datasources.demo.orders import DELAY_MS, ROLES, Story, tell_story
-from datasources.demo.outcome import Outcome, SideOutcome, Surroundings
-from datasources.demo.timeline import Timeline
+from datasources.demo.queries.mysql_copy import Copied
+from datasources.demo.results.join_outcome import Joined, JoinOutcome
+from datasources.demo.results.judge import judge
+from datasources.demo.results.mysql_outcome import TableOutcome, TableProgress
+from datasources.demo.results.outcome import Outcome, SideOutcome, Surroundings
+from datasources.demo.results.timeline import Timeline
+from datasources.demo.story.mysql_shop import Written
+from datasources.demo.story.orders import DELAY_MS, ROLES, Story, tell_story
 
 __all__ = ["STARTED_MS", "demo_outcome", "join_outcome", "progress_text", "table_outcome"]
 

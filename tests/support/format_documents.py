@@ -10,7 +10,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from datasources.formats.ddl import parse_schema
+from datasources.formats.schema_text.ddl import parse_schema
 
 __all__ = ["HOSTILE", "SCHEMAS", "WAYS_TO_WRITE", "batch_of", "document_of", "hostile_documents", "written_alike"]
 

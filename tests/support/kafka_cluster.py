@@ -19,9 +19,9 @@ from typing import Any, Final, Protocol
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from datasources.embedded import EmbeddedKafka, KafkaProcessOptions
-from datasources.embedded.kafka import broker_metadata
-from datasources.embedded.kafka_config import KafkaAddress
-from datasources.embedded.ports import LOOPBACK
+from datasources.embedded.kafka.kafka_config import KafkaAddress
+from datasources.embedded.kafka.kafka_server import broker_metadata
+from datasources.embedded.process.ports import LOOPBACK
 from tests.support.kafka_server import KafkaServer
 from tests.support.tcp_switch import TcpSwitch, tcp_switch
 

@@ -11,7 +11,7 @@ from datasources.source.planning.planner import BatchPlanner
 from datasources.source.reading.task import TaskReader, scan_watermark
 from datasources.source.reading.task_planning import plan_tasks
 from datasources.source.watermarks.row_watermark import StampedSchema
-from datasources.spark.scan import build_scan
+from datasources.spark.scan.scan import build_scan
 from tests.support.memory_source import Mailbox
 from watermark import ManualClock, SystemClock
 

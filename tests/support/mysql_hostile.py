@@ -14,7 +14,7 @@ from pathlib import Path
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
 
-from datasources.embedded.certificates import certificate_settings
+from datasources.embedded.process.certificates import certificate_settings
 
 __all__ = ["HostileServer", "hostile_server"]
 

@@ -17,7 +17,7 @@ from typing import Any, Final, Self
 
 import psutil
 
-from datasources.demo.spark_home import link_spark_home
+from datasources.demo.spark.spark_home import link_spark_home
 from tests.support.recording import QueryDirectory
 
 __all__ = ["CLUSTER", "LOCAL", "QueryProcess"]

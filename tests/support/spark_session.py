@@ -10,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
-from datasources.demo.spark_home import link_spark_home
+from datasources.demo.spark.spark_home import link_spark_home
 from datasources.distribution import WITH_SPARK
 from datasources.errors import EnvironmentProblem
 from datasources.java import find_java

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from datasources.errors import ExpressionError
 from datasources.expressions import compile_expression
-from datasources.expressions.spark_types import spark_name
-from datasources.formats.ddl import parse_schema
+from datasources.expressions.vectors.spark_types import spark_name
+from datasources.formats.schema_text.ddl import parse_schema
 from datasources.source.api.connector import SessionFacts
 from datasources.sql.parse import parse_statement
 from datasources.sql.planner.connectors import connector_of

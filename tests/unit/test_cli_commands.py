@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from datasources.demo import broker, command, spark_probe
-from datasources.demo.outcome import Outcome
+from datasources.demo import command
+from datasources.demo.results.outcome import Outcome
+from datasources.demo.spark import spark_probe
+from datasources.demo.story import broker
 from datasources.errors import SourceUnavailable
 from datasources.session import FORMATS
 from tests.support.console import console_script

@@ -11,9 +11,10 @@ import pytest
 from rich.console import Console
 
 from datasources import doctor
-from datasources.demo import spark_probe
+from datasources.demo.spark import spark_probe
 from datasources.doctor import Check, Status
-from datasources.embedded import KAFKA_VERSION, mysql_programs
+from datasources.embedded import KAFKA_VERSION
+from datasources.embedded.fetch import mysql_programs
 from datasources.errors import SourceUnavailable
 
 

@@ -12,8 +12,8 @@ from datasources.errors import OptionError
 from datasources.kafka.client_config import _IGNORED_JAVA, _JAVA_ONLY, _OWNED
 from datasources.kafka.code_options import CODE_SETTINGS
 from datasources.kafka.source import KafkaSource
-from datasources.spark.code_options import ALLOW_CODE, allows_code_options
-from datasources.spark.scan import build_scan
+from datasources.spark.options.code_options import ALLOW_CODE, allows_code_options
+from datasources.spark.scan.scan import build_scan
 
 PLAIN = {"kafka.bootstrap.servers": "b:1", "subscribe": "orders"}
 IN_COMMAND = ("sasl.kerberos.principal", "sasl.kerberos.keytab", "sasl.kerberos.service.name")

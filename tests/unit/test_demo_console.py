@@ -7,11 +7,11 @@ import io
 
 from rich.console import Console
 
-from datasources.demo.console import LiveDisplay, PlainDisplay, demo_display, show_outcome
-from datasources.demo.join_outcome import join_rows
-from datasources.demo.mysql_outcome import TableOutcome, table_rows
-from datasources.demo.outcome import Snapshot
-from datasources.demo.producer import Produced
+from datasources.demo.report.console import LiveDisplay, PlainDisplay, demo_display, show_outcome
+from datasources.demo.results.join_outcome import join_rows
+from datasources.demo.results.mysql_outcome import TableOutcome, table_rows
+from datasources.demo.results.outcome import Snapshot
+from datasources.demo.story.producer import Produced
 from tests.support.demo_outcome import demo_outcome, join_outcome, table_outcome
 from watermark import ManualClock
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 
-from datasources.demo.judge import judge, per_minute
-from datasources.demo.orders import Story
+from datasources.demo.results.judge import judge, per_minute
+from datasources.demo.story.orders import Story
 from tests.support.demo_outcome import demo_outcome
 
 STORY = Story(

@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from datasources.demo.orders import DELAY_MS, ROLES, WINDOW_MS, Role, tell_story
+from datasources.demo.story.orders import DELAY_MS, ROLES, WINDOW_MS, Role, tell_story
 
 
 @pytest.fixture(scope="module")

@@ -9,17 +9,17 @@ from html.parser import HTMLParser
 
 import pytest
 
-from datasources.demo.join_outcome import join_rows
-from datasources.demo.join_query import SNIPPET as JOIN_SNIPPET
-from datasources.demo.mysql_copy import SNIPPET as TABLE_SNIPPET
-from datasources.demo.mysql_copy import copy_options
-from datasources.demo.mysql_outcome import table_rows
-from datasources.demo.page import Snippets, render_page
-from datasources.demo.queries import SNIPPET, tidemark_options
-from datasources.demo.tables import comparison, partition_rows
-from datasources.demo.timeline import Timeline
-from datasources.demo.watermark_chart import watermark_chart
-from datasources.demo.window_chart import window_chart
+from datasources.demo.queries.join_query import SNIPPET as JOIN_SNIPPET
+from datasources.demo.queries.mysql_copy import SNIPPET as TABLE_SNIPPET
+from datasources.demo.queries.mysql_copy import copy_options
+from datasources.demo.queries.window_queries import SNIPPET, tidemark_options
+from datasources.demo.report.page import Snippets, render_page
+from datasources.demo.report.tables import comparison, partition_rows
+from datasources.demo.report.watermark_chart import watermark_chart
+from datasources.demo.report.window_chart import window_chart
+from datasources.demo.results.join_outcome import join_rows
+from datasources.demo.results.mysql_outcome import table_rows
+from datasources.demo.results.timeline import Timeline
 from datasources.embedded import MySqlAddress
 from tests.support.demo_outcome import demo_outcome, table_outcome
 

@@ -6,8 +6,8 @@ from threading import Event
 
 import pytest
 
-from datasources.demo.orders import Order, Story
-from datasources.demo.producer import StoryProducer
+from datasources.demo.story.orders import Order, Story
+from datasources.demo.story.producer import StoryProducer
 from datasources.errors import SourceUnavailable
 
 DEADLINE_S = 10.0

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from datasources.demo.quiet import quiet_output
+from datasources.demo.spark.quiet import quiet_output
 
 
 def test_output_of_this_process_and_its_children_goes_to_the_log(tmp_path, capfd):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from datasources.demo.spark_home import installed_pyspark, link_spark_home
+from datasources.demo.spark.spark_home import installed_pyspark, link_spark_home
 
 
 def test_it_has_everything_of_pyspark_but_its_archives(tmp_path):

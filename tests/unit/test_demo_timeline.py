@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from datasources.demo.timeline import Moment, Timeline, epoch_ms
+from datasources.demo.results.timeline import Moment, Timeline, epoch_ms
 from tests.support.demo_outcome import progress_text
 
 SPLITS = {

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from datasources.durations import format_duration_ms, parse_duration_ms, warn_of_missing_unit
 from datasources.errors import OptionError
 from datasources.options import parse_group
-from datasources.spark.watermark_options import WatermarkOptions
+from datasources.spark.options.watermark_options import WatermarkOptions
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from datasources.embedded import ivy, jars, kafka, mysql_programs
-from datasources.embedded.ivy import Artifact, Ivy, find_ivy
-from datasources.embedded.jars import JarBundle, JarCache, is_complete
+from datasources.embedded.fetch import ivy, jars, mysql_programs
+from datasources.embedded.fetch.ivy import Artifact, Ivy, find_ivy
+from datasources.embedded.fetch.jars import JarBundle, JarCache, is_complete
+from datasources.embedded.kafka import kafka_server as kafka
 from datasources.errors import EnvironmentProblem
 
 BUNDLE = JarBundle(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from datasources.embedded.kafka_config import KafkaAddress, server_properties
+from datasources.embedded.kafka.kafka_config import KafkaAddress, server_properties
 from datasources.errors import OptionError
 
 ADDRESS = KafkaAddress(broker_port=20001, controller_port=20002)

@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from datasources.embedded.local_server import LocalServer
+from datasources.embedded.process.local_server import LocalServer
 from datasources.errors import EnvironmentProblem, InternalError
 
 SLEEP = ["sleep", "600"]
@@ -157,7 +157,7 @@ def test_a_preparation_that_fails_or_hangs_is_an_error_with_its_output(server: L
 
 PARENT = """
 import os, sys, threading
-from datasources.embedded.local_server import LocalServer
+from datasources.embedded.process.local_server import LocalServer
 server = LocalServer("Probe")
 server.start(["sh", "-c", "sleep 600 & wait"])
 forked = 0

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from datasources.embedded import MySqlAddress, MySqlVersion, external_mysql, mysql_debian, mysql_programs
-from datasources.embedded.mysql_address import parse_mysql_url
-from datasources.embedded.mysql_config import server_options
-from datasources.embedded.mysql_debian import debian_mirror
-from datasources.embedded.mysql_programs import check_machine
+from datasources.embedded import MySqlAddress, MySqlVersion, external_mysql
+from datasources.embedded.fetch import mysql_debian, mysql_programs
+from datasources.embedded.fetch.mysql_address import parse_mysql_url
+from datasources.embedded.fetch.mysql_debian import debian_mirror
+from datasources.embedded.fetch.mysql_programs import check_machine
+from datasources.embedded.mysql.mysql_config import server_options
 from datasources.errors import EnvironmentProblem, OptionError
 
 

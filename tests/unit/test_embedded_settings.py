@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from datasources.embedded import ports
-from datasources.embedded.ports import free_ports, is_free
-from datasources.embedded.settings import cache_directory, external_kafka, ivy_settings
+from datasources.embedded.fetch.settings import cache_directory, external_kafka, ivy_settings
+from datasources.embedded.process import ports
+from datasources.embedded.process.ports import free_ports, is_free
 from datasources.errors import EnvironmentProblem
 
 

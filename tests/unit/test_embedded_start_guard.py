@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from datasources.embedded.local_server import LocalServer
+from datasources.embedded.process.local_server import LocalServer
 from tests.support.guard import MarkerMissing
 
 

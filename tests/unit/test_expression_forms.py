@@ -8,10 +8,11 @@ import pyarrow as pa
 import pytest
 
 from datasources.errors import ExpressionError
-from datasources.expressions import binder, casts, compile_expression
-from datasources.expressions.functions import FUNCTIONS, NON_DETERMINISTIC
-from datasources.expressions.source_text import SourceText
-from datasources.expressions.syntax import parse
+from datasources.expressions import compile_expression
+from datasources.expressions.compiler import binder, casts
+from datasources.expressions.compiler.expression_text import SourceText
+from datasources.expressions.compiler.functions import FUNCTIONS, NON_DETERMINISTIC
+from datasources.expressions.compiler.syntax import parse
 
 DOCS = Path(__file__).parents[2] / "docs" / "expressions.md"
 TIMESTAMP, NTZ = pa.timestamp("us", "UTC"), pa.timestamp("us")

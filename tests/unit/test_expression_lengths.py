@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from datasources.errors import ExpressionError
-from datasources.expressions.compile import compile_watermark
+from datasources.expressions.compiler.compile import compile_watermark
 
 SCHEMA = pa.schema([("ts", pa.timestamp("us", tz="UTC")), ("s", pa.int64())])
 

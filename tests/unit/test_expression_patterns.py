@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from datasources.expressions.pattern import UnsupportedPattern, from_like, translate
+from datasources.expressions.compiler.patterns import UnsupportedPattern, from_like, translate
 
 REFUSED = {
     "(?=a)": "look-around",

@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
-from datasources.formats.datetime_text import (
+from datasources.formats.values.datetime_text import (
     UnreadableText,
     ZoneMissing,
     days_from_civil,
@@ -16,7 +16,7 @@ from datasources.formats.datetime_text import (
     read_local,
     read_timestamp,
 )
-from datasources.formats.zones import FixedOffset, find_zone
+from datasources.formats.values.zones import FixedOffset, find_zone
 
 BERLIN = find_zone("Europe/Berlin")
 

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from datasources.errors import SchemaError
-from datasources.formats.ddl import parse_schema, schema_ddl
+from datasources.formats.schema_text.ddl import parse_schema, schema_ddl
 
 
 def test_every_type_has_the_arrow_type_that_spark_exchanges():

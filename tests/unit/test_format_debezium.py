@@ -10,9 +10,9 @@ import pyarrow as pa
 import pytest
 
 from datasources.errors import OptionError, SchemaError
-from datasources.formats.ddl import parse_schema
-from datasources.formats.debezium import DEBEZIUM_METADATA, DebeziumDecoder
-from datasources.formats.decoded import ROW_KINDS, RecordStatus
+from datasources.formats.api.decoder import ROW_KINDS, RecordStatus
+from datasources.formats.debezium.debezium_json import DEBEZIUM_METADATA, DebeziumDecoder
+from datasources.formats.schema_text.ddl import parse_schema
 
 ROW = "id BIGINT NOT NULL, name STRING, weight DOUBLE"
 OLD = {"id": 1, "name": "old", "weight": 1.5}

@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 
 from datasources.errors import OptionError, SchemaError
-from datasources.formats.ddl import parse_schema
-from datasources.formats.decoded import Decoded, RecordStatus
-from datasources.formats.json import JsonDecoder
+from datasources.formats.api.decoder import Decoded, RecordStatus
+from datasources.formats.json.json_format import JsonDecoder
+from datasources.formats.schema_text.ddl import parse_schema
 
 pytestmark = pytest.mark.usefixtures("both_ways")
 

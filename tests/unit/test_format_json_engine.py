@@ -8,11 +8,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from datasources.formats.ddl import parse_schema
-from datasources.formats.decoded import RecordStatus
-from datasources.formats.json_engine import JsonEngine
-from datasources.formats.json_quick import QuickDecoder
-from datasources.formats.zones import find_zone
+from datasources.formats.api.decoder import RecordStatus
+from datasources.formats.json.fast_path.template_decoder import QuickDecoder
+from datasources.formats.json.json_engine import JsonEngine
+from datasources.formats.schema_text.ddl import parse_schema
+from datasources.formats.values.zones import find_zone
 
 pytestmark = pytest.mark.usefixtures("both_ways")
 

@@ -9,12 +9,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from datasources.formats import json_quick
-from datasources.formats.ddl import parse_schema
-from datasources.formats.debezium import DebeziumDecoder
-from datasources.formats.json_quick import QuickDecoder
-from datasources.formats.ranked import Ranked
-from datasources.formats.zones import find_zone
+from datasources.formats.debezium.debezium_json import DebeziumDecoder
+from datasources.formats.json.fast_path import template_decoder as json_quick
+from datasources.formats.json.fast_path.template_decoder import QuickDecoder
+from datasources.formats.schema_text.ddl import parse_schema
+from datasources.formats.values.ranked import Ranked
+from datasources.formats.values.zones import find_zone
 from tests.support.work import calls_of
 
 DDL = "user BIGINT, item STRUCT<name: STRING, n: INT>, price DOUBLE, ts TIMESTAMP"

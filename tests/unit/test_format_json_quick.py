@@ -6,9 +6,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from datasources.formats.ddl import parse_schema
-from datasources.formats.json_quick import QuickDecoder
-from datasources.formats.zones import find_zone
+from datasources.formats.json.fast_path.template_decoder import QuickDecoder
+from datasources.formats.schema_text.ddl import parse_schema
+from datasources.formats.values.zones import find_zone
 
 ORDERS = "user BIGINT, item STRING, price DOUBLE, ts TIMESTAMP"
 

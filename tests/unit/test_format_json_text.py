@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from datasources.formats.json_scanner import Fraction, Malformed, Members, Whole, scan
-from datasources.formats.json_syntax import parse
-from datasources.formats.json_text import as_text, java_double
+from datasources.formats.json.text.json_scanner import Fraction, Malformed, Members, Whole, scan
+from datasources.formats.json.text.json_syntax import parse
+from datasources.formats.json.text.json_text import as_text, java_double
 
 
 @pytest.mark.parametrize(

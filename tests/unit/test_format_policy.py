@@ -5,8 +5,8 @@ import pyarrow as pa
 import pytest
 
 from datasources.errors import RecordError
-from datasources.formats.decoded import Decoded, RecordStatus
-from datasources.formats.policy import OnError, apply_policy
+from datasources.formats.api.decoder import Decoded, RecordStatus
+from datasources.formats.api.error_policy import OnError, apply_policy
 
 ROWS = pa.record_batch({"a": pa.array([1, None, None, 4], pa.int64())})
 MIXED = Decoded(

@@ -8,9 +8,9 @@ import pyarrow as pa
 import pytest
 
 from datasources.errors import SchemaError
-from datasources.formats.ddl import parse_schema
-from datasources.formats.decoded import RecordStatus
+from datasources.formats.api.decoder import RecordStatus
 from datasources.formats.raw import RawDecoder
+from datasources.formats.schema_text.ddl import parse_schema
 
 
 def decode(ddl: str, *values: bytes | None):

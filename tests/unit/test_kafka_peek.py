@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from datasources.errors import DataLossError, SourceUnavailable
-from datasources.formats.policy import OnError
+from datasources.formats.api.error_policy import OnError
 from datasources.kafka import consumers, open_ranges, peek
 from datasources.kafka.chunks import ChunkFormat
 from datasources.kafka.peek import RangePeeker, peek_chunks

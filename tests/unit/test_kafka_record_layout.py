@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from datasources.errors import OptionError, SchemaError
-from datasources.formats.policy import OnError
+from datasources.formats.api.error_policy import OnError
 from datasources.kafka.record_layout import RecordLayout
 from datasources.kafka.record_options import KeyFormat, ValueFormat
 from tests.support.kafka_records import source_of

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from datasources.errors import RecordError
-from datasources.formats.ddl_types import type_text
+from datasources.formats.schema_text.ddl_types import type_text
 from datasources.source.api.reader import ReadCounts
 from tests.support.kafka_records import chunk_of, record, source_of
 

@@ -12,7 +12,7 @@ from datasources.kafka.refused_options import REFUSED
 from datasources.kafka.source import KafkaSource
 from datasources.mysql.source import MySqlSource
 from datasources.source.api.abilities import DelaySettings
-from datasources.spark.scan import build_scan
+from datasources.spark.scan.scan import build_scan
 
 PAGE = Path(__file__).parents[2] / "docs" / "kafka.md"
 BASE = {"kafka.bootstrap.servers": "b:1", "subscribe": "orders"}

@@ -20,7 +20,7 @@ from datasources.spark.operators.temporal.temporal_state import JoinRule
 from datasources.spark.operators.temporal.versions.version_cache import VersionCache
 from datasources.spark.operators.temporal.versions.version_changes import DELETE, INSERT, KIND_COLUMN
 from datasources.spark.operators.temporal.versions.versions import HASH_COLUMN, KEY_PREFIX, TIME_COLUMN
-from datasources.spark.plan_walk import SIDE_COLUMN
+from datasources.spark.plans.plan_walk import SIDE_COLUMN
 
 VALUES = pa.schema([("rate", pa.decimal128(10, 2))])
 SETTINGS = StoredSettings.of({"buckets": 4}, operator="temporal joins")

@@ -8,7 +8,7 @@ import pytest
 from pydantic import Field, ValidationError, model_validator
 
 from datasources.errors import OptionError
-from datasources.formats.options import FormatOptions
+from datasources.formats.api.format_options import FormatOptions
 from datasources.kafka.client_config import PREFIXES
 from datasources.kafka.options import KafkaOptions
 from datasources.options import (
@@ -20,7 +20,7 @@ from datasources.options import (
     reject_unknown,
     render_options,
 )
-from datasources.spark.scan_options import ScanOptions, SessionOptions, WatermarkOptions
+from datasources.spark.options.scan_options import ScanOptions, SessionOptions, WatermarkOptions
 from watermark import EmitStrategy
 
 GROUPS = (KafkaOptions, FormatOptions, WatermarkOptions, ScanOptions, SessionOptions)

@@ -14,7 +14,7 @@ from datasources.source.coordination import registry
 from datasources.source.coordination.registry import SourceRegistry
 from datasources.source.coordination.server import Coordinator, PeerLimits
 from datasources.source.coordination.wire import open_channel
-from datasources.spark import register
+from datasources.spark.attach import register
 from tests.support.loopback import PATIENCE_S, is_hung_up, raw_connection, read_exactly, wait_until
 
 SESSIONS = 50

@@ -10,7 +10,7 @@ import pytest
 
 from datasources.errors import OptionError
 from datasources.source.coordination.server import Coordinator
-from datasources.spark.register import _application_observer
+from datasources.spark.attach.register import _application_observer
 
 
 def session(**conf: str) -> SimpleNamespace:

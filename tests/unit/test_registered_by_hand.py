@@ -11,10 +11,10 @@ from datasources import KafkaDataSource, MySqlDataSource, ScriptedDataSource
 from datasources.errors import OptionError, QueryError
 from datasources.secret_keys import SECRET_FAMILIES
 from datasources.source.coordination.server import Endpoint
-from datasources.spark.batch_reader import TidemarkBatchReader
-from datasources.spark.binding import Binding
-from datasources.spark.redaction import require_hidden_by_spark
-from datasources.spark.stream_reader import TidemarkStreamReader
+from datasources.spark.adapter.batch_reader import TidemarkBatchReader
+from datasources.spark.adapter.binding import Binding
+from datasources.spark.adapter.stream_reader import TidemarkStreamReader
+from datasources.spark.boundary.redaction import require_hidden_by_spark
 
 COLUMNS = "id INT, ts TIMESTAMP"
 WATERMARK = {"watermark.for": "ts", "watermark.as": "ts - INTERVAL '5' SECOND"}

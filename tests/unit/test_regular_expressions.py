@@ -16,7 +16,7 @@ import pytest
 
 import datasources
 import watermark
-from datasources.expressions.pattern import from_like
+from datasources.expressions.compiler.patterns import from_like
 from tests.support.backtracking import ambiguous_loops, representatives
 
 PACKAGES: Final = ("formats", "expressions", "kafka", "mysql", "source", "observe")

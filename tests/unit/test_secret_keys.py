@@ -18,7 +18,7 @@ from datasources.secret_keys import (
     redaction_pattern,
     secret_values,
 )
-from datasources.spark.redaction import redact_options
+from datasources.spark.boundary.redaction import redact_options
 
 SECRET = [key for family in SECRET_FAMILIES for key in family.keys]
 PRIVATE = [key for family in PRIVATE_FAMILIES for key in family.keys]

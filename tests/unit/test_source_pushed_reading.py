@@ -15,8 +15,8 @@ from datasources.source.api.split import SplitId
 from datasources.source.reading.task import TaskReader, scan_watermark
 from datasources.source.reading.task_plan import SplitTask, TaskPlan
 from datasources.source.watermarks.row_watermark import StampedSchema
-from datasources.spark.scan import build_scan
-from datasources.spark.schema import arrow_output_schema, spark_schema
+from datasources.spark.scan.scan import build_scan
+from datasources.spark.scan.schema import arrow_output_schema, spark_schema
 from watermark import MIN_WATERMARK
 
 ON_EVENT = {

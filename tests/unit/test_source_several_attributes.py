@@ -16,7 +16,7 @@ from datasources.source.checkpoint.offset import Identity, Offset
 from datasources.source.coordination.reports import SplitReport
 from datasources.source.reading.split_run import SplitRun
 from datasources.source.reading.task_plan import SplitTask, TaskPlan
-from datasources.spark.scan import build_scan
+from datasources.spark.scan.scan import build_scan
 from tests.support.memory_source import MemoryLog, MillisColumn, Query, strategy
 from watermark import MIN_WATERMARK
 

@@ -10,11 +10,11 @@ from datasources.errors import OptionError, QueryError
 from datasources.options import parse_group
 from datasources.scripted.source import ScriptedSource
 from datasources.source.checkpoint.load_gate_state import HoldSettings, LoadSettings
-from datasources.spark.binding import Binding
-from datasources.spark.hold_check import _require, builds_by_name, holds_of
-from datasources.spark.hold_options import HoldOptions
-from datasources.spark.scan import build_scan
-from datasources.spark.stream_reader import TidemarkStreamReader
+from datasources.spark.adapter.binding import Binding
+from datasources.spark.adapter.stream_reader import TidemarkStreamReader
+from datasources.spark.options.load_gate_options import HoldOptions
+from datasources.spark.plans.load_gate_checks import _require, builds_by_name, holds_of
+from datasources.spark.scan.scan import build_scan
 
 TIME = {"watermark.for": "ts", "watermark.as": "ts"}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from datasources.errors import OptionError
-from datasources.spark.name_lists import parse_metadata, parse_names
+from datasources.spark.options.name_lists import parse_metadata, parse_names
 
 
 @pytest.mark.parametrize(

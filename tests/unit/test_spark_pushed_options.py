@@ -18,8 +18,8 @@ from datasources.source.api.abilities import (
     SupportsWatermarkPushDown,
 )
 from datasources.source.api.connector import ScanSource
-from datasources.spark.scan import build_scan
-from datasources.spark.schema import spark_schema, time_attribute_of
+from datasources.spark.scan.scan import build_scan
+from datasources.spark.scan.schema import spark_schema, time_attribute_of
 
 WATERMARK = {"watermark.for": "ts", "watermark.as": "ts - INTERVAL '5' SECOND"}
 COMPUTED = {

@@ -13,8 +13,8 @@ from datasources.errors import OptionError, SchemaError
 from datasources.kafka.source import KafkaSource
 from datasources.scripted.source import ScriptedSource
 from datasources.source.api.abilities import Alignment, LateRows, ProcessingTime
-from datasources.spark.scan import build_scan
-from datasources.spark.schema import spark_schema
+from datasources.spark.scan.scan import build_scan
+from datasources.spark.scan.schema import spark_schema
 from watermark import EmitStrategy
 
 GROUP = "scan.watermark.alignment.group"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from datasources.expressions.kernels import arithmetic, casting, json_path, text, time
-from datasources.expressions.plan import Kernel
+from datasources.expressions.vectors.kernel_call import Kernel
 
 __all__ = ["KERNELS"]
 

@@ -7,9 +7,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from datasources.expressions.comparison import compare
-from datasources.expressions.plan import Call, Kernel, Outcome
-from datasources.expressions.vectors import Fault, Faults, Mask, Values, objects
+from datasources.expressions.vectors.comparison import compare
+from datasources.expressions.vectors.kernel_call import Call, Kernel, Outcome
+from datasources.expressions.vectors.vectors import Fault, Faults, Mask, Values, objects
 
 __all__ = ["KERNELS", "fault_where", "in_range", "multiply_exact"]
 

@@ -8,8 +8,8 @@ from typing import Any, Final
 import numpy as np
 
 from datasources.expressions.kernels.arithmetic import fault_where, in_range
-from datasources.expressions.plan import Call, Kernel, Outcome
-from datasources.expressions.vectors import SPARK_BLANKS, Fault, Mask, objects
+from datasources.expressions.vectors.kernel_call import Call, Kernel, Outcome
+from datasources.expressions.vectors.vectors import SPARK_BLANKS, Fault, Mask, objects
 
 __all__ = ["KERNELS"]
 

@@ -15,8 +15,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from datasources.expressions.plan import Call, Kernel, Outcome
-from datasources.expressions.vectors import Fault, objects
+from datasources.expressions.vectors.kernel_call import Call, Kernel, Outcome
+from datasources.expressions.vectors.vectors import Fault, objects
 
 __all__ = ["KERNELS"]
 

@@ -10,11 +10,11 @@ from typing import Final
 
 import numpy as np
 
-from datasources.expressions.datetime_columns import parse_columns
-from datasources.expressions.datetime_text import parse_timestamp
 from datasources.expressions.kernels.arithmetic import fault_where, multiply_exact
-from datasources.expressions.plan import Call, Kernel, Outcome
-from datasources.expressions.vectors import Fault, Mask, Values
+from datasources.expressions.kernels.datetime_casts import parse_timestamp
+from datasources.expressions.kernels.datetime_columns import parse_columns
+from datasources.expressions.vectors.kernel_call import Call, Kernel, Outcome
+from datasources.expressions.vectors.vectors import Fault, Mask, Values
 
 __all__ = ["DAY_US", "KERNELS", "UNITS_US"]
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from pyspark.errors import AnalysisException
 
 from datasources.errors import SqlError
-from datasources.spark.grouping_checks import endless_grouping
-from datasources.spark.join_checks import lossy_join
+from datasources.spark.plans.grouping_checks import endless_grouping
+from datasources.spark.plans.join_checks import lossy_join
 from datasources.sql.execute.unknown_column import unknown_column, unknown_table
 from datasources.sql.planner.tree import attributes_of
 from datasources.sql.query import rewrite_query

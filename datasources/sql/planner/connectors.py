@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from datasources.errors import OptionError
-from datasources.formats.ddl_types import type_text
+from datasources.formats.schema_text.ddl_types import type_text
 from datasources.kafka.data_source import KafkaDataSource
 from datasources.mysql.data_source import MySqlDataSource
 from datasources.options import lower_keys
 from datasources.scripted.data_source import ScriptedDataSource
 from datasources.source.api.abilities import SourceWatermarkSpec, SupportsSourceWatermark
 from datasources.source.api.connector import ScanSource
-from datasources.spark.data_source import TidemarkDataSource
+from datasources.spark.adapter.data_source import TidemarkDataSource
 from datasources.sql.site import near_matches
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from pyspark.errors import PySparkException
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 
 from datasources.errors import SchemaError
-from datasources.spark.assigner import assign_watermark
-from datasources.spark.attach import AttachedColumn, attach
-from datasources.spark.scan_options import ATTACHED
+from datasources.spark.attach.assigner import assign_watermark
+from datasources.spark.attach.attach import AttachedColumn, attach
+from datasources.spark.options.scan_options import ATTACHED
 from datasources.sql.planner.connectors import unknown_connector
 from datasources.sql.planner.scan_options import read_options, spark_options
 from datasources.sql.planner.tree import (

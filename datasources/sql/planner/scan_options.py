@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from datasources.options import lower_keys, parse_group
-from datasources.spark.watermark_options import GLOBAL_OPTIONS, WatermarkOptions
+from datasources.spark.options.watermark_options import GLOBAL_OPTIONS, WatermarkOptions
 from datasources.sql.planner.tree import Attribute, Scan
 from datasources.sql.text import quoted
 

@@ -11,9 +11,9 @@ from datasources.errors import OptionError, SchemaError, SqlError
 from datasources.options import lower_keys
 from datasources.source.api.connector import SessionFacts
 from datasources.source.watermarks.row_watermark import HEARTBEAT_COLUMN, WATERMARK_COLUMN
-from datasources.spark.attach import AttachedColumn, attach
-from datasources.spark.code_options import allows_code_options
+from datasources.spark.attach.attach import AttachedColumn, attach
 from datasources.spark.operators import session_windows
+from datasources.spark.options.code_options import allows_code_options
 from datasources.sql.planner.connectors import Connector, connector_of
 from datasources.sql.planner.context import PlanningContext
 from datasources.sql.planner.frame import TableFrames, attached_columns, plain_column

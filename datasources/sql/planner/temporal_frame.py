@@ -10,7 +10,7 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 
 from datasources.errors import QueryError
 from datasources.source.watermarks.row_watermark import HEARTBEAT_COLUMN, WATERMARK_COLUMN
-from datasources.spark.attach import AttachedColumn, attach
+from datasources.spark.attach.attach import AttachedColumn, attach
 from datasources.spark.operators import temporal_join
 from datasources.spark.operators.temporal.join_checks import is_windowed
 from datasources.sql.planner.frame import TableFrames, attached_columns, plain_column

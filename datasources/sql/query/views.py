@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from datasources.errors import SqlError
-from datasources.spark.time_attributes import TIME_KEY, time_metadata
+from datasources.spark.scan.time_attributes import TIME_KEY, time_metadata
 from datasources.sql.relation import STAMP_COLUMN, Relation, RelationColumn, Step, TimeKind
 from datasources.sql.text import quoted
 

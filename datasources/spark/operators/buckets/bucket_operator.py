@@ -25,7 +25,7 @@ from datasources.spark.operators.buckets.row_batches import (
     Unpack,
 )
 from datasources.spark.operators.buckets.rowtime_micros import micros_of
-from datasources.spark.schema import arrow_output_schema
+from datasources.spark.scan.schema import arrow_output_schema
 
 __all__ = ["DEFAULT_BUCKETS", "data_fields", "helper_columns", "packed", "require_buckets", "run_buckets"]
 

@@ -9,9 +9,9 @@ from typing import Any, ClassVar, Protocol
 import pyarrow as pa
 from pyspark.sql.streaming import StatefulProcessor
 
-from datasources.spark.boundary import spark_errors
+from datasources.spark.boundary.errors import spark_errors
+from datasources.spark.boundary.worker_heap import freeze_worker_heap
 from datasources.spark.operators.buckets.bucket_batches import result_frames
-from datasources.spark.worker_heap import freeze_worker_heap
 
 __all__ = ["BucketProcessor"]
 

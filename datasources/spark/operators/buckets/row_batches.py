@@ -17,8 +17,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from datasources.source.watermarks.row_watermark import HEARTBEAT_COLUMN
-from datasources.spark.boundary import spark_errors
-from datasources.spark.worker_heap import freeze_worker_heap
+from datasources.spark.boundary.errors import spark_errors
+from datasources.spark.boundary.worker_heap import freeze_worker_heap
 
 __all__ = [
     "BUCKET_COLUMN",

@@ -25,7 +25,7 @@ from pyspark.sql.types import (
 from datasources.errors import QueryError
 from datasources.source.watermarks.row_watermark import HEARTBEAT_COLUMN
 from datasources.spark.operators.over.frames.frame_spec import OverAggregate
-from datasources.spark.schema import arrow_output_schema
+from datasources.spark.scan.schema import arrow_output_schema
 
 __all__ = ["FUNCTIONS", "ParsedAggregates", "parse_aggregates"]
 

@@ -34,8 +34,8 @@ from datasources.spark.operators.over.aggregate_parsing import ParsedAggregates,
 from datasources.spark.operators.over.frames.frame_spec import OverFrame, OverRule, Unit
 from datasources.spark.operators.over.over_batch import batch_over
 from datasources.spark.operators.over.over_processor import COUNTS, OverProcessor
-from datasources.spark.schema import arrow_output_schema, time_attribute_of
-from datasources.spark.session_checks import require_classic, require_frame
+from datasources.spark.plans.session_checks import require_classic, require_frame
+from datasources.spark.scan.schema import arrow_output_schema, time_attribute_of
 
 __all__ = ["OVER_METRICS_PREFIX", "over"]
 

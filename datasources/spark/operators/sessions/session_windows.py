@@ -35,8 +35,8 @@ from datasources.spark.operators.buckets.stored_settings import StoredSettings
 from datasources.spark.operators.sessions.session_batch import batch_session_windows
 from datasources.spark.operators.sessions.session_processor import COUNTS, SessionProcessor
 from datasources.spark.operators.sessions.session_step import WINDOW_COLUMNS, SessionRule
-from datasources.spark.schema import arrow_output_schema, time_attribute_of
-from datasources.spark.session_checks import require_classic, require_frame
+from datasources.spark.plans.session_checks import require_classic, require_frame
+from datasources.spark.scan.schema import arrow_output_schema, time_attribute_of
 
 __all__ = ["DEFAULT_BUCKETS", "METRICS_PREFIX", "session_windows"]
 

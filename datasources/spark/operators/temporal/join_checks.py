@@ -11,9 +11,9 @@ from datasources.errors import QueryError
 from datasources.source.watermarks.row_watermark import HEARTBEAT_COLUMN, WATERMARK_COLUMN
 from datasources.spark.operators.buckets.bucket_operator import require_buckets
 from datasources.spark.operators.buckets.rowtime_micros import require_time_column
-from datasources.spark.plan_walk import gives_windows
-from datasources.spark.schema import TimeAttribute, time_attribute_of
-from datasources.spark.time_attributes import DELAY_KEY, PROCTIME, TIME_KEY
+from datasources.spark.plans.plan_walk import gives_windows
+from datasources.spark.scan.schema import TimeAttribute, time_attribute_of
+from datasources.spark.scan.time_attributes import DELAY_KEY, PROCTIME, TIME_KEY
 
 __all__ = ["PROCESSING_TIME", "is_windowed", "require_numbers", "require_sides", "times_of"]
 

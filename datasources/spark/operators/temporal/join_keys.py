@@ -21,7 +21,7 @@ from pyspark.sql.types import (
 )
 
 from datasources.errors import QueryError
-from datasources.formats.ddl_tokens import quoted
+from datasources.formats.schema_text.ddl_tokens import quoted
 from datasources.spark.operators.buckets.partition_keys import canonical, require_key_type
 from datasources.spark.operators.temporal.versions.versions import KEY_PREFIX
 

@@ -10,9 +10,8 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 from pyspark.sql.types import StructField
 
 from datasources.errors import QueryError
-from datasources.formats.ddl_tokens import quoted
+from datasources.formats.schema_text.ddl_tokens import quoted
 from datasources.source.watermarks.row_watermark import HEARTBEAT_COLUMN, HIDDEN_COLUMNS, LATE_COLUMN, WATERMARK_COLUMN
-from datasources.spark.mark_attached import mark_attached
 from datasources.spark.operators.buckets.bucket_operator import data_fields
 from datasources.spark.operators.buckets.row_batches import BUCKET_COLUMN, STAMP_COLUMN
 from datasources.spark.operators.buckets.rowtime_micros import micros_of
@@ -20,6 +19,7 @@ from datasources.spark.operators.temporal.join_keys import JoinKey, key_columns
 from datasources.spark.operators.temporal.versions.changelog_columns import Changelog
 from datasources.spark.operators.temporal.versions.version_changes import KIND_COLUMN, TRUNCATE
 from datasources.spark.operators.temporal.versions.versions import HASH_COLUMN, KEY_PREFIX, TIME_COLUMN
+from datasources.spark.plans.mark_attached import mark_attached
 
 __all__ = ["BuildSide", "ProbeSide", "result_fields"]
 

@@ -20,9 +20,8 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 from pyspark.sql.types import BooleanType, StructField, StructType, TimestampType
 
-from datasources.formats.ddl_tokens import quoted
+from datasources.formats.schema_text.ddl_tokens import quoted
 from datasources.source.watermarks.row_watermark import HEARTBEAT_COLUMN, HIDDEN_COLUMNS, WATERMARK_COLUMN
-from datasources.spark.hold_check import require_hold
 from datasources.spark.operators.buckets.bucket_operator import DEFAULT_BUCKETS, packed, run_buckets
 from datasources.spark.operators.buckets.partition_keys import HASH_VERSION
 from datasources.spark.operators.buckets.state_settings import configure_state
@@ -41,9 +40,10 @@ from datasources.spark.operators.temporal.temporal_processor import (
 from datasources.spark.operators.temporal.temporal_state import JoinRule
 from datasources.spark.operators.temporal.versions.changelog_columns import changelog_of
 from datasources.spark.operators.temporal.versions.changelog_images import drop_replaced_images
-from datasources.spark.plan_walk import SIDE_COLUMN
-from datasources.spark.schema import arrow_output_schema
-from datasources.spark.session_checks import require_classic, require_frame
+from datasources.spark.plans.load_gate_checks import require_hold
+from datasources.spark.plans.plan_walk import SIDE_COLUMN
+from datasources.spark.plans.session_checks import require_classic, require_frame
+from datasources.spark.scan.schema import arrow_output_schema
 
 __all__ = ["DEFAULT_BUCKETS", "METRICS_PREFIX", "PROCESSING_TIME", "temporal_join"]
 

@@ -18,7 +18,7 @@ from datasources.spark.operators.buckets.stored_settings import StoredSettings
 from datasources.spark.operators.temporal.temporal_bucket import Bucket, Joined, advance
 from datasources.spark.operators.temporal.temporal_state import JoinBrief, JoinRule
 from datasources.spark.operators.temporal.versions.version_cache import VersionCache
-from datasources.spark.plan_walk import SIDE_COLUMN
+from datasources.spark.plans.plan_walk import SIDE_COLUMN
 
 __all__ = ["BUILD", "COUNTS", "PROBE", "TemporalJoinProcessor", "WindowedJoinProcessor"]
 

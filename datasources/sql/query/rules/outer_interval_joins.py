@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from datasources.expressions.datetime_text import fixed_offset_us
+from datasources.expressions.kernels.datetime_casts import fixed_offset_us
 from datasources.sql.query.context import BlockContext
 from datasources.sql.query.join_conditions import parts_of
 from datasources.sql.query.tree import Region

@@ -1,0 +1,1 @@
+"""What the demo shows: the terminal, the page and its charts."""

@@ -1,0 +1,65 @@
+"""What the demo's main job found, and its figures as rows of text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from datasources.demo.results.judge import Verdict
+
+__all__ = ["JoinOutcome", "Joined", "join_rows"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Joined:
+    """What the query answered.
+
+    Attributes:
+        answer: Orders by (start of the window in ms since the epoch, item).
+        unmatched: Orders among them that met no customer.
+        read_before: Rows of the table's source that were read before the first order was.
+        batches_before: Batches with such rows.
+        read_afterwards: Rows of it since then: changes.
+    """
+
+    answer: Mapping[tuple[int, str], int]
+    unmatched: int
+    read_before: int
+    batches_before: int
+    read_afterwards: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JoinOutcome:
+    """The finished main job.
+
+    Attributes:
+        joined: What the query answered.
+        verdict: The answer held against the truth.
+    """
+
+    joined: Joined
+    verdict: Verdict
+
+    @property
+    def failure(self) -> str | None:
+        """One sentence that says why it failed; None if no order was lost and each met its customer."""
+        if self.verdict.is_perfect and not self.joined.unmatched:
+            return None
+        return (
+            f"of the orders that were joined with a MySQL table {self.verdict.lost_rows} were lost and "
+            f"{self.joined.unmatched} met no customer ({self.verdict.correct_results} of "
+            f"{self.verdict.expected_results} results are right): that must not happen, please report it."
+        )
+
+
+def join_rows(outcome: JoinOutcome) -> list[tuple[str, str]]:
+    """Return the figures, name and text, the most important first."""
+    verdict, joined = outcome.verdict, outcome.joined
+    return [
+        ("orders without their customer", f"{joined.unmatched:,} of {sum(joined.answer.values()):,}"),
+        ("orders lost", f"{verdict.lost_rows:,} of {verdict.expected_rows:,}"),
+        ("results right", f"{verdict.correct_results} of {verdict.expected_results}"),
+        ("customers read before the first order", f"{joined.read_before:,} in {joined.batches_before} batches"),
+        ("changes of customers followed afterwards", f"{joined.read_afterwards:,}"),
+    ]

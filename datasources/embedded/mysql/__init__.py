@@ -1,0 +1,4 @@
+"""A MySQL or MariaDB on loopback.
+
+`mysql_server`, its configuration, its data directory, and which version runs here.
+"""

@@ -1,0 +1,115 @@
+"""What the compiler knows while it types an expression: the text, the schema and the session's settings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+import pyarrow as pa
+from sqlglot import exp
+
+from datasources.errors import ExpressionError
+from datasources.expressions.compiler.expression_text import SourceText
+from datasources.expressions.compiler.syntax import span_of
+from datasources.expressions.evaluation.nodes import Constant, Node
+from datasources.expressions.kernels.datetime_casts import fixed_offset_us
+from datasources.expressions.vectors.spark_types import STRING, is_integral, spark_name
+from datasources.expressions.vectors.vectors import Fault
+
+if TYPE_CHECKING:
+    from datasources.expressions.evaluation.function_call import ReaderFunction
+
+__all__ = ["SEE_DOCS", "Scope"]
+
+SEE_DOCS: Final = "docs/expressions.md lists what the reader evaluates."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """The surroundings of an expression under compilation.
+
+    Attributes:
+        source: The user's text.
+        schema: The columns of the records.
+        time_zone: spark.sql.session.timeZone; None if unknown.
+        ansi: spark.sql.ansi.enabled; None if unknown.
+        bind: Types a subtree; set by the binder.
+        functions: The user's own functions, under their names in lower case.
+    """
+
+    source: SourceText
+    schema: pa.Schema
+    time_zone: str | None
+    ansi: bool | None
+    bind: Callable[[Scope, exp.Expr], Node]
+    functions: Mapping[str, ReaderFunction] = field(default_factory=dict)
+
+    def node(self, tree: exp.Expr) -> Node:
+        """Type a subtree."""
+        return self.bind(self, tree)
+
+    def refusal(self, tree: exp.Expr, reason: str, way_out: str = SEE_DOCS) -> ExpressionError:
+        """Build the error that refuses the part of the text that ``tree`` stands for."""
+        return self.source.refusal(span_of(self.source, tree), reason, way_out)
+
+    def wrong_type(self, tree: exp.Expr, what: str, found: pa.DataType, way_out: str = SEE_DOCS) -> ExpressionError:
+        """Build the error for an operand whose type is not on the list."""
+        return self.refusal(tree, f"{what} does not take {spark_name(found)} here", way_out)
+
+    def session_offset_us(self) -> int | None:
+        """Return the session zone's offset if it is known and never changes."""
+        return None if self.time_zone is None else fixed_offset_us(self.time_zone)
+
+    def require_offset_us(self, tree: exp.Expr, what: str) -> int:
+        """Return the session zone's fixed offset.
+
+        Raises:
+            ExpressionError: The zone is unknown, or changes its offset (daylight saving, history).
+        """
+        offset_us = self.session_offset_us()
+        if offset_us is not None:
+            return offset_us
+        if self.time_zone is None:
+            raise self.refusal(
+                tree,
+                f"{what} depends on the session time zone, which the reader does not know",
+                "Set the option scan.session.time-zone, or load the stream with read_stream().",
+            )
+        raise self.refusal(
+            tree,
+            f"{what} depends on local time, and the offset of the session time zone {self.time_zone} changes",
+            "Use TIMESTAMP_NTZ columns, or a session time zone with a fixed offset such as UTC.",
+        )
+
+    def require_ansi(self, tree: exp.Expr, what: str) -> bool:
+        """Return the session's ANSI flag.
+
+        Raises:
+            ExpressionError: It is unknown.
+        """
+        if self.ansi is None:
+            raise self.refusal(
+                tree,
+                f"{what} depends on spark.sql.ansi.enabled, which the reader does not know",
+                "Set the option scan.session.ansi, or load the stream with read_stream().",
+            )
+        return self.ansi
+
+    def wrap_fault(self, tree: exp.Expr, what: str, fault: Fault = Fault.OVERFLOW) -> Fault:
+        """Return the fault of a number that leaves its type: an error, or without ANSI mode a refusal."""
+        return fault if self.require_ansi(tree, what) else Fault.SILENT_WRAP
+
+    def constant_text(self, tree: exp.Expr, what: str) -> str:
+        """Return the text of an operand that has to be a literal."""
+        node = self.node(tree)
+        if isinstance(node, Constant) and node.type == STRING and isinstance(node.value, str):
+            return node.value
+        raise self.refusal(tree, f"{what} has to be a text literal")
+
+    def constant_int(self, tree: exp.Expr, what: str) -> int:
+        """Return the number of an operand that has to be a literal."""
+        node = self.node(tree)
+        if isinstance(node, Constant) and is_integral(node.type) and isinstance(node.value, int):
+            return node.value
+        raise self.refusal(tree, f"{what} has to be a whole number literal")

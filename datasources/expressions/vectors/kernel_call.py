@@ -1,0 +1,47 @@
+"""What a kernel is called with and what it returns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from datasources.expressions.vectors.vectors import Faults, Mask, Values
+
+__all__ = ["Call", "Kernel", "Outcome"]
+
+
+@dataclass(slots=True, kw_only=True)
+class Call:
+    """What a kernel is called with.
+
+    Attributes:
+        arguments: One array per argument.
+        params: Constants of the call.
+        rows: The number of rows.
+        known: The rows whose arguments are all present; None means all. Others need no result.
+    """
+
+    arguments: list[Values]
+    params: tuple[Any, ...]
+    rows: int
+    known: Mask | None
+
+    def known_mask(self) -> Mask:
+        """Return the mask of rows that need a result, as an array."""
+        return np.ones(self.rows, dtype=np.bool_) if self.known is None else self.known
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What a kernel returns: values, faults (None: none) and rows that are NULL although no argument is."""
+
+    values: Values
+    faults: Faults | None = None
+    nulls: Mask | None = None
+
+
+Kernel = Callable[[Call], Outcome]
+"""One function over columns."""

@@ -1,0 +1,1 @@
+"""What a format implements, its options, and what becomes of bad records."""

@@ -1,0 +1,80 @@
+"""The format `json`: one object in each record, decoded as Spark's `from_json` does it in FAILFAST mode."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from datasources.errors import OptionError, SchemaError
+from datasources.formats.api.decoder import Decoded
+from datasources.formats.json.json_engine import JsonEngine
+from datasources.formats.json.json_types import check_json_types
+from datasources.formats.values.zones import Zone, find_zone
+
+__all__ = ["JsonDecoder", "session_zone"]
+
+
+@dataclass(frozen=True, slots=True)
+class JsonDecoder:
+    """Decodes JSON objects into the columns of a schema.
+
+    It is configuration until its first batch, and is pickled as such; what it learns about the documents stays in the
+    process. Not for use by several threads at once.
+
+    Attributes:
+        schema: the columns with their nullability as declared; `ddl.parse_schema` makes one.
+        time_zone: where timestamps without a zone were written, by any name that Spark knows; None refuses them.
+        columns: the columns to decode, the others are null; None decodes all. A record is bad or not regardless of it.
+
+    Raises:
+        SchemaError: the schema has a type that JSON cannot carry, or lacks one of `columns`.
+        OptionError: there is no such time zone.
+    """
+
+    schema: pa.Schema
+    time_zone: str | None = field(kw_only=True)
+    columns: tuple[str, ...] | None = field(default=None, kw_only=True)
+    _engine: list[JsonEngine] = field(init=False, repr=False, compare=False, default_factory=list)
+
+    def __post_init__(self) -> None:
+        check_json_types(self.schema)
+        unknown = set(self.columns or ()) - set(self.schema.names)
+        if unknown:
+            raise SchemaError(f"the schema has no column {', '.join(sorted(unknown))}; it has {self.schema.names}")
+        session_zone(self.time_zone)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _unpickled, (self.schema, self.time_zone, self.columns)
+
+    def decode(self, values: pa.Array) -> Decoded:
+        """Decode one batch; see `Decoder.decode`."""
+        wanted = [f for f in self.schema if self.columns is None or f.name in self.columns]
+        if not self._engine:
+            self._engine.append(JsonEngine(self.schema, wanted, session_zone(self.time_zone)))
+        found = self._engine[0].decode(values)
+        arrays = dict(zip((f.name for f in wanted), found.columns, strict=True))
+        columns = [arrays[f.name] if f.name in arrays else pa.nulls(len(values), f.type) for f in self.schema]
+        batch = pa.RecordBatch.from_arrays(columns, schema=self.schema)
+        return Decoded(columns=batch, statuses=found.statuses, reasons=found.reasons)
+
+
+def session_zone(name: str | None) -> Zone | None:
+    """Return the zone of text without one; None if none is given.
+
+    Raises:
+        OptionError: there is no such time zone.
+    """
+    if name is None:
+        return None
+    zone = find_zone(name)
+    if zone is None:
+        raise OptionError(
+            f"there is no time zone '{name}'; give 'scan.session.time-zone' a region such as Europe/Berlin, "
+            "or an offset such as +02:00"
+        )
+    return zone
+
+
+def _unpickled(schema: pa.Schema, time_zone: str | None, columns: tuple[str, ...] | None) -> JsonDecoder:
+    return JsonDecoder(schema, time_zone=time_zone, columns=columns)

@@ -1,0 +1,1 @@
+"""One JSON document in Python, complete: scanner, syntax tree, text of STRING columns, typed values."""

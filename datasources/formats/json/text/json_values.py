@@ -1,0 +1,253 @@
+"""One JSON value to one Python value of a column's type, exactly as Spark's `from_json` converts it.
+
+Rules of this file: a converter gets a value of `json_syntax.parse` that is not null, and returns what `pa.array` takes
+for the column's Arrow type; it raises `BadValue` with the words that follow "column 'x' ...". Nothing is converted that
+Spark refuses: no text to a number (except in DECIMAL), no fraction to an integer, no number to a boolean.
+"""
+
+from __future__ import annotations
+
+import binascii
+import decimal
+import math
+import re
+import struct
+from collections.abc import Callable
+from decimal import Decimal
+
+import numpy as np
+import pyarrow as pa
+
+from datasources.formats.json.text.json_scanner import Fraction, Whole, excerpt
+from datasources.formats.json.text.json_text import as_text, without_surrogates
+from datasources.formats.schema_text.ddl_types import timestamp_ltz, timestamp_ntz, type_text
+from datasources.formats.values.datetime_text import (
+    UnreadableText,
+    ZoneMissing,
+    read_date,
+    read_local,
+    read_timestamp,
+)
+from datasources.formats.values.zones import MICROS_PER_SECOND, Zone
+
+__all__ = ["BadValue", "Convert", "refusal", "scalar_converter"]
+
+Convert = Callable[[object], object]
+
+
+class BadValue(ValueError):
+    """A value does not fit its column; the message is the reason, without the column's name."""
+
+
+_RANGES: dict[pa.DataType, tuple[int, int]] = {
+    pa.int8(): (-(2**7), 2**8 - 1),
+    pa.int16(): (-(2**15), 2**15 - 1),
+    pa.int32(): (-(2**31), 2**31 - 1),
+    pa.int64(): (-(2**63), 2**63 - 1),
+}
+_NAMED_DOUBLES = {
+    "NaN": float("nan"),
+    "+INF": float("inf"),
+    "+Infinity": float("inf"),
+    "Infinity": float("inf"),
+    "-INF": float("-inf"),
+    "-Infinity": float("-inf"),
+}
+_DECIMAL_TEXT = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE]([+-]?\d+))?\Z")
+_MAX_EXPONENT = 100_000
+_LAST_BMP_CHARACTER = "\uffff"
+_BASE64 = re.compile(r"[\x00-\x20]*(?:(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==)[\x00-\x20]*)*\Z")
+_BASE64_GROUP = re.compile(r"[^\x00-\x20]{4}")
+_INT8_VALUES = 2**8
+_INT8_MAX = 2**7 - 1
+
+
+def scalar_converter(arrow: pa.DataType, zone: Zone | None) -> Convert:
+    """Return the converter of a type that has no parts.
+
+    Args:
+        arrow: one of the types of `ddl_types`.
+        zone: where timestamps without a zone were written; None refuses them.
+    """
+    if arrow in _RANGES:
+        return _integer(arrow)
+    if arrow == timestamp_ltz:
+        return _timestamp(zone)
+    if pa.types.is_decimal128(arrow):
+        return _decimal(arrow.precision, arrow.scale)
+    return _BY_TYPE[arrow]
+
+
+def refusal(arrow: pa.DataType, value: object, why: str = "") -> BadValue:
+    """Return the error for a value that does not fit a type."""
+    return BadValue(f"of type {_type_name(arrow)} cannot hold {_shown(value)}" + (f": {why}" if why else ""))
+
+
+def _type_name(arrow: pa.DataType) -> str:
+    # The fields of a wide STRUCT would hide the reason.
+    return type_text(arrow).split("<")[0]
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, (Whole, Fraction)):
+        return excerpt(value).replace("'", "")
+    if isinstance(value, str):
+        return excerpt(value)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return "an array" if type(value) is list else "an object"
+
+
+def _integer(arrow: pa.DataType) -> Convert:
+    low, high = _RANGES[arrow]
+
+    def convert(value: object) -> int:
+        if type(value) is not Whole:
+            raise refusal(arrow, value)
+        number = int(value)
+        if not low <= number <= high:
+            raise refusal(arrow, value, "it is out of range")
+        return number
+
+    if arrow != pa.int8():
+        return convert
+
+    def convert_byte(value: object) -> int:
+        # Jackson takes a byte to be signed or not: 128 to 255 become -128 to -1.
+        number = convert(value)
+        return number - _INT8_VALUES if number > _INT8_MAX else number
+
+    return convert_byte
+
+
+def _boolean(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise refusal(pa.bool_(), value)
+    return value
+
+
+def _double(value: object) -> float:
+    if type(value) is Whole:
+        return float(value) + 0.0  # the integer -0 has no sign
+    if type(value) is Fraction:
+        return float(value)
+    if type(value) is str and value in _NAMED_DOUBLES:
+        return _NAMED_DOUBLES[value]
+    raise refusal(pa.float64(), value)
+
+
+def _float(value: object) -> float:
+    try:
+        double = _double(value)
+    except BadValue:
+        raise refusal(pa.float32(), value) from None
+    if type(value) is not str and double != 0 and math.isfinite(double):
+        double = _rounded_to_odd(str(value), double)
+    with np.errstate(over="ignore", under="ignore"):
+        return float(np.float32(double))
+
+
+def _rounded_to_odd(text: str, nearest: float) -> float:
+    """Return the double that keeps a trace of what was cut off, so that rounding it to a float rounds only once.
+
+    Java reads a float from its text. The nearest double may be the exact middle of two floats where the text is not;
+    the double next to zero from the text with its last bit set never is.
+    """
+    exact, found = Decimal(text), Decimal(nearest)
+    if exact == found:
+        return nearest
+    (bits,) = _DOUBLE_BITS.unpack(_DOUBLE.pack(nearest))
+    (odd,) = _DOUBLE.unpack(_DOUBLE_BITS.pack((bits - (found.copy_abs() > exact.copy_abs())) | 1))
+    return float(odd)
+
+
+_DOUBLE, _DOUBLE_BITS = struct.Struct("<d"), struct.Struct("<q")
+
+
+def _timestamp(zone: Zone | None) -> Convert:
+    def convert(value: object) -> int:
+        if type(value) is Whole:
+            micros = int(value) * MICROS_PER_SECOND
+            low, high = _RANGES[pa.int64()]
+            if not low <= micros <= high:
+                raise refusal(timestamp_ltz, value, "as seconds since 1970 it is out of range")
+            return micros
+        if type(value) is not str:
+            raise refusal(timestamp_ltz, value)
+        try:
+            return read_timestamp(value, zone)
+        except ZoneMissing:
+            raise refusal(timestamp_ltz, value, _NO_ZONE) from None
+        except UnreadableText as reason:
+            raise refusal(timestamp_ltz, value, str(reason)) from None
+
+    return convert
+
+
+_NO_ZONE = "it names no zone; set scan.session.time-zone or declare the column TIMESTAMP_NTZ"
+
+
+def _from_text(arrow: pa.DataType, read: Callable[[str], int]) -> Convert:
+    def convert(value: object) -> int:
+        if type(value) is not str:
+            raise refusal(arrow, value)
+        try:
+            return read(value)
+        except UnreadableText as reason:
+            raise refusal(arrow, value, str(reason)) from None
+
+    return convert
+
+
+def _decimal(precision: int, scale: int) -> Convert:
+    arrow = pa.decimal128(precision, scale)
+    unit = Decimal(1).scaleb(-scale)
+    # One digit more than fits: rounding may carry into it, and then it is seen.
+    context = decimal.Context(prec=precision + 2, rounding=decimal.ROUND_HALF_UP, traps=[decimal.InvalidOperation])
+
+    def convert(value: object) -> Decimal:
+        text = value.replace(",", "") if type(value) is str else value
+        if not isinstance(text, str) or _is_no_decimal(text):
+            raise refusal(arrow, value)
+        number = Decimal(text)
+        if number and number.adjusted() > precision - scale:
+            raise refusal(arrow, value, "it has too many digits")
+        rounded = number.quantize(unit, context=context)
+        if rounded.adjusted() >= precision - scale and rounded:
+            raise refusal(arrow, value, "it has too many digits")
+        return rounded
+
+    return convert
+
+
+def _is_no_decimal(text: str) -> bool:
+    match = _DECIMAL_TEXT.match(text)
+    if match is None or max(text) > _LAST_BMP_CHARACTER:
+        return True
+    # The time that one record takes grows with its exponent; Spark needs seconds for one of some millions.
+    exponent = (match.group(1) or "").lstrip("+-").lstrip("0")
+    return len(exponent) > len(str(_MAX_EXPONENT)) or int(exponent or 0) > _MAX_EXPONENT
+
+
+def _binary(value: object) -> bytes:
+    if type(value) is not str or _BASE64.match(value) is None:
+        raise refusal(pa.binary(), value, "" if type(value) is not str else "it is no base64")
+    if "=" not in value:
+        return binascii.a2b_base64(value)
+    # Padding may close every group, not only the last one.
+    return b"".join(binascii.a2b_base64(group) for group in _BASE64_GROUP.findall(value))
+
+
+def _string(value: object) -> str:
+    return without_surrogates(value) if type(value) is str else as_text(value)
+
+
+_BY_TYPE: dict[pa.DataType, Convert] = {
+    pa.bool_(): _boolean,
+    pa.float32(): _float,
+    pa.float64(): _double,
+    pa.string(): _string,
+    pa.binary(): _binary,
+    pa.date32(): _from_text(pa.date32(), read_date),
+    timestamp_ntz: _from_text(timestamp_ntz, read_local),
+}

@@ -1,0 +1,79 @@
+"""The adapter to Spark's batch reader: the same table, read once from its beginning to its end.
+
+A batch has no watermark but the final one: stamps are none, there are no heartbeat rows, nothing is reported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pyarrow as pa
+from pyspark.sql.datasource import DataSourceReader, InputPartition
+
+from datasources.source.api.connector_state import BoundedPart, PlansBoundedRead
+from datasources.source.api.split import SplitId
+from datasources.source.reading.task import TaskReader
+from datasources.source.reading.task_plan import SplitTask, TaskPlan
+from datasources.source.watermarks.row_watermark import StampedSchema
+from datasources.spark.adapter.partition import TaskPartition
+from datasources.spark.boundary.errors import spark_entry, spark_errors
+from datasources.spark.boundary.worker_heap import freeze_worker_heap
+from datasources.spark.scan.scan import Scan
+from watermark import MIN_WATERMARK
+
+__all__ = ["TidemarkBatchReader"]
+
+
+class TidemarkBatchReader(DataSourceReader):
+    """Reads one scan as a bounded table.
+
+    Args:
+        scan: what to read.
+        output: the exact Arrow schema of the batches.
+    """
+
+    def __init__(self, scan: Scan, output: pa.Schema) -> None:
+        self._scan = scan
+        self._output = output
+
+    @spark_entry
+    def partitions(self) -> list[InputPartition]:
+        """Return one partition per split that holds anything between the start and the end."""
+        enumerator = self._scan.source.enumerator(is_batch=True)
+        try:
+            if isinstance(enumerator, PlansBoundedRead):
+                return [TaskPartition(_plan_of(part)) for part in enumerator.bounded_parts()]
+            starts = enumerator.start_positions()
+            ends = enumerator.limits() or {}
+        finally:
+            enumerator.close()
+        return [
+            TaskPartition(_plan(split, start, ends[split])) for split, start in starts.items() if start < ends[split]
+        ]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """Yield one partition's batches; an empty table has one partition without a plan."""
+        if not isinstance(partition, TaskPartition):
+            return
+        with spark_errors():
+            source = self._scan.source
+            reader = TaskReader(
+                factory=source.reader_factory(),
+                strategy=source.strategy,
+                stamped=StampedSchema(self._output),
+                condition=self._scan.condition,
+            )
+            yield from reader.run(partition.plan, lambda _: None)
+            freeze_worker_heap()
+
+
+def _plan(split: SplitId, start: int, end: int) -> TaskPlan:
+    task = SplitTask(
+        split=split, known_at=start, start=start, end=end, watermark_us=MIN_WATERMARK, others_us=MIN_WATERMARK
+    )
+    return TaskPlan(sequence=0, splits=(task,), floor_us=MIN_WATERMARK, ceiling_us=None, heartbeat=False)
+
+
+def _plan_of(part: BoundedPart) -> TaskPlan:
+    return replace(_plan(part.split, part.start, part.end), state=part.state)

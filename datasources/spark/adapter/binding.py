@@ -1,0 +1,35 @@
+"""What register() binds into a data source class for the processes that Spark will start."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from datasources.source.coordination.server import Endpoint
+
+if TYPE_CHECKING:
+    from datasources.expressions.evaluation.function_call import ReaderFunction
+
+__all__ = ["Binding"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Binding:
+    """The application's coordinator and the session's facts.
+
+    Attributes:
+        endpoint: None for a class that was registered by hand: its planner then starts a private coordinator.
+        defaults: options that hold unless the user sets them.
+        is_watched: whether somebody watches the application's sources, so that planners publish their tables.
+        allows_code: whether the application's administrator lets options load libraries and run commands.
+        functions: the user's own functions that expressions may call, by name.
+        most_tasks: into how many tasks the splits of a batch are put at most; None = one task per split.
+    """
+
+    endpoint: Endpoint | None = None
+    defaults: Mapping[str, str] = field(default_factory=dict)
+    functions: Mapping[str, ReaderFunction] = field(default_factory=dict)
+    most_tasks: int | None = None
+    is_watched: bool = False
+    allows_code: bool = False

@@ -1,0 +1,82 @@
+"""The DataSource classes that Spark instantiates by format name."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from pyspark.sql.datasource import DataSource, DataSourceStreamReader
+from pyspark.sql.types import StructType
+
+from datasources.errors import QueryError, SchemaError, TidemarkError
+from datasources.source.api.connector import ScanSource
+from datasources.spark.adapter.batch_reader import TidemarkBatchReader
+from datasources.spark.adapter.binding import Binding
+from datasources.spark.adapter.refused_reader import RefusedStreamReader
+from datasources.spark.adapter.stream_reader import TidemarkStreamReader
+from datasources.spark.boundary.errors import spark_entry
+from datasources.spark.boundary.redaction import require_hidden_by_spark
+from datasources.spark.scan.scan import Scan, build_scan
+from datasources.spark.scan.schema import arrow_output_schema, spark_schema
+
+__all__ = ["TidemarkDataSource"]
+
+
+class TidemarkDataSource(DataSource):
+    """Base of the formats; a subclass names its connector, and register() binds the application's facts."""
+
+    connector: ClassVar[type[ScanSource]]
+    binding: ClassVar[Binding] = Binding()
+
+    @classmethod
+    def name(cls) -> str:
+        """The format's name."""
+        return cls.connector.format_name
+
+    @spark_entry
+    def schema(self) -> StructType:
+        """Return the data columns, and the hidden ones if the scan has a watermark."""
+        return spark_schema(self._scan())
+
+    @spark_entry
+    def reader(self, schema: StructType) -> TidemarkBatchReader:
+        """Open for `spark.read`."""
+        scan = self._scan()
+        _require_own_schema(schema, scan)
+        return TidemarkBatchReader(scan, arrow_output_schema(schema))
+
+    def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802
+        """Open for `spark.readStream`."""
+        try:
+            scan = self._scan()
+            _require_own_schema(schema, scan)
+            _require_attached(scan)
+        except TidemarkError as error:
+            return RefusedStreamReader(error)
+        return TidemarkStreamReader(scan, arrow_output_schema(schema), self.binding)
+
+    def _scan(self) -> Scan:
+        bound = self.binding
+        if bound.endpoint is None:
+            require_hidden_by_spark(self.options)
+        return build_scan(
+            self.connector, dict(self.options), bound.defaults, bound.functions, allows_code=bound.allows_code
+        )
+
+
+def _require_attached(scan: Scan) -> None:
+    if scan.source.strategy is not None and not scan.is_attached:
+        raise QueryError(
+            "the stream has a watermark but was not attached, so operators would see heartbeat rows and ignore the "
+            "watermark. Use read_stream(...), or with_source_watermark(df) directly on the loaded DataFrame and the "
+            "DataFrame that it returns; without watermark.for the source is a plain one."
+        )
+
+
+def _require_own_schema(schema: StructType, scan: Scan) -> None:
+    own = spark_schema(scan)
+    if [(f.name, f.dataType) for f in schema.fields] == [(f.name, f.dataType) for f in own.fields]:
+        return
+    raise SchemaError(
+        f"the schema was given by .schema(...), which hides what the source adds. Give it as an option instead: "
+        f'.option("schema", "...") with format=json, and no .schema(...). The source reads: {own.simpleString()}'
+    )

@@ -1,0 +1,228 @@
+"""The adapter to Spark's streaming reader.
+
+Two copies of this object live at once (DESIGN F3): one in the *runner process*, as long as the query, where Spark asks
+for offsets and partitions; and pickled ones on executors, which only ever see `read()`. What a task needs travels in
+its partition. camelCase is Spark's.
+"""
+
+from __future__ import annotations
+
+import functools
+import secrets
+import threading
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
+from pyspark.sql.streaming.datasource import (
+    ReadAllAvailable,
+    ReadLimit,
+    ReadMaxRows,
+    SupportsTriggerAvailableNow,
+)
+
+from datasources.errors import OptionError
+from datasources.source.alignment.lookahead import ReaderLookahead
+from datasources.source.api.scan_range import ScanEnd, ScanRange
+from datasources.source.checkpoint.identity import require_same_identity
+from datasources.source.checkpoint.offset import Offset
+from datasources.source.coordination.client import ChannelMailbox, CoordinatorClient
+from datasources.source.coordination.lease import Presence
+from datasources.source.coordination.server import Coordinator, Endpoint
+from datasources.source.planning.planner import BatchPlanner
+from datasources.source.reading.task import TaskReader, scan_watermark
+from datasources.source.reading.task_planning import plan_tasks
+from datasources.source.watermarks.row_watermark import StampedSchema
+from datasources.source.watermarks.source_status import Publication
+from datasources.spark.adapter.binding import Binding
+from datasources.spark.adapter.partition import TaskPartition
+from datasources.spark.adapter.task_channel import TaskChannel
+from datasources.spark.boundary.errors import spark_entry, spark_errors
+from datasources.spark.boundary.worker_heap import freeze_worker_heap
+from datasources.spark.scan.scan import Scan
+from watermark import SystemClock
+
+__all__ = ["TidemarkStreamReader"]
+
+_RUNNER_STATE = ("planner", "_channel", "_coordinator", "_mailbox", "_presence", "_source_id", "_pause")
+_WATCHED_SPLITS = 1_000
+_PROGRESS_SPLITS = 100
+_NS_PER_S = 1_000_000_000
+
+
+class TidemarkStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
+    """Reads one scan as a stream.
+
+    Args:
+        scan: what to read.
+        output: the exact Arrow schema of the batches.
+        binding: from register(), or an empty one.
+    """
+
+    def __init__(self, scan: Scan, output: pa.Schema, binding: Binding) -> None:
+        self._scan = scan
+        self._output = output
+        self._binding = binding
+        self._initial: dict[str, Any] | None = None
+        self._last: Offset | None = None
+        self._last_raw: dict[str, Any] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Executors get the description only: no planner, no connection, no thread."""
+        return {key: value for key, value in self.__dict__.items() if key not in _RUNNER_STATE}
+
+    # -- in the runner process --
+
+    @functools.cached_property
+    def planner(self) -> BatchPlanner:
+        """The planner of this process."""
+        source = self._scan.source
+        return BatchPlanner(
+            enumerator=source.enumerator(is_batch=False),
+            mailbox=self._mailbox,
+            scan=self._scan_on_driver,
+            settings=self._scan.planner_settings(),
+            clock=SystemClock(),
+            peers=self._mailbox,
+            lookahead=None if source.strategy is None else ReaderLookahead(source.reader_factory(), source.strategy),
+            holds=self._mailbox,
+        )
+
+    @functools.cached_property
+    def _mailbox(self) -> ChannelMailbox:
+        return ChannelMailbox(CoordinatorClient(self._channel), self._source_id)
+
+    @functools.cached_property
+    def _presence(self) -> Presence:
+        """What goes on in the background: the source lives, also while a batch takes long, and may be watched."""
+        strategy = self._scan.source.strategy
+        alignment = None if strategy is None else strategy.alignment
+        return Presence(
+            CoordinatorClient(self._channel),
+            source=self._source_id,
+            name=self._scan.source.subscription,
+            interval_ms=1_000 if alignment is None else alignment.update_interval_ms,
+            is_watched=self._binding.is_watched,
+        )
+
+    @functools.cached_property
+    def _pause(self) -> threading.Event:
+        return threading.Event()  # never set: Spark asks about 100 times a second, the brokers should not be
+
+    @functools.cached_property
+    def _channel(self) -> Endpoint:
+        if self._binding.endpoint is None:
+            _require_alone(self._scan)
+        return self._binding.endpoint or self._coordinator.endpoint
+
+    @functools.cached_property
+    def _coordinator(self) -> Coordinator:
+        return Coordinator()  # private: register() was not used, so only tasks on this machine can reach it
+
+    @functools.cached_property
+    def _source_id(self) -> str:
+        return secrets.token_hex(16)
+
+    @spark_entry
+    def initialOffset(self) -> dict[str, Any]:  # noqa: N802
+        """Return where a new query begins. Spark asks twice; "latest" is resolved once."""
+        if self._initial is None:
+            self._initial = self.planner.initial().to_json()
+        return self._initial
+
+    @spark_entry
+    def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:  # noqa: N802
+        """Return the end of the next batch, or `start` if there is nothing to do."""
+        budget = limit.max_rows if isinstance(limit, ReadMaxRows) else None
+        self._pause.wait(self.planner.poll_delay_ns() / _NS_PER_S)
+        offset = self._parse(start)
+        planned = self.planner.plan(offset, budget)
+        self._last, self._last_raw = planned, start if planned is offset else planned.to_json()
+        says, holds = self._says(), self.planner.says_of_holding
+        if says is not None or holds is not None:
+            self._presence.tell(says, lambda: self.planner.table(planned, most_splits=_WATCHED_SPLITS), holds)
+        return self._last_raw
+
+    def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
+        """Return the bound that the options set."""
+        rows = self._scan.max_rows_per_batch
+        return ReadAllAvailable() if rows is None else ReadMaxRows(rows)
+
+    @spark_entry
+    def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
+        """Fix the end of this run."""
+        self.planner.cap_available_now()
+
+    def reportLatestOffset(self) -> dict[str, Any] | None:  # noqa: N802
+        """Return the state of every split, for the query's progress."""
+        return None if self._last is None else self.planner.table(self._last, most_splits=_PROGRESS_SPLITS)
+
+    @spark_entry
+    def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:  # noqa: ARG002 - a batch lies in its own end
+        """Return the tasks of a batch. Needs nothing but `end`: it may be the first call of a new process."""
+        offset = self._localized(self._parse(end))
+        require_same_identity(offset.identity, self._scan.planner_settings())
+        has_watermark = self._scan.source.strategy is not None
+        plans = plan_tasks(offset, has_watermark=has_watermark, most_tasks=self._binding.most_tasks)
+        return [TaskPartition(plan, source=self._source_id, endpoint=self._channel) for plan in plans]
+
+    def commit(self, end: dict[str, Any]) -> None:
+        """Do nothing: offsets are the source's whole memory, and Spark keeps them."""
+
+    def stop(self) -> None:
+        """Release the runner's connections."""
+        for name in ("_presence", "planner"):
+            opened = self.__dict__.get(name)
+            if opened is not None:
+                opened.close()
+
+    def _says(self) -> Publication | None:
+        """Return what the source said to its peers; a plain one has none."""
+        return None if self._scan.source.strategy is None else self.planner.says
+
+    def _localized(self, offset: Offset) -> Offset:
+        return offset if offset.state is None else self.planner.localize(offset)
+
+    def _parse(self, raw: dict[str, Any]) -> Offset:
+        if self._last is not None and self._last_raw == raw:  # the usual case, about 100 times a second
+            return self._last
+        return Offset.from_json(raw)
+
+    def _scan_on_driver(self, wanted: ScanRange) -> ScanEnd:
+        source = self._scan.source
+        return scan_watermark(source.reader_factory(), source.strategy, wanted)
+
+    # -- on an executor --
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """Yield one task's batches."""
+        assert isinstance(partition, TaskPartition)
+        with spark_errors():
+            channel = TaskChannel.of(partition)
+            if channel is not None:
+                channel.require_admission()
+            source = self._scan.source
+            reader = TaskReader(
+                factory=source.reader_factory(),
+                strategy=source.strategy,
+                stamped=StampedSchema(self._output),
+                condition=self._scan.condition,
+            )
+            yield from reader.run(partition.plan, channel.report if channel else lambda _: None)
+            freeze_worker_heap()
+
+
+def _require_alone(scan: Scan) -> None:
+    """Raise for what could not work: a private coordinator knows one source only."""
+    if scan.hold is not None:
+        raise OptionError(
+            f"scan.hold.until = '{','.join(scan.hold.until)}' needs the application's coordinator: call "
+            f"datasources.register(spark) before the query starts, or use read_stream(...)."
+        )
+    strategy = scan.source.strategy
+    if strategy is not None and strategy.alignment is not None:
+        raise OptionError(
+            f"alignment group '{strategy.alignment.group}' needs the application's coordinator: call "
+            f"datasources.register(spark) before the query starts, or use read_stream(...)."
+        )

@@ -1,0 +1,98 @@
+"""The options that every source shares: what a batch reads, what is pushed into the scan, what the session says."""
+
+from __future__ import annotations
+
+from pydantic import Field, model_validator
+
+from datasources.options import OptionGroup
+from datasources.spark.options.load_gate_options import HoldOptions
+from datasources.spark.options.watermark_options import AllIdle, OnChange, WatermarkOptions
+
+__all__ = [
+    "ATTACHED",
+    "SHARED_GROUPS",
+    "AllIdle",
+    "HoldOptions",
+    "OnChange",
+    "ScanOptions",
+    "SessionOptions",
+    "WatermarkOptions",
+]
+
+ATTACHED = "scan.attached"
+"""Whether the stream is attached; see `ScanOptions.attached`."""
+
+
+class ScanOptions(OptionGroup):
+    """What a scan delivers, and how much a batch reads."""
+
+    max_rows: int | None = Field(
+        None,
+        alias="scan.max-rows-per-batch",
+        description="The most rows of one batch over all splits. Same as maxOffsetsPerTrigger.",
+        gt=0,
+    )
+    max_offsets: int | None = Field(
+        None,
+        alias="maxOffsetsPerTrigger",
+        description="Spark's name for scan.max-rows-per-batch.",
+        gt=0,
+    )
+
+    columns: str | None = Field(
+        None,
+        alias="scan.columns",
+        description="The columns to deliver, with commas between them, odd names in backticks; a source that can does "
+        "not decode the others. Default: all. Does not belong to the checkpoint's identity: it may change on restart.",
+    )
+    filter: str | None = Field(
+        None,
+        alias="scan.filter",
+        description="A Spark SQL condition over the scan's columns; rows where it is not true are not delivered. It is "
+        "asked after the watermark: event time, late rows, positions and counts are those of all rows. It may change "
+        "on restart.",
+    )
+    metadata: str | None = Field(
+        None,
+        alias="scan.metadata",
+        description="Columns that are facts about a record, behind the columns of the schema: `name FROM key`, or "
+        "`name` where the key is the same, with commas between them. An unknown key is an error that lists those of "
+        "the source.",
+    )
+    attached: bool = Field(
+        False,
+        alias="scan.attached",
+        description="Internal: that Spark follows the watermark and no operator sees a heartbeat. read_stream, "
+        "with_source_watermark and SQL set it; a stream with a watermark is refused without it. Whoever sets it "
+        "gets the hidden columns and the heartbeat rows. It may change on restart.",
+    )
+
+    @model_validator(mode="after")
+    def _one_name(self) -> ScanOptions:
+        if self.max_rows is not None and self.max_offsets is not None:
+            raise ValueError("options 'scan.max-rows-per-batch' and 'maxOffsetsPerTrigger' mean the same: set one.")
+        return self
+
+    @property
+    def max_rows_per_batch(self) -> int | None:
+        """The bound under either name; None = everything that is there."""
+        return self.max_offsets if self.max_rows is None else self.max_rows
+
+
+class SessionOptions(OptionGroup):
+    """What the session says; filled in by register() and read_stream()."""
+
+    time_zone: str | None = Field(
+        None,
+        alias="scan.session.time-zone",
+        description="The zone of text without one, in records and in expressions. Default: the session's zone.",
+    )
+    ansi: bool | None = Field(
+        None,
+        alias="scan.session.ansi",
+        description="Whether expressions fail as under spark.sql.ansi.enabled. Default: the session's flag.",
+    )
+
+
+SHARED_GROUPS: tuple[type[OptionGroup], ...] = (WatermarkOptions, ScanOptions, HoldOptions, SessionOptions)
+"""The groups that every source reads, in the order of the reference."""

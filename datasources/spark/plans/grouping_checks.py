@@ -1,0 +1,42 @@
+"""Groupings of a stream of which Spark would keep some groups for ever, without an error.
+
+GROUPING SETS, ROLLUP and CUBE give rows in which a column is NULL. Where that is the event time of an aggregation,
+nothing closes the group: in append mode its row never comes out.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from datasources.spark.plans.plan_walk import items, kind, nodes
+from datasources.spark.scan.time_attributes import DELAY_KEY
+
+__all__ = ["endless_grouping"]
+
+
+def endless_grouping(plan: Any) -> str | None:
+    """Return why a plan has groups without event time beside those with it, and what to write; None if it has none.
+
+    Args:
+        plan: analysed, the JVM's.
+    """
+    for node in nodes(plan):
+        if kind(node) == "Expand" and node.isStreaming():
+            lost = _time_that_is_left_out(node)
+            if lost is not None:
+                return (
+                    f"a grouping set leaves out {lost}, which is event time: nothing closes such a group of a "
+                    f"stream, so its row would never come. Name the window in every grouping set: GROUP BY "
+                    f"window_start, window_end, ROLLUP (...)."
+                )
+    return None
+
+
+def _time_that_is_left_out(expand: Any) -> str | None:
+    output = list(items(expand.output()))
+    for projection in items(expand.projections()):
+        for attribute, value in zip(output, items(projection), strict=True):
+            is_left_out = kind(value) == "Literal" and value.value() is None
+            if is_left_out and attribute.metadata().contains(DELAY_KEY):
+                return str(attribute.name())
+    return None

@@ -1,0 +1,93 @@
+"""Whether the sources of a query that wait for each other fit: before it runs, from the options in its plan."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from datasources.errors import QueryError
+from datasources.options import parse_group
+from datasources.spark.options.load_gate_options import HoldOptions
+from datasources.spark.plans.plan_walk import source_options
+from datasources.spark.plans.session_checks import registered_formats
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+__all__ = ["builds_by_name", "holds_of", "require_hold"]
+
+_KEYS = tuple(str(field.alias) for field in HoldOptions.model_fields.values())
+
+
+def holds_of(plan: Any, formats: frozenset[str] | None = None) -> list[HoldOptions]:
+    """Return what each streaming source in an analysed plan is set to; one that has none of the options too.
+
+    Args:
+        plan: the JVM's.
+        formats: lower-case names of the formats that count; None = all.
+    """
+    return [
+        parse_group(HoldOptions, {key: value for key, value in given.items() if value is not None})
+        for given in source_options(plan, _KEYS, formats=formats)
+    ]
+
+
+def builds_by_name(sources: Iterable[HoldOptions]) -> Mapping[str, int]:
+    """Return how many sources of a query have each name.
+
+    Raises:
+        QueryError: one waits for a name that none has.
+    """
+    sources = list(sources)
+    builds = Counter(each.name for each in sources if each.name is not None)
+    for name in (name for each in sources for name in each.names):
+        if name not in builds:
+            known = f" Its sources have the names {', '.join(sorted(builds))}." if builds else ""
+            raise QueryError(
+                f"a source of the query waits for '{name}' (scan.hold.until), which is the scan.hold.name of none of "
+                f"its sources.{known} Set the option on the source that it has to wait for; sources of another query "
+                f"cannot be waited for."
+            )
+    return builds
+
+
+def require_hold(probe: DataFrame, build: DataFrame) -> None:
+    """Raise unless every source of `probe` waits for every source of `build`, as a join by processing time needs it.
+
+    Sources that are not Tidemark's can neither wait nor be waited for; they are passed over. So are sources of the
+    probe that others in it wait for: they are tables that it has been joined with before.
+
+    Args:
+        probe: the side whose rows are looked up, a stream.
+        build: the table's side, a stream.
+
+    Raises:
+        QueryError: naming the options to set.
+    """
+    formats = registered_formats(probe.sparkSession)
+    _require(holds_of(_analyzed(probe), formats), holds_of(_analyzed(build), formats))
+
+
+def _require(probes: Sequence[HoldOptions], builds: Sequence[HoldOptions]) -> None:
+    if probes and any(each.name is None for each in builds):
+        raise QueryError(
+            "the table's side of the join has a source without a name, so nobody can wait until it is loaded: read it "
+            "with the option scan.hold.name, for example read_stream(..., **{'scan.hold.name': 'rates'})."
+        )
+    names = list(dict.fromkeys(str(each.name) for each in builds))
+    awaited = {name for each in probes for name in each.names}
+    for each in probes:
+        if each.name in awaited:
+            continue
+        missing = [name for name in names if name not in each.names]
+        if missing:
+            until = ",".join(dict.fromkeys((*each.names, *names)))
+            raise QueryError(
+                f"rows would be joined before the table is loaded: read the other side with the option "
+                f"scan.hold.until = '{until}', for example read_stream(..., **{{'scan.hold.until': '{until}'}})."
+            )
+
+
+def _analyzed(df: DataFrame) -> Any:
+    return df._jdf.queryExecution().analyzed()  # noqa: SLF001 - PySpark hides the plan

@@ -1,0 +1,193 @@
+"""From a user's options to a scan: the one path that batch, streaming, `load()` and `read_stream()` share."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+from datasources.errors import OptionError
+from datasources.expressions import compile_filter
+from datasources.formats.schema_text.ddl import schema_ddl
+from datasources.options import OptionGroup, lower_keys, parse_group, reject_unknown
+from datasources.source.api.abilities import LateRows, ProcessingTime, RowCondition
+from datasources.source.api.connector import ScanSource, SessionFacts
+from datasources.source.checkpoint.load_gate_state import HoldSettings, LoadSettings
+from datasources.source.checkpoint.offset import Identity
+from datasources.source.planning.planner import PlannerSettings
+from datasources.spark.options.additional_attributes import further_options, is_numbered, require_fitting
+from datasources.spark.options.code_options import refuse_code
+from datasources.spark.options.delay_checks import require_delay_fits
+from datasources.spark.options.scan_options import (
+    SHARED_GROUPS,
+    HoldOptions,
+    OnChange,
+    ScanOptions,
+    SessionOptions,
+    WatermarkOptions,
+)
+from datasources.spark.scan.pushed_down import delivered_columns, with_decoded_columns, with_metadata_columns
+from datasources.spark.scan.strategy import build_strategy
+
+if TYPE_CHECKING:
+    from datasources.expressions.evaluation.function_call import ReaderFunction
+
+__all__ = ["Scan", "build_scan"]
+
+_NO_FUNCTIONS: Final[Mapping[str, ReaderFunction]] = MappingProxyType({})
+_LONGEST_PLAIN_TEXT = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scan:
+    """A validated scan: the connector's source with its strategy, and the options that the framework reads.
+
+    Attributes:
+        source: the connector's part, strategy applied.
+        watermark: the watermark options.
+        max_rows_per_batch: None = everything that is there.
+        delay_ms: what `spark.watermarkDelayMs` says for the time attribute; None = neither the expression nor an
+            option says how late rows may be, so it is 0.
+        session: zone and ANSI flag that the expressions were compiled for.
+        is_instant: whether the time attribute is a TIMESTAMP; a TIMESTAMP_NTZ has no place on the clock.
+        columns: the data columns that are delivered; None = all of the source's.
+        condition: which rows are delivered; None = all.
+        hold: for whom the source waits; None = for nobody.
+        load: by which name others wait for it; None = nobody does.
+        is_attached: whether Spark follows the watermark, see `ScanOptions.attached`.
+    """
+
+    source: ScanSource
+    watermark: WatermarkOptions
+    max_rows_per_batch: int | None
+    delay_ms: int | None
+    session: SessionFacts
+    is_instant: bool = True
+    columns: tuple[str, ...] | None = None
+    condition: RowCondition | None = None
+    hold: HoldSettings | None = None
+    load: LoadSettings | None = None
+    is_attached: bool = False
+
+    @property
+    def identity(self) -> Identity:
+        """What a checkpoint of this scan belongs to."""
+        return Identity(
+            strategy=self._strategy_text(),
+            schema=_fingerprint(schema_ddl(self.source.schema)),
+            subscription=_fingerprint(self.source.subscription),
+            isolation=self.source.isolation,
+        )
+
+    def planner_settings(self) -> PlannerSettings:
+        """Return what planning needs of the options."""
+        strategy = self.source.strategy
+        return PlannerSettings(
+            identity=self.identity,
+            has_watermark=strategy is not None,
+            idle_timeout_ms=0 if strategy is None else strategy.idle_timeout_ms,
+            heartbeat_interval_ms=1_000 if strategy is None else strategy.heartbeat_interval_ms,
+            max_ahead_ms=0 if strategy is None else strategy.max_ahead_ms,
+            alignment=None if strategy is None else strategy.alignment,
+            advances_when_idle=strategy is not None and strategy.advances_when_idle,
+            processing_time=ProcessingTime.NEVER if strategy is None else strategy.processing_time,
+            time_type="instant" if self.is_instant else "local",
+            fail_on_data_loss=self.source.fail_on_data_loss,
+            continue_on_change=self.watermark.on_change is OnChange.CONTINUE,
+            hold=self.hold,
+            load=self.load,
+            batch_delay=self.source.batch_delay,
+        )
+
+    def _strategy_text(self) -> str:
+        strategy = self.source.strategy
+        if strategy is None:
+            return "no watermark"
+        zone = "" if self.session.time_zone is None else f" in {self.session.time_zone}"
+        ansi = "" if self.session.ansi is None else f", ansi {str(self.session.ansi).lower()}"
+        late = "" if strategy.late_rows is LateRows.KEEP else f", late rows {strategy.late_rows.value}"
+        processing = strategy.processing_time
+        turn = "" if processing is ProcessingTime.NEVER else f", processing time {processing.value}"
+        name = "" if strategy.attribute is None else f"{strategy.attribute} = "
+        text = f"{name}{strategy.rowtime.text} AS {strategy.watermark.text}, {strategy.emit.value}"
+        text += "".join(f"; {a.name} = {a.rowtime.text} AS {a.watermark.text}" for a in strategy.further)
+        text = f"{text}{zone}{ansi}{late}{turn}"
+        return _fingerprint(text)
+
+
+def build_scan(
+    connector: type[ScanSource],
+    options: Mapping[str, str],
+    defaults: Mapping[str, str],
+    functions: Mapping[str, ReaderFunction] = _NO_FUNCTIONS,
+    *,
+    allows_code: bool = False,
+) -> Scan:
+    """Return the scan that `options` describe.
+
+    Args:
+        connector: which source.
+        options: as the user gave them, any case of keys.
+        defaults: what register() bound: session facts and global options; the user's options come first.
+        functions: the user's own functions that expressions may call, by name.
+        allows_code: whether options may load libraries and run commands.
+
+    Raises:
+        OptionError, ExpressionError, SchemaError: saying what to do.
+    """
+    merged = {**lower_keys(defaults), **lower_keys(options)}
+    groups: list[type[OptionGroup]] = [*connector.option_groups, *SHARED_GROUPS]
+    further = further_options(merged)
+    merged = {key: value for key, value in merged.items() if not is_numbered(key)}
+    reject_unknown(
+        merged,
+        groups,
+        prefixes=connector.option_prefixes,
+        refused=connector.refused_options,
+        what=connector.format_name,
+    )
+    if not allows_code:
+        refuse_code(connector, merged)
+    watermark = parse_group(WatermarkOptions, merged)
+    require_fitting(further, watermark)
+    wanted = parse_group(ScanOptions, merged)
+    holding = parse_group(HoldOptions, merged)
+    facts = parse_group(SessionOptions, merged)
+    session = SessionFacts(time_zone=facts.time_zone, ansi=facts.ansi)
+    source = with_metadata_columns(connector.create(merged, session), wanted.metadata)
+    built = build_strategy(source.schema, watermark, session, functions, further)
+    if built is not None:
+        source = source.apply_watermark(built.strategy)
+    elif holding.time_ms is not None:
+        raise OptionError(
+            "option 'scan.load-completed.timestamp-millis' needs a watermark, which has to reach it: set "
+            "'watermark.for' and 'watermark.as', or leave the option out."
+        )
+    require_delay_fits(source, wanted, holding)
+    columns = delivered_columns(source.schema, wanted.columns)
+    condition = None
+    if wanted.filter is not None:
+        condition = compile_filter(
+            wanted.filter, source.schema, time_zone=session.time_zone, ansi=session.ansi, functions=functions
+        )
+    return Scan(
+        source=with_decoded_columns(source, columns, condition),
+        watermark=watermark,
+        max_rows_per_batch=wanted.max_rows_per_batch,
+        delay_ms=None if built is None else built.delay_ms,
+        session=session,
+        is_instant=built is None or built.is_instant,
+        columns=columns,
+        condition=condition,
+        hold=holding.hold,
+        load=holding.load,
+        is_attached=wanted.attached,
+    )
+
+
+def _fingerprint(text: str) -> str:
+    if len(text) <= _LONGEST_PLAIN_TEXT:
+        return text
+    return f"{text[:200]}... sha256:{hashlib.sha256(text.encode()).hexdigest()[:16]}"

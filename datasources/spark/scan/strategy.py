@@ -1,0 +1,124 @@
+"""From the watermark options to the strategy that a scan carries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from datasources.errors import OptionError
+from datasources.expressions import (
+    CompiledExpression,
+    compile_rowtime,
+    compile_rowtime_expression,
+    compile_watermark,
+)
+from datasources.source.api.abilities import EventTimeExpression, FurtherAttribute, ProcessingTime, ScanStrategy
+from datasources.source.api.connector import SessionFacts
+from datasources.source.watermarks.clock_only import ClockOnly
+from datasources.spark.options.additional_attributes import FurtherOptions
+from datasources.spark.options.scan_options import AllIdle, WatermarkOptions
+
+if TYPE_CHECKING:
+    from datasources.expressions.evaluation.function_call import ReaderFunction
+
+__all__ = ["BuiltStrategy", "build_strategy"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuiltStrategy:
+    """A strategy, and what only the driver needs to know of it.
+
+    Attributes:
+        delay_ms: by how much the watermark is behind the rowtime; None = not constant, and no option says it.
+        is_instant: whether the time attribute is a TIMESTAMP; a TIMESTAMP_NTZ has no place on the clock.
+    """
+
+    strategy: ScanStrategy
+    delay_ms: int | None
+    is_instant: bool
+
+
+def build_strategy(
+    schema: pa.Schema,
+    options: WatermarkOptions,
+    session: SessionFacts,
+    functions: Mapping[str, ReaderFunction],
+    further: Sequence[FurtherOptions] = (),
+) -> BuiltStrategy | None:
+    """Return the strategy that the options describe over the columns of `schema`, or None if they describe none.
+
+    Args:
+        schema: of the scan, metadata columns included.
+        options: of the first attribute, and what holds for all.
+        session: zone and ANSI flag.
+        functions: the user's own functions.
+        further: more attributes.
+
+    Raises:
+        ExpressionError, OptionError: an expression cannot be used, or processing time meets a TIMESTAMP_NTZ.
+    """
+    if options.rowtime is None:
+        return None
+    if options.expression is None:
+        clock = _strategy(
+            options,
+            ClockOnly(text=options.rowtime, has_values=True),
+            ClockOnly(text="the clock", has_values=False),
+        )
+        return BuiltStrategy(strategy=clock, delay_ms=0, is_instant=True)
+    zone: dict[str, Any] = {"time_zone": session.time_zone, "ansi": session.ansi, "functions": functions}
+    attribute, candidate = _compiled(schema, options.rowtime, options.rowtime_expression, options.expression, zone)
+    is_instant = attribute.result_type.tz is not None
+    if options.processing_time is not ProcessingTime.NEVER and not is_instant:
+        raise OptionError(
+            f"option 'watermark.processing-time' needs a time attribute of type TIMESTAMP: '{options.rowtime}' is a "
+            f"TIMESTAMP_NTZ, which has no place on the clock."
+        )
+    added, delays = [], [candidate.constant_delay_ms]
+    for each in further:
+        other, watermark = _compiled(schema, each.attribute, each.rowtime, each.expression, zone)
+        if other.result_type != attribute.result_type:
+            raise OptionError(
+                f"time attributes of one source are all TIMESTAMP or all TIMESTAMP_NTZ: '{options.rowtime}' and "
+                f"'{each.attribute}' are not of one kind."
+            )
+        added.append(FurtherAttribute(name=each.attribute, rowtime=other, watermark=watermark))
+        delays.append(watermark.constant_delay_ms)
+    constant = [delay for delay in delays if delay is not None]
+    delay_ms = max(constant) if len(constant) == len(delays) else options.dedup_horizon_ms
+    return BuiltStrategy(
+        strategy=replace(_strategy(options, attribute, candidate), further=tuple(added)),
+        delay_ms=delay_ms,
+        is_instant=is_instant,
+    )
+
+
+def _compiled(
+    schema: pa.Schema, name: str, rowtime: str | None, expression: str, zone: dict[str, Any]
+) -> tuple[CompiledExpression, CompiledExpression]:
+    """Return rowtime and candidate of one attribute."""
+    if rowtime is None:
+        attribute = compile_rowtime(name, schema)
+    else:
+        attribute = compile_rowtime_expression(rowtime, schema, attribute=name, **zone)
+    return attribute, compile_watermark(expression, schema, rowtime=attribute, **zone)
+
+
+def _strategy(options: WatermarkOptions, rowtime: EventTimeExpression, watermark: EventTimeExpression) -> ScanStrategy:
+    return ScanStrategy(
+        rowtime=rowtime,
+        watermark=watermark,
+        emit=options.emit_strategy,
+        idle_timeout_ms=options.effective_idle_timeout_ms,
+        null_rowtime=options.null_rowtime,
+        max_ahead_ms=options.max_ahead_ms,
+        heartbeat_interval_ms=options.effective_heartbeat_interval_ms,
+        late_rows=options.late_rows,
+        alignment=options.alignment,
+        advances_when_idle=options.all_idle is AllIdle.PROCESSING_TIME,
+        processing_time=options.processing_time,
+        attribute=None if options.rowtime_expression is None else options.rowtime,
+    )
