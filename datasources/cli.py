@@ -188,8 +188,8 @@ def sql(
     ] = False,
 ) -> None:
     """Run SQL: a script, or an interactive prompt. A script ends with its queries, or at its first error."""
-    from datasources.sql.shell_command import ShellRequest, run_shell
-    from datasources.sql.shell_session import parse_settings
+    from datasources.sql.shell.shell_command import ShellRequest, run_shell
+    from datasources.sql.shell.shell_session import parse_settings
 
     request = ShellRequest(
         file=file, text=text, catalog=catalog, settings=parse_settings(conf or ()), is_awaited=not no_wait

@@ -11,8 +11,8 @@ import pytest
 from datasources.errors import SqlError
 from datasources.sql import StatementResult, TableEnvironment
 from datasources.sql.parse import parse_statement
-from datasources.sql.source_text import SqlText
-from datasources.sql.statements import PassThrough
+from datasources.sql.statements.statements import PassThrough
+from datasources.sql.text.source_text import SqlText
 from tests.support.scripted_stream import Scripts, running
 from tests.support.sql_functions import watermark_on_flag
 

@@ -16,15 +16,15 @@ from datasources.sql.catalog import open_catalog
 from datasources.sql.catalog.file_names import file_name
 from datasources.sql.catalog.file_text import properties_in, text_of
 from datasources.sql.catalog.interface import kind_of
-from datasources.sql.like import merge_like
+from datasources.sql.definitions.create_like import merge_like
+from datasources.sql.definitions.option_secrets import MASK, expand, shown
+from datasources.sql.definitions.properties import definition_of, properties_of
+from datasources.sql.definitions.show_create import show_create
 from datasources.sql.parse import parse_statement
-from datasources.sql.properties import definition_of, properties_of
-from datasources.sql.secrets import MASK, expand, shown
-from datasources.sql.show_create import show_create
-from datasources.sql.source_text import SqlText
-from datasources.sql.statements import ObjectKind
-from datasources.sql.substitute import references, substitute
-from datasources.sql.table import PhysicalColumn, TableDefinition, ViewDefinition
+from datasources.sql.statements.catalog_objects import PhysicalColumn, TableDefinition, ViewDefinition
+from datasources.sql.statements.statements import ObjectKind
+from datasources.sql.text.source_text import SqlText
+from datasources.sql.text.substitute import references, substitute
 from tests.support.sql_catalog import created
 from tests.support.sql_strategies import definitions, names, object_names, tables
 

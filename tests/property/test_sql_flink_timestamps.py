@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from datasources.expressions.compiler.compile import compile_expression
-from datasources.sql.flink_timestamps import moment_of_number, moment_of_text, wall_clock_of_text
+from datasources.sql.resolve.flink_timestamps import moment_of_number, moment_of_text, wall_clock_of_text
 
 GOLDEN = json.loads((Path(__file__).parent / "flink_timestamps.json").read_text())
 """Text or number -> Flink's result: answers of its classes, java.time and java.sql, as its source calls them."""

@@ -13,13 +13,9 @@ from sqlglot.tokens import Tokenizer
 
 from datasources.errors import SqlError
 from datasources.formats.schema_text.ddl import parse_schema
-from datasources.sql.definition_text import function_text, table_text, view_text
-from datasources.sql.names import path_text
+from datasources.sql.definitions.definition_text import function_text, table_text, view_text
 from datasources.sql.parse import parse_statement, parse_type
-from datasources.sql.script import split_script
-from datasources.sql.source_text import SqlText
-from datasources.sql.statements import CreateFunction, CreateTable, CreateView
-from datasources.sql.table import (
+from datasources.sql.statements.catalog_objects import (
     ComputedColumn,
     FunctionDefinition,
     MetadataColumn,
@@ -29,10 +25,14 @@ from datasources.sql.table import (
     ViewDefinition,
     WatermarkSpec,
 )
-from datasources.sql.text import literal
-from datasources.sql.tokens import TokenKind, tokenize
-from datasources.sql.type_names import refusal_of, spark_ddl, sql_text
-from datasources.sql.types import SqlField, SqlType
+from datasources.sql.statements.statements import CreateFunction, CreateTable, CreateView
+from datasources.sql.text.lexer import TokenKind, tokenize
+from datasources.sql.text.literals import literal
+from datasources.sql.text.quoting import path_text
+from datasources.sql.text.script import split_script
+from datasources.sql.text.source_text import SqlText
+from datasources.sql.types.sql_types import SqlField, SqlType
+from datasources.sql.types.type_names import refusal_of, spark_ddl, sql_text
 
 SYMBOLS = {"<=", "<>", "||", "::", "=>", "->"}
 ANY_TEXT = st.lists(

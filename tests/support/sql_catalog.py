@@ -6,18 +6,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from datasources.sql.alter import alter
-from datasources.sql.describe import describe
-from datasources.sql.like import merge_like
+from datasources.sql.definitions.alter_table import alter
+from datasources.sql.definitions.create_like import merge_like
+from datasources.sql.definitions.option_secrets import MASK
+from datasources.sql.definitions.properties import Definition
+from datasources.sql.definitions.show_create import show_create
+from datasources.sql.execute.describe import describe
 from datasources.sql.parse import parse_statement
-from datasources.sql.properties import Definition
-from datasources.sql.resolve import TypeOracleError, resolve
-from datasources.sql.resolved import ResolvedTable
-from datasources.sql.secrets import MASK
-from datasources.sql.show_create import show_create
-from datasources.sql.source_text import SqlText
-from datasources.sql.statements import AlterTable, CreateFunction, CreateTable, CreateView
-from datasources.sql.table import TableDefinition
+from datasources.sql.resolve.resolved_table import ResolvedTable
+from datasources.sql.resolve.table_resolver import TypeOracleError, resolve
+from datasources.sql.statements.catalog_objects import TableDefinition
+from datasources.sql.statements.statements import AlterTable, CreateFunction, CreateTable, CreateView
+from datasources.sql.text.source_text import SqlText
 
 __all__ = [
     "KAFKA_METADATA",

@@ -18,12 +18,12 @@ from datasources.sql.planner.rules import RULES
 from datasources.sql.planner.table_plan import TableRequest, first_tree
 from datasources.sql.planner.tree import Node
 from datasources.sql.planner.trial import ScanTrial
-from datasources.sql.relation import TableUse
-from datasources.sql.resolve import resolve
+from datasources.sql.query.block.relation import TableUse
+from datasources.sql.resolve.table_resolver import resolve
 from datasources.sql.settings import Settings
-from datasources.sql.source_text import SqlText
-from datasources.sql.statements import CreateTable
-from datasources.sql.type_oracle import TypeOracleError
+from datasources.sql.statements.statements import CreateTable
+from datasources.sql.text.source_text import SqlText
+from datasources.sql.types.expression_types import TypeOracleError
 
 __all__ = ["CompiledTypes", "NotATable", "PlannerCase", "cases_of", "plan_case"]
 

@@ -8,14 +8,15 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from datasources.errors import SqlError
-from datasources.sql.query.scanner import scan
-from datasources.sql.query.tree import Block
+from datasources.sql.query.block.relation import STAMP_COLUMN, OverRequest, Relation, RelationColumn, Step, TableUse
+from datasources.sql.query.block.temporal_request import TableTraits, TemporalRequest
+from datasources.sql.query.scan.scanner import scan
 from datasources.sql.query.views import column_metadata, make_view, relation_of
-from datasources.sql.query.words import Words
-from datasources.sql.relation import STAMP_COLUMN, OverRequest, Relation, RelationColumn, Step, TableUse, TimeKind
-from datasources.sql.source_text import SqlText
-from datasources.sql.table import ViewDefinition
-from datasources.sql.temporal_request import TableTraits, TemporalRequest
+from datasources.sql.statements.catalog_objects import ViewDefinition
+from datasources.sql.text.query_tree import Block
+from datasources.sql.text.source_text import SqlText
+from datasources.sql.text.word_cursor import Words
+from datasources.sql.types.time_kind import TimeKind
 
 __all__ = ["FakeRelations", "SparkRelations", "TableShape", "table"]
 

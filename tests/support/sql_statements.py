@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from datasources.errors import SqlError
-from datasources.sql.definition_text import (
+from datasources.sql.definitions.definition_text import (
     column_text,
     function_text,
     options_text,
@@ -16,10 +16,8 @@ from datasources.sql.definition_text import (
     view_text,
     watermark_text,
 )
-from datasources.sql.names import name_text, path_text
 from datasources.sql.parse import parse_statement
-from datasources.sql.source_text import SqlText
-from datasources.sql.statements import (
+from datasources.sql.statements.statements import (
     AddColumns,
     AddWatermark,
     AlterTable,
@@ -45,7 +43,9 @@ from datasources.sql.statements import (
     Statement,
     StatementSet,
 )
-from datasources.sql.text import literal
+from datasources.sql.text.literals import literal
+from datasources.sql.text.quoting import name_text, path_text
+from datasources.sql.text.source_text import SqlText
 
 __all__ = ["StatementCase", "cases_of", "outcome", "statement_text"]
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from datasources.sql.names import path_text
-from datasources.sql.table import (
+from datasources.sql.statements.catalog_objects import (
     Column,
     ComputedColumn,
     FunctionDefinition,
@@ -16,7 +15,8 @@ from datasources.sql.table import (
     ViewDefinition,
     WatermarkSpec,
 )
-from datasources.sql.types import SqlField, SqlType
+from datasources.sql.text.quoting import path_text
+from datasources.sql.types.sql_types import SqlField, SqlType
 
 __all__ = ["EXPRESSIONS", "definitions", "functions", "names", "object_names", "tables", "texts", "types", "views"]
 

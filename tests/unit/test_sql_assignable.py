@@ -7,7 +7,7 @@ import itertools
 import pytest
 from pyspark.sql import types as T  # noqa: N812 - Spark's own idiom
 
-from datasources.sql.assignable import is_assignable
+from datasources.sql.types.assignability import is_assignable
 
 TYPES = {
     "boolean": T.BooleanType(),

@@ -14,8 +14,8 @@ import pytest
 from datasources.errors import SqlError
 from datasources.sql.catalog import open_catalog
 from datasources.sql.catalog.file_names import file_name, name_in
-from datasources.sql.statements import ObjectKind
-from datasources.sql.table import FunctionDefinition, TableDefinition, ViewDefinition
+from datasources.sql.statements.catalog_objects import FunctionDefinition, TableDefinition, ViewDefinition
+from datasources.sql.statements.statements import ObjectKind
 from tests.support.sql_catalog import table
 
 TABLE, FUNCTION = ObjectKind.TABLE, ObjectKind.FUNCTION

@@ -8,11 +8,16 @@ import pytest
 
 from datasources.errors import SqlError
 from datasources.sql.catalog import CatalogEntry, open_catalog
-from datasources.sql.site import Site
-from datasources.sql.source_text import Span, SqlText
-from datasources.sql.statements import ObjectKind
-from datasources.sql.table import FunctionDefinition, PhysicalColumn, TableDefinition, ViewDefinition
-from datasources.sql.types import SqlType
+from datasources.sql.statements.catalog_objects import (
+    FunctionDefinition,
+    PhysicalColumn,
+    TableDefinition,
+    ViewDefinition,
+)
+from datasources.sql.statements.statements import ObjectKind
+from datasources.sql.text.error_location import Site
+from datasources.sql.text.source_text import Span, SqlText
+from datasources.sql.types.sql_types import SqlType
 from tests.support.sql_catalog import created, table
 
 ORDERS = TableDefinition(

@@ -9,8 +9,7 @@ import pytest
 
 from datasources.errors import SqlError
 from datasources.sql.parse import parse_statement
-from datasources.sql.source_text import Span, SqlText
-from datasources.sql.statements import (
+from datasources.sql.statements.statements import (
     AddWatermark,
     AlterTable,
     CreateTable,
@@ -21,6 +20,7 @@ from datasources.sql.statements import (
     Query,
     StatementSet,
 )
+from datasources.sql.text.source_text import Span, SqlText
 from tests.support.sql_statements import cases_of, outcome
 from tests.support.work import calls_of
 

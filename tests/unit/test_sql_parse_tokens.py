@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from datasources.errors import SqlError
-from datasources.sql.source_text import Span, SqlText
-from datasources.sql.strings import odd_escape, string_value
-from datasources.sql.tokens import TokenKind, meaningful, tokenize
+from datasources.sql.text.lexer import TokenKind, meaningful, tokenize
+from datasources.sql.text.source_text import Span, SqlText
+from datasources.sql.text.string_literals import odd_escape, string_value
 from tests.support.sql_literals import LITERALS
 
 CUT = {

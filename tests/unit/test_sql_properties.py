@@ -10,11 +10,11 @@ import pytest
 
 from datasources.errors import InternalError, SqlError
 from datasources.sql.catalog import open_catalog
+from datasources.sql.definitions.properties import VERSION, definition_of, properties_of, watermark_datatypes
 from datasources.sql.parse import parse_statement
-from datasources.sql.properties import VERSION, definition_of, properties_of, watermark_datatypes
-from datasources.sql.source_text import SqlText
-from datasources.sql.statements import ObjectKind
-from datasources.sql.table import FunctionDefinition, TableDefinition, ViewDefinition
+from datasources.sql.statements.catalog_objects import FunctionDefinition, TableDefinition, ViewDefinition
+from datasources.sql.statements.statements import ObjectKind
+from datasources.sql.text.source_text import SqlText
 from tests.support.sql_catalog import table
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "catalogs"

@@ -12,7 +12,7 @@ import pytest
 
 from datasources.errors import SqlError
 from datasources.sql.query import rewrite_query
-from datasources.sql.source_text import SqlText
+from datasources.sql.text.source_text import SqlText
 from tests.golden.sql.query.golden_query import TABLES, VIEWS, read_pairs
 from tests.support.sql_relations import FakeRelations
 

@@ -8,8 +8,8 @@ import pytest
 
 from datasources.errors import SqlError
 from datasources.sql.query import rewrite_query
-from datasources.sql.relation import OverRequest, QueryPlan
-from datasources.sql.source_text import SqlText
+from datasources.sql.query.block.relation import OverRequest, QueryPlan
+from datasources.sql.text.source_text import SqlText
 from tests.golden.sql.query.golden_query import TABLES, VIEWS
 from tests.support.sql_relations import FakeRelations
 

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from datasources.errors import SqlError
-from datasources.sql.query.calls import calls, column_path, is_star
-from datasources.sql.query.scanner import scan
-from datasources.sql.query.tree import Block, Clause, Opaque, Query, SourceKind
-from datasources.sql.query.words import Words
-from datasources.sql.source_text import SqlText
+from datasources.sql.query.scan.scanner import scan
+from datasources.sql.text.calls import calls, column_path, is_star
+from datasources.sql.text.query_tree import Block, Clause, Opaque, Query, SourceKind
+from datasources.sql.text.source_text import SqlText
+from datasources.sql.text.word_cursor import Words
 
 
 def block_of(text: str) -> tuple[Words, Block]:

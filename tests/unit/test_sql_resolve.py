@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from datasources.errors import SqlError
-from datasources.sql.relation import TimeKind
-from datasources.sql.resolve import resolve
-from datasources.sql.table import TableDefinition
+from datasources.sql.resolve.table_resolver import resolve
+from datasources.sql.statements.catalog_objects import TableDefinition
+from datasources.sql.types.time_kind import TimeKind
 from tests.support.sql_catalog import KAFKA_METADATA, KAFKA_TIME, TypeTable, created, resolved, table
 
 FIVE_BEHIND = {"ts - INTERVAL '5' SECOND": "TIMESTAMP_NTZ"}

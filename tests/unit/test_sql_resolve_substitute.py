@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from datasources.errors import SqlError
-from datasources.sql.expression_names import ExpressionSyntax, names_of
-from datasources.sql.source_text import Span
-from datasources.sql.substitute import in_parentheses, references, splice, substitute
+from datasources.sql.text.expression_names import ExpressionSyntax, names_of
+from datasources.sql.text.source_text import Span
+from datasources.sql.text.substitute import in_parentheses, references, splice, substitute
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 from datasources.errors import OptionError, SqlError
 from datasources.secret_keys import is_secret_key
-from datasources.sql.secrets import (
+from datasources.sql.definitions.option_secrets import (
     expand,
     is_literal_secret,
     masked_source,
@@ -14,7 +14,7 @@ from datasources.sql.secrets import (
     refuse_masked,
     shown,
 )
-from datasources.sql.source_text import Span, SqlText
+from datasources.sql.text.source_text import Span, SqlText
 
 JAAS = 'org.apache.kafka.common.security.scram.ScramLoginModule required username="u" password="{}";'
 

@@ -12,14 +12,14 @@ from pyspark.errors import AnalysisException, ParseException, StreamingQueryExce
 from rich.console import Console
 
 from datasources.errors import EnvironmentProblem, OptionError, SqlError
-from datasources.sql import shell, shell_command, shell_output, shell_session
-from datasources.sql.result import StatementResult
-from datasources.sql.shell import Shell
-from datasources.sql.shell_command import ShellRequest, run_shell
-from datasources.sql.shell_interrupts import interruptible, noted_interrupts
-from datasources.sql.shell_output import error_text
-from datasources.sql.shell_session import parse_settings
-from datasources.sql.source_text import Span, SqlText
+from datasources.sql.execute.result import StatementResult
+from datasources.sql.shell import shell, shell_command, shell_output, shell_session
+from datasources.sql.shell.interrupts import interruptible, noted_interrupts
+from datasources.sql.shell.shell import Shell
+from datasources.sql.shell.shell_command import ShellRequest, run_shell
+from datasources.sql.shell.shell_output import error_text
+from datasources.sql.shell.shell_session import parse_settings
+from datasources.sql.text.source_text import Span, SqlText
 from tests.support.console import console_script
 
 PRESS = object()

@@ -14,11 +14,11 @@ from datasources.sql.execute.explain import explain_table
 from datasources.sql.planner import table_planner
 from datasources.sql.planner.scan_options import scan_options
 from datasources.sql.planner.table_planner import TablePlanner
-from datasources.sql.planner.temporal_plan import HoldNames, PlannedTemporal, plan_temporal
+from datasources.sql.planner.temporal.temporal_plan import HoldNames, PlannedTemporal, plan_temporal
 from datasources.sql.planner.tree import scan_of
-from datasources.sql.relation import TableUse
+from datasources.sql.query.block.relation import TableUse
+from datasources.sql.query.block.temporal_request import TemporalBuild, TemporalRequest
 from datasources.sql.settings import Settings
-from datasources.sql.temporal_request import TemporalBuild, TemporalRequest
 from tests.support.sql_catalog import table
 from tests.support.sql_planning import CompiledTypes
 

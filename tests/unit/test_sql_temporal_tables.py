@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from datasources.sql.planner.connectors import Connector, connector_of
-from datasources.sql.planner.temporal_plan import HoldNames
+from datasources.sql.planner.temporal.temporal_plan import HoldNames
 from datasources.sql.planner.temporal_tables import ROW_KIND, SEQUENCE, changelog_columns, traits_of, with_changelog
-from datasources.sql.resolved import ResolvedColumn, ResolvedTable, ResolvedWatermark
-from datasources.sql.temporal_request import TableTraits
+from datasources.sql.query.block.temporal_request import TableTraits
+from datasources.sql.resolve.resolved_table import ResolvedColumn, ResolvedTable, ResolvedWatermark
 
 
 class NoSession:

@@ -17,8 +17,14 @@ import pytest
 from pyspark import cloudpickle
 
 from datasources.errors import ExpressionError, OptionError, SqlError
-from datasources.sql.table import FunctionDefinition
-from datasources.sql.udf import IN_PROCESS, ArrowFunction, SessionFunctions, arrow_function, load_function
+from datasources.sql.definitions.python_functions import (
+    IN_PROCESS,
+    ArrowFunction,
+    SessionFunctions,
+    arrow_function,
+    load_function,
+)
+from datasources.sql.statements.catalog_objects import FunctionDefinition
 
 
 @arrow_function("BIGINT")
@@ -178,7 +184,7 @@ def package(tmp_path, monkeypatch):
     files = {
         "jobs_for_udf/__init__.py": "",
         "jobs_for_udf/functions.py": """
-            from datasources.sql.udf import arrow_function
+            from datasources.sql.definitions.python_functions import arrow_function
 
             @arrow_function("INT")
             def double(x):

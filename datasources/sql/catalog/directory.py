@@ -23,9 +23,9 @@ from datasources.errors import SqlError
 from datasources.sql.catalog.file_names import SUFFIX, file_name, name_in
 from datasources.sql.catalog.file_text import properties_in, text_of
 from datasources.sql.catalog.interface import CatalogEntry, Namespace, kind_of
-from datasources.sql.properties import Definition, definition_of, properties_of
-from datasources.sql.statements import ObjectKind
-from datasources.sql.table import FunctionDefinition
+from datasources.sql.definitions.properties import Definition, definition_of, properties_of
+from datasources.sql.statements.catalog_objects import FunctionDefinition
+from datasources.sql.statements.statements import ObjectKind
 
 __all__ = ["DirectoryStore"]
 

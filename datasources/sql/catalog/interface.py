@@ -8,10 +8,10 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
-from datasources.sql.properties import Definition
-from datasources.sql.site import Site
-from datasources.sql.statements import ObjectKind
-from datasources.sql.table import FunctionDefinition, TableDefinition, ViewDefinition
+from datasources.sql.definitions.properties import Definition
+from datasources.sql.statements.catalog_objects import FunctionDefinition, TableDefinition, ViewDefinition
+from datasources.sql.statements.statements import ObjectKind
+from datasources.sql.text.error_location import Site
 
 __all__ = ["Catalog", "CatalogEntry", "Namespace", "ObjectStore", "kind_of"]
 

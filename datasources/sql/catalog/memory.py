@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from datasources.sql.catalog.interface import CatalogEntry, Namespace, kind_of
-from datasources.sql.properties import Definition
+from datasources.sql.definitions.properties import Definition
 
 __all__ = ["MemoryStore"]
 

@@ -7,12 +7,12 @@ from dataclasses import replace as changed
 
 from datasources.sql.catalog.interface import CatalogEntry, Namespace, ObjectStore, kind_of
 from datasources.sql.catalog.memory import MemoryStore
-from datasources.sql.catalog.unplaced import unplaced
-from datasources.sql.properties import Definition
-from datasources.sql.secrets import refuse_literal_secrets
-from datasources.sql.site import Site, near_matches
-from datasources.sql.statements import ObjectKind
-from datasources.sql.table import FunctionDefinition, TableDefinition, ViewDefinition
+from datasources.sql.definitions.option_secrets import refuse_literal_secrets
+from datasources.sql.definitions.properties import Definition
+from datasources.sql.definitions.unplaced import unplaced
+from datasources.sql.statements.catalog_objects import FunctionDefinition, TableDefinition, ViewDefinition
+from datasources.sql.statements.statements import ObjectKind
+from datasources.sql.text.error_location import Site, near_matches
 
 __all__ = ["StoredCatalog"]
 

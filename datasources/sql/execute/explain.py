@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING, Any
 
 from datasources.sql.execute.insert import query_text
 from datasources.sql.execute.queries import naming_unknown_tables, query_frame
+from datasources.sql.execute.result import StatementResult
 from datasources.sql.planner.explain import explain_tree
 from datasources.sql.planner.plan_json import abilities_of, to_json
 from datasources.sql.planner.tree import scan_of
 from datasources.sql.query import rewrite_query
-from datasources.sql.result import StatementResult
-from datasources.sql.statements import Explain, ExplainMode, Insert
+from datasources.sql.statements.statements import Explain, ExplainMode, Insert
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+    from datasources.sql.execute.session_relations import StatementRelations
+    from datasources.sql.execute.session_state import SessionState
     from datasources.sql.planner.table_planner import PlannedTable
     from datasources.sql.planner.tree import Node
-    from datasources.sql.relation import QueryPlan
-    from datasources.sql.relations import StatementRelations
-    from datasources.sql.state import SessionState
+    from datasources.sql.query.block.relation import QueryPlan
 
 __all__ = ["explain", "explain_table"]
 

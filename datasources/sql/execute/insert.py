@@ -9,26 +9,26 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 from datasources.durations import parse_duration_ms
 from datasources.errors import OptionError
 from datasources.options import lower_keys
-from datasources.sql.assignable import is_assignable
+from datasources.sql.definitions.option_secrets import expand
 from datasources.sql.execute.queries import known_relations, run_query
+from datasources.sql.execute.result import StatementResult
 from datasources.sql.planner.connectors import Connector
-from datasources.sql.result import StatementResult
-from datasources.sql.secrets import expand
 from datasources.sql.settings import RuntimeMode
-from datasources.sql.site import near_matches
-from datasources.sql.source_text import SqlText
-from datasources.sql.spark_names import sql_name_of
-from datasources.sql.table import PhysicalColumn, TableDefinition
-from datasources.sql.text import quoted
-from datasources.sql.type_names import sql_text
+from datasources.sql.statements.catalog_objects import PhysicalColumn, TableDefinition
+from datasources.sql.text.error_location import near_matches
+from datasources.sql.text.literals import quoted
+from datasources.sql.text.source_text import SqlText
+from datasources.sql.types.assignability import is_assignable
+from datasources.sql.types.spark_names import sql_name_of
+from datasources.sql.types.type_names import sql_text
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql.streaming.readwriter import DataStreamWriter
 
-    from datasources.sql.resolved import ResolvedTable
-    from datasources.sql.state import SessionState
-    from datasources.sql.statements import Insert
+    from datasources.sql.execute.session_state import SessionState
+    from datasources.sql.resolve.resolved_table import ResolvedTable
+    from datasources.sql.statements.statements import Insert
 
 __all__ = ["insert"]
 

@@ -14,15 +14,15 @@ from datasources.spark.plans.join_checks import lossy_join
 from datasources.sql.execute.unknown_column import unknown_column, unknown_table
 from datasources.sql.planner.tree import attributes_of
 from datasources.sql.query import rewrite_query
-from datasources.sql.relation import STAMP_COLUMN
+from datasources.sql.query.block.relation import STAMP_COLUMN
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from datasources.sql.relation import QueryPlan
-    from datasources.sql.relations import StatementRelations
-    from datasources.sql.source_text import SqlText
-    from datasources.sql.state import SessionState
+    from datasources.sql.execute.session_relations import StatementRelations
+    from datasources.sql.execute.session_state import SessionState
+    from datasources.sql.query.block.relation import QueryPlan
+    from datasources.sql.text.source_text import SqlText
 
 __all__ = ["known_relations", "naming_unknown_tables", "query_frame", "run_of_spark", "run_query"]
 

@@ -5,20 +5,20 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from datasources.sql.describe import describe as description_of
+from datasources.sql.definitions.show_create import show_create
+from datasources.sql.execute.describe import describe as description_of
 from datasources.sql.execute.queries import naming_unknown_tables, run_query
-from datasources.sql.result import StatementResult
+from datasources.sql.execute.result import StatementResult
 from datasources.sql.settings import SqlOptions
-from datasources.sql.show_create import show_create
-from datasources.sql.site import Site
-from datasources.sql.source_text import SqlText
-from datasources.sql.statements import Describe, Reset, Set, Show, ShowCreate
-from datasources.sql.table import TableDefinition, ViewDefinition
+from datasources.sql.statements.catalog_objects import TableDefinition, ViewDefinition
+from datasources.sql.statements.statements import Describe, Reset, Set, Show, ShowCreate
+from datasources.sql.text.error_location import Site
+from datasources.sql.text.source_text import SqlText
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from datasources.sql.state import SessionState
+    from datasources.sql.execute.session_state import SessionState
 
 __all__ = ["describe", "reset", "set_option", "show", "show_create_object"]
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from datasources.sql.alter import alter
+from datasources.sql.definitions.alter_table import alter
+from datasources.sql.definitions.create_like import merge_like
+from datasources.sql.definitions.option_secrets import masked_source, refuse_masked
 from datasources.sql.execute.queries import run_query
-from datasources.sql.like import merge_like
-from datasources.sql.result import StatementResult
-from datasources.sql.secrets import masked_source, refuse_masked
-from datasources.sql.site import Site
-from datasources.sql.statements import (
+from datasources.sql.execute.result import StatementResult
+from datasources.sql.statements.catalog_objects import TableDefinition
+from datasources.sql.statements.statements import (
     AlterTable,
     CreateFunction,
     CreateTable,
@@ -20,11 +20,11 @@ from datasources.sql.statements import (
     OtherAction,
     RenameTable,
 )
-from datasources.sql.table import TableDefinition
+from datasources.sql.text.error_location import Site
 
 if TYPE_CHECKING:
-    from datasources.sql.source_text import SqlText
-    from datasources.sql.state import SessionState
+    from datasources.sql.execute.session_state import SessionState
+    from datasources.sql.text.source_text import SqlText
 
 __all__ = ["alter_table", "create_function", "create_table", "create_view", "drop"]
 

@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from datasources.sql.site import near_matches
-from datasources.sql.tokens import TokenKind, tokenize
+from datasources.sql.text.error_location import near_matches
+from datasources.sql.text.lexer import TokenKind, tokenize
 
 if TYPE_CHECKING:
     from pyspark.errors import AnalysisException
 
     from datasources.errors import SqlError
-    from datasources.sql.relations import StatementRelations
-    from datasources.sql.source_text import Span, SqlText
+    from datasources.sql.execute.session_relations import StatementRelations
+    from datasources.sql.text.source_text import Span, SqlText
 
 __all__ = ["unknown_column", "unknown_table"]
 

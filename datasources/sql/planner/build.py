@@ -14,9 +14,9 @@ from datasources.sql.planner.tree import (
     ScanColumn,
     WatermarkAssigner,
 )
-from datasources.sql.resolved import ResolvedColumn, ResolvedMetadata, ResolvedTable, ResolvedWatermark
-from datasources.sql.substitute import references
-from datasources.sql.text import quoted
+from datasources.sql.resolve.resolved_table import ResolvedColumn, ResolvedMetadata, ResolvedTable, ResolvedWatermark
+from datasources.sql.text.literals import quoted
+from datasources.sql.text.substitute import references
 
 __all__ = ["build_tree"]
 

@@ -15,7 +15,7 @@ from datasources.scripted.data_source import ScriptedDataSource
 from datasources.source.api.abilities import SourceWatermarkSpec, SupportsSourceWatermark
 from datasources.source.api.connector import ScanSource
 from datasources.spark.adapter.data_source import TidemarkDataSource
-from datasources.sql.site import near_matches
+from datasources.sql.text.error_location import near_matches
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

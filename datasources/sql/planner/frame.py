@@ -13,6 +13,7 @@ from datasources.errors import SchemaError
 from datasources.spark.attach.assigner import assign_watermark
 from datasources.spark.attach.attach import AttachedColumn, attach
 from datasources.spark.options.scan_options import ATTACHED
+from datasources.sql.definitions.option_secrets import expand
 from datasources.sql.planner.connectors import unknown_connector
 from datasources.sql.planner.scan_options import read_options, spark_options
 from datasources.sql.planner.tree import (
@@ -24,9 +25,9 @@ from datasources.sql.planner.tree import (
     attributes_of,
     scan_of,
 )
-from datasources.sql.relation import STAMP_COLUMN, TimeKind
-from datasources.sql.secrets import expand
-from datasources.sql.text import quoted
+from datasources.sql.query.block.relation import STAMP_COLUMN
+from datasources.sql.text.literals import quoted
+from datasources.sql.types.time_kind import TimeKind
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession

@@ -9,7 +9,7 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 from datasources.errors import QueryError, SqlError
 from datasources.source.watermarks.row_watermark import HEARTBEAT_COLUMN
 from datasources.spark.operators import OverFrame, over
-from datasources.sql.relation import OverRequest
+from datasources.sql.query.block.relation import OverRequest
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -13,8 +13,8 @@ from datasources.sql.planner.context import PlanningContext
 from datasources.sql.planner.rules import rewrite
 from datasources.sql.planner.scan_options import without_reader_options
 from datasources.sql.planner.tree import Node, Scan, assigner_of, scan_of
-from datasources.sql.relation import TableUse
-from datasources.sql.resolved import ResolvedTable
+from datasources.sql.query.block.relation import TableUse
+from datasources.sql.resolve.resolved_table import ResolvedTable
 from datasources.sql.settings import LateRowsMode, RuntimeMode, Settings
 
 __all__ = ["TableRequest", "first_tree", "merged_options", "plan_table"]

@@ -17,19 +17,20 @@ from datasources.spark.options.code_options import allows_code_options
 from datasources.sql.planner.connectors import Connector, connector_of
 from datasources.sql.planner.context import PlanningContext
 from datasources.sql.planner.frame import TableFrames, attached_columns, plain_column
-from datasources.sql.planner.hinted_watermark import with_hinted_watermark
 from datasources.sql.planner.over_frame import over_rows
+from datasources.sql.planner.rules.hinted_watermark import with_hinted_watermark
+from datasources.sql.planner.spark_types import SparkTypes
 from datasources.sql.planner.table_plan import TableRequest, plan_table
 from datasources.sql.planner.temporal_tables import traits_of, with_changelog
 from datasources.sql.planner.tree import Node, attributes_of, scan_of
 from datasources.sql.planner.trial import ScanTrial
-from datasources.sql.planner.type_oracle import SparkTypes
-from datasources.sql.relation import STAMP_COLUMN, OverRequest, TableUse, TimeKind
-from datasources.sql.resolve import resolve
-from datasources.sql.resolved import ResolvedTable
-from datasources.sql.source_text import SqlText
-from datasources.sql.table import TableDefinition
-from datasources.sql.temporal_request import TableTraits
+from datasources.sql.query.block.relation import STAMP_COLUMN, OverRequest, TableUse
+from datasources.sql.query.block.temporal_request import TableTraits
+from datasources.sql.resolve.resolved_table import ResolvedTable
+from datasources.sql.resolve.table_resolver import resolve
+from datasources.sql.statements.catalog_objects import TableDefinition
+from datasources.sql.text.source_text import SqlText
+from datasources.sql.types.time_kind import TimeKind
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -8,8 +8,8 @@ from typing import Final
 
 from datasources.options import lower_keys
 from datasources.sql.planner.connectors import Connector
-from datasources.sql.resolved import ResolvedColumn, ResolvedMetadata, ResolvedTable
-from datasources.sql.temporal_request import TableTraits
+from datasources.sql.query.block.temporal_request import TableTraits
+from datasources.sql.resolve.resolved_table import ResolvedColumn, ResolvedMetadata, ResolvedTable
 
 __all__ = ["CHANGELOG_NAMES", "ROW_KIND", "SEQUENCE", "changelog_columns", "traits_of", "with_changelog"]
 

@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from datasources.sql.planner.connectors import Connector
-from datasources.sql.relation import TimeKind
-from datasources.sql.resolved import ResolvedMetadata
+from datasources.sql.resolve.resolved_table import ResolvedMetadata
+from datasources.sql.types.time_kind import TimeKind
 
 __all__ = [
     "Attribute",

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from datasources.expressions.arrow_function import ArrowFunction
 from datasources.source.api.connector import SessionFacts
 from datasources.spark.scan.scan import build_scan
+from datasources.sql.definitions.option_secrets import expand
 from datasources.sql.planner.scan_options import read_options
 from datasources.sql.planner.tree import Scan
-from datasources.sql.secrets import expand
 
 __all__ = ["ScanTrial"]
 

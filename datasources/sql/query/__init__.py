@@ -1,5 +1,5 @@
 """Rewrites queries over tables of ours into Spark SQL."""
 
-from datasources.sql.query.plan import rewrite_query
+from datasources.sql.query.rewrite_query import rewrite_query
 
 __all__ = ["rewrite_query"]

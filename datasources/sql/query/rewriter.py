@@ -8,25 +8,33 @@ uses them, last one first: by then it is known whether a step took one's place.
 
 from __future__ import annotations
 
-from datasources.sql.names import name_text
-from datasources.sql.query.context import BlockContext, CteEntry, Scope, own_alias
-from datasources.sql.query.edits import Edits
-from datasources.sql.query.planning import Marks, Planning
-from datasources.sql.query.rules import RULES
-from datasources.sql.query.set_operations import is_union_all, lost_by_set_operation
-from datasources.sql.query.tree import Block, FromItem, Opaque, Query, SourceKind, Term
-from datasources.sql.query.words import Words
-from datasources.sql.relation import STAMP_COLUMN, Relation
+from collections.abc import Callable, Sequence
+
+from datasources.sql.query.block.block_context import BlockContext, CteEntry, Scope, own_alias
+from datasources.sql.query.block.edits import Edits
+from datasources.sql.query.block.relation import STAMP_COLUMN, Relation
+from datasources.sql.query.block.set_operations import is_union_all, lost_by_set_operation
+from datasources.sql.query.block.statement_planning import Marks, Planning
+from datasources.sql.text.query_tree import Block, FromItem, Opaque, Query, SourceKind, Term
+from datasources.sql.text.quoting import name_text
+from datasources.sql.text.word_cursor import Words
 
 __all__ = ["Rewriter", "select_all"]
 
 
 class Rewriter:
-    """Rewrites the queries of one text."""
+    """Rewrites the queries of one text.
 
-    def __init__(self, planning: Planning, words: Words) -> None:
+    Args:
+        planning: what the rewrites of the statement share.
+        words: the tokens of the text.
+        rules: what rewrites a block, in this order.
+    """
+
+    def __init__(self, planning: Planning, words: Words, rules: Sequence[Callable[[BlockContext], None]]) -> None:
         self.planning = planning
         self.words = words
+        self._rules = rules
         self.edits = Edits()
 
     def as_text(self, query: Query, scope: Scope) -> None:
@@ -77,7 +85,7 @@ class Rewriter:
             return self.planning.tables.get(key)
         if key not in self.planning.views:
             text = self.planning.survey.views[key]
-            inside = Rewriter(self.planning, text.words)
+            inside = Rewriter(self.planning, text.words, self._rules)
             relation = inside.as_step(text.query, Scope(), f"view {text.definition.name}")
             self.planning.views[key] = self._renamed(relation, text.definition.columns)
         return self.planning.views[key]
@@ -92,7 +100,7 @@ class Rewriter:
     def block(self, block: Block, scope: Scope, *, is_step: bool, drops_stamp: bool = False) -> BlockContext:
         """Let every rule change a block; with `drops_stamp` its step does not carry the stamp on."""
         context = BlockContext(rewriter=self, block=block, scope=scope, is_step=is_step, drops_stamp=drops_stamp)
-        for rule in RULES:
+        for rule in self._rules:
             rule(context)
         return context
 

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from datasources.errors import SqlError
 from datasources.spark.scan.time_attributes import TIME_KEY, time_metadata
-from datasources.sql.relation import STAMP_COLUMN, Relation, RelationColumn, Step, TimeKind
-from datasources.sql.text import quoted
+from datasources.sql.query.block.relation import STAMP_COLUMN, Relation, RelationColumn, Step
+from datasources.sql.text.literals import quoted
+from datasources.sql.types.time_kind import TimeKind
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession

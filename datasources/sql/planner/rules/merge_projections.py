@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from datasources.sql.planner.context import PlanningContext
 from datasources.sql.planner.tree import Node, Project, ProjectColumn, WatermarkAssigner
-from datasources.sql.substitute import substitute
+from datasources.sql.text.substitute import substitute
 
 __all__ = ["merge_projections"]
 

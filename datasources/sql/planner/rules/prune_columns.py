@@ -9,8 +9,8 @@ from dataclasses import replace
 
 from datasources.sql.planner.context import PlanningContext
 from datasources.sql.planner.tree import Node, Project, ProjectColumn, assigner_of, attributes_of, scan_of, with_scan
-from datasources.sql.substitute import references
-from datasources.sql.text import quoted
+from datasources.sql.text.literals import quoted
+from datasources.sql.text.substitute import references
 
 __all__ = ["prune_columns"]
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from datasources.errors import ExpressionError
 from datasources.sql.planner.context import PlanningContext
 from datasources.sql.planner.tree import Node, Project, assigner_of, scan_of, with_scan
-from datasources.sql.substitute import substitute
+from datasources.sql.text.substitute import substitute
 
 __all__ = ["push_filter"]
 

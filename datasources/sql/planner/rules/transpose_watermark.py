@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from datasources.sql.planner.context import PlanningContext
 from datasources.sql.planner.tree import Attribute, Node, Project, WatermarkAssigner
-from datasources.sql.substitute import substitute
+from datasources.sql.text.substitute import substitute
 
 __all__ = ["transpose_watermark"]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from datasources.sql.query.context import BlockContext
+from datasources.sql.query.block.block_context import BlockContext
 from datasources.sql.query.rules.current_watermark import rewrite_current_watermark
 from datasources.sql.query.rules.group_windows import rewrite_group_windows
 from datasources.sql.query.rules.nested_queries import rewrite_nested_queries

@@ -5,11 +5,12 @@ SELECT id, CURRENT_WATERMARK(ts) AS w FROM t      SELECT id, __tidemark_stamp AS
 
 from __future__ import annotations
 
-from datasources.sql.names import name_text
-from datasources.sql.query.calls import Call
-from datasources.sql.query.context import BlockContext
-from datasources.sql.query.tree import FromItem
-from datasources.sql.relation import STAMP_COLUMN, RelationColumn, TimeKind
+from datasources.sql.query.block.block_context import BlockContext
+from datasources.sql.query.block.relation import STAMP_COLUMN, RelationColumn
+from datasources.sql.text.calls import Call
+from datasources.sql.text.query_tree import FromItem
+from datasources.sql.text.quoting import name_text
+from datasources.sql.types.time_kind import TimeKind
 
 __all__ = ["rewrite_current_watermark"]
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from datasources.sql.query.calls import Call, column_path
-from datasources.sql.query.constructs import GROUP_WINDOWS, WINDOW_AUXILIARIES
-from datasources.sql.query.context import BlockContext
-from datasources.sql.query.tree import Clause, FromItem, Region, SourceKind
-from datasources.sql.query.window_arguments import group_window
-from datasources.sql.query.windows import WindowSpec, windowed
-from datasources.sql.relation import Relation, TableUse
-from datasources.sql.text import quoted
+from datasources.sql.query.block.block_context import BlockContext
+from datasources.sql.query.block.relation import Relation, TableUse
+from datasources.sql.query.scan.constructs import GROUP_WINDOWS, WINDOW_AUXILIARIES
+from datasources.sql.query.windows.window_arguments import group_window
+from datasources.sql.query.windows.windows import WindowSpec, windowed
+from datasources.sql.text.calls import Call, column_path
+from datasources.sql.text.literals import quoted
+from datasources.sql.text.query_tree import Clause, FromItem, Region, SourceKind
 
 __all__ = ["rewrite_group_windows"]
 

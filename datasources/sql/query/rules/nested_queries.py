@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datasources.sql.query.context import BlockContext
+from datasources.sql.query.block.block_context import BlockContext
 
 __all__ = ["rewrite_nested_queries"]
 

@@ -15,9 +15,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from datasources.expressions.kernels.datetime_casts import fixed_offset_us
-from datasources.sql.query.context import BlockContext
-from datasources.sql.query.join_conditions import parts_of
-from datasources.sql.query.tree import Region
+from datasources.sql.query.block.block_context import BlockContext
+from datasources.sql.query.joins.join_conditions import parts_of
+from datasources.sql.text.query_tree import Region
 
 __all__ = ["bound_outer_interval_joins"]
 

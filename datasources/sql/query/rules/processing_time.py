@@ -5,7 +5,7 @@ SELECT k, PROCTIME() AS at FROM t      SELECT k, current_timestamp() AS at FROM 
 
 from __future__ import annotations
 
-from datasources.sql.query.context import BlockContext
+from datasources.sql.query.block.block_context import BlockContext
 
 __all__ = ["rewrite_processing_time"]
 

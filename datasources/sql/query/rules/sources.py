@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from datasources.sql.query.calls import calls, split_unit
-from datasources.sql.query.constructs import is_construct
-from datasources.sql.query.context import BlockContext
-from datasources.sql.query.scanner import Scanner
-from datasources.sql.query.tree import Block, FromItem, Query, SourceKind
+from datasources.sql.query.block.block_context import BlockContext
+from datasources.sql.query.scan.constructs import is_construct
+from datasources.sql.query.scan.scanner import Scanner
+from datasources.sql.text.calls import calls, split_unit
+from datasources.sql.text.query_tree import Block, FromItem, Query, SourceKind
 
 __all__ = ["flat", "read_sources"]
 

@@ -6,10 +6,10 @@ SELECT * FROM t             (no step)   SELECT * EXCEPT (__tidemark_stamp) FROM 
 
 from __future__ import annotations
 
-from datasources.sql.query.calls import is_star
-from datasources.sql.query.context import BlockContext
-from datasources.sql.query.tree import Clause
-from datasources.sql.relation import STAMP_COLUMN
+from datasources.sql.query.block.block_context import BlockContext
+from datasources.sql.query.block.relation import STAMP_COLUMN
+from datasources.sql.text.calls import is_star
+from datasources.sql.text.query_tree import Clause
 
 __all__ = ["carry_stamp"]
 

@@ -13,16 +13,16 @@ from dataclasses import replace
 from typing import Final
 
 from datasources.errors import QueryError
-from datasources.sql.query.context import BlockContext
-from datasources.sql.query.join_conditions import parts_of, sides_of
-from datasources.sql.query.joined_columns import JoinedColumns, Side
+from datasources.sql.query.block.block_context import BlockContext
+from datasources.sql.query.block.relation import TableUse
+from datasources.sql.query.block.table_filter import all_of, conjuncts, plain_condition
+from datasources.sql.query.block.temporal_request import TemporalBuild, TemporalRequest
+from datasources.sql.query.joins.join_conditions import parts_of, sides_of
+from datasources.sql.query.joins.joined_columns import JoinedColumns, Side
+from datasources.sql.query.joins.snapshots import Loading, loading_of
+from datasources.sql.query.joins.temporal_joins import Probe, TemporalJoin, as_of_column, probe_of, temporal_joins
 from datasources.sql.query.rules.sources import flat
-from datasources.sql.query.snapshots import Loading, loading_of
-from datasources.sql.query.table_filter import all_of, conjuncts, plain_condition
-from datasources.sql.query.temporal_joins import Probe, TemporalJoin, as_of_column, probe_of, temporal_joins
-from datasources.sql.query.tree import Clause, FromItem, Region, SourceKind
-from datasources.sql.relation import TableUse
-from datasources.sql.temporal_request import TemporalBuild, TemporalRequest
+from datasources.sql.text.query_tree import Clause, FromItem, Region, SourceKind
 
 __all__ = ["rewrite_temporal_joins"]
 

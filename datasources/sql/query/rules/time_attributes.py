@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from datasources.sql.query.calls import calls, column_path, is_star
-from datasources.sql.query.context import BlockContext, output_name
-from datasources.sql.query.joins import is_time_keeping_join
-from datasources.sql.query.tree import Clause, Region, SelectItem
-from datasources.sql.relation import Relation, RelationColumn
+from datasources.sql.query.block.block_context import BlockContext, output_name
+from datasources.sql.query.block.relation import Relation, RelationColumn
+from datasources.sql.query.joins.interval_joins import is_time_keeping_join
+from datasources.sql.text.calls import calls, column_path, is_star
+from datasources.sql.text.query_tree import Clause, Region, SelectItem
 
 __all__ = ["note_time_attributes"]
 

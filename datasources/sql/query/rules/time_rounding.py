@@ -10,14 +10,14 @@ unit behind the watermark, which windows over them have to allow for (`window_ar
 
 from __future__ import annotations
 
-from datasources.sql.query.calls import Call, split_unit
-from datasources.sql.query.context import BlockContext, output_name
-from datasources.sql.query.operand_type import operand_type
-from datasources.sql.query.planning import Marks
-from datasources.sql.query.rounding import ceiling, floor, is_unit, one_unit
-from datasources.sql.query.tree import Clause, FromItem, Region
-from datasources.sql.relation import STAMP_COLUMN, Relation, RelationColumn
-from datasources.sql.source_text import Span
+from datasources.sql.query.block.block_context import BlockContext, output_name
+from datasources.sql.query.block.relation import STAMP_COLUMN, Relation, RelationColumn
+from datasources.sql.query.block.statement_planning import Marks
+from datasources.sql.query.windows.operand_type import operand_type
+from datasources.sql.query.windows.rounding import ceiling, floor, is_unit, one_unit
+from datasources.sql.text.calls import Call, split_unit
+from datasources.sql.text.query_tree import Clause, FromItem, Region
+from datasources.sql.text.source_text import Span
 
 __all__ = ["rewrite_time_rounding"]
 

@@ -5,12 +5,12 @@ FROM TABLE(TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '10' SECOND)) AS w     
 
 from __future__ import annotations
 
-from datasources.sql.query.context import BlockContext
+from datasources.sql.query.block.block_context import BlockContext
+from datasources.sql.query.block.relation import TableUse
 from datasources.sql.query.rules.sources import flat
-from datasources.sql.query.tree import FromItem, SourceKind
-from datasources.sql.query.window_arguments import table_function_window
-from datasources.sql.query.windows import windowed
-from datasources.sql.relation import TableUse
+from datasources.sql.query.windows.window_arguments import table_function_window
+from datasources.sql.query.windows.windows import windowed
+from datasources.sql.text.query_tree import FromItem, SourceKind
 
 __all__ = ["expand_window_functions"]
 

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from datasources.sql.query.calls import column_path
-from datasources.sql.query.context import BlockContext, CteEntry, Scope, find_column
-from datasources.sql.query.ranking import Ranking, ranking_of, row_bound
-from datasources.sql.query.top_rows import TopRows, top_rows
-from datasources.sql.query.tree import Block, FromItem, Query, SourceKind
+from datasources.sql.query.block.block_context import BlockContext, CteEntry, Scope, find_column
+from datasources.sql.query.windows.ranking import Ranking, ranking_of, row_bound
+from datasources.sql.query.windows.top_rows import TopRows, top_rows
+from datasources.sql.text.calls import column_path
+from datasources.sql.text.query_tree import Block, FromItem, Query, SourceKind
 
 __all__ = ["rewrite_window_top_n"]
 

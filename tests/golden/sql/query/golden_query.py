@@ -22,10 +22,10 @@ from typing import Any
 
 from datasources.errors import SqlError
 from datasources.sql.query import rewrite_query
-from datasources.sql.relation import QueryPlan, Step
-from datasources.sql.source_text import SqlText
-from datasources.sql.table import ViewDefinition
-from datasources.sql.temporal_request import TemporalBuild, TemporalRequest
+from datasources.sql.query.block.relation import QueryPlan, Step
+from datasources.sql.query.block.temporal_request import TemporalBuild, TemporalRequest
+from datasources.sql.statements.catalog_objects import ViewDefinition
+from datasources.sql.text.source_text import SqlText
 from tests.support.sql_relations import SparkRelations, table
 
 __all__ = ["Pair", "answer", "prepare", "read_pairs"]

@@ -1,0 +1,171 @@
+"""ALTER TABLE: an action applied to a definition. Whether the result makes sense is for `resolve` to say."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from datasources.errors import SqlError
+from datasources.sql.definitions.option_secrets import refuse_masked
+from datasources.sql.statements.catalog_objects import TableDefinition, WatermarkSpec
+from datasources.sql.statements.statements import (
+    AddColumns,
+    AddWatermark,
+    AlterAction,
+    DropWatermark,
+    ModifyWatermark,
+    OtherAction,
+    RenameTable,
+    ResetOptions,
+    SetOptions,
+)
+from datasources.sql.text.error_location import Site, near_matches
+from datasources.sql.text.source_text import Span, SqlText
+
+__all__ = ["alter"]
+
+
+def alter(definition: TableDefinition, action: AlterAction, source: SqlText | None = None) -> TableDefinition:
+    """Return the altered table.
+
+    Args:
+        definition: as it is in the catalog.
+        action: of the statement; what it adds keeps its places.
+        source: the statement, for errors.
+
+    Raises:
+        SqlError: what is added is there already, or what is changed or removed is not there.
+    """
+    alteration = _Alteration(definition, source)
+    if isinstance(action, AddWatermark | ModifyWatermark | DropWatermark):
+        return alteration.watermark(action)
+    if isinstance(action, SetOptions | ResetOptions):
+        return alteration.options(action)
+    if isinstance(action, AddColumns):
+        return alteration.add_columns(action)
+    if isinstance(action, RenameTable):
+        return replace(definition, name=action.name)
+    raise alteration.refused(action)
+
+
+class _Alteration:
+    """A table that is being altered."""
+
+    def __init__(self, table: TableDefinition, source: SqlText | None) -> None:
+        self._table = table
+        self._source = source
+
+    def refused(self, action: OtherAction) -> SqlError:
+        """Return the error of an action that only tables of Spark's have."""
+        if action.error is not None:
+            return action.error
+        return self._site(action.place, "action").error(
+            f"'{self._table.name}' is a table of Tidemark's, which has no such action",
+            "Its actions: ADD, MODIFY or DROP WATERMARK, ADD columns, SET (...), RESET (...), RENAME TO.",
+        )
+
+    def watermark(self, action: AddWatermark | ModifyWatermark | DropWatermark) -> TableDefinition:
+        """Change the table's watermarks."""
+        if isinstance(action, AddWatermark):
+            return self._add_watermark(action.watermark)
+        if isinstance(action, ModifyWatermark):
+            return self._modify_watermark(action.watermark)
+        return self._drop_watermark(action)
+
+    def options(self, action: SetOptions | ResetOptions) -> TableDefinition:
+        """Change the table's options."""
+        return self._set_options(action) if isinstance(action, SetOptions) else self._reset_options(action)
+
+    def add_columns(self, action: AddColumns) -> TableDefinition:
+        """Add columns after those that are there."""
+        taken = {column.name.lower() for column in self._table.columns}
+        for column in action.columns:
+            if column.name.lower() in taken:
+                raise self._site(column.place, "ADD").error(
+                    f"table '{self._table.name}' has a column '{column.name}' already (case does not count)",
+                    "Choose another name.",
+                )
+            taken.add(column.name.lower())
+        return replace(self._table, columns=(*self._table.columns, *action.columns))
+
+    def _add_watermark(self, watermark: WatermarkSpec) -> TableDefinition:
+        """Add one for a column that has none."""
+        if self._index_of(watermark.rowtime) is not None:
+            name = ".".join(watermark.rowtime)
+            raise self._site(watermark.place, "ADD WATERMARK").error(
+                f"table '{self._table.name}' has a watermark for '{name}' already", "Use MODIFY WATERMARK to change it."
+            )
+        return replace(self._table, watermarks=(*self._table.watermarks, watermark))
+
+    def _modify_watermark(self, watermark: WatermarkSpec) -> TableDefinition:
+        """Replace the one for that column, or the only one."""
+        site = self._site(watermark.place, "MODIFY WATERMARK")
+        kept = list(self._table.watermarks)
+        if not kept:
+            raise site.error(f"table '{self._table.name}' has no watermark", "Use ADD WATERMARK.")
+        index = self._index_of(watermark.rowtime)
+        if index is None and len(kept) > 1:
+            raise site.error(
+                f"table '{self._table.name}' has no watermark for '{'.'.join(watermark.rowtime)}' but {self._listed()}",
+                "Drop the one that it is to replace, then ADD this one.",
+            )
+        kept[index or 0] = watermark
+        return replace(self._table, watermarks=tuple(kept))
+
+    def _drop_watermark(self, action: DropWatermark) -> TableDefinition:
+        """Remove the one for a column, or the only one."""
+        site = self._site(action.place, "DROP WATERMARK")
+        kept = list(self._table.watermarks)
+        if not kept:
+            raise site.error(f"table '{self._table.name}' has no watermark")
+        if action.rowtime is None:
+            if len(kept) > 1:
+                raise site.error(
+                    f"table '{self._table.name}' has {self._listed()}", "Say which: DROP WATERMARK FOR column."
+                )
+            return replace(self._table, watermarks=())
+        index = self._index_of(action.rowtime)
+        if index is None:
+            raise site.error(
+                f"table '{self._table.name}' has no watermark for '{'.'.join(action.rowtime)}', only {self._listed()}"
+            )
+        return replace(self._table, watermarks=tuple(kept[:index] + kept[index + 1 :]))
+
+    def _set_options(self, action: SetOptions) -> TableDefinition:
+        """Set options; a key that is there in another case is the same one."""
+        refuse_masked(action.options, source=self._source, places=action.option_places)
+        spellings = {key.lower(): key for key in self._table.options}
+        options = dict(self._table.options)
+        for key, value in action.options.items():
+            options[spellings.get(key.lower(), key)] = value
+        return replace(self._table, options=options)
+
+    def _reset_options(self, action: ResetOptions) -> TableDefinition:
+        """Remove options."""
+        options = dict(self._table.options)
+        spellings = {key.lower(): key for key in options}
+        for index, key in enumerate(action.keys):
+            place = action.key_places[index] if index < len(action.key_places) else None
+            site = self._site(place, "RESET")
+            found = spellings.get(key.lower())
+            if found is None or found not in options:
+                raise site.error(
+                    f"table '{self._table.name}' has no option '{key}'", near_matches(key, options).strip()
+                )
+            if key.lower() == "connector":
+                raise site.error("a table needs its 'connector'", "SET another one, or drop the table.")
+            del options[found]
+        return replace(self._table, options=options)
+
+    def _index_of(self, rowtime: tuple[str, ...]) -> int | None:
+        folded = [name.lower() for name in rowtime]
+        for index, each in enumerate(self._table.watermarks):
+            if [name.lower() for name in each.rowtime] == folded:
+                return index
+        return None
+
+    def _listed(self) -> str:
+        names = ", ".join(f"'{'.'.join(each.rowtime)}'" for each in self._table.watermarks)
+        return f"watermarks for {names}" if len(self._table.watermarks) > 1 else f"one for {names}"
+
+    def _site(self, place: Span | None, clause: str) -> Site:
+        return Site(clause=f"ALTER TABLE {self._table.name} {clause}", source=self._source, place=place)

@@ -1,0 +1,170 @@
+"""What the query layer asks while it rewrites, answered with temporary views of a Spark session."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import count
+from typing import TYPE_CHECKING
+
+from datasources.errors import SqlError
+from datasources.sql.planner.over_frame import over_line
+from datasources.sql.planner.table_planner import PlannedTable, TablePlanner
+from datasources.sql.planner.temporal.temporal_plan import HoldNames, plan_temporal
+from datasources.sql.planner.tree import scan_of
+from datasources.sql.query.block.relation import OverRequest, Relation, Step, TableUse
+from datasources.sql.query.block.temporal_request import TableTraits, TemporalRequest
+from datasources.sql.query.views import make_view, relation_of
+from datasources.sql.settings import LateRowsMode, RuntimeMode
+from datasources.sql.statements.catalog_objects import TableDefinition, ViewDefinition
+from datasources.sql.statements.statements import ObjectKind
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from datasources.sql.catalog import Catalog
+
+__all__ = ["StatementRelations"]
+
+_numbers = count(1)
+
+
+class StatementRelations:
+    """The relations of one statement (`datasources.sql.query.block.planner_interface.Relations`).
+
+    Attributes:
+        tables: the tables that were planned, for EXPLAIN.
+        steps: the steps that were run, for EXPLAIN.
+
+    Args:
+        spark: the session.
+        catalog: ours.
+        planner: makes tables.
+    """
+
+    def __init__(self, spark: SparkSession, catalog: Catalog, planner: TablePlanner) -> None:
+        self._spark = spark
+        self._catalog = catalog
+        self._planner = planner
+        self._settings = planner.settings.typed
+        self._views: list[str] = []
+        self._hold_names = HoldNames()
+        self.tables: list[PlannedTable] = []
+        self.steps: list[Step] = []
+
+    @property
+    def is_streaming(self) -> bool:
+        """Whether tables are streams."""
+        return self._settings.runtime_mode is RuntimeMode.STREAMING
+
+    @property
+    def time_zone(self) -> str:
+        """The session's time zone."""
+        return str(self._spark.conf.get("spark.sql.session.timeZone"))
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether each row is judged by the watermark at that row."""
+        return self.is_streaming and self._settings.late_rows is LateRowsMode.EXACT
+
+    def table(self, use: TableUse) -> Relation | None:
+        """Return the relation of a table of ours, or None: the name is Spark's or a view's."""
+        found = self._catalog.find(use.name)
+        if not isinstance(found, TableDefinition):
+            return None
+        planned = self._planner.plan(found, use)
+        self.tables.append(planned)
+        return self._view(self._planner.frame(planned), use.name, has_stamp=use.needs_stamp)
+
+    def view(self, name: str) -> ViewDefinition | None:
+        """Return a view of ours, or None."""
+        found = self._catalog.find(name)
+        return found if isinstance(found, ViewDefinition) else None
+
+    def run(self, step: Step) -> Relation:
+        """Make the view of a step and return its relation, analysed by Spark."""
+        self.steps.append(step)
+        self._views.append(step.view)
+        return make_view(self._spark, step)
+
+    def session_windows(
+        self, source: TableUse | Relation, keys: tuple[str, ...], attribute: str, gap_ms: int
+    ) -> Relation:
+        """Return the rows of a table with their session windows.
+
+        Raises:
+            SqlError: the input is no table, or its watermark is not made by its source.
+        """
+        found = self._catalog.find(source.name) if isinstance(source, TableUse) else None
+        if not isinstance(source, TableUse) or not isinstance(found, TableDefinition):
+            raise SqlError(
+                "SESSION windows of a stream are made of a table of the catalog: put conditions and projections around "
+                "the window, SELECT ... FROM TABLE(SESSION(TABLE t, ...)) WHERE ..."
+            )
+        # A row that the filter leaves out may be what joins two sessions.
+        planned = self._planner.plan(found, replace(source, filter=None))
+        self.tables.append(planned)
+        frame = self._planner.session_frame(
+            planned, keys=keys, attribute=attribute, gap_ms=gap_ms, is_exact=self.is_exact
+        )
+        return self._view(frame, source.name, has_stamp=False)
+
+    def over(self, source: TableUse, request: OverRequest) -> Relation:
+        """Return a table's rows with the aggregates over their windows.
+
+        Raises:
+            SqlError: its watermark is not made by its source, or an aggregate is none that a stream can have.
+        """
+        planned = replace(self._planner.plan(self._definition(source.name), source), operator=over_line(request))
+        self.tables.append(planned)
+        frame = self._planner.over_frame(
+            planned, request, is_exact=self.is_exact, ttl_ms=self._settings.state_ttl_ms or None
+        )
+        return self._view(frame, source.name, has_stamp=source.needs_stamp)
+
+    def traits(self, use: TableUse) -> TableTraits:
+        """Return what a table is to a join as of a time."""
+        return self._planner.traits(self._definition(use.name), use)
+
+    def temporal_join(self, request: TemporalRequest) -> Relation:
+        """Return a table's rows with versions of other tables' rows.
+
+        Raises:
+            QueryError: the tables cannot be joined like that.
+        """
+        planned = plan_temporal(
+            self._planner, self._definition, request, self._hold_names, is_streaming=self.is_streaming
+        )
+        # A table that is read nowhere else is read by the join alone.
+        self.tables = [each for each in self.tables if each.joins or each.use.name.lower() not in request.read_once]
+        self.tables += planned.tables
+        probe = request.probe
+        name, has_stamp = (probe.name, probe.needs_stamp) if isinstance(probe, TableUse) else (probe.view, False)
+        return self._view(planned.frame(self._planner, needs_stamp=has_stamp), name, has_stamp=has_stamp)
+
+    def _definition(self, name: str) -> TableDefinition:
+        found = self._catalog.find(name)
+        assert isinstance(found, TableDefinition)  # uses are of tables
+        return found
+
+    def known_names(self) -> list[str]:
+        """Return the names of the catalog's tables and views."""
+        return [e.name for kind in (ObjectKind.TABLE, ObjectKind.VIEW) for e in self._catalog.entries(kind)]
+
+    def known_columns(self) -> list[tuple[str, ...]]:
+        """Return the columns of each table that was planned, those that the statement does not name as well."""
+        names = (scan_of(tree).table for table in self.tables for tree in table.trees)
+        found = map(self._catalog.find, names)
+        return [self._planner.column_names(table) for table in found if isinstance(table, TableDefinition)]
+
+    def close(self) -> None:
+        """Drop the temporary views; DataFrames that were made of them keep their plans."""
+        for view in self._views:
+            self._spark.catalog.dropTempView(view)
+        self._views.clear()
+
+    def _view(self, frame: DataFrame, name: str, *, has_stamp: bool) -> Relation:
+        letters = "".join(c if c.isalnum() else "_" for c in name)
+        view = f"tidemark_{letters}_{next(_numbers)}"
+        frame.createOrReplaceTempView(view)
+        self._views.append(view)
+        return relation_of(frame, view, has_stamp=has_stamp)

@@ -1,0 +1,78 @@
+"""What the statements of one session share."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from pyspark.sql.functions import arrow_udf
+
+from datasources.session import FORMATS
+from datasources.spark.attach.register import register_formats
+from datasources.sql.definitions.python_functions import SessionFunctions
+from datasources.sql.execute.session_relations import StatementRelations
+from datasources.sql.planner.table_planner import TablePlanner
+from datasources.sql.settings import Settings
+from datasources.sql.statements.statements import ObjectKind
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+
+    from datasources.expressions.arrow_function import ArrowFunction
+    from datasources.sql.catalog import Catalog
+
+__all__ = ["SessionState"]
+
+
+@dataclass(slots=True)
+class SessionState:
+    """A session.
+
+    Attributes:
+        spark: the session of Spark's below it.
+        catalog: tables, views and functions.
+        settings: of SET.
+        planner: makes tables.
+        functions: Python functions, loaded.
+        queries: the streaming queries that INSERT statements started, in order.
+        inserts: how many INSERT statements wrote into each target, by lower-case name.
+    """
+
+    spark: SparkSession
+    catalog: Catalog
+    settings: Settings
+    planner: TablePlanner
+    functions: SessionFunctions = field(default_factory=SessionFunctions)
+    queries: list[StreamingQuery] = field(default_factory=list)
+    inserts: Counter[str] = field(default_factory=Counter)
+
+    def bind_functions(self) -> None:
+        """Make the Python functions of the catalog known to the readers of our connectors and to Spark."""
+        known = {}
+        for entry in self.catalog.entries(ObjectKind.FUNCTION):
+            definition = None if entry.problem else self.catalog.function(entry.name)
+            if definition is not None:
+                known[entry.name.lower()] = self.functions.get(definition)
+        for name, function in known.items():
+            if self.planner.functions.get(name) is not function:
+                self.spark.udf.register(name, _for_spark(function))
+        self.planner.functions = known
+        register_formats(self.spark, FORMATS, functions=known)
+
+    def relations(self) -> StatementRelations:
+        """Return the relations of one statement; close them."""
+        return StatementRelations(self.spark, self.catalog, self.planner)
+
+
+def _for_spark(function: ArrowFunction) -> Any:
+    """Return the function as Spark calls it in queries: with type hints, which tell it that arrays go in and out."""
+
+    def call(*arrays: pa.Array) -> pa.Array:
+        return function.evaluate(arrays, len(arrays[0]))
+
+    call.__annotations__ = {"arrays": pa.Array, "return": pa.Array}
+    udf = arrow_udf(call, returnType=function.result_type)
+    return udf if function.is_deterministic else udf.asNondeterministic()

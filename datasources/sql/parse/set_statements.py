@@ -1,0 +1,92 @@
+"""SET and RESET. A key in quotes may be anybody's and the session decides; without quotes Spark's rules hold.
+
+`SET key = value` without quotes takes the rest of the line as it stands, as Spark does; it is ours if the key is.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from datasources.errors import SqlError
+from datasources.sql.parse.tokens.cursor import Cursor
+from datasources.sql.statements.statements import PassThrough, Reset, Set
+from datasources.sql.text.lexer import TokenKind
+from datasources.sql.text.source_text import Span
+from datasources.sql.text.string_literals import string_value
+
+__all__ = ["is_own_key", "read_reset", "read_set"]
+
+_PREFIXES: Final = ("execution.", "pipeline.", "table.", "tidemark.")
+"""What no key of Spark's begins with: those begin with `spark.`."""
+
+
+def is_own_key(key: str) -> bool:
+    """Tell whether a setting is Tidemark's and not Spark's."""
+    return key.startswith(_PREFIXES)
+
+
+def read_set(cursor: Cursor) -> Set | PassThrough:
+    """Read SET 'key' = 'value', SET 'key', SET, or SET key = value.
+
+    Raises:
+        SqlError: the key is quoted or ours, and the statement is malformed.
+    """
+    cursor.expect("SET")
+    if cursor.is_at_end:
+        return Set(source=cursor.source)
+    if cursor.token.kind is TokenKind.STRING:
+        return _read_quoted(cursor)
+    return _read_raw(cursor)
+
+
+def read_reset(cursor: Cursor) -> Reset | PassThrough:
+    """Read RESET, RESET 'key', or RESET key.
+
+    Raises:
+        SqlError: the key is quoted or ours, and the statement is malformed.
+    """
+    cursor.expect("RESET")
+    if cursor.is_at_end:
+        return Reset(source=cursor.source)
+    if cursor.token.kind is TokenKind.STRING:
+        key = cursor.string("a key")
+        cursor.expect_end()
+        return Reset(source=cursor.source, key=key)
+    key = cursor.source.text[cursor.token.start :].strip()
+    return Reset(source=cursor.source, key=key) if is_own_key(key) else PassThrough(source=cursor.source)
+
+
+def _read_quoted(cursor: Cursor) -> Set:
+    place = cursor.token.place
+    key = cursor.string("a key")
+    if cursor.is_at_end:
+        return Set(source=cursor.source, key=key, key_place=place)
+    cursor.expect_symbol("=", "Write SET 'key' = 'value'.")
+    if cursor.token.kind is not TokenKind.STRING:
+        raise cursor.unexpected("the value in single quotes", f"Write SET '{key}' = 'value'.")
+    value = cursor.string("the value")
+    cursor.expect_end()
+    return Set(source=cursor.source, key=key, value=value, key_place=place)
+
+
+def _read_raw(cursor: Cursor) -> Set | PassThrough:
+    start = cursor.token.start
+    rest = cursor.source.text[start:]
+    key, equals, value = (each.strip() for each in rest.partition("="))
+    if not is_own_key(key):
+        return PassThrough(source=cursor.source)
+    place = Span(start, start + len(key))
+    if len(key.split()) > 1:
+        raise _no_equals(cursor, place, key)
+    if not equals:
+        return Set(source=cursor.source, key=key, key_place=place)
+    return Set(source=cursor.source, key=key, value=_unquoted(value), key_place=place)
+
+
+def _unquoted(value: str) -> str:
+    is_quoted = len(value) > 1 and value[0] == value[-1] and value[0] in "'\""
+    return string_value(value) if is_quoted else value
+
+
+def _no_equals(cursor: Cursor, place: Span, key: str) -> SqlError:
+    return cursor.error(place, f"'=' is missing in '{key}'", f"Write SET '{key.split(maxsplit=1)[0]}' = 'value'.")

@@ -1,0 +1,1 @@
+"""CREATE TABLE and ALTER TABLE: columns, watermarks, keys, LIKE."""

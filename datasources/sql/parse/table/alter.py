@@ -1,0 +1,166 @@
+"""ALTER TABLE: the actions of our tables. Every other action is kept for the case that the table is Spark's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from datasources.errors import SqlError
+from datasources.sql.parse.table.elements import Elements
+from datasources.sql.parse.table.watermarks import is_watermark, read_rowtime, read_watermark
+from datasources.sql.parse.tokens.cursor import Cursor
+from datasources.sql.parse.tokens.names import object_name
+from datasources.sql.parse.tokens.table_options import read_keys, read_options
+from datasources.sql.statements.statements import (
+    AddColumns,
+    AddWatermark,
+    AlterAction,
+    AlterTable,
+    DropWatermark,
+    ModifyWatermark,
+    OtherAction,
+    PassThrough,
+    RenameTable,
+    ResetOptions,
+    SetOptions,
+)
+from datasources.sql.text.lexer import TokenKind
+from datasources.sql.text.source_text import Span
+
+__all__ = ["read_alter"]
+
+_ADD_OF_SPARK: Final = frozenset({"CONSTRAINT", "IF", "PARTITION", "PRIMARY"})
+
+
+def read_alter(cursor: Cursor) -> AlterTable | PassThrough:
+    """Read ALTER TABLE; ALTER of anything else is Spark's.
+
+    Raises:
+        SqlError: the action is one of ours and malformed.
+    """
+    cursor.expect("ALTER")
+    if not cursor.skip("TABLE"):
+        return PassThrough(source=cursor.source)
+    if_exists = cursor.skip("IF", "EXISTS")
+    if cursor.word in ("ADD", "MODIFY", "DROP") and cursor.peek().word == "WATERMARK":
+        raise cursor.unexpected("the name of the table")
+    table, name_place = object_name(cursor, "the name of the table")
+    if cursor.is_at_end:
+        raise cursor.unexpected("ADD, MODIFY, DROP, RENAME TO, SET or RESET")
+    return AlterTable(
+        source=cursor.source,
+        name=table,
+        action=_read_action(cursor),
+        hints=tuple(cursor.hints),
+        if_exists=if_exists,
+        name_place=name_place,
+    )
+
+
+def _read_action(cursor: Cursor) -> AlterAction:
+    start = cursor.at
+    place = Span(cursor.token.start, len(cursor.source.text))
+    read = _ACTIONS.get(cursor.next().word)
+    action = None if read is None else read(cursor)
+    if action is not None and not isinstance(action, OtherAction):
+        cursor.expect_end("the end of the statement", "One action is done by one statement.")
+        return action
+    cursor.back_to(start)
+    return OtherAction(place=place, error=None if action is None else action.error)
+
+
+def _read_add(cursor: Cursor) -> AlterAction | None:
+    if cursor.token.word in _ADD_OF_SPARK:
+        return None
+    if is_watermark(cursor):
+        return AddWatermark(watermark=read_watermark(cursor))
+    is_named = cursor.token.word in ("COLUMN", "COLUMNS") and cursor.peek().kind is not TokenKind.END
+    if is_named:
+        cursor.next()
+    start = cursor.token
+    try:
+        elements = _read_elements(cursor)
+    except SqlError as error:
+        # Spark's columns may have types and clauses that ours have not; whose table it is, the session knows.
+        return OtherAction(place=start.place, error=error)
+    if cursor.token.word in ("FIRST", "AFTER"):
+        return None
+    return _added(cursor, elements, start.place)
+
+
+def _read_elements(cursor: Cursor) -> Elements:
+    elements = Elements()
+    if cursor.sees_symbol("("):
+        elements.read_list(cursor)
+    else:
+        elements.read_one(cursor)
+    return elements
+
+
+def _added(cursor: Cursor, elements: Elements, place: Span) -> AlterAction:
+    if elements.primary_key is not None:
+        raise cursor.error(elements.primary_key.place or place, "a key cannot be added", "Create the table anew.")
+    if not elements.watermarks:
+        return AddColumns(columns=tuple(elements.columns))
+    if elements.columns or len(elements.watermarks) > 1:
+        raise cursor.error(
+            elements.watermarks[-1].place or place,
+            "ADD does one thing: columns, or one watermark",
+            "Write two statements, the columns first.",
+        )
+    return AddWatermark(watermark=elements.watermarks[0])
+
+
+def _read_modify(cursor: Cursor) -> AlterAction | None:
+    is_in_list = cursor.sees_symbol("(") and cursor.peek().word == "WATERMARK"
+    if is_in_list:
+        cursor.next()
+    if not is_watermark(cursor):
+        return None
+    watermark = read_watermark(cursor)
+    if is_in_list:
+        cursor.expect_symbol(")")
+    return ModifyWatermark(watermark=watermark)
+
+
+def _read_drop(cursor: Cursor) -> AlterAction | None:
+    start = cursor.token
+    if start.word == "WATERMARKS":
+        raise cursor.unexpected("WATERMARK", "Write DROP WATERMARK FOR column; DROP WATERMARK drops the only one.")
+    if not cursor.skip("WATERMARK"):
+        return None
+    rowtime = read_rowtime(cursor)
+    return DropWatermark(rowtime=rowtime, place=start.place.to(cursor.previous.place))
+
+
+def _read_rename(cursor: Cursor) -> AlterAction | None:
+    if not cursor.skip("TO"):
+        return None
+    name, place = object_name(cursor, "the new name of the table")
+    return RenameTable(name=name, place=place)
+
+
+def _read_set(cursor: Cursor) -> AlterAction | None:
+    if not cursor.sees_symbol("("):
+        return None
+    opening = cursor.token
+    options, places = read_options(cursor, "SET")
+    if not options:
+        raise cursor.error(opening.place.to(cursor.previous.place), "no option is set", "Name one.")
+    return SetOptions(options=options, option_places=places)
+
+
+def _read_reset(cursor: Cursor) -> AlterAction | None:
+    keys, places = read_keys(cursor)
+    return ResetOptions(keys=keys, key_places=places)
+
+
+_ACTIONS: Final[dict[str, Callable[[Cursor], AlterAction | None]]] = {
+    "ADD": _read_add,
+    "MODIFY": _read_modify,
+    "DROP": _read_drop,
+    "RENAME": _read_rename,
+    "SET": _read_set,
+    "RESET": _read_reset,
+}
+"""How the rest of an action is read; None = it is one of Spark's."""

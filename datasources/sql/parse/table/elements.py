@@ -1,0 +1,113 @@
+"""The list of a table's columns, watermarks and its key: what stands in the parentheses of CREATE TABLE and ALTER."""
+
+from __future__ import annotations
+
+from datasources.errors import SqlError
+from datasources.sql.parse.table.columns import read_column
+from datasources.sql.parse.table.primary_keys import is_constraint, read_constraint
+from datasources.sql.parse.table.watermarks import is_watermark, read_watermark
+from datasources.sql.parse.tokens.cursor import Cursor
+from datasources.sql.statements.catalog_objects import Column, PrimaryKey, WatermarkSpec
+from datasources.sql.text.lexer import Token
+from datasources.sql.text.quoting import path_text
+from datasources.sql.text.source_text import Span
+
+__all__ = ["Elements"]
+
+
+class Elements:
+    """Collects the elements of one list; nothing may be there twice.
+
+    Attributes:
+        columns: in the order in which they were read.
+        watermarks: in the order in which they were read.
+        primary_key: None = there is none.
+    """
+
+    __slots__ = ("_rowtimes", "_taken", "columns", "primary_key", "watermarks")
+
+    def __init__(self) -> None:
+        self.columns: list[Column] = []
+        self.watermarks: list[WatermarkSpec] = []
+        self.primary_key: PrimaryKey | None = None
+        self._taken: dict[str, Span] = {}
+        self._rowtimes: set[tuple[str, ...]] = set()
+
+    def read_list(self, cursor: Cursor) -> None:
+        """Read the elements between two parentheses; a comma after the last one is passed over with a hint.
+
+        Raises:
+            SqlError: an element is wrong, or is there twice.
+        """
+        opening = cursor.expect_symbol("(")
+        if cursor.sees_symbol(")"):
+            raise cursor.error(opening.place.to(cursor.token.place), "the list of columns is empty", "Name a column.")
+        while True:
+            self.read_one(cursor)
+            if not cursor.skip_symbol(","):
+                break
+            if cursor.sees_symbol(")"):
+                _note_trailing_comma(cursor)
+                break
+        if not cursor.skip_symbol(")"):
+            raise _not_closed(cursor, opening)
+
+    def read_one(self, cursor: Cursor) -> None:
+        """Read one element.
+
+        Raises:
+            SqlError: it is wrong, or was there before.
+        """
+        if is_watermark(cursor):
+            self._add_watermark(cursor, read_watermark(cursor))
+        elif is_constraint(cursor):
+            self._add_key(cursor, read_constraint(cursor))
+        else:
+            start = cursor.token
+            read = read_column(cursor)
+            self._add_column(cursor, read.column, start)
+            if read.key is not None:
+                self._add_key(cursor, read.key)
+
+    def _add_column(self, cursor: Cursor, column: Column, start: Token) -> None:
+        earlier = self._taken.get(column.name.lower())
+        if earlier is not None:
+            line, at = cursor.source.line_and_column(earlier.start)
+            raise cursor.error(
+                start.place,
+                f"the column '{column.name}' is there already (line {line}, column {at})",
+                "Rename one of the two; upper and lower case are not told apart.",
+            )
+        self._taken[column.name.lower()] = start.place
+        self.columns.append(column)
+
+    def _add_watermark(self, cursor: Cursor, watermark: WatermarkSpec) -> None:
+        rowtime = tuple(each.lower() for each in watermark.rowtime)
+        if rowtime in self._rowtimes:
+            raise cursor.error(
+                watermark.rowtime_place or cursor.token.place,
+                f"'{path_text(watermark.rowtime)}' has a watermark already",
+                "A column has one; several columns may have one each.",
+            )
+        self._rowtimes.add(rowtime)
+        self.watermarks.append(watermark)
+
+    def _add_key(self, cursor: Cursor, key: PrimaryKey) -> None:
+        if self.primary_key is not None:
+            raise cursor.error(
+                key.place or cursor.token.place,
+                "the table has a primary key already",
+                "Write one: PRIMARY KEY (a, b) NOT ENFORCED.",
+            )
+        self.primary_key = key
+
+
+def _note_trailing_comma(cursor: Cursor) -> None:
+    line, column = cursor.source.line_and_column(cursor.previous.start)
+    cursor.hints.append(f"line {line}, column {column}: the comma after the last column is passed over")
+
+
+def _not_closed(cursor: Cursor, opening: Token) -> SqlError:
+    if cursor.is_at_end:
+        return cursor.error(opening.place, "the list of columns is not closed", "Add ')'.")
+    return cursor.unexpected("',' or ')'")

@@ -1,0 +1,57 @@
+"""`LIKE base (INCLUDING ALL EXCLUDING WATERMARKS OVERWRITING OPTIONS)`."""
+
+from __future__ import annotations
+
+import difflib
+from typing import Final
+
+from datasources.sql.parse.tokens.cursor import Cursor
+from datasources.sql.parse.tokens.names import object_name
+from datasources.sql.statements.statements import CreateTableLike, LikeOption, LikeRule
+from datasources.sql.text.lexer import Token
+
+__all__ = ["read_like"]
+
+_PARTS: Final = ("ALL", "CONSTRAINTS", "GENERATED", "METADATA", "OPTIONS", "PARTITIONS", "WATERMARKS")
+_CAN_OVERWRITE: Final = ("GENERATED", "METADATA", "OPTIONS", "WATERMARKS")
+
+
+def read_like(cursor: Cursor, start: Token) -> CreateTableLike:
+    """Read what follows LIKE.
+
+    Args:
+        cursor: the statement.
+        start: the word LIKE.
+
+    Raises:
+        SqlError: a rule or a part does not exist, or a part is there twice.
+    """
+    base, _ = object_name(cursor, "the name of the table that is copied")
+    options: list[LikeOption] = []
+    if cursor.skip_symbol("("):
+        while not cursor.skip_symbol(")"):
+            option = _read_option(cursor)
+            if any(each.part == option.part for each in options):
+                raise cursor.error(option.place, f"there is a rule for {option.part} already", "Leave one out.")
+            options.append(option)
+            cursor.skip_symbol(",")
+    return CreateTableLike(base=base, options=tuple(options), place=start.place.to(cursor.previous.place))
+
+
+def _read_option(cursor: Cursor) -> LikeOption:
+    start = cursor.token
+    rules = [each.value for each in LikeRule]
+    if start.word not in rules:
+        raise cursor.unexpected("INCLUDING, EXCLUDING, OVERWRITING or ')'", _near(start.word, rules))
+    rule = LikeRule(cursor.next().word)
+    parts = _CAN_OVERWRITE if rule is LikeRule.OVERWRITING else _PARTS
+    part = cursor.token
+    if part.word not in parts:
+        raise cursor.unexpected(f"{', '.join(parts)} after {rule.value}", _near(part.word, parts))
+    cursor.next()
+    return LikeOption(rule, part.word, start.place.to(part.place))
+
+
+def _near(word: str, known: list[str] | tuple[str, ...]) -> str:
+    near = difflib.get_close_matches(word, known, n=1)
+    return f"Did you mean {near[0]}?" if near else ""

@@ -1,0 +1,68 @@
+"""`[CONSTRAINT name] PRIMARY KEY (columns) NOT ENFORCED`, in the list of columns or at one column."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from datasources.sql.parse.tokens.cursor import Cursor
+from datasources.sql.parse.tokens.names import name, names_in_parentheses
+from datasources.sql.statements.catalog_objects import PrimaryKey
+
+__all__ = ["begins_column_key", "is_constraint", "read_column_key", "read_constraint"]
+
+_WAY_OUT: Final = "Write NOT ENFORCED: the rows come from outside, so nobody checks the key."
+_OTHER_CONSTRAINTS: Final = frozenset({"UNIQUE", "CHECK", "FOREIGN"})
+
+
+def is_constraint(cursor: Cursor) -> bool:
+    """Tell whether a constraint comes next, and not a column that is called `primary` or `constraint`.
+
+    Raises:
+        SqlError: it is a constraint that does not exist here.
+    """
+    if cursor.sees("PRIMARY", "KEY"):
+        return True
+    is_other = cursor.token.word in _OTHER_CONSTRAINTS and cursor.peek().text == "("
+    if is_other or cursor.sees("FOREIGN", "KEY"):
+        raise cursor.error(
+            cursor.token.place, f"{cursor.token.word} does not exist here", "Only PRIMARY KEY (...) NOT ENFORCED does."
+        )
+    return cursor.sees("CONSTRAINT") and cursor.peek(2).word in ("PRIMARY", *_OTHER_CONSTRAINTS)
+
+
+def read_constraint(cursor: Cursor) -> PrimaryKey:
+    """Read a primary key with its columns.
+
+    Raises:
+        SqlError: it is enforced, or a part of it is missing.
+    """
+    start = cursor.token
+    constraint = name(cursor, "the name of the constraint") if cursor.skip("CONSTRAINT") else None
+    cursor.expect("PRIMARY", "KEY", way_out="Only PRIMARY KEY (...) NOT ENFORCED exists here.")
+    columns = names_in_parentheses(cursor, "the name of a column of the key")
+    _expect_not_enforced(cursor)
+    return PrimaryKey(columns=columns, name=constraint, place=start.place.to(cursor.previous.place))
+
+
+def begins_column_key(cursor: Cursor) -> bool:
+    """Tell whether a column goes on with PRIMARY KEY."""
+    return cursor.sees("PRIMARY") or cursor.sees("CONSTRAINT")
+
+
+def read_column_key(cursor: Cursor, column: str) -> PrimaryKey:
+    """Read PRIMARY KEY NOT ENFORCED after a column.
+
+    Raises:
+        SqlError: it is enforced, or a part of it is missing.
+    """
+    start = cursor.token
+    constraint = name(cursor, "the name of the constraint") if cursor.skip("CONSTRAINT") else None
+    cursor.expect("PRIMARY", "KEY", way_out="Only PRIMARY KEY NOT ENFORCED exists here.")
+    _expect_not_enforced(cursor)
+    return PrimaryKey(columns=(column,), name=constraint, place=start.place.to(cursor.previous.place))
+
+
+def _expect_not_enforced(cursor: Cursor) -> None:
+    if cursor.sees("ENFORCED"):
+        raise cursor.error(cursor.token.place, "a primary key cannot be enforced", _WAY_OUT)
+    cursor.expect("NOT", "ENFORCED", way_out=_WAY_OUT)

@@ -1,0 +1,85 @@
+"""`WATERMARK FOR a.b.c AS expression`, and what people write instead of it."""
+
+from __future__ import annotations
+
+import difflib
+from typing import Final
+
+from datasources.errors import SqlError
+from datasources.sql.parse.tokens.cursor import Cursor
+from datasources.sql.parse.tokens.expressions import read_expression
+from datasources.sql.parse.tokens.names import path
+from datasources.sql.parse.types.type_parser import is_type_name
+from datasources.sql.statements.catalog_objects import WatermarkSpec
+from datasources.sql.text.lexer import TokenKind
+
+__all__ = ["is_watermark", "read_rowtime", "read_watermark"]
+
+_EXAMPLE: Final = "WATERMARK FOR ts AS ts - INTERVAL '5' SECOND"
+_WAY_OUT: Final = f"Write {_EXAMPLE}."
+_INSTEAD_OF_FOR: Final = frozenset({"ON", "OF", "OVER", "AT", "BY", "TO"})
+_NAMES: Final = (TokenKind.WORD, TokenKind.QUOTED)
+
+
+def is_watermark(cursor: Cursor) -> bool:
+    """Tell whether a watermark comes next, and not a column that is called so.
+
+    Raises:
+        SqlError: it is meant to be one, but is written wrongly.
+    """
+    if cursor.peek().word == "FOR" and cursor.token.kind is TokenKind.WORD:
+        return _is_spelt_so(cursor)
+    if not cursor.sees("WATERMARK"):
+        return False
+    following = cursor.peek()
+    if following.word in _INSTEAD_OF_FOR and cursor.peek(2).kind in _NAMES:
+        raise cursor.error(following.place, f"expected FOR, found '{following.text}'", _WAY_OUT)
+    if following.kind not in _NAMES or following.word == "AS" or is_type_name(following.word):
+        return False
+    if cursor.peek(2).word == "FOR":
+        raise cursor.error(following.place, "a watermark has no name", _WAY_OUT)
+    if cursor.peek(2).word == "AS" or cursor.peek(2).text == ".":
+        raise cursor.error(following.place, f"expected FOR, found '{following.text}'", _WAY_OUT)
+    return False
+
+
+def read_watermark(cursor: Cursor) -> WatermarkSpec:
+    """Read a watermark.
+
+    Raises:
+        SqlError: a part of it is missing or wrong.
+    """
+    start = cursor.expect("WATERMARK")
+    cursor.expect("FOR", way_out=_WAY_OUT)
+    if cursor.word == "AS" and cursor.peek().word != "AS" and cursor.peek().text != ".":
+        raise cursor.unexpected("the column that the watermark is for", _WAY_OUT)
+    rowtime, rowtime_place = path(cursor, "the column that the watermark is for")
+    cursor.expect("AS", way_out=_WAY_OUT)
+    expression, expression_place = read_expression(cursor, "the watermark's expression")
+    return WatermarkSpec(
+        rowtime=rowtime,
+        expression=expression,
+        place=start.place.to(expression_place),
+        rowtime_place=rowtime_place,
+        expression_place=expression_place,
+    )
+
+
+def read_rowtime(cursor: Cursor) -> tuple[str, ...] | None:
+    """Read `FOR column` after DROP WATERMARK, if it is there."""
+    if not cursor.skip("FOR"):
+        return None
+    return path(cursor, "the column whose watermark goes")[0]
+
+
+def _is_spelt_so(cursor: Cursor) -> bool:
+    token = cursor.token
+    if token.word == "WATERMARK":
+        return True
+    if difflib.get_close_matches(token.word, ("WATERMARK",)):
+        raise _misspelt(cursor)
+    return False
+
+
+def _misspelt(cursor: Cursor) -> SqlError:
+    return cursor.error(cursor.token.place, f"expected WATERMARK, found '{cursor.token.text}'", _WAY_OUT)

@@ -1,0 +1,1 @@
+"""Moving over the tokens of a statement: names, expressions kept as text, lists of options."""

@@ -1,0 +1,123 @@
+"""`('key' = 'value', ...)`: the options of a table, and the keys that RESET names."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from datasources.errors import SqlError
+from datasources.sql.parse.tokens.cursor import Cursor
+from datasources.sql.text.lexer import Token, TokenKind
+from datasources.sql.text.source_text import Span
+
+__all__ = ["read_keys", "read_options"]
+
+_WAY_OUT: Final = "Write 'key' = 'value', both in single quotes, with commas between the pairs."
+_INSTEAD_OF_EQUALS: Final = frozenset({":", "=>", "==", "->", "::"})
+
+
+def read_options(cursor: Cursor, clause: str) -> tuple[dict[str, str], dict[str, Span]]:
+    """Read options in parentheses; return them and the places of their keys.
+
+    Args:
+        cursor: the statement.
+        clause: the word before the parenthesis, for errors: "WITH".
+
+    Raises:
+        SqlError: a key or value does not stand in single quotes, a key is there twice, a sign is missing.
+    """
+    cursor.expect_symbol("(", f"Write {clause} ('key' = 'value', ...).")
+    options: dict[str, str] = {}
+    places: dict[str, Span] = {}
+    taken: dict[str, Span] = {}
+    while not cursor.sees_symbol(")"):
+        place = cursor.token.place
+        key = _text(cursor, "the key of an option")
+        _require_new(cursor, key, place, taken)
+        _expect_equals(cursor, key)
+        options[key] = _text(cursor, f"the value of '{key}'", is_shown=False)
+        places[key] = place
+        if not _go_on(cursor, clause):
+            break
+    cursor.expect_symbol(")", _WAY_OUT)
+    return options, places
+
+
+def read_keys(cursor: Cursor) -> tuple[tuple[str, ...], tuple[Span, ...]]:
+    """Read keys in parentheses, as RESET has them; return them and their places."""
+    cursor.expect_symbol("(", "Write RESET ('key', ...).")
+    keys: list[str] = []
+    taken: dict[str, Span] = {}
+    while True:
+        place = cursor.token.place
+        key = _text(cursor, "the key of an option")
+        _require_new(cursor, key, place, taken)
+        keys.append(key)
+        if not cursor.skip_symbol(","):
+            break
+    cursor.expect_symbol(")", "Write RESET ('key', ...).")
+    return tuple(keys), tuple(taken.values())
+
+
+def _go_on(cursor: Cursor, clause: str) -> bool:
+    if cursor.token.kind is TokenKind.STRING:
+        raise cursor.error(cursor.token.place, "a comma is missing before this string", _WAY_OUT)
+    if not cursor.skip_symbol(","):
+        return False
+    if cursor.sees_symbol(")"):
+        line, column = cursor.source.line_and_column(cursor.previous.start)
+        cursor.hints.append(f"line {line}, column {column}: the comma after the last option of {clause} is passed over")
+    return True
+
+
+def _text(cursor: Cursor, what: str, *, is_shown: bool = True) -> str:
+    """Read a string in single quotes; `is_shown` = errors may name it, which a value may not be: it may be secret."""
+    token = cursor.token
+    if token.kind is not TokenKind.STRING:
+        raise _unquoted(cursor, token, what, is_shown=is_shown)
+    if '"' in (token.text[0], token.text[-1]):
+        raise cursor.error(
+            token.place,
+            f"{what} stands in double quotes",
+            f"Use single quotes: '{token.text.lstrip('rR')[1:-1] if is_shown else 'value'}'.",
+        )
+    return cursor.string(what)
+
+
+def _unquoted(cursor: Cursor, token: Token, what: str, *, is_shown: bool) -> SqlError:
+    if token.kind is TokenKind.QUOTED:
+        text = token.value if is_shown else "value"
+        return cursor.error(token.place, f"{what} stands in backquotes", f"Use single quotes: '{text}'.")
+    if token.kind in (TokenKind.WORD, TokenKind.NUMBER):
+        text = _whole_word(cursor) if is_shown else "value"
+        return cursor.error(token.place, f"{what} has no quotes", f"Put it in single quotes: '{text}'.")
+    return cursor.unexpected(f"{what} in single quotes", _WAY_OUT)
+
+
+def _whole_word(cursor: Cursor) -> str:
+    """Return what belongs together, as `scan.startup.mode` does."""
+    ahead = 0
+    while cursor.peek(ahead + 1).start == cursor.peek(ahead).end and cursor.peek(ahead + 1).text[:1] not in "=,)":
+        ahead += 1
+    return cursor.source.text[cursor.token.start : cursor.peek(ahead).end]
+
+
+def _expect_equals(cursor: Cursor, key: str) -> None:
+    if cursor.token.text in _INSTEAD_OF_EQUALS:
+        raise cursor.unexpected(f"'=' after the key '{key}'", _WAY_OUT)
+    if cursor.token.kind is TokenKind.STRING:
+        raise cursor.error(cursor.token.place, f"'=' is missing after the key '{key}'", f"Write '{key}' = 'value'.")
+    if not cursor.skip_symbol("="):
+        raise cursor.unexpected(f"'=' after the key '{key}'", f"Write '{key}' = 'value'.")
+
+
+def _require_new(cursor: Cursor, key: str, place: Span, taken: dict[str, Span]) -> None:
+    """Note the place of a key that was not there before, whatever its case."""
+    if not key.strip():
+        raise cursor.error(place, "the key of an option is empty", _WAY_OUT)
+    earlier = taken.get(key.lower())
+    if earlier is not None:
+        line, column = cursor.source.line_and_column(earlier.start)
+        raise cursor.error(
+            place, f"the option '{key}' is there already (line {line}, column {column})", "Leave one of the two out."
+        )
+    taken[key.lower()] = place

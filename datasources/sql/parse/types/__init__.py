@@ -1,0 +1,1 @@
+"""Types in a definition: scalar ones and those made of others."""

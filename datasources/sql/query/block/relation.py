@@ -1,0 +1,149 @@
+"""What the query layer needs to know of a relation, and what it asks of the planner: the seam between the two.
+
+A query is rewritten into *steps*: Spark SQL texts, each of which becomes a temporary view that later texts name, and a
+last text whose DataFrame is the answer. Spark's SQL cannot say that a column is event time, so a step says it beside
+its text, and whoever runs the step puts it into the columns' metadata.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from datasources.sql.types.time_kind import TimeKind
+
+__all__ = [
+    "STAMP_COLUMN",
+    "OverRequest",
+    "QueryPlan",
+    "Relation",
+    "RelationColumn",
+    "Step",
+    "TableUse",
+]
+
+STAMP_COLUMN = "__tidemark_stamp"
+"""The watermark before each row, in the type of the time attribute, NULL while there is none. A relation carries it
+where the statement needs it (`CURRENT_WATERMARK`, exact late rows); it never reaches the answer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelationColumn:
+    """A column of a relation.
+
+    Attributes:
+        name: its name.
+        type_name: Spark's simple string of its type: `timestamp`, `timestamp_ntz`, `struct<a:int>`.
+        time: whether it is a time attribute, and which time.
+        why_not: if it was one, where it was lost: "a regular join makes 'ts' an ordinary timestamp".
+        held_back: FLOOR(ts TO unit) is a time attribute whose rows are up to this unit behind the watermark.
+    """
+
+    name: str
+    type_name: str
+    time: TimeKind | None = None
+    why_not: str | None = None
+    held_back: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relation:
+    """A relation that a query can name.
+
+    Attributes:
+        view: the name under which Spark finds it.
+        columns: without hidden ones.
+        has_stamp: whether it carries `STAMP_COLUMN`.
+    """
+
+    view: str
+    columns: tuple[RelationColumn, ...]
+    has_stamp: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableUse:
+    """A table of our catalog as a statement uses it.
+
+    Attributes:
+        name: as written.
+        hints: the options of the first OPTIONS hint for this table in the statement.
+        columns: names that the statement mentions, lower case; None = all. May hold names that are none.
+        filter: a condition on the table's columns that every row of the answer meets, as Spark SQL; None = none known.
+        needs_stamp: whether the relation has to carry `STAMP_COLUMN`.
+    """
+
+    name: str
+    hints: Mapping[str, str] = field(default_factory=dict)
+    columns: frozenset[str] | None = None
+    filter: str | None = None
+    needs_stamp: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OverRequest:
+    """Aggregates over windows of a stream's rows.
+
+    Attributes:
+        keys: the columns of PARTITION BY.
+        attribute: the column of ORDER BY.
+        is_processing_time: whether that is processing time.
+        is_rows: whether the frame counts rows, else time.
+        preceding: how many rows, or ms; None = UNBOUNDED.
+        aggregates: new column -> call, as Spark SQL.
+        alias: by which the texts may qualify columns; "" = none.
+        condition: of the rows that there are for the windows, as Spark SQL; None = all.
+        shown: the user's text of the first one.
+    """
+
+    keys: tuple[str, ...]
+    attribute: str
+    is_processing_time: bool
+    is_rows: bool
+    preceding: int | None
+    aggregates: Mapping[str, str]
+    alias: str = ""
+    condition: str | None = None
+    shown: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """A view to be made before the next text is read.
+
+    Attributes:
+        view: its name.
+        text: Spark SQL over the views of tables and of earlier steps.
+        event_times: columns that Spark's stateful operators take for event time.
+        attributes: columns that are time attributes for later steps (window_time is one and is no event time).
+        held_back: attributes that are behind the watermark, and by which unit; see `RelationColumn.held_back`.
+        lost: columns that are neither from here on, and where each was lost; see `RelationColumn.why_not`.
+        shown: the user's construct, for EXPLAIN: `TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '10' SECOND)`.
+    """
+
+    view: str
+    text: str
+    event_times: tuple[str, ...] = ()
+    attributes: Mapping[str, TimeKind] = field(default_factory=dict)
+    held_back: Mapping[str, str] = field(default_factory=dict)
+    lost: Mapping[str, str] = field(default_factory=dict)
+    shown: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryPlan:
+    """A rewritten query.
+
+    Attributes:
+        text: Spark SQL; the user's own characters wherever nothing had to be rewritten.
+        steps: in the order in which they have been run.
+        uses: the tables.
+        is_untouched: the query names nothing of ours: Spark gets it as it was written.
+        hints: remarks for the user.
+    """
+
+    text: str
+    steps: tuple[Step, ...] = ()
+    uses: tuple[TableUse, ...] = ()
+    is_untouched: bool = False
+    hints: tuple[str, ...] = ()

@@ -1,0 +1,129 @@
+"""What the rewrites of one statement share: its tables, its views, its steps and the names of what they make."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from datasources.sql.query.block.planner_interface import Relations
+from datasources.sql.query.block.relation import Relation, Step, TableUse
+from datasources.sql.query.block.survey import Survey, TableFacts
+from datasources.sql.types.time_kind import TimeKind
+
+__all__ = ["HIDDEN", "Marks", "Planning"]
+
+HIDDEN = "__tidemark_"
+"""How the names begin that the rewrites make up."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Marks:
+    """The marks of a step's columns; see `Step`."""
+
+    event_times: tuple[str, ...] = ()
+    attributes: Mapping[str, TimeKind] = field(default_factory=dict)
+    held_back: Mapping[str, str] = field(default_factory=dict)
+    lost: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(slots=True, kw_only=True)
+class Planning:
+    """A statement on its way to a plan.
+
+    Attributes:
+        relations: what makes views.
+        survey: what the statement says.
+        uses: the tables of ours, by lower-case name.
+        tables: their relations; a name that is not in here is Spark's.
+        views: relations of views of ours, by lower-case name.
+        steps: what was run so far.
+        hints: remarks for the user.
+    """
+
+    relations: Relations
+    survey: Survey
+    uses: dict[str, TableUse] = field(default_factory=dict)
+    tables: dict[str, Relation] = field(default_factory=dict)
+    views: dict[str, Relation] = field(default_factory=dict)
+    steps: list[Step] = field(default_factory=list)
+    hints: list[str] = field(default_factory=list)
+    _columns: int = 0
+
+    @property
+    def is_streaming(self) -> bool:
+        """Whether tables are streams."""
+        return self.relations.is_streaming
+
+    @property
+    def needs_stamp(self) -> bool:
+        """Whether relations carry the watermark before each row."""
+        return self.is_streaming and (self.relations.is_exact or self.survey.mentions_watermark)
+
+    @property
+    def drops_late_rows(self) -> bool:
+        """Whether windows keep only rows that their watermark did not overtake.
+
+        Without an operator that keeps rows by window nothing is late: a window function alone passes every row on.
+        """
+        return self.is_streaming and self.relations.is_exact and self.survey.has_window_operator
+
+    @property
+    def touches_ours(self) -> bool:
+        """Whether the statement names a table or view of ours."""
+        return bool(self.tables or self.survey.views)
+
+    def read_tables(self) -> None:
+        """Ask for the tables that the statement names.
+
+        Raises:
+            SqlError: a hint stands beside a table of Spark's in a statement that uses ours.
+        """
+        for key, facts in self.survey.tables.items():
+            use = self._use(facts)
+            relation = self.relations.table(use)
+            if relation is not None:
+                if facts.clause_error is not None:
+                    raise facts.clause_error
+                self.uses[key] = use
+                self.tables[key] = relation
+        if self.touches_ours:
+            self._refuse_hints_on_others()
+
+    def run(self, text: str, marks: Marks | None = None, shown: str = "") -> Relation:
+        """Run a text as the next step."""
+        marks = marks or Marks()
+        step = Step(
+            view=f"{HIDDEN}{len(self.steps) + 1}",
+            text=text,
+            event_times=marks.event_times,
+            attributes=marks.attributes,
+            held_back=marks.held_back,
+            lost=marks.lost,
+            shown=" ".join(shown.split()),
+        )
+        self.steps.append(step)
+        return self.relations.run(step)
+
+    def new_column(self, meaning: str) -> str:
+        """Return a name for a column that no user has."""
+        self._columns += 1
+        return f"{HIDDEN}{meaning}_{self._columns}"
+
+    def _use(self, facts: TableFacts) -> TableUse:
+        return TableUse(
+            name=facts.name,
+            hints=facts.hints or {},
+            columns=None if facts.reads_all else frozenset(self.survey.identifiers),
+            filter=facts.filter if facts.uses == 1 else None,
+            needs_stamp=self.needs_stamp,
+        )
+
+    def _refuse_hints_on_others(self) -> None:
+        for key, facts in self.survey.tables.items():
+            if key not in self.tables and facts.hints and facts.hint_place is not None:
+                source, place = facts.hint_place
+                raise source.error(
+                    place,
+                    f"'{facts.name}' is no table of the catalog, so it takes no options here",
+                    "Create it with CREATE TABLE, or give Spark its options in WITH (...) of Spark's own syntax.",
+                )

@@ -1,0 +1,258 @@
+"""What a whole statement says about each table, before anything is rewritten.
+
+A table is read once per statement, so its options, its columns and its filter have to be known first: the hint that
+counts is the first in the text, and the columns are all that the statement and the views in it mention.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from datasources.errors import SqlError
+from datasources.sql.query.block.planner_interface import Relations
+from datasources.sql.query.block.table_filter import table_filter
+from datasources.sql.query.scan.hints import clause_options, hint_options, refuse_options_hint
+from datasources.sql.query.scan.scanner import Scanner, scan
+from datasources.sql.statements.catalog_objects import ViewDefinition
+from datasources.sql.text.calls import is_star
+from datasources.sql.text.lexer import TokenKind
+from datasources.sql.text.query_tree import Block, Clause, FromItem, Opaque, Query, SourceKind
+from datasources.sql.text.source_text import Span, SqlText
+from datasources.sql.text.word_cursor import Words
+
+__all__ = ["Survey", "TableFacts", "ViewText", "survey"]
+
+_WINDOW_OPERATORS = frozenset({"GROUP", "JOIN", "ROW_NUMBER", "DISTINCT", "RANK", "DENSE_RANK"})
+
+
+@dataclass(slots=True, kw_only=True)
+class TableFacts:
+    """What a statement says about a name in a FROM that is no CTE and no view of ours.
+
+    Attributes:
+        name: as first written.
+        place: of the first use, and the text it stands in.
+        hints: of the first hint; None = none yet.
+        hint_place: where that hint stands.
+        uses: how often it is read.
+        reads_all: a star stands for its columns.
+        filter: see `TableUse.filter`; counts if the table is read once.
+        clause_error: why Spark's watermark clause cannot be read; an error if the table turns out to be ours.
+    """
+
+    name: str
+    source: SqlText
+    place: Span
+    hints: dict[str, str] | None = None
+    hint_place: tuple[SqlText, Span] | None = None
+    uses: int = 0
+    reads_all: bool = False
+    filter: str | None = None
+    clause_error: SqlError | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ViewText:
+    """A view of ours, read."""
+
+    definition: ViewDefinition
+    words: Words
+    query: Query
+
+
+@dataclass(slots=True, kw_only=True)
+class Survey:
+    """What was found in a statement and the views that it uses.
+
+    Attributes:
+        tables: by lower-case name.
+        views: by lower-case name.
+        identifiers: every name that is mentioned anywhere, lower case.
+        mentions_watermark: CURRENT_WATERMARK is called.
+        has_window_operator: something that keeps rows by window is there: GROUP BY, a join, ROW_NUMBER, DISTINCT.
+    """
+
+    relations: Relations
+    tables: dict[str, TableFacts] = field(default_factory=dict)
+    views: dict[str, ViewText] = field(default_factory=dict)
+    identifiers: set[str] = field(default_factory=set)
+    mentions_watermark: bool = False
+    has_window_operator: bool = False
+
+
+_Names = frozenset[str]
+_Given = tuple[dict[str, str], tuple[SqlText, Span]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Where:
+    """Where the survey is: CTEs in scope with the tables below them, hints of enclosing views, views being read.
+
+    `is_nested`: in a query inside an expression, whose names may be columns of a query around it.
+    """
+
+    ctes: dict[str, _Names]
+    inherited: _Given | None = None
+    views: tuple[str, ...] = ()
+    is_nested: bool = False
+
+
+def survey(words: Words, query: Query, relations: Relations) -> Survey:
+    """Look at a statement.
+
+    Raises:
+        SqlError: a hint is malformed, or views use each other in a circle.
+    """
+    found = Survey(relations=relations)
+    _Surveyor(found, words).statement(query, _Where({}))
+    return found
+
+
+class _Surveyor:
+    """Looks at one text."""
+
+    def __init__(self, found: Survey, words: Words) -> None:
+        self._found = found
+        self._words = words
+
+    def statement(self, query: Query, where: _Where) -> _Names:
+        """Look at a text, return the tables below it."""
+        found, words = self._found, self._words
+        refuse_options_hint(words)
+        for index, token in enumerate(words.tokens):
+            if token.kind in {TokenKind.WORD, TokenKind.QUOTED}:
+                found.identifiers.add(token.value.lower())
+                found.mentions_watermark |= token.word == "CURRENT_WATERMARK" and words.symbol(index + 1) == "("
+                found.has_window_operator |= token.word in _WINDOW_OPERATORS
+        return self._query(query, where)
+
+    def _query(self, query: Query, where: _Where) -> _Names:
+        ctes = dict(where.ctes)
+        inner = replace(where, ctes=ctes)
+        for cte in query.ctes:
+            ctes[cte.name.lower()] = self._query(cte.query, inner)
+        names: set[str] = set()
+        for term in query.terms:
+            if isinstance(term, Block):
+                names |= self._block(term, inner)
+            elif isinstance(term, Query):
+                names |= self._query(term, inner)
+            else:
+                names |= self._opaque(term, inner)
+        for nested in query.tail_nested:
+            names |= self._query(nested, inner)
+        return frozenset(names)
+
+    def _opaque(self, term: Opaque, where: _Where) -> _Names:
+        names = frozenset(name for item in term.sources for name in self._item(item, where))
+        self._read_all(names)
+        for nested in term.nested:
+            self._query(nested, replace(where, is_nested=True))
+        return names
+
+    def _block(self, block: Block, where: _Where) -> _Names:
+        below = [(item, self._item(item, where)) for item in block.sources]
+        everything = frozenset(name for _item, names in below for name in names)
+        if block.has_more or any("NATURAL" in join.words for join in block.joins):
+            self._read_all(everything)
+        for qualifier in self._stars(block):
+            named = [names for item, names in below if qualifier is not None and item.alias.lower() == qualifier]
+            self._read_all(frozenset().union(*named) if named else everything)
+        for nested in block.nested:
+            everything |= self._query(nested, replace(where, is_nested=True))
+        if not where.is_nested:
+            self._note_filter(block)
+        return everything
+
+    def _stars(self, block: Block) -> Iterator[str | None]:
+        """The stars of a block: the qualifier of each, None if it has none."""
+        words = self._words
+        for clause, region in block.clauses.items():
+            if clause is Clause.FROM:
+                continue
+            for at in region:
+                if is_star(words, at):
+                    is_qualified = words.symbol(at - 1) == "." and words.is_name(at - 2)
+                    yield words[at - 2].value.lower() if is_qualified else None
+
+    def _item(self, item: FromItem, where: _Where) -> _Names:
+        if item.kind is SourceKind.TABLE:
+            return self._table(item, where)
+        self._refuse_hints(item)
+        if item.query is not None:
+            return self._query(item.query, replace(where, is_nested=where.is_nested or item.is_lateral))
+        if item.tvf is not None:
+            return self._item(item.tvf.data, where)
+        if item.kind is SourceKind.FUNCTION:
+            queries = Scanner(self._words).nested(item.region)
+            return frozenset(name for each in queries for name in self._query(each, replace(where, is_nested=True)))
+        names = {name for inner in item.items for name in self._item(inner, where)}
+        return frozenset(names)
+
+    def _refuse_hints(self, item: FromItem) -> None:
+        for hint in item.hints:
+            raise self._words.source.error(
+                self._words[hint].place,
+                "a hint stands behind the name of a table or view, this is neither",
+                "Move it behind the name of the table inside.",
+            )
+
+    def _table(self, item: FromItem, where: _Where) -> _Names:
+        key = item.name.lower()
+        if key in where.ctes:
+            self._refuse_hints(item)
+            return where.ctes[key]
+        definition = self._found.relations.view(item.name)
+        if definition is not None:
+            return self._view(item, definition, where)
+        facts = self._found.tables.setdefault(
+            key, TableFacts(name=item.name, source=self._words.source, place=item.source)
+        )
+        facts.uses += 1
+        self._note_hints(facts, item, where)
+        return frozenset({key})
+
+    def _note_hints(self, facts: TableFacts, item: FromItem, where: _Where) -> None:
+        try:
+            given = self._options(item)
+        except SqlError as error:
+            if item.hints:
+                raise
+            given, facts.clause_error = None, error
+        if given is None:
+            given = where.inherited
+        if given is not None and facts.hints is None:
+            facts.hints, facts.hint_place = given
+
+    def _options(self, item: FromItem) -> _Given | None:
+        """The options beside a name: of its first hint, and of Spark's watermark clause, which the hint goes before."""
+        words = self._words
+        clause = clause_options(words, item) if item.watermark else {}
+        given = [hint_options(words, words[hint]) for hint in item.hints]
+        if given:
+            return {**clause, **given[0]}, (words.source, words[item.hints[0]].place)
+        return (clause, (words.source, words.place(item.watermark))) if clause else None
+
+    def _view(self, item: FromItem, definition: ViewDefinition, where: _Where) -> _Names:
+        key = item.name.lower()
+        if key in where.views:
+            chain = " -> ".join((*where.views[where.views.index(key) :], key))
+            raise self._words.source.error(item.source, f"the view uses itself: {chain}", "Define one of them anew.")
+        text = self._found.views.get(key)
+        if text is None:
+            words, query = scan(SqlText(definition.query, f"view {definition.name}"))
+            text = self._found.views[key] = ViewText(definition=definition, words=words, query=query)
+        inherited = self._options(item) or where.inherited
+        inner = _Where({}, inherited, (*where.views, key), where.is_nested)
+        return _Surveyor(self._found, text.words).statement(text.query, inner)
+
+    def _read_all(self, names: _Names) -> None:
+        for name in names:
+            self._found.tables[name].reads_all = True
+
+    def _note_filter(self, block: Block) -> None:
+        if len(block.sources) == 1 and block.sources[0].kind is SourceKind.TABLE and not block.has_more:
+            facts = self._found.tables.get(block.sources[0].name.lower())
+            if facts is not None:
+                facts.filter = table_filter(self._words, block, block.sources[0])

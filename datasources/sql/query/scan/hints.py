@@ -1,0 +1,106 @@
+"""Hints beside tables, `/*+ OPTIONS('key'='value', ...) */`, and Spark's clause `WATERMARK ts DELAY OF ...`."""
+
+from __future__ import annotations
+
+import difflib
+
+from datasources.sql.query.scan.intervals import interval_literal, interval_us
+from datasources.sql.text.lexer import Token, TokenKind, tokenize
+from datasources.sql.text.query_tree import FromItem, Region
+from datasources.sql.text.quoting import name_text
+from datasources.sql.text.source_text import SqlText
+from datasources.sql.text.word_cursor import Words
+
+__all__ = ["WATERMARK_AS", "WATERMARK_FOR", "clause_options", "hint_options", "refuse_options_hint"]
+
+WATERMARK_FOR = "watermark.for"
+WATERMARK_AS = "watermark.as"
+_NAME = "OPTIONS"
+_SHAPE = "Write /*+ OPTIONS('key'='value', ...) */."
+
+
+def hint_options(words: Words, token: Token) -> dict[str, str]:
+    """Return the options of a hint that stands beside a table or view.
+
+    Raises:
+        SqlError: the hint is no OPTIONS hint, is malformed, or gives a key twice.
+    """
+    tokens = _content(words, token)
+    name = tokens[0]
+    if name.word != _NAME:
+        near = difflib.get_close_matches(name.word, [_NAME], n=1)
+        way_out = f"Did you mean {near[0]}?" if near else "Beside a table only OPTIONS is known. " + _SHAPE
+        raise words.source.error(name.place, f"{name.shown} is no hint for a table", way_out)
+    if tokens[1].text != "(":
+        raise words.source.error(tokens[1].place, f"expected '(', found {tokens[1].shown}", _SHAPE)
+    return _pairs(words, tokens[2:])
+
+
+def refuse_options_hint(words: Words) -> None:
+    """Refuse OPTIONS among the hints behind SELECT, where Spark would pass over it with a warning.
+
+    Raises:
+        SqlError: there is one.
+    """
+    for index, token in enumerate(words.tokens):
+        if token.kind is TokenKind.HINT and words.word(index - 1) == "SELECT":
+            for part in _content(words, token):
+                if part.word == _NAME:
+                    raise words.source.error(
+                        part.place, "OPTIONS does not stand behind SELECT", "Put the hint behind the name of the table."
+                    )
+
+
+def clause_options(words: Words, item: FromItem) -> dict[str, str]:
+    """Return what Spark's watermark clause says, as the options of a source.
+
+    Raises:
+        SqlError: the column or the delay cannot be read.
+    """
+    clause = item.watermark
+    of = next((at for at in words.top_level(clause) if words.says(at, "DELAY", "OF")), None)
+    if of is None or of != clause.first + 2:
+        raise words.source.error(
+            words.place(clause),
+            "this watermark clause cannot be used on a table of the catalog",
+            "Write WATERMARK ts DELAY OF INTERVAL '5' SECOND with a column of the table.",
+        )
+    column = name_text(words[clause.first + 1].value)
+    delay = interval_us(words, Region(of + 2, clause.last), "the delay")
+    return {WATERMARK_FOR: column, WATERMARK_AS: f"{column} - {interval_literal(delay)}"}
+
+
+def _content(words: Words, token: Token) -> list[Token]:
+    """Cut the inside of a hint; blanks before it keep lines and columns what they are."""
+    begin, end = token.start + 3, token.end - 2
+    before = "".join(c if c == "\n" else " " for c in words.source.text[:begin])
+    inside = SqlText(before + words.source.text[begin:end] + " */", words.source.name, words.source.first_line)
+    tokens = [each for each in tokenize(inside) if each.start < end]
+    return [*tokens, Token(TokenKind.END, "", end, end), Token(TokenKind.END, "", end, end)]
+
+
+def _pairs(words: Words, tokens: list[Token]) -> dict[str, str]:
+    options: dict[str, str] = {}
+    at = 0
+    while True:
+        key, equals, value = tokens[at], tokens[at + 1], tokens[min(at + 2, len(tokens) - 1)]
+        for token, is_right in (
+            (key, key.kind is TokenKind.STRING),
+            (equals, equals.text == "="),
+            (value, value.kind is TokenKind.STRING),
+        ):
+            if not is_right:
+                raise words.source.error(token.place, f"{token.shown} is not expected in a hint", _SHAPE)
+        if key.value in options:
+            raise words.source.error(key.place, f"'{key.value}' is given twice in this hint", "Keep one of them.")
+        options[key.value] = value.value
+        at += 3
+        if tokens[at].text == ")":
+            break
+        if tokens[at].text != ",":
+            raise words.source.error(tokens[at].place, f"expected ',' or ')', found {tokens[at].shown}", _SHAPE)
+        at += 1
+    rest = tokens[at + 1]
+    if rest.kind is not TokenKind.END:
+        raise words.source.error(rest.place, f"{rest.shown} is not expected behind OPTIONS(...)", _SHAPE)
+    return options

@@ -1,0 +1,1 @@
+"""Windows in a query: their arguments, OVER windows, the first rows of a window, rounding of times."""

@@ -1,0 +1,121 @@
+"""Windows: what was asked for, and the relation that has them.
+
+Every row of the input appears once per window that it is in, with three more columns: window_start, window_end (what
+Spark's operators take for event time from here on) and window_time = window_end - 1 ms, the time attribute for later
+windows. The old time attribute is an ordinary timestamp from here on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from datasources.sql.query.block.relation import STAMP_COLUMN, Relation, RelationColumn, TableUse
+from datasources.sql.query.block.statement_planning import HIDDEN, Marks, Planning
+from datasources.sql.query.scan.intervals import duration_text, interval_literal
+from datasources.sql.text.literals import quoted
+
+__all__ = ["WINDOW_COLUMNS", "WindowSpec", "windowed"]
+
+WINDOW_COLUMNS = ("window_start", "window_end", "window_time")
+"""What a window adds to a row."""
+
+_WINDOW = f"{HIDDEN}window"
+_MILLISECOND = "INTERVAL '0.001' SECOND"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WindowSpec:
+    """A window.
+
+    Attributes:
+        kind: TUMBLE, HOP, CUMULATE or SESSION.
+        attribute: the column that it is made of.
+        size_us: length; of CUMULATE the largest; of SESSION the gap.
+        step_us: distance between windows; equals the size for TUMBLE.
+        offset_us: where windows begin, counted from the epoch.
+        keys: of SESSION, columns.
+        shown: the user's text.
+    """
+
+    kind: str
+    attribute: RelationColumn
+    size_us: int
+    step_us: int
+    offset_us: int = 0
+    keys: tuple[str, ...] = ()
+    shown: str = ""
+
+
+def windowed(planning: Planning, relation: Relation, spec: WindowSpec, table: TableUse | None = None) -> Relation:
+    """Return the rows of a relation with their windows.
+
+    Args:
+        planning: the statement.
+        relation: the input.
+        spec: the window.
+        table: the input if it is a table of ours as it is.
+    """
+    if spec.kind == "SESSION" and planning.is_streaming:
+        return planning.relations.session_windows(
+            relation if table is None else table, spec.keys, spec.attribute.name, spec.size_us // 1_000
+        )
+    texts = {"CUMULATE": _cumulate, "SESSION": _session}
+    text = texts.get(spec.kind, _sliding)(relation, spec)
+    if planning.drops_late_rows and relation.has_stamp:
+        text = f"SELECT * FROM ({text}) WHERE {STAMP_COLUMN} IS NULL OR window_time > {STAMP_COLUMN}"
+    marks = Marks(
+        event_times=("window_end",) if planning.is_streaming else (),
+        attributes={"window_time": spec.attribute.time} if spec.attribute.time is not None else {},
+        lost=_ordinary(relation),
+    )
+    return planning.run(text, marks, spec.shown)
+
+
+def _ordinary(relation: Relation) -> dict[str, str]:
+    """The time attributes of the input, which are ordinary timestamps beside a window."""
+    reason = "a window makes '{}' an ordinary timestamp; window_time is the time attribute of its rows"
+    return {column.name: reason.format(column.name) for column in relation.columns if column.time is not None}
+
+
+def _sliding(relation: Relation, spec: WindowSpec) -> str:
+    """TUMBLE and HOP are Spark's own window()."""
+    lengths = f"'{duration_text(spec.size_us)}', '{duration_text(spec.step_us)}'"
+    start = f", '{duration_text(spec.offset_us % spec.step_us)}'" if spec.offset_us % spec.step_us else ""
+    if spec.size_us == spec.step_us and not start:
+        lengths = f"'{duration_text(spec.size_us)}'"
+    window = f"window({quoted(spec.attribute.name)}, {lengths}{start})"
+    return (
+        f"SELECT * EXCEPT ({_WINDOW}), {_WINDOW}.start AS window_start, {_WINDOW}.end AS window_end, "
+        f"{_WINDOW}.end - {_MILLISECOND} AS window_time "
+        f"FROM (SELECT *, {window} AS {_WINDOW} FROM {relation.view})"
+    )
+
+
+def _cumulate(relation: Relation, spec: WindowSpec) -> str:
+    """The largest window by window(), then one row for each of its beginnings that ends behind the row's time."""
+    size, offset = f"'{duration_text(spec.size_us)}'", spec.offset_us % spec.size_us
+    lengths = f"{size}, {size}, '{duration_text(offset)}'" if offset else size
+    numbers = f"sequence(1, {spec.size_us // spec.step_us})"
+    ends = f"transform({numbers}, i -> {_WINDOW}.start + {interval_literal(spec.step_us)} * i)"
+    return (
+        f"SELECT * EXCEPT ({_WINDOW}, window_end), {_WINDOW}.start AS window_start, window_end, "
+        f"window_end - {_MILLISECOND} AS window_time "
+        f"FROM (SELECT *, explode(filter({ends}, e -> e > {quoted(spec.attribute.name)})) AS window_end "
+        f"FROM (SELECT *, window({quoted(spec.attribute.name)}, {lengths}) AS {_WINDOW} FROM {relation.view}))"
+    )
+
+
+def _session(relation: Relation, spec: WindowSpec) -> str:
+    """Gaps and islands: a session begins where the row before is more than the gap away."""
+    time, gap = quoted(spec.attribute.name), interval_literal(spec.size_us)
+    keys = ", ".join(map(quoted, spec.keys))
+    by = f"PARTITION BY {keys} " if keys else ""
+    begins, number = f"{HIDDEN}begins", f"{HIDDEN}session"
+    whole = f"OVER (PARTITION BY {keys + ', ' if keys else ''}{number})"
+    return (
+        f"SELECT * EXCEPT ({number}), window_end - {_MILLISECOND} AS window_time FROM ("
+        f"SELECT *, min({time}) {whole} AS window_start, max({time}) {whole} + {gap} AS window_end FROM ("
+        f"SELECT * EXCEPT ({begins}), sum({begins}) OVER ({by}ORDER BY {time}) AS {number} FROM ("
+        f"SELECT *, CASE WHEN {time} <= lag({time}) OVER ({by}ORDER BY {time}) + {gap} THEN 0 ELSE 1 END AS {begins} "
+        f"FROM {relation.view} WHERE {time} IS NOT NULL)))"
+    )

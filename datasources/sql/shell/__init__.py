@@ -1,0 +1,1 @@
+"""`tidemark sql`: scripts and a prompt."""

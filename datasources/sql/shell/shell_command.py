@@ -1,0 +1,76 @@
+"""What the command `tidemark sql` does: a session, an environment, and scripts or a prompt in it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rich.console import Console
+
+from datasources.errors import OptionError
+from datasources.sql.shell.shell import Shell, line_reader
+from datasources.sql.shell.shell_session import start_session
+from datasources.sql.table_environment import TableEnvironment
+from datasources.sql.text.source_text import SqlText
+
+__all__ = ["ShellRequest", "run_shell"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShellRequest:
+    """What was asked for.
+
+    Attributes:
+        file: a script; None = none.
+        text: statements that are run after the file's; None = none. Without both, standard input is the script, or the
+            prompt if it is a terminal.
+        catalog: the directory of the catalog; None = in memory.
+        settings: of Spark.
+        is_awaited: whether scripts wait for their queries.
+    """
+
+    file: Path | None = None
+    text: str | None = None
+    catalog: Path | None = None
+    settings: Mapping[str, str] = field(default_factory=dict)
+    is_awaited: bool = True
+
+
+def run_shell(request: ShellRequest, console: Console) -> int:
+    """Do what was asked for; return the exit status.
+
+    Raises:
+        OptionError: the script cannot be read.
+        EnvironmentProblem: Spark does not start.
+    """
+    scripts = _scripts(request)
+    spark = start_session(request.settings)
+    try:
+        shell = Shell(TableEnvironment(spark, request.catalog), console, Console(stderr=True, width=console.width))
+        if scripts:
+            return shell.run_scripts(scripts, is_awaited=request.is_awaited)
+        shell.interact(line_reader())
+        return 0
+    finally:
+        spark.stop()
+
+
+def _scripts(request: ShellRequest) -> list[SqlText]:
+    """Return the scripts to run; none = there is a terminal to talk to."""
+    scripts = [] if request.file is None else [SqlText(_read(request.file), name=str(request.file))]
+    if request.text is not None:
+        scripts.append(SqlText(request.text))
+    if not scripts and not sys.stdin.isatty():
+        scripts.append(SqlText(sys.stdin.read(), name="standard input"))
+    return scripts
+
+
+def _read(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise OptionError(f"the script '{file}' cannot be read: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise OptionError(f"the script '{file}' is no UTF-8 text (byte {error.start}); save it as UTF-8.") from error

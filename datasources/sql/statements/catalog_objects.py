@@ -1,0 +1,135 @@
+"""What a CREATE TABLE, CREATE VIEW or CREATE FUNCTION defines: the catalog's objects.
+
+They hold what the user wrote, resolved to nothing: whether a column exists or an expression has the right type is
+decided by `resolve`. Places point into the statement that they were read from; they are no part of equality, and
+None for what was loaded from a catalog.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from datasources.sql.text.source_text import Span
+from datasources.sql.types.sql_types import SqlType
+
+__all__ = [
+    "Column",
+    "ComputedColumn",
+    "FunctionDefinition",
+    "MetadataColumn",
+    "PhysicalColumn",
+    "PrimaryKey",
+    "TableDefinition",
+    "ViewDefinition",
+    "WatermarkSpec",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PhysicalColumn:
+    """A column that is stored in the records. `name TYPE [NOT NULL] [COMMENT 'text']`."""
+
+    name: str
+    type: SqlType
+    comment: str | None = None
+    place: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetadataColumn:
+    """A column about a record. `name TYPE METADATA [FROM 'key'] [VIRTUAL]`; key None = the column's name."""
+
+    name: str
+    type: SqlType
+    key: str | None = None
+    is_virtual: bool = False
+    comment: str | None = None
+    place: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComputedColumn:
+    """A column made from others. `name AS expression [COMMENT 'text']`.
+
+    Attributes:
+        expression: the text as written, without surrounding blanks.
+        expression_place: where the expression stands in its statement.
+    """
+
+    name: str
+    expression: str
+    comment: str | None = None
+    place: Span | None = field(default=None, compare=False, repr=False)
+    expression_place: Span | None = field(default=None, compare=False, repr=False)
+
+
+Column = PhysicalColumn | MetadataColumn | ComputedColumn
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WatermarkSpec:
+    """`WATERMARK FOR rowtime AS expression`.
+
+    Attributes:
+        rowtime: the names that lead to the attribute: ("ts",), ("a", "b", "c").
+        expression: the text as written.
+    """
+
+    rowtime: tuple[str, ...]
+    expression: str
+    place: Span | None = field(default=None, compare=False, repr=False)
+    rowtime_place: Span | None = field(default=None, compare=False, repr=False)
+    expression_place: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrimaryKey:
+    """`[CONSTRAINT name] PRIMARY KEY (columns) NOT ENFORCED`."""
+
+    columns: tuple[str, ...]
+    name: str | None = None
+    place: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableDefinition:
+    """A table.
+
+    Attributes:
+        name: as written; names are found whatever their case.
+        columns: in the order of the statement.
+        watermarks: one or several.
+        options: what stood in WITH, keys and values as written, `${env:X}` not expanded; not in the repr.
+    """
+
+    name: str
+    columns: tuple[Column, ...] = ()
+    watermarks: tuple[WatermarkSpec, ...] = ()
+    primary_key: PrimaryKey | None = None
+    options: Mapping[str, str] = field(default_factory=dict, repr=False)
+    comment: str | None = None
+    is_temporary: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ViewDefinition:
+    """A view: the text of its query, and names for its columns if they were given."""
+
+    name: str
+    query: str
+    columns: tuple[str, ...] = ()
+    comment: str | None = None
+    is_temporary: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FunctionDefinition:
+    """A Python function. `CREATE [TEMPORARY] FUNCTION name AS 'package.module.attribute' [LANGUAGE PYTHON]`.
+
+    The attribute is a function of Arrow arrays with a result type (`datasources.sql.definitions.python_functions`).
+    """
+
+    name: str
+    path: str
+    is_temporary: bool = False

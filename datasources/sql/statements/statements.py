@@ -1,0 +1,322 @@
+"""Statements that are ours. Everything else is Spark's and is passed through as it was written."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from datasources.errors import SqlError
+from datasources.sql.statements.catalog_objects import (
+    Column,
+    FunctionDefinition,
+    TableDefinition,
+    ViewDefinition,
+    WatermarkSpec,
+)
+from datasources.sql.text.source_text import Span, SqlText
+
+__all__ = [
+    "AddColumns",
+    "AddWatermark",
+    "AlterAction",
+    "AlterTable",
+    "CreateFunction",
+    "CreateTable",
+    "CreateTableLike",
+    "CreateView",
+    "Describe",
+    "Drop",
+    "DropWatermark",
+    "Explain",
+    "ExplainMode",
+    "Insert",
+    "LikeOption",
+    "LikeRule",
+    "ModifyWatermark",
+    "ObjectKind",
+    "OtherAction",
+    "PassThrough",
+    "Query",
+    "RenameTable",
+    "Reset",
+    "ResetOptions",
+    "Set",
+    "SetOptions",
+    "Show",
+    "ShowCreate",
+    "Statement",
+    "StatementSet",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Written:
+    """What all statements have.
+
+    Attributes:
+        source: the text of the statement, without the semicolon that ended it.
+        hints: remarks for the user that are no errors, such as an INTERVAL that was added.
+    """
+
+    source: SqlText
+    hints: tuple[str, ...] = ()
+
+
+class ObjectKind(enum.Enum):
+    """What a catalog holds."""
+
+    TABLE = "TABLE"
+    VIEW = "VIEW"
+    FUNCTION = "FUNCTION"
+
+
+class LikeRule(enum.Enum):
+    """How LIKE treats a part of the table that it copies."""
+
+    INCLUDING = "INCLUDING"
+    EXCLUDING = "EXCLUDING"
+    OVERWRITING = "OVERWRITING"
+
+
+@dataclass(frozen=True, slots=True)
+class LikeOption:
+    """`INCLUDING WATERMARKS`: part is ALL, CONSTRAINTS, GENERATED, METADATA, OPTIONS, PARTITIONS or WATERMARKS."""
+
+    rule: LikeRule
+    part: str
+    place: Span
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreateTableLike:
+    """`LIKE base (options)`."""
+
+    base: str
+    options: tuple[LikeOption, ...]
+    place: Span
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreateTable(_Written):
+    """CREATE [TEMPORARY] TABLE [IF NOT EXISTS]. `option_places` are the places of the keys in WITH."""
+
+    table: TableDefinition
+    if_not_exists: bool = False
+    like: CreateTableLike | None = None
+    name_place: Span = field(default=Span(0, 0), compare=False)
+    option_places: Mapping[str, Span] = field(default_factory=dict, compare=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreateView(_Written):
+    """CREATE [OR REPLACE] [TEMPORARY] VIEW [IF NOT EXISTS] name [(columns)] AS query."""
+
+    view: ViewDefinition
+    or_replace: bool = False
+    if_not_exists: bool = False
+    query_place: Span = field(default=Span(0, 0), compare=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreateFunction(_Written):
+    """CREATE [OR REPLACE] [TEMPORARY] FUNCTION [IF NOT EXISTS] name AS 'path' [LANGUAGE PYTHON]."""
+
+    function: FunctionDefinition
+    or_replace: bool = False
+    if_not_exists: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddWatermark:
+    """ADD WATERMARK FOR column AS expression."""
+
+    watermark: WatermarkSpec
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModifyWatermark:
+    """MODIFY WATERMARK FOR column AS expression: replaces the one for that column, or the only one."""
+
+    watermark: WatermarkSpec
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DropWatermark:
+    """DROP WATERMARK [FOR column]: without a column there must be one only."""
+
+    rowtime: tuple[str, ...] | None
+    place: Span
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RenameTable:
+    """RENAME TO name."""
+
+    name: str
+    place: Span
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetOptions:
+    """SET ('key' = 'value', ...)."""
+
+    options: Mapping[str, str] = field(repr=False)
+    option_places: Mapping[str, Span] = field(default_factory=dict, compare=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResetOptions:
+    """RESET ('key', ...)."""
+
+    keys: tuple[str, ...]
+    key_places: tuple[Span, ...] = field(default=(), compare=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddColumns:
+    """ADD column, or ADD (column, ...)."""
+
+    columns: tuple[Column, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OtherAction:
+    """An action that only tables of Spark's have: DROP COLUMN, ADD PARTITION, SET TBLPROPERTIES, ...
+
+    Attributes:
+        place: the action, without the name of the table.
+        error: why it is no action of ours although it looks like one; to be raised if the table is ours.
+    """
+
+    place: Span
+    error: SqlError | None = field(default=None, compare=False)
+
+
+AlterAction = (
+    AddColumns | AddWatermark | DropWatermark | ModifyWatermark | OtherAction | RenameTable | ResetOptions | SetOptions
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlterTable(_Written):
+    """ALTER TABLE [IF EXISTS] name action."""
+
+    name: str
+    action: AlterAction
+    if_exists: bool = False
+    name_place: Span = field(default=Span(0, 0), compare=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drop(_Written):
+    """DROP [TEMPORARY] TABLE | VIEW | FUNCTION [IF EXISTS] name."""
+
+    kind: ObjectKind
+    name: str
+    if_exists: bool = False
+    is_temporary: bool = False
+    name_place: Span = field(default=Span(0, 0), compare=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Show(_Written):
+    """SHOW TABLES | VIEWS | FUNCTIONS [LIKE 'pattern']."""
+
+    kind: ObjectKind
+    like: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShowCreate(_Written):
+    """SHOW CREATE TABLE | VIEW name."""
+
+    kind: ObjectKind
+    name: str
+    name_place: Span = field(default=Span(0, 0), compare=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Describe(_Written):
+    """DESCRIBE | DESC [TABLE] [EXTENDED] name."""
+
+    name: str
+    is_extended: bool = False
+    name_place: Span = field(default=Span(0, 0), compare=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Set(_Written):
+    """SET 'key' = 'value'; SET alone (key None) lists; SET 'key' shows one."""
+
+    key: str | None = None
+    value: str | None = field(default=None, repr=False)
+    key_place: Span = field(default=Span(0, 0), compare=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reset(_Written):
+    """RESET ['key']."""
+
+    key: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query(_Written):
+    """SELECT, WITH, VALUES, or a query in parentheses."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Insert(_Written):
+    """INSERT INTO [TABLE] target [(columns)] query."""
+
+    target: str
+    columns: tuple[str, ...] = ()
+    target_place: Span = field(default=Span(0, 0), compare=False)
+    query_place: Span = field(default=Span(0, 0), compare=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatementSet(_Written):
+    """EXECUTE STATEMENT SET BEGIN insert; ... END."""
+
+    inserts: tuple[Insert, ...]
+
+
+class ExplainMode(enum.Enum):
+    """What EXPLAIN shows: the tree, or the plan as JSON."""
+
+    TREE = "TREE"
+    JSON = "JSON"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explain(_Written):
+    """EXPLAIN [PLAN FOR | JSON_EXECUTION_PLAN ...] query or insert."""
+
+    statement: Query | Insert
+    mode: ExplainMode = ExplainMode.TREE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PassThrough(_Written):
+    """A statement of Spark's."""
+
+
+Statement = (
+    AlterTable
+    | CreateFunction
+    | CreateTable
+    | CreateView
+    | Describe
+    | Drop
+    | Explain
+    | Insert
+    | PassThrough
+    | Query
+    | Reset
+    | Set
+    | Show
+    | ShowCreate
+    | StatementSet
+)

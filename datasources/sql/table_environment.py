@@ -1,0 +1,174 @@
+"""TableEnvironment: SQL with `WATERMARK FOR` on a Spark session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from datasources.errors import SqlError
+from datasources.sql.catalog import Catalog, open_catalog
+from datasources.sql.execute.explain import explain
+from datasources.sql.execute.insert import insert
+from datasources.sql.execute.queries import run_of_spark, run_query
+from datasources.sql.execute.result import StatementResult
+from datasources.sql.execute.session_state import SessionState
+from datasources.sql.execute.show import describe, reset, set_option, show, show_create_object
+from datasources.sql.execute.tables import alter_table, create_function, create_table, create_view, drop
+from datasources.sql.parse import parse_statement
+from datasources.sql.planner.table_planner import TablePlanner
+from datasources.sql.settings import Settings
+from datasources.sql.statements.statements import (
+    AlterTable,
+    CreateFunction,
+    CreateTable,
+    CreateView,
+    Describe,
+    Drop,
+    Explain,
+    Insert,
+    PassThrough,
+    Query,
+    Reset,
+    Set,
+    Show,
+    ShowCreate,
+    StatementSet,
+)
+from datasources.sql.text.literals import quoted
+from datasources.sql.text.script import split_script
+from datasources.sql.text.source_text import SqlText
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+
+__all__ = ["TableEnvironment"]
+
+
+class TableEnvironment:
+    """Runs SQL statements on a Spark session.
+
+        t = TableEnvironment(spark)
+        t.sql("CREATE TABLE orders (id BIGINT, ts TIMESTAMP_LTZ(3), WATERMARK FOR ts AS ts - INTERVAL '5' SECOND) "
+              "WITH ('connector' = 'kafka', 'topic' = 'orders', ...)")
+        df = t.sql("SELECT window_start, count(*) AS n "
+                   "FROM TABLE(TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE)) "
+                   "GROUP BY window_start, window_end")
+
+    Args:
+        spark: a classic session; Tidemark's formats are registered with it.
+        catalog: where tables live: None = in memory, a directory = one file per table, or a catalog of your own.
+        settings: what is SET at the beginning.
+
+    Raises:
+        QueryError: the session is a Spark Connect client.
+    """
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        catalog: Catalog | str | Path | None = None,
+        settings: dict[str, str] | None = None,
+    ) -> None:
+        kept = Settings(settings)
+        held = open_catalog(catalog) if catalog is None or isinstance(catalog, (str, Path)) else catalog
+        self._state = SessionState(
+            spark=spark, catalog=held, settings=kept, planner=TablePlanner(spark=spark, settings=kept)
+        )
+        self._state.bind_functions()
+
+    @property
+    def spark(self) -> SparkSession:
+        """The session below."""
+        return self._state.spark
+
+    @property
+    def catalog(self) -> Catalog:
+        """Tables, views and functions."""
+        return self._state.catalog
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """What was SET, by key."""
+        return self._state.settings.texts()
+
+    @property
+    def queries(self) -> tuple[StreamingQuery, ...]:
+        """The streaming queries that INSERT statements of this environment started."""
+        return tuple(self._state.queries)
+
+    def sql(self, statement: str | SqlText) -> DataFrame | StatementResult:
+        """Run one statement.
+
+        Returns:
+            A DataFrame for a query, streaming if it reads a stream, and for statements of Spark's that have rows;
+            a `StatementResult` for all others.
+
+        Raises:
+            SqlError: the statement is malformed or names what does not exist; line, column and place are named.
+            OptionError, ExpressionError, SchemaError: a table's options or expressions are wrong.
+            AnalysisException, ParseException: Spark's own, for what is Spark's.
+        """
+        parsed = parse_statement(_text(statement))
+        if isinstance(parsed, Query):
+            return run_query(self._state, parsed.source)
+        if isinstance(parsed, StatementSet):
+            return self._statement_set(parsed)
+        if isinstance(parsed, PassThrough):
+            return run_of_spark(self._state, parsed.source)
+        return _HANDLERS[type(parsed)](self._state, parsed)
+
+    def run_script(self, script: str | SqlText) -> Iterator[tuple[SqlText, DataFrame | StatementResult]]:
+        """Run the statements of a script one by one; yields each with its result before the next one runs."""
+        for statement in split_script(_text(script)):
+            yield statement, self.sql(statement)
+
+    def table(self, name: str) -> DataFrame:
+        """Return a table or view, as `SELECT * FROM name` does."""
+        result = self.sql(f"SELECT * FROM {'.'.join(quoted(part) for part in name.split('.'))}")  # noqa: S608 - quoted
+        assert not isinstance(result, StatementResult)
+        return result
+
+    def create_function(self, name: str, function: Callable[..., Any], result_type: str | None = None) -> None:
+        """Make a Python function known under a name, for this environment only; readers get it by value.
+
+        Args:
+            name: as statements call it.
+            function: made by `@arrow_function(result_type)`, or a function of Arrow arrays beside `result_type`.
+            result_type: Spark's name of the result's type.
+
+        Raises:
+            SqlError: the result's type is not known, or the name is taken.
+        """
+        self._state.catalog.create(self._state.functions.add(name, function, result_type), or_replace=True)
+        self._state.bind_functions()
+
+    def _statement_set(self, statement: StatementSet) -> StatementResult:
+        results = [insert(self._state, one) for one in statement.inserts]
+        rows = tuple(row for result in results for row in result.rows)
+        return StatementResult(kind="STATEMENT SET", columns=("query", "name", "target"), rows=rows)
+
+
+def _text(given: str | SqlText) -> SqlText:
+    if isinstance(given, SqlText):
+        return given
+    if not isinstance(given, str):
+        raise SqlError(f"a statement is a text, and this is {type(given).__name__}: {given!r}.")
+    return SqlText(given)
+
+
+_HANDLERS: dict[type, Callable[[SessionState, Any], DataFrame | StatementResult]] = {
+    AlterTable: alter_table,
+    CreateFunction: create_function,
+    CreateTable: create_table,
+    CreateView: create_view,
+    Describe: describe,
+    Drop: drop,
+    Explain: explain,
+    Insert: insert,
+    Reset: reset,
+    Set: set_option,
+    Show: show,
+    ShowCreate: show_create_object,
+}

@@ -1,0 +1,217 @@
+"""The shape of a query: blocks, what they read, and where their parts stand.
+
+Rules of this file: a region is a range of tokens, never text; what a part means to the rewrites stands in the rewrites.
+Only what they need is told apart: an expression is a region with the queries that it holds.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from datasources.sql.text.source_text import Span
+
+__all__ = [
+    "Block",
+    "Clause",
+    "Cte",
+    "FromItem",
+    "Join",
+    "Opaque",
+    "Query",
+    "Region",
+    "SelectItem",
+    "SourceKind",
+    "Term",
+    "Tvf",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """The tokens [first, last)."""
+
+    first: int
+    last: int
+
+    def __bool__(self) -> bool:
+        return self.first < self.last
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(self.first, self.last))
+
+
+class Clause(enum.Enum):
+    """The clauses of a block that hold expressions, in the order of the text."""
+
+    SELECT = "SELECT"
+    FROM = "FROM"
+    WHERE = "WHERE"
+    GROUP_BY = "GROUP BY"
+    HAVING = "HAVING"
+    QUALIFY = "QUALIFY"
+    WINDOW = "WINDOW"
+    TAIL = "ORDER BY"
+
+
+class SourceKind(enum.Enum):
+    """What stands in a FROM."""
+
+    TABLE = "table"
+    QUERY = "query"
+    TVF = "window function"
+    SNAPSHOT = "snapshot of a table that changes"
+    FUNCTION = "function"
+    GROUP = "joins in parentheses"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SelectItem:
+    """An item of a select list.
+
+    Attributes:
+        expression: without the alias.
+        alias: the name that was given, None if none was.
+        place: the item.
+    """
+
+    expression: Region
+    alias: str | None
+    place: Span
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tvf:
+    """`TUMBLE(TABLE t, DESCRIPTOR(ts), ...)`, also `SNAPSHOT(input => TABLE t, ...)`.
+
+    Attributes:
+        name: upper case.
+        name_place: where the name stands.
+        data: what is windowed.
+        partition: the regions of PARTITION BY columns.
+        arguments: the others, in order: (name in upper case or "", region).
+    """
+
+    name: str
+    name_place: Span
+    data: FromItem
+    partition: tuple[Region, ...]
+    arguments: tuple[tuple[str, Region], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class FromItem:
+    """Something that a block reads.
+
+    Attributes:
+        place: all of it, with hints and alias.
+        source: without hints, alias, sample.
+        name: of a table, the parts joined by dots.
+        alias: the name by which columns are qualified; "" if there is none.
+        has_alias: whether an alias was written.
+        hints: indexes of hint tokens.
+        watermark: Spark's clause `WATERMARK ts DELAY OF INTERVAL ...`.
+        is_lateral: it may name columns of what stands before it.
+        version: `FOR SYSTEM_TIME AS OF ...` and the like.
+    """
+
+    kind: SourceKind
+    place: Span
+    source: Span
+    name: str = ""
+    alias: str = ""
+    has_alias: bool = False
+    hints: tuple[int, ...] = ()
+    watermark: Region = Region(0, 0)
+    version: Region = Region(0, 0)
+    is_lateral: bool = False
+    query: Query | None = None
+    tvf: Tvf | None = None
+    items: tuple[FromItem, ...] = ()
+    region: Region = Region(0, 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Join:
+    """A join inside a FROM: its words, what it joins, and the region of ON or USING."""
+
+    words: tuple[str, ...]
+    item: FromItem | None
+    condition: Region
+    place: Span
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Block:
+    """A SELECT.
+
+    Attributes:
+        clauses: regions without the words that begin them.
+        items: the select list.
+        list_place: where the select list stands.
+        is_distinct: SELECT DISTINCT.
+        sources: what FROM names, commas and joins flattened.
+        joins: of the FROM.
+        has_more: it has LATERAL VIEW, PIVOT, UNPIVOT or other parts that are only passed on.
+        nested: queries inside expressions.
+    """
+
+    place: Span
+    clauses: dict[Clause, Region]
+    items: tuple[SelectItem, ...]
+    list_place: Span
+    is_distinct: bool
+    sources: tuple[FromItem, ...]
+    joins: tuple[Join, ...]
+    has_more: bool
+    nested: tuple[Query, ...]
+
+    def clause(self, clause: Clause) -> Region:
+        """Return the region of a clause, empty if the block has none."""
+        return self.clauses.get(clause, _NOTHING)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Opaque:
+    """VALUES, TABLE t, or what is no SELECT."""
+
+    place: Span
+    sources: tuple[FromItem, ...] = ()
+    nested: tuple[Query, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Cte:
+    """`name [(columns)] AS (query)`; `body` is the query without its parentheses."""
+
+    name: str
+    name_place: Span
+    columns: tuple[str, ...]
+    columns_place: Span
+    query: Query
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Query:
+    """A query.
+
+    Attributes:
+        place: without surrounding parentheses.
+        body: the same without WITH and the CTEs.
+        operators: between the terms: "UNION ALL", "EXCEPT", ...
+        operator_places: where they stand.
+        tail: ORDER BY, LIMIT of a query with several terms.
+    """
+
+    place: Span
+    body: Span
+    ctes: tuple[Cte, ...]
+    terms: tuple[Term, ...]
+    operators: tuple[str, ...] = ()
+    operator_places: tuple[Span, ...] = ()
+    tail_nested: tuple[Query, ...] = ()
+
+
+Term = Block | Query | Opaque
+_NOTHING = Region(0, 0)

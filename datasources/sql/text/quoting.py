@@ -1,0 +1,23 @@
+"""How a name is written so that it is read back as the same name."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from datasources.sql.text.literals import quoted
+
+__all__ = ["name_text", "path_text"]
+
+_MISREAD: Final = frozenset({"AS", "CONSTRAINT", "IF", "LIKE", "NOT", "NULL", "PRIMARY", "UNIQUE", "WATERMARK", "WITH"})
+"""Words that begin another clause where a name may stand."""
+
+
+def name_text(name: str) -> str:
+    """Return a name, in backquotes unless it is a plain word."""
+    is_plain = name.isascii() and name.isidentifier() and name.upper() not in _MISREAD
+    return name if is_plain else quoted(name)
+
+
+def path_text(path: tuple[str, ...]) -> str:
+    """Return names that lead to a nested column, as in `a.b.c`."""
+    return ".".join(name_text(each) for each in path)
