@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Final
 
 from watermark.errors import InvalidTimeline
-from watermark.replay import replay
-from watermark.timeline import Timeline, parse_timeline
+from watermark.reference.replay import replay
+from watermark.reference.timeline import Timeline, parse_timeline
 
 __all__ = ["main"]
 

@@ -10,27 +10,29 @@ from hypothesis import strategies as st
 
 from watermark import (
     MIN_WATERMARK,
-    BoundedOutOfOrderness,
     IdlenessTimer,
     ManualClock,
-    PartialWatermark,
     PausableClock,
+    SplitStatus,
+    floor_to_ms,
+    ms_to_us,
+    us_to_ms,
+)
+from watermark.reference import (
+    BoundedOutOfOrderness,
+    PartialWatermark,
     ReaderSnapshot,
     ReaderWatermarks,
     RecordingOutput,
     SplitAlignment,
     SplitSnapshot,
-    SplitStatus,
     StatusWatermarkValve,
     StreamStatus,
     Watermark,
     WatermarkStrategy,
-    floor_to_ms,
     group_minimum,
-    ms_to_us,
     parse_timeline,
     replay,
-    us_to_ms,
 )
 
 _SETTINGS = settings(max_examples=150, deadline=None)

@@ -8,17 +8,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from watermark import (
-    MAX_WATERMARK,
-    MIN_WATERMARK,
-    EmissionGuard,
-    ManualClock,
-    RecordingOutput,
-    SplitStatus,
-    SplitWatermarks,
-    StreamStatus,
-    Watermark,
-)
+from watermark import MAX_WATERMARK, MIN_WATERMARK, ManualClock, SplitStatus
+from watermark.reference import EmissionGuard, RecordingOutput, SplitWatermarks, StreamStatus, Watermark
 
 _IDS = st.sampled_from("ABCD")
 _TIMES = st.integers(-20, 20)

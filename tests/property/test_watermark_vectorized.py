@@ -9,15 +9,7 @@ from hypothesis import strategies as st
 from watermark import (
     MAX_WATERMARK,
     MIN_WATERMARK,
-    CombinedWatermark,
-    ExpressionValues,
-    PartialWatermark,
-    ReaderWatermarks,
-    RecordingOutput,
     SplitStatus,
-    Watermark,
-    WatermarkStrategy,
-    combine,
     combine_arrays,
     combined_stamps,
     first_beyond,
@@ -25,6 +17,16 @@ from watermark import (
     floor_to_ms,
     late_mask,
     running_watermarks,
+)
+from watermark.reference import (
+    CombinedWatermark,
+    ExpressionValues,
+    PartialWatermark,
+    ReaderWatermarks,
+    RecordingOutput,
+    Watermark,
+    WatermarkStrategy,
+    combine,
 )
 
 _SETTINGS = settings(max_examples=200, deadline=None)

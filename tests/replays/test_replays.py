@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from watermark import InvalidTimeline, parse_timeline, replay
+from watermark import InvalidTimeline
+from watermark.reference import parse_timeline, replay
 
 _HERE = Path(__file__).parent
 _ROOT = _HERE.parent.parent

@@ -5,16 +5,13 @@ import random
 
 import pytest
 
-from watermark import (
-    MAX_WATERMARK,
+from watermark import MAX_WATERMARK, InvalidStrategy, SplitStatus, UnknownSource
+from watermark.reference import (
     PROCESSING_TIME,
     AlignmentDecision,
     AlignmentGroup,
-    InvalidStrategy,
     PartialWatermark,
     SplitAlignment,
-    SplitStatus,
-    UnknownSource,
     Watermark,
     group_minimum,
 )

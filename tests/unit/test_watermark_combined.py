@@ -4,15 +4,14 @@ import itertools
 
 import pytest
 
-from watermark import (
+from watermark import MIN_WATERMARK, SplitStatus
+from watermark.reference import (
     END_OF_INPUT,
-    MIN_WATERMARK,
     NO_WATERMARK,
     PROCESSING_TIME,
     Combination,
     CombinedWatermark,
     PartialWatermark,
-    SplitStatus,
     Watermark,
     combine,
 )

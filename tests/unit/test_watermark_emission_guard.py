@@ -2,14 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from watermark import (
+from watermark import EventTimeAfterProcessingTime, ManualClock, ProcessingTimeTooEarly
+from watermark.reference import (
     END_OF_INPUT,
     NO_WATERMARK,
     PROCESSING_TIME,
     EmissionGuard,
-    EventTimeAfterProcessingTime,
-    ManualClock,
-    ProcessingTimeTooEarly,
     RecordingOutput,
     StreamStatus,
     Watermark,

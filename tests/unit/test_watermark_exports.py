@@ -6,24 +6,31 @@ import pkgutil
 
 import pytest
 
-import watermark
+import watermark.reference
 from watermark import WatermarkError
 
-_MODULES = [info.name for info in pkgutil.iter_modules(watermark.__path__) if info.name != "__main__"]
+_PACKAGES = (watermark, watermark.reference)
+_MODULES = [
+    (package, info.name)
+    for package in _PACKAGES
+    for info in pkgutil.iter_modules(package.__path__)
+    if info.name != "__main__" and not info.ispkg
+]
 
 
-@pytest.mark.parametrize("name", _MODULES)
-def test_each_module_exports_names_that_exist_and_the_package_exports_them_all(name):
-    module = importlib.import_module(f"watermark.{name}")
+@pytest.mark.parametrize(("package", "name"), _MODULES, ids=[name for _, name in _MODULES])
+def test_each_module_exports_names_that_exist_and_the_package_exports_them_all(package, name):
+    module = importlib.import_module(f"{package.__name__}.{name}")
     for exported in module.__all__:
-        assert getattr(watermark, exported) is getattr(module, exported)
-        assert exported in watermark.__all__
+        assert getattr(package, exported) is getattr(module, exported)
+        assert exported in package.__all__
 
 
-def test_all_names_are_sorted_unique_and_documented():
-    assert len(set(watermark.__all__)) == len(watermark.__all__)
-    for name in watermark.__all__:
-        value = getattr(watermark, name)
+@pytest.mark.parametrize("package", _PACKAGES, ids=["product", "reference"])
+def test_all_names_are_sorted_unique_and_documented(package):
+    assert len(set(package.__all__)) == len(package.__all__)
+    for name in package.__all__:
+        value = getattr(package, name)
         if inspect.isclass(value) or inspect.isfunction(value):
             assert inspect.getdoc(value), name
 

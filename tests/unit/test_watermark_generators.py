@@ -2,14 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from watermark import (
-    MAX_WATERMARK,
-    MIN_WATERMARK,
+from watermark import MAX_WATERMARK, MIN_WATERMARK, InvalidStrategy
+from watermark.reference import (
     PROCESSING_TIME,
     Ascending,
     BoundedOutOfOrderness,
     ExpressionValues,
-    InvalidStrategy,
     NoWatermarks,
     ProcessingTime,
     RecordingOutput,

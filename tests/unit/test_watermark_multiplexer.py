@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from watermark import (
+from watermark import DuplicateSplit, EventTimeAfterProcessingTime, IllegalTransition, SplitStatus, UnknownSplit
+from watermark.reference import (
     END_OF_INPUT,
     NO_WATERMARK,
     PROCESSING_TIME,
-    DuplicateSplit,
-    EventTimeAfterProcessingTime,
-    IllegalTransition,
     PartialWatermark,
     RecordingOutput,
-    SplitStatus,
     SplitWatermarks,
     StreamStatus,
-    UnknownSplit,
     Watermark,
 )
 

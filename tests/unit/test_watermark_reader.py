@@ -2,18 +2,14 @@ from __future__ import annotations
 
 import pytest
 
-from watermark import (
+from watermark import DuplicateSplit, EmitStrategy, IllegalTransition, SplitStatus, UnknownSplit
+from watermark.reference import (
     END_OF_INPUT,
     PROCESSING_TIME,
     Combination,
-    DuplicateSplit,
-    EmitStrategy,
-    IllegalTransition,
     ReaderWatermarks,
     RecordingOutput,
-    SplitStatus,
     StreamStatus,
-    UnknownSplit,
     Watermark,
     WatermarkStrategy,
 )

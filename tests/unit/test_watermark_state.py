@@ -4,16 +4,8 @@ import json
 
 import pytest
 
-from watermark import (
-    END_OF_INPUT,
-    PROCESSING_TIME,
-    STATE_VERSION,
-    InvalidState,
-    ReaderSnapshot,
-    SplitSnapshot,
-    SplitStatus,
-    Watermark,
-)
+from watermark import InvalidState, SplitStatus
+from watermark.reference import END_OF_INPUT, PROCESSING_TIME, STATE_VERSION, ReaderSnapshot, SplitSnapshot, Watermark
 
 _SNAPSHOT = ReaderSnapshot(
     watermark=Watermark(-5),

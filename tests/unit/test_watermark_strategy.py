@@ -6,15 +6,13 @@ import pickle
 
 import pytest
 
-import watermark.strategy
-from watermark import (
-    MAX_WATERMARK,
+import watermark.reference.strategy
+from watermark import MAX_WATERMARK, EmitStrategy, InvalidStrategy
+from watermark.reference import (
     AlignmentParams,
     Ascending,
     BoundedOutOfOrderness,
-    EmitStrategy,
     ExpressionValues,
-    InvalidStrategy,
     NoWatermarks,
     ProcessingTime,
     WatermarkStrategy,
@@ -105,4 +103,4 @@ def test_alignment_is_refreshed_each_second_by_default_and_off_with_an_endless_d
 
 
 def test_the_example_in_the_documentation_holds():
-    assert doctest.testmod(watermark.strategy).failed == 0
+    assert doctest.testmod(watermark.reference.strategy).failed == 0

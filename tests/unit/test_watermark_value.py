@@ -5,7 +5,8 @@ import pickle
 
 import pytest
 
-from watermark import END_OF_INPUT, MIN_WATERMARK, NO_WATERMARK, PROCESSING_TIME, Watermark, is_later
+from watermark import MIN_WATERMARK
+from watermark.reference import END_OF_INPUT, NO_WATERMARK, PROCESSING_TIME, Watermark, is_later
 
 
 def test_a_watermark_is_a_value():

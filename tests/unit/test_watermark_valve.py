@@ -6,11 +6,10 @@ import itertools
 
 import pytest
 
-from watermark import (
+from watermark import EventTimeAfterProcessingTime, InvalidStrategy
+from watermark.reference import (
     END_OF_INPUT,
     PROCESSING_TIME,
-    EventTimeAfterProcessingTime,
-    InvalidStrategy,
     MultiInputWatermarks,
     RecordingOutput,
     StatusWatermarkValve,

@@ -12,8 +12,8 @@ from typing import Protocol
 
 from watermark.errors import InvalidStrategy
 from watermark.event_time import MIN_WATERMARK, EventTime, floor_to_ms, saturating_add
-from watermark.output import WatermarkOutput
-from watermark.watermark import PROCESSING_TIME, Watermark
+from watermark.reference.output import WatermarkOutput
+from watermark.reference.watermark import PROCESSING_TIME, Watermark
 
 __all__ = [
     "Ascending",

@@ -6,9 +6,9 @@ import enum
 from typing import Protocol, TypeAlias
 
 from watermark.clock import Clock
-from watermark.combined import is_later
 from watermark.errors import EventTimeAfterProcessingTime, ProcessingTimeTooEarly
-from watermark.watermark import END_OF_INPUT, NO_WATERMARK, Watermark
+from watermark.reference.combined import is_later
+from watermark.reference.watermark import END_OF_INPUT, NO_WATERMARK, Watermark
 
 __all__ = ["EmissionGuard", "Emitted", "RecordingOutput", "StreamStatus", "WatermarkOutput"]
 

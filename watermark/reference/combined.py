@@ -28,8 +28,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from watermark.event_time import EventTime
+from watermark.reference.watermark import END_OF_INPUT, NO_WATERMARK, PROCESSING_TIME, Watermark
 from watermark.split_status import SplitStatus
-from watermark.watermark import END_OF_INPUT, NO_WATERMARK, PROCESSING_TIME, Watermark
 
 __all__ = ["Combination", "CombinedWatermark", "PartialWatermark", "combine", "is_later"]
 

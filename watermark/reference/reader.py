@@ -11,16 +11,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from watermark.combined import Combination, PartialWatermark
+from watermark.emission import EmitStrategy
 from watermark.event_time import EventTime
-from watermark.generators import WatermarkGenerator
 from watermark.idleness import IdlenessTimer
-from watermark.multiplexer import SplitWatermarks
-from watermark.output import WatermarkOutput
+from watermark.reference.combined import Combination, PartialWatermark
+from watermark.reference.generators import WatermarkGenerator
+from watermark.reference.multiplexer import SplitWatermarks
+from watermark.reference.output import WatermarkOutput
+from watermark.reference.state import ReaderSnapshot, SplitSnapshot
+from watermark.reference.strategy import WatermarkStrategy
+from watermark.reference.watermark import PROCESSING_TIME
 from watermark.split_status import SplitStatus
-from watermark.state import ReaderSnapshot, SplitSnapshot
-from watermark.strategy import EmitStrategy, WatermarkStrategy
-from watermark.watermark import PROCESSING_TIME
 
 __all__ = ["ReaderWatermarks"]
 

@@ -12,8 +12,8 @@ from typing import Final, TypeAlias
 
 from watermark.errors import InvalidState
 from watermark.event_time import MAX_WATERMARK, MIN_WATERMARK
+from watermark.reference.watermark import NO_WATERMARK, PROCESSING_TIME, Watermark
 from watermark.split_status import SplitStatus
-from watermark.watermark import NO_WATERMARK, PROCESSING_TIME, Watermark
 
 __all__ = ["STATE_VERSION", "JsonValue", "ReaderSnapshot", "SplitSnapshot"]
 

@@ -18,11 +18,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from watermark.combined import is_later
 from watermark.errors import EventTimeAfterProcessingTime, InvalidStrategy
-from watermark.multiplexer import SplitWatermarks
-from watermark.output import StreamStatus, WatermarkOutput
-from watermark.watermark import END_OF_INPUT, NO_WATERMARK, PROCESSING_TIME, Watermark
+from watermark.reference.combined import is_later
+from watermark.reference.multiplexer import SplitWatermarks
+from watermark.reference.output import StreamStatus, WatermarkOutput
+from watermark.reference.watermark import END_OF_INPUT, NO_WATERMARK, PROCESSING_TIME, Watermark
 
 __all__ = ["MultiInputWatermarks", "StatusWatermarkValve"]
 

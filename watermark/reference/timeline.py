@@ -12,10 +12,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Final
 
+from watermark.emission import EmitStrategy
 from watermark.errors import InvalidTimeline
 from watermark.event_time import MAX_WATERMARK, MICROS_PER_MILLI, EventTime, ms_to_us, saturating_add
-from watermark.state import JsonValue
-from watermark.strategy import EmitStrategy, WatermarkStrategy
+from watermark.reference.state import JsonValue
+from watermark.reference.strategy import WatermarkStrategy
 
 __all__ = ["Step", "StepKind", "Timeline", "parse_timeline"]
 

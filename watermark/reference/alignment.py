@@ -15,9 +15,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from watermark.combined import PartialWatermark
 from watermark.errors import InvalidStrategy, UnknownSource
 from watermark.event_time import MAX_WATERMARK, MIN_WATERMARK, EventTime, saturating_add
+from watermark.reference.combined import PartialWatermark
 from watermark.split_status import SplitStatus
 
 __all__ = ["AlignmentDecision", "AlignmentGroup", "AlignmentParams", "SplitAlignment", "group_minimum"]

@@ -18,15 +18,15 @@ from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
-from watermark.alignment import SplitAlignment
 from watermark.clock import ManualClock
+from watermark.emission import EmitStrategy
 from watermark.errors import ProcessingTimeError
 from watermark.event_time import MIN_WATERMARK, ms_to_us, us_to_ms
-from watermark.output import EmissionGuard, Emitted, RecordingOutput, StreamStatus
-from watermark.reader import ReaderWatermarks
-from watermark.strategy import EmitStrategy
-from watermark.timeline import Step, StepKind, Timeline
-from watermark.watermark import END_OF_INPUT
+from watermark.reference.alignment import SplitAlignment
+from watermark.reference.output import EmissionGuard, Emitted, RecordingOutput, StreamStatus
+from watermark.reference.reader import ReaderWatermarks
+from watermark.reference.timeline import Step, StepKind, Timeline
+from watermark.reference.watermark import END_OF_INPUT
 
 __all__ = ["Line", "replay"]
 

@@ -8,9 +8,11 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final
 
-from watermark.alignment import AlignmentParams
+from watermark.emission import EmitStrategy
 from watermark.event_time import NANOS_PER_MICRO
-from watermark.generators import (
+from watermark.idleness import IdlenessTimer
+from watermark.reference.alignment import AlignmentParams
+from watermark.reference.generators import (
     Ascending,
     BoundedOutOfOrderness,
     ExpressionValues,
@@ -18,18 +20,8 @@ from watermark.generators import (
     ProcessingTime,
     WatermarkGenerator,
 )
-from watermark.idleness import IdlenessTimer
 
-__all__ = ["EmitStrategy", "GeneratorKind", "WatermarkStrategy"]
-
-
-class EmitStrategy(enum.Enum):
-    """When a split's watermark reaches the combination; the values are Flink's spelling in options."""
-
-    ON_EVENT = "on-event"
-    """With each row."""
-    ON_PERIODIC = "on-periodic"
-    """At ticks; in a micro-batch, at its end."""
+__all__ = ["GeneratorKind", "WatermarkStrategy"]
 
 
 class GeneratorKind(enum.Enum):

@@ -18,11 +18,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from watermark.combined import Combination, CombinedWatermark, PartialWatermark, is_later
 from watermark.errors import DuplicateSplit, EventTimeAfterProcessingTime, UnknownSplit
-from watermark.output import WatermarkOutput
+from watermark.reference.combined import Combination, CombinedWatermark, PartialWatermark, is_later
+from watermark.reference.output import WatermarkOutput
+from watermark.reference.watermark import NO_WATERMARK, Watermark
 from watermark.split_status import SplitEvent, SplitStatus, next_status
-from watermark.watermark import NO_WATERMARK, Watermark
 
 __all__ = ["SplitWatermarks"]
 

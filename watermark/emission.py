@@ -1,0 +1,16 @@
+"""When a watermark is emitted."""
+
+from __future__ import annotations
+
+import enum
+
+__all__ = ["EmitStrategy"]
+
+
+class EmitStrategy(enum.Enum):
+    """When a split's watermark reaches the combination; the values are Flink's spelling in options."""
+
+    ON_EVENT = "on-event"
+    """With each row."""
+    ON_PERIODIC = "on-periodic"
+    """At ticks; in a micro-batch, at its end."""
