@@ -27,8 +27,8 @@ from benchmarks.measure import load_average, machine_facts
 from benchmarks.orders import SCHEMA
 from benchmarks.sides import produce
 from datasources.embedded import EmbeddedKafka
-from datasources.kafka.client_records import Part
-from datasources.kafka.fetcher import PartitionFetcher
+from datasources.kafka.client.record_columns import Part
+from datasources.kafka.reader.fetcher import PartitionFetcher
 from datasources.kafka.source import KafkaSource
 from datasources.source.api.connector import SessionFacts
 from watermark import SystemClock

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, settings
 
 from datasources.embedded import EmbeddedMySql, MySqlProcessOptions, MySqlVersion
 from datasources.errors import EnvironmentProblem
-from datasources.kafka import consumers
+from datasources.kafka.client import consumers
 from datasources.native import NativeLibrary, native
 from tests.support.guard import FIXTURE_MARKERS, StartGuard
 from tests.support.kafka_cluster import KafkaCluster, OpenCluster, open_cluster

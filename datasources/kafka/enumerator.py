@@ -7,13 +7,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from datasources.errors import OptionError, SourceUnavailable
-from datasources.kafka.absent_partitions import AbsentPartitions
-from datasources.kafka.log_identities import LogIdentities
-from datasources.kafka.metadata import BrokerMetadata
-from datasources.kafka.offsets import AtEarliest, AtGroup, AtLatest, AtPositions, AtTimestamp, Where
-from datasources.kafka.planning_ends import CurrentEnds
-from datasources.kafka.subscriber import Assigned, Subscriber
-from datasources.kafka.topic_partition import TopicPartitionName, parse_split, split_id
+from datasources.kafka.client.topic_partition import TopicPartitionName, parse_split, split_id
+from datasources.kafka.metadata.absent_partitions import AbsentPartitions
+from datasources.kafka.metadata.broker_metadata import BrokerMetadata
+from datasources.kafka.metadata.log_identities import LogIdentities
+from datasources.kafka.metadata.planning_ends import CurrentEnds
+from datasources.kafka.metadata.subscriber import Assigned, Subscriber
+from datasources.kafka.startup.startup_offsets import AtEarliest, AtGroup, AtLatest, AtPositions, AtTimestamp, Where
 from datasources.source.api.enumerator import Absence
 from datasources.source.api.split import LogIdentity, SplitBounds, SplitId
 from watermark import Clock

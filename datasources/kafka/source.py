@@ -11,20 +11,20 @@ import pyarrow as pa
 
 from datasources.errors import OptionError
 from datasources.formats.api.format_options import FormatOptions
-from datasources.kafka.client_config import PREFIXES, client_config, without_prefix
-from datasources.kafka.code_options import code_settings
+from datasources.kafka.client.client_config import PREFIXES, client_config, without_prefix
+from datasources.kafka.client.code_options import code_settings
 from datasources.kafka.enumerator import KafkaEnumerator, KafkaRange
-from datasources.kafka.fetcher import FetchSettings
-from datasources.kafka.flink_format_options import FlinkFormatOptions, on_error
-from datasources.kafka.metadata import BrokerMetadata
-from datasources.kafka.offsets import ending, starting
-from datasources.kafka.options import KafkaOptions, StartupMode
-from datasources.kafka.reader import KafkaReaderFactory
-from datasources.kafka.record_facts import METADATA_TYPES, VALUE_PREFIX
-from datasources.kafka.record_options import RecordOptions, ValueFormat
-from datasources.kafka.refused_options import REFUSED
-from datasources.kafka.resolve_layout import resolve_layout
-from datasources.kafka.subscriber import subscriber
+from datasources.kafka.metadata.broker_metadata import BrokerMetadata
+from datasources.kafka.metadata.subscriber import subscriber
+from datasources.kafka.reader.fetcher import FetchSettings
+from datasources.kafka.reader.kafka_reader import KafkaReaderFactory
+from datasources.kafka.record.flink_format_options import FlinkFormatOptions, on_error
+from datasources.kafka.record.record_metadata import METADATA_TYPES, VALUE_PREFIX
+from datasources.kafka.record.record_options import RecordOptions, ValueFormat
+from datasources.kafka.record.resolve_layout import resolve_layout
+from datasources.kafka.startup.kafka_options import KafkaOptions, StartupMode
+from datasources.kafka.startup.refused_options import REFUSED
+from datasources.kafka.startup.startup_offsets import ending, starting
 from datasources.options import OptionGroup, parse_group
 from datasources.source.api.abilities import DelaySettings, SourceWatermarkSpec
 from datasources.source.api.connector import ScanSource, SessionFacts

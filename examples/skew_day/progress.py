@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Any, Self
 
 from datasources.demo.results.timeline import epoch_ms
-from datasources.kafka.topic_partition import parse_split
+from datasources.kafka.client.topic_partition import parse_split
 from datasources.source.api.split import SplitProgress
 from datasources.source.checkpoint.offset import Offset
 

@@ -12,7 +12,7 @@ from confluent_kafka import KafkaError, KafkaException, Message, Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from datasources.errors import SourceUnavailable
-from datasources.kafka.errors import explain
+from datasources.kafka.client.client_errors import explain
 from examples.skew_day.story import PARTITIONS, SkewStory
 
 __all__ = ["Backlog", "open_backlog"]

@@ -12,10 +12,10 @@ import pytest
 from confluent_kafka import Producer
 
 from datasources.errors import DataLossError, SourceUnavailable
-from datasources.kafka.client_records import Part
-from datasources.kafka.consumers import take_consumer
-from datasources.kafka.message_client import MessageFeed
-from datasources.kafka.native_client import NativeFeed
+from datasources.kafka.client.consumers import take_consumer
+from datasources.kafka.client.message_client import MessageFeed
+from datasources.kafka.client.native_client import NativeFeed
+from datasources.kafka.client.record_columns import Part
 from tests.support.kafka_ways import WAYS, errors_in_both_ways, read_in_both_ways, settings_of, use
 
 pytestmark = [pytest.mark.kafka, pytest.mark.usefixtures("ways")]

@@ -24,7 +24,7 @@ from confluent_kafka.admin import (
 
 from datasources.embedded import EmbeddedKafka
 from datasources.errors import DataLossError, SourceUnavailable
-from datasources.kafka.metadata import BrokerMetadata
+from datasources.kafka.metadata.broker_metadata import BrokerMetadata
 from datasources.source.api.split import SplitId, SplitProgress
 from tests.support.kafka_scan import KafkaQuery, scan_of
 

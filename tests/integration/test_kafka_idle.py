@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from datasources.kafka import metadata
-from datasources.kafka.metadata import BrokerMetadata
+from datasources.kafka.metadata import broker_metadata as metadata
+from datasources.kafka.metadata.broker_metadata import BrokerMetadata
 from tests.support.kafka_cluster import OpenCluster
 from tests.support.kafka_scan import KafkaQuery, scan_of
 

@@ -11,14 +11,14 @@ import pytest
 from confluent_kafka import KafkaError, KafkaException, Producer
 
 from datasources.errors import SourceUnavailable
-from datasources.kafka import metadata
-from datasources.kafka.client_config import ClientConfig
+from datasources.kafka.client.client_config import ClientConfig
+from datasources.kafka.client.topic_partition import split_id
 from datasources.kafka.enumerator import KafkaEnumerator, KafkaRange
-from datasources.kafka.log_ends import open_log_ends
-from datasources.kafka.metadata import BrokerMetadata
-from datasources.kafka.offsets import AtEarliest, AtGroup, AtLatest, AtPositions, AtTimestamp
-from datasources.kafka.subscriber import SubscribedTopics
-from datasources.kafka.topic_partition import split_id
+from datasources.kafka.metadata import broker_metadata as metadata
+from datasources.kafka.metadata.broker_metadata import BrokerMetadata
+from datasources.kafka.metadata.log_ends import open_log_ends
+from datasources.kafka.metadata.subscriber import SubscribedTopics
+from datasources.kafka.startup.startup_offsets import AtEarliest, AtGroup, AtLatest, AtPositions, AtTimestamp
 from watermark import SystemClock
 
 pytestmark = [pytest.mark.kafka, pytest.mark.usefixtures("library")]
@@ -188,5 +188,5 @@ def test_what_librdkafka_alone_cannot_do_is_left_to_confluent_kafka(settings):
 
 
 def test_without_the_library_nothing_is_opened(monkeypatch):
-    monkeypatch.setattr("datasources.kafka.log_ends.native", lambda: None)
+    monkeypatch.setattr("datasources.kafka.metadata.log_ends.native", lambda: None)
     assert open_log_ends({"bootstrap.servers": "127.0.0.1:1", "group.id": "tidemark"}, 1_000) is None

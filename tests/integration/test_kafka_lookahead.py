@@ -27,10 +27,10 @@ from hypothesis import strategies as st
 
 from datasources.embedded import EmbeddedKafka
 from datasources.errors import DataLossError, EnvironmentProblem, RecordError, SourceUnavailable
-from datasources.kafka import consumers
-from datasources.kafka.client_config import ClientConfig
-from datasources.kafka.metadata import BrokerMetadata
-from datasources.kafka.subscriber import SubscribedTopics
+from datasources.kafka.client import consumers
+from datasources.kafka.client.client_config import ClientConfig
+from datasources.kafka.metadata.broker_metadata import BrokerMetadata
+from datasources.kafka.metadata.subscriber import SubscribedTopics
 from datasources.source.alignment.lookahead import ReaderLookahead, SupportsPeek
 from datasources.source.api.reader import ReadCounts
 from tests.support.kafka_scan import KafkaQuery, scan_of

@@ -8,9 +8,9 @@ from contextlib import closing
 
 import pytest
 
-from datasources.kafka import metadata
-from datasources.kafka.client_config import ClientConfig
-from datasources.kafka.metadata import BrokerMetadata
+from datasources.kafka.client.client_config import ClientConfig
+from datasources.kafka.metadata import broker_metadata as metadata
+from datasources.kafka.metadata.broker_metadata import BrokerMetadata
 from datasources.observe.prometheus import render_metrics
 from tests.support.kafka_cluster import OpenCluster
 from tests.support.kafka_scan import KafkaQuery, scan_of

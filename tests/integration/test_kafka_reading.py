@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from datasources.errors import DataLossError, OptionError, RecordError, SourceUnavailable
-from datasources.kafka.consumers import _kept
+from datasources.kafka.client.consumers import _kept
 from datasources.kafka.source import KafkaSource
 from tests.support.kafka_scan import KafkaQuery, scan_of
 

@@ -10,7 +10,7 @@ from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from datasources.errors import DataLossError
-from datasources.kafka import fetcher
+from datasources.kafka.reader import fetcher
 from datasources.source.checkpoint.offset import Offset
 from tests.support.kafka_cluster import OpenCluster
 from tests.support.kafka_scan import KafkaQuery, scan_of
@@ -132,7 +132,7 @@ def test_brokers_without_ids_are_read_as_before(kafka, way, monkeypatch):
     topic = kafka.create_topic()
     kafka.produce(topic, 0, numbered("old", OLD))
     known = query_of(kafka, topic).planner._enumerator._metadata.topic_ids([topic], {})
-    monkeypatch.setattr("datasources.kafka.topic_ids._NO_ID", known[topic])
+    monkeypatch.setattr("datasources.kafka.metadata.topic_ids._NO_ID", known[topic])
     monkeypatch.setattr(fetcher, "current_topic_id", lambda *_: pytest.fail("no id was planned"))
     query = query_of(kafka, topic)
     assert values(query.drain()) == numbered("old", OLD)
@@ -172,6 +172,6 @@ def test_a_log_that_an_unclean_election_truncated_is_noticed_when_it_has_grown_a
 
 def use_no_kept_consumer():
     """What a process that begins has."""
-    from datasources.kafka import consumers
+    from datasources.kafka.client import consumers
 
     consumers._kept._close_all()

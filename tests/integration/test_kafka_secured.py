@@ -13,11 +13,11 @@ from datasources import register
 from datasources.embedded import EmbeddedKafka, KafkaLogin
 from datasources.embedded.process.certificates import AUTHORITY_FILE, make_certificates
 from datasources.errors import SourceUnavailable
-from datasources.kafka.client_config import ClientConfig
-from datasources.kafka.consumers import take_consumer
-from datasources.kafka.metadata import BrokerMetadata
-from datasources.kafka.native_client import NativeFeed
-from datasources.kafka.subscriber import SubscribedTopics
+from datasources.kafka.client.client_config import ClientConfig
+from datasources.kafka.client.consumers import take_consumer
+from datasources.kafka.client.native_client import NativeFeed
+from datasources.kafka.metadata.broker_metadata import BrokerMetadata
+from datasources.kafka.metadata.subscriber import SubscribedTopics
 from tests.support.kafka_server import KafkaServer
 from tests.support.kafka_ways import errors_in_both_ways, read_in_both_ways, settings_of, use
 

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from datasources.errors import RecordError
-from datasources.kafka.chunks import ChunkMaker
-from datasources.kafka.fetcher import Fetched
-from datasources.kafka.message_client import MessageRecords
+from datasources.kafka.client.message_client import MessageRecords
+from datasources.kafka.reader.fetcher import Fetched
+from datasources.kafka.reader.record_chunks import ChunkMaker
 from datasources.source.api.abilities import NullRowtime
 from datasources.source.api.reader import ReadCounts
 from datasources.source.api.scan_range import ScanRange

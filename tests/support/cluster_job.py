@@ -29,7 +29,7 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 import datasources
 from datasources import read_stream
 from datasources.kafka.data_source import KafkaDataSource
-from datasources.kafka.reader import KafkaReader, KafkaReaderFactory
+from datasources.kafka.reader.kafka_reader import KafkaReader, KafkaReaderFactory
 from datasources.kafka.source import KafkaSource
 
 JOB: dict[str, Any] = json.loads(Path(sys.argv[1]).read_text())

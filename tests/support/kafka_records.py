@@ -6,9 +6,9 @@ import json
 
 from confluent_kafka import Message
 
-from datasources.kafka.chunks import ChunkMaker
-from datasources.kafka.fetcher import Fetched
-from datasources.kafka.message_client import MessageRecords
+from datasources.kafka.client.message_client import MessageRecords
+from datasources.kafka.reader.fetcher import Fetched
+from datasources.kafka.reader.record_chunks import ChunkMaker
 from datasources.kafka.source import KafkaSource
 from datasources.options import reject_unknown
 from datasources.source.api.connector import SessionFacts

@@ -8,12 +8,12 @@ from contextlib import closing
 import pytest
 
 from datasources.errors import DataLossError, SourceUnavailable
-from datasources.kafka import consumers
-from datasources.kafka.client_config import ClientConfig
-from datasources.kafka.client_records import Part, joined
-from datasources.kafka.fetcher import FetchSettings, PartitionFetcher
-from datasources.kafka.raw import RAW_COLUMNS
-from datasources.kafka.record_facts import FACTS
+from datasources.kafka.client import consumers
+from datasources.kafka.client.client_config import ClientConfig
+from datasources.kafka.client.record_columns import Part, joined
+from datasources.kafka.reader.fetcher import FetchSettings, PartitionFetcher
+from datasources.kafka.record.raw_columns import RAW_COLUMNS
+from datasources.kafka.record.record_metadata import FACTS
 from datasources.native import native
 from watermark import SystemClock
 

@@ -16,10 +16,10 @@ from types import SimpleNamespace
 
 from confluent_kafka import KafkaError, KafkaException, Message
 
-from datasources.kafka import consumers
-from datasources.kafka.client_config import ClientConfig
-from datasources.kafka.fetcher import FetchSettings
-from datasources.kafka.native_client import NativeFeed
+from datasources.kafka.client import consumers
+from datasources.kafka.client.client_config import ClientConfig
+from datasources.kafka.client.native_client import NativeFeed
+from datasources.kafka.reader.fetcher import FetchSettings
 from datasources.native import native
 from tests.support.memory_queue import MemoryQueue
 from watermark import ManualClock

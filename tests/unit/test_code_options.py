@@ -9,8 +9,8 @@ import pytest
 from confluent_kafka import cimpl
 
 from datasources.errors import OptionError
-from datasources.kafka.client_config import _IGNORED_JAVA, _JAVA_ONLY, _OWNED
-from datasources.kafka.code_options import CODE_SETTINGS
+from datasources.kafka.client.client_config import _IGNORED_JAVA, _JAVA_ONLY, _OWNED
+from datasources.kafka.client.code_options import CODE_SETTINGS
 from datasources.kafka.source import KafkaSource
 from datasources.spark.options.code_options import ALLOW_CODE, allows_code_options
 from datasources.spark.scan.scan import build_scan

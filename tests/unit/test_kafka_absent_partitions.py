@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from datasources.kafka.absent_partitions import AbsentPartitions
-from datasources.kafka.subscriber import Assigned, SubscribedPattern, SubscribedTopics
+from datasources.kafka.metadata.absent_partitions import AbsentPartitions
+from datasources.kafka.metadata.subscriber import Assigned, SubscribedPattern, SubscribedTopics
 from datasources.source.api.enumerator import Absence
 from watermark.clock import ManualClock
 

@@ -7,7 +7,7 @@ import pickle
 import pytest
 
 from datasources.errors import OptionError
-from datasources.kafka.client_config import _IGNORED_JAVA, _JAVA_ONLY, _OWNED, client_config
+from datasources.kafka.client.client_config import _IGNORED_JAVA, _JAVA_ONLY, _OWNED, client_config
 
 SERVERS = {"kafka.bootstrap.servers": "b1:9092,b2:9092"}
 SECRET = "geheim-7"

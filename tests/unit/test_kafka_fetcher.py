@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from datasources.errors import DataLossError, SourceUnavailable
-from datasources.kafka import consumers, fetcher
-from datasources.kafka.client_records import Part
-from datasources.kafka.fetcher import PartitionFetcher
+from datasources.kafka.client import consumers
+from datasources.kafka.client.record_columns import Part
+from datasources.kafka.reader import fetcher
+from datasources.kafka.reader.fetcher import PartitionFetcher
 from datasources.native import native
 from tests.support.memory_broker import MemoryBroker, MemoryConsumer
 

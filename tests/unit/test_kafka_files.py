@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from datasources.errors import OptionError
-from datasources.kafka.client_config import ClientConfig
-from datasources.kafka.consumers import take_consumer
-from datasources.kafka.metadata import BrokerMetadata
+from datasources.kafka.client.client_config import ClientConfig
+from datasources.kafka.client.consumers import take_consumer
+from datasources.kafka.metadata.broker_metadata import BrokerMetadata
 
 FILES = ["ssl.ca.location", "ssl.certificate.location", "ssl.key.location", "ssl.keystore.location", "ssl.crl.location"]
 OPENERS = {

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from datasources.kafka.kept import Kept
+from datasources.kafka.client.pool import Kept
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def test_the_end_of_a_forked_process_closes_nothing_of_its_parents(kept, closed,
 FORKED = """
 import os, sys
 from confluent_kafka import Consumer, TopicPartition
-from datasources.kafka.kept import Kept
+from datasources.kafka.client.pool import Kept
 
 kept = Kept(4, lambda consumer: consumer.close())
 consumer = Consumer({"bootstrap.servers": "127.0.0.1:1", "group.id": "g", "log_level": "0"})

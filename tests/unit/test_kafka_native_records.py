@@ -10,13 +10,13 @@ from confluent_kafka import KafkaError, KafkaException, Message
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from datasources.kafka import native_client
-from datasources.kafka.client_records import Part, joined
-from datasources.kafka.header_columns import header_lists, header_maps
-from datasources.kafka.message_client import MessageFeed
-from datasources.kafka.native_client import NativeFeed, is_for_native, open_native
-from datasources.kafka.raw import RAW_COLUMNS
-from datasources.kafka.record_facts import FACTS
+from datasources.kafka.client import native_client
+from datasources.kafka.client.message_client import MessageFeed
+from datasources.kafka.client.native_client import NativeFeed, is_for_native, open_native
+from datasources.kafka.client.record_columns import Part, joined
+from datasources.kafka.record.header_columns import header_lists, header_maps
+from datasources.kafka.record.raw_columns import RAW_COLUMNS
+from datasources.kafka.record.record_metadata import FACTS
 from datasources.native import native
 from tests.support.memory_queue import MemoryQueue
 
@@ -286,7 +286,7 @@ def test_settings_that_the_client_refuses_are_left_to_messages():
 
 
 def test_without_the_library_messages_are_the_way_and_it_is_said_once(monkeypatch, caplog):
-    caplog.set_level("INFO", logger="datasources.kafka.native_client")
+    caplog.set_level("INFO", logger="datasources.kafka.client.native_client")
     native.cache_clear()
     native_client._say_slower.cache_clear()
     monkeypatch.setenv("TIDEMARK_NATIVE", "off")

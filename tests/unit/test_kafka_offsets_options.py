@@ -5,8 +5,16 @@ from __future__ import annotations
 import pytest
 
 from datasources.errors import OptionError
-from datasources.kafka.offsets import AtEarliest, AtGroup, AtLatest, AtPositions, AtTimestamp, ending, starting
-from datasources.kafka.options import KafkaOptions
+from datasources.kafka.startup.kafka_options import KafkaOptions
+from datasources.kafka.startup.startup_offsets import (
+    AtEarliest,
+    AtGroup,
+    AtLatest,
+    AtPositions,
+    AtTimestamp,
+    ending,
+    starting,
+)
 from datasources.options import lower_keys, parse_group
 
 MODE, MILLIS, SPECIFIC = "scan.startup.mode", "scan.startup.timestamp-millis", "scan.startup.specific-offsets"

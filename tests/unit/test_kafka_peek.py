@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 
 from datasources.errors import DataLossError, SourceUnavailable
 from datasources.formats.api.error_policy import OnError
-from datasources.kafka import consumers, open_ranges, peek
-from datasources.kafka.chunks import ChunkFormat
-from datasources.kafka.peek import RangePeeker, peek_chunks
+from datasources.kafka.client import consumers
+from datasources.kafka.reader import open_ranges, peek
+from datasources.kafka.reader.peek import RangePeeker, peek_chunks
+from datasources.kafka.reader.record_chunks import ChunkFormat
 from tests.support.memory_broker import MemoryBroker
 
 SMALL, LARGE = "16384", "65536"

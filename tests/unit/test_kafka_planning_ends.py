@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from confluent_kafka import KafkaError, KafkaException
 
-from datasources.kafka.attempts import Attempts, repeated
-from datasources.kafka.client_config import ClientConfig
-from datasources.kafka.offset_answers import OffsetAnswers
-from datasources.kafka.planning_ends import PlanningEnds
+from datasources.kafka.client.attempts import Attempts, repeated
+from datasources.kafka.client.client_config import ClientConfig
+from datasources.kafka.metadata.offset_answers import OffsetAnswers
+from datasources.kafka.metadata.planning_ends import PlanningEnds
 from datasources.source.api.split import Unanswered
 from watermark import ManualClock
 

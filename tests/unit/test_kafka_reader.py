@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from datasources.kafka import reader as readers
+from datasources.kafka.reader import kafka_reader as readers
 from tests.support.kafka_records import source_of
 from tests.support.memory_broker import MemoryBroker
 

@@ -6,8 +6,8 @@ import pytest
 
 from datasources.errors import OptionError, SchemaError
 from datasources.formats.api.error_policy import OnError
-from datasources.kafka.record_layout import RecordLayout
-from datasources.kafka.record_options import KeyFormat, ValueFormat
+from datasources.kafka.record.record_layout import RecordLayout
+from datasources.kafka.record.record_options import KeyFormat, ValueFormat
 from tests.support.kafka_records import source_of
 
 DDL = "id BIGINT, region STRING, price DOUBLE"

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from datasources.errors import OptionError
-from datasources.kafka.refused_options import REFUSED
 from datasources.kafka.source import KafkaSource
+from datasources.kafka.startup.refused_options import REFUSED
 from datasources.mysql.source import MySqlSource
 from datasources.source.api.abilities import DelaySettings
 from datasources.spark.scan.scan import build_scan

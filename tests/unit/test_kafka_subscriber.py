@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from datasources.errors import OptionError
-from datasources.kafka.options import KafkaOptions
-from datasources.kafka.subscriber import Assigned, SubscribedPattern, SubscribedTopics, subscriber
-from datasources.kafka.topic_partition import parse_split, split_id
+from datasources.kafka.client.topic_partition import parse_split, split_id
+from datasources.kafka.metadata.subscriber import Assigned, SubscribedPattern, SubscribedTopics, subscriber
+from datasources.kafka.startup.kafka_options import KafkaOptions
 from datasources.options import lower_keys, parse_group
 
 

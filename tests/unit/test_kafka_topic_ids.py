@@ -8,10 +8,11 @@ import pytest
 from confluent_kafka import KafkaError, KafkaException
 
 from datasources.errors import SourceUnavailable
-from datasources.kafka import metadata, topic_ids
-from datasources.kafka.client_config import ClientConfig
-from datasources.kafka.kept import Kept
-from datasources.kafka.metadata import BrokerMetadata
+from datasources.kafka.client.client_config import ClientConfig
+from datasources.kafka.client.pool import Kept
+from datasources.kafka.metadata import broker_metadata as metadata
+from datasources.kafka.metadata import topic_ids
+from datasources.kafka.metadata.broker_metadata import BrokerMetadata
 
 TOPICS = ["t"]
 KNOWN = {"t": "id"}

@@ -9,8 +9,8 @@ from pydantic import Field, ValidationError, model_validator
 
 from datasources.errors import OptionError
 from datasources.formats.api.format_options import FormatOptions
-from datasources.kafka.client_config import PREFIXES
-from datasources.kafka.options import KafkaOptions
+from datasources.kafka.client.client_config import PREFIXES
+from datasources.kafka.startup.kafka_options import KafkaOptions
 from datasources.options import (
     DurationMs,
     OptionGroup,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Self
 
-from datasources.kafka.topic_partition import parse_split
+from datasources.kafka.client.topic_partition import parse_split
 
 __all__ = ["Moment", "SplitMoment", "Timeline", "epoch_ms"]
 

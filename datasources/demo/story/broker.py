@@ -16,7 +16,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from datasources.demo.story.orders import ROLES, Order
 from datasources.embedded import EmbeddedKafka, KafkaProcessOptions
 from datasources.errors import SourceUnavailable
-from datasources.kafka.errors import explain
+from datasources.kafka.client.client_errors import explain
 
 __all__ = ["OrdersTopic", "open_broker", "open_topic", "require_answer"]
 

@@ -1,0 +1,132 @@
+"""Which incarnation of a topic exists: a topic that is deleted and created again has another id under the same name."""
+
+from __future__ import annotations
+
+import functools
+import logging
+from collections.abc import Collection
+from typing import Final
+
+from confluent_kafka import KafkaError, KafkaException, TopicCollection
+from confluent_kafka.admin import AdminClient
+
+from datasources.kafka.client.attempts import Attempts, refresh_metadata, repeated
+from datasources.kafka.client.client_config import QUIET, ClientConfig
+from datasources.kafka.client.pool import Kept
+
+__all__ = ["admin_settings", "ask_topic_ids", "current_topic_id"]
+
+_logger: Final = logging.getLogger(__name__)
+_NO_ID: Final = "AAAAAAAAAAAAAAAAAAAAAA"
+_MISSING: Final = frozenset(
+    {
+        KafkaError.UNKNOWN_TOPIC_OR_PART,
+        KafkaError._UNKNOWN_TOPIC,  # noqa: SLF001 - librdkafka names its local errors so
+    }
+)
+_UNKNOWN: Final = _MISSING | {
+    KafkaError.TOPIC_AUTHORIZATION_FAILED,
+    KafkaError._UNSUPPORTED_FEATURE,  # noqa: SLF001
+}
+_MISSING_MS: Final = 2_000
+_IS_MISSING: Final = "missing"
+_CONSUMER_ONLY: Final = (
+    "group.", "isolation.level", "fetch.", "queued.", "max.poll", "max.partition", "session.", "heartbeat.",
+    "check.crcs",
+)  # fmt: skip
+
+
+def admin_settings(config: ClientConfig) -> dict[str, str]:
+    """Return the settings of a client for administration: those that only consumers have are left out."""
+    settings = {k: v for k, v in config.items() if not k.startswith(_CONSUMER_ONLY)}
+    return {**QUIET, **settings, "allow.auto.create.topics": "false"}  # a question for a topic would create it
+
+
+def ask_topic_ids(admin: AdminClient, topics: Collection[str], attempts: Attempts) -> dict[str, str | None]:
+    """Return the id of each topic; None: it does not exist, may not be described, or the brokers know no ids.
+
+    Raises:
+        KafkaException: the brokers did not answer within the bound of `attempts`.
+    """
+    return repeated(attempts, lambda timeout_s: _ask(admin, topics, timeout_s), lambda: refresh_metadata(admin, topics))
+
+
+def current_topic_id(config: ClientConfig, topic: str) -> str | None:
+    """Return a topic's id at this moment, with a client that the process keeps; None as in `ask_topic_ids`.
+
+    A broker that has heard that a topic was deleted may not have heard that it was created again, while the new one is
+    read from its leader. So a topic that is missing is asked for again for two seconds before that is believed.
+
+    Raises:
+        KafkaException: the brokers did not answer within the bound.
+    """
+    key = tuple(sorted(config.items()))
+    client = _clients.take(key) or _IdClient(config)
+    attempts = Attempts(config)
+    found = _found(client, topic, attempts)
+    looks = Attempts(config, bound_ms=_MISSING_MS)
+    while found is _IS_MISSING and not looks.are_over:
+        looks.pause()
+        found = _found(client, topic, attempts)
+    _clients.give(key, client)
+    return None if found is _IS_MISSING else found
+
+
+def _found(client: _IdClient, topic: str, attempts: Attempts) -> str | None:
+    try:
+        return repeated(attempts, lambda timeout_s: client.ask(topic, timeout_s), client.renew)
+    except KafkaException as error:
+        if error.args[0].code() in _MISSING:
+            return _IS_MISSING
+        raise
+
+
+class _IdClient:
+    """A client for the questions of tasks.
+
+    An AdminClient in its place would be opened for every question: it counts as false, like an empty list.
+    """
+
+    def __init__(self, config: ClientConfig) -> None:
+        self._settings = admin_settings(config)
+        self.renew()
+
+    def ask(self, topic: str, timeout_s: float) -> str | None:
+        """Ask once; that the topic is missing is an error here."""
+        return _ask(self._admin, [topic], timeout_s, missing_is_error=True)[topic]
+
+    def renew(self) -> None:
+        """Open the client anew: one that is connected to a broker which hangs asks it for `socket.timeout.ms`."""
+        self._admin = AdminClient(self._settings)
+
+
+_clients: Kept[tuple[tuple[str, str], ...], _IdClient] = Kept(2, lambda _: None)
+
+
+def _ask(
+    admin: AdminClient, topics: Collection[str], timeout_s: float, *, missing_is_error: bool = False
+) -> dict[str, str | None]:
+    futures = admin.describe_topics(TopicCollection(list(topics)), request_timeout=timeout_s)
+    passed = _UNKNOWN - _MISSING if missing_is_error else _UNKNOWN
+    return {topic: _id_of(future, passed) for topic, future in futures.items()}
+
+
+def _id_of(future: object, passed: frozenset[int]) -> str | None:
+    try:
+        found = str(future.result().topic_id)  # type: ignore[attr-defined]  # confluent-kafka has no types
+    except KafkaException as error:
+        if error.args[0].code() in passed:
+            return None
+        raise
+    if found == _NO_ID:
+        _report_no_ids()
+        return None
+    return found
+
+
+@functools.cache
+def _report_no_ids() -> None:
+    _logger.warning(
+        "topic_ids_unknown: the brokers know no topic ids (Kafka before 2.8), so a topic that is deleted and created "
+        "again is noticed only by its offsets and leader epochs"
+    )

@@ -1,0 +1,110 @@
+"""Kafka ranges as Arrow columns: on an executor range by range, on the driver a few records of many partitions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+
+import pyarrow as pa
+
+from datasources.formats.api.error_policy import OnError
+from datasources.kafka.client.pool import Kept
+from datasources.kafka.client.topic_partition import parse_split
+from datasources.kafka.reader.fetcher import FetchSettings, PartitionFetcher
+from datasources.kafka.reader.peek import peek_chunks
+from datasources.kafka.reader.record_chunks import ChunkFormat, ChunkMaker
+from datasources.kafka.record.record_layout import RecordLayout
+from datasources.source.api.reader import Chunk
+from datasources.source.api.split import LogIdentity, SplitId
+from watermark import SystemClock
+
+__all__ = ["KafkaReader", "KafkaReaderFactory"]
+
+# To open a decoder and to learn takes it as long as some ten thousand records.
+_makers: Kept[ChunkFormat, ChunkMaker] = Kept(8, lambda _: None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KafkaReaderFactory:
+    """Everything a task needs to read; picklable.
+
+    Attributes:
+        schema: the columns, metadata included.
+        settings: how to fetch.
+        layout: where the columns come from.
+        on_error: what a bad record does.
+        time_zone: the zone of text without one.
+        columns: the columns that are decoded, the others are null; None = all.
+        logs: which logs are read, where it is known.
+    """
+
+    schema: pa.Schema
+    settings: FetchSettings
+    layout: RecordLayout
+    on_error: OnError
+    time_zone: str | None
+    columns: tuple[str, ...] | None = None
+    logs: Mapping[SplitId, LogIdentity] = field(default_factory=dict)
+
+    def in_logs(self, logs: Mapping[SplitId, LogIdentity]) -> KafkaReaderFactory:
+        """Return a copy whose readers check that they read these logs."""
+        return replace(self, logs=logs)
+
+    def open(self, *, only: frozenset[str] | None = None) -> KafkaReader:
+        """Return a reader."""
+        return KafkaReader(self, only)
+
+    def chunk_format(self, only: frozenset[str] | None) -> ChunkFormat:
+        """Return how records become rows; with `only`, other columns may be null."""
+        decoded = None if self.columns is None else frozenset(self.columns)
+        return ChunkFormat(
+            schema=self.schema,
+            layout=self.layout,
+            on_error=self.on_error,
+            time_zone=self.time_zone,
+            only=decoded if only is None else only if decoded is None else only & decoded,
+        )
+
+    def peek(self, ranges: Mapping[SplitId, tuple[int, int]], only: frozenset[str]) -> Iterator[tuple[SplitId, Chunk]]:
+        """Yield the rows of small ranges of many partitions, as a reader gives them.
+
+        A bad record is left out even if it fails its task (`format.on-error` = `fail`): the task that reads it names
+        its place, and until then it is only looked at.
+
+        Raises:
+            DataLossError: a part of a range is gone and that is an error.
+            SourceUnavailable: nothing arrived for the poll timeout.
+        """
+        how = self.chunk_format(only)
+        if how.on_error is OnError.FAIL:
+            how = replace(how, on_error=OnError.SKIP)
+        return peek_chunks(self.settings, how, ranges, SystemClock())
+
+
+class KafkaReader:
+    """Reads ranges of partitions.
+
+    Args:
+        factory: what to do.
+        only: the columns that are needed; None = all.
+    """
+
+    def __init__(self, factory: KafkaReaderFactory, only: frozenset[str] | None) -> None:
+        self._settings = factory.settings
+        self._logs = factory.logs
+        self._how = factory.chunk_format(only)
+        self._maker = _makers.take(self._how) or ChunkMaker(self._how)
+
+    def read(self, split: SplitId, start_inclusive: int, end_exclusive: int) -> Iterator[Chunk]:
+        """Yield the rows of a range of offsets."""
+        topic, partition = parse_split(split)
+        clock, planned = SystemClock(), self._logs.get(split)
+        fetcher = PartitionFetcher(self._settings, topic, partition, clock, self._maker.parts, planned=planned)
+        with closing(fetcher.fetch(start_inclusive, end_exclusive)) as ranges:
+            for fetched in ranges:
+                yield from self._maker.chunks([fetched])
+
+    def close(self) -> None:
+        """Keep what was learned of the documents for the next task. Consumers went back with each range."""
+        _makers.give(self._how, self._maker)

@@ -1,0 +1,145 @@
+"""The ranges of a peek: what came of them, what is still to come. Bookkeeping only; nothing is asked for here."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from confluent_kafka import Message
+
+from datasources.kafka.client.message_client import MessageRecords
+from datasources.kafka.client.topic_partition import TopicPartitionName, parse_split
+from datasources.kafka.metadata.partition_log import FetchSettings, PartitionLog
+from datasources.kafka.reader.fetcher import Fetched
+from datasources.source.api.split import SplitId
+
+__all__ = ["OpenRange", "OpenRanges"]
+
+_MOST_RECORDS = 16_384
+_MOST_BYTES = 8 << 20
+
+
+@dataclass(slots=True)
+class OpenRange:
+    """What is still to come of one range.
+
+    Attributes:
+        log: of the partition.
+        position: everything before it came, or is not there.
+        end: of the range, exclusive.
+        lost: how many offsets were found to be gone since the last record.
+    """
+
+    log: PartitionLog
+    position: int
+    end: int
+    lost: int = 0
+
+    @property
+    def name(self) -> TopicPartitionName:
+        """The partition."""
+        return self.log.topic, self.log.partition
+
+
+class OpenRanges:
+    """A set of ranges of different partitions, until all have ended.
+
+    Attributes:
+        positions_left: how many positions are still to come, gaps included.
+        records: how many records came.
+
+    Args:
+        settings: of the scan.
+        ranges: [start, end) per split.
+    """
+
+    def __init__(self, settings: FetchSettings, ranges: Mapping[SplitId, tuple[int, int]]) -> None:
+        names = {parse_split(split): bounds for split, bounds in ranges.items() if bounds[0] < bounds[1]}
+        self._open = {name: OpenRange(PartitionLog(settings, *name), *bounds) for name, bounds in names.items()}
+        self._finished: list[TopicPartitionName] = []
+        self._parts: list[Fetched] = []
+        self._newest: list[Message] = []  # of the last part
+        self._part_records = 0
+        self._part_bytes = 0
+        self.positions_left = sum(found.end - found.position for found in self._open.values())
+        self.records = 0
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def topics(self) -> set[str]:
+        """Return the topics in which something is to come."""
+        return {topic for topic, _ in self._open}
+
+    def positions(self) -> dict[TopicPartitionName, int]:
+        """Return where to read on."""
+        return {name: found.position for name, found in self._open.items()}
+
+    def find(self, name: TopicPartitionName) -> OpenRange | None:
+        """Return the range of a partition; None if it has ended."""
+        return self._open.get(name)
+
+    def first(self) -> OpenRange:
+        """Return one of the ranges that have not ended."""
+        return next(iter(self._open.values()))
+
+    def of_topic(self, topic: str) -> list[OpenRange]:
+        """Return the ranges of a topic that have not ended."""
+        return [found for (name, _), found in self._open.items() if name == topic]
+
+    def take(self, records: list[Message]) -> None:
+        """Take consecutive records of one partition; what lies behind its range is left out."""
+        found = self._open.get((records[0].topic(), records[0].partition()))
+        if found is None:
+            return
+        behind = records[-1].offset() + 1
+        if behind > found.end:
+            records = records[: bisect_left(records, found.end, key=Message.offset)]
+        self._keep(found, records)
+        self.advance(found, min(behind, found.end))
+
+    def advance(self, found: OpenRange, position: int) -> None:
+        """Nothing before `position` is still to come."""
+        self.positions_left -= position - found.position
+        found.position = position
+        if position >= found.end:
+            self._keep(found, [])
+            self._finished.append(found.name)
+            del self._open[found.name]
+
+    def lose(self, found: OpenRange, position: int) -> None:
+        """Everything before `position` that did not come is gone."""
+        found.lost += position - found.position
+        self.advance(found, position)
+
+    def take_finished(self) -> list[TopicPartitionName]:
+        """Return the partitions whose ranges ended since this was last asked."""
+        finished, self._finished = self._finished, []
+        return finished
+
+    def is_full(self) -> bool:
+        """Whether enough came to be worth decoding, or to be held."""
+        return self._part_records >= _MOST_RECORDS or self._part_bytes >= _MOST_BYTES
+
+    def take_parts(self) -> list[Fetched]:
+        """Return what came since this was last asked."""
+        parts, self._parts = self._parts, []
+        self._part_records = self._part_bytes = 0
+        return parts
+
+    def _keep(self, found: OpenRange, records: list[Message]) -> None:
+        if not records and not found.lost:
+            return
+        topic, partition = found.name
+        last = self._parts[-1] if self._parts else None
+        if last is not None and not found.lost and (last.topic, last.partition) == found.name:
+            self._newest.extend(records)
+        else:
+            self._newest = list(records)
+            kept = MessageRecords(self._newest)
+            self._parts.append(Fetched(topic=topic, partition=partition, records=kept, lost=found.lost))
+        found.lost = 0
+        self.records += len(records)
+        self._part_records += len(records)
+        self._part_bytes += sum(map(len, records))

@@ -1,0 +1,39 @@
+"""Raw columns, named and typed as Spark's own Kafka source has them."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from datasources.kafka.client.record_columns import Part, RecordColumn, Records
+from datasources.kafka.record.header_columns import header_lists
+
+__all__ = ["RAW_COLUMNS", "raw_schema"]
+
+_TIMESTAMP = pa.timestamp("us", tz="UTC")
+_HEADERS = pa.list_(pa.struct([pa.field("key", pa.string()), pa.field("value", pa.binary())]))
+_US_PER_MS = 1_000
+
+
+def _timestamps(records: Records) -> pa.Array:
+    return pa.array(records.timestamps_ms() * _US_PER_MS).cast(_TIMESTAMP)
+
+
+def _timestamp_types(records: Records) -> pa.Array:
+    return pa.array(records.timestamp_kinds().astype("int32") - 1)  # librdkafka counts from 1
+
+
+RAW_COLUMNS: dict[str, RecordColumn] = {
+    "key": RecordColumn(pa.binary(), Part.KEY, lambda records: records.keys()),
+    "value": RecordColumn(pa.binary(), Part.VALUE, lambda records: records.values()),
+    "topic": RecordColumn(pa.string(), Part.NOTHING, lambda records: records.topics()),
+    "partition": RecordColumn(pa.int32(), Part.NOTHING, lambda records: records.partitions()),
+    "offset": RecordColumn(pa.int64(), Part.NOTHING, lambda records: records.offsets()),
+    "timestamp": RecordColumn(_TIMESTAMP, Part.TIMESTAMP, _timestamps),
+    "timestampType": RecordColumn(pa.int32(), Part.TIMESTAMP, _timestamp_types),
+    "headers": RecordColumn(_HEADERS, Part.HEADERS, lambda records: header_lists(records, _HEADERS, nulls=True)),
+}
+
+
+def raw_schema(*, headers: bool) -> pa.Schema:
+    """Return the raw columns; `headers` only if asked for."""
+    return pa.schema([(name, column.type) for name, column in RAW_COLUMNS.items() if headers or name != "headers"])

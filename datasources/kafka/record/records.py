@@ -1,0 +1,145 @@
+"""Records to rows: keys and values are decoded, each by its format, and put beside what records say of themselves."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from datasources.formats.api.decoder import ROW_KINDS, Decoded, RecordStatus, RowKind
+from datasources.kafka.client.record_columns import Part, Records
+from datasources.kafka.record.key_parts import KeyParts, judged_keys, only_ok
+from datasources.kafka.record.raw_columns import RAW_COLUMNS
+from datasources.kafka.record.record_decoders import Decode, key_decoder, value_decoder
+from datasources.kafka.record.record_layout import RecordLayout
+from datasources.kafka.record.record_metadata import FACTS, ROW_KIND, VALUE_PREFIX
+from datasources.kafka.record.record_options import ValueFormat
+
+__all__ = ["RecordDecoder"]
+
+
+class RecordDecoder:
+    """Decodes records in one process.
+
+    Args:
+        schema: the columns of the rows.
+        layout: where they come from.
+        time_zone: the zone of text without one.
+        only: the columns that are needed, the others are null; None = all.
+    """
+
+    def __init__(
+        self, schema: pa.Schema, layout: RecordLayout, *, time_zone: str | None, only: frozenset[str] | None
+    ) -> None:
+        self._schema = schema
+        self._layout = layout
+        self._only = only
+        self._metadata = dict(layout.metadata)
+        wanted = tuple(name for name in schema.names if self._is_wanted(name))
+        self._value: Decode | None = value_decoder(schema, layout, time_zone, wanted) if layout.value_columns else None
+        self._key: Decode | None = key_decoder(schema, layout, time_zone) if layout.key_format else None
+
+    @property
+    def parts(self) -> Part:
+        """What of records it needs."""
+        parts = Part.NOTHING if self._key is None else Part.KEY
+        if self._value is not None:
+            parts |= Part.VALUE
+        for name in filter(self._is_wanted, self._schema.names):
+            if name in self._layout.raw_columns:
+                parts |= RAW_COLUMNS[name].needs
+            elif (fact := FACTS.get(self._metadata.get(name, ""))) is not None:
+                parts |= fact.needs
+        return parts
+
+    def decode(self, records: Records) -> Decoded:
+        """Return the rows of consecutive records."""
+        values = self._values(records)
+        keys = None
+        if self._key is not None:
+            found = self._key(records.keys())
+            keys = judged_keys(found, self._layout, self._schema)
+            values = only_ok(values, keys.problems, len(records))
+        count = len(records) if values.records is None else len(values.records)
+        columns = [self._column(field, records, values, keys, count) for field in self._schema]
+        return replace(values, columns=pa.RecordBatch.from_arrays(columns, schema=self._schema))
+
+    def _values(self, records: Records) -> Decoded:
+        if self._value is None:
+            return Decoded(columns=pa.RecordBatch.from_arrays([], names=[]))
+        values = self._value(records.values())
+        if self._layout.is_upsert:
+            return _upserts(values, len(records))
+        if self._layout.value_format is ValueFormat.RAW:
+            return _with_nulls(values, self._schema.field(self._layout.value_columns[0]))
+        return values
+
+    def _column(
+        self, field: pa.Field, records: Records, values: Decoded, keys: KeyParts | None, count: int
+    ) -> pa.Array:
+        name = field.name
+        if not self._is_wanted(name):
+            return pa.nulls(count, field.type)
+        if name in self._metadata:
+            return self._metadata_column(self._metadata[name], records, values, count)
+        if name in self._layout.raw_columns:
+            return RAW_COLUMNS[name].read(records)
+        if name not in self._layout.value_columns:
+            assert keys is not None
+            return keys.column(name, values)
+        column = values.columns.column(name)
+        if self._layout.is_upsert and keys is not None and keys.has(name) and values.kinds is not None:
+            return _where(np.asarray(values.kinds == RowKind.DELETE), keys.column(name, values), column)
+        return column
+
+    def _metadata_column(self, key: str, records: Records, values: Decoded, count: int) -> pa.Array:
+        if key == ROW_KIND:
+            return _row_kinds(values, count)
+        if key.startswith(VALUE_PREFIX):
+            return values.columns.column(key.removeprefix(VALUE_PREFIX))
+        facts = FACTS[key].read(records)
+        return facts if values.records is None else facts.take(pa.array(values.records))
+
+    def _is_wanted(self, name: str) -> bool:
+        return self._only is None or name in self._only
+
+
+def _upserts(values: Decoded, count: int) -> Decoded:
+    """A record without a value is a delete, any other one the newest row."""
+    if values.statuses is None:
+        return replace(values, kinds=np.full(count, RowKind.UPDATE_AFTER, dtype=np.uint8))
+    is_delete = values.statuses == RecordStatus.NULL_VALUE
+    kinds = np.where(is_delete, np.uint8(RowKind.DELETE), np.uint8(RowKind.UPDATE_AFTER))
+    statuses = np.where(is_delete, np.uint8(RecordStatus.OK), values.statuses)
+    return replace(values, kinds=kinds, statuses=statuses if statuses.any() else None)
+
+
+def _with_nulls(values: Decoded, field: pa.Field) -> Decoded:
+    """A record without a value is a row with a null: the bytes are all that there is to a raw value."""
+    if values.statuses is None:
+        return values
+    is_null = values.statuses == RecordStatus.NULL_VALUE
+    if field.nullable:
+        statuses = np.where(is_null, np.uint8(RecordStatus.OK), values.statuses)
+        return replace(values, statuses=statuses if statuses.any() else None)
+    why = f"column '{field.name}' is NOT NULL and the record has no value"
+    reasons = {**values.reasons, **dict.fromkeys(np.flatnonzero(is_null).tolist(), why)}
+    statuses = np.where(is_null, np.uint8(RecordStatus.BAD), values.statuses)
+    return replace(values, statuses=statuses, reasons=reasons)
+
+
+def _row_kinds(values: Decoded, count: int) -> pa.Array:
+    kinds = np.zeros(count, dtype=np.uint8) if values.kinds is None else values.kinds
+    mask = None
+    if values.statuses is not None:
+        statuses = values.statuses if values.records is None else values.statuses[values.records]
+        mask = statuses != RecordStatus.OK
+    return pa.array(ROW_KINDS).take(pa.array(kinds, mask=mask))
+
+
+def _where(mask: NDArray[np.bool_], one: pa.Array, other: pa.Array) -> pa.Array:
+    """Return `one` where the mask is true, else `other`; for every type, also those that if_else does not know."""
+    rows = np.arange(len(mask))
+    return pa.concat_arrays([one, other]).take(pa.array(np.where(mask, rows, rows + len(mask))))

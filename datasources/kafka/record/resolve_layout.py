@@ -1,0 +1,126 @@
+"""From options and a schema to a record's layout; everything that does not fit together is refused here.
+
+Source: Flink's KafkaConnectorOptionsUtil.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+import pyarrow as pa
+
+from datasources.errors import OptionError, SchemaError
+from datasources.formats.api.format_options import FormatOptions
+from datasources.formats.json.json_types import check_json_types
+from datasources.formats.raw import RawDecoder
+from datasources.formats.schema_text.ddl import parse_schema
+from datasources.formats.schema_text.ddl_types import type_text
+from datasources.kafka.record.flink_format_options import FlinkFormatOptions, check_flink_options, has_debezium_schema
+from datasources.kafka.record.raw_columns import RAW_COLUMNS, raw_schema
+from datasources.kafka.record.record_layout import RecordLayout
+from datasources.kafka.record.record_options import KeyFormat, RecordOptions, ValueFormat
+from datasources.kafka.record.resolve_keys import key_columns_of, require_upsert, value_columns_of
+
+__all__ = ["resolve_layout"]
+
+V = TypeVar("V")
+
+
+def resolve_layout(
+    options: RecordOptions, flink: FlinkFormatOptions, formats: FormatOptions
+) -> tuple[pa.Schema, RecordLayout]:
+    """Return the data columns and where they come from.
+
+    Raises:
+        OptionError, SchemaError: naming the options that do not fit together.
+    """
+    value_format = _either("format", options.format, "value.format", options.value_format) or ValueFormat.RAW
+    check_flink_options(flink, value_format, options.key_format)
+    if formats.ddl is None:
+        return _without_schema(options, value_format)
+    if options.include_headers:
+        raise OptionError(
+            "option 'includeHeaders' adds a column to the raw ones: it cannot be combined with 'schema'. Read headers "
+            "as metadata: 'headers' or 'header-list'."
+        )
+    schema = parse_schema(formats.ddl)
+    key_columns = key_columns_of(options, schema)
+    require_upsert(options, value_format, key_columns)
+    value_columns = value_columns_of(options, schema, key_columns)
+    layout = RecordLayout(
+        value_format=value_format,
+        value_columns=value_columns,
+        key_format=options.key_format,
+        key_columns=key_columns,
+        is_upsert=options.is_upsert,
+        has_schema=has_debezium_schema(flink),
+    )
+    _check_types(schema, layout)
+    if value_format is ValueFormat.RAW and len(value_columns) > 1:
+        return schema, _raw_columns(schema, layout)
+    return schema, layout
+
+
+def _without_schema(options: RecordOptions, value_format: ValueFormat) -> tuple[pa.Schema, RecordLayout]:
+    if value_format is not ValueFormat.RAW:
+        raise OptionError(f"option 'format' = '{value_format.value}' needs 'schema': the columns as Spark DDL.")
+    given = {
+        "key.format": options.key_format,
+        "key.fields": options.key_fields,
+        "key.fields-prefix": options.key_fields_prefix,
+        "value.fields-include": options.fields_include,
+        "scan.upsert": options.is_upsert or None,
+        "primary-key": options.primary_key,
+    }
+    for key, value in given.items():
+        if value is not None:
+            raise OptionError(f"option '{key}' needs 'schema': raw columns are fixed, key and value are bytes in them.")
+    schema = raw_schema(headers=options.include_headers)
+    return schema, RecordLayout(raw_columns=tuple(schema.names))
+
+
+def _check_types(schema: pa.Schema, layout: RecordLayout) -> None:
+    """Check that the formats have the columns' types."""
+    in_key = pa.schema([schema.field(name) for name, _ in layout.key_columns])
+    if layout.key_format is KeyFormat.JSON:
+        check_json_types(in_key)
+    elif layout.key_format is KeyFormat.RAW:
+        if len(in_key) > 1:
+            raise OptionError(
+                f"option 'key.format' = 'raw' gives one column, but the key columns are {_quoted(in_key.names)}."
+            )
+        RawDecoder(in_key)
+    in_value = pa.schema([schema.field(name) for name in layout.value_columns])
+    if layout.value_format is not ValueFormat.RAW:
+        check_json_types(in_value)
+    elif len(in_value) == 1:
+        RawDecoder(in_value)
+
+
+def _raw_columns(schema: pa.Schema, layout: RecordLayout) -> RecordLayout:
+    """Return the layout of several columns with format=raw: they must be Spark's, by name and type."""
+    for field in schema:
+        known = RAW_COLUMNS.get(field.name)
+        if known is None or layout.key_format is not None:
+            raise SchemaError(
+                f"the format 'raw' gives one column, which holds the value, but there are {len(layout.value_columns)}: "
+                f"{_quoted(layout.value_columns)}. Declare one, use 'format' = 'json', or declare raw columns only: "
+                f"{_quoted(list(RAW_COLUMNS))}."
+            )
+        if known.type != field.type:
+            raise SchemaError(
+                f"the raw column '{field.name}' is {type_text(known.type)}, not {type_text(field.type)}: declare it "
+                f"so, and cast it in the query."
+            )
+    return RecordLayout(raw_columns=tuple(schema.names))
+
+
+def _either(one_key: str, one: V | None, other_key: str, other: V | None) -> V | None:
+    if one is not None and other is not None:
+        raise OptionError(f"options '{one_key}' and '{other_key}' mean the same: set one of them.")
+    return other if one is None else one
+
+
+def _quoted(names: Sequence[str]) -> str:
+    return ", ".join(f"'{name}'" for name in names)
