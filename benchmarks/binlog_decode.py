@@ -40,10 +40,11 @@ from datasources.mysql.binlog import (
     StopRule,
     open_dump,
 )
-from datasources.mysql.reading import BINLOG
-from datasources.mysql.server_view import ServerView
+from datasources.mysql.reader.reader_factory import MySqlReaderFactory
+from datasources.mysql.scan.scan_settings import BINLOG
+from datasources.mysql.server.server_view import ServerView
 from datasources.mysql.source import MySqlSource
-from datasources.mysql.state import MySqlState
+from datasources.mysql.state.mysql_state import MySqlState
 from datasources.source.api.connector import SessionFacts
 
 __all__ = ["main"]
@@ -157,7 +158,7 @@ def _mixed_figures(name: str, where: _Range, login: MySqlAddress, rounds: int) -
     measured = []
     for _ in range(rounds):
         begin, cpu = time.perf_counter(), time.process_time()
-        with closing(reading.for_batch(state.to_json()).open()) as reader:
+        with closing(MySqlReaderFactory(reading.for_batch(state.to_json())).open()) as reader:
             sizes = [chunk.columns.num_rows for chunk in reader.read(BINLOG, 0, 1 << 60)]
         measured.append((sum(sizes), time.perf_counter() - begin, time.process_time() - cpu))
         print(f"{name}: {sum(sizes)} rows in {len(sizes)} Arrow batches, {measured[-1][2]:.3f} s CPU")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from benchmarks.mysql_tables import BenchServer, options_of
-from datasources.mysql.enumerator import MySqlEnumerator
+from datasources.mysql.planning.mysql_enumerator import MySqlEnumerator
 from datasources.mysql.source import MySqlSource
 from datasources.source.api.connector import SessionFacts
 from datasources.source.api.connector_state import RangeFacts

@@ -11,13 +11,9 @@ import pyarrow as pa
 
 from datasources.errors import OptionError
 from datasources.formats.schema_text.ddl import parse_schema
-from datasources.mysql.batch import MySqlBatchEnumerator
-from datasources.mysql.captured import CapturedTables
-from datasources.mysql.connection import connect, connection_settings
-from datasources.mysql.enumerator import MySqlEnumerator, MySqlPlan
-from datasources.mysql.launch import Launch
-from datasources.mysql.metadata import METADATA_TYPES
-from datasources.mysql.options import (
+from datasources.mysql.config.captured_tables import CapturedTables
+from datasources.mysql.config.metadata_columns import METADATA_TYPES
+from datasources.mysql.config.mysql_options import (
     MYSQL_OPTION_GROUPS,
     BinlogOptions,
     FaultPolicy,
@@ -26,12 +22,17 @@ from datasources.mysql.options import (
     SnapshotOptions,
     StartupOptions,
 )
+from datasources.mysql.connection.connection import connect, connection_settings
+from datasources.mysql.planning.batch_read import MySqlBatchEnumerator
+from datasources.mysql.planning.mysql_enumerator import MySqlEnumerator, MySqlPlan
+from datasources.mysql.planning.startup_resolver import Launch
+from datasources.mysql.preflight.readiness import common_columns
 from datasources.mysql.preflight.wanted import Wanted
-from datasources.mysql.readiness import common_columns
-from datasources.mysql.reading import MySqlReading
-from datasources.mysql.row_options import MySqlBatchOptions, MySqlRowOptions, parse_places, parse_tables
-from datasources.mysql.server_view import ServerView
-from datasources.mysql.tables import read_schemas
+from datasources.mysql.reader.reader_factory import MySqlReaderFactory
+from datasources.mysql.scan.row_options import MySqlBatchOptions, MySqlRowOptions, parse_places, parse_tables
+from datasources.mysql.scan.scan_settings import MySqlScanSettings
+from datasources.mysql.server.server_view import ServerView
+from datasources.mysql.tables.table_schema import read_schemas
 from datasources.options import OptionGroup, parse_group
 from datasources.source.api.abilities import SourceWatermarkSpec
 from datasources.source.api.connector import ScanSource, SessionFacts
@@ -64,7 +65,7 @@ class MySqlSource(ScanSource):
 
     wanted: Wanted
     batches: MySqlBatchOptions
-    reading: MySqlReading
+    reading: MySqlScanSettings
 
     @classmethod
     def create(cls, options: Mapping[str, str], session: SessionFacts) -> Self:  # noqa: ARG003 - no text has a zone here
@@ -86,7 +87,7 @@ class MySqlSource(ScanSource):
         else:
             data = parse_schema(rows.ddl)
         _require_known(rows.masked_columns, data)
-        reading = MySqlReading(
+        reading = MySqlScanSettings(
             connection=settings,
             captured=captured,
             data=data,
@@ -150,9 +151,9 @@ class MySqlSource(ScanSource):
             self.reading, plan, view=view, start=launch.start, check=launch.check, promise=self._promise()
         )
 
-    def reader_factory(self) -> MySqlReading:
+    def reader_factory(self) -> MySqlReaderFactory:
         """Return the executors' part."""
-        return self.reading
+        return MySqlReaderFactory(self.reading)
 
     @property
     def _chunk_size(self) -> int:

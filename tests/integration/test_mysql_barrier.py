@@ -9,7 +9,7 @@ import pytest
 
 from datasources.embedded import MySqlVersion
 from datasources.errors import SourceUnavailable
-from datasources.mysql.connection_server import server_version
+from datasources.mysql.connection.server_dialect import server_version
 from datasources.mysql.snapshot.barrier import (
     open_locked_snapshot,
     open_positioned_snapshot,

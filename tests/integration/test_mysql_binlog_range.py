@@ -20,8 +20,8 @@ from datasources.mysql.binlog import (
     XaChange,
     scan_range,
 )
-from datasources.mysql.binlog.statements import StatementKind
-from datasources.mysql.gtid_set import DomainPositions, GtidSet
+from datasources.mysql.binlog.positions.gtid_set import DomainPositions, GtidSet
+from datasources.mysql.binlog.statements.statements import StatementKind
 from tests.support.mysql_binlog import everything, images, position, read_changes, reader_at, rows_of
 from tests.support.mysql_history import write_history
 from tests.support.mysql_server import MySqlServer, every_mysql, every_server

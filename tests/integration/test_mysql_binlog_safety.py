@@ -21,10 +21,10 @@ from datasources.mysql.binlog import (
     XaOutcome,
     open_dump,
 )
-from datasources.mysql.binlog.blocks import EventBlock
-from datasources.mysql.binlog.checksums import check_events
-from datasources.mysql.binlog.event_types import EventType
-from datasources.mysql.binlog.packets import PacketReader
+from datasources.mysql.binlog.dump.event_packets import PacketReader
+from datasources.mysql.binlog.events.blocks import EventBlock
+from datasources.mysql.binlog.events.checksums import check_events
+from datasources.mysql.binlog.events.event_types import EventType
 from tests.support.mysql_binlog import everything, images, position, read_changes, reader_at, rows_of
 from tests.support.mysql_server import MySqlServer, every_mysql, every_server
 

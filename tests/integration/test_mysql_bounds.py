@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from datasources.errors import OffsetError
-from datasources.mysql.snapshot.bounds_key import KeyKind, TableKey
 from datasources.mysql.snapshot.bounds_plan import BoundsPlan, BoundsRequest, next_bounds
-from datasources.mysql.snapshot.bounds_range import KeyRange, range_condition
+from datasources.mysql.tables.chunk_key import KeyKind, TableKey
+from datasources.mysql.tables.key_ranges import KeyRange, range_condition
 from tests.support.mysql_keys import CASES, DOUBLE, MAKE_ROWS, ROWS, SIZE, UUID, WHERE, Case, Table, case_of
 from tests.support.mysql_server import MySqlServer, every_server
 

@@ -9,12 +9,14 @@ from typing import Any
 
 import pytest
 
-from datasources.mysql import change_chunks
-from datasources.mysql.binlog import BinlogPosition, payload
-from datasources.mysql.reading import BINLOG
-from datasources.mysql.server_view import ServerView
+from datasources.mysql.binlog import BinlogPosition
+from datasources.mysql.binlog.events import payload
+from datasources.mysql.reader import change_chunks
+from datasources.mysql.reader.reader_factory import MySqlReaderFactory
+from datasources.mysql.scan.scan_settings import BINLOG
+from datasources.mysql.server.server_view import ServerView
 from datasources.mysql.source import MySqlSource
-from datasources.mysql.state import MySqlState
+from datasources.mysql.state.mysql_state import MySqlState
 from datasources.source.api.connector import SessionFacts
 from datasources.source.api.reader import Chunk, RangeEnd
 from datasources.source.reading.split_run import SplitRun
@@ -94,7 +96,7 @@ def open_reader(
     with closing(ServerView(reading.connection)) as view:
         server = view.server()
     state = MySqlState(reader="0" * 32, server=server, place=start, gtid=None, to=to, mark_us=0, prepared={})
-    return reading.for_batch(state.to_json()).open()
+    return MySqlReaderFactory(reading.for_batch(state.to_json())).open()
 
 
 def chunks_of(mysql: MySqlServer, database: str, start: BinlogPosition, **how: Any) -> tuple[list[Chunk], RangeEnd]:

@@ -9,12 +9,12 @@ import pytest
 from pymysql.cursors import Cursor
 
 from datasources.embedded import MySqlVersion
-from datasources.mysql.captured import CapturedTables
-from datasources.mysql.chunk_plan import ChunkPlanner
+from datasources.mysql.config.captured_tables import CapturedTables
+from datasources.mysql.planning.chunk_plan import ChunkPlanner
 from datasources.mysql.snapshot.bounds_plan import BoundsRequest, tables_of_one_chunk
-from datasources.mysql.snapshot.bounds_range import range_condition
-from datasources.mysql.sweep import Sweep
-from datasources.mysql.tables import read_named, read_schema
+from datasources.mysql.state.snapshot_scan import Sweep
+from datasources.mysql.tables.key_ranges import range_condition
+from datasources.mysql.tables.table_schema import read_named, read_schema
 from tests.support.mysql_server import MySqlServer, every_server
 
 pytestmark = pytest.mark.mysql

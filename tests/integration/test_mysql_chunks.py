@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from datasources.mysql.options import NoKeyPolicy
+from datasources.mysql.config.mysql_options import NoKeyPolicy
 from tests.support.mysql_binlog import position
 from tests.support.mysql_chunks import (
     ranges,

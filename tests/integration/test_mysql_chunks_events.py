@@ -13,10 +13,10 @@ import pytest
 from datasources.embedded import MySqlVersion
 from datasources.errors import DataLossError, OptionError, RecordError, SchemaError, SourceUnavailable
 from datasources.mysql.binlog import BinlogPosition, StopRule, XaChange
-from datasources.mysql.options import NoKeyPolicy, SnapshotLocking
-from datasources.mysql.snapshot.bounds_range import KeyRange
+from datasources.mysql.config.mysql_options import NoKeyPolicy, SnapshotLocking
 from datasources.mysql.snapshot.chunks import read_as_of
 from datasources.mysql.snapshot.requests import ChunkRequest
+from datasources.mysql.tables.key_ranges import KeyRange
 from datasources.mysql.types import ZeroDates
 from tests.support.mysql_binlog import everything, position, read_changes, rows_of
 from tests.support.mysql_chunks import read, reader_settings, rows_by_range, schema_of, whole

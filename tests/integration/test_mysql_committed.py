@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from datasources.errors import DataLossError, RecordError
-from datasources.mysql.binlog import BinlogPosition, ChangeReader, Idle, RowBatch, Statement, StopRule, held
-from datasources.mysql.binlog.committed import MOST_PREPARED, CommittedChange, CommittedChanges
+from datasources.mysql.binlog import BinlogPosition, ChangeReader, Idle, RowBatch, Statement, StopRule
+from datasources.mysql.binlog.reading.committed import MOST_PREPARED, CommittedChange, CommittedChanges
+from datasources.mysql.binlog.rows import held_events as held
 from tests.support.mysql_binlog import everything, images, position, reader_at
 from tests.support.mysql_server import MySqlServer, every_server
 from tests.support.mysql_xa import commit_in_one_phase, decide, prepare

@@ -15,11 +15,11 @@ from datasources.embedded import MySqlAddress
 from datasources.embedded.process.certificates import make_certificates
 from datasources.embedded.process.ports import free_ports
 from datasources.errors import OptionError, SourceUnavailable
-from datasources.mysql.connection import ConnectionSettings, connect, connection_settings
-from datasources.mysql.connection_server import read_variables, server_version
-from datasources.mysql.connection_tls import TlsMode, TlsSettings, tls_context
-from datasources.mysql.options import MySqlConnectionOptions
-from datasources.mysql.server_view import ServerView
+from datasources.mysql.config.mysql_options import MySqlConnectionOptions, TlsMode
+from datasources.mysql.connection.connection import ConnectionSettings, connect, connection_settings
+from datasources.mysql.connection.server_dialect import read_variables, server_version
+from datasources.mysql.connection.tls import TlsSettings, tls_context
+from datasources.mysql.server.server_view import ServerView
 from datasources.options import parse_group
 from tests.support.mysql_server import MySqlServer, OpenMySql, every_mysql, every_server
 

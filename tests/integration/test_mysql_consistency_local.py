@@ -17,11 +17,11 @@ import pyarrow as pa
 import pytest
 
 from datasources.mysql.binlog import RowBatch, StopRule
-from datasources.mysql.binlog.committed import CommittedChanges
-from datasources.mysql.binlog.opening import ReaderId, reader_opener
-from datasources.mysql.connection import connection_settings
-from datasources.mysql.options import MySqlConnectionOptions
-from datasources.mysql.snapshot.rewind import Rewind
+from datasources.mysql.binlog.reading.committed import CommittedChanges
+from datasources.mysql.binlog.reading.opening import ReaderId, reader_opener
+from datasources.mysql.config.mysql_options import MySqlConnectionOptions
+from datasources.mysql.connection.connection import connection_settings
+from datasources.mysql.snapshot.undo.rewind import Rewind
 from datasources.options import parse_group
 from tests.support.mysql_binlog import everything, position
 from tests.support.mysql_consistency.check import Checked

@@ -13,10 +13,10 @@ import pytest
 from datasources.embedded import MySqlVersion
 from datasources.errors import DataLossError, SourceUnavailable
 from datasources.mysql.binlog import BinlogPosition, StopRule
-from datasources.mysql.connection import ConnectionSettings, connect
-from datasources.mysql.connection_server import server_version
-from datasources.mysql.continuity import Continuation, KnownPlace, check_continuity
-from datasources.mysql.log_facts import ServerLog
+from datasources.mysql.connection.connection import ConnectionSettings, connect
+from datasources.mysql.connection.server_dialect import server_version
+from datasources.mysql.server.continuity import Continuation, KnownPlace, check_continuity
+from datasources.mysql.server.server_log import ServerLog
 from tests.support.mysql_binlog import everything, images, position, purge_to_the_last_file, read_changes
 from tests.support.mysql_server import MySqlServer, OpenMySql, OwnMySql, every_server
 from watermark.clock import ManualClock

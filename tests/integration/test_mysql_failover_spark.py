@@ -12,7 +12,7 @@ import pytest
 
 from datasources import read_stream
 from datasources.errors import SourceUnavailable
-from datasources.mysql.connection import ConnectionSettings, connect
+from datasources.mysql.connection.connection import ConnectionSettings, connect
 from tests.support.mysql_binlog import purge_to_the_last_file
 from tests.support.mysql_copy import BatchLog, strict_copy
 from tests.support.mysql_pair import COLUMNS, ROWS, Pair

@@ -12,10 +12,10 @@ import pytest
 
 from datasources.errors import OffsetError, RecordError
 from datasources.mysql.binlog import BinlogPosition
-from datasources.mysql.snapshot.bounds_key import KeyColumn, KeyKind, TableKey
-from datasources.mysql.snapshot.bounds_range import KeyRange
-from datasources.mysql.snapshot.image_keys import ImageKeys
-from datasources.mysql.tables import key_types, read_schema
+from datasources.mysql.snapshot.undo.image_keys import ImageKeys
+from datasources.mysql.tables.chunk_key import KeyColumn, KeyKind, TableKey
+from datasources.mysql.tables.key_ranges import KeyRange
+from datasources.mysql.tables.table_schema import key_types, read_schema
 from tests.support.mysql_binlog import everything, position, read_changes, rows_of
 from tests.support.mysql_keys import MAKE_ROWS, WHERE, Table, case_of
 from tests.support.mysql_server import MySqlServer

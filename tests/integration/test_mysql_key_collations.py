@@ -12,12 +12,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from datasources.mysql.snapshot.bounds_key import KeyKind, TableKey
-from datasources.mysql.snapshot.bounds_range import KeyRange, range_condition
-from datasources.mysql.snapshot.bounds_values import is_divisible
-from datasources.mysql.snapshot.image_keys import ImageKeys
-from datasources.mysql.table_keys import read_parts
-from datasources.mysql.tables import key_types
+from datasources.mysql.snapshot.undo.image_keys import ImageKeys
+from datasources.mysql.tables.chunk_key import KeyKind, TableKey
+from datasources.mysql.tables.key_ranges import KeyRange, range_condition
+from datasources.mysql.tables.key_values import is_divisible
+from datasources.mysql.tables.table_keys import read_parts
+from datasources.mysql.tables.table_schema import key_types
 from tests.support.mysql_key_texts import CollatedColumn, collations, hostile_texts
 from tests.support.mysql_server import MySqlServer, every_server
 

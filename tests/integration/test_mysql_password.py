@@ -11,8 +11,9 @@ import pytest
 
 from datasources.embedded.process.certificates import AUTHORITY_FILE, make_certificates
 from datasources.errors import OptionError, SourceUnavailable
-from datasources.mysql.connection import ConnectionSettings, connect
-from datasources.mysql.connection_tls import TlsMode, TlsSettings
+from datasources.mysql.config.mysql_options import TlsMode
+from datasources.mysql.connection.connection import ConnectionSettings, connect
+from datasources.mysql.connection.tls import TlsSettings
 from tests.support.mysql_hostile import HostileServer, hostile_server
 from tests.support.mysql_server import OpenMySql
 

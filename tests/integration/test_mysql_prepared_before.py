@@ -9,7 +9,7 @@ from pyarrow import feather
 
 from datasources.embedded import MySqlVersion
 from datasources.errors import DataLossError
-from datasources.mysql.binlog.committed import MOST_PREPARED
+from datasources.mysql.binlog.reading.committed import MOST_PREPARED
 from tests.support.mysql_binlog import position, purge_to_the_last_file
 from tests.support.mysql_changes import read_range, reading_of
 from tests.support.mysql_consistency.local_query import LocalQuery

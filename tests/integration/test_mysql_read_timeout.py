@@ -10,10 +10,10 @@ from dataclasses import replace
 import pytest
 
 from datasources.errors import SourceUnavailable
-from datasources.mysql.binlog.opening import ReaderId, reader_opener
-from datasources.mysql.connection import ConnectionSettings, connect
+from datasources.mysql.binlog.reading.opening import ReaderId, reader_opener
+from datasources.mysql.connection.connection import ConnectionSettings, connect
 from datasources.mysql.snapshot.chunks import read_as_of
-from datasources.mysql.tables import read_schema
+from datasources.mysql.tables.table_schema import read_schema
 from tests.support.mysql_binlog import everything, position
 from tests.support.mysql_chunks import reader_settings, schema_of, whole
 from tests.support.mysql_server import MySqlServer, every_server

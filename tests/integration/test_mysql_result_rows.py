@@ -12,8 +12,9 @@ import pymysql
 import pytest
 
 from datasources.errors import RecordError
-from datasources.mysql.connection import connect
-from datasources.mysql.connection_tls import TlsMode, TlsSettings
+from datasources.mysql.config.mysql_options import TlsMode
+from datasources.mysql.connection.connection import connect
+from datasources.mysql.connection.tls import TlsSettings
 from datasources.mysql.snapshot.result_rows import ResultColumn, read_rows
 from datasources.mysql.types import ColumnType, Kind
 from tests.support.mysql_chunks import reader_settings

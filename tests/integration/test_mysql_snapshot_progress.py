@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from datasources.mysql.binlog import BinlogPosition
-from datasources.mysql.captured import CapturedTables
-from datasources.mysql.connection import ConnectionSettings, connect
-from datasources.mysql.snapshot_progress import SnapshotProgress
-from datasources.mysql.state import MySqlState
-from datasources.mysql.sweep import Sweep
+from datasources.mysql.config.captured_tables import CapturedTables
+from datasources.mysql.connection.connection import ConnectionSettings, connect
+from datasources.mysql.planning.snapshot_progress import SnapshotProgress
+from datasources.mysql.state.mysql_state import MySqlState
+from datasources.mysql.state.snapshot_scan import Sweep
 from datasources.source.api.connector_state import RangeFacts
 from datasources.source.api.split import SplitId
 from tests.support.mysql_server import MySqlServer

@@ -8,11 +8,11 @@ import pytest
 
 from datasources.errors import DataLossError, OptionError
 from datasources.mysql.binlog import BinlogPosition
-from datasources.mysql.connection import ConnectionSettings, connect
-from datasources.mysql.connection_server import server_version
-from datasources.mysql.log_facts import parse_gtids
-from datasources.mysql.options import StartupOptions
-from datasources.mysql.startup import StartPlace, resolve_start
+from datasources.mysql.config.mysql_options import StartupOptions
+from datasources.mysql.connection.connection import ConnectionSettings, connect
+from datasources.mysql.connection.server_dialect import server_version
+from datasources.mysql.planning.startup_modes import StartPlace, resolve_start
+from datasources.mysql.server.server_log import parse_gtids
 from tests.support.mysql_binlog import (
     everything,
     images,

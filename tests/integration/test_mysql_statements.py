@@ -10,10 +10,10 @@ import pytest
 from datasources.embedded import MySqlVersion
 from datasources.errors import RecordError
 from datasources.mysql.binlog import Capture, Statement
-from datasources.mysql.binlog.opening import ReaderId, reader_opener
-from datasources.mysql.connection import connection_settings
+from datasources.mysql.binlog.reading.opening import ReaderId, reader_opener
+from datasources.mysql.config.mysql_options import MySqlConnectionOptions
+from datasources.mysql.connection.connection import connection_settings
 from datasources.mysql.ddl import Action, concerns, judge
-from datasources.mysql.options import MySqlConnectionOptions
 from datasources.options import parse_group
 from tests.support.mysql_binlog import everything, images, position, read_changes
 from tests.support.mysql_server import MySqlServer, OpenMySql, every_server

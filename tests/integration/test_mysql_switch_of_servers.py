@@ -12,8 +12,9 @@ import pyarrow as pa
 import pytest
 from pyarrow import feather
 
-from datasources.mysql import batch_end, server_switch
 from datasources.mysql.data_source import MySqlDataSource
+from datasources.mysql.planning import batch_end
+from datasources.mysql.server import server_switch
 from tests.support.mysql_consistency.local_query import LocalQuery, read_batch, read_parts
 from tests.support.mysql_consistency.recording import Recording
 from tests.support.mysql_pair import Pair

@@ -8,9 +8,9 @@ from contextlib import closing
 import pytest
 
 from datasources.errors import SchemaError
-from datasources.mysql.snapshot.bounds_key import KeyKind
 from datasources.mysql.source import MySqlSource
-from datasources.mysql.tables import TableColumn, key_types, read_schema, read_schemas
+from datasources.mysql.tables.chunk_key import KeyKind
+from datasources.mysql.tables.table_schema import TableColumn, key_types, read_schema, read_schemas
 from datasources.mysql.types import ColumnType, Kind
 from datasources.source.api.connector import SessionFacts
 from tests.support.mysql_server import MySqlServer, every_mysql, every_server

@@ -12,10 +12,11 @@ import pytest
 from datasources.embedded import MySqlVersion
 from datasources.errors import SourceUnavailable
 from datasources.mysql.binlog import BinlogPosition
-from datasources.mysql.reading import BINLOG, MySqlReading
+from datasources.mysql.reader.reader_factory import MySqlReaderFactory
+from datasources.mysql.scan.scan_settings import BINLOG, MySqlScanSettings
 from datasources.mysql.snapshot import chunks
 from datasources.mysql.source import MySqlSource
-from datasources.mysql.state import MySqlState
+from datasources.mysql.state.mysql_state import MySqlState
 from datasources.source.api.connector import SessionFacts
 from datasources.source.api.reader import Chunk
 from tests.support.mysql_binlog import position
@@ -40,16 +41,16 @@ def written(server: MySqlServer) -> tuple[str, BinlogPosition]:
 
 
 def rows_through(
-    reading: MySqlReading, state: MySqlState, split: Any, end: int, after_first: Callable[[], None]
+    reading: MySqlScanSettings, state: MySqlState, split: Any, end: int, after_first: Callable[[], None]
 ) -> Iterator[Chunk]:
-    with closing(reading.for_batch(state.to_json()).open()) as reader:
+    with closing(MySqlReaderFactory(reading.for_batch(state.to_json())).open()) as reader:
         for number, chunk in enumerate(reader.read(split, 0, end)):
             yield chunk
             if number == 0:
                 after_first()
 
 
-def batch(reading: MySqlReading, start: BinlogPosition, end: BinlogPosition) -> MySqlState:
+def batch(reading: MySqlScanSettings, start: BinlogPosition, end: BinlogPosition) -> MySqlState:
     return MySqlState(reader="broken", server=identity(reading), place=start, to=end, prepared={})
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from datasources.mysql.binlog.positions import encode_gtid_set
-from datasources.mysql.gtid_set import DomainPositions, GtidSet
+from datasources.mysql.binlog.positions.gtid_set import DomainPositions, GtidSet
+from datasources.mysql.binlog.positions.positions import encode_gtid_set
 
 A, B = "00000000-0000-0000-0000-0000000000aa", "0f000000-0000-0000-0000-0000000000bb"
 SOURCES = (A, f"{A}:bulk", f"{A}:zeta_1", B, f"{B}:bulk")

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from datasources.mysql.binlog.column_codes import ColumnCode, ColumnStorage, storage_of
+from datasources.mysql.binlog.rows.column_codes import ColumnCode, ColumnStorage, storage_of
 from datasources.mysql.types.cells import PADDING, Cells
 from datasources.mysql.types.column import ZeroDates
 

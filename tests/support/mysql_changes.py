@@ -6,10 +6,11 @@ from contextlib import closing
 from typing import Any
 
 from datasources.mysql.binlog import BinlogPosition
-from datasources.mysql.reading import BINLOG, MySqlReading
-from datasources.mysql.server_view import ServerView
+from datasources.mysql.reader.reader_factory import MySqlReaderFactory
+from datasources.mysql.scan.scan_settings import BINLOG, MySqlScanSettings
+from datasources.mysql.server.server_view import ServerView
 from datasources.mysql.source import MySqlSource
-from datasources.mysql.state import MySqlState
+from datasources.mysql.state.mysql_state import MySqlState
 from datasources.source.api.connector import SessionFacts
 from tests.support.mysql_binlog import position
 from tests.support.mysql_server import MySqlServer
@@ -17,7 +18,7 @@ from tests.support.mysql_server import MySqlServer
 __all__ = ["identity", "read_range", "reading_of"]
 
 
-def reading_of(server: MySqlServer, database: str, schema: str, **options: str) -> MySqlReading:
+def reading_of(server: MySqlServer, database: str, schema: str, **options: str) -> MySqlScanSettings:
     """Return the readers' part of a source of a database's tables; underlines in names of options stand for dots."""
     login = server.reader
     given = {
@@ -28,18 +29,22 @@ def reading_of(server: MySqlServer, database: str, schema: str, **options: str) 
     return MySqlSource.create({**given, **more}, SessionFacts()).reading
 
 
-def identity(reading: MySqlReading) -> str:
+def identity(reading: MySqlScanSettings) -> str:
     """Return what tells a source's server from others."""
     with closing(ServerView(reading.connection)) as view:
         return view.server()
 
 
 def read_range(
-    server: MySqlServer, reading: MySqlReading, start: BinlogPosition, end: BinlogPosition | None = None, **state: Any
+    server: MySqlServer,
+    reading: MySqlScanSettings,
+    start: BinlogPosition,
+    end: BinlogPosition | None = None,
+    **state: Any,
 ) -> list[dict[str, Any]]:
     """Return the rows between two places, by default up to the end of the log."""
     batch = MySqlState(
         reader="tests", server=identity(reading), place=start, to=end or position(server), prepared={}, **state
     )
-    with closing(reading.for_batch(batch.to_json()).open()) as reader:
+    with closing(MySqlReaderFactory(reading.for_batch(batch.to_json())).open()) as reader:
         return [row for chunk in reader.read(BINLOG, 0, 1 << 40) for row in chunk.columns.to_pylist()]

@@ -13,14 +13,15 @@ from typing import Any
 import pymysql
 
 from datasources.mysql.binlog import BinlogPosition, StopRule
-from datasources.mysql.binlog.opening import ReaderId
-from datasources.mysql.connection import ConnectionSettings
-from datasources.mysql.connection_tls import TlsMode, TlsSettings
+from datasources.mysql.binlog.reading.opening import ReaderId
+from datasources.mysql.config.mysql_options import TlsMode
+from datasources.mysql.connection.connection import ConnectionSettings
+from datasources.mysql.connection.tls import TlsSettings
 from datasources.mysql.snapshot.bounds_plan import BoundsRequest, next_bounds, ranges_of
-from datasources.mysql.snapshot.bounds_range import KeyRange
 from datasources.mysql.snapshot.chunks import read_as_of
 from datasources.mysql.snapshot.requests import ChunkRequest, SnapshotSettings
-from datasources.mysql.tables import TableSchema, read_schema
+from datasources.mysql.tables.key_ranges import KeyRange
+from datasources.mysql.tables.table_schema import TableSchema, read_schema
 from tests.support.mysql_binlog import everything, images, read_changes
 from tests.support.mysql_server import MySqlServer
 

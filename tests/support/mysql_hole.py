@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from typing import Any
 
-from datasources.mysql.connection_server import server_version
+from datasources.mysql.connection.server_dialect import server_version
 from tests.support.mysql_server import MySqlServer
 
 __all__ = ["commit_between_flush_and_engine", "rows", "status"]

@@ -11,8 +11,8 @@ from typing import Any
 from datasources.mysql.preflight.tables import read_tables
 from datasources.mysql.preflight.wanted import parse_wanted
 from datasources.mysql.snapshot.bounds_plan import BoundsPlan, BoundsRequest, next_bounds, ranges_of
-from datasources.mysql.snapshot.bounds_range import Bound, KeyRange, range_condition
-from datasources.mysql.snapshot.bounds_values import select_expression
+from datasources.mysql.tables.key_ranges import Bound, KeyRange, range_condition
+from datasources.mysql.tables.key_values import select_expression
 from tests.support.mysql_server import MySqlServer
 
 __all__ = ["BY_SERVER", "CASES", "DOUBLE", "MAKE_ROWS", "ROWS", "SIZE", "UUID", "WHERE", "Case", "Table", "case_of"]

@@ -10,8 +10,8 @@ from typing import Any, Final
 import numpy as np
 
 from datasources.mysql.binlog import BinlogPosition, ChangeReader
-from datasources.mysql.binlog.blocks import HEADER_BYTES, EventBlock, padded
-from datasources.mysql.binlog.packets import PacketReader
+from datasources.mysql.binlog.dump.event_packets import PacketReader
+from datasources.mysql.binlog.events.blocks import HEADER_BYTES, EventBlock, padded
 from tests.support.mysql_binlog import everything
 
 __all__ = ["Recording", "mutated", "record"]

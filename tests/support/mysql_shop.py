@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from datasources import read_stream
-from datasources.mysql.state import MySqlState
+from datasources.mysql.state.mysql_state import MySqlState
 from tests.support.mysql_server import MySqlServer
 from tests.support.scripted_stream import Running, running
 

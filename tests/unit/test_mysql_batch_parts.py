@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from datasources.mysql.batch import _part
-from datasources.mysql.reader_ids import reader_id
-from datasources.mysql.reading import lane_number
-from datasources.mysql.state import MySqlState
+from datasources.mysql.planning.batch_read import _part
+from datasources.mysql.scan.reader_ids import reader_id
+from datasources.mysql.scan.scan_settings import lane_number
+from datasources.mysql.state.mysql_state import MySqlState
 from tests.unit.test_mysql_state import batch
 
 

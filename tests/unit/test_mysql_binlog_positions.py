@@ -5,7 +5,7 @@ import uuid
 import pytest
 
 from datasources.errors import OptionError
-from datasources.mysql.binlog.positions import BinlogPosition, encode_gtid_set
+from datasources.mysql.binlog.positions.positions import BinlogPosition, encode_gtid_set
 
 A = "00000000-0000-0000-0000-0000000000aa"
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from datasources.mysql.binlog.statements import StatementKind, parse_statement
+from datasources.mysql.binlog.statements.statements import StatementKind, parse_statement
 
 K = StatementKind
 

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pytest
 
 from datasources.errors import RecordError
-from datasources.mysql.binlog.blocks import HEADER_BYTES, MAX_EVENT_BYTES, EventBlock, padded
-from datasources.mysql.binlog.event_types import EventType
-from datasources.mysql.binlog.payload import payload_blocks, unpack_event
+from datasources.mysql.binlog.events.blocks import HEADER_BYTES, MAX_EVENT_BYTES, EventBlock, padded
+from datasources.mysql.binlog.events.event_types import EventType
+from datasources.mysql.binlog.events.payload import payload_blocks, unpack_event
 from datasources.mysql.types.json_binary import parse_json
 
 _MEGABYTE = 1 << 20

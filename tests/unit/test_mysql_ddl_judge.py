@@ -7,9 +7,10 @@ import pickle
 import pytest
 
 from datasources.errors import SchemaError
-from datasources.mysql.binlog import BinlogPosition, statements
-from datasources.mysql.binlog.statement_tokens import tokens_of
-from datasources.mysql.binlog.statements import Statement, parse_statement
+from datasources.mysql.binlog import BinlogPosition
+from datasources.mysql.binlog.statements import statements
+from datasources.mysql.binlog.statements.statement_tokens import tokens_of
+from datasources.mysql.binlog.statements.statements import Statement, parse_statement
 from datasources.mysql.ddl import Action, StoredType, Verdict, concerns, judge, redefinitions
 from datasources.mysql.ddl.columns import parse_column
 

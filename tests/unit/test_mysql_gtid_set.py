@@ -4,7 +4,7 @@ import pytest
 
 from datasources.errors import OptionError
 from datasources.mysql.binlog import BinlogPosition
-from datasources.mysql.gtid_set import DomainPositions, GtidSet
+from datasources.mysql.binlog.positions.gtid_set import DomainPositions, GtidSet
 
 A, B = "00000000-0000-0000-0000-0000000000aa", "0f000000-0000-0000-0000-0000000000bb"
 

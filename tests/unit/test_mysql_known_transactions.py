@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from datasources.mysql.binlog.known_transactions import KnownTransactions
-from datasources.mysql.gtid_set import GtidSet
+from datasources.mysql.binlog.positions.gtid_set import GtidSet
+from datasources.mysql.binlog.positions.known_transactions import KnownTransactions
 
 ONE, TWO = "00000000-0000-0000-0000-000000000000", "11111111-1111-1111-1111-111111111111"
 NAMES = [None, ONE, f"{ONE}:tag", TWO]

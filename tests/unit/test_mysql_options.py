@@ -5,18 +5,19 @@ from __future__ import annotations
 import pytest
 
 from datasources.errors import OptionError, SourceUnavailable
-from datasources.mysql.connection import ConnectionSettings, connection_settings
-from datasources.mysql.connection_server import GtidKind, parse_version
-from datasources.mysql.connection_tls import TlsMode, TlsSettings, tls_context
-from datasources.mysql.options import (
+from datasources.mysql.config.mysql_options import (
     BinlogOptions,
     MySqlConnectionOptions,
     MySqlTableOptions,
     SnapshotOptions,
     StartupMode,
     StartupOptions,
+    TlsMode,
     parse_server_ids,
 )
+from datasources.mysql.connection.connection import ConnectionSettings, connection_settings
+from datasources.mysql.connection.server_dialect import GtidKind, parse_version
+from datasources.mysql.connection.tls import TlsSettings, tls_context
 from datasources.options import OptionGroup, parse_group
 
 LOGIN = {"hostname": "db", "username": "u", "password": "pässwörd"}

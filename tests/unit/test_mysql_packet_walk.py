@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from datasources.mysql.packet_walk import find_packets
+from datasources.mysql.connection.packet_walk import find_packets
 
 HEADER_BYTES = 4
 

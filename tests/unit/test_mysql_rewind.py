@@ -11,17 +11,17 @@ import pyarrow as pa
 import pytest
 
 from datasources.errors import DataLossError
-from datasources.mysql.binlog.opening import ReaderId
-from datasources.mysql.binlog.row_batch import RowKind
-from datasources.mysql.connection import ConnectionSettings
-from datasources.mysql.snapshot import keyless, rewind
-from datasources.mysql.snapshot.bounds_key import KeyColumn, KeyKind, TableKey
-from datasources.mysql.snapshot.bounds_range import KeyRange
-from datasources.mysql.snapshot.image_keys import ImageKeys
-from datasources.mysql.snapshot.keyless import MultisetUndo
+from datasources.mysql.binlog.reading.opening import ReaderId
+from datasources.mysql.binlog.rows.row_batch import RowKind
+from datasources.mysql.connection.connection import ConnectionSettings
 from datasources.mysql.snapshot.requests import Selection, SnapshotSettings
-from datasources.mysql.snapshot.rewind import Rewind
-from datasources.mysql.tables import TableColumn, TableSchema, key_types
+from datasources.mysql.snapshot.undo import keyless, rewind
+from datasources.mysql.snapshot.undo.image_keys import ImageKeys
+from datasources.mysql.snapshot.undo.keyless import MultisetUndo
+from datasources.mysql.snapshot.undo.rewind import Rewind
+from datasources.mysql.tables.chunk_key import KeyColumn, KeyKind, TableKey
+from datasources.mysql.tables.key_ranges import KeyRange
+from datasources.mysql.tables.table_schema import TableColumn, TableSchema, key_types
 from datasources.mysql.types import ColumnType, Kind
 
 INT = ColumnType(kind=Kind.INTEGER, width=4)

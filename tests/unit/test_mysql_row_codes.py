@@ -8,7 +8,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from datasources.mysql.snapshot.row_codes import RowCodes
+from datasources.mysql.snapshot.undo.row_codes import RowCodes
 
 ROW = st.tuples(
     st.one_of(st.none(), st.integers(-2, 2)),

@@ -10,9 +10,9 @@ import pytest
 from pymysql.err import OperationalError
 
 from datasources.errors import SourceUnavailable
-from datasources.mysql.binlog.errors import explain_dump
-from datasources.mysql.binlog.scan import scan
-from datasources.mysql.connection_errors import ConnectionLost
+from datasources.mysql.binlog.dump.dump_errors import explain_dump
+from datasources.mysql.binlog.reading.log_scan import scan
+from datasources.mysql.connection.connection_errors import ConnectionLost
 
 FACTS = dict.fromkeys(
     (

@@ -10,16 +10,16 @@ import pytest
 
 from datasources.errors import DataLossError, OffsetError
 from datasources.mysql.binlog import BinlogPosition
-from datasources.mysql.captured import CapturedTables
-from datasources.mysql.log_files import LogFiles
-from datasources.mysql.range_note import RangeNote
-from datasources.mysql.reader_ids import reader_id
-from datasources.mysql.reading import BINLOG, lane_number
-from datasources.mysql.row_options import parse_places, parse_tables
-from datasources.mysql.settled import has_read, merged_gtids, settled
-from datasources.mysql.snapshot.bounds_range import KeyRange
-from datasources.mysql.state import MySqlState
-from datasources.mysql.sweep import Coverage, PlannedTable, Sweep, coverage
+from datasources.mysql.config.captured_tables import CapturedTables
+from datasources.mysql.scan.reader_ids import reader_id
+from datasources.mysql.scan.row_options import parse_places, parse_tables
+from datasources.mysql.scan.scan_settings import BINLOG, lane_number
+from datasources.mysql.server.log_files import LogFiles
+from datasources.mysql.server.reconciled_state import has_read, merged_gtids, settled
+from datasources.mysql.state.mysql_state import MySqlState
+from datasources.mysql.state.range_note import RangeNote
+from datasources.mysql.state.snapshot_scan import Coverage, PlannedTable, Sweep, coverage
+from datasources.mysql.tables.key_ranges import KeyRange
 from datasources.source.api.connector_state import RangeFacts
 from datasources.source.api.split import SplitId
 

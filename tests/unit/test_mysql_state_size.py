@@ -8,10 +8,10 @@ from dataclasses import replace
 from functools import partial
 
 from datasources.mysql.binlog import BinlogPosition
-from datasources.mysql.reading import LANE
-from datasources.mysql.settled import LONGEST_GTIDS, kept_gtids, settled
-from datasources.mysql.state import MySqlState
-from datasources.mysql.sweep import PlannedTable, Sweep
+from datasources.mysql.scan.scan_settings import LANE
+from datasources.mysql.server.reconciled_state import LONGEST_GTIDS, kept_gtids, settled
+from datasources.mysql.state.mysql_state import MySqlState
+from datasources.mysql.state.snapshot_scan import PlannedTable, Sweep
 from datasources.source.api.connector_state import RangeFacts
 from datasources.source.api.split import SplitId
 from tests.support.work import calls_of

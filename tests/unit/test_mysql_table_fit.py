@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from datasources.errors import SchemaError
-from datasources.mysql import table_fit
-from datasources.mysql.binlog.column_codes import ColumnCode, storage_of
-from datasources.mysql.binlog.table_map import TableMap
+from datasources.mysql.binlog.rows.column_codes import ColumnCode, storage_of
+from datasources.mysql.binlog.rows.table_map import TableMap
+from datasources.mysql.reader import table_compatibility as table_fit
+from datasources.mysql.reader.table_compatibility import TableFit
 from datasources.mysql.source import MySqlSource
-from datasources.mysql.table_fit import TableFit
 from datasources.source.api.connector import SessionFacts
 
 C = ColumnCode

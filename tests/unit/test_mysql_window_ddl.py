@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from datasources.mysql.binlog.statements import parse_statement
-from datasources.mysql.snapshot.window_ddl import DdlEffect, effect_on
+from datasources.mysql.binlog.statements.statements import parse_statement
+from datasources.mysql.snapshot.undo.window_ddl import DdlEffect, effect_on
 
 NONE, EMPTIED, REWRITTEN = DdlEffect.NONE, DdlEffect.EMPTIED, DdlEffect.REWRITTEN
 

@@ -1,12 +1,12 @@
 """The MySQL binlog: dumps, events, and row changes straight into Arrow."""
 
-from datasources.mysql.binlog.changes import Capture, CaptureRule, Change, Idle, StopRule, XaChange, XaOutcome
-from datasources.mysql.binlog.dump import DumpRequest, open_dump
-from datasources.mysql.binlog.positions import FIRST_POSITION, BinlogPosition
-from datasources.mysql.binlog.reader import ChangeReader
-from datasources.mysql.binlog.row_batch import RowBatch, RowKind
-from datasources.mysql.binlog.scan import RangeFacts, scan_range
-from datasources.mysql.binlog.statements import Statement, StatementKind
+from datasources.mysql.binlog.dump.dump import DumpRequest, open_dump
+from datasources.mysql.binlog.positions.positions import FIRST_POSITION, BinlogPosition
+from datasources.mysql.binlog.reading.binlog_reader import ChangeReader
+from datasources.mysql.binlog.reading.log_scan import RangeFacts, scan_range
+from datasources.mysql.binlog.rows.changes import Capture, CaptureRule, Change, Idle, StopRule, XaChange, XaOutcome
+from datasources.mysql.binlog.rows.row_batch import RowBatch, RowKind
+from datasources.mysql.binlog.statements.statements import Statement, StatementKind
 
 __all__ = [
     "FIRST_POSITION",

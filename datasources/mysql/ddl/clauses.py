@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
-from datasources.mysql.binlog.statement_tokens import unquoted
+from datasources.mysql.binlog.statements.statement_tokens import unquoted
 from datasources.mysql.ddl.columns import ColumnDefinition, parse_column
 from datasources.mysql.ddl.stored_type import StoredType, keeps_values
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
 from typing import Final
 
-from datasources.mysql.binlog.statements import Statement, StatementKind, name_at
+from datasources.mysql.binlog.statements.statements import Statement, StatementKind, name_at
 from datasources.mysql.ddl.clauses import DeclaredColumns, redefined_columns, split_clauses, why_stop
 from datasources.mysql.ddl.columns import ColumnDefinition
 from datasources.mysql.ddl.stored_type import StoredType

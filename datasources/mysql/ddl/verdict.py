@@ -7,8 +7,8 @@ from enum import Enum
 from typing import Final
 
 from datasources.errors import SchemaError
-from datasources.mysql.binlog.faults import SKIP_OPTION
-from datasources.mysql.binlog.statements import Statement
+from datasources.mysql.binlog.positions.faults import SKIP_OPTION
+from datasources.mysql.binlog.statements.statements import Statement
 
 __all__ = ["Action", "Verdict"]
 

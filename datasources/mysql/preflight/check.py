@@ -9,10 +9,10 @@ from typing import Any, Final
 
 import pymysql
 
-from datasources.mysql.connection import connect, connection_settings
-from datasources.mysql.connection_errors import explain
-from datasources.mysql.connection_server import ServerVersion, read_variables, server_version
-from datasources.mysql.options import NoKeyPolicy, SnapshotLocking
+from datasources.mysql.config.mysql_options import NoKeyPolicy, SnapshotLocking
+from datasources.mysql.connection.connection import connect, connection_settings
+from datasources.mysql.connection.connection_errors import explain
+from datasources.mysql.connection.server_dialect import ServerVersion, read_variables, server_version
 from datasources.mysql.preflight.finding import Finding, Severity
 from datasources.mysql.preflight.prepared import check_prepared
 from datasources.mysql.preflight.privileges import Login, check_privileges, read_login
@@ -20,7 +20,7 @@ from datasources.mysql.preflight.settings import VARIABLES, ServerFacts, check_s
 from datasources.mysql.preflight.table_checks import check_filters, check_found, check_tables
 from datasources.mysql.preflight.tables import TableFacts, read_tables, server_is_replica, visible_databases
 from datasources.mysql.preflight.wanted import Wanted
-from datasources.mysql.snapshot.bounds_key import KeyKind
+from datasources.mysql.tables.chunk_key import KeyKind
 from watermark.clock import Clock, SystemClock
 
 __all__ = ["Preflight", "run_preflight"]

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import pymysql
 
-from datasources.mysql.connection_errors import error_number
+from datasources.mysql.connection.connection_errors import error_number
 from datasources.mysql.preflight.finding import Finding, Severity
 
 __all__ = ["check_prepared"]

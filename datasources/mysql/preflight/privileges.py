@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from datasources.mysql.connection_names import quote_name, quote_text
-from datasources.mysql.connection_server import ServerVersion
+from datasources.mysql.connection.quoting import quote_name, quote_text
+from datasources.mysql.connection.server_dialect import ServerVersion
 from datasources.mysql.preflight.finding import Finding, Severity
 
 __all__ = ["Login", "check_privileges", "read_login"]

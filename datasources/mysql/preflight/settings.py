@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from datasources.mysql.connection_server import ServerVersion
-from datasources.mysql.options import SnapshotLocking, parse_server_ids
+from datasources.mysql.config.mysql_options import SnapshotLocking, parse_server_ids
+from datasources.mysql.connection.server_dialect import ServerVersion
 from datasources.mysql.preflight.finding import Finding, Severity
 from datasources.mysql.preflight.wanted import Wanted
 

@@ -6,15 +6,15 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from datasources.mysql.connection_names import quote_name
-from datasources.mysql.options import FaultPolicy, NoKeyPolicy
+from datasources.mysql.config.mysql_options import FaultPolicy, NoKeyPolicy
+from datasources.mysql.connection.quoting import quote_name
 from datasources.mysql.preflight.finding import Finding, Severity
 from datasources.mysql.preflight.privileges import Login
 from datasources.mysql.preflight.settings import ServerFacts
 from datasources.mysql.preflight.tables import Cascade, TableFacts
 from datasources.mysql.preflight.wanted import Wanted
-from datasources.mysql.snapshot.bounds_key import KeyKind
-from datasources.mysql.table_keys import HISTORY_IN_BINLOG
+from datasources.mysql.tables.chunk_key import KeyKind
+from datasources.mysql.tables.table_keys import HISTORY_IN_BINLOG
 
 __all__ = ["check_filters", "check_found", "check_tables"]
 

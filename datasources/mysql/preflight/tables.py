@@ -9,11 +9,12 @@ from typing import Any, Final
 
 import pymysql
 
-from datasources.mysql.connection_names import table_name
-from datasources.mysql.connection_server import ServerVersion, parse_version
-from datasources.mysql.preflight.wanted import SYSTEM_DATABASES, Wanted
-from datasources.mysql.snapshot.bounds_key import TableKey, choose_key
-from datasources.mysql.table_keys import TableParts, read_parts
+from datasources.mysql.config.captured_tables import SYSTEM_DATABASES
+from datasources.mysql.connection.quoting import table_name
+from datasources.mysql.connection.server_dialect import ServerVersion, parse_version
+from datasources.mysql.preflight.wanted import Wanted
+from datasources.mysql.tables.chunk_key import TableKey, choose_key
+from datasources.mysql.tables.table_keys import TableParts, read_parts
 
 __all__ = ["Cascade", "TableFacts", "read_tables", "server_is_replica", "visible_databases"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
 
-from datasources.mysql.options import (
+from datasources.mysql.config.captured_tables import SYSTEM_DATABASES
+from datasources.mysql.config.mysql_options import (
     MYSQL_OPTION_GROUPS,
     BinlogOptions,
     MySqlConnectionOptions,
@@ -16,12 +16,11 @@ from datasources.mysql.options import (
     StartupMode,
     StartupOptions,
 )
-from datasources.mysql.row_options import MySqlBatchOptions, MySqlRowOptions
+from datasources.mysql.scan.row_options import MySqlBatchOptions, MySqlRowOptions
 from datasources.options import lower_keys, parse_group, reject_unknown
 
-__all__ = ["SYSTEM_DATABASES", "Wanted", "parse_wanted"]
+__all__ = ["Wanted", "parse_wanted"]
 
-SYSTEM_DATABASES: Final = ("information_schema", "mysql", "performance_schema", "sys")
 """Databases that belong to the server; they are never captured."""
 
 

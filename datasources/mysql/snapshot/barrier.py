@@ -25,7 +25,7 @@ import pymysql
 from pymysql.constants import ER
 
 from datasources.errors import SourceUnavailable
-from datasources.mysql.connection_names import table_name
+from datasources.mysql.connection.quoting import table_name
 from watermark.clock import Clock, SystemClock
 
 __all__ = ["open_locked_snapshot", "open_positioned_snapshot", "owned_gtids", "wait_until_visible"]

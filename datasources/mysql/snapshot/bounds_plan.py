@@ -20,11 +20,11 @@ from typing import Any, Final
 
 import pymysql
 
-from datasources.mysql.connection_errors import error_number
-from datasources.mysql.connection_names import quote_name, table_name
-from datasources.mysql.snapshot.bounds_key import KeyKind, TableKey
-from datasources.mysql.snapshot.bounds_range import Bound, KeyRange, range_condition
-from datasources.mysql.snapshot.bounds_values import ValueForm, form_of, is_divisible, select_expression
+from datasources.mysql.connection.connection_errors import error_number
+from datasources.mysql.connection.quoting import quote_name, table_name
+from datasources.mysql.tables.chunk_key import KeyKind, TableKey
+from datasources.mysql.tables.key_ranges import Bound, KeyRange, range_condition
+from datasources.mysql.tables.key_values import ValueForm, form_of, is_divisible, select_expression
 
 __all__ = ["BoundsPlan", "BoundsRequest", "next_bounds", "ranges_of", "tables_of_one_chunk"]
 

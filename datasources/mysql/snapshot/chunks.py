@@ -17,22 +17,22 @@ import pyarrow as pa
 import pymysql
 
 from datasources.errors import OptionError, SchemaError, SourceUnavailable, TidemarkError
-from datasources.mysql.binlog.positions import BinlogPosition
-from datasources.mysql.connection import connect
-from datasources.mysql.connection_errors import ConnectionLost, error_number, explain, is_unreachable
-from datasources.mysql.connection_names import quote_name, table_name
-from datasources.mysql.options import NoKeyPolicy
-from datasources.mysql.snapshot.bounds_key import KeyKind
-from datasources.mysql.snapshot.bounds_range import KeyRange, range_condition
-from datasources.mysql.snapshot.image_keys import ImageKeys
-from datasources.mysql.snapshot.keyless import MultisetUndo
+from datasources.mysql.binlog.positions.positions import BinlogPosition
+from datasources.mysql.config.mysql_options import NoKeyPolicy
+from datasources.mysql.connection.connection import connect
+from datasources.mysql.connection.connection_errors import ConnectionLost, error_number, explain, is_unreachable
+from datasources.mysql.connection.quoting import quote_name, table_name
 from datasources.mysql.snapshot.requests import ChunkRequest, Selection, SnapshotSettings
 from datasources.mysql.snapshot.result_rows import ResultColumn, read_rows
-from datasources.mysql.snapshot.rewind import Rewind
 from datasources.mysql.snapshot.sessions import ReadSession
 from datasources.mysql.snapshot.throttle import Throttle
-from datasources.mysql.snapshot.window import Chunk, Window
-from datasources.mysql.tables import TableSchema, read_again_advice
+from datasources.mysql.snapshot.undo.image_keys import ImageKeys
+from datasources.mysql.snapshot.undo.keyless import MultisetUndo
+from datasources.mysql.snapshot.undo.rewind import Rewind
+from datasources.mysql.snapshot.undo.window import Chunk, Window
+from datasources.mysql.tables.chunk_key import KeyKind
+from datasources.mysql.tables.key_ranges import KeyRange, range_condition
+from datasources.mysql.tables.table_schema import TableSchema, read_again_advice
 from datasources.mysql.types import result_expression
 
 __all__ = ["read_as_of"]

@@ -8,13 +8,13 @@ from typing import Final
 import pyarrow as pa
 
 from datasources.errors import SchemaError
-from datasources.mysql.binlog.opening import ReaderId
-from datasources.mysql.binlog.positions import BinlogPosition
-from datasources.mysql.connection import ConnectionSettings
-from datasources.mysql.options import NoKeyPolicy, SnapshotLocking
-from datasources.mysql.row_options import RewritePolicy
-from datasources.mysql.snapshot.bounds_range import KeyRange
-from datasources.mysql.tables import TableSchema, key_types, read_again_advice
+from datasources.mysql.binlog.positions.positions import BinlogPosition
+from datasources.mysql.binlog.reading.opening import ReaderId
+from datasources.mysql.config.mysql_options import NoKeyPolicy, SnapshotLocking
+from datasources.mysql.connection.connection import ConnectionSettings
+from datasources.mysql.scan.row_options import RewritePolicy
+from datasources.mysql.tables.key_ranges import KeyRange
+from datasources.mysql.tables.table_schema import TableSchema, key_types, read_again_advice
 from datasources.mysql.types import ColumnType, ZeroDates, arrow_type
 
 __all__ = ["ChunkRequest", "Selection", "SnapshotSettings"]

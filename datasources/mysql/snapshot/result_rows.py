@@ -22,7 +22,7 @@ from pymysql.constants import COMMAND
 from pymysql.err import raise_mysql_exception
 
 from datasources.errors import RecordError
-from datasources.mysql.packet_stream import PacketStream
+from datasources.mysql.connection.packet_stream import PacketStream
 from datasources.mysql.snapshot.native_rows import native_columns
 from datasources.mysql.types import ColumnType, ZeroDates, result_column
 from datasources.mysql.types.cells import Bytes, Cells, Int64s, Mask, read_little

@@ -18,11 +18,11 @@ from typing import Any, Final
 import pymysql
 
 from datasources.errors import OptionError
-from datasources.mysql.binlog.positions import BinlogPosition
-from datasources.mysql.connection import connect
-from datasources.mysql.connection_errors import explain
-from datasources.mysql.connection_server import read_variables, server_version
-from datasources.mysql.options import SnapshotLocking
+from datasources.mysql.binlog.positions.positions import BinlogPosition
+from datasources.mysql.config.mysql_options import SnapshotLocking
+from datasources.mysql.connection.connection import connect
+from datasources.mysql.connection.connection_errors import explain
+from datasources.mysql.connection.server_dialect import read_variables, server_version
 from datasources.mysql.snapshot.barrier import open_locked_snapshot, open_positioned_snapshot, wait_until_visible
 from datasources.mysql.snapshot.requests import SnapshotSettings
 

@@ -11,8 +11,8 @@ from decimal import Decimal
 from typing import Any, Final
 
 from datasources.mysql.binlog import BinlogPosition
-from datasources.mysql.state import MySqlState
-from datasources.mysql.sweep import Coverage, Sweep, coverage
+from datasources.mysql.state.mysql_state import MySqlState
+from datasources.mysql.state.snapshot_scan import Coverage, Sweep, coverage
 from tests.support.mysql_consistency.ledger import Ledger
 from tests.support.mysql_consistency.recording import Delivered
 from tests.support.mysql_consistency.tables import COLUMNS, INVISIBLE, TABLES, Row, Table, by_name

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-from datasources.mysql.state import MySqlState
+from datasources.mysql.state.mysql_state import MySqlState
 from tests.support.mysql_consistency.tables import COLUMNS, TRUNCATED, Row
 from tests.support.recording import QueryDirectory
 

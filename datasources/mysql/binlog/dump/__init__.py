@@ -1,0 +1,1 @@
+"""Asking a server for its binlog: the dump, its packets, its errors, how long it may be silent."""

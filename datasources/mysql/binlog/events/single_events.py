@@ -1,0 +1,131 @@
+"""The events that a reader looks into one by one: format, rotation, GTID and XA."""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass
+from typing import Final
+
+from datasources.errors import RecordError
+from datasources.mysql.binlog.events.blocks import HEADER_BYTES
+from datasources.mysql.binlog.events.cursor import ByteCursor
+from datasources.mysql.binlog.positions.positions import BinlogPosition
+
+__all__ = [
+    "TaggedGtid",
+    "XaPrepare",
+    "checksum_bytes",
+    "is_mariadbs",
+    "parse_rotate",
+    "parse_tagged_gtid",
+    "parse_xa_prepare",
+]
+
+_CHECKSUM_BYTES: Final = 4
+_VERSION_END: Final = HEADER_BYTES + 2 + 50
+_CRC32: Final = 1
+_UUID_BYTES: Final = 16
+_IMMEDIATE_BITS: Final = (1 << 55) - 1
+_UUID_FIELD: Final = 1
+_GNO_FIELD: Final = 2
+_TAG_FIELD: Final = 3
+_TIME_FIELD: Final = 6
+
+
+@dataclass(frozen=True, slots=True)
+class TaggedGtid:
+    """A GTID_TAGGED event: source (``uuid:tag``), number, commit time in µs since the epoch."""
+
+    source: str
+    number: int
+    commit_us: int
+
+
+@dataclass(frozen=True, slots=True)
+class XaPrepare:
+    """An XA_PREPARE event: the transaction's name as XA statements write it, and whether it is committed already."""
+
+    xid: str
+    is_one_phase: bool
+
+
+def checksum_bytes(event: bytes) -> int:
+    """Return how many bytes of checksum end the events behind a FORMAT_DESCRIPTION, itself included.
+
+    Args:
+        event: the whole event.
+    """
+    return _CHECKSUM_BYTES if event[-_CHECKSUM_BYTES - 1] == _CRC32 else 0
+
+
+def is_mariadbs(event: bytes) -> bool:
+    """Return whether MariaDB wrote a FORMAT_DESCRIPTION."""
+    return b"MariaDB" in event[:_VERSION_END]
+
+
+def parse_rotate(event: bytes, header_bytes: int) -> BinlogPosition:
+    """Return where the events that follow begin.
+
+    Args:
+        event: the whole event; the one before the first format may or may not end with a checksum.
+        header_bytes: bytes of its header.
+    """
+    if zlib.crc32(event[:-_CHECKSUM_BYTES]) == int.from_bytes(event[-_CHECKSUM_BYTES:], "little"):
+        event = event[:-_CHECKSUM_BYTES]
+    body = event[header_bytes:]
+    return BinlogPosition(body[8:].decode(), int.from_bytes(body[:8], "little"))
+
+
+def parse_xa_prepare(body: bytes) -> XaPrepare:
+    """Return what an XA_PREPARE event says."""
+    cursor = ByteCursor(body)
+    is_one_phase = cursor.number(1) != 0
+    form, global_length, branch_length = cursor.number(4), cursor.number(4), cursor.number(4)
+    global_id, branch = cursor.take(global_length), cursor.take(branch_length)
+    return XaPrepare(f"X'{global_id.hex()}',X'{branch.hex()}',{form}", is_one_phase)
+
+
+def parse_tagged_gtid(body: bytes) -> TaggedGtid:
+    """Return a GTID with a tag.
+
+    The event is in MySQL's own serialization: version, size and last needed field, then fields, each with its number
+    before it. A number takes as many bytes as its first byte has low bits set, plus one.
+
+    Raises:
+        RecordError: the fields are not those that are known.
+    """
+    cursor = ByteCursor(body)
+    for _ in range(3):
+        _varint(cursor)
+    fields: dict[int, int] = {}
+    source, tag = b"", ""
+    while cursor.has_more:
+        field = _varint(cursor)
+        if field == _UUID_FIELD:
+            source = bytes(_varint(cursor) for _ in range(_UUID_BYTES))
+        elif field == _TAG_FIELD:
+            tag = cursor.take(_varint(cursor)).decode()
+        else:
+            fields[field] = _varint(cursor)
+        if field >= _TIME_FIELD:
+            break
+    if len(source) != _UUID_BYTES or _GNO_FIELD not in fields:
+        raise RecordError("a GTID_TAGGED event of the binlog has a form that is not known here.")
+    digits = source.hex()
+    name = "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
+    return TaggedGtid(f"{name}:{tag}", _signed(fields[_GNO_FIELD]), fields.get(_TIME_FIELD, 0) & _IMMEDIATE_BITS)
+
+
+def _varint(cursor: ByteCursor) -> int:
+    first = cursor.number(1)
+    further = 0
+    while first >> further & 1:
+        further += 1
+    if further == 8:  # noqa: PLR2004 - all bits of the first byte are marks
+        return cursor.number(8)
+    value = first >> (further + 1)
+    return value | cursor.number(further) << (7 - further) if further else value
+
+
+def _signed(number: int) -> int:
+    return -(number >> 1) - 1 if number & 1 else number >> 1

@@ -1,0 +1,47 @@
+"""Which transactions of a run are among known ones: GTID sets as sorted edges, looked up for many at once."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from datasources.mysql.binlog.positions.gtid_set import GtidSet
+from datasources.mysql.types.cells import Int64s
+
+__all__ = ["KnownTransactions"]
+
+_NOTHING: Final = np.empty(0, np.int64)
+
+
+class KnownTransactions:
+    """A set of MySQL's transactions.
+
+    Args:
+        gtids: the set.
+    """
+
+    def __init__(self, gtids: GtidSet) -> None:
+        # First numbers and those behind last ones, in turn: a number is inside where an odd count of edges is behind.
+        self._edges = {
+            source: np.array([edge for first, last in intervals for edge in (first, last + 1)], np.int64)
+            for source, intervals in gtids.sources
+        }
+
+    def lacks(self, names: list[str | None], source: Int64s, number: Int64s) -> NDArray[np.bool_]:
+        """Return which transactions are not in the set; those without a GTID are taken to be in it.
+
+        Args:
+            names: of the sources, by index; None = without a GTID.
+            source: index of each transaction's source.
+            number: its number.
+        """
+        is_outside = np.zeros(len(source), np.bool_)
+        for index in np.unique(source).tolist():
+            name = names[index]
+            if name is not None:
+                own = source == index
+                edges = self._edges.get(name, _NOTHING)
+                is_outside[own] = np.searchsorted(edges, number[own], side="right") % 2 == 0
+        return is_outside

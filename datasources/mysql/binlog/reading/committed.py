@@ -1,0 +1,240 @@
+"""Changes in the order in which they were committed, XA transactions included.
+
+Theory of operation. Rows of an XA transaction stand in the binlog where it was prepared, and count from where it was
+committed, which may be days and many batches later. So a reader passes over them and notes where they stand. When the
+commit comes, its rows are handed on as if they stood where the commit does: its file, position, time and GTID, numbered
+through. A transaction that is committed in one phase is decided where its rows stand, and they keep their places. Rows
+that were passed over in the same range and are not too many lie in memory (held.py); else a second reader reads that
+one transaction again.
+
+What is open at the end of a range goes into the offset, bounded in number, and from there into the next range.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Final
+
+import numpy as np
+
+from datasources.errors import DataLossError, RecordError
+from datasources.mysql.binlog.positions.faults import SKIP_OPTION
+from datasources.mysql.binlog.positions.gtid_set import DomainPositions, GtidSet
+from datasources.mysql.binlog.positions.positions import BinlogPosition
+from datasources.mysql.binlog.reading.binlog_reader import ChangeReader
+from datasources.mysql.binlog.rows.changes import Idle, StopRule, XaChange, XaOutcome
+from datasources.mysql.binlog.rows.held_events import HeldEvents
+from datasources.mysql.binlog.rows.row_batch import RowBatch, RowKind, TransactionIds
+from datasources.mysql.binlog.statements.statements import Statement
+
+__all__ = ["MOST_PREPARED", "CommittedChange", "CommittedChanges", "OpenReader"]
+
+MOST_PREPARED: Final = 64
+"""How many XA transactions may be open at once: an offset holds them all."""
+
+OpenReader = Callable[[BinlogPosition | str, StopRule | None, frozenset[BinlogPosition]], ChangeReader]
+"""Opens a reader from start, stop rule, and the XA transactions whose rows it delivers.
+
+While one reader is read, a second one with released transactions may be opened: it needs another name at the server.
+"""
+
+CommittedChange = RowBatch | Statement | Idle
+
+_MOST_HARMLESS: Final = MOST_PREPARED // 2
+_MOST_HELD_BYTES: Final = 32 << 20
+_ONE_TRANSACTION: Final = StopRule(max_bytes=1)
+
+
+class CommittedChanges:
+    """The committed changes behind one position.
+
+    Args:
+        open_reader: opens readers; each is closed here.
+        start: the position, or the GTID set that was read already.
+        stop: where to end; without one, only the server ends it.
+        prepared: XA transactions that are open at the start: by name where each begins. One that it does not list is
+            looked up in it all the same when it is committed: it may find out late (`PreparedBefore`).
+        concerns: whether the table of a database is captured, now or later; without it every table is. Of many open
+            transactions those that concern none are forgotten, and looked up when they are committed.
+    """
+
+    def __init__(
+        self,
+        open_reader: OpenReader,
+        *,
+        start: BinlogPosition | str,
+        stop: StopRule | None,
+        prepared: Mapping[str, BinlogPosition],
+        concerns: Callable[[str, str], bool] = lambda *_: True,
+    ) -> None:
+        self._open = open_reader
+        self._reader = open_reader(start, stop, frozenset())
+        self._before = prepared
+        self._concerns = concerns
+        self._harmless: dict[str, BinlogPosition] = {}
+        self._prepared = dict(prepared)
+        self._released_rows = 0
+        self._held: dict[str, HeldEvents] = {}
+
+    @property
+    def prepared(self) -> Mapping[str, BinlogPosition]:
+        """XA transactions that are open up to `position`: by name where each begins."""
+        return MappingProxyType(self._prepared)
+
+    @property
+    def position(self) -> BinlogPosition:
+        """The last place between two transactions up to which everything was delivered."""
+        return self._reader.position
+
+    @property
+    def gtid(self) -> str | None:
+        """The GTID of the transaction that was read last."""
+        return self._reader.gtid
+
+    @property
+    def changed_rows(self) -> int:
+        """Rows of captured tables that were changed; those of XA transactions count where they are committed."""
+        return self._reader.changed_rows + self._released_rows
+
+    @property
+    def passed_bytes(self) -> int:
+        """Bytes of the binlog between the start and here."""
+        return self._reader.passed_bytes
+
+    @property
+    def commit_us(self) -> int:
+        """When the transaction was committed that was read last, µs since the epoch; 0 where it is not said."""
+        return self._reader.commit_us
+
+    @property
+    def gtids(self) -> GtidSet | DomainPositions | None:
+        """The transactions between the start and `position`; None where one has no GTID."""
+        return self._reader.gtids
+
+    @property
+    def transaction_begin(self) -> BinlogPosition:
+        """Where the transaction begins that was read last."""
+        return self._reader.transaction_begin
+
+    def passed_at(self, pos: int) -> int:
+        """Return the bytes of the binlog between the start and a position of the file that is being read."""
+        return self._reader.passed_at(pos)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the stop rule was reached."""
+        return self._reader.is_done
+
+    def close(self) -> None:
+        """Close the dump's connection."""
+        self._reader.close()
+
+    def __iter__(self) -> Iterator[CommittedChange]:
+        """Yield changes until the stop rule holds or the server ends the dump.
+
+        Raises:
+            DataLossError: the rows of a committed XA transaction stand before the start, or are purged.
+            RecordError: more XA transactions are open than an offset holds; and what `ChangeReader` raises.
+        """
+        for change in self._reader:
+            if isinstance(change, XaChange):
+                yield from self._decided(change)
+            else:
+                yield change
+
+    def _decided(self, xa: XaChange) -> Iterator[RowBatch]:
+        if xa.outcome is XaOutcome.PREPARED:
+            self._note(xa)
+            self._hold(xa)
+        elif xa.outcome is XaOutcome.ROLLED_BACK:
+            self._forget(xa.xid)
+        elif xa.outcome is XaOutcome.ONE_PHASE:
+            yield from self._rows(xa.held, xa.position)
+        else:
+            yield from self._committed(xa)
+
+    def _committed(self, xa: XaChange) -> Iterator[RowBatch]:
+        begin = self._prepared.get(xa.xid) or self._harmless.get(xa.xid) or self._before.get(xa.xid)
+        if begin is None:
+            raise DataLossError(
+                f"at {xa.position} the XA transaction {xa.xid} is committed, which was prepared before the position at "
+                f"which reading began, in a part of the binlog that cannot be read (any more): whether it changed a "
+                f"captured table cannot be known. Start with a new snapshot while XA RECOVER lists no transaction; or, "
+                f"if you know that it changed none, '{SKIP_OPTION}' = '{self._reader.transaction_begin}' passes over "
+                f"it."
+            )
+        ids, row = self._ids(), 0
+        for batch in self._rows(self._held.pop(xa.xid, None), begin):
+            yield _moved(batch, xa, ids, row, self._reader.transaction_begin)
+            row += batch.changes
+        self._forget(xa.xid)
+
+    def _note(self, xa: XaChange) -> None:
+        """Note an open transaction; of a few that concern no captured table where they begin, of more that in memory.
+
+        An offset has place for those that do. Where others begin is looked up in the log if they are decided behind
+        this range.
+        """
+        is_harmless = not any(self._concerns(*table) for table in xa.tables)
+        if is_harmless and len(self._prepared) >= _MOST_HARMLESS:
+            self._harmless[xa.xid] = xa.position
+            return
+        self._prepared[xa.xid] = xa.position
+        self._check_count()
+
+    def _forget(self, xid: str) -> None:
+        for known in (self._prepared, self._harmless, self._held):
+            known.pop(xid, None)
+
+    def _hold(self, xa: XaChange) -> None:
+        held_bytes = sum(each.nbytes for each in self._held.values())
+        if xa.held is not None and held_bytes + xa.held.nbytes <= _MOST_HELD_BYTES:
+            self._held[xa.xid] = xa.held
+
+    def _rows(self, held: HeldEvents | None, begin: BinlogPosition) -> Iterator[RowBatch]:
+        """Yield a committed transaction's rows: those that were held, else read again from where it begins."""
+        for batch in self._again(begin) if held is None else self._reader.decided(held):
+            self._released_rows += batch.changes
+            yield batch
+
+    def _again(self, begin: BinlogPosition) -> Iterator[RowBatch]:
+        with closing(self._open(begin, _ONE_TRANSACTION, frozenset({begin}))) as reader:
+            yield from (change for change in reader if isinstance(change, RowBatch))
+
+    def _ids(self) -> TransactionIds:
+        separator = ":" if ":" in (self.gtid or ":") else "-"
+        source, _, number = (self.gtid or "").rpartition(separator)
+        nothing = np.zeros(1, np.int64)
+        return TransactionIds(
+            sources=(source or None,),
+            separator=separator,
+            source=nothing.astype(np.int32),
+            number=nothing + int(number or 0),
+        )
+
+    def _check_count(self) -> None:
+        if len(self._prepared) > MOST_PREPARED:
+            oldest = min(self._prepared.items(), key=lambda each: each[1])
+            raise RecordError(
+                f"more than {MOST_PREPARED} XA transactions are prepared and not decided at {self.position}, the "
+                f"oldest is {oldest[0]} at {oldest[1]}: they are forgotten ones as a rule. XA RECOVER lists them; "
+                f"XA COMMIT or XA ROLLBACK decides them."
+            )
+
+
+def _moved(batch: RowBatch, xa: XaChange, ids: TransactionIds, first_row: int, begin: BinlogPosition) -> RowBatch:
+    """Return rows as if they stood where their transaction was committed."""
+    count = len(batch)
+    changes = np.cumsum(batch.row_kind != RowKind.UPDATE_AFTER) - 1
+    return replace(
+        batch,
+        file=xa.position.file,
+        pos=np.full(count, xa.position.pos, np.int64),
+        begin=np.full(count, begin.pos, np.int64),
+        row=(first_row + changes).astype(np.int32),
+        op_ts_us=np.full(count, xa.commit_us, np.int64),
+        transactions=replace(ids, source=np.repeat(ids.source, count), number=np.repeat(ids.number, count)),
+    )

@@ -1,0 +1,105 @@
+"""A batch read: the tables as of one mark, in as many parts as Spark can read side by side."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from datasources.mysql.planning.chunk_plan import ChunkPlanner
+from datasources.mysql.scan.scan_settings import LANE, MySqlScanSettings
+from datasources.mysql.server.server_view import ServerView
+from datasources.mysql.state.mysql_state import MySqlState
+from datasources.mysql.state.snapshot_scan import PlannedTable, Sweep
+from datasources.source.api.connector_state import BoundedPart
+from datasources.source.api.split import SplitBounds, SplitId
+
+__all__ = ["MySqlBatchEnumerator"]
+
+_CHUNKS_PER_PART: Final = 4
+_LEAST_ROWS: Final = 1_000_000
+_MOST_LANES: Final = 64
+
+
+class MySqlBatchEnumerator:
+    """Cuts tables into parts (SplitEnumerator, PlansBoundedRead).
+
+    Args:
+        reading: of the scan.
+        view: the server.
+        start: returns the state whose place is the mark.
+        chunk_size: rows of a chunk.
+    """
+
+    def __init__(
+        self,
+        reading: MySqlScanSettings,
+        *,
+        view: ServerView,
+        start: Callable[[ServerView, str], MySqlState],
+        chunk_size: int,
+    ) -> None:
+        self._view = view
+        self._start = start
+        self._size = chunk_size
+        self._chunks = ChunkPlanner(view.connect, reading.captured, chunk_size=chunk_size)
+
+    def bounded_parts(self) -> Sequence[BoundedPart]:
+        """Return the parts, each with the state from which it is read.
+
+        Parts are read side by side, so each has a reader and a lane of its own: the server ends the dump of one that
+        another with its name follows.
+        """
+        state = self._start(self._view, secrets.token_hex(16))
+        return [_part(state, number, part) for number, part in enumerate(self._parts(self._chunks.first()))]
+
+    def _parts(self, sweep: Sweep | None) -> Iterator[PlannedTable]:
+        rows = max(_LEAST_ROWS, 100 * self._size)
+        while sweep is not None:
+            found = self._chunks.next(sweep, rows)
+            for table in found.tables:
+                yield from _cut(table)
+            sweep = found.after
+
+    def start_positions(self) -> Mapping[SplitId, int]:
+        """There are only parts."""
+        return {}
+
+    def bounds(self) -> Mapping[SplitId, SplitBounds]:
+        """There are only parts."""
+        return {}
+
+    def late_start_position(self, split: SplitId) -> int:
+        """There are only parts."""
+        raise AssertionError(split)
+
+    def may_lose_records(self, split: SplitId) -> bool:
+        """There are only parts."""
+        raise AssertionError(split)
+
+    def limits(self) -> Mapping[SplitId, int] | None:
+        """There are only parts."""
+        return {}
+
+    def close(self) -> None:
+        """Close the connection and the thread."""
+        self._chunks.close()
+        self._view.close()
+
+
+def _cut(table: PlannedTable) -> Iterator[PlannedTable]:
+    """Yield a table's chunks a few at a time."""
+    bounds, lower = table.bounds, table.lower
+    while len(bounds) > _CHUNKS_PER_PART:
+        yield replace(table, lower=lower, bounds=bounds[:_CHUNKS_PER_PART], is_open=False)
+        bounds, lower = bounds[_CHUNKS_PER_PART:], bounds[_CHUNKS_PER_PART - 1]
+    if bounds or table.is_open:
+        yield replace(table, lower=lower, bounds=bounds)
+
+
+def _part(state: MySqlState, number: int, table: PlannedTable) -> BoundedPart:
+    lane, count = number % _MOST_LANES, len(table.ranges)
+    lanes = (*[0] * lane, count)
+    own = replace(state, reader=f"{state.reader}-{number}", tables=(table,), lanes=lanes, width=len(lanes))
+    return BoundedPart(split=SplitId(f"{LANE}{lane}"), start=0, end=count, state=own.to_json())

@@ -1,0 +1,55 @@
+"""Passing over parts of the binlog that hold nothing of the captured tables, without a batch.
+
+A server writes for other tables all the time. Where the last batch held no change of a captured one, the driver looks
+itself: what holds none is passed, and the position moves on in memory; the next batch, or a batch without data every
+heartbeat.interval, writes it down. The integer position does not move: to the planner the split has been silent.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from datasources.mysql.binlog import BinlogPosition, Capture, StopRule
+from datasources.mysql.binlog.reading.log_scan import scan
+from datasources.mysql.ddl import concerns
+from datasources.mysql.scan.scan_settings import MySqlScanSettings
+
+__all__ = ["QuietPart", "pass_quietly"]
+
+_ROLE: Final = "quiet"
+_NOTHING: Final = Capture(columns=frozenset())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuietPart:
+    """A part of the binlog without anything of the captured tables.
+
+    Attributes:
+        place: where it ends.
+        gtids: its transactions, as a set's text.
+    """
+
+    place: BinlogPosition
+    gtids: str
+
+
+def pass_quietly(
+    reading: MySqlScanSettings, query: str, start: BinlogPosition, end: BinlogPosition
+) -> QuietPart | None:
+    """Return the part from `start` to `end` if it holds no change, statement or XA transaction of a captured table.
+
+    Raises:
+        DataLossError, SourceUnavailable: the binlog cannot be read there.
+    """
+
+    def capture(database: str, table: str) -> Capture | None:
+        return _NOTHING if reading.captured(database, table) else None
+
+    stop = StopRule(to=end)
+    open_reader = reading.opener(_ROLE, query, capture, decodes=False)
+    found = scan(lambda: open_reader(start, stop, frozenset()))
+    captured = reading.captured
+    if found.changed_rows or found.xa or any(concerns(each, captured.names, captured) for each in found.statements):
+        return None
+    return QuietPart(place=found.position, gtids=str(found.gtids or ""))

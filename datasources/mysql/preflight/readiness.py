@@ -1,0 +1,137 @@
+"""What is checked before a query starts: the server, the login, and that the tables hold what was declared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+import pyarrow as pa
+
+from datasources.errors import SchemaError, SourceUnavailable
+from datasources.formats.schema_text.ddl_types import type_text
+from datasources.mysql.config.captured_tables import CapturedTables
+from datasources.mysql.preflight.check import run_preflight
+from datasources.mysql.preflight.finding import Finding, Severity
+from datasources.mysql.preflight.wanted import Wanted
+from datasources.mysql.tables.table_schema import TableSchema
+from datasources.mysql.types import ColumnType, arrow_type
+
+__all__ = ["common_columns", "holds", "require_columns", "require_ready"]
+
+_SHOWN: Final = 5
+_SIGNED: Final = (pa.int8(), pa.int16(), pa.int32(), pa.int64())
+
+
+def require_ready(wanted: Wanted) -> None:
+    """Raise if the preflight found what must be mended before.
+
+    Raises:
+        SourceUnavailable: with every problem, and the statements that mend it.
+    """
+    preflight = run_preflight(wanted)
+    problems = [finding for finding in preflight.findings if finding.severity is Severity.PROBLEM]
+    if problems:
+        listed = " ".join(_sentence(problem) for problem in problems[:_SHOWN])
+        more = f" And {len(problems) - _SHOWN} more." if len(problems) > _SHOWN else ""
+        raise SourceUnavailable(
+            f"the server {preflight.server} ({preflight.version}) cannot be read as it is. {listed}{more} "
+            f"`tidemark mysql check` shows everything that was looked at."
+        )
+
+
+def common_columns(schemas: Iterable[TableSchema], captured: CapturedTables, login: str) -> pa.Schema:
+    """Return the columns of tables that all have the same ones.
+
+    Args:
+        schemas: the tables.
+        captured: what they match, for the error.
+        login: who looked for them, for the error.
+
+    Raises:
+        SchemaError: they have not, there is no table, or a column has no exact counterpart.
+    """
+    found: TableSchema | None = None
+    for schema in schemas:
+        if schema.unreadable:
+            _, why = schema.unreadable[0]
+            raise SchemaError(f"table {schema.name}: {why} Name the columns to read in option 'schema'.")
+        if found is not None and _arrow(found) != _arrow(schema):
+            raise SchemaError(
+                f"the tables {found.name} and {schema.name} have different columns: {_difference(found, schema)}. Name "
+                f"those that all have in option 'schema', or read them by a source each."
+            )
+        found = found or schema
+    if found is None:
+        raise SchemaError(
+            f"no table that {login} can see matches 'database-name' = '{captured.databases}' and 'table-name' = "
+            f"'{captured.tables}'. Both are regular expressions that whole names match; a login sees only what it may "
+            f"read: correct them, or GRANT SELECT on the tables (`tidemark mysql check` writes the statement)."
+        )
+    return _arrow(found)
+
+
+def require_columns(schema: TableSchema, declared: pa.Schema) -> None:
+    """Raise if a table lacks a declared column, or holds what has no place in it.
+
+    Raises:
+        SchemaError: naming the column and the type to declare.
+    """
+    known = {column.name: column.type for column in schema.columns}
+    for field in declared:
+        if field.name not in known:
+            raise _no_such_column(schema, field.name, known)
+        own = arrow_type(known[field.name])
+        if not holds(field.type, own):
+            raise SchemaError(
+                f"column '{field.name}' of table {schema.name} is {type_text(own)} in Spark and was declared as "
+                f"{type_text(field.type)}: declare it as {type_text(own)}."
+            )
+
+
+def _sentence(finding: Finding) -> str:
+    subject = f" {finding.subject}" if finding.subject else ""
+    fix = f" Do: {' '.join(finding.fix)}" if finding.fix else ""
+    return f"{finding.check}{subject}: {finding.found}. {finding.why}{fix}"
+
+
+def _arrow(schema: TableSchema) -> pa.Schema:
+    return pa.schema([pa.field(column.name, arrow_type(column.type)) for column in schema.columns])
+
+
+def _difference(one: TableSchema, other: TableSchema) -> str:
+    first, second = ({column.name: arrow_type(column.type) for column in each.columns} for each in (one, other))
+    for name in sorted(first.keys() | second.keys()):
+        if first.get(name) != second.get(name):
+            return f"'{name}' is {first.get(name) or 'missing'} and {second.get(name) or 'missing'}"
+    return "their order"
+
+
+def _no_such_column(schema: TableSchema, name: str, known: dict[str, ColumnType]) -> SchemaError:
+    for own, why in schema.unreadable:
+        if own == name:
+            return SchemaError(f"table {schema.name}: {why}")
+    similar = [own for own in known if own.lower() == name.lower()]
+    advice = f"write it as the table does, '{similar[0]}'" if similar else f"its columns are {', '.join(known)}"
+    return SchemaError(f"table {schema.name} has no column '{name}': {advice}.")
+
+
+def holds(declared: pa.DataType, own: pa.DataType) -> bool:
+    """Return whether values of a column have a place in a declared type; 20 digits in a BIGINT as long as they fit."""
+    if declared == own:
+        return True
+    if own in _SIGNED:
+        is_wider = declared in _SIGNED and _SIGNED.index(declared) >= _SIGNED.index(own)
+        return is_wider or (own == pa.int8() and pa.types.is_boolean(declared))
+    if pa.types.is_decimal128(own):
+        return _holds_decimal(declared, own)
+    return bool(own == pa.float32() and declared == pa.float64())
+
+
+def _holds_decimal(declared: pa.DataType, own: pa.DataType) -> bool:
+    if own == pa.decimal128(20, 0) and declared == pa.int64():
+        return True
+    return bool(
+        pa.types.is_decimal128(declared)
+        and declared.scale >= own.scale
+        and declared.precision - declared.scale >= own.precision - own.scale
+    )

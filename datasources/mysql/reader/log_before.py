@@ -1,0 +1,42 @@
+"""The binlog before a place, file by file, the last one first: for what a reader learns late that it must know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+
+import pymysql
+
+from datasources.mysql.binlog import FIRST_POSITION, BinlogPosition
+from datasources.mysql.connection.connection import ConnectionSettings, connect
+from datasources.mysql.connection.connection_errors import explain
+
+__all__ = ["parts_before"]
+
+_DOING = "looking at the binlog's files"
+
+
+def parts_before(
+    settings: ConnectionSettings, place: BinlogPosition
+) -> Iterator[tuple[BinlogPosition, BinlogPosition]]:
+    """Yield begin and end of each file's part that stands before a place, backwards; empty parts are left out.
+
+    Raises:
+        SourceUnavailable: the server cannot be asked.
+    """
+    end = place
+    heads = {BinlogPosition(file, FIRST_POSITION) for file in (*_files(settings), place.file)}
+    for head in sorted((head for head in heads if head <= place), reverse=True):
+        if head < end:
+            yield head, end
+        end = head
+
+
+def _files(settings: ConnectionSettings) -> list[str]:
+    with closing(connect(settings, doing=_DOING)) as connection:
+        try:
+            with connection.cursor() as cursor:
+                cursor.execute("SHOW BINARY LOGS")
+                return [str(row[0]) for row in cursor.fetchall()]
+        except pymysql.MySQLError as error:
+            raise explain(error, doing=_DOING, server=str(settings)) from error

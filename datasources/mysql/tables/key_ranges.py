@@ -1,0 +1,94 @@
+"""Ranges of keys, and the condition that selects one."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from datasources.mysql.connection.quoting import quote_name
+from datasources.mysql.tables.chunk_key import KeyColumn, TableKey
+from datasources.mysql.tables.key_values import compared_expression, labels, literal
+
+__all__ = ["Bound", "KeyRange", "range_condition"]
+
+Bound = tuple[str, ...]
+"""One canonical text per column of the key, in its order (see bounds_values.py)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyRange:
+    """Keys above ``lower`` up to and including ``upper``; None is no bound on that side."""
+
+    lower: Bound | None = None
+    upper: Bound | None = None
+
+
+def range_condition(key: TableKey, wanted: KeyRange) -> str:
+    """Return the condition that selects a range's rows, in a form that the server answers from the key's index.
+
+    A comparison of whole rows, ``(a, b) > (1, 2)``, is not.
+    """
+    operands = [_Operand(column) for column in key.columns]
+    return _condition(key.columns, operands, wanted)
+
+
+class _Operand:
+    """A column that is compared with a bound.
+
+    Its order is that of its numbers where it is an ENUM, but only comparisons with labels use an index, so a comparison
+    of numbers gets the labels that it can be true for beside it. The empty label is what number 0 reads as.
+    """
+
+    def __init__(self, column: KeyColumn) -> None:
+        members = labels(column)
+        self._name, self._sql = quote_name(column.name), compared_expression(column)
+        self._labels = ("", *members) if members else ()
+
+    def compare(self, sign: str, value: str) -> str:
+        """Return the comparison with a literal."""
+        exact = f"{self._sql} {sign} {value}"
+        if not self._labels:
+            return exact
+        numbers = range(len(self._labels))
+        is_possible = _SIGNS[sign]
+        possible = ", ".join(_label(self._labels[number]) for number in numbers if is_possible(number, int(value)))
+        return f"({exact} AND {self._name} IN ({possible or 'NULL'}))"
+
+
+_SIGNS: Final[Mapping[str, Callable[[int, int], bool]]] = {
+    "=": operator.eq,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
+def _label(label: str) -> str:
+    return f"_utf8mb4 x'{label.encode().hex()}'"
+
+
+def _condition(columns: Sequence[KeyColumn], operands: Sequence[_Operand], wanted: KeyRange) -> str:
+    parts = []
+    for bound, strict, last in ((wanted.lower, ">", ">"), (wanted.upper, "<", "<=")):
+        if bound is not None:
+            values = [literal(column, value) for column, value in zip(columns, bound, strict=True)]
+            parts.append(f"({_beyond(operands, values, strict, last)})")
+    return " AND ".join(parts) or "TRUE"
+
+
+def _beyond(operands: Sequence[_Operand], values: Sequence[str], strict: str, last: str) -> str:
+    """Return the comparison of a key with a bound: beyond it in the first column, or equal there and beyond in others.
+
+    Written as alternatives, each is one range of the index, and together they begin and end where the bounds say; also
+    where the first column has few values.
+    """
+    pairs = list(zip(operands, values, strict=True))
+    alternatives = []
+    for at, (operand, value) in enumerate(pairs):
+        sign = last if at == len(pairs) - 1 else strict
+        equal = [before.compare("=", its) for before, its in pairs[:at]]
+        alternatives.append(" AND ".join([*equal, operand.compare(sign, value)]))
+    return " OR ".join(f"({alternative})" for alternative in alternatives)

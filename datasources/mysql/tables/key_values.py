@@ -1,0 +1,192 @@
+"""Key values as canonical text, and how the server and we compare them.
+
+A bound is kept in the offset as text per column, so that it is exact and the same on every machine:
+
+========================================  =====================================================  =========
+columns                                   text                                                   we order
+========================================  =====================================================  =========
+integers, YEAR                            ``-17``                                                yes
+DECIMAL                                   ``-17.50``                                             yes
+ENUM, SET, BIT                            the number that the server stores, ``3``               yes
+BINARY, VARBINARY, BLOB                   hex of the bytes, ``00FF``                             yes
+DATE, DATETIME, TIMESTAMP                 as the server writes it, TIMESTAMP in UTC              yes
+TIME                                      as the server writes it, ``-07:10:10.5``               yes
+CHAR, VARCHAR, TEXT                       hex of the bytes in the column's own character set     no
+========================================  =====================================================  =========
+
+Rules of this file: text is never compared by us, because no client knows the server's collations (text_comparison.py
+asks the server); what the offset holds is checked before it becomes a part of a statement.
+"""
+
+from __future__ import annotations
+
+import enum
+import re
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Final
+
+from datasources.errors import OffsetError
+from datasources.mysql.connection.quoting import quote_name
+from datasources.mysql.tables.chunk_key import KeyColumn
+from datasources.mysql.types.declared import members_of
+
+__all__ = [
+    "ValueForm",
+    "compared_expression",
+    "form_of",
+    "is_divisible",
+    "is_ordered_here",
+    "key_order",
+    "labels",
+    "literal",
+    "select_expression",
+    "sort_key",
+]
+
+
+class ValueForm(enum.Enum):
+    """How values of a column are written and compared."""
+
+    NUMBER = "number"
+    DECIMAL = "decimal"
+    STORED_NUMBER = "stored number"
+    BYTES = "bytes"
+    MOMENT = "moment"
+    TIME = "time"
+    TEXT = "text"
+    INEXACT = "inexact"
+
+
+_FORMS: Final[Mapping[str, ValueForm]] = {
+    **dict.fromkeys(("tinyint", "smallint", "mediumint", "int", "bigint", "year"), ValueForm.NUMBER),
+    "decimal": ValueForm.DECIMAL,
+    **dict.fromkeys(("enum", "set", "bit"), ValueForm.STORED_NUMBER),
+    **dict.fromkeys(("binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob"), ValueForm.BYTES),
+    **dict.fromkeys(("date", "datetime", "timestamp"), ValueForm.MOMENT),
+    "time": ValueForm.TIME,
+    **dict.fromkeys(("char", "varchar", "tinytext", "text", "mediumtext", "longtext"), ValueForm.TEXT),
+}
+_CHECKS: Final[Mapping[ValueForm, re.Pattern[str]]] = {
+    ValueForm.NUMBER: re.compile(r"-?\d{1,20}"),
+    ValueForm.DECIMAL: re.compile(r"-?\d{1,65}(\.\d{1,38})?"),
+    ValueForm.STORED_NUMBER: re.compile(r"\d{1,20}"),
+    ValueForm.BYTES: re.compile(r"([0-9A-F]{2})*"),
+    ValueForm.TEXT: re.compile(r"([0-9A-F]{2})*"),
+    ValueForm.MOMENT: re.compile(r"\d{4}-\d\d-\d\d( \d\d:\d\d:\d\d(\.\d{1,6})?)?"),
+    ValueForm.TIME: re.compile(r"(?P<sign>-?)(?P<h>\d{2,3}):(?P<m>\d\d):(?P<s>\d\d)(\.(?P<f>\d{1,6}))?"),
+}
+_WITH_MEMBERS: Final = frozenset({"enum", "set"})
+_NAME: Final = re.compile(r"[a-z0-9_]+", re.IGNORECASE)
+
+
+def form_of(column: KeyColumn) -> ValueForm:
+    """Return how values of a column are written."""
+    return _FORMS.get(column.data_type, ValueForm.INEXACT)
+
+
+def key_order(columns: Sequence[KeyColumn]) -> str:
+    """Return what bounds of a key depend on: the same text means that they stand for the same places."""
+    return ", ".join(f"{column.name} {form_of(column).value} {column.collation or ''}".strip() for column in columns)
+
+
+def is_divisible(column: KeyColumn) -> bool:
+    """Return whether a table can be cut by this column.
+
+    Not by FLOAT and DOUBLE, which SELECT does not give back as they are stored, and not by MariaDB's UUID and INET6,
+    whose order it keeps to itself. Not by columns whose index has another order than comparisons, and not by ENUM and
+    SET whose members information_schema does not distinguish.
+    """
+    if not column.has_index_order:
+        return False
+    if column.data_type in _WITH_MEMBERS:
+        return not any(_is_unclear(member) for member in members_of(column.column_type))
+    return form_of(column) is not ValueForm.INEXACT
+
+
+def _is_unclear(member: str) -> bool:
+    """Whether a member reads as another one: the empty text is what no member reads as, ``?`` any that is not known."""
+    return not member or "?" in member
+
+
+def select_expression(column: KeyColumn) -> str:
+    """Return the SQL that gives a column's value as canonical text; the session's zone must be UTC."""
+    name = quote_name(column.name)
+    form = form_of(column)
+    if form in (ValueForm.TEXT, ValueForm.BYTES):
+        return f"HEX({name})"
+    if form is ValueForm.STORED_NUMBER:
+        return f"CAST(CAST({name} AS UNSIGNED) AS CHAR)"
+    return f"CAST({name} AS CHAR)"
+
+
+def compared_expression(column: KeyColumn) -> str:
+    """Return the SQL that stands for a column where it is compared with a `literal`.
+
+    A SET beside a number would be compared as a DOUBLE, which has 53 bits of its 64.
+    """
+    name = quote_name(column.name)
+    return f"CAST({name} AS UNSIGNED)" if column.data_type == "set" else name
+
+
+def literal(column: KeyColumn, value: str) -> str:
+    """Return a canonical text as the SQL literal that the server compares with the column as two of its values.
+
+    Raises:
+        OffsetError: The text is no value of such a column.
+    """
+    form = form_of(column)
+    assert is_divisible(column), column
+    if not _CHECKS[form].fullmatch(value):
+        raise OffsetError(
+            f"the checkpoint holds {value!r} as a bound of key column '{column}', which is no such value."
+        )
+    if form is ValueForm.TEXT:
+        return f"_{_safe(column.charset)} x'{value}' COLLATE {_safe(column.collation)}"
+    if form is ValueForm.BYTES:
+        return f"x'{value}'"
+    if form is ValueForm.TIME:
+        return f"TIME'{value}'"
+    return f"'{value}'" if form is ValueForm.MOMENT else value
+
+
+def is_ordered_here(column: KeyColumn) -> bool:
+    """Return whether `sort_key` orders values of a column as the server does."""
+    return form_of(column) is not ValueForm.TEXT
+
+
+def sort_key(column: KeyColumn, value: str) -> int | Decimal | bytes | str:
+    """Return what orders canonical texts of a column as the server does.
+
+    Args:
+        column: One of which `is_ordered_here` is true.
+        value: A canonical text.
+    """
+    form = form_of(column)
+    assert is_ordered_here(column), column
+    if form in (ValueForm.NUMBER, ValueForm.STORED_NUMBER):
+        return int(value)
+    if form is ValueForm.DECIMAL:
+        return Decimal(value)
+    if form is ValueForm.TIME:
+        return _micros(value)
+    return bytes.fromhex(value) if form is ValueForm.BYTES else value
+
+
+def labels(column: KeyColumn) -> tuple[str, ...]:
+    """Return the labels of an ENUM column in the order of their numbers, the first of which is 1; else none."""
+    return members_of(column.column_type) if column.data_type == "enum" else ()
+
+
+def _micros(value: str) -> int:
+    match = _CHECKS[ValueForm.TIME].fullmatch(value)
+    assert match is not None, value
+    seconds = (int(match["h"]) * 60 + int(match["m"])) * 60 + int(match["s"])
+    micros = seconds * 1_000_000 + int((match["f"] or "").ljust(6, "0"))
+    return -micros if match["sign"] else micros
+
+
+def _safe(name: str | None) -> str:
+    assert name is not None, "a text column has a character set and a collation"
+    assert _NAME.fullmatch(name), name
+    return name
