@@ -47,8 +47,8 @@ imports: setup
 unit: setup
 	$(PYTEST) -q -n auto -m "not spark and not kafka and not mysql and not slow and not full"
 
-test: setup java  ## everything, on real servers, with fixed samples
-	@$(BIN)/python -m tests.support.run_all
+test: setup java  ## everything, on real servers, with fixed samples; AREA=kafka (mysql, sql, page ...): one area, in minutes
+	@$(BIN)/python -m tests.support.run_all $(AREA)
 
 test-all: setup java  ## everything, exhaustive forms included, with samples of its own
 	$(PYTEST) -q --hypothesis-profile=random
