@@ -2,7 +2,7 @@
  *
  * A document is done if it is an object whose members are strings without escapes, numbers, true, false and null, and
  * if each column's value has a text that every reader of JSON takes for the same value. Any other document is left: to
- * DuckDB, or to Python, where the rules are told (json_patterns.py, json_values.py). So this file accepts less than they
+ * DuckDB, or to Python, where the rules are told (value_patterns.py, json_values.py). So this file accepts less than they
  * do and never says why; nothing of a document that is left stays in the columns.
  *
  * Texts are valid UTF-8. Rows of column c lie at values[c] (NULL: the column is judged and not kept); a STRING's bytes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 MOST_MODULES = 15
+TREES = ("datasources", "watermark", "tests", "benchmarks", "examples")
 
 
 def name_of(path: Path) -> str:
@@ -73,6 +75,17 @@ def test_no_folder_has_more_modules_than_fit_on_a_page(package):
 @pytest.mark.parametrize("package", PACKAGES)
 def test_a_package_says_what_happens_in_it(package):
     assert ast.get_docstring(ast.parse(MODULES[package].read_text(encoding="utf-8")))
+
+
+def files_named_in(text: str) -> set[str]:
+    return {match[1] for match in re.finditer(r"`((?:\w+/)*\w+\.(?:py|c))`", text)}
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs").glob("*.md")), ids=lambda page: page.stem)
+def test_files_that_the_documentation_names_exist(page):
+    known = {"/" + str(path.relative_to(ROOT)) for top in TREES for path in (ROOT / top).rglob("*.[pc]*")}
+    missing = [n for n in files_named_in(page.read_text("utf-8")) if not any(k.endswith("/" + n) for k in known)]
+    assert missing == []
 
 
 def test_a_circle_through_a_function_is_seen(tmp_path):

@@ -1,9 +1,9 @@
 """Connections: one per batch, by one cached TLS context, with errors that say what to do.
 
 Theory of operation. Opening a connection costs less than a millisecond, with TLS a few; what is dear is making a TLS
-context, so that is kept (see connection_tls.py) and connections are not. Three things are not left to PyMySQL: it would
+context, so that is kept (see tls.py) and connections are not. Three things are not left to PyMySQL: it would
 encode a password that is not Latin-1 wrongly, without TLS it would encrypt the password for whoever sends a key, and it
-would send it in clear text to a server that asks so (see connection_plugins.py).
+would send it in clear text to a server that asks so (see auth_plugins.py).
 """
 
 from __future__ import annotations

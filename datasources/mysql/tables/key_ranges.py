@@ -14,7 +14,7 @@ from datasources.mysql.tables.key_values import compared_expression, labels, lit
 __all__ = ["Bound", "KeyRange", "range_condition"]
 
 Bound = tuple[str, ...]
-"""One canonical text per column of the key, in its order (see bounds_values.py)."""
+"""One canonical text per column of the key, in its order (see key_values.py)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

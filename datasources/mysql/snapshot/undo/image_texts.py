@@ -1,4 +1,4 @@
-"""Key values of row images as the canonical texts of bounds (bounds_values.py), distinct values only: Python per value.
+"""Key values of row images as the canonical texts of bounds (key_values.py), distinct values only: Python per value.
 
 Texts in the character sets of the server are asked for, unless they are UTF-8 there: its tables are not Python's.
 """

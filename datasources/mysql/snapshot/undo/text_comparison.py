@@ -42,7 +42,7 @@ class TextComparison:
         """Return for each text -1, 0 or 1: whether it is less than a bound, equal or greater.
 
         Args:
-            texts: Canonical texts (bounds_values.py).
+            texts: Canonical texts (key_values.py).
             bound: One, too.
 
         Raises:
