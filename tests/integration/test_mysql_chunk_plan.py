@@ -10,6 +10,7 @@ from pymysql.cursors import Cursor
 
 from datasources.embedded import MySqlVersion
 from datasources.mysql.config.captured_tables import CapturedTables
+from datasources.mysql.planning import chunk_plan
 from datasources.mysql.planning.chunk_plan import ChunkPlanner
 from datasources.mysql.snapshot.bounds_plan import BoundsRequest, tables_of_one_chunk
 from datasources.mysql.state.snapshot_scan import Sweep
@@ -215,3 +216,52 @@ def test_a_table_that_vanishes_while_others_are_asked_costs_no_plan(mysql: MySql
         assert tables_of_one_chunk(connection, wanted) == {(many, "few_000"), (many, "few_001")}
         mysql.execute(f"DROP TABLE {many}.few_001")
         assert tables_of_one_chunk(connection, wanted) == frozenset()
+
+
+@every_server
+@pytest.mark.parametrize("rows", [0, 500])
+@pytest.mark.parametrize(
+    ("change", "left"), [("DROP TABLE {}", 2), ("ALTER TABLE {} DROP PRIMARY KEY, RENAME COLUMN id TO old", 3)]
+)
+def test_a_planning_begins_again_where_a_table_changes_in_its_middle(
+    mysql: MySqlServer, monkeypatch: pytest.MonkeyPatch, rows: int, change: str, left: int
+):
+    name = mysql.create_database("racing")
+    for table in ("a", "b", "c"):
+        mysql.execute(f"CREATE TABLE {name}.{table} (id INT PRIMARY KEY, k INT NOT NULL, UNIQUE KEY other (k))")
+        if rows:
+            values = ", ".join(f"({number * 7}, {number})" for number in range(rows))
+            mysql.execute(f"INSERT INTO {name}.{table} VALUES {values}", f"ANALYZE TABLE {name}.{table}")
+    changes = [change.format(f"{name}.b")]
+
+    def described(connection, names):
+        found = read_named(connection, names)
+        if changes:
+            mysql.execute(changes.pop())
+        return found
+
+    monkeypatch.setattr(chunk_plan, "read_named", described)
+    with closing(ChunkPlanner(lambda _: mysql.connect(), CapturedTables(name, ".*"), chunk_size=100)) as planner:
+        found = planner.next(Sweep(table=(name, "a")), 100_000)
+    assert [planned.table[1] for planned in found.tables] == ["a", "b", "c"][:1] + ["b", "c"][3 - left :]
+    ranges = [each for planned in found.tables for each in planned.ranges]
+    assert sum(rows_of(mysql, ranges)) == left * rows
+
+
+@every_server
+def test_a_connection_that_breaks_while_bounds_are_looked_up_ahead_costs_no_query(
+    mysql: MySqlServer, many: str, caplog
+):
+    opened = []
+
+    def connect(_: str):
+        opened.append(mysql.connect())
+        if len(opened) == 2:
+            mysql.execute(f"KILL {opened[1].thread_id()}")
+        return opened[-1]
+
+    with closing(ChunkPlanner(connect, CapturedTables(many, ".*"), chunk_size=10)) as planner:
+        sweep = planner.first()
+        planner.look_ahead(sweep, 100)
+        assert planner.next(sweep, 100).tables
+    assert "bounds_ahead failed=true" in caplog.text

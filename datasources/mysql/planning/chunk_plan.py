@@ -6,7 +6,8 @@ next. What it finds is a plan like any other: lost with the process, it costs ti
 
 What a planning asks the server does not grow with the number of tables: one statement gives their names, three the
 columns and keys of the next hundred, and one tells which of those have no more rows than a chunk and need no bounds.
-Nothing of it is kept, so a table that comes, goes or changes is seen by the next planning.
+Nothing of it is kept, so a table that comes, goes or changes is seen by the next planning; where one is dropped or gets
+another key in the middle of a planning, that begins again.
 """
 
 from __future__ import annotations
@@ -18,8 +19,11 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+import pymysql
+
 from datasources.errors import TidemarkError
-from datasources.mysql.snapshot.bounds_plan import BoundsRequest, next_bounds, tables_of_one_chunk
+from datasources.mysql.connection.connection_errors import explain
+from datasources.mysql.snapshot.bounds_plan import BoundsRequest, next_bounds, tables_of_one_chunk, tells_of_change
 from datasources.mysql.state.snapshot_scan import PlannedTable, Sweep, TableName
 from datasources.mysql.tables.key_ranges import Bound
 from datasources.mysql.tables.key_values import key_order
@@ -28,6 +32,8 @@ from datasources.mysql.tables.table_schema import TableSchema, read_named, table
 __all__ = ["BatchChunks", "ChunkPlanner"]
 
 _logger: Final = logging.getLogger(__name__)
+_DOING: Final = "looking for the bounds of chunks"
+_TRIES: Final = 5
 _MOST_BYTES: Final = 16_384
 _MOST_CHUNKS: Final = 1_000
 _MOST_TABLES: Final = 100
@@ -94,10 +100,22 @@ class ChunkPlanner:
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     def _plan(self, sweep: Sweep, rows: int) -> BatchChunks:
-        with closing(self._connect("looking for the bounds of chunks")) as connection:
-            names = table_names(connection, self._captured)
-            left = [name for name in names if name >= sweep.table and sweep.includes(name)]
-            return self._walk(connection, sweep, left, rows)
+        with closing(self._connect(_DOING)) as connection:
+            for _ in range(_TRIES):
+                try:
+                    return self._found(connection, sweep, rows)
+                except pymysql.MySQLError as error:
+                    failed = explain(error, doing=_DOING, server=f"{connection.host}:{connection.port}")
+                    failed.__cause__ = error
+                    if not tells_of_change(error):
+                        break
+                    _logger.info("plan_again reason=%r", error)
+        raise failed
+
+    def _found(self, connection: Any, sweep: Sweep, rows: int) -> BatchChunks:
+        names = table_names(connection, self._captured)
+        left = [name for name in names if name >= sweep.table and sweep.includes(name)]
+        return self._walk(connection, sweep, left, rows)
 
     def _walk(self, connection: Any, sweep: Sweep, names: list[TableName], rows: int) -> BatchChunks:
         planned: list[PlannedTable] = []

@@ -26,10 +26,10 @@ from datasources.mysql.tables.chunk_key import KeyKind, TableKey
 from datasources.mysql.tables.key_ranges import Bound, KeyRange, range_condition
 from datasources.mysql.tables.key_values import ValueForm, form_of, is_divisible, select_expression
 
-__all__ = ["BoundsPlan", "BoundsRequest", "next_bounds", "ranges_of", "tables_of_one_chunk"]
+__all__ = ["BoundsPlan", "BoundsRequest", "next_bounds", "ranges_of", "tables_of_one_chunk", "tells_of_change"]
 
 _DENSE: Final = 0.5
-_CHANGED: Final = frozenset({1049, 1146, 1176})  # no such database, table, index
+_CHANGED: Final = frozenset({1049, 1054, 1146, 1176})  # no such database, column, table, index
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,11 +109,16 @@ def tables_of_one_chunk(connection: Any, wanted: Sequence[BoundsRequest]) -> fro
         try:
             cursor.execute(" UNION ALL ".join(parts))
         except pymysql.MySQLError as error:
-            if error_number(error) in _CHANGED:
+            if tells_of_change(error):
                 return frozenset()
             raise
         larger = {int(row[0]) for row in cursor.fetchall()}
     return frozenset((each.database, each.table) for number, each in enumerate(asked) if number not in larger)
+
+
+def tells_of_change(error: pymysql.MySQLError) -> bool:
+    """Return whether a statement failed because a table was dropped, or its key changed, since it was described."""
+    return error_number(error) in _CHANGED
 
 
 def _is_divisible(key: TableKey) -> bool:
