@@ -323,6 +323,55 @@ def test_a_generated_column_that_is_read_may_depend_on_the_type(mysql: MySqlServ
 
 
 @every_server
+@pytest.mark.parametrize("definition", ["MODIFY C INT", "CHANGE c C INT", "MODIFY COLUMN C BIGINT NOT NULL"])
+def test_a_column_that_a_statement_spells_otherwise_has_another_name(mysql: MySqlServer, definition: str):
+    """The rows behind it are described with the new spelling, and the reader may be behind the one that takes it back."""
+    database, start = changed(mysql, "INT NOT NULL", "7", f"ALTER TABLE t {definition}", "UPDATE t SET other = 2")
+    between = position(mysql)
+    mysql.execute(f"USE {database}", "UPDATE t SET other = 3", "ALTER TABLE t MODIFY c BIGINT NOT NULL")
+    last = position(mysql)
+    mysql.execute(f"UPDATE {database}.t SET other = 4")
+    reading = reading_of(mysql, database, "id INT, c BIGINT")
+    with pytest.raises(SchemaError, match="renames column 'c' to 'C', and 'c' is read"):
+        read_range(mysql, reading, start)
+    with pytest.raises(SchemaError, match="column 'c' of table .* is written 'C' from here on"):
+        read_range(mysql, reading, between)
+    assert [row["c"] for row in read_range(mysql, reading, last)] == [7, 7]
+
+
+@every_server
+def test_columns_whose_names_have_capitals_are_understood(mysql: MySqlServer):
+    database = mysql.create_database("redefined")
+    mysql.execute(
+        f"CREATE TABLE {database}.t (Id INT PRIMARY KEY, Total INT, Ünread INT)",
+        f"INSERT INTO {database}.t VALUES (1, 2, 3)",
+    )
+    start = position(mysql)
+    with closing(mysql.connect(database=database, charset="utf8mb4")) as connection, connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE t MODIFY Total BIGINT")
+        cursor.execute("ALTER TABLE t CHANGE total Total BIGINT COMMENT 'x', MODIFY ünread BIGINT")
+        cursor.execute("UPDATE t SET Total = 5")
+    found = read_range(mysql, reading_of(mysql, database, "Id INT, Total BIGINT"), start)
+    assert [row["Total"] for row in found] == [2, 5]
+
+
+@every_server
+def test_a_generated_column_that_is_read_may_depend_on_one_that_is_not(mysql: MySqlServer):
+    generated = "DATETIME, u INT, h VARCHAR(30) AS (CAST(c AS CHAR)) STORED, g VARCHAR(40) AS (CONCAT(h, 'x')) STORED"
+    value = "'2024-01-01 00:00:00', 1, DEFAULT, DEFAULT"
+    database, start = changed(mysql, generated, value, "ALTER TABLE t MODIFY u BIGINT, ADD v INT", "UPDATE t SET u = 2")
+    before = position(mysql)
+    mysql.execute(f"ALTER TABLE {database}.t MODIFY c DATETIME(3)")
+    assert mysql.execute(f"SELECT g FROM {database}.t") == [("2024-01-01 00:00:00.000x",)]
+    reading = reading_of(mysql, database, "id INT, g STRING")
+    assert len(read_range(mysql, reading, start, before)) == 2
+    with pytest.raises(SchemaError, match="from which a generated column that is read may be computed"):
+        read_range(mysql, reading, start)
+    unread = read_range(mysql, reading_of(mysql, database, "id INT, u BIGINT"), start)
+    assert [row["u"] for row in unread] == [1, 2]
+
+
+@every_server
 def test_a_row_with_0_gets_a_number_where_a_column_becomes_auto_increment(mysql: MySqlServer):
     """Whether it had been AUTO_INCREMENT is not in the log, so it stops; with NO_AUTO_VALUE_ON_ZERO nothing is numbered."""
     database, start = changed(

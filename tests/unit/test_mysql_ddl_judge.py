@@ -82,12 +82,12 @@ ALTER TABLE orders RENAME COLUMN w TO x
 ALTER TABLE orders CHANGE w x BIGINT NOT NULL DEFAULT 3
 ALTER TABLE orders MODIFY w BIGINT NOT NULL
 ALTER TABLE orders MODIFY COLUMN name VARCHAR(20) FIRST
-ALTER TABLE orders MODIFY `NAME` varchar(20) DEFAULT 'x' AFTER price
+ALTER TABLE orders MODIFY `name` varchar(20) DEFAULT 'x' AFTER price
 ALTER TABLE orders MODIFY id INT(11) NOT NULL COMMENT 'UNSIGNED key' AFTER name
 ALTER TABLE orders MODIFY id BIGINT NOT NULL
 ALTER TABLE orders MODIFY count INT UNSIGNED NULL, MODIFY count BIGINT UNSIGNED, MODIFY count BIGINT
 ALTER TABLE orders MODIFY name VARCHAR(30)
-ALTER TABLE orders CHANGE name Name VARCHAR(30) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NULL DEFAULT 'x'
+ALTER TABLE orders CHANGE Name name VARCHAR(30) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NULL DEFAULT 'x'
 ALTER TABLE orders MODIFY name TEXT, MODIFY body LONGTEXT, MODIFY fixed CHAR(6), MODIFY raw BLOB
 ALTER TABLE orders MODIFY code VARCHAR(20) CHARACTER SET utf8mb4 NOT NULL, MODIFY code VARCHAR(21) COLLATE latin1_bin
 ALTER TABLE orders MODIFY state ENUM('new','paid',"x") COMMENT 'y', MODIFY flags SET('a', 'b', 'it''s')
@@ -143,6 +143,8 @@ GRANT SELECT ON orders TO x
 """
 
 STOPPING = """
+ALTER TABLE orders MODIFY `NAME` varchar(20) => renames column 'name' to 'NAME', and 'name' is read
+ALTER TABLE orders MODIFY id INT NOT NULL, CHANGE name Name VARCHAR(30) => renames column 'name' to 'Name'
 ALTER TABLE items ADD COLUMN w INT NOT NULL DEFAULT 5 => value for rows that exist
 ALTER TABLE orders ADD price INT DEFAULT 5 => value for rows that exist
 ALTER TABLE items ADD w INT NOT NULL => value for rows that exist
@@ -260,6 +262,27 @@ def _lines(table: str) -> list[str]:
 @pytest.mark.parametrize("text", _lines(PASSING))
 def test_a_statement_after_which_the_rows_are_the_same_passes(text):
     assert _judge(text) == Verdict(action=Action.PASS)
+
+
+def test_a_column_that_is_defined_anew_stops_the_query_if_a_generated_one_may_be_computed_from_it():
+    asked = []
+
+    def computes_from(table, names):
+        asked.append((table, names))
+        return "w" in names
+
+    def action(clauses: str) -> Action:
+        statement = parse_statement(f"ALTER TABLE orders {clauses}", "shop", STRICT)
+        return judge(statement, DECLARED, _captures, computes_from=computes_from).action
+
+    assert action("MODIFY W BIGINT") is Action.STOP
+    assert action("ADD y INT, CHANGE w x INT") is Action.STOP
+    assert action("CHANGE x w INT, FORCE") is Action.STOP
+    assert action("MODIFY name TEXT, MODIFY x INT") is Action.PASS
+    assert asked.pop() == (ORDERS, frozenset({"name", "x"}))
+    asked.clear()
+    assert action("ADD w INT, RENAME INDEX a TO b, DROP x") is Action.PASS
+    assert asked == []
 
 
 @pytest.mark.parametrize("line", _lines(STOPPING))

@@ -5,17 +5,18 @@ What is not known here stops the query: a new server may have clauses that this 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from datasources.mysql.binlog.statements.statement_tokens import unquoted
 from datasources.mysql.ddl.columns import ColumnDefinition, parse_column
 from datasources.mysql.ddl.stored_type import StoredType, keeps_values
 
-__all__ = ["DeclaredColumns", "redefined_columns", "split_clauses", "why_stop"]
+__all__ = ["DeclaredColumns", "redefined_columns", "redefined_names", "split_clauses", "why_stop"]
 
 _NO_COLUMNS: Final = frozenset({"PERIOD", "SYSTEM", "PARTITION", "CONSTRAINT", "PRIMARY"})
+_REDEFINING: Final = frozenset({"MODIFY", "CHANGE"})
 _UNKNOWN: Final = "holds a clause that is not known here"
 _INDEX_WORDS: Final = frozenset({"INDEX", "KEY", "UNIQUE", "FULLTEXT", "SPATIAL", "FOREIGN", "CHECK"})
 _PARTITION_STOPS: Final = frozenset({"DROP", "TRUNCATE", "EXCHANGE", "DISCARD", "IMPORT", "REPAIR", "CONVERT"})
@@ -66,10 +67,12 @@ class DeclaredColumns:
         types: names, lower case, to the types before the statement; None where the type is not known. No mapping =
             every column is read.
         sql_mode: of the statement's session.
+        spelled: names, lower case, to the names as they are declared.
     """
 
     types: dict[str, StoredType | None] | None
     sql_mode: int = 0
+    spelled: Mapping[str, str] = field(default_factory=dict)
 
     def has(self, name: str) -> bool:
         """Return whether a column is read."""
@@ -78,6 +81,10 @@ class DeclaredColumns:
     def type_of(self, name: str) -> StoredType | None:
         """Return a column's type, if it is known."""
         return None if self.types is None else self.types.get(name.lower())
+
+    def spelling_of(self, name: str) -> str:
+        """Return a column's name as it is declared."""
+        return self.spelled.get(name.lower(), name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +206,9 @@ def _modify(each: _Clause) -> str | None:
     if found is None:
         return _UNKNOWN
     old_name, new_name, column = found
-    if old_name.lower() != new_name.lower():
+    old_name = each.declared.spelling_of(old_name)
+    # Servers write a column's name as the clause does, in MODIFY too, and in the binlog only that spelling is found.
+    if old_name != new_name:
         renamed = _renamed(old_name, new_name, each.declared)
         if renamed is not None:
             return renamed
@@ -210,9 +219,17 @@ def _modify(each: _Clause) -> str | None:
 
 def redefined_columns(clauses: Iterable[list[str]]) -> dict[str, ColumnDefinition | None]:
     """Return the columns that keep their names and are defined anew, in lower case; None = it cannot be read how."""
-    found = (_redefinition(clause) for clause in clauses if clause[0].upper() in ("MODIFY", "CHANGE"))
-    named = (each for each in found if each is not None)
-    return {old.lower(): column for old, new, column in named if old.lower() == new.lower()}
+    return {old.lower(): column for old, new, column in _redefinitions(clauses) if old.lower() == new.lower()}
+
+
+def redefined_names(clauses: Iterable[list[str]]) -> frozenset[str]:
+    """Return the names, in lower case, before and after, of all columns that are defined anew."""
+    return frozenset(name.lower() for old, new, _ in _redefinitions(clauses) for name in (old, new))
+
+
+def _redefinitions(clauses: Iterable[list[str]]) -> Iterator[tuple[str, str, ColumnDefinition | None]]:
+    found = (_redefinition(clause) for clause in clauses if clause[0].upper() in _REDEFINING)
+    yield from (each for each in found if each is not None)
 
 
 def _redefinition(clause: list[str]) -> tuple[str, str, ColumnDefinition | None] | None:

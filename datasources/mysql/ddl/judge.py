@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Final
 
 from datasources.mysql.binlog.statements.statements import Statement, StatementKind, name_at
-from datasources.mysql.ddl.clauses import DeclaredColumns, redefined_columns, split_clauses, why_stop
+from datasources.mysql.ddl.clauses import DeclaredColumns, redefined_columns, redefined_names, split_clauses, why_stop
 from datasources.mysql.ddl.columns import ColumnDefinition
 from datasources.mysql.ddl.stored_type import StoredType
 from datasources.mysql.ddl.verdict import Action, Verdict
@@ -52,6 +52,7 @@ def judge(
     captures: Callable[[str, str], bool],
     *,
     logs_cascades: Callable[[], bool] = lambda: True,
+    computes_from: Callable[[Table, frozenset[str]], bool] = lambda *_: False,
 ) -> Verdict:
     """Return what a statement means for the changelog.
 
@@ -61,6 +62,8 @@ def judge(
             where the type is not known. None for a table, or no entry: all of its columns are read.
         captures: whether the table of a database is captured.
         logs_cascades: whether the binlog holds what foreign keys change in other tables; asked where it matters.
+        computes_from: whether a generated column of a table that is read may be computed from one of some columns;
+            asked where it matters.
     """
     captured = tuple(dict.fromkeys(name for name in statement.tables if captures(*name)))
     if statement.kind in _OF_ANY_TABLE:
@@ -72,7 +75,7 @@ def judge(
     if captures(*statement.tables[0]) and _adds_cascade(statement) and not logs_cascades():
         return _stop(captured, _CASCADES)
     if statement.kind is StatementKind.ALTER_TABLE:
-        return _alter(statement, captured, declared)
+        return _alter(statement, captured, declared, computes_from)
     return _RULES.get(statement.kind, _unknown)(statement, captured)
 
 
@@ -82,6 +85,10 @@ _CASCADES: Final = (
 )
 
 
+_GENERATED: Final = (
+    "defines a column anew, from which a generated column that is read may be computed, whose values then change "
+    "without row events"
+)
 _HISTORY: Final = "creates a table that keeps its history: its old rows stand in the binlog among those of today"
 
 
@@ -175,7 +182,10 @@ def _judge_renames(pairs: list[tuple[Table, Table]], captured: tuple[Table, ...]
 
 
 def _alter(
-    statement: Statement, captured: tuple[Table, ...], declared: Mapping[Table, Mapping[str, StoredType | None] | None]
+    statement: Statement,
+    captured: tuple[Table, ...],
+    declared: Mapping[Table, Mapping[str, StoredType | None] | None],
+    computes_from: Callable[[Table, frozenset[str]], bool],
 ) -> Verdict:
     clauses = _clauses(statement)
     if clauses is None:
@@ -186,6 +196,9 @@ def _alter(
         return _judge_renames(renames, captured)
     columns = _read_columns(declared.get(table), statement.sql_mode)
     reason = next((each for each in (why_stop(clause, columns) for clause in clauses) if each is not None), None)
+    redefined = redefined_names(clauses)
+    if reason is None and redefined and computes_from(table, redefined):
+        reason = _GENERATED
     return _PASS if reason is None else _stop(captured, reason)
 
 
@@ -215,8 +228,10 @@ def _clauses(statement: Statement) -> list[list[str]] | None:
 
 
 def _read_columns(columns: Mapping[str, StoredType | None] | None, sql_mode: int) -> DeclaredColumns:
-    types = None if columns is None else {name.lower(): kind for name, kind in columns.items()}
-    return DeclaredColumns(types, sql_mode)
+    if columns is None:
+        return DeclaredColumns(None, sql_mode)
+    types = {name.lower(): kind for name, kind in columns.items()}
+    return DeclaredColumns(types, sql_mode, {name.lower(): name for name in columns})
 
 
 def _waiting(words: list[str]) -> int:

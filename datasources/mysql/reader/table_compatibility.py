@@ -53,6 +53,7 @@ class TableFit:
                 raise no_place(column, str(table), own, declared, "from here on")
         missing = sorted(self._columns - types.keys())
         if missing:
+            _require_spelling(table, missing)
             self._require_later(name, missing)
         self._known[name] = table
 
@@ -68,6 +69,18 @@ class TableFit:
                 f"table {'.'.join(table)} has no column '{never[0]}' here, and does not get one later, so it would be "
                 f"NULL in all of its rows: leave the table out ('table-name'), or the column ('schema'), or give the "
                 f"table the column: ALTER TABLE ... ADD COLUMN."
+            )
+
+
+def _require_spelling(table: TableMap, missing: list[str]) -> None:
+    """Raise if a missing column is there, and spelled otherwise: its values would be NULL."""
+    spelled = {name.lower(): name for name in table.names}
+    for column in missing:
+        own = spelled.get(column.lower())
+        if own is not None:
+            raise SchemaError(
+                f"column '{column}' of table {table} is written '{own}' from here on: names in option 'schema' are "
+                f"taken as the table has them. Declare it as '{own}' and start with a new checkpoint, or leave it out."
             )
 
 

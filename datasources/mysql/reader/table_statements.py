@@ -38,7 +38,7 @@ class TableStatements:
         self._reading = reading
         self._to_read_again = reading.read_again_after(state)
         self.again: set[TableName] = set()
-        self._columns = {name.lower(): None for name in reading.data.names}
+        self._columns = dict.fromkeys(reading.data.names)
         self._types = TypesBefore(reading, state)
 
     def truncated(self, statement: Statement) -> Iterator[TableName]:
@@ -60,13 +60,20 @@ class TableStatements:
         """Judge a statement; types are looked for only if they can matter."""
         captured = self._reading.captured
         known: Mapping[str, StoredType | None] = self._columns
-        redefined = {name: column for name, column in redefinitions(statement).items() if name in self._columns}
+        read = {name.lower() for name in self._columns}
+        redefined = {name: column for name, column in redefinitions(statement).items() if name in read}
         if redefined and captured(*statement.tables[0]):
             self._require_held(statement, redefined)
-            known = {**known, **self._types.find(statement.tables[0], statement)}
-            known = {name: known[name] for name in self._columns}
+            types = self._types.find(statement.tables[0], statement)
+            known = {name: types.get(name.lower()) for name in self._columns}
         declared = dict.fromkeys(statement.tables, known)
-        return judge(statement, declared, captured, logs_cascades=self._logs_cascades)
+        return judge(
+            statement,
+            declared,
+            captured,
+            logs_cascades=self._logs_cascades,
+            computes_from=self._types.computes_from,
+        )
 
     def _require_held(self, statement: Statement, redefined: Mapping[str, ColumnDefinition | None]) -> None:
         """Raise if a column gets a type that has no place in the declared one: nothing but another one helps."""

@@ -47,8 +47,8 @@ _BY_LENGTH: Final = {
 
 
 def types_of(table: TableMap) -> dict[str, StoredType | None]:
-    """Return the types of a table's columns, by their names in lower case; None = one that is not known."""
-    return {name.lower(): _type_of(table, index) for index, name in enumerate(table.names)}
+    """Return the types of a table's columns, by their names; None = one that is not known."""
+    return {name: _type_of(table, index) for index, name in enumerate(table.names)}
 
 
 def _type_of(table: TableMap, index: int) -> StoredType | None:

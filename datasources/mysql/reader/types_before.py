@@ -13,6 +13,7 @@ states none. Here information_schema is asked as well, and what does not agree w
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -41,9 +42,20 @@ _ROLE: Final = "types"
 _MOST_FILES: Final = 8
 _NOTHING: Final = Capture(columns=frozenset())
 _COLUMNS: Final = """
-SELECT LOWER(column_name), character_set_name, COALESCE(generation_expression, '') <> ''
+SELECT column_name, character_set_name, COALESCE(generation_expression, '')
 FROM information_schema.columns WHERE table_schema = %s AND table_name = %s"""
 _UNREADABLE: Final = (DataLossError, OffsetError, RecordError, SchemaError)
+
+
+_WORD: Final = re.compile(r"[a-z0-9_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class _Now:
+    """A column as it is now: its character set, and from what it is generated; empty = it is not."""
+
+    charset: str | None
+    expression: str
 
 
 @dataclass(slots=True)
@@ -81,11 +93,25 @@ class TypesBefore:
             SourceUnavailable: the server cannot be asked.
         """
         now = self._columns_now(table)
-        if statement.begin is None or any(is_generated for _, is_generated in now.values()):
+        read = {name.lower() for name in self._reading.data.names}
+        if statement.begin is None or any(now[name].expression for name in read & now.keys()):
             return {}
-        types = self._before(table, statement.begin)
+        types = {name.lower(): kind for name, kind in self._before(table, statement.begin).items()}
         stated = redefinitions(statement)
         return {name: kind for name, kind in types.items() if _agrees(kind, stated.get(name), now.get(name))}
+
+    def computes_from(self, table: TableName, names: frozenset[str]) -> bool:
+        """Return whether a generated column that is read may be computed from one of some columns, in lower case.
+
+        Raises:
+            SourceUnavailable: the server cannot be asked.
+        """
+        now = self._columns_now(table)
+        read = {name.lower() for name in self._reading.data.names}
+        if not any(now[name].expression for name in read & now.keys()):
+            return False
+        expressions = "".join(column.expression.lower() for column in now.values())
+        return any(name not in now or not _WORD.fullmatch(name) or f"`{name}`" in expressions for name in names)
 
     def _before(self, table: TableName, place: BinlogPosition) -> dict[str, StoredType | None]:
         later: list[Statement] = []
@@ -107,40 +133,37 @@ class TypesBefore:
                 found.note(change)
         return found
 
-    def _columns_now(self, table: TableName) -> dict[str, tuple[str | None, bool]]:
-        """Return each read column's character set now, and whether it is generated."""
-        read = {name.lower() for name in self._reading.data.names}
-        return {name: now for name, now in self._ask(table) if name in read}
-
-    def _ask(self, table: TableName) -> list[tuple[str, tuple[str | None, bool]]]:
+    def _columns_now(self, table: TableName) -> dict[str, _Now]:
+        """Return the columns that a table has now, by their names in lower case."""
         doing = "asking for a table's columns"
         with closing(connect(self._reading.connection, doing=doing)) as connection:
             try:
                 with connection.cursor() as cursor:
                     cursor.execute(_COLUMNS, table)
-                    return [(name, (charset, bool(is_generated))) for name, charset, is_generated in cursor.fetchall()]
+                    return {name.lower(): _Now(charset, str(text)) for name, charset, text in cursor.fetchall()}
             except pymysql.MySQLError as error:
                 raise explain(error, doing=doing, server=str(self._reading.connection)) from error
 
 
-def _agrees(before: StoredType | None, stated: Any, now: tuple[str | None, bool] | None) -> bool:
+def _agrees(before: StoredType | None, stated: Any, now: _Now | None) -> bool:
     """Whether a text keeps its character set where a definition states none, as far as can be seen now."""
     if now is None:
         return False
     is_stated = stated is None or stated.type is None or stated.type.charset is not None
-    return before is None or not before.has_charset or is_stated or now[0] == before.charset
+    return before is None or not before.has_charset or is_stated or now.charset == before.charset
 
 
 def _applied(table: TableName, types: Types, statements: list[Statement]) -> dict[str, StoredType | None]:
     """Return types after statements; empty behind one that is not understood."""
-    known = dict(types)
+    known, spelled = dict(types), {name.lower(): name for name in types}
     for statement in statements:
         if not concerns(statement, table[0].__eq__, lambda *name: name == table):
             continue
         verdict = judge(statement, {table: known}, lambda *name: name == table)
         if verdict.action is Action.STOP:
             return {}
-        for name, column in redefinitions(statement).items():
+        for lower, column in redefinitions(statement).items():
+            name = spelled.get(lower, lower)
             before, after = known.get(name), None if column is None else column.type
             if before is not None and after is not None and after.charset is None:
                 after = replace(after, charset=before.charset)
