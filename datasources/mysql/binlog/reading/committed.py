@@ -2,10 +2,10 @@
 
 Theory of operation. Rows of an XA transaction stand in the binlog where it was prepared, and count from where it was
 committed, which may be days and many batches later. So a reader passes over them and notes where they stand. When the
-commit comes, its rows are handed on as if they stood where the commit does: its file, position, time and GTID, numbered
-through. A transaction that is committed in one phase is decided where its rows stand, and they keep their places. Rows
-that were passed over in the same range and are not too many lie in memory (held_events.py); else a second reader reads that
-one transaction again.
+commit comes, its rows are handed on as if they stood where the commit does: its file, position, time and GTID,
+numbered through. A transaction that is committed in one phase is decided where its rows stand, and they keep their
+places. Rows that were passed over in the same range and are not too many lie in memory (held_events.py); else a
+second reader reads that one transaction again.
 
 What is open at the end of a range goes into the offset, bounded in number, and from there into the next range.
 """
