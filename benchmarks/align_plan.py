@@ -24,7 +24,7 @@ from datasources.source.api.abilities import Alignment, NullRowtime, ScanStrateg
 from datasources.source.api.scan_range import ScanEnd, ScanRange
 from datasources.source.api.split import SplitProgress
 from datasources.source.checkpoint.offset import Identity, Offset
-from datasources.source.coordination.client import ChannelMailbox, CoordinatorClient
+from datasources.source.coordination.client import CoordinatorClient, CoordinatorLink
 from datasources.source.coordination.reports import SplitReport
 from datasources.source.coordination.server import Coordinator, Endpoint
 from datasources.source.planning.planner import BatchPlanner, PlannerSettings
@@ -89,14 +89,14 @@ class _Member:
         self._source = f"source-{number}"
         self._topic = PlannedTopic(partitions, random.Random(number))
         self._tasks = CoordinatorClient(endpoint)
-        mailbox = ChannelMailbox(CoordinatorClient(endpoint), self._source)
+        report_store = CoordinatorLink(CoordinatorClient(endpoint), self._source)
         self._planner = BatchPlanner(
             enumerator=self._topic,
-            mailbox=mailbox,
+            report_store=report_store,
             scan=_never_scan,
             settings=PlannerSettings(identity=_IDENTITY, has_watermark=True, alignment=_ALIGNMENT),
             clock=SystemClock(),
-            peers=mailbox,
+            peers=report_store,
             lookahead=ReaderLookahead(self._topic, _strategy()),
         )
         self._offset = self._planner.initial()
@@ -131,7 +131,7 @@ class _Member:
             split=split.split,
             position=position,
             watermark_ms=self._topic.candidate_ms(split.split, position - 1),
-            stamp_ms=offset.combined_ms,
+            last_row_watermark_ms=offset.combined_ms,
             next_ms=self._topic.candidate_ms(split.split, position) if stopped else None,
             rows=position - split.start,
         )

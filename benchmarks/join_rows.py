@@ -18,7 +18,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 
 from datasources.source.watermarks.row_watermark import HEARTBEAT_COLUMN, WATERMARK_COLUMN
-from datasources.spark.scan.schema import FACTS_KEY, watermark_facts
+from datasources.spark.scan.schema import METADATA_KEY, watermark_metadata
 
 __all__ = ["ChangePlan", "RowPlan", "stream", "write_changes", "write_rows"]
 
@@ -99,8 +99,8 @@ def stream(spark: SparkSession, directory: Path) -> DataFrame:
     """Return the files as a loaded stream of a Tidemark source would look, one batch of them after the other."""
     schema = spark.read.parquet(str(directory)).schema
     files = spark.readStream.schema(schema).option("maxFilesPerTrigger", FILES_OF_A_BATCH).parquet(str(directory))
-    facts = watermark_facts(attribute="ts", delay_ms=DELAY_S * 1_000, is_local=False, is_clock=False)
-    stamped = F.col(WATERMARK_COLUMN).alias(WATERMARK_COLUMN, metadata={FACTS_KEY: facts})
+    facts = watermark_metadata(attribute="ts", delay_ms=DELAY_S * 1_000, is_local=False, is_clock=False)
+    stamped = F.col(WATERMARK_COLUMN).alias(WATERMARK_COLUMN, metadata={METADATA_KEY: facts})
     return files.select(*(name for name in schema.names if name not in _HIDDEN), stamped, HEARTBEAT_COLUMN)
 
 

@@ -30,7 +30,7 @@ from datasources.embedded import EmbeddedKafka
 from datasources.kafka.client.record_columns import Part
 from datasources.kafka.reader.fetcher import PartitionFetcher
 from datasources.kafka.source import KafkaSource
-from datasources.source.api.connector import SessionFacts
+from datasources.source.api.connector import SessionInfo
 from watermark import SystemClock
 
 WAYS: Final = ("native", "messages")
@@ -119,7 +119,7 @@ def _rows(bootstrap: str) -> Iterator[int]:
 
 def _source(bootstrap: str, **options: str) -> KafkaSource:
     given = {"kafka.bootstrap.servers": bootstrap, "subscribe": "orders", **options}
-    return KafkaSource.create(given, SessionFacts(time_zone="UTC", ansi=True))
+    return KafkaSource.create(given, SessionInfo(time_zone="UTC", ansi=True))
 
 
 def _summary(rounds: list[dict[str, dict[str, Any]]]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Final
 from benchmarks.mysql_tables import BenchServer, options_of
 from datasources.mysql.planning.mysql_enumerator import MySqlEnumerator
 from datasources.mysql.source import MySqlSource
-from datasources.source.api.connector import SessionFacts
+from datasources.source.api.connector import SessionInfo
 from datasources.source.api.connector_state import RangeFacts
 
 __all__ = ["MillionChunks", "plan_chunks"]
@@ -45,7 +45,7 @@ def plan_chunks(server: BenchServer, table: str, chunk_rows: int) -> MillionChun
         "scan.incremental.snapshot.chunk.size": str(chunk_rows),
         "scan.snapshot.parallelism": str(_LANES),
     }
-    source = MySqlSource.create(options, SessionFacts(time_zone="UTC", ansi=True))
+    source = MySqlSource.create(options, SessionInfo(time_zone="UTC", ansi=True))
     enumerator = source.enumerator(is_batch=False)
     assert isinstance(enumerator, MySqlEnumerator)
     seconds, largest, chunks = [], 0, 0

@@ -39,7 +39,7 @@ from watermark.idleness import IdlenessTimer
 from watermark.split_status import TRANSITIONS, SplitEvent, SplitStatus, next_status
 from watermark.vectorized import (
     combine_arrays,
-    combined_stamps,
+    combined_row_watermarks,
     first_beyond,
     floor_candidates,
     late_mask,
@@ -75,7 +75,7 @@ __all__ = [
     "UnknownSplit",
     "WatermarkError",
     "combine_arrays",
-    "combined_stamps",
+    "combined_row_watermarks",
     "first_beyond",
     "floor_candidates",
     "floor_to_ms",

@@ -17,7 +17,7 @@ from watermark.split_status import SplitStatus
 
 __all__ = [
     "combine_arrays",
-    "combined_stamps",
+    "combined_row_watermarks",
     "first_beyond",
     "floor_candidates",
     "late_mask",
@@ -57,7 +57,7 @@ def running_watermarks(
     return running[:-1], int(running[-1])
 
 
-def combined_stamps(before: NDArray[np.int64], others: EventTime | None, floor: EventTime) -> NDArray[np.int64]:
+def combined_row_watermarks(before: NDArray[np.int64], others: EventTime | None, floor: EventTime) -> NDArray[np.int64]:
     """Return the stamp of each record: the combined watermark that holds before it.
 
     Args:
@@ -71,13 +71,13 @@ def combined_stamps(before: NDArray[np.int64], others: EventTime | None, floor: 
 
 
 def late_mask(
-    rowtimes: NDArray[np.int64], valid: NDArray[np.bool_] | None, stamps: NDArray[np.int64]
+    rowtimes: NDArray[np.int64], valid: NDArray[np.bool_] | None, row_watermarks: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
     """Return which records are late: rowtime at or before the stamp.
 
     No record is late where there is no watermark yet (the stamp is ``MIN_WATERMARK``); a null rowtime is never late.
     """
-    late: NDArray[np.bool_] = (rowtimes <= stamps) & (stamps != MIN_WATERMARK)
+    late: NDArray[np.bool_] = (rowtimes <= row_watermarks) & (row_watermarks != MIN_WATERMARK)
     if valid is not None:
         late &= valid
     return late

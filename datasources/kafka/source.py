@@ -27,7 +27,7 @@ from datasources.kafka.startup.refused_options import REFUSED
 from datasources.kafka.startup.startup_offsets import ending, starting
 from datasources.options import OptionGroup, parse_group
 from datasources.source.api.abilities import DelaySettings, SourceWatermarkSpec
-from datasources.source.api.connector import ScanSource, SessionFacts
+from datasources.source.api.connector import ScanSource, SessionInfo
 from watermark import SystemClock
 
 __all__ = ["KafkaSource"]
@@ -64,7 +64,7 @@ class KafkaSource(ScanSource):
     factory: KafkaReaderFactory
 
     @classmethod
-    def create(cls, options: Mapping[str, str], session: SessionFacts) -> Self:
+    def create(cls, options: Mapping[str, str], session: SessionInfo) -> Self:
         """Return the scan; everything that needs no broker is checked here."""
         own = parse_group(KafkaOptions, options)
         record = parse_group(RecordOptions, options)

@@ -35,7 +35,7 @@ from datasources.mysql.server.server_view import ServerView
 from datasources.mysql.tables.table_schema import read_schemas
 from datasources.options import OptionGroup, parse_group
 from datasources.source.api.abilities import SourceWatermarkSpec
-from datasources.source.api.connector import ScanSource, SessionFacts
+from datasources.source.api.connector import ScanSource, SessionInfo
 from datasources.source.api.enumerator import SplitEnumerator
 from datasources.source.watermarks.combine import to_ms
 
@@ -68,7 +68,7 @@ class MySqlSource(ScanSource):
     reading: MySqlScanSettings
 
     @classmethod
-    def create(cls, options: Mapping[str, str], session: SessionFacts) -> Self:  # noqa: ARG003 - no text has a zone here
+    def create(cls, options: Mapping[str, str], session: SessionInfo) -> Self:  # noqa: ARG003 - no text has a zone here
         """Return the scan. The server is asked only if the columns are not declared."""
         wanted = Wanted(
             connection=parse_group(MySqlConnectionOptions, options),
@@ -162,7 +162,7 @@ class MySqlSource(ScanSource):
     def _promise(self) -> Callable[[int], int | None] | None:
         """Return what makes a watermark of the server's clock, if the strategy looks at commit times alone."""
         strategy = self.strategy
-        if strategy is None or strategy.further or len(strategy.watermark.columns) != 1:
+        if strategy is None or strategy.additional or len(strategy.watermark.columns) != 1:
             return None
         column = strategy.watermark.columns[0]
         if self.reading.metadata.get(column) != "op_ts":

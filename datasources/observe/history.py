@@ -121,7 +121,7 @@ class _Source:
     def __post_init__(self) -> None:
         self.shared = {name: _Ring(self.size) for name in _SHARED}
 
-    def put(self, table: Table, *, now_ms: int, most_splits: int) -> None:
+    def put(self, table: Table, *, now_ms: int, max_splits: int) -> None:
         ranked = worst_first(table["splits"])
         values = {
             "times": now_ms,
@@ -131,7 +131,7 @@ class _Source:
         }
         for name, value in values.items():
             self.shared[name].put(self.next, value)
-        self._choose(ranked, most_splits)
+        self._choose(ranked, max_splits)
         present = {split["split"]: split for split in ranked}
         for name, series in self.splits.items():
             series.put(self.next, present.get(name))
@@ -184,7 +184,7 @@ class History:
             self._forget(by_source, now_ns)
             most = min(self._limits.splits, max(1, self._limits.series // max(1, len(self._sources))))
             for name, table in by_source.items():
-                self._sources[name].put(table, now_ms=now_ms, most_splits=most)
+                self._sources[name].put(table, now_ms=now_ms, max_splits=most)
 
     def read(self, source: str, *, since: int = 0) -> dict[str, Any] | None:
         """Return the samples of a source from number `since` on, as columns; None for a source that is not known.

@@ -16,7 +16,7 @@ from datasources.formats.schema_text.ddl import parse_schema
 from datasources.options import OptionGroup, parse_group
 from datasources.scripted.enumerator import ScriptedEnumerator
 from datasources.scripted.reader import METADATA_TYPES, ScriptedReaderFactory
-from datasources.source.api.connector import ScanSource, SessionFacts
+from datasources.source.api.connector import ScanSource, SessionInfo
 
 __all__ = ["ScriptedOptions", "ScriptedSource"]
 
@@ -49,7 +49,7 @@ class ScriptedSource(ScanSource):
     factory: ScriptedReaderFactory
 
     @classmethod
-    def create(cls, options: Mapping[str, str], session: SessionFacts) -> Self:
+    def create(cls, options: Mapping[str, str], session: SessionInfo) -> Self:
         """Return the scan."""
         own = parse_group(ScriptedOptions, options)
         formats = parse_group(FormatOptions, options)

@@ -92,7 +92,7 @@ def test_after_a_broker_that_hung_an_idle_query_asks_and_holds_what_it_did_befor
 
 def unanswered(query):
     query.batch()
-    return query.planner.table(query.offset, most_splits=10)["unanswered_splits"]
+    return query.planner.table(query.offset, max_splits=10)["unanswered_splits"]
 
 
 def held():

@@ -514,7 +514,7 @@ def test_no_record_beyond_the_allowed_candidate_is_read_though_the_stopping_reco
     fill(quick, topic, 0, slow, at=0)
     fill(quick, topic, 1, fast, at=0)
     query = aligned_query(quick, topic)
-    query.mailbox.losing = report == "lost"
+    query.report_store.losing = report == "lost"
     allowed = 9 + DRIFT_S  # the slowest split's last record, once it was read
     first = drained(query)
     assert sorted(first) == sorted([*map(float, range(10)), 5.0, 15.0])

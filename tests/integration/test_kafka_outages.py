@@ -132,7 +132,7 @@ def eventually(query, condition):
     pause = threading.Event()
     for _ in range(600):
         query.batch()
-        shown = query.planner.table(query.offset, most_splits=10)
+        shown = query.planner.table(query.offset, max_splits=10)
         if condition(shown):
             return shown
         pause.wait(0.1)

@@ -124,7 +124,7 @@ def test_accepted_data_loss_goes_on_with_what_is_there_and_counts(kafka):
     end = query.planner.plan(query.offset)
     kafka.delete_records(topic, 0, 2)
     assert [v for v in ids(query.read(end)) if v] == [b"c"]
-    assert query.mailbox.reports[1][f"{topic}-0"].lost == 2
+    assert query.report_store.reports[1][f"{topic}-0"].lost == 2
 
 
 def plan_until_it_fails(query):
@@ -291,7 +291,7 @@ def test_bad_records_can_be_nulls_or_left_out_and_are_counted(kafka):
         rows = query.drain().filter(pa.compute.field("_heartbeat") == False)  # noqa: E712 - an expression
         assert rows.column("id").to_pylist() == expected
         assert query.planner.totals.bad_records == 1
-        assert query.mailbox.reports[1][f"{topic}-0"].bad == 1
+        assert query.report_store.reports[1][f"{topic}-0"].bad == 1
 
 
 def test_a_record_of_a_megabyte_is_read(kafka):

@@ -68,7 +68,7 @@ def test_partitions_whose_rows_wait_hold_the_watermark_and_are_not_idle(kafka):
     kafka.produce(topic, 0, at(11))
     clock.advance_us(5 * MINUTE_US)
     query.drain()
-    shown = query.planner.table(query.offset, most_splits=2)["splits"]
+    shown = query.planner.table(query.offset, max_splits=2)["splits"]
     assert [row["status"] for row in shown] == ["active", "idle"]
     kafka.produce(topic, 1, at(30, 40))
     table = query.drain()
@@ -87,5 +87,5 @@ def test_available_now_reads_what_was_there_although_it_is_less(kafka):
     topic = kafka.create_topic()
     kafka.produce(topic, 0, at(0, 1, 2, 3))
     query = query_of(kafka, topic, manual_clock())
-    query.planner.cap_available_now()
+    query.planner.limit_to_available_now()
     assert [values(query.batch(3)), values(query.batch(3)), query.batch(3)] == [[b"0", b"1", b"2"], [b"3"], None]

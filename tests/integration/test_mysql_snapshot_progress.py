@@ -10,7 +10,7 @@ from datasources.mysql.connection.connection import ConnectionSettings, connect
 from datasources.mysql.planning.snapshot_progress import SnapshotProgress
 from datasources.mysql.state.mysql_state import MySqlState
 from datasources.mysql.state.snapshot_scan import Sweep
-from datasources.source.api.connector_state import RangeFacts
+from datasources.source.api.connector_state import RangeInfo
 from datasources.source.api.split import SplitId
 from tests.support.mysql_server import MySqlServer
 from watermark.clock import ManualClock
@@ -43,8 +43,8 @@ def test_chunks_rows_rate_and_time_left_follow_from_what_was_read(mysql: MySqlSe
     assert (snapshot["chunks"], snapshot["chunks_estimated"]) == (0, 8)  # of the tables b and c, four each
     assert (snapshot["rows"], snapshot["rows_estimated"], snapshot["seconds_left"]) == (0, 200, None)
     clock.advance_us(2_000_000)
-    lanes = {SplitId(f"snapshot-{n}"): RangeFacts(position=n, rows=40, note=None) for n in range(2)}
-    found.add(state, {**lanes, SplitId("binlog"): RangeFacts(position=9, rows=7, note="")})
+    lanes = {SplitId(f"snapshot-{n}"): RangeInfo(position=n, rows=40, note=None) for n in range(2)}
+    found.add(state, {**lanes, SplitId("binlog"): RangeInfo(position=9, rows=7, note="")})
     snapshot = found.to_json(state)["snapshot"]
     assert (snapshot["chunks"], snapshot["chunks_estimated"], snapshot["rows"]) == (3, 8, 80)
     assert (snapshot["rows_per_second"], snapshot["seconds_left"]) == (40, 3)

@@ -12,7 +12,7 @@ from datasources.mysql.source import MySqlSource
 from datasources.mysql.tables.chunk_key import KeyKind
 from datasources.mysql.tables.table_schema import TableColumn, key_types, read_schema, read_schemas
 from datasources.mysql.types import ColumnType, Kind
-from datasources.source.api.connector import SessionFacts
+from datasources.source.api.connector import SessionInfo
 from tests.support.mysql_server import MySqlServer, every_mysql, every_server
 
 pytestmark = pytest.mark.mysql
@@ -87,7 +87,7 @@ def test_no_table_that_matches_names_the_patterns_and_the_login(mysql: MySqlServ
     options |= {"database-name": "shop_.*", "table-name": "orders", "ssl.mode": "disabled"}
     expected = f"no table that {login.user}@.* 'shop_[.][*]' and 'table-name' = 'orders'.*a login sees only what it may"
     with pytest.raises(SchemaError, match=expected):
-        MySqlSource.create(options, SessionFacts(time_zone="UTC"))
+        MySqlSource.create(options, SessionInfo(time_zone="UTC"))
 
 
 @every_server

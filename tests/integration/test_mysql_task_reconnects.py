@@ -17,7 +17,7 @@ from datasources.mysql.scan.scan_settings import BINLOG, MySqlScanSettings
 from datasources.mysql.snapshot import chunks
 from datasources.mysql.source import MySqlSource
 from datasources.mysql.state.mysql_state import MySqlState
-from datasources.source.api.connector import SessionFacts
+from datasources.source.api.connector import SessionInfo
 from datasources.source.api.reader import Chunk
 from tests.support.mysql_binlog import position
 from tests.support.mysql_changes import identity, reading_of
@@ -109,7 +109,7 @@ def test_chunks_that_were_given_away_are_not_read_again(mysql: MySqlServer, monk
             "ssl.mode": "disabled", "database-name": database, "table-name": "t", "schema": "id INT",
             "scan.incremental.snapshot.chunk.size": "5000",
         }  # fmt: skip
-        source = MySqlSource.create(options, SessionFacts())
+        source = MySqlSource.create(options, SessionInfo())
         enumerator = source.enumerator(is_batch=True)
         with closing(enumerator):
             parts = list(enumerator.bounded_parts())
@@ -137,7 +137,7 @@ def test_a_table_without_a_key_is_not_read_on(mysql: MySqlServer):
             "ssl.mode": "disabled", "database-name": database, "table-name": "t", "schema": "id INT, v STRING",
             "scan.snapshot.no-key": "lock",
         }  # fmt: skip
-        source = MySqlSource.create(options, SessionFacts())
+        source = MySqlSource.create(options, SessionInfo())
         with closing(source.enumerator(is_batch=True)) as enumerator:
             (part,) = enumerator.bounded_parts()
         state = MySqlState.from_json(part.state)

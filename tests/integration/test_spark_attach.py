@@ -69,7 +69,7 @@ def test_columns_are_marked_as_the_planner_says(spark, scripts):
         AttachedColumn(name="raw", expression="ts", time=ROWTIME),
         AttachedColumn(name="pt", expression="current_timestamp()", time=PROCTIME),
     ]
-    df = attach(scripts.loaded(spark, COMPUTED), columns, stamp_as="stamp")
+    df = attach(scripts.loaded(spark, COMPUTED), columns, row_watermark_as="stamp")
     assert df.columns == ["k", "d", "raw", "pt", "stamp"]
     assert time_attributes(df.schema) == {"d": "rowtime", "raw": "rowtime", "pt": "proctime"}
     marks = {f.name: f.metadata for f in df.schema.fields}
@@ -112,7 +112,7 @@ def test_the_stamp_is_the_watermark_before_the_row_in_the_type_of_the_attribute(
     with settings(spark, NEW_YORK):
         register(spark)
         df = scripts.loaded(spark, {"pipeline.auto-watermark-interval": "0", "watermark.as": "ts"})
-        df = attach(df, [AttachedColumn(name="v")], stamp_as="stamp")
+        df = attach(df, [AttachedColumn(name="v")], row_watermark_as="stamp")
         wall = "stamp" if kind == "TIMESTAMP_NTZ" else "to_utc_timestamp(stamp, 'America/New_York')"
         rows, _ = drain(df.selectExpr("v", f"date_format({wall}, 'yyyy-MM-dd HH:mm:ss.SSS')", "typeof(stamp)"))
     assert [row[2] for row in rows] == [kind.lower()] * 3
@@ -205,7 +205,7 @@ def test_a_local_stamp_is_the_wall_clock_in_utc(spark):
         ),
         (
             "ts",
-            {"stamp_as": "s"},
+            {"row_watermark_as": "s"},
             "the watermark of this source is made by Spark, so a row does not know the watermark before it",
         ),
     ],

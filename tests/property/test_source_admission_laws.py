@@ -58,7 +58,7 @@ def test_everything_that_waits_is_served_in_as_few_rounds_as_the_budget_allows(b
     total = sum(backlog.values())
     rounds = 0
     while any(backlog.values()):
-        for split, rows in share_budget(backlog, budget, turn=rounds).items():
+        for split, rows in share_budget(backlog, budget, round_robin_index=rounds).items():
             backlog[split] -= rows
         rounds += 1
     assert rounds == -(-total // budget)
@@ -71,8 +71,8 @@ def test_no_split_starves_however_much_arrives(splits, budget, seed):
     names = [f"a-{index}" for index in range(splits)]
     backlog = dict.fromkeys(names, 20)
     unserved = dict.fromkeys(names, 0)
-    for turn in range(splits * 20):
-        shares = share_budget(backlog, budget, turn=turn)
+    for round_robin_index in range(splits * 20):
+        shares = share_budget(backlog, budget, round_robin_index=round_robin_index)
         for name in names:
             unserved[name] = 0 if name in shares else unserved[name] + 1
             backlog[name] += arrivals.randint(1, 3) - shares.get(name, 0)
@@ -85,7 +85,7 @@ SPANS = st.dictionaries(
     st.integers(0, 60).map("orders-{}".format),
     st.builds(
         lambda rows, first, width, least: EventTimeSpan(
-            rows=rows, first_ms=first, last_ms=first + width, least_rows=least
+            rows=rows, first_ms=first, last_ms=first + width, min_rows=least
         ),
         st.integers(1, 60) | st.integers(1, 10**12),
         st.integers(-500, 500) | st.integers(-(10**13), 10**13),
@@ -103,9 +103,9 @@ TURNS = st.integers(0, 20)
 
 @settings(max_examples=150, deadline=None)
 @given(SPANS, BUDGETS, TURNS)
-def test_by_event_time_exactly_the_budget_is_given_or_what_was_promised(spans, budget, turn):
-    shares = share_by_event_time(spans, budget, turn=turn)
-    promised = {name: min(span.least_rows, span.rows) for name, span in spans.items()}
+def test_by_event_time_exactly_the_budget_is_given_or_what_was_promised(spans, budget, round_robin_index):
+    shares = share_by_event_time(spans, budget, round_robin_index=round_robin_index)
+    promised = {name: min(span.min_rows, span.rows) for name, span in spans.items()}
     total = sum(span.rows for span in spans.values())
     assert sum(shares.values()) == max(min(budget, total), sum(promised.values()))
     assert all(0 < rows <= spans[name].rows for name, rows in shares.items())
@@ -114,8 +114,8 @@ def test_by_event_time_exactly_the_budget_is_given_or_what_was_promised(spans, b
 
 @settings(max_examples=150, deadline=None)
 @given(UNPROMISED, BUDGETS, TURNS)
-def test_by_event_time_nobody_gets_a_row_before_all_earlier_ones_are_given(spans, budget, turn):
-    shares = share_by_event_time(spans, budget, turn=turn)
+def test_by_event_time_nobody_gets_a_row_before_all_earlier_ones_are_given(spans, budget, round_robin_index):
+    shares = share_by_event_time(spans, budget, round_robin_index=round_robin_index)
     latest = max((spans[name].first_ms for name in shares), default=None)
     for name, span in spans.items():
         if latest is not None and span.last_ms < latest:
@@ -124,18 +124,18 @@ def test_by_event_time_nobody_gets_a_row_before_all_earlier_ones_are_given(spans
 
 @settings(max_examples=150, deadline=None)
 @given(SPANS, BUDGETS, st.integers(0, 50), TURNS)
-def test_by_event_time_a_larger_budget_takes_one_row_away_at_most(spans, budget, more, turn):
+def test_by_event_time_a_larger_budget_takes_one_row_away_at_most(spans, budget, more, round_robin_index):
     # One row: the remainder of a level is given in turns.
-    smaller = share_by_event_time(spans, budget, turn=turn)
-    larger = share_by_event_time(spans, budget + more, turn=turn)
+    smaller = share_by_event_time(spans, budget, round_robin_index=round_robin_index)
+    larger = share_by_event_time(spans, budget + more, round_robin_index=round_robin_index)
     assert all(larger.get(name, 0) >= rows - 1 for name, rows in smaller.items())
 
 
 @settings(max_examples=100, deadline=None)
 @given(UNPROMISED, st.integers(2, 6), BUDGETS, TURNS)
-def test_by_event_time_equal_spans_get_equal_shares_within_one_row(spans, copies, budget, turn):
+def test_by_event_time_equal_spans_get_equal_shares_within_one_row(spans, copies, budget, round_robin_index):
     copied = {f"{name}.{copy}": span for name, span in spans.items() for copy in range(copies)}
-    shares = share_by_event_time(copied, budget, turn=turn)
+    shares = share_by_event_time(copied, budget, round_robin_index=round_robin_index)
     for name in spans:
         given_rows = [shares.get(f"{name}.{copy}", 0) for copy in range(copies)]
         assert max(given_rows) - min(given_rows) <= 1
@@ -143,7 +143,9 @@ def test_by_event_time_equal_spans_get_equal_shares_within_one_row(spans, copies
 
 @settings(max_examples=100, deadline=None)
 @given(SPANS, BUDGETS, TURNS, st.randoms(use_true_random=False))
-def test_by_event_time_the_answer_does_not_depend_on_the_order_of_the_splits(spans, budget, turn, order):
+def test_by_event_time_the_answer_does_not_depend_on_the_order_of_the_splits(spans, budget, round_robin_index, order):
     shuffled = list(spans.items())
     order.shuffle(shuffled)
-    assert share_by_event_time(dict(shuffled), budget, turn=turn) == share_by_event_time(spans, budget, turn=turn)
+    assert share_by_event_time(dict(shuffled), budget, round_robin_index=round_robin_index) == share_by_event_time(
+        spans, budget, round_robin_index=round_robin_index
+    )

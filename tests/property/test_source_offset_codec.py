@@ -53,7 +53,7 @@ def offsets(draw):
         run=draw(st.integers(0, 1_000)),
         splits=tuple(draw(progress(name)) for name in ordered),
         combined_ms=draw(OPTIONAL),
-        stamped_ms=draw(OPTIONAL),
+        emitted_watermark_ms=draw(OPTIONAL),
         ceiling_ms=draw(OPTIONAL),
         identity=draw(st.builds(Identity, strategy=st.text(), schema=st.text(), subscription=st.text())),
     )
@@ -108,7 +108,7 @@ def thousand(seed, *, lag, name="orders-{}"):
             )
         )
     identity = Identity(strategy="s" * 1_000, schema="c" * 1_000, subscription="t" * 1_000)
-    known = {"combined_ms": 10**13, "stamped_ms": 10**13, "ceiling_ms": 10**13}
+    known = {"combined_ms": 10**13, "emitted_watermark_ms": 10**13, "ceiling_ms": 10**13}
     return Offset(sequence=10**12, run=10**6, splits=tuple(splits), identity=identity, **known)
 
 

@@ -37,7 +37,7 @@ class Schedule:
     def run(self, steps: int) -> None:
         for _ in range(steps):
             self.random.choice((self.produce, self.produce, self.batch, self.batch, self.wait, self.crash, self.grow))()
-        self.query.mailbox.losing = False
+        self.query.report_store.losing = False
         while (end := self.query.plan()) is not None:
             self.commit(end, self.query.read(end))
         expected = [f"{split}:{i}" for split, rows in self.log.splits.items() for i in range(len(rows))]
@@ -62,7 +62,7 @@ class Schedule:
         end = self.query.plan(self.random.choice([None, 1, 3, 7]))
         if end is None:
             return
-        self.query.mailbox.losing = self.random.random() < 0.3
+        self.query.report_store.losing = self.random.random() < 0.3
         rows = self.query.read(end)
         if self.random.random() < 0.3:
             assert self.query.read(end) == rows  # the same process again
@@ -73,14 +73,14 @@ class Schedule:
 
     def commit(self, end: Offset, rows) -> None:
         self.emitted += [row.id for row in rows if row.id]
-        stamps = [row.stamp for row in rows if row.stamp is not None]
-        if stamps and not self.idle_ms:
+        row_watermarks = [row.row_watermark for row in rows if row.row_watermark is not None]
+        if row_watermarks and not self.idle_ms:
             bounds = naive_bound(self.log, end)
             # A stamp never exceeds what every split that existed could justify, and never goes back below the floor.
             floor = end.combined_ms or 0
             justified = min((b if b is not None else -1) for b in bounds.values())
-            assert max(stamps) <= max(justified, floor)
-            assert min(stamps) >= floor
+            assert max(row_watermarks) <= max(justified, floor)
+            assert min(row_watermarks) >= floor
         if end.combined_ms is not None:
             assert end.combined_ms >= self.highest
             self.highest = end.combined_ms

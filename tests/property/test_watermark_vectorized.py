@@ -11,7 +11,7 @@ from watermark import (
     MIN_WATERMARK,
     SplitStatus,
     combine_arrays,
-    combined_stamps,
+    combined_row_watermarks,
     first_beyond,
     floor_candidates,
     floor_to_ms,
@@ -89,8 +89,8 @@ def test_stamps_equal_the_combination_before_each_row(values, initial, others, r
         expected.append(combined.timestamp)
         generator.on_event(value, output)
     before, _ = running_watermarks(*columns(values), initial)
-    stamps = combined_stamps(before, min(others, default=None), reached)
-    assert stamps.tolist() == expected
+    row_watermarks = combined_row_watermarks(before, min(others, default=None), reached)
+    assert row_watermarks.tolist() == expected
 
 
 @_SETTINGS
@@ -100,8 +100,8 @@ def test_stamps_equal_the_combination_before_each_row(values, initial, others, r
 def test_late_rows_are_those_at_or_before_their_stamp(rows):
     expected = [rowtime is not None and stamp != MIN_WATERMARK and rowtime <= stamp for rowtime, stamp in rows]
     rowtimes, valid = columns([rowtime for rowtime, _ in rows])
-    stamps = np.array([stamp for _, stamp in rows], dtype=np.int64)
-    assert late_mask(rowtimes, valid, stamps).tolist() == expected
+    row_watermarks = np.array([stamp for _, stamp in rows], dtype=np.int64)
+    assert late_mask(rowtimes, valid, row_watermarks).tolist() == expected
 
 
 def test_the_smallest_rowtime_is_not_late_without_a_watermark():

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from datasources.source.coordination.registry import SourceRegistry
-from datasources.source.watermarks.source_status import Publication
+from datasources.source.watermarks.source_status import SourceStatus
 from watermark import ManualClock
 
 if TYPE_CHECKING:
@@ -37,8 +37,8 @@ class Member:
     """
 
     process: Process
-    floor_ms: int | None
-    said: Publication
+    planned_minimum_ms: int | None
+    said: SourceStatus
     log_ends: dict[str, int]
     until_ns: int
 

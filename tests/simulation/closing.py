@@ -52,7 +52,9 @@ def _let_producers_catch_up(queries: list[Query], producers: list[Producer]) -> 
 def _drain(app: Application, queries: list[Query]) -> None:
     standing = rounds = 0
     budget_rows = app.random.choice((None, None, 15, 60))
-    while (unread := _unread(queries)) or any(q.pending or q.is_capped for q in queries) or held_sources(queries):
+    while (
+        (unread := _unread(queries)) or any(q.pending or q.is_available_now for q in queries) or held_sources(queries)
+    ):
         for query in queries:
             _go_on(query, budget_rows)
         rounds += 1
@@ -69,7 +71,7 @@ def _go_on(query: Query, budget_rows: int | None = None) -> None:
     if not query.is_running:
         query.start()
     query.raise_budget(budget_rows)
-    if not query.trigger() and query.is_capped:
+    if not query.trigger() and query.is_available_now:
         check_run_ended(query)
         query.stop(is_told=True)
         query.start()
@@ -121,13 +123,17 @@ def _let_watermarks_arrive(app: Application, queries: list[Query]) -> None:
 
 def _check_watermark_arrived(planning: Planning) -> None:
     source = planning.source
-    if planning.process.planner.says.is_processing or source.options.max_ahead_ms:
+    if planning.process.planner.status.is_processing or source.options.max_ahead_ms:
         return  # it follows a clock; what counted was decided batch by batch
     if source.options.is_compacted:
         return  # a record that vanished before its report arrived cannot be found again
     parts = [(_reached(source, split), status) for split, status in planning.statuses.items()]
     expected = combine(parts, None)
-    require(source.stamp_ms >= expected, 2, f"{source.name} never stamps {expected}, only {source.stamp_ms}")
+    require(
+        source.last_row_watermark_ms >= expected,
+        2,
+        f"{source.name} never stamps {expected}, only {source.last_row_watermark_ms}",
+    )
 
 
 def _reached(source: Source, split: str) -> int:
@@ -167,6 +173,10 @@ def _check_idle_sources_follow(app: Application, query: Query, producer: Produce
         source = planning.source
         statuses = set(planning.statuses.values())
         is_idle = SplitStatus.IDLE in statuses and SplitStatus.ACTIVE not in statuses
-        if source.log is producer.log or (is_idle and not planning.process.planner.says.is_processing):
+        if source.log is producer.log or (is_idle and not planning.process.planner.status.is_processing):
             app.faults.add("idle source beside an active one")
-            require(source.stamp_ms >= time_ms, 6, f"{source.name} holds the query at {source.stamp_ms}, not {time_ms}")
+            require(
+                source.last_row_watermark_ms >= time_ms,
+                6,
+                f"{source.name} holds the query at {source.last_row_watermark_ms}, not {time_ms}",
+            )

@@ -32,19 +32,19 @@ def check_hold(planning: Planning) -> None:
         require(_is_loaded(source), 8, f"{source.name} is loaded at {source.positions} only")
         planning.process.is_loaded = True
         source.app.faults.add("loaded")
-    if source.options.hold is None:
+    if source.options.gate is None:
         return
-    assert end.hold is not None
-    released = end.hold.released
-    if released is None:
+    assert end.gate is not None
+    opened = end.gate.opened
+    if opened is None:
         rows = {s.split: s.rows for s in end.splits if s.rows}
-        require(source.released is None, 8, f"{source.name} is held again after batch {source.released}")
+        require(source.opened is None, 8, f"{source.name} is held again after batch {source.opened}")
         require(not rows, 8, f"{source.name} is held and read: {rows}")
         source.app.faults.add("held")
         return
-    require(source.released in (None, released), 8, f"{source.name}: released {source.released}, now {released}")
-    if source.released is None:
-        require(released == end.sequence, 8, f"{source.name} is released in batch {end.sequence} by {released}")
+    require(source.opened in (None, opened), 8, f"{source.name}: released {source.opened}, now {opened}")
+    if source.opened is None:
+        require(opened == end.sequence, 8, f"{source.name} is released in batch {end.sequence} by {opened}")
         _check_release(planning)
         source.app.faults.add("released")
 
@@ -60,9 +60,7 @@ def check_run_ended(query: Query) -> None:
 
 def held_sources(queries: Iterable[Query]) -> list[Source]:
     """The sources whose newest batch left them held."""
-    return [
-        s for query in queries for s in query.sources if s.offset.hold is not None and s.offset.hold.released is None
-    ]
+    return [s for query in queries for s in query.sources if s.offset.gate is not None and s.offset.gate.opened is None]
 
 
 def _check_release(planning: Planning) -> None:
@@ -91,7 +89,7 @@ def _is_loaded(build: Source) -> bool:
     if settings.time_ms is None:
         ends = {split: end for split, end in build.load_ends.items() if split in build.positions}
         return all(build.positions[split] >= end for split, end in ends.items())
-    return build.stamp_ms >= settings.time_ms or not _has_unread(build)
+    return build.last_row_watermark_ms >= settings.time_ms or not _has_unread(build)
 
 
 def _has_unread(build: Source) -> bool:

@@ -118,7 +118,9 @@ def _check_combination(planning: Planning, end: Offset) -> None:
     require(combined >= planning.source.highest_ms, 2, f"the watermark goes back to {combined}")
     require(sure is None or combined >= sure, 2, f"{combined} although {sure} went out")
     counting = {s.split: _counting(planning, s) for s in end.splits}
-    low, own = (combine([(counting[s.split][i], s.status) for s in end.splits], end.stamped_ms) for i in (0, 1))
+    low, own = (
+        combine([(counting[s.split][i], s.status) for s in end.splits], end.emitted_watermark_ms) for i in (0, 1)
+    )
     if own == FINAL_MS or (not end.is_processing and any(s.status in _HOLDING for s in end.splits)):
         require(low <= combined <= own, 2, f"combined {combined}, not in [{low}, {own}]")
         return
@@ -174,7 +176,7 @@ def _check_publication(planning: Planning) -> None:
     member = planning.process.newest
     if member is None or member.said.round != planning.process.rounds:
         return
-    floor, own = member.said.floor_ms, member.floor_ms
+    floor, own = member.said.planned_minimum_ms, member.planned_minimum_ms
     require(floor is None or own is None or floor <= own, 4, f"floor {floor} is published, but F is {own}")
 
 
@@ -182,11 +184,11 @@ def _check_pauses(planning: Planning) -> None:
     alignment = planning.source.options.alignment
     if alignment is None or not alignment.aligns_splits:
         return
-    table = planning.process.planner.table(planning.end or planning.source.offset, most_splits=_MOST_SPLITS)
+    table = planning.process.planner.table(planning.end or planning.source.offset, max_splits=_MOST_SPLITS)
     paused = [row["split"] for row in table["splits"] if row["paused_since"] is not None]
     parts = {split: planning.part(split, planning.positions) for split in planning.holding}
     known = [_known_part(planning, split, part) for split, part in parts.items()]
-    slowest = least(*known, *(k.member.said.floor_ms for k in _group(planning)))
+    slowest = least(*known, *(k.member.said.planned_minimum_ms for k in _group(planning)))
     for split in paused:
         part = parts[split]
         require(
@@ -207,13 +209,15 @@ def check_alignment(plannings: list[Planning]) -> None:
         alignment = planning.source.options.alignment
         if planning.end is None or alignment is None or planning.end.is_processing:
             continue
-        at_start = least(planning.floor(planning.positions), *(k.member.floor_ms for k in _counted(planning)))
+        at_start = least(planning.floor(planning.positions), *(k.member.planned_minimum_ms for k in _counted(planning)))
         if alignment.aligns_splits:
             at_end = least(planning.floor(planning.stops), *(_at_end(k, positions) for k in _counted(planning)))
             slowest = at_start if at_end is None else at_end if at_start is None else max(at_start, at_end)
             _check_records(planning, slowest, alignment.max_drift_ms + _promise_slack_ms(planning))
         else:
-            _check_whole(planning, least(*(k.member.floor_ms for k in _counted(planning))), alignment.max_drift_ms)
+            _check_whole(
+                planning, least(*(k.member.planned_minimum_ms for k in _counted(planning))), alignment.max_drift_ms
+            )
 
 
 def _promise_slack_ms(planning: Planning) -> int:
@@ -257,24 +261,24 @@ def _check_whole(planning: Planning, slowest: int | None, drift_ms: int) -> None
 def _at_end(known: Known, plannings: dict[str, Planning]) -> int | None:
     planning = plannings.get(known.member.process.id)
     member = known.member
-    if planning is None or member.floor_ms is None:
-        return member.floor_ms
-    reach = member.said.reach_ms
+    if planning is None or member.planned_minimum_ms is None:
+        return member.planned_minimum_ms
+    reach = member.said.guaranteed_minimum_ms
     if reach is not None and _has_slower(planning, member.log_ends, reach):
-        return max(reach, member.floor_ms)
+        return max(reach, member.planned_minimum_ms)
     at_end = planning.floor(planning.stops, member.log_ends)
-    return None if at_end is None else max(at_end, member.floor_ms)
+    return None if at_end is None else max(at_end, member.planned_minimum_ms)
 
 
-def _has_slower(planning: Planning, log_ends: dict[str, int], reach_ms: int) -> bool:
-    """Whether something before `reach_ms` is there now that was not when the splits had `log_ends`."""
+def _has_slower(planning: Planning, log_ends: dict[str, int], guaranteed_minimum_ms: int) -> bool:
+    """Whether something before `guaranteed_minimum_ms` is there now that was not when the splits had `log_ends`."""
     for split in planning.holding:
         part = planning.part(split, planning.positions)
-        if split not in log_ends and part is not None and part < reach_ms:
+        if split not in log_ends and part is not None and part < guaranteed_minimum_ms:
             return True
         start = max(planning.positions[split], log_ends.get(split, 0))
         new = candidates(planning.source.script(split), start, planning.log_ends[split], planning.ceiling_ms)
-        if any(candidate < reach_ms for _, candidate in new):
+        if any(candidate < guaranteed_minimum_ms for _, candidate in new):
             return True
     return False
 

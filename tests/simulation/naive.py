@@ -83,11 +83,13 @@ def rows_of(end: Offset, split: SplitProgress, script: Script, options: SourceOp
         rowtime = script.rowtimes[position]
         if not script.exists(position) or (rowtime is None and drops_nulls):
             continue
-        stamp = (
+        row_watermark = (
             floor if options.emit is EmitStrategy.ON_PERIODIC or end.is_processing else max(floor, min([own, *others]))
         )
-        is_late = rowtime is not None and stamp != NOTHING and rowtime <= stamp and not end.is_processing
-        rows.append((script.id_of(position), max(stamp, 0), is_late))
+        is_late = (
+            rowtime is not None and row_watermark != NOTHING and rowtime <= row_watermark and not end.is_processing
+        )
+        rows.append((script.id_of(position), max(row_watermark, 0), is_late))
         own = max(own, known.get(position, NOTHING))
     last = floor if end.is_processing else max(floor, min([own, *others]))
     return rows, max(last, 0)

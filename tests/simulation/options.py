@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 
 from datasources.source.api.abilities import Alignment, LateRows, NullRowtime, ProcessingTime, ScanStrategy
-from datasources.source.checkpoint.load_gate_state import HoldSettings, LoadSettings
+from datasources.source.checkpoint.load_gate_state import LoadGateSettings, LoadSettings
 from datasources.source.checkpoint.offset import Identity
 from datasources.source.planning.planner import PlannerSettings
 from tests.simulation.splits import TimeColumn
@@ -28,10 +28,10 @@ class SourceOptions:
     max_ahead_ms: int = 0
     delay_ms: int = 0
     chunk_rows: int = 4
-    most_tasks: int | None = None
+    max_tasks: int | None = None
     is_bounded: bool = False
     is_compacted: bool = False
-    hold: HoldSettings | None = None
+    gate: LoadGateSettings | None = None
     load: LoadSettings | None = None
 
     def __str__(self) -> str:
@@ -66,6 +66,6 @@ class SourceOptions:
             processing_time=self.processing_time,
             poll_interval_ms=0,
             fail_on_data_loss=False,
-            hold=self.hold,
+            gate=self.gate,
             load=self.load,
         )

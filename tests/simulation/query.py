@@ -16,7 +16,7 @@ from tests.simulation import naive
 from tests.simulation.application import Application, since_start
 from tests.simulation.laws import check_alignment, check_planning, require
 from tests.simulation.source import Planning, Source
-from tests.simulation.splits import StampedRows
+from tests.simulation.splits import WatermarkedRows
 
 _Expected = dict[str, tuple[list[tuple], int]]
 _NOT_SET = -1  # the first trigger's budget is that of the query: Spark's read limit does not change while it runs
@@ -49,7 +49,7 @@ class Query:
         self.sources: list[Source] = []
         self.pending: list[tuple[Source, str]] = []
         self.is_running = False
-        self.is_capped = False
+        self.is_available_now = False
         self.faults_in_tasks = True
         self.plannings: list[Planning] = []
         self.budget_rows: int | None = _NOT_SET
@@ -57,14 +57,14 @@ class Query:
 
     # -- the life of a run --
 
-    def start(self, *, is_capped: bool = False) -> None:
-        self.run, self.is_running, self.is_capped = self.app.new_id("run"), True, is_capped
+    def start(self, *, is_available_now: bool = False) -> None:
+        self.run, self.is_running, self.is_available_now = self.app.new_id("run"), True, is_available_now
         self.app.expect_builds(
             self.run, Counter(s.options.load.name for s in self.sources if s.options.load is not None)
         )
         for source in self.sources:
-            source.start_process(is_capped=is_capped)
-        self.app.note(f"{self.id} starts{' for what is available now' if is_capped else ''}")
+            source.start_process(is_available_now=is_available_now)
+        self.app.note(f"{self.id} starts{' for what is available now' if is_available_now else ''}")
 
     def stop(self, *, is_told: bool) -> None:
         """End the run; the driver's listener may be told of it."""
@@ -178,7 +178,7 @@ class Query:
             self._run_task(source, plan, expected)
 
     def _run_task(self, source: Source, plan: TaskPlan, expected: _Expected, most_rows: int | None = None) -> None:
-        reader = TaskReader(factory=source.log, strategy=source.strategy, stamped=StampedRows())
+        reader = TaskReader(factory=source.log, strategy=source.strategy, output=WatermarkedRows())
         assert source.process is not None
         process_id = source.process.id
         generator = reader.run(plan, lambda reports: self._report(process_id, reports))
@@ -217,13 +217,13 @@ def _told(process_id: str, end: Offset) -> str:
         for s in end.splits
     )
     bounds = f"combined {since_start(end.combined_ms)}, allowed {since_start(end.allowed_ms)}"
-    waits = "" if end.hold is None else f"  released {end.hold.released}"
+    waits = "" if end.gate is None else f"  released {end.gate.opened}"
     waits += "" if end.load is None else f"  loaded {end.load.loaded}"
     return f"{process_id} plans {end.sequence}: {ranges}  {bounds}{waits}"
 
 
 def _plans(source: Source, end: Offset) -> Iterator[TaskPlan]:
-    yield from plan_tasks(end, has_watermark=True, most_tasks=source.options.most_tasks)
+    yield from plan_tasks(end, has_watermark=True, max_tasks=source.options.max_tasks)
 
 
 def _expected(source: Source, end: Offset) -> _Expected:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from datasources.source.api.abilities import Alignment, LateRows, NullRowtime, ProcessingTime
-from datasources.source.checkpoint.load_gate_state import HoldSettings, LoadSettings
+from datasources.source.checkpoint.load_gate_state import LoadGateSettings, LoadSettings
 from tests.simulation.application import START_MS, Application
 from tests.simulation.closing import close
 from tests.simulation.hold_laws import check_hold, check_run_ended, held_sources
@@ -85,7 +85,7 @@ class Schedule:
         """One source of a query waits for the others, wherever it stands among them. All queries use one name."""
         rng = self.random
         waits = [{"load": self._load(step_ms)} for _ in range(size - 1)]
-        waits.insert(rng.randint(0, size - 1), {"hold": HoldSettings(until=("rates",))})
+        waits.insert(rng.randint(0, size - 1), {"gate": LoadGateSettings(until=("rates",))})
         return waits
 
     def _load(self, step_ms: int) -> LoadSettings:
@@ -128,7 +128,7 @@ class Schedule:
             max_ahead_ms=rng.choice((0, 0, 0, 50 * step_ms)) if may_have_ceiling else 0,
             delay_ms=step_ms * rng.choice((0, 0, 2)),
             chunk_rows=rng.choice((1, 3, 8)),
-            most_tasks=rng.choice((None, 1, 2)),
+            max_tasks=rng.choice((None, 1, 2)),
             is_bounded=rng.random() < 0.1,
             is_compacted=rng.random() < 0.12,
         )
@@ -166,7 +166,7 @@ class Schedule:
         except Killed:
             self._kill(query, str(crash.value if crash else ""))
             return
-        if query.is_capped and not had_batch:
+        if query.is_available_now and not had_batch:
             check_run_ended(query)
             self.app.faults.add("available now")
             query.stop(is_told=True)
@@ -223,7 +223,7 @@ class Schedule:
     def _run_available_now(self) -> None:
         query = self.random.choice(self.queries)
         query.stop(is_told=True)
-        query.start(is_capped=True)
+        query.start(is_available_now=True)
         if held_sources([query]):
             self.app.faults.add("held: available now")
 

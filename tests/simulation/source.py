@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from datasources.source.alignment.lookahead import ReaderLookahead
 from datasources.source.api.abilities import LateRows
 from datasources.source.checkpoint.offset import Offset
-from datasources.source.coordination.client import ChannelMailbox
+from datasources.source.coordination.client import CoordinatorLink
 from datasources.source.planning.planner import BatchPlanner
 from datasources.source.reading.task import scan_watermark
 from tests.simulation.application import LEASE_NS, Application, Member
@@ -37,36 +37,36 @@ class Known:
 class Process:
     """A planner's process: a new id and empty memory."""
 
-    def __init__(self, source: Source, *, is_capped: bool) -> None:
+    def __init__(self, source: Source, *, is_available_now: bool) -> None:
         app = source.app
         self.source = source
         self.id = app.new_id("source")
         self.run = source.query.run
         self.hangs = False
         self.is_loaded = False
-        self.mailbox = ChannelMailbox(self, self.id, app.clock)
+        self.report_store = CoordinatorLink(self, self.id, app.clock)
         self.rounds = 0
         self.newest: Member | None = None
         self.sure_ms: int | None = None
-        self.settled: int | None = None
+        self.reconciled: int | None = None
         self.quiet = QuietTimes(source.options.idle_timeout_ms, app.clock)
         self._met: list[Known] = []
         self._met_ns = app.clock.monotonic_ns()
         self.planner = BatchPlanner(
             enumerator=source.log,
-            mailbox=self.mailbox,
+            report_store=self.report_store,
             scan=lambda wanted: scan_watermark(source.log, source.strategy, wanted),
             settings=source.settings,
             clock=app.clock,
-            peers=self.mailbox,
+            peers=self.report_store,
             lookahead=ReaderLookahead(source.log, source.strategy),
-            holds=self.mailbox,
+            load_gates=self.report_store,
         )
         self.cap: dict[str, int] | None = None
         self.cap_ms = app.clock.now_us() // 1_000
-        if is_capped:
+        if is_available_now:
             self.cap = {s.name: s.end for s in source.log.listed()}
-            self.planner.cap_available_now()
+            self.planner.limit_to_available_now()
 
     def ask(self, message: dict) -> dict | None:
         """What the planner's mailbox asks the coordinator."""
@@ -91,9 +91,9 @@ class Process:
             return
         if self.source.app.is_reachable:
             self.source.app.members.setdefault(self.id, self.newest)
-        self.mailbox.renew(self.planner.says)
-        if self.planner.says_of_holding is not None:
-            self.mailbox.renew_hold(self.planner.says_of_holding)
+        self.report_store.renew(self.planner.status)
+        if self.planner.gate_request is not None:
+            self.report_store.renew_gate(self.planner.gate_request)
 
     def known_now(self) -> list[Known]:
         """The other sources that a planning at this moment can know."""
@@ -161,21 +161,21 @@ class Source:
         self.emitted: list[int] = []
         self.dropped: list[int] = []
         self.highest_ms = NOTHING
-        self.stamp_ms = 0
+        self.last_row_watermark_ms = 0
         self.ceilings: list[int] = []
         self.reached: dict[str, int] = {}
-        self.released: int | None = None
+        self.opened: int | None = None
         self.load_ends = {script.name: script.end for script in log.listed()}
         self.process: Process | None = None
         self.offset = self._begin()
         self.positions = {s.split: s.start for s in self.offset.splits}
 
     def _begin(self) -> Offset:
-        planner = Process(self, is_capped=False).planner
+        planner = Process(self, is_available_now=False).planner
         return Offset.from_json(json.loads(json.dumps(planner.initial().to_json())))
 
-    def start_process(self, *, is_capped: bool) -> None:
-        self.process = Process(self, is_capped=is_capped)
+    def start_process(self, *, is_available_now: bool) -> None:
+        self.process = Process(self, is_available_now=is_available_now)
         self.app.processes.append(self.process)
         self.positions = self.settled_positions()
 
@@ -207,9 +207,9 @@ class Source:
 
     def _take_stamps(self, process: Process) -> None:
         """The stamps of a batch are sure if their reports arrived before its first planning."""
-        if process.settled == self.offset.sequence:
+        if process.reconciled == self.offset.sequence:
             return
-        process.settled = self.offset.sequence
+        process.reconciled = self.offset.sequence
         if self.app.is_reachable:
             process.sure_ms = self.app.delivered.get((process.id, self.offset.sequence), process.sure_ms)
 
@@ -262,12 +262,14 @@ class Source:
         return max(end, self.positions[split])
 
     def _publish(self, process: Process, planning: Planning) -> None:
-        said = process.planner.says
+        said = process.planner.status
         if said.round != process.rounds:
             return  # at rest
         process.newest = Member(
             process=process,
-            floor_ms=None if said.is_processing or self._is_held(planning) else planning.floor(planning.stops),
+            planned_minimum_ms=None
+            if said.is_processing or self._is_held(planning)
+            else planning.floor(planning.stops),
             said=said,
             log_ends={split: planning.log_ends[split] for split in planning.holding},
             until_ns=process.met_until_ns,
@@ -277,14 +279,14 @@ class Source:
 
     def _is_held(self, planning: Planning) -> bool:
         """A source that waits bounds nobody: the one that it waits for may be in its group."""
-        hold = (planning.end or self.offset).hold
-        return hold is not None and hold.released is None
+        gate = (planning.end or self.offset).gate
+        return gate is not None and gate.opened is None
 
     def write(self, end: Offset) -> None:
         """The batch is in Spark's offset log: it will be read, whatever happens."""
         self.highest_ms = max(self.highest_ms, NOTHING if end.combined_ms is None else end.combined_ms)
-        if end.hold is not None:
-            self.released = end.hold.released
+        if end.gate is not None:
+            self.opened = end.gate.opened
         if end.ceiling_ms is not None:
             self.ceilings.append(end.ceiling_ms)
 
@@ -296,9 +298,11 @@ class Source:
             before, script = self.reached.get(s.split, NOTHING), self.script(s.split)
             self.reached[s.split] = reached_after(script, s.start, self.positions[s.split], before, end.ceiling_ms)
         drops_late = self.options.late_rows is LateRows.DROP
-        self.stamp_ms = max([self.stamp_ms, end.combined_ms or 0])
+        self.last_row_watermark_ms = max([self.last_row_watermark_ms, end.combined_ms or 0])
         for rows, last in [read[s.split] for s in end.splits if s.rows or s.known_at < s.start]:
-            self.stamp_ms = max([self.stamp_ms, last, *(stamp for _, stamp, _ in rows)])
+            self.last_row_watermark_ms = max(
+                [self.last_row_watermark_ms, last, *(row_watermark for _, row_watermark, _ in rows)]
+            )
             for record_id, _, is_late in rows:
                 (self.dropped if is_late and drops_late else self.emitted).append(record_id)
                 if is_late:

@@ -41,15 +41,15 @@ class TimeColumn:
         return values * _US_PER_MS, None if valid.all() else valid
 
 
-class StampedRows:
-    """Stands for `StampedSchema`: what a task emits is (id, stamp in ms, is late); a heartbeat has no id."""
+class WatermarkedRows:
+    """Stands for `OutputSchema`: what a task emits is (id, stamp in ms, is late); a heartbeat has no id."""
 
-    def data(self, rows: pa.RecordBatch, stamps_us, late):
-        stamps = (np.maximum(stamps_us, 0) // _US_PER_MS).tolist()
-        return zip(rows.column(0).to_pylist(), stamps, late.tolist(), strict=True)
+    def data(self, rows: pa.RecordBatch, row_watermarks_us, late):
+        row_watermarks = (np.maximum(row_watermarks_us, 0) // _US_PER_MS).tolist()
+        return zip(rows.column(0).to_pylist(), row_watermarks, late.tolist(), strict=True)
 
-    def heartbeat(self, stamp_us: int):
-        return [(None, max(stamp_us, 0) // _US_PER_MS, False)]
+    def heartbeat(self, row_watermark_us: int):
+        return [(None, max(row_watermark_us, 0) // _US_PER_MS, False)]
 
 
 @dataclass(slots=True)

@@ -14,17 +14,17 @@ import numpy as np
 import pytest
 
 from datasources.source.alignment.aligner import SplitAligner
-from datasources.source.alignment.candidates import Foresight
+from datasources.source.alignment.candidates import CandidateCache
 from datasources.source.coordination import group as peers
-from datasources.source.coordination.gate_registry import HoldRegistry
+from datasources.source.coordination.gate_registry import LoadGateRegistry
 from datasources.source.coordination.registry import SourceRegistry
 from datasources.source.load_gate import gate as source_hold
-from datasources.source.load_gate.gate import SourceHold
+from datasources.source.load_gate.gate import LoadGate
 from datasources.source.planning import planner
 from datasources.source.planning import reconcile as settlement
-from datasources.source.planning.group_exchange import PeerTalk
-from datasources.source.planning.planning_clock import Instant
-from datasources.source.planning.reconcile import Settlement
+from datasources.source.planning.group_exchange import GroupExchange
+from datasources.source.planning.planning_clock import PlanningClock
+from datasources.source.planning.reconcile import Reconciler
 from datasources.source.reading import split_run
 from datasources.source.reading.task import TaskReader
 from datasources.source.watermarks.idleness import SplitIdleness
@@ -91,29 +91,37 @@ def the_record_that_stops_a_task_counts_as_read(patch: pytest.MonkeyPatch) -> No
 
 def the_planned_end_is_taken_for_the_position(patch: pytest.MonkeyPatch) -> None:
     """What a task left unread is lost."""
-    settle = Settlement._settle_split
+    reconcile = Reconciler._reconcile_split
 
     def at_end(self, batch, split, *found):
-        return replace(settle(self, batch, split, *found), start=split.end, end=split.end, known_at=split.end)
+        return replace(reconcile(self, batch, split, *found), start=split.end, end=split.end, known_at=split.end)
 
-    patch.setattr(Settlement, "_settle_split", at_end)
+    patch.setattr(Reconciler, "_reconcile_split", at_end)
 
 
 def what_went_out_is_forgotten(patch: pytest.MonkeyPatch) -> None:
     """The floor is lost: stamps go back when a split returns or appears."""
-    settle = Settlement.settle
-    patch.setattr(Settlement, "settle", lambda self, batch: replace(settle(self, batch), stamped_ms=None))
+    reconcile = Reconciler.reconcile
+    patch.setattr(
+        Reconciler, "reconcile", lambda self, batch: replace(reconcile(self, batch), emitted_watermark_ms=None)
+    )
 
 
 def a_promise_of_another_query_is_relied_on(patch: pytest.MonkeyPatch) -> None:
     """Two queries share no batch."""
-    patch.setattr(peers, "_reach", lambda own, peer: max(peer.says.floor_ms, peer.says.reach_ms or peer.says.floor_ms))
+    patch.setattr(
+        peers,
+        "_guaranteed_minimum",
+        lambda own, peer: max(
+            peer.status.planned_minimum_ms, peer.status.guaranteed_minimum_ms or peer.status.planned_minimum_ms
+        ),
+    )
 
 
 def a_lost_report_means_that_nothing_was_read(patch: pytest.MonkeyPatch) -> None:
     """The range without a report is not looked at again: its watermark stays what it was."""
     patch.setattr(
-        settlement.Settlement,
+        settlement.Reconciler,
         "_scan_again",
         lambda self, batch, split, end: settlement.ScanEnd(
             position=end, watermark_us=settlement.to_us(split.watermark_ms)
@@ -139,7 +147,7 @@ def the_dead_bound_their_group(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(
         SourceRegistry,
         "_others",
-        lambda self, source, own: {n: r for n, r in self._runs.items() if n != source and r.says},
+        lambda self, source, own: {n: r for n, r in self._runs.items() if n != source and r.status},
     )
 
 
@@ -150,77 +158,79 @@ def the_next_record_is_guessed(patch: pytest.MonkeyPatch) -> None:
         for w in waiting:
             w.at_end_ms = w.read_whole_ms
 
-    patch.setattr(Foresight, "look_at_planned_ends", guess)
+    patch.setattr(CandidateCache, "look_at_planned_ends", guess)
 
 
 def peers_are_met_once(patch: pytest.MonkeyPatch) -> None:
     """The group's bound is never asked for again."""
-    meet = PeerTalk.meet
-    patch.setattr(PeerTalk, "meet", lambda self: meet(self) if self._round < 2 else None)
-    say = PeerTalk.say
+    fetch_peers = GroupExchange.fetch_peers
+    patch.setattr(GroupExchange, "fetch_peers", lambda self: fetch_peers(self) if self._round < 2 else None)
+    publish = GroupExchange.publish
 
     def deaf(self, *args, **kwargs):
         known = self.peers
-        say(self, *args, **kwargs)
+        publish(self, *args, **kwargs)
         self.peers = known or self.peers
 
-    patch.setattr(PeerTalk, "say", deaf)
+    patch.setattr(GroupExchange, "publish", deaf)
 
 
 def every_rule_reads_the_clock_for_itself(patch: pytest.MonkeyPatch) -> None:
     """A planning has no moment of its own."""
-    patch.setattr(Instant, "now_us", lambda self: self._clock.now_us())
-    patch.setattr(Instant, "monotonic_ns", lambda self: self._clock.monotonic_ns())
+    patch.setattr(PlanningClock, "now_us", lambda self: self._clock.now_us())
+    patch.setattr(PlanningClock, "monotonic_ns", lambda self: self._clock.monotonic_ns())
 
 
 def a_probe_is_released_when_nobody_answers(patch: pytest.MonkeyPatch) -> None:
     """A coordinator that cannot be reached counts as one that has nothing against it."""
-    may_release = SourceHold._may_release
-    patch.setattr(SourceHold, "_may_release", lambda self: self._answer is None or may_release(self))
+    may_release = LoadGate._may_open
+    patch.setattr(LoadGate, "_may_open", lambda self: self._answer is None or may_release(self))
 
 
 def every_process_decides_the_release_anew(patch: pytest.MonkeyPatch) -> None:
     """What the offset says is not looked at."""
-    decide = SourceHold.decide
+    decide = LoadGate.decide
 
     def anew(self, start, facts, *, is_first):
-        hold = replace(start.hold, released=None) if is_first and start.hold is not None else start.hold
-        decide(self, replace(start, hold=hold), facts, is_first=is_first)
+        gate = replace(start.gate, opened=None) if is_first and start.gate is not None else start.gate
+        decide(self, replace(start, gate=gate), facts, is_first=is_first)
 
-    patch.setattr(SourceHold, "decide", anew)
+    patch.setattr(LoadGate, "decide", anew)
 
 
 def a_build_is_loaded_when_its_last_batch_is_planned(patch: pytest.MonkeyPatch) -> None:
     """A batch too early: what is being planned is in no state yet."""
-    decide = SourceHold.decide
+    decide = LoadGate.decide
 
     def early(self, start, facts, *, is_first):
         ends = {split: each.end_exclusive for split, each in facts.bounds.items()}
         planned = tuple(replace(s, end=max(s.end, ends.get(s.split, 0))) for s in facts.splits)
         decide(self, start, replace(facts, splits=planned), is_first=is_first)
 
-    patch.setattr(SourceHold, "decide", early)
+    patch.setattr(LoadGate, "decide", early)
 
 
 def builds_of_every_query_count(patch: pytest.MonkeyPatch) -> None:
     """The name is all that is looked at."""
-    answer = HoldRegistry.answer
+    answer = LoadGateRegistry.answer
 
     def anybody(self, own, others, is_alive):
-        runs = [SimpleNamespace(query_run=own.query_run, holds=other.holds, run=other) for other in others]
+        runs = [
+            SimpleNamespace(query_run=own.query_run, gate_request=other.gate_request, run=other) for other in others
+        ]
         return answer(self, own, runs, lambda other: is_alive(other.run))
 
-    patch.setattr(HoldRegistry, "answer", anybody)
+    patch.setattr(LoadGateRegistry, "answer", anybody)
 
 
 def one_build_of_a_name_is_enough(patch: pytest.MonkeyPatch) -> None:
     """The others may not have been heard of yet."""
-    patch.setattr(source_hold, "_are_loaded", lambda builds, expected, name: any(b.says.is_loaded for b in builds))
+    patch.setattr(source_hold, "_are_loaded", lambda builds, expected, name: any(b.reported.is_loaded for b in builds))
 
 
 def a_held_probe_has_nothing_new(patch: pytest.MonkeyPatch) -> None:
     """A run for what is available now ends before the probe was read."""
-    patch.setattr(SourceHold, "_is_hopeless", property(lambda self: True))
+    patch.setattr(LoadGate, "_is_unreachable", property(lambda self: True))
 
 
 PLANTS: list[Plant] = [

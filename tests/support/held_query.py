@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 
 from datasources.source.alignment.lookahead import ReaderLookahead
 from datasources.source.api.abilities import Alignment
-from datasources.source.checkpoint.load_gate_state import HoldSettings, LoadSettings
+from datasources.source.checkpoint.load_gate_state import LoadGateSettings, LoadSettings
 from datasources.source.checkpoint.offset import Identity, Offset
-from datasources.source.coordination.client import ChannelMailbox
+from datasources.source.coordination.client import CoordinatorLink
 from datasources.source.coordination.registry import SourceRegistry
 from datasources.source.planning.planner import BatchPlanner, PlannerSettings
 from datasources.source.reading.task import TaskReader, scan_watermark
 from datasources.source.reading.task_planning import plan_tasks
-from datasources.source.watermarks.row_watermark import StampedSchema
+from datasources.source.watermarks.row_watermark import OutputSchema
 from tests.support.memory_source import OUTPUT, SCHEMA, strategy
 from watermark import ManualClock
 
@@ -25,7 +25,7 @@ WALL_US = 1_700_000_000_000_000
 
 def probe(log, *until, **more):
     """A source that waits."""
-    return HeldSource(log, hold=HoldSettings(until=until or ("rates",)), **more)
+    return HeldSource(log, gate=LoadGateSettings(until=until or ("rates",)), **more)
 
 
 def build(log, name="rates", *, time_ms=None, idle_timeout_ms=None, **more):
@@ -38,7 +38,7 @@ class HeldSource:
     """One source of the query: what it reads, what it is set to, and what it delivered, batch by batch."""
 
     log: object
-    hold: HoldSettings | None = None
+    gate: LoadGateSettings | None = None
     load: LoadSettings | None = None
     has_watermark: bool = False
     allows_change: bool = False
@@ -81,7 +81,7 @@ class HeldQuery:
         self.pending: list[tuple[HeldSource, str]] = []
         self.start()
 
-    def start(self, *, is_capped: bool = False) -> None:
+    def start(self, *, is_available_now: bool = False) -> None:
         """A new run: new processes with empty memory."""
         self.run = f"run-{next(self._names)}"
         self.registry.expect_builds(self.run, Counter(s.load.name for s in self.sources if s.load is not None))
@@ -89,14 +89,14 @@ class HeldQuery:
             source.id = f"source-{next(self._names)}"
             source.planner = self._planner(source)
             source.offset = source.offset or _as_written(source.planner.initial())
-            if is_capped:
-                source.planner.cap_available_now()
+            if is_available_now:
+                source.planner.limit_to_available_now()
 
     def _planner(self, source: HeldSource) -> BatchPlanner:
-        mailbox = ChannelMailbox(self, source.id, self.clock)
+        report_store = CoordinatorLink(self, source.id, self.clock)
         return BatchPlanner(
             enumerator=source.log,
-            mailbox=mailbox,
+            report_store=report_store,
             scan=lambda wanted: scan_watermark(source.log, source.strategy, wanted),
             settings=PlannerSettings(
                 identity=Identity(),
@@ -104,14 +104,14 @@ class HeldQuery:
                 idle_timeout_ms=source.idle_timeout_ms,
                 alignment=source.alignment,
                 poll_interval_ms=0,
-                hold=source.hold,
+                gate=source.gate,
                 load=source.load,
                 continue_on_change=source.allows_change,
             ),
             clock=self.clock,
-            peers=mailbox,
+            peers=report_store,
             lookahead=None if source.strategy is None else ReaderLookahead(source.log, source.strategy),
-            holds=mailbox,
+            load_gates=report_store,
         )
 
     def ask(self, message):
@@ -156,7 +156,7 @@ class HeldQuery:
         ids: list[str] = []
         for plan in plan_tasks(end, has_watermark=source.has_watermark):
             schema = OUTPUT if source.has_watermark else SCHEMA
-            reader = TaskReader(factory=source.log, strategy=source.strategy, stamped=StampedSchema(schema))
+            reader = TaskReader(factory=source.log, strategy=source.strategy, output=OutputSchema(schema))
             for batch in reader.run(plan, lambda reports: self._report(source, reports)):
                 found = batch.column("id").to_pylist()
                 source.heartbeats += found.count(None)

@@ -11,12 +11,12 @@ from datasources.kafka.reader.fetcher import Fetched
 from datasources.kafka.reader.record_chunks import ChunkMaker
 from datasources.kafka.source import KafkaSource
 from datasources.options import reject_unknown
-from datasources.source.api.connector import SessionFacts
+from datasources.source.api.connector import SessionInfo
 from datasources.source.api.reader import Chunk
 
 __all__ = ["SESSION", "chunk_of", "record", "source_of"]
 
-SESSION = SessionFacts(time_zone="UTC", ansi=True)
+SESSION = SessionInfo(time_zone="UTC", ansi=True)
 
 
 def source_of(metadata: dict[str, str] | None = None, **options: object) -> KafkaSource:

@@ -10,9 +10,9 @@ from datasources.source.checkpoint.offset import Offset
 from datasources.source.planning.planner import BatchPlanner
 from datasources.source.reading.task import TaskReader, scan_watermark
 from datasources.source.reading.task_planning import plan_tasks
-from datasources.source.watermarks.row_watermark import StampedSchema
+from datasources.source.watermarks.row_watermark import OutputSchema
 from datasources.spark.scan.scan import build_scan
-from tests.support.memory_source import Mailbox
+from tests.support.memory_source import MemoryReportStore
 from watermark import ManualClock, SystemClock
 
 HIDDEN = (
@@ -35,10 +35,10 @@ class KafkaQuery:
     def __init__(self, scan, *, clock=None, offset: Offset | None = None) -> None:
         self.scan = scan
         source = scan.source
-        self.mailbox = Mailbox()
+        self.report_store = MemoryReportStore()
         self.planner = BatchPlanner(
             enumerator=source.enumerator(is_batch=False),
-            mailbox=self.mailbox,
+            report_store=self.report_store,
             scan=lambda wanted: scan_watermark(source.reader_factory(), source.strategy, wanted),
             settings=scan.planner_settings(),
             clock=clock or SystemClock(),
@@ -59,9 +59,9 @@ class KafkaQuery:
         source = self.scan.source
         has_watermark = source.strategy is not None
         schema = self.output_schema()
-        reader = TaskReader(factory=source.reader_factory(), strategy=source.strategy, stamped=StampedSchema(schema))
+        reader = TaskReader(factory=source.reader_factory(), strategy=source.strategy, output=OutputSchema(schema))
         plans = plan_tasks(end, has_watermark=has_watermark)
-        batches = [batch for plan in plans for batch in reader.run(plan, self.mailbox.put)]
+        batches = [batch for plan in plans for batch in reader.run(plan, self.report_store.put)]
         return pa.Table.from_batches(batches, schema=schema)
 
     def drain(self, rows: int | None = None) -> pa.Table:

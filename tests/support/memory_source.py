@@ -17,7 +17,7 @@ from datasources.source.coordination.reports import SplitReport
 from datasources.source.planning.planner import BatchPlanner, PlannerSettings
 from datasources.source.reading.task import TaskReader, scan_watermark
 from datasources.source.reading.task_planning import plan_tasks
-from datasources.source.watermarks.row_watermark import StampedSchema
+from datasources.source.watermarks.row_watermark import OutputSchema
 from watermark import EmitStrategy, ManualClock
 
 SCHEMA = pa.schema([("id", pa.string()), ("rowtime", pa.int64()), ("candidate", pa.int64())])
@@ -117,7 +117,7 @@ class MemoryLog:
             )
 
 
-class Mailbox:
+class MemoryReportStore:
     """A mailbox that is a dictionary; it may lose what it gets."""
 
     def __init__(self) -> None:
@@ -142,7 +142,7 @@ class Row:
     """One emitted row: id (None = heartbeat) and stamp in ms, None for none."""
 
     id: str | None
-    stamp: int | None
+    row_watermark: int | None
 
 
 class Query:
@@ -153,7 +153,7 @@ class Query:
         self.strategy = scan_strategy or strategy()
         self.clock = clock or ManualClock(1_700_000_000_000_000)
         self.peers = peers
-        self.mailbox = Mailbox()
+        self.report_store = MemoryReportStore()
         self.settings = PlannerSettings(
             identity=Identity(strategy="s", schema="x", subscription="m"),
             has_watermark=True,
@@ -171,10 +171,10 @@ class Query:
 
     def start_process(self) -> None:
         """A new runner process: its memory is empty and so is its coordinator's."""
-        self.mailbox = Mailbox()
+        self.report_store = MemoryReportStore()
         self.planner = BatchPlanner(
             enumerator=self.log,
-            mailbox=self.mailbox,
+            report_store=self.report_store,
             scan=self._scan,
             settings=self.settings,
             clock=self.clock,
@@ -192,13 +192,13 @@ class Query:
             return None
         return Offset.from_json(end.to_json())
 
-    def read(self, end: Offset, *, take: int | None = None, most_tasks: int | None = None) -> list[Row]:
+    def read(self, end: Offset, *, take: int | None = None, max_tasks: int | None = None) -> list[Row]:
         """Read a batch; with `take` each task's consumer stops after that many rows, as LIMIT does."""
         rows: list[Row] = []
-        for plan in plan_tasks(end, has_watermark=True, most_tasks=most_tasks):
-            reader = TaskReader(factory=self.log, strategy=self.strategy, stamped=StampedSchema(OUTPUT))
+        for plan in plan_tasks(end, has_watermark=True, max_tasks=max_tasks):
+            reader = TaskReader(factory=self.log, strategy=self.strategy, output=OutputSchema(OUTPUT))
             task_rows: list[Row] = []
-            generator = reader.run(plan, self.mailbox.put)
+            generator = reader.run(plan, self.report_store.put)
             for batch in generator:
                 task_rows.extend(_rows(batch))
                 if take is not None and len(task_rows) >= take:
@@ -215,10 +215,10 @@ class Query:
         self.offset = end
         return emitted
 
-    def drain(self, rows: int | None = None, most: int = 1_000) -> list[Row]:
+    def drain(self, rows: int | None = None, max_count: int = 1_000) -> list[Row]:
         """Run batches until there is nothing to do."""
         emitted: list[Row] = []
-        for _ in range(most):
+        for _ in range(max_count):
             found = self.batch(rows)
             if found is None:
                 return emitted
@@ -227,6 +227,6 @@ class Query:
 
 
 def _rows(batch: pa.RecordBatch) -> list[Row]:
-    stamps = batch.column("_watermark").cast(pa.int64()).to_pylist()
+    row_watermarks = batch.column("_watermark").cast(pa.int64()).to_pylist()
     ids = batch.column("id").to_pylist()
-    return [Row(i, s // 1_000 or None) for i, s in zip(ids, stamps, strict=True)]
+    return [Row(i, s // 1_000 or None) for i, s in zip(ids, row_watermarks, strict=True)]

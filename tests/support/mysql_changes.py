@@ -11,7 +11,7 @@ from datasources.mysql.scan.scan_settings import BINLOG, MySqlScanSettings
 from datasources.mysql.server.server_view import ServerView
 from datasources.mysql.source import MySqlSource
 from datasources.mysql.state.mysql_state import MySqlState
-from datasources.source.api.connector import SessionFacts
+from datasources.source.api.connector import SessionInfo
 from tests.support.mysql_binlog import position
 from tests.support.mysql_server import MySqlServer
 
@@ -26,7 +26,7 @@ def reading_of(server: MySqlServer, database: str, schema: str, **options: str) 
         "ssl.mode": "disabled", "database-name": database, "table-name": "t.*", "schema": schema,
     }  # fmt: skip
     more = {name.replace("__", ".").replace("_", "-"): value for name, value in options.items()}
-    return MySqlSource.create({**given, **more}, SessionFacts()).reading
+    return MySqlSource.create({**given, **more}, SessionInfo()).reading
 
 
 def identity(reading: MySqlScanSettings) -> str:

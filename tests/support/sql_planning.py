@@ -10,7 +10,7 @@ from datasources.errors import ExpressionError
 from datasources.expressions import compile_expression
 from datasources.expressions.vectors.spark_types import spark_name
 from datasources.formats.schema_text.ddl import parse_schema
-from datasources.source.api.connector import SessionFacts
+from datasources.source.api.connector import SessionInfo
 from datasources.sql.parse import parse_statement
 from datasources.sql.planner.connectors import connector_of
 from datasources.sql.planner.context import PlanningContext
@@ -27,7 +27,7 @@ from datasources.sql.types.expression_types import TypeOracleError
 
 __all__ = ["CompiledTypes", "NotATable", "PlannerCase", "cases_of", "plan_case"]
 
-FACTS = SessionFacts(time_zone="UTC", ansi=True)
+FACTS = SessionInfo(time_zone="UTC", ansi=True)
 
 
 class CompiledTypes:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 
-from datasources.source.api.connector_state import PlannedBatch, SettledState
+from datasources.source.api.connector_state import PlannedBatch, ReconciledState
 from datasources.source.api.reader import Chunk, RangeEnd
 from datasources.source.api.split import ENDLESS, SplitBounds
 from tests.support.memory_source import SCHEMA
@@ -26,7 +26,7 @@ class TableAndLog:
     budget: int = 4
     promise_ms: int | None = None
     is_due: bool = False
-    settled: list[dict] = field(default_factory=list)
+    reconciled: list[dict] = field(default_factory=list)
     schema = SCHEMA
     state: dict | None = None
 
@@ -62,10 +62,10 @@ class TableAndLog:
     def localize(self, state):
         return state
 
-    def settle(self, state, ranges):
-        self.settled.append({split: (facts.position, facts.rows, facts.note) for split, facts in ranges.items()})
+    def reconcile(self, state, ranges):
+        self.reconciled.append({split: (facts.position, facts.rows, facts.note) for split, facts in ranges.items()})
         done = state["done"] + (1 if LANE in ranges else 0)
-        return SettledState(state={"done": done}, finished=frozenset({LANE} if done >= len(self.chunks) else ()))
+        return ReconciledState(state={"done": done}, finished=frozenset({LANE} if done >= len(self.chunks) else ()))
 
     def plan(self, state, room, budget_rows):
         shares = {LOG: min(room.get(LOG, 0), self.budget)} if room.get(LOG, 0) > 0 else {}
@@ -73,10 +73,10 @@ class TableAndLog:
             shares[LANE] = 1
         return PlannedBatch(shares=shares, state={**state, "budget": self.budget}, is_due=self.is_due)
 
-    def at_rest(self, state):
+    def without_data(self, state):
         return state
 
-    def promised_ms(self, state, split):
+    def guaranteed_watermark_ms(self, state, split):
         return self.promise_ms if split.split == LOG else None
 
     def is_aligned(self, state):
@@ -90,7 +90,7 @@ class TableAndLog:
 
     # -- reader factory and reader --
     def for_batch(self, state):
-        return replace(self, state=dict(state), settled=self.settled)
+        return replace(self, state=dict(state), reconciled=self.reconciled)
 
     def open(self, *, only=None):
         return self

@@ -20,7 +20,7 @@ from datasources.mysql.state.mysql_state import MySqlState
 from datasources.mysql.state.range_note import RangeNote
 from datasources.mysql.state.snapshot_scan import Coverage, PlannedTable, Sweep, coverage
 from datasources.mysql.tables.key_ranges import KeyRange
-from datasources.source.api.connector_state import RangeFacts
+from datasources.source.api.connector_state import RangeInfo
 from datasources.source.api.split import SplitId
 
 SERVER = "3e11fa47-71ca-11e1-9e33-c80aa9429562"
@@ -114,7 +114,7 @@ def test_a_sweep_of_named_tables_leaves_the_others_alone():
 def test_after_a_batch_the_state_stands_where_its_range_ended():
     note = RangeNote(place=place(400), gtids=f"{SERVER}:6-7", prepared={"y": place(390)}, server=SERVER)
     assert RangeNote.from_text(note.to_text()) == note
-    after = settled(batch(), {BINLOG: RangeFacts(position=943, rows=0, note=note.to_text())})
+    after = settled(batch(), {BINLOG: RangeInfo(position=943, rows=0, note=note.to_text())})
     assert (after.at, after.place, after.gtid) == (943, place(400), f"{SERVER}:1-7")
     assert after.prepared == {"y": place(390)}
     assert (after.to, after.to_gtid, after.tables, after.lanes, after.max_bytes, after.max_rows) == (
@@ -127,25 +127,25 @@ def test_after_a_batch_the_state_stands_where_its_range_ended():
     )
     assert after.sweep == after.after == batch().after
     assert after.quiet == 3
-    assert settled(batch(), {BINLOG: RangeFacts(position=943, rows=1, note=note.to_text())}).quiet == 0
+    assert settled(batch(), {BINLOG: RangeInfo(position=943, rows=1, note=note.to_text())}).quiet == 0
 
 
 def test_a_batch_of_chunks_alone_leaves_the_place():
-    after = settled(batch(), {SplitId("snapshot-0"): RangeFacts(position=2, rows=100, note=None)})
+    after = settled(batch(), {SplitId("snapshot-0"): RangeInfo(position=2, rows=100, note=None)})
     assert (after.at, after.place, after.gtid, after.quiet) == (700, place(157), f"{SERVER}:1-5", 2)
 
 
 def test_reading_by_gtid_ends_where_the_planned_end_was_reached():
     for reached, by_gtid in ((place(900), False), (place(899), True)):
         note = RangeNote(place=reached, gtids="", prepared={}, server=SERVER)
-        found = {BINLOG: RangeFacts(position=1_000, rows=3, note=note.to_text())}
+        found = {BINLOG: RangeInfo(position=1_000, rows=3, note=note.to_text())}
         assert settled(batch(by_gtid=True, place=None), found).by_gtid is by_gtid
 
 
 def test_reading_by_gtid_ends_behind_all_that_was_there_at_the_switch():
     for reached, by_gtid in ((place(899), True), (place(900), False), (place(901), False)):
         note = RangeNote(place=reached, gtids="", prepared={}, server=SERVER)
-        found = {BINLOG: RangeFacts(position=1_000, rows=3, note=note.to_text())}
+        found = {BINLOG: RangeInfo(position=1_000, rows=3, note=note.to_text())}
         after = settled(batch(by_gtid=True, place=None, gtid_until=place(900), to=place(2_000)), found)
         assert (after.by_gtid, after.gtid_until) == (by_gtid, place(900) if by_gtid else None)
 
@@ -231,4 +231,4 @@ def test_places_of_transactions():
 def test_names_of_lanes_have_numbers():
     assert lane_number(SplitId("snapshot-12")) == 12
     assert lane_number(BINLOG) is None
-    assert replace(batch(), to=None).at_rest().to is None
+    assert replace(batch(), to=None).without_data().to is None

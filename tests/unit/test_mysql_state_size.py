@@ -12,7 +12,7 @@ from datasources.mysql.scan.scan_settings import LANE
 from datasources.mysql.server.reconciled_state import LONGEST_GTIDS, kept_gtids, settled
 from datasources.mysql.state.mysql_state import MySqlState
 from datasources.mysql.state.snapshot_scan import PlannedTable, Sweep
-from datasources.source.api.connector_state import RangeFacts
+from datasources.source.api.connector_state import RangeInfo
 from datasources.source.api.split import SplitId
 from tests.support.work import calls_of
 
@@ -57,7 +57,7 @@ def _batches(state: MySqlState, key_bytes: int) -> Iterator[tuple[MySqlState, st
 def _settled(batch: MySqlState, text: str, position: int) -> MySqlState:
     """Return what is known of the table when a batch has been read."""
     ranges = {
-        SplitId(f"{LANE}{lane}"): RangeFacts(position=position, rows=count, note=None)
+        SplitId(f"{LANE}{lane}"): RangeInfo(position=position, rows=count, note=None)
         for lane, count in enumerate(batch.lanes)
     }
     return settled(MySqlState.from_json(json.loads(text)), ranges)

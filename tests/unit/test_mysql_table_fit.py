@@ -15,7 +15,7 @@ from datasources.mysql.binlog.rows.table_map import TableMap
 from datasources.mysql.reader import table_compatibility as table_fit
 from datasources.mysql.reader.table_compatibility import TableFit
 from datasources.mysql.source import MySqlSource
-from datasources.source.api.connector import SessionFacts
+from datasources.source.api.connector import SessionInfo
 
 C = ColumnCode
 OPTIONS = {"hostname": "db", "username": "u", "password": "p", "database-name": "shop", "table-name": "t"}
@@ -50,7 +50,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Server:
 
 
 def fit(schema: str, *columns: str) -> TableFit:
-    reading = MySqlSource.create({**OPTIONS, "schema": schema}, SessionFacts()).reading
+    reading = MySqlSource.create({**OPTIONS, "schema": schema}, SessionInfo()).reading
     return TableFit(reading, frozenset(columns or reading.data.names))
 
 

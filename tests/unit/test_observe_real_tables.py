@@ -35,7 +35,7 @@ def query():
 @pytest.fixture
 def registry(query):
     made = SourceRegistry(query.clock)
-    told = json.dumps(query.planner.table(query.offset, most_splits=1_000))
+    told = json.dumps(query.planner.table(query.offset, max_splits=1_000))
     made.answer({"ask": "table", "source": "run-1", "name": "memory", "table": json.loads(told)})
     return made
 
@@ -80,7 +80,7 @@ def test_a_source_that_waits_and_one_that_is_waited_for_are_shown():
     held.plan()
     sources = {"rates": rates, "orders": orders}
     for name, source in sources.items():
-        told = json.dumps(source.planner.table(source.offset, most_splits=10))
+        told = json.dumps(source.planner.table(source.offset, max_splits=10))
         held.registry.answer({"ask": "table", "source": source.id, "name": name, "table": json.loads(told)})
     shown = {each["name"]: each for each in held.registry.tables()}
     assert all(map(is_well_formed, shown.values()))

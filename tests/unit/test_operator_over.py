@@ -31,7 +31,9 @@ def rule(frame: OverFrame, *aggregates: OverAggregate, **changes: Any) -> OverRu
     return OverRule(keys=("k",), frame=frame, aggregates=aggregates or (COUNT,), **changes)
 
 
-def sent(stamp_ms: int, *rows: tuple[Any, ...], row_stamp_ms: int = 0, kind: pa.DataType | None = None) -> Packet:
+def sent(
+    last_row_watermark_ms: int, *rows: tuple[Any, ...], row_stamp_ms: int = 0, kind: pa.DataType | None = None
+) -> Packet:
     """A packet of rows (key, time[, value]), all with one stamp, and the watermark after them."""
     table = None
     if rows:
@@ -43,7 +45,7 @@ def sent(stamp_ms: int, *rows: tuple[Any, ...], row_stamp_ms: int = 0, kind: pa.
                 STAMP_COLUMN: pa.array([row_stamp_ms * MS] * len(rows), pa.int64()),
             }
         )
-    return Packet(task=0, number=0, stamp_us=stamp_ms * MS, null_rowtimes=0, rows=table)
+    return Packet(task=0, number=0, stamp_us=last_row_watermark_ms * MS, null_rowtimes=0, rows=table)
 
 
 def left(emitted: OverEmitted) -> list[tuple[Any, ...]]:

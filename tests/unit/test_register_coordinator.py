@@ -136,7 +136,7 @@ def test_what_is_known_of_queries_is_bounded_if_their_end_is_never_reported(monk
         known.refuse(run, "why")
         known.expect_builds(run, {"a": 1})
         known.progress(f"query-{number}", batch_id=1, state_rows=1)
-    for entries in (known._checked, known._refused, known._holds.expected, known._queries):
+    for entries in (known._checked, known._refused, known._load_gates.expected, known._queries):
         assert len(entries) == 100
     answer = known.answer({"ask": "admit", "run": "run-349"})
     assert answer == {"refused": "why", "checked": True}

@@ -9,7 +9,7 @@ from watermark import SystemClock
 
 
 def span(rows, first, last, least=0):
-    return EventTimeSpan(rows=rows, first_ms=first, last_ms=last, least_rows=least)
+    return EventTimeSpan(rows=rows, first_ms=first, last_ms=last, min_rows=least)
 
 
 def test_the_slowest_split_gets_all_until_it_has_caught_up():
@@ -64,7 +64,9 @@ def test_what_was_promised_is_given_even_beyond_the_budget_but_never_more_than_w
 
 def test_turns_decide_who_gets_the_few_rows_that_are_left():
     spans = {f"a-{n}": span(1, 100, 100) for n in range(4)}
-    served = {tuple(share_by_event_time(spans, 1, turn=turn)) for turn in range(4)}
+    served = {
+        tuple(share_by_event_time(spans, 1, round_robin_index=round_robin_index)) for round_robin_index in range(4)
+    }
     assert served == {("a-0",), ("a-1",), ("a-2",), ("a-3",)}
 
 

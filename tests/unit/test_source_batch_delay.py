@@ -35,7 +35,7 @@ def begun(log, **options):
 
 
 def status_of(query, name):
-    shown = query.planner.table(query.offset, most_splits=10)
+    shown = query.planner.table(query.offset, max_splits=10)
     return next(row["status"] for row in shown["splits"] if row["split"] == name)
 
 
@@ -140,7 +140,7 @@ def test_available_now_reads_everything_that_was_there():
     log = MemoryLog()
     log.append("a-0", *range(10, 80, 10))
     query = query_of(log)
-    query.planner.cap_available_now()
+    query.planner.limit_to_available_now()
     found = []
     while (rows := query.batch(rows=5)) is not None:
         found += ids(rows)
@@ -162,7 +162,7 @@ def test_a_split_whose_rows_wait_is_not_idle_and_holds_the_watermark():
     log.append("b-0", *range(200, 600, 100))
     rows = query.batch()
     assert ids(rows) == ["b-0:1", "b-0:2", "b-0:3", "b-0:4", "a-0:1"]
-    assert all(row.stamp <= 110 for row in rows)
+    assert all(row.row_watermark <= 110 for row in rows)
 
 
 def test_the_watermark_of_what_was_read_goes_out_while_the_next_rows_wait():
@@ -170,9 +170,9 @@ def test_the_watermark_of_what_was_read_goes_out_while_the_next_rows_wait():
     log.append("a-0", 10, 20)
     log.append("b-0", 15)
     query = query_of(log)
-    assert {row.stamp for row in query.batch()} == {None}
+    assert {row.row_watermark for row in query.batch()} == {None}
     log.append("a-0", 30)  # waits
-    assert [(row.id, row.stamp) for row in query.batch()] == [(None, 15)]
+    assert [(row.id, row.row_watermark) for row in query.batch()] == [(None, 15)]
     assert query.batch() is None
 
 
@@ -196,6 +196,6 @@ def test_a_new_process_reads_a_planned_batch_as_it_was_planned():
     log.append("a-0", *range(10, 60, 10))
     query = query_of(log)
     end = query.plan()
-    first = [(row.id, row.stamp) for row in query.read(end)]
+    first = [(row.id, row.row_watermark) for row in query.read(end)]
     query.start_process()
-    assert [(row.id, row.stamp) for row in query.read(end)] == first
+    assert [(row.id, row.row_watermark) for row in query.read(end)] == first

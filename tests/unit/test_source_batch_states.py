@@ -10,9 +10,9 @@ from datasources.source.checkpoint.offset import Identity, Offset
 from datasources.source.planning.planner import BatchPlanner, PlannerSettings
 from datasources.source.reading.task import TaskReader, scan_watermark
 from datasources.source.reading.task_planning import plan_tasks
-from datasources.source.watermarks.row_watermark import StampedSchema
+from datasources.source.watermarks.row_watermark import OutputSchema
 from datasources.source.watermarks.rowtime import RowTimes, stop_of
-from tests.support.memory_source import OUTPUT, SCHEMA, Mailbox, MemoryLog, strategy
+from tests.support.memory_source import OUTPUT, SCHEMA, MemoryLog, MemoryReportStore, strategy
 from tests.support.table_and_log import LANE, LOG, TableAndLog, chunk_of
 from watermark import ManualClock, SplitStatus
 
@@ -21,11 +21,11 @@ class Run:
     """A query over a `TableAndLog`, in one process."""
 
     def __init__(self, source, *, has_watermark=True, offset=None) -> None:
-        self.source, self.mailbox, self.clock = source, Mailbox(), ManualClock(1_700_000_000_000_000)
+        self.source, self.report_store, self.clock = source, MemoryReportStore(), ManualClock(1_700_000_000_000_000)
         self.strategy = strategy() if has_watermark else None
         self.planner = BatchPlanner(
             enumerator=source,
-            mailbox=self.mailbox,
+            report_store=self.report_store,
             scan=lambda wanted: scan_watermark(source, self.strategy, wanted),
             settings=PlannerSettings(identity=Identity(), has_watermark=has_watermark, poll_interval_ms=0),
             clock=self.clock,
@@ -44,14 +44,15 @@ class Run:
         rows = []
         schema = OUTPUT if self.strategy else SCHEMA
         for plan in plan_tasks(end, has_watermark=self.strategy is not None):
-            reader = TaskReader(factory=self.source, strategy=self.strategy, stamped=StampedSchema(schema))
-            for batch in reader.run(plan, self.mailbox.put):
-                stamps = batch.column("_watermark").to_pylist() if self.strategy else [None] * batch.num_rows
+            reader = TaskReader(factory=self.source, strategy=self.strategy, output=OutputSchema(schema))
+            for batch in reader.run(plan, self.report_store.put):
+                row_watermarks = batch.column("_watermark").to_pylist() if self.strategy else [None] * batch.num_rows
                 ids = batch.column("id").to_pylist()
                 rows += [
-                    (i, None if s is None else round(s.timestamp() * 1000)) for i, s in zip(ids, stamps, strict=True)
+                    (i, None if s is None else round(s.timestamp() * 1000))
+                    for i, s in zip(ids, row_watermarks, strict=True)
                 ]
-        self.heartbeats += [stamp for i, stamp in rows if i is None]
+        self.heartbeats += [row_watermark for i, row_watermark in rows if i is None]
         return [row for row in rows if row[0] is not None]
 
 
@@ -82,10 +83,13 @@ def test_a_record_that_begins_before_the_planned_end_is_read_whole_and_the_next_
 def test_a_lost_report_is_made_up_for_by_reading_the_range_again_before_the_next_batch(has_watermark):
     source = TableAndLog(transactions=[[1, 2, 3], [4, 5, 6], [7]], budget=4)
     run = Run(source, has_watermark=has_watermark)
-    run.mailbox.losing = True
+    run.report_store.losing = True
     ids = [i for rows in iter(run.batch, None) if rows is not None for i, _ in rows]
     assert ids == ["1", "2", "3", "4", "5", "6", "7"]
-    assert [each for each in source.settled if each] == [{LOG: (6, None, "ended at 6")}, {LOG: (7, None, "ended at 7")}]
+    assert [each for each in source.reconciled if each] == [
+        {LOG: (6, None, "ended at 6")},
+        {LOG: (7, None, "ended at 7")},
+    ]
 
 
 def test_the_note_and_the_rows_of_a_range_reach_the_connector():
@@ -93,7 +97,7 @@ def test_the_note_and_the_rows_of_a_range_reach_the_connector():
     run = Run(source)
     while run.batch() is not None:
         pass
-    assert {LOG: (3, 3, "ended at 3")} in source.settled
+    assert {LOG: (3, 3, "ended at 3")} in source.reconciled
 
 
 def test_rows_of_a_table_do_not_move_the_watermark_and_hold_it_until_the_table_is_done():
@@ -105,9 +109,9 @@ def test_rows_of_a_table_do_not_move_the_watermark_and_hold_it_until_the_table_i
         seen += rows or []
         if rows is None:
             break
-    stamps = dict(seen)
-    assert stamps["9000"] == stamps["8000"] == 0
-    assert stamps["100"] == stamps["200"] == 0
+    row_watermarks = dict(seen)
+    assert row_watermarks["9000"] == row_watermarks["8000"] == 0
+    assert row_watermarks["100"] == row_watermarks["200"] == 0
     assert position(run.offset, LANE).status is SplitStatus.FINISHED
     assert run.heartbeats[-1] == 300
 
@@ -151,7 +155,7 @@ def test_a_state_that_is_due_is_written_without_data(has_watermark):
 def test_the_connectors_progress_stands_beside_the_splits():
     run = Run(TableAndLog(chunks=[[1], [2]]))
     run.batch()
-    table = run.planner.table(run.offset, most_splits=10)
+    table = run.planner.table(run.offset, max_splits=10)
     assert table["table"] == {"chunks": 2}
     assert next(split for split in table["splits"] if split["split"] == LANE)["lag"] is None
 
@@ -187,7 +191,7 @@ def test_a_connector_may_begin_to_read_although_no_split_has_anything_unread():
 def test_a_run_that_ends_may_read_tables_beyond_its_cap():
     source = TableAndLog(transactions=[[100]], chunks=[[1], [2], [3]], budget=1)
     run = Run(source, has_watermark=False)
-    run.planner.cap_available_now()
+    run.planner.limit_to_available_now()
     ids = []
     for number in range(8):
         rows = run.batch()
@@ -210,7 +214,7 @@ def test_sources_without_a_state_write_none():
     log.append("a-0", 1)
     offset = BatchPlanner(
         enumerator=log,
-        mailbox=Mailbox(),
+        report_store=MemoryReportStore(),
         scan=lambda wanted: scan_watermark(log, strategy(), wanted),
         settings=PlannerSettings(identity=Identity(), has_watermark=True),
         clock=ManualClock(0),

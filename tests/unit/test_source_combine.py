@@ -6,7 +6,7 @@ import pytest
 
 from datasources.source.api.split import SplitId, SplitProgress
 from datasources.source.watermarks.combine import combined_ms, others_us, to_ms, to_us
-from datasources.source.watermarks.row_watermark import MAX_STAMP_MS
+from datasources.source.watermarks.row_watermark import MAX_ROW_WATERMARK_MS
 from watermark import MAX_WATERMARK, MIN_WATERMARK, SplitStatus
 
 ACTIVE, PAUSED, IDLE, FINISHED = SplitStatus.ACTIVE, SplitStatus.PAUSED, SplitStatus.IDLE, SplitStatus.FINISHED
@@ -19,7 +19,7 @@ def splits(*states: tuple[int | None, SplitStatus]):
     ]
 
 
-@pytest.mark.parametrize("watermark_ms", [None, 0, -1, 5, -86_400_000, MAX_STAMP_MS])
+@pytest.mark.parametrize("watermark_ms", [None, 0, -1, 5, -86_400_000, MAX_ROW_WATERMARK_MS])
 def test_milliseconds_survive_the_algebra(watermark_ms):
     assert to_ms(to_us(watermark_ms)) == watermark_ms
 
@@ -57,8 +57,8 @@ def test_watermarks_at_the_ends_of_the_range_do_not_overflow(extreme_us, sign):
         ([(30, IDLE), (10, IDLE)], None, 30),
         ([(None, IDLE), (None, IDLE)], None, None),
         ([(30, IDLE), (90, FINISHED)], None, 30),
-        ([(30, FINISHED), (10, FINISHED)], None, MAX_STAMP_MS),
-        ([(None, FINISHED)], 5, MAX_STAMP_MS),
+        ([(30, FINISHED), (10, FINISHED)], None, MAX_ROW_WATERMARK_MS),
+        ([(None, FINISHED)], 5, MAX_ROW_WATERMARK_MS),
         ([(-5, ACTIVE), (3, ACTIVE)], None, -5),
         ([(-5, ACTIVE)], -9, -5),
         ([], None, None),

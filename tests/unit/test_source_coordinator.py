@@ -10,7 +10,7 @@ import pytest
 
 from datasources.errors import CoordinatorError, NonDeterminismError
 from datasources.source.api.split import SplitId
-from datasources.source.coordination.client import ChannelMailbox, CoordinatorClient
+from datasources.source.coordination.client import CoordinatorClient, CoordinatorLink
 from datasources.source.coordination.reports import SplitReport
 from datasources.source.coordination.server import Coordinator, Endpoint, PeerLimits
 from datasources.source.coordination.wire import open_channel
@@ -32,8 +32,8 @@ def client(coordinator):
 
 
 @pytest.fixture
-def mailbox(coordinator):
-    return ChannelMailbox(CoordinatorClient(coordinator.endpoint, timeout_s=PATIENCE_S), SOURCE)
+def report_store(coordinator):
+    return CoordinatorLink(CoordinatorClient(coordinator.endpoint, timeout_s=PATIENCE_S), SOURCE)
 
 
 def address(coordinator):
@@ -41,7 +41,7 @@ def address(coordinator):
 
 
 def report(sequence=1, split="a-0", **values: int | str | None):
-    fields = {"position": 10, "watermark_ms": 5, "stamp_ms": 4, "rows": 3, **values}
+    fields = {"position": 10, "watermark_ms": 5, "last_row_watermark_ms": 4, "rows": 3, **values}
     return SplitReport(sequence=sequence, split=SplitId(split), **fields)
 
 
@@ -57,56 +57,63 @@ def take(sequence=1, source=SOURCE):
 # -- reports --
 
 
-def test_a_report_reaches_the_planner(client, mailbox):
-    sent = report(watermark_ms=None, stamp_ms=-3, late_rows=1, bad=2)
+def test_a_report_reaches_the_planner(client, report_store):
+    sent = report(watermark_ms=None, last_row_watermark_ms=-3, late_rows=1, bad=2)
     assert client.ask(message(sent)) == {"ok": True, "conflict": None}
-    assert mailbox.take(1) == {"a-0": sent}
+    assert report_store.take(1) == {"a-0": sent}
 
 
-def test_missing_reports_are_absent(mailbox):
-    assert mailbox.take(7) == {}
+def test_missing_reports_are_absent(report_store):
+    assert report_store.take(7) == {}
 
 
-def test_the_reports_of_several_tasks_come_together(client, mailbox):
+def test_the_reports_of_several_tasks_come_together(client, report_store):
     client.ask(message(report(split="a-0")))
     client.ask(message(report(split="a-1"), report(split="a-2")))
-    assert set(mailbox.take(1)) == {"a-0", "a-1", "a-2"}
+    assert set(report_store.take(1)) == {"a-0", "a-1", "a-2"}
 
 
 def test_source_runs_do_not_see_each_other(client, coordinator):
     client.ask(message(report(), source="run-1"))
-    assert ChannelMailbox(client, "run-2").take(1) == {}
+    assert CoordinatorLink(client, "run-2").take(1) == {}
 
 
-def test_an_equal_report_is_ignored(client, mailbox):
+def test_an_equal_report_is_ignored(client, report_store):
     for _ in range(3):
         assert client.ask(message(report()))["conflict"] is None
-    assert mailbox.take(1) == {"a-0": report()}
+    assert report_store.take(1) == {"a-0": report()}
 
 
 def test_a_different_report_is_told_to_the_task_and_to_the_planner_and_the_first_one_stays(
-    client, coordinator, mailbox
+    client, coordinator, report_store
 ):
     client.ask(message(report(rows=3)))
     conflict = client.ask(message(report(rows=4)))["conflict"]
     assert "split 'a-0' gave two different results for batch 1" in conflict
     assert "start from a new checkpoint" in conflict
     with pytest.raises(NonDeterminismError, match="two different results for batch 1"):
-        mailbox.take(1)
+        report_store.take(1)
     assert coordinator.registry.answer(take())["reports"] == [report(rows=3).to_json()]
 
 
-def test_a_conflict_stays_until_the_source_runs_anew(client, mailbox, coordinator):
+def test_a_conflict_stays_until_the_source_runs_anew(client, report_store, coordinator):
     client.ask(message(report(rows=3), report(rows=4)))
     client.ask(message(report(sequence=2)))
     with pytest.raises(NonDeterminismError):
-        mailbox.take(2)
-    assert ChannelMailbox(client, "run-2").take(2) == {}
+        report_store.take(2)
+    assert CoordinatorLink(client, "run-2").take(2) == {}
 
 
 @pytest.mark.parametrize(
     "other",
-    [{"position": 11}, {"watermark_ms": 6}, {"watermark_ms": None}, {"stamp_ms": 5}, {"late_rows": 1}, {"rows": 9}],
+    [
+        {"position": 11},
+        {"watermark_ms": 6},
+        {"watermark_ms": None},
+        {"last_row_watermark_ms": 5},
+        {"late_rows": 1},
+        {"rows": 9},
+    ],
 )
 def test_every_field_that_results_depend_on_counts_for_equality(coordinator, other):
     coordinator.registry.answer(message(report()))
@@ -216,7 +223,7 @@ def test_a_malformed_report_is_refused_and_leaves_no_trace(coordinator, raw):
         {"ask": "admit", "run": 5},
     ],
 )
-def test_a_malformed_request_ends_its_own_connection_and_no_other(coordinator, mailbox, request_of):
+def test_a_malformed_request_ends_its_own_connection_and_no_other(coordinator, report_store, request_of):
     bystander = CoordinatorClient(coordinator.endpoint, timeout_s=PATIENCE_S)
     bystander.ask(message(report()))
     before = bystander._channel
@@ -226,7 +233,7 @@ def test_a_malformed_request_ends_its_own_connection_and_no_other(coordinator, m
     wait_until(lambda: coordinator.bad_peers == 1)
     assert bystander.ask(take())["reports"] == [report().to_json()]
     assert bystander._channel is before
-    assert mailbox.take(1) == {"a-0": report()}
+    assert report_store.take(1) == {"a-0": report()}
     channel.close()
 
 
@@ -238,10 +245,10 @@ def test_a_client_whose_request_is_refused_gets_none(client):
 # -- what the listener tells --
 
 
-def test_state_is_unknown_before_the_first_progress(coordinator, client, mailbox):
-    assert mailbox.has_state() is None
+def test_state_is_unknown_before_the_first_progress(coordinator, client, report_store):
+    assert report_store.has_state() is None
     client.ask(message(report(), query="q", batch=4))
-    assert mailbox.has_state() is None
+    assert report_store.has_state() is None
 
 
 @pytest.mark.parametrize(
@@ -249,41 +256,41 @@ def test_state_is_unknown_before_the_first_progress(coordinator, client, mailbox
     [(4, 0, False), (4, 7, True), (5, 0, False), (5, 1, True), (3, 0, None), (3, 9, None)],
 )
 def test_state_is_known_from_the_progress_of_the_batch_that_reported_or_a_later_one(
-    coordinator, mailbox, progress_batch, rows, expected
+    coordinator, report_store, progress_batch, rows, expected
 ):
     coordinator.registry.answer(message(report(), query="q", batch=4))
     coordinator.registry.progress("q", batch_id=progress_batch, state_rows=rows)
-    assert mailbox.has_state() is expected
+    assert report_store.has_state() is expected
 
 
-def test_the_state_of_another_query_says_nothing(coordinator, client, mailbox):
+def test_the_state_of_another_query_says_nothing(coordinator, client, report_store):
     client.ask(message(report(), query="q", batch=0))
     coordinator.registry.progress("p", batch_id=5, state_rows=7)
-    assert mailbox.has_state() is None
+    assert report_store.has_state() is None
 
 
-def test_state_is_unknown_again_when_a_newer_batch_reports(coordinator, client, mailbox):
+def test_state_is_unknown_again_when_a_newer_batch_reports(coordinator, client, report_store):
     client.ask(message(report(), query="q", batch=4))
     coordinator.registry.progress("q", batch_id=4, state_rows=0)
     client.ask(message(report(sequence=2), query="q", batch=5))
-    assert mailbox.has_state() is None
+    assert report_store.has_state() is None
 
 
-def test_a_task_outside_of_a_query_does_not_hide_the_query(coordinator, client, mailbox):
+def test_a_task_outside_of_a_query_does_not_hide_the_query(coordinator, client, report_store):
     client.ask(message(report(), query="q", batch=4))
     coordinator.registry.progress("q", batch_id=4, state_rows=7)
     client.ask(message(report(split="a-1"), query=None, batch=-1))
-    assert mailbox.has_state() is True
+    assert report_store.has_state() is True
 
 
-def test_a_query_that_ended_is_forgotten(coordinator, client, mailbox):
+def test_a_query_that_ended_is_forgotten(coordinator, client, report_store):
     client.ask(message(report(), query="q", batch=0))
     coordinator.registry.progress("q", batch_id=0, state_rows=7)
     coordinator.registry.refuse("r", "not attached")
     coordinator.registry.allow("s")
     coordinator.registry.terminated("q", "r")
     coordinator.registry.terminated("other", "s")
-    assert mailbox.has_state() is None
+    assert report_store.has_state() is None
     assert client.ask({"ask": "admit", "run": "r"}) == {"refused": None, "checked": False}
     assert client.ask({"ask": "admit", "run": "s"}) == {"refused": None, "checked": False}
 
@@ -446,13 +453,13 @@ def test_close_stops_listening_and_hangs_up(coordinator):
 def test_a_coordinator_that_is_gone_gives_none_is_logged_once_and_is_found_again(caplog):
     first = Coordinator()
     client = CoordinatorClient(first.endpoint, timeout_s=PATIENCE_S)
-    mailbox = ChannelMailbox(client, SOURCE)
+    report_store = CoordinatorLink(client, SOURCE)
     assert client.ask(message(report())) is not None
     first.close()
     with caplog.at_level(logging.WARNING):
         assert [client.ask(message(report())) for _ in range(3)] == [None] * 3
-        assert mailbox.take(1) == {}
-        assert mailbox.has_state() is None
+        assert report_store.take(1) == {}
+        assert report_store.has_state() is None
     warnings = [line for line in caplog.messages if "coordinator_unreachable" in line]
     assert len(warnings) == 1
     assert "Executors must be able to connect to the driver on this port" in warnings[0]
@@ -460,7 +467,7 @@ def test_a_coordinator_that_is_gone_gives_none_is_logged_once_and_is_found_again
     second = Coordinator(port=first.endpoint.port)
     second.endpoint = first.endpoint
     assert client.ask(message(report())) is not None
-    assert mailbox.take(1) == {"a-0": report()}
+    assert report_store.take(1) == {"a-0": report()}
     second.close()
 
 

@@ -23,7 +23,7 @@ def update(log, found, *, end=50, log_end=120, fails=True):
     discovery = Discovery(Enumerator(), idleness, fail_on_data_loss=fails)
     split = SplitProgress(split=A, start=end, end=end, known_at=end, log=log)
     bounds = {A: SplitBounds(start_inclusive=0, end_exclusive=log_end, log=found)}
-    (updated,) = discovery.update((split,), bounds, capped=False)
+    (updated,) = discovery.update((split,), bounds, limited=False)
     return updated
 
 
@@ -56,4 +56,4 @@ def test_the_epoch_of_the_start_stays_until_the_range_is_over():
     for epoch in (2, 3):
         log = log.seen_as(LogIdentity("x", epoch, epoch))
     assert log == LogIdentity("x", 3, 1)
-    assert log.at_rest() == LogIdentity("x", 3, 3)
+    assert log.at_range_end() == LogIdentity("x", 3, 3)

@@ -13,7 +13,7 @@ import pytest
 
 from datasources.errors import OffsetError
 from datasources.source.api.abilities import Alignment
-from datasources.source.checkpoint.load_gate_state import HoldSettings
+from datasources.source.checkpoint.load_gate_state import LoadGateSettings
 from datasources.source.coordination.registry import LEASE_S, SourceRegistry
 from datasources.source.reading.task_planning import plan_tasks
 from tests.support.held_query import WALL_US, HeldQuery, build, probe
@@ -47,7 +47,7 @@ def query_of(held, waited_for, *, is_probe_first=True, **more):
 
 
 def shown(source):
-    return source.planner.table(source.offset, most_splits=10)["hold"]
+    return source.planner.table(source.offset, max_splits=10)["hold"]
 
 
 # -- the way it goes --
@@ -64,7 +64,7 @@ def test_a_probe_is_read_only_behind_the_batch_that_ended_the_snapshot(is_probe_
     assert held.ids == ORDERS
     # Asked after the build it is released in the very batch in which the build says so, else in the next one.
     assert held.first_batch() == last_chunk + (2 if is_probe_first else 1)
-    assert held.offset.hold.released == 2  # its own second batch, after the one that told whose it is
+    assert held.offset.gate.opened == 2  # its own second batch, after the one that told whose it is
 
 
 def test_nothing_of_the_probe_is_touched_while_it_is_held():
@@ -77,11 +77,11 @@ def test_nothing_of_the_probe_is_touched_while_it_is_held():
 
 def test_a_source_that_nobody_holds_is_planned_as_ever():
     held = probe(orders())
-    held.hold = None
+    held.gate = None
     query = query_of(held, build(table()))
     query.trigger()
     assert held.ids == ORDERS
-    assert held.offset.hold is None
+    assert held.offset.gate is None
 
 
 @pytest.mark.parametrize("has_watermark", [False, True])
@@ -151,7 +151,7 @@ def test_a_chain_opens_link_by_link():
 def test_before_the_listener_told_what_the_plan_has_nobody_is_released():
     held = probe(orders())
     query = query_of(held, build(table(1)))
-    query.registry._holds.expected.clear()
+    query.registry._load_gates.expected.clear()
     query.triggers()
     assert held.ids == []
     query.registry.expect_builds(query.run, {})  # the plan could not be read: those that are heard count
@@ -186,7 +186,7 @@ def test_ends_are_those_of_the_begin_of_the_query_also_after_a_restart():
     log.append("rates-0", *range(50))
     query.start()
     query.plan()
-    assert rates.planner.table(rates.offset, most_splits=1)["load"]["unread"] == 0
+    assert rates.planner.table(rates.offset, max_splits=1)["load"]["unread"] == 0
 
 
 def test_an_empty_build_is_loaded_at_once():
@@ -256,7 +256,7 @@ def source_at_rest(source):
 def test_available_now_does_not_end_before_the_probe_was_read(is_probe_first, waited_for):
     held = probe(orders())
     query = query_of(held, build(waited_for()), is_probe_first=is_probe_first)
-    query.start(is_capped=True)
+    query.start(is_available_now=True)
     query.triggers()
     assert held.ids == ORDERS
 
@@ -265,12 +265,12 @@ def test_available_now_s_end_of_a_held_probe_is_fixed_when_the_run_begins():
     log = orders()
     held = probe(log)
     query = query_of(held, build(table(3)))
-    query.start(is_capped=True)
+    query.start(is_available_now=True)
     query.trigger()
     log.append("orders-0", 40)
     query.triggers()
     assert held.ids == ORDERS
-    query.start(is_capped=True)
+    query.start(is_available_now=True)
     query.triggers()
     assert held.ids == [*ORDERS, "orders-0:3"]
 
@@ -279,7 +279,7 @@ def test_available_now_goes_on_while_a_probe_is_held_and_slowly_if_its_build_has
     log = topic(3)
     held, rates = probe(orders()), build(log, time_ms=1_000, idle_timeout_ms=60_000, has_watermark=True)
     query = query_of(held, rates)
-    query.start(is_capped=True)
+    query.start(is_available_now=True)
     assert all(query.trigger() for _ in range(20))
     assert held.planner.poll_delay_ns() == 200_000_000
     query.clock.advance_us(60_000_000)
@@ -291,7 +291,7 @@ def test_available_now_ends_although_a_probe_is_held_if_nothing_waits_for_it():
     held = probe(orders())
     held.log.splits["orders-0"] = []
     query = query_of(held, build(topic(1), time_ms=10_000, has_watermark=True))
-    query.start(is_capped=True)
+    query.start(is_available_now=True)
     assert query.triggers() < 10
 
 
@@ -303,13 +303,13 @@ def test_available_now_ends_if_alignment_lets_the_build_read_nothing_more_and_th
     rates = build(log, has_watermark=True, alignment=Alignment(group="g", max_drift_ms=0))
     held = probe(orders())
     query = query_of(held, rates, is_probe_first=is_probe_first)
-    query.start(is_capped=True)
+    query.start(is_available_now=True)
     query.triggers()
     assert rates.ids == ["rates-0:0"]
     assert held.ids == []
     query.registry.terminated("q", query.run)
     log.append("rates-0", 2_000)
-    query.start(is_capped=True)
+    query.start(is_available_now=True)
     query.triggers()
     assert held.ids == ORDERS
 
@@ -349,7 +349,7 @@ def test_a_crash_anywhere_changes_nothing(is_probe_first, crash_at, is_written):
 def test_a_batch_that_is_read_again_asks_nobody():
     held = probe(orders())
     query = query_of(held, build(table(1)), is_probe_first=False)
-    while held.offset.hold.released is None:
+    while held.offset.gate.opened is None:
         assert query.plan()
         query.asked.clear()
         before = query.pending
@@ -438,7 +438,7 @@ def test_without_a_coordinator_nobody_is_released():
     held, rates = probe(orders()), build(table(1))
     query = query_of(held, rates)
     for source in query.sources:
-        source.planner._holds._exchange = None
+        source.planner._load_gate._exchange = None
     query.triggers()
     assert held.ids == []
 
@@ -527,7 +527,7 @@ def test_a_coordinator_that_began_anew_learns_who_is_loaded(is_probe_first):
 def test_a_build_that_said_that_it_is_loaded_says_it_again_to_a_coordinator_that_forgot(is_probe_first):
     held, rates = probe(orders()), build(topic(2))
     query = query_of(held, rates, is_probe_first=is_probe_first)
-    query.registry._holds.expected.clear()  # so that the probe stays held
+    query.registry._load_gates.expected.clear()  # so that the probe stays held
     query.triggers()
     assert held.ids == []
     query.registry = SourceRegistry(query.clock)
@@ -549,7 +549,7 @@ def test_a_held_probe_without_records_falls_idle_and_follows():
     for _ in range(6):
         query.triggers()
         query.clock.advance_us(1_000_000)
-    assert held.offset.hold.released is None
+    assert held.offset.gate.opened is None
     assert held.offset.combined_ms == 3
     assert held.heartbeats > 1
 
@@ -582,7 +582,7 @@ def test_how_much_of_a_topic_is_left_is_shown():
     held, rates = probe(orders()), build(topic(5))
     query = query_of(held, rates, is_probe_first=False)
     query.plan()
-    said = rates.planner.table(rates.offset, most_splits=1)["load"]
+    said = rates.planner.table(rates.offset, max_splits=1)["load"]
     assert said == {"name": "rates", "status": "loading", "since": WALL_US // 1_000, "unread": 5}
 
 
@@ -593,7 +593,7 @@ def test_a_hold_whose_option_is_gone_is_an_error():
     held = probe(orders())
     query = query_of(held, build(table(3)))
     query.trigger()
-    held.hold = None
+    held.gate = None
     query.start()
     with pytest.raises(OffsetError, match=r"'scan\.hold\.until' is not set any more"):
         query.plan()
@@ -607,7 +607,7 @@ def test_a_released_source_does_not_need_its_option_any_more():
     held = probe(orders())
     query = query_of(held, build(table(1)))
     query.triggers()
-    held.hold = None
+    held.gate = None
     held.log.append("orders-0", 40)
     query.start()
     query.triggers()
@@ -616,10 +616,10 @@ def test_a_released_source_does_not_need_its_option_any_more():
 
 def test_a_hold_that_is_new_begins_with_the_restart():
     held, rates = probe(orders()), build(table(1))
-    held.hold = None
+    held.gate = None
     query = query_of(held, rates)
     query.triggers()
-    held.hold = HoldSettings(until=("rates",))
+    held.gate = LoadGateSettings(until=("rates",))
     held.log.append("orders-0", 40)
     query.start()
     assert query.trigger()

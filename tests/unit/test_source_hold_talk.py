@@ -6,15 +6,15 @@ import pytest
 
 from datasources.errors import CoordinatorError, OffsetError
 from datasources.source.api.split import ENDLESS, SplitBounds
-from datasources.source.checkpoint.load_gate_state import Hold, Load
+from datasources.source.checkpoint.load_gate_state import GateState, LoadState
 from datasources.source.checkpoint.offset import Identity, Offset
-from datasources.source.coordination.client import ChannelMailbox
+from datasources.source.coordination.client import CoordinatorLink
 from datasources.source.coordination.registry import LEASE_S, SourceRegistry
-from datasources.source.load_gate.gate_protocol import HoldRequest, LoadReport
+from datasources.source.load_gate.gate_protocol import LoadGateRequest, LoadReport
 from watermark import ManualClock
 
 REPORT = LoadReport(name="rates", is_loaded=False, is_working=True, since_ms=5, unread=7, snapshot={"chunks": 3})
-WAITS = HoldRequest(until=("rates",))
+WAITS = LoadGateRequest(until=("rates",))
 
 
 class Line:
@@ -27,10 +27,10 @@ class Line:
     def ask(self, message):
         return self.registry.answer(message)
 
-    def mailbox(self, source, run=None):
+    def report_store(self, source, run=None):
         if run is not None:
             self.ask({"ask": "report", "source": source, "query": "q", "run": run, "batch": 0, "reports": []})
-        return ChannelMailbox(self, source, self.clock)
+        return CoordinatorLink(self, source, self.clock)
 
 
 @pytest.fixture
@@ -39,24 +39,24 @@ def line():
 
 
 def loaded(name="rates"):
-    return HoldRequest(
+    return LoadGateRequest(
         load=LoadReport(name=name, is_loaded=True, is_working=False, since_ms=5, unread=0, snapshot=None)
     )
 
 
 def test_a_probe_hears_of_the_builds_of_its_run_that_it_asked_for(line):
-    line.mailbox("b", run="1").hold(HoldRequest(load=REPORT))
-    line.mailbox("other name", run="1").hold(loaded("customers"))
-    line.mailbox("other run", run="2").hold(loaded())
-    line.mailbox("unknown run").hold(loaded())
-    answer = line.mailbox("a", run="1").hold(WAITS)
+    line.report_store("b", run="1").exchange_gate(LoadGateRequest(load=REPORT))
+    line.report_store("other name", run="1").exchange_gate(loaded("customers"))
+    line.report_store("other run", run="2").exchange_gate(loaded())
+    line.report_store("unknown run").exchange_gate(loaded())
+    answer = line.report_store("a", run="1").exchange_gate(WAITS)
     assert answer.is_query_known
-    assert [(build.says, build.is_alive) for build in answer.builds] == [(REPORT, True)]
+    assert [(build.reported, build.is_alive) for build in answer.builds] == [(REPORT, True)]
 
 
 def test_a_probe_of_which_nobody_knows_the_run_hears_of_nobody(line):
-    line.mailbox("b", run="1").hold(loaded())
-    answer = line.mailbox("a").hold(WAITS)
+    line.report_store("b", run="1").exchange_gate(loaded())
+    answer = line.report_store("a").exchange_gate(WAITS)
     assert not answer.is_query_known
     assert answer.builds == ()
 
@@ -66,52 +66,52 @@ def test_a_probe_of_which_nobody_knows_the_run_hears_of_nobody(line):
     [("1", "1", True), (None, "1", True), ("1", None, True), ("2", "1", False)],
 )
 def test_a_build_hears_whether_somebody_may_wait_for_it(line, probe_run, build_run, is_awaited):
-    line.mailbox("a", run=probe_run).hold(WAITS)
-    assert line.mailbox("b", run=build_run).hold(loaded()).is_awaited is is_awaited
-    assert not line.mailbox("c", run=build_run).hold(loaded("customers")).is_awaited
+    line.report_store("a", run=probe_run).exchange_gate(WAITS)
+    assert line.report_store("b", run=build_run).exchange_gate(loaded()).is_awaited is is_awaited
+    assert not line.report_store("c", run=build_run).exchange_gate(loaded("customers")).is_awaited
 
 
 def test_a_lease_ends(line):
-    line.mailbox("a", run="1").hold(WAITS)
-    build = line.mailbox("b", run="1")
-    build.hold(loaded())
+    line.report_store("a", run="1").exchange_gate(WAITS)
+    build = line.report_store("b", run="1")
+    build.exchange_gate(loaded())
     line.clock.advance_us(LEASE_S * 1_000_000 + 1)
-    assert not build.hold(loaded()).is_awaited
+    assert not build.exchange_gate(loaded()).is_awaited
     line.clock.advance_us(LEASE_S * 1_000_000 + 1)
-    assert [each.is_alive for each in line.mailbox("a").hold(WAITS).builds] == [False]
+    assert [each.is_alive for each in line.report_store("a").exchange_gate(WAITS).builds] == [False]
 
 
 def test_a_renewal_does_not_take_back_what_the_planner_said(line):
-    build = line.mailbox("b", run="1")
-    build.hold(loaded())
-    build.renew_hold(HoldRequest(load=REPORT))
-    (heard,) = line.mailbox("a", run="1").hold(WAITS).builds
-    assert heard.says.is_loaded
+    build = line.report_store("b", run="1")
+    build.exchange_gate(loaded())
+    build.renew_gate(LoadGateRequest(load=REPORT))
+    (heard,) = line.report_store("a", run="1").exchange_gate(WAITS).builds
+    assert heard.reported.is_loaded
 
 
 def test_a_renewal_tells_a_coordinator_that_began_anew(line):
-    build = line.mailbox("b", run="1")
+    build = line.report_store("b", run="1")
     line.registry = SourceRegistry(line.clock)
-    line.mailbox("b", run="1")
-    build.renew_hold(loaded())
-    (heard,) = line.mailbox("a", run="1").hold(WAITS).builds
-    assert heard.says.is_loaded
+    line.report_store("b", run="1")
+    build.renew_gate(loaded())
+    (heard,) = line.report_store("a", run="1").exchange_gate(WAITS).builds
+    assert heard.reported.is_loaded
 
 
 def test_what_the_plan_has_is_told_while_the_run_goes_on(line):
     line.registry.expect_builds("1", {"rates": 2})
-    mailbox = line.mailbox("a", run="1")
-    assert mailbox.hold(WAITS).expected == {"rates": 2}
+    report_store = line.report_store("a", run="1")
+    assert report_store.exchange_gate(WAITS).expected == {"rates": 2}
     line.registry.terminated("q", "1")
-    assert line.mailbox("c", run="1").hold(WAITS).expected is None
+    assert line.report_store("c", run="1").exchange_gate(WAITS).expected is None
 
 
 def test_the_last_words_of_a_source_that_ended_change_nothing(line):
-    build = line.mailbox("b", run="1")
-    build.hold(loaded())
+    build = line.report_store("b", run="1")
+    build.exchange_gate(loaded())
     line.registry.terminated("q", "1")
-    assert not build.hold(loaded()).is_query_known
-    assert line.mailbox("a", run="1").hold(WAITS).builds == ()
+    assert not build.exchange_gate(loaded()).is_query_known
+    assert line.report_store("a", run="1").exchange_gate(WAITS).builds == ()
 
 
 @pytest.mark.parametrize(
@@ -132,12 +132,12 @@ def test_the_last_words_of_a_source_that_ended_change_nothing(line):
     ],
 )
 def test_a_malformed_request_is_refused_and_changes_nothing(line, wrong):
-    mailbox = line.mailbox("b", run="1")
-    mailbox.hold(loaded())
+    report_store = line.report_store("b", run="1")
+    report_store.exchange_gate(loaded())
     with pytest.raises(CoordinatorError):
         line.ask({"ask": "hold", "source": "b", "until": [], "load": None} | wrong)
-    (heard,) = line.mailbox("a", run="1").hold(WAITS).builds
-    assert heard.says.is_loaded
+    (heard,) = line.report_store("a", run="1").exchange_gate(WAITS).builds
+    assert heard.reported.is_loaded
 
 
 # -- offsets --
@@ -150,10 +150,10 @@ def offset(**parts):
 @pytest.mark.parametrize(
     "parts",
     [
-        {"hold": Hold(since_ms=5)},
-        {"hold": Hold(since_ms=5, released=2)},
-        {"load": Load(since_ms=5, ends={"a-0": 3, "a-1": 9})},
-        {"load": Load(since_ms=5, ends={}, loaded=4)},
+        {"gate": GateState(since_ms=5)},
+        {"gate": GateState(since_ms=5, opened=2)},
+        {"load": LoadState(since_ms=5, ends={"a-0": 3, "a-1": 9})},
+        {"load": LoadState(since_ms=5, ends={}, loaded=4)},
     ],
 )
 def test_an_offset_keeps_it(parts):
@@ -181,9 +181,9 @@ def test_a_damaged_offset_is_refused(wrong):
 
 def test_a_thousand_splits_fit_into_an_offset():
     bounds = {f"rates-{n}": SplitBounds(start_inclusive=0, end_exclusive=10**12 + n * 977) for n in range(1_000)}
-    load = Load.begin(bounds, now_ms=1)
+    load = LoadState.begin(bounds, now_ms=1)
     assert len(str(load.to_json())) < 10_000
-    assert Load.from_json(load.to_json()) == load
+    assert LoadState.from_json(load.to_json()) == load
 
 
 def test_a_split_without_an_end_and_an_empty_one_are_not_waited_for():
@@ -192,4 +192,4 @@ def test_a_split_without_an_end_and_an_empty_one_are_not_waited_for():
         "empty-0": SplitBounds(start_inclusive=0, end_exclusive=0),
         "a-0": SplitBounds(start_inclusive=0, end_exclusive=4),
     }
-    assert Load.begin(bounds, now_ms=1).ends == {"a-0": 4}
+    assert LoadState.begin(bounds, now_ms=1).ends == {"a-0": 4}

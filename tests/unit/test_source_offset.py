@@ -64,7 +64,7 @@ def load(version, name):
 def meaning(offset: Offset, version: str) -> str:
     """Spell an offset out, as the golden texts of a version do: version 1 knew no alignment and no processing time."""
     is_later = version != "v1"
-    head = f"batch {offset.sequence}, run {offset.run}, combined {offset.combined_ms}, stamped {offset.stamped_ms}"
+    head = f"batch {offset.sequence}, run {offset.run}, combined {offset.combined_ms}, stamped {offset.emitted_watermark_ms}"
     lines = [f"{head}, ceiling {offset.ceiling_ms}"]
     if is_later:
         lines.append(f"allowed {offset.allowed_ms}, in {'processing' if offset.is_processing else 'event'} time")
@@ -72,11 +72,13 @@ def meaning(offset: Offset, version: str) -> str:
     lines.append(json.dumps({k: v for k, v in parts.items() if v or k != "isolation"}, sort_keys=True))
     for s in offset.splits:
         place = f"{s.split!r}: [{s.start}, {s.end}) of {s.limit}, {s.status.name}"
-        turn = f", turn {s.turn}" if is_later else ""
+        processing_start = f", turn {s.processing_start}" if is_later else ""
         log = f", log {s.log.id} of epochs {s.log.start_epoch} to {s.log.epoch}" if s.log else ""
-        lines.append(f"{place}, watermark {s.watermark_ms} known at {s.known_at}, moved {s.moved_ms}{turn}{log}")
-    if offset.hold is not None:
-        lines.append(f"held since {offset.hold.since_ms}, released {offset.hold.released}")
+        lines.append(
+            f"{place}, watermark {s.watermark_ms} known at {s.known_at}, moved {s.moved_ms}{processing_start}{log}"
+        )
+    if offset.gate is not None:
+        lines.append(f"held since {offset.gate.since_ms}, released {offset.gate.opened}")
     if offset.load is not None:
         lines.append(f"loading since {offset.load.since_ms}: {dict(offset.load.ends)}, loaded {offset.load.loaded}")
     return "\n".join(lines) + "\n"
@@ -107,7 +109,7 @@ def test_a_golden_offset_is_written_as_the_newest_version_s_text_of_the_same_nam
 def test_an_offset_of_version_1_has_no_alignment_and_is_in_event_time(name):
     offset = load("v1", name)
     assert (offset.allowed_ms, offset.is_processing) == (None, False)
-    assert {split.turn for split in offset.splits} <= {None}
+    assert {split.processing_start for split in offset.splits} <= {None}
     assert offset == load("v2", name)
 
 
@@ -127,7 +129,7 @@ def test_the_golden_offsets_use_every_part_that_version_2_added():
     assert aligned.allowed_ms == 1_795_000_005_000
     assert [s.status for s in aligned.splits].count(SplitStatus.PAUSED) == 1
     assert processing.is_processing
-    assert [s.turn for s in turns.splits] == [400, 90, 5, None]
+    assert [s.processing_start for s in turns.splits] == [400, 90, 5, None]
 
 
 @pytest.mark.parametrize(
@@ -171,7 +173,7 @@ def test_the_valid_offset_of_this_file_is_valid():
     offset = Offset.from_json(VALID)
     assert [s.watermark_ms for s in offset.splits] == [1_000, None]
     assert [s.status for s in offset.splits] == [SplitStatus.ACTIVE, SplitStatus.IDLE]
-    assert [s.turn for s in offset.splits] == [None, 15]
+    assert [s.processing_start for s in offset.splits] == [None, 15]
     assert (offset.allowed_ms, offset.is_processing) == (5_000, False)
     assert offset.to_json() == VALID
 
@@ -333,7 +335,7 @@ def test_a_turn_is_written_only_where_a_split_has_one():
     splits = [SplitProgress(split=SplitId(f"a-{n}"), start=0, end=0, known_at=0) for n in range(3)]
     plain = Offset(sequence=0, run=0, splits=tuple(splits), identity=Identity())
     assert plain.to_json()["turn"] is None
-    turned = replace(plain, splits=(splits[0], replace(splits[1], turn=7), splits[2]))
+    turned = replace(plain, splits=(splits[0], replace(splits[1], processing_start=7), splits[2]))
     assert turned.to_json()["turn"] == [7, None, 0, None]
     assert Offset.from_json(turned.to_json()) == turned
 
@@ -342,11 +344,16 @@ def test_a_thousand_partitions_with_turns_stay_below_64_kb():
     numbers = random.Random(1)
     splits = []
     for index in range(1_000):
-        start, end, turn = sorted(numbers.randrange(10**12, 10**13) for _ in range(3))
+        start, end, processing_start = sorted(numbers.randrange(10**12, 10**13) for _ in range(3))
         watermark_ms, moved_ms = numbers.randrange(10**12, 10**13), numbers.randrange(10**12, 10**13)
         times = {"watermark_ms": watermark_ms, "moved_ms": moved_ms, "status": list(SplitStatus)[index % 4]}
         split = SplitProgress(
-            split=SplitId(f"orders-{index}"), start=start, end=end, known_at=start - 9, turn=turn, **times
+            split=SplitId(f"orders-{index}"),
+            start=start,
+            end=end,
+            known_at=start - 9,
+            processing_start=processing_start,
+            **times,
         )
         splits.append(split)
     identity = Identity(strategy="s" * 1_000, schema="c" * 1_000, subscription="t" * 1_000)

@@ -8,34 +8,34 @@ import json
 import pytest
 
 from datasources.errors import CoordinatorError
-from datasources.source.coordination.group import group_bounds
-from datasources.source.watermarks.row_watermark import MAX_STAMP_MS
-from datasources.source.watermarks.source_status import Peer, Publication, followed_ms
+from datasources.source.coordination.group import group_minimums
+from datasources.source.watermarks.row_watermark import MAX_ROW_WATERMARK_MS
+from datasources.source.watermarks.source_status import Peer, SourceStatus, followed_ms
 
 CLOCK_MS = 1_000_000
 
 
 def active(watermark_ms):
-    return Publication(watermark_ms=watermark_ms)
+    return SourceStatus(watermark_ms=watermark_ms)
 
 
 def idle(watermark_ms):
-    return Publication(watermark_ms=watermark_ms, is_idle=True)
+    return SourceStatus(watermark_ms=watermark_ms, is_idle=True)
 
 
 def processing(watermark_ms):
-    return Publication(watermark_ms=watermark_ms, is_processing=True)
+    return SourceStatus(watermark_ms=watermark_ms, is_processing=True)
 
 
 def query(*publications):
-    return [Peer(source=f"s{n}", says=says, same_query=True) for n, says in enumerate(publications)]
+    return [Peer(source=f"s{n}", status=status, same_query=True) for n, status in enumerate(publications)]
 
 
 def follow(own, *others):
     return followed_ms(own, query(*others), clock_ms=CLOCK_MS)
 
 
-ACTIVE, IDLE, PROCESSING = Publication(), Publication(is_idle=True), Publication(is_processing=True)
+ACTIVE, IDLE, PROCESSING = SourceStatus(), SourceStatus(is_idle=True), SourceStatus(is_processing=True)
 
 
 # -- whose watermark a source follows --
@@ -119,7 +119,7 @@ def test_where_all_are_idle_the_maximum_counts(others, expected):
 @pytest.mark.parametrize("own", [ACTIVE, IDLE, PROCESSING])
 @pytest.mark.parametrize("other", [active(10), idle(10), processing(10)])
 def test_a_source_of_another_query_is_never_followed(own, other):
-    stranger = [Peer(source="s", says=other, same_query=False)]
+    stranger = [Peer(source="s", status=other, same_query=False)]
     assert followed_ms(own, stranger, clock_ms=CLOCK_MS) == follow(own)
 
 
@@ -129,7 +129,7 @@ def test_who_is_followed_does_not_depend_on_the_order(own):
     assert {follow(own, *order) for order in itertools.permutations(others)} == {10}
 
 
-FINISHED = Publication(watermark_ms=MAX_STAMP_MS, is_finished=True)
+FINISHED = SourceStatus(watermark_ms=MAX_ROW_WATERMARK_MS, is_finished=True)
 
 
 @pytest.mark.parametrize(
@@ -151,44 +151,58 @@ def test_a_finished_source_counts_in_no_minimum_and_no_maximum(own, others, expe
 # -- who bounds a source in its group --
 
 
-def member(floor_ms, reach_ms=None, *, group="g", same_query=False, number=1, is_processing=False, source="s"):
-    is_idle = floor_ms is None
-    says = Publication(
-        round=number, group=group, floor_ms=floor_ms, reach_ms=reach_ms, is_idle=is_idle, is_processing=is_processing
+def member(
+    planned_minimum_ms,
+    guaranteed_minimum_ms=None,
+    *,
+    group="g",
+    same_query=False,
+    number=1,
+    is_processing=False,
+    source="s",
+):
+    is_idle = planned_minimum_ms is None
+    status = SourceStatus(
+        round=number,
+        group=group,
+        planned_minimum_ms=planned_minimum_ms,
+        guaranteed_minimum_ms=guaranteed_minimum_ms,
+        is_idle=is_idle,
+        is_processing=is_processing,
     )
-    return Peer(source=source, says=says, same_query=same_query)
+    return Peer(source=source, status=status, same_query=same_query)
 
 
-OWN = Publication(round=5, group="g")
+OWN = SourceStatus(round=5, group="g")
 
 
 def test_nobody_bounds_a_source_that_is_alone():
-    assert group_bounds(OWN, []) == (None, None)
+    assert group_minimums(OWN, []) == (None, None)
 
 
 def test_a_source_of_another_query_stands_where_its_planned_batch_ends():
-    assert group_bounds(OWN, [member(100, 500, number=4)]) == (100, 100)
-    assert group_bounds(OWN, [member(100, 500, number=5)]) == (100, 100)
+    assert group_minimums(OWN, [member(100, 500, number=4)]) == (100, 100)
+    assert group_minimums(OWN, [member(100, 500, number=5)]) == (100, 100)
 
 
 def test_a_source_of_the_same_query_that_plans_later_in_the_trigger_comes_as_far_as_it_promised():
-    assert group_bounds(OWN, [member(100, 500, number=4, same_query=True)]) == (100, 500)
+    assert group_minimums(OWN, [member(100, 500, number=4, same_query=True)]) == (100, 500)
 
 
 def test_a_source_of_the_same_query_that_has_planned_in_this_trigger_stands_where_its_batch_ends():
-    assert group_bounds(OWN, [member(100, 500, number=5, same_query=True)]) == (100, 100)
+    assert group_minimums(OWN, [member(100, 500, number=5, same_query=True)]) == (100, 100)
 
 
 def test_a_promise_of_a_source_that_is_out_of_step_counts_for_nothing():
-    assert group_bounds(OWN, [member(100, 500, number=3, same_query=True)]) == (100, 100)
+    assert group_minimums(OWN, [member(100, 500, number=3, same_query=True)]) == (100, 100)
 
 
 def test_a_promise_below_the_floor_does_not_take_it_back():
-    assert group_bounds(OWN, [member(100, 50, number=4, same_query=True)]) == (100, 100)
+    assert group_minimums(OWN, [member(100, 50, number=4, same_query=True)]) == (100, 100)
 
 
 def test_a_source_that_promised_nothing_stands():
-    assert group_bounds(OWN, [member(100, None, number=4, same_query=True)]) == (100, 100)
+    assert group_minimums(OWN, [member(100, None, number=4, same_query=True)]) == (100, 100)
 
 
 def test_the_slowest_member_bounds_each_way_by_itself():
@@ -197,57 +211,64 @@ def test_the_slowest_member_bounds_each_way_by_itself():
         member(200, 950, number=5, same_query=True, source="earlier"),
         member(300, 400, source="elsewhere"),
     ]
-    assert group_bounds(OWN, peers) == (100, 200)
-    assert group_bounds(OWN, list(reversed(peers))) == (100, 200)
+    assert group_minimums(OWN, peers) == (100, 200)
+    assert group_minimums(OWN, list(reversed(peers))) == (100, 200)
 
 
 def test_only_members_of_the_own_group_bound():
     others = [member(1, group="h", source="a"), member(2, group=None, source="b", same_query=True)]
-    assert group_bounds(OWN, others) == (None, None)
-    assert group_bounds(OWN, [*others, member(70, source="c")]) == (70, 70)
+    assert group_minimums(OWN, others) == (None, None)
+    assert group_minimums(OWN, [*others, member(70, source="c")]) == (70, 70)
 
 
 def test_who_is_in_no_group_is_bounded_by_nobody():
-    assert group_bounds(Publication(round=5), [member(1, group=None), member(2)]) == (None, None)
+    assert group_minimums(SourceStatus(round=5), [member(1, group=None), member(2)]) == (None, None)
 
 
 def test_a_member_in_processing_time_is_outside_of_the_group():
-    assert group_bounds(OWN, [member(1, 2, is_processing=True)]) == (None, None)
+    assert group_minimums(OWN, [member(1, 2, is_processing=True)]) == (None, None)
 
 
 def test_a_member_that_is_idle_or_never_had_a_record_does_not_bound():
-    assert group_bounds(OWN, [member(None), member(None, 7, same_query=True, number=4)]) == (None, None)
-    assert group_bounds(OWN, [member(None), member(70)]) == (70, 70)
+    assert group_minimums(OWN, [member(None), member(None, 7, same_query=True, number=4)]) == (None, None)
+    assert group_minimums(OWN, [member(None), member(70)]) == (70, 70)
 
 
 def test_a_floor_at_the_epoch_or_before_it_bounds_like_any_other():
-    assert group_bounds(OWN, [member(0)]) == (0, 0)
-    assert group_bounds(OWN, [member(-5, 0, number=4, same_query=True)]) == (-5, 0)
+    assert group_minimums(OWN, [member(0)]) == (0, 0)
+    assert group_minimums(OWN, [member(-5, 0, number=4, same_query=True)]) == (-5, 0)
 
 
 # -- publications on the wire --
 
-SAID = Publication(
-    round=3, group="g", time_type="local", floor_ms=-1, reach_ms=7, is_idle=True, is_processing=False, watermark_ms=5
+SAID = SourceStatus(
+    round=3,
+    group="g",
+    time_type="local",
+    planned_minimum_ms=-1,
+    guaranteed_minimum_ms=7,
+    is_idle=True,
+    is_processing=False,
+    watermark_ms=5,
 )
 
 
-@pytest.mark.parametrize("said", [SAID, Publication(), Publication(is_processing=True), FINISHED])
+@pytest.mark.parametrize("said", [SAID, SourceStatus(), SourceStatus(is_processing=True), FINISHED])
 def test_a_publication_survives_json(said):
-    assert Publication.from_json(json.loads(json.dumps(said.to_json()))) == said
+    assert SourceStatus.from_json(json.loads(json.dumps(said.to_json()))) == said
 
 
 @pytest.mark.parametrize("key", sorted(SAID.to_json()))
 def test_a_publication_with_a_missing_field_is_malformed(key):
     raw = {name: value for name, value in SAID.to_json().items() if name != key}
     with pytest.raises(CoordinatorError, match="malformed publication"):
-        Publication.from_json(raw)
+        SourceStatus.from_json(raw)
 
 
 @pytest.mark.parametrize("raw", [None, [], "x", 5, {**SAID.to_json(), "more": 1}])
 def test_what_is_no_publication_is_malformed(raw):
     with pytest.raises(CoordinatorError, match="malformed publication"):
-        Publication.from_json(raw)
+        SourceStatus.from_json(raw)
 
 
 @pytest.mark.parametrize(
@@ -274,4 +295,4 @@ def test_what_is_no_publication_is_malformed(raw):
 )
 def test_a_field_of_the_wrong_type_is_an_error(key, value):
     with pytest.raises(CoordinatorError, match="wrong type"):
-        Publication.from_json({**SAID.to_json(), key: value})
+        SourceStatus.from_json({**SAID.to_json(), key: value})

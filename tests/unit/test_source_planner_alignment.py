@@ -6,7 +6,7 @@ import pytest
 
 from datasources.errors import OptionError
 from datasources.source.api.abilities import Alignment
-from datasources.source.coordination.client import ChannelMailbox
+from datasources.source.coordination.client import CoordinatorLink
 from datasources.source.coordination.registry import SourceRegistry
 from tests.support.memory_source import MemoryLog, Query, strategy
 from watermark import ManualClock, SplitStatus
@@ -33,7 +33,7 @@ class Law:
 
     def _parts(self, query):
         for split in query.offset.splits:
-            reports = query.mailbox.reports.get(query.offset.sequence, {})
+            reports = query.report_store.reports.get(query.offset.sequence, {})
             at = reports[split.split].position if split.split in reports else split.end
             unread = [ms for _, ms in query.log.splits[split.split][at:] if ms is not None]
             known = [ms for _, ms in query.log.splits[split.split][:at] if ms is not None]
@@ -131,7 +131,7 @@ def test_the_split_that_is_ahead_waits_and_the_offset_says_so():
     log.append("a-1", 5_000, 5_001)
     query = Query(log, aligned())
     query.drain()
-    found = {row["split"]: row["status"] for row in query.planner.table(query.offset, most_splits=9)["splits"]}
+    found = {row["split"]: row["status"] for row in query.planner.table(query.offset, max_splits=9)["splits"]}
     assert found == {"a-0": "active", "a-1": "paused"}
     assert {s.split: s.end for s in query.offset.splits} == {"a-0": 2, "a-1": 0}
 
@@ -196,11 +196,11 @@ def test_available_now_ends_although_splits_wait_and_the_next_run_goes_on():
     log.append("a-0", 0, 10)
     log.append("a-1", 5_000, 5_001)
     query = Query(log, aligned())
-    query.planner.cap_available_now()
+    query.planner.limit_to_available_now()
     assert [row.id for row in query.drain() if row.id] == ["a-0:0", "a-0:1"]
     log.append("a-0", 4_990)
     query.start_process()
-    query.planner.cap_available_now()
+    query.planner.limit_to_available_now()
     assert sorted(row.id for row in query.drain() if row.id) == ["a-0:2", "a-1:0", "a-1:1"]
 
 
@@ -212,12 +212,12 @@ def test_available_now_ends_although_splits_wait_and_the_next_run_goes_on():
 def test_lost_reports_and_restarts_lose_and_repeat_no_record(losing, budget):
     log = two_splits(2_000, rows=60)
     query = Query(log, aligned())
-    emitted, stamps = [], {}
+    emitted, row_watermarks = [], {}
     for n in range(400):
         end = query.plan(budget)
         if end is None:
             break
-        query.mailbox.losing = losing and n % 3 == 0
+        query.report_store.losing = losing and n % 3 == 0
         rows = query.read(end)
         if n % 2:
             query.start_process()  # killed before the commit
@@ -225,16 +225,16 @@ def test_lost_reports_and_restarts_lose_and_repeat_no_record(losing, budget):
         if n % 5 == 4:
             query.start_process()  # killed after it: what was reported is gone
         emitted += [row.id for row in rows if row.id]
-        stamps.update({row.id: row.stamp for row in rows if row.id})
+        row_watermarks.update({row.id: row.row_watermark for row in rows if row.id})
         query.offset = end
     assert sorted(emitted) == ids_of(log)
-    assert all(stamp is None or stamp < 6_000 for stamp in stamps.values())
+    assert all(row_watermark is None or row_watermark < 6_000 for row_watermark in row_watermarks.values())
 
 
 def test_without_any_report_every_record_is_read_by_a_task_once_and_here_once_more():
     log = two_splits(2_000, rows=60)
     query = Query(log, aligned())
-    query.mailbox.losing = True
+    query.report_store.losing = True
     emitted = [row.id for row in query.drain() if row.id]
     assert sorted(emitted) == ids_of(log)
     read = sum(min(end, len(log.splits[split])) - start for split, start, end in log.reads)
@@ -257,8 +257,8 @@ class Application:
     def source(self, name, log, how, *, query="q", **settings):
         belongs = {"ask": "report", "source": name, "query": query, "run": query, "batch": 0, "reports": []}
         self.registry.answer(belongs)
-        mailbox = ChannelMailbox(self, name, self.clock)
-        return Query(log, how, clock=self.clock, peers=mailbox, **settings)
+        report_store = CoordinatorLink(self, name, self.clock)
+        return Query(log, how, clock=self.clock, peers=report_store, **settings)
 
 
 def one_split(name, first, last, step=100):

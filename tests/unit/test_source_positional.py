@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from datasources.source.alignment.aligner import AlignedShares
-from datasources.source.alignment.positional import MOST_ROWS, end_of_allowed
+from datasources.source.alignment.positional import MAX_ROWS, end_of_allowed
 from datasources.source.api.abilities import Alignment
 from datasources.source.api.split import SplitId, SplitProgress
 from datasources.source.reading.task import scan_watermark
@@ -43,15 +43,15 @@ def test_a_share_without_a_record_beyond_stays():
 
 
 def test_a_split_whose_next_record_lies_beyond_waits():
-    cut = Cut({A: 2, B: 3}, 500, 20, floor_ms=90, now_ms=5, paused=frozenset({SplitId("a-9")}))
+    cut = Cut({A: 2, B: 3}, 500, 20, planned_minimum_ms=90, current_minimum_ms=5, paused=frozenset({SplitId("a-9")}))
     assert (cut.aligned.shares, cut.aligned.paused) == ({B: 3}, {A, "a-9"})
-    assert (cut.aligned.floor_ms, cut.stops) == (90, [(A, 0, 500)])
+    assert (cut.aligned.planned_minimum_ms, cut.stops) == (90, [(A, 0, 500)])
 
 
 def test_where_nothing_is_left_to_read_the_source_stands_where_it_stood():
-    cut = Cut({A: 2}, 500, 20, floor_ms=90, reach_ms=95, now_ms=5)
+    cut = Cut({A: 2}, 500, 20, planned_minimum_ms=90, guaranteed_minimum_ms=95, current_minimum_ms=5)
     assert (cut.aligned.shares, cut.aligned.paused) == ({}, {A})
-    assert (cut.aligned.floor_ms, cut.aligned.reach_ms) == (5, 95)
+    assert (cut.aligned.planned_minimum_ms, cut.aligned.guaranteed_minimum_ms) == (5, 95)
 
 
 def test_a_decision_without_a_bound_is_left_alone():
@@ -90,7 +90,9 @@ def test_a_compacted_split_is_planned_up_to_where_it_stops_and_then_read_whole()
     found = query(log)
     assert ids(found.drain()) == ["a-0:0", "a-0:1", "a-1:0", "a-1:1"]
     assert places(found) == {"a-0": 2, "a-1": 2}
-    reports = [report for batch in found.mailbox.reports.values() for report in batch.values() if report.split == "a-1"]
+    reports = [
+        report for batch in found.report_store.reports.values() for report in batch.values() if report.split == "a-1"
+    ]
     assert {report.next_ms for report in reports} == {None}
 
 
@@ -103,7 +105,7 @@ def test_a_batch_of_a_compacted_split_does_not_depend_on_the_record_that_stopped
     end = found.plan()
     rows = found.read(end)
     log.splits["a-1"][2] = (None, None)  # compacted away
-    found.mailbox.reports.clear()
+    found.report_store.reports.clear()
     assert found.read(end) == rows
 
 
@@ -141,11 +143,11 @@ def test_compacted_splits_drain_like_others(compacted):
 
 def test_a_long_compacted_backlog_does_not_let_others_run_ahead():
     log = MemoryLog(compacted=frozenset({"a-0"}), chunk_rows=20_000)
-    log.splits["a-0"] = [(n, n) for n in range(2 * MOST_ROWS)]
-    log.splits["a-1"] = [(n, n) for n in range(MOST_ROWS + 50_000, MOST_ROWS + 50_020)]
+    log.splits["a-0"] = [(n, n) for n in range(2 * MAX_ROWS)]
+    log.splits["a-1"] = [(n, n) for n in range(MAX_ROWS + 50_000, MAX_ROWS + 50_020)]
     found = query(log)
     found.batch()
     found.batch()
-    assert places(found) == {"a-0": MOST_ROWS, "a-1": 0}
+    assert places(found) == {"a-0": MAX_ROWS, "a-1": 0}
     found.drain()
-    assert places(found) == {"a-0": MOST_ROWS + 50_120, "a-1": 20}  # a-1 is caught up and holds
+    assert places(found) == {"a-0": MAX_ROWS + 50_120, "a-1": 20}  # a-1 is caught up and holds

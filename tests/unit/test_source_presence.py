@@ -6,11 +6,11 @@ import threading
 
 import pytest
 
-from datasources.source.coordination.client import ChannelMailbox
-from datasources.source.coordination.lease import Presence
+from datasources.source.coordination.client import CoordinatorLink
+from datasources.source.coordination.lease import LeaseRenewal
 from datasources.source.coordination.registry import LEASE_S, SourceRegistry
-from datasources.source.load_gate.gate_protocol import HoldRequest, LoadReport
-from datasources.source.watermarks.source_status import Publication
+from datasources.source.load_gate.gate_protocol import LoadGateRequest, LoadReport
+from datasources.source.watermarks.source_status import SourceStatus
 from tests.support.loopback import PATIENCE_S
 from watermark import ManualClock
 
@@ -44,7 +44,7 @@ def presence(line):
     opened = []
 
     def open_presence(*, interval_ms=1, is_watched=False):
-        opened.append(Presence(line, source="a", name="topic a", interval_ms=interval_ms, is_watched=is_watched))
+        opened.append(LeaseRenewal(line, source="a", name="topic a", interval_ms=interval_ms, is_watched=is_watched))
         return opened[-1]
 
     yield open_presence
@@ -52,33 +52,33 @@ def presence(line):
         one.close()
 
 
-SAYS = Publication(group="g", floor_ms=7)
+SAYS = SourceStatus(group="g", planned_minimum_ms=7)
 
 
 def test_a_source_that_said_something_is_renewed_while_nobody_plans(line, presence):
-    presence().tell(SAYS, dict)
+    presence().update(SAYS, dict)
     assert line.renewed.wait(PATIENCE_S)
-    (peer,) = ChannelMailbox(line, "b").exchange(Publication(group="g"))
-    assert (peer.source, peer.says) == ("a", SAYS)
+    (peer,) = CoordinatorLink(line, "b").exchange(SourceStatus(group="g"))
+    assert (peer.source, peer.status) == ("a", SAYS)
 
 
 def test_renewing_outlasts_any_lease(line, presence):
-    presence().tell(SAYS, dict)
+    presence().update(SAYS, dict)
     for _ in range(3):
         line.clock.advance_us(LEASE_S * 1_000_000)
         for _ in range(2):  # one renewal may have begun before the clock was turned
             line.renewed.clear()
             assert line.renewed.wait(PATIENCE_S)
-        assert len(ChannelMailbox(line, "b").exchange(Publication(group="g"))) == 1
+        assert len(CoordinatorLink(line, "b").exchange(SourceStatus(group="g"))) == 1
 
 
 def test_what_a_source_said_of_holding_is_renewed_also_where_it_has_no_peers(line, presence):
-    held = HoldRequest(until=("rates",))
-    presence().tell(None, dict, held)
+    held = LoadGateRequest(until=("rates",))
+    presence().update(None, dict, held)
     assert line.renewed_hold.wait(PATIENCE_S)
     assert "renew" not in line.asked
     build = LoadReport(name="rates", is_loaded=False, is_working=True, since_ms=0)
-    assert ChannelMailbox(line, "b").hold(HoldRequest(load=build)).is_awaited
+    assert CoordinatorLink(line, "b").exchange_gate(LoadGateRequest(load=build)).is_awaited
 
 
 def test_a_source_that_said_nothing_yet_is_not_spoken_for(line, presence):
@@ -88,7 +88,7 @@ def test_a_source_that_said_nothing_yet_is_not_spoken_for(line, presence):
 
 
 def test_the_newest_table_is_delivered_where_somebody_watches(line, presence):
-    presence(is_watched=True).tell(SAYS, lambda: {"batch": 3})
+    presence(is_watched=True).update(SAYS, lambda: {"batch": 3})
     assert line.published.wait(PATIENCE_S)
     assert line.registry.tables() == [{"source": "a", "name": "topic a", "query": None, "group": "g", "batch": 3}]
     assert "renew" in line.asked
@@ -98,7 +98,7 @@ def test_no_table_is_made_where_nobody_watches(line, presence):
     def refuse():
         raise AssertionError("nobody watches")
 
-    presence().tell(SAYS, refuse)
+    presence().update(SAYS, refuse)
     for _ in range(3):
         line.renewed.clear()
         assert line.renewed.wait(PATIENCE_S)
@@ -123,7 +123,7 @@ def test_it_speaks_often_enough_for_the_lease_and_for_those_who_watch(presence, 
 
 def test_after_the_end_it_is_silent(line, presence):
     one = presence()
-    one.tell(SAYS, dict)
+    one.update(SAYS, dict)
     assert line.renewed.wait(PATIENCE_S)
     one.close()
     for thread in threading.enumerate():

@@ -14,7 +14,7 @@ from datasources.source.api.scan_range import ScanRange
 from datasources.source.api.split import SplitId
 from datasources.source.reading.task import TaskReader, scan_watermark
 from datasources.source.reading.task_plan import SplitTask, TaskPlan
-from datasources.source.watermarks.row_watermark import StampedSchema
+from datasources.source.watermarks.row_watermark import OutputSchema
 from datasources.spark.scan.scan import build_scan
 from datasources.spark.scan.schema import arrow_output_schema, spark_schema
 from watermark import MIN_WATERMARK
@@ -68,7 +68,7 @@ def read(tmp_path):
         reader = TaskReader(
             factory=scan.source.reader_factory(),
             strategy=scan.source.strategy,
-            stamped=StampedSchema(arrow_output_schema(spark_schema(scan))),
+            output=OutputSchema(arrow_output_schema(spark_schema(scan))),
             condition=scan.condition,
         )
         reports = []

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from datasources.errors import CoordinatorError, OptionError
-from datasources.source.coordination.client import ChannelMailbox
+from datasources.source.coordination.client import CoordinatorLink
 from datasources.source.coordination.registry import LEASE_S, SourceRegistry
-from datasources.source.watermarks.source_status import Publication
+from datasources.source.watermarks.source_status import SourceStatus
 from watermark import ManualClock
 
 LEASE_US = LEASE_S * 1_000_000
@@ -24,16 +24,16 @@ class Application:
     def ask(self, message):
         return None if self.is_cut_off else self.registry.answer(message)
 
-    def mailbox(self, source):
-        return ChannelMailbox(self, source, self.clock)
+    def report_store(self, source):
+        return CoordinatorLink(self, source, self.clock)
 
     def belongs(self, source, query, run="run-1"):
         """A task of the source reports, and with it which query it is in."""
         self.ask({"ask": "report", "source": source, "query": query, "run": run, "batch": 0, "reports": []})
 
-    def meets(self, source, **says):
+    def meets(self, source, **status):
         """The names of the peers of a source that says something."""
-        return {peer.source for peer in self.mailbox(source).exchange(Publication(**says))}
+        return {peer.source for peer in self.report_store(source).exchange(SourceStatus(**status))}
 
     def tables(self):
         return [table["source"] for table in self.registry.tables()]
@@ -71,27 +71,27 @@ def test_sources_whose_query_is_not_known_yet_are_strangers(app):
 
 
 def test_a_peer_says_whether_it_is_in_the_same_query(app):
-    app.meets("a", group="g", floor_ms=1)
-    app.meets("b", group="g", floor_ms=2)
+    app.meets("a", group="g", planned_minimum_ms=1)
+    app.meets("b", group="g", planned_minimum_ms=2)
     app.meets("c")
     for source, query in (("a", "query-1"), ("b", "query-2"), ("c", "query-1")):
         app.belongs(source, query)
-    peers = {p.source: p for p in app.mailbox("a").exchange(Publication(group="g"))}
+    peers = {p.source: p for p in app.report_store("a").exchange(SourceStatus(group="g"))}
     assert {name: peer.same_query for name, peer in peers.items()} == {"b": False, "c": True}
-    assert peers["b"].says == Publication(group="g", floor_ms=2)
+    assert peers["b"].status == SourceStatus(group="g", planned_minimum_ms=2)
 
 
 def test_the_newest_thing_said_is_what_is_heard(app):
-    app.meets("a", group="g", floor_ms=1)
-    app.meets("a", group="g", floor_ms=9, reach_ms=20, round=2)
-    (peer,) = app.mailbox("b").exchange(Publication(group="g"))
-    assert peer.says == Publication(group="g", floor_ms=9, reach_ms=20, round=2)
+    app.meets("a", group="g", planned_minimum_ms=1)
+    app.meets("a", group="g", planned_minimum_ms=9, guaranteed_minimum_ms=20, round=2)
+    (peer,) = app.report_store("b").exchange(SourceStatus(group="g"))
+    assert peer.status == SourceStatus(group="g", planned_minimum_ms=9, guaranteed_minimum_ms=20, round=2)
 
 
 def test_a_source_that_said_nothing_is_nobody_s_peer(app):
     app.belongs("a", "query-1")
     app.belongs("b", "query-1")
-    app.mailbox("a").take(1)
+    app.report_store("a").take(1)
     assert app.meets("b", group="g") == set()
 
 
@@ -109,15 +109,15 @@ def test_who_leaves_a_group_bounds_it_no_more(app):
 
 def test_a_thousand_sources_meet(app):
     for n in range(999):
-        app.mailbox(f"s{n}").renew(Publication(group="g", floor_ms=n))
-    peers = app.mailbox("last").exchange(Publication(group="g"))
-    assert sorted(p.says.floor_ms for p in peers) == list(range(999))
+        app.report_store(f"s{n}").renew(SourceStatus(group="g", planned_minimum_ms=n))
+    peers = app.report_store("last").exchange(SourceStatus(group="g"))
+    assert sorted(p.status.planned_minimum_ms for p in peers) == list(range(999))
 
 
 def test_beyond_a_thousand_the_one_that_was_silent_for_longest_is_forgotten(app):
     for n in range(1_000):
-        app.mailbox(f"s{n}").renew(Publication(group="g"))
-    app.mailbox("s0").renew(Publication(group="g"))
+        app.report_store(f"s{n}").renew(SourceStatus(group="g"))
+    app.report_store("s0").renew(SourceStatus(group="g"))
     found = app.meets("last", group="g")
     assert len(found) == 999
     assert "s0" in found
@@ -140,7 +140,7 @@ def test_a_group_compares_one_type_of_time_only(app):
 def test_the_source_that_does_not_fit_bounds_nobody(app):
     app.meets("a", group="g", time_type="local")
     with pytest.raises(OptionError, match="is a TIMESTAMP_NTZ; this one's is a TIMESTAMP,"):
-        app.meets("b", group="g", time_type="instant", floor_ms=1)
+        app.meets("b", group="g", time_type="instant", planned_minimum_ms=1)
     assert app.meets("a", group="g", time_type="local") == set()
     assert app.meets("c", group="g", time_type="local") == {"a"}
 
@@ -176,7 +176,7 @@ def test_for_its_own_query_run_a_source_that_stood_still_counts_until_the_run_en
         app.meets(source)
         app.belongs(source, "query-1", run)
     app.meets("d", group="g")
-    app.meets("a", group="g", floor_ms=7)
+    app.meets("a", group="g", planned_minimum_ms=7)
     app.clock.advance_us(2 * LEASE_US)
     assert app.meets("b") == {"a"}
     assert app.meets("c") == {"b"}  # of another run of the query, and it just spoke
@@ -186,26 +186,26 @@ def test_for_its_own_query_run_a_source_that_stood_still_counts_until_the_run_en
 
 
 def test_a_source_that_renews_lives_however_long_its_batch_takes(app):
-    says = Publication(group="g", floor_ms=7)
-    app.mailbox("a").exchange(says)
+    status = SourceStatus(group="g", planned_minimum_ms=7)
+    app.report_store("a").exchange(status)
     for _ in range(10):
         app.clock.advance_us(LEASE_US - 1)
-        app.mailbox("a").renew(says)
-    (peer,) = app.mailbox("b").exchange(Publication(group="g"))
-    assert peer.says == says
+        app.report_store("a").renew(status)
+    (peer,) = app.report_store("b").exchange(SourceStatus(group="g"))
+    assert peer.status == status
 
 
 def test_what_a_planner_said_is_not_taken_back_by_an_older_renewal(app):
-    app.meets("a", group="g", floor_ms=9)
-    app.mailbox("a").renew(Publication(group="g", floor_ms=7))
-    (peer,) = app.mailbox("b").exchange(Publication(group="g"))
-    assert peer.says.floor_ms == 9
+    app.meets("a", group="g", planned_minimum_ms=9)
+    app.report_store("a").renew(SourceStatus(group="g", planned_minimum_ms=7))
+    (peer,) = app.report_store("b").exchange(SourceStatus(group="g"))
+    assert peer.status.planned_minimum_ms == 9
 
 
 def test_a_renewal_tells_a_coordinator_that_began_anew_what_the_source_said(app):
-    app.mailbox("a").renew(Publication(group="g", floor_ms=7))
-    (peer,) = app.mailbox("b").exchange(Publication(group="g"))
-    assert (peer.source, peer.says.floor_ms) == ("a", 7)
+    app.report_store("a").renew(SourceStatus(group="g", planned_minimum_ms=7))
+    (peer,) = app.report_store("b").exchange(SourceStatus(group="g"))
+    assert (peer.source, peer.status.planned_minimum_ms) == ("a", 7)
 
 
 def test_a_dead_source_that_speaks_again_lives_again(app):
@@ -220,7 +220,7 @@ def test_reports_and_questions_do_not_keep_a_source_alive(app):
     app.meets("a", group="g")
     app.clock.advance_us(LEASE_US)
     app.belongs("a", "query-1")
-    app.mailbox("a").take(1)
+    app.report_store("a").take(1)
     assert app.meets("b", group="g") == set()
 
 
@@ -231,7 +231,7 @@ def test_a_terminated_run_takes_its_sources_along_and_nobody_else(app):
     for source, query, run in (("a", "q1", "r1"), ("b", "q1", "r1"), ("c", "q2", "r2"), ("d", "q3", "r3")):
         app.meets(source, group="g")
         app.belongs(source, query, run)
-        app.mailbox(source).publish(source, {"batch": 1})
+        app.report_store(source).publish(source, {"batch": 1})
     app.registry.terminated("q1", "r1")
     assert app.meets("e", group="g") == {"c", "d"}
     assert app.tables() == ["c", "d"]
@@ -254,12 +254,12 @@ def test_the_end_of_an_unknown_run_changes_nothing(app):
 
 # -- malformed requests --
 
-GOOD = Publication(group="g", floor_ms=5).to_json()
+GOOD = SourceStatus(group="g", planned_minimum_ms=5).to_json()
 
 
 @pytest.mark.parametrize("ask", ["exchange", "renew"])
 @pytest.mark.parametrize(
-    "says",
+    "status",
     [
         None,
         [],
@@ -271,13 +271,13 @@ GOOD = Publication(group="g", floor_ms=5).to_json()
         {key: value for key, value in GOOD.items() if key != "group"},
     ],
 )
-def test_a_malformed_publication_changes_nothing(app, ask, says):
-    app.meets("a", group="g", floor_ms=5)
+def test_a_malformed_publication_changes_nothing(app, ask, status):
+    app.meets("a", group="g", planned_minimum_ms=5)
     for source in ("a", "new"):
         with pytest.raises(CoordinatorError):
-            app.ask({"ask": ask, "source": source, "says": says})
-    (peer,) = app.mailbox("b").exchange(Publication(group="g"))
-    assert (peer.source, peer.says.floor_ms) == ("a", 5)
+            app.ask({"ask": ask, "source": source, "says": status})
+    (peer,) = app.report_store("b").exchange(SourceStatus(group="g"))
+    assert (peer.source, peer.status.planned_minimum_ms) == ("a", 5)
 
 
 def test_a_malformed_publication_is_no_sign_of_life(app):
@@ -314,26 +314,26 @@ def test_a_request_without_a_field_that_it_needs_is_refused(app, message):
 def test_a_table_carries_who_and_where_the_source_is(app):
     app.meets("a", group="g")
     app.belongs("a", "query-1")
-    app.mailbox("a").publish("topic orders", {"batch": 3, "watermark": 7})
+    app.report_store("a").publish("topic orders", {"batch": 3, "watermark": 7})
     assert app.registry.tables() == [
         {"source": "a", "name": "topic orders", "query": "query-1", "group": "g", "batch": 3, "watermark": 7}
     ]
 
 
 def test_a_source_without_query_or_group_has_a_table_too(app):
-    app.mailbox("a").publish("scripts", {"batch": 1})
+    app.report_store("a").publish("scripts", {"batch": 1})
     assert app.registry.tables() == [{"source": "a", "name": "scripts", "query": None, "group": None, "batch": 1}]
     assert app.meets("b", group="g") == set()  # it said nothing yet
 
 
 def test_only_living_sources_have_a_table(app):
-    app.mailbox("a").publish("a", {"batch": 1})
+    app.report_store("a").publish("a", {"batch": 1})
     app.clock.advance_us(LEASE_US - 1)
-    app.mailbox("b").publish("b", {"batch": 1})
+    app.report_store("b").publish("b", {"batch": 1})
     assert app.tables() == ["a", "b"]
     app.clock.advance_us(1)
     assert app.tables() == ["b"]
-    app.mailbox("a").renew(Publication())
+    app.report_store("a").renew(SourceStatus())
     assert sorted(app.tables()) == ["a", "b"]
 
 
@@ -346,89 +346,89 @@ def test_a_source_that_sends_no_table_has_none(app):
 
 
 def test_while_the_coordinator_cannot_be_reached_the_peers_stand_where_they_stood(app):
-    app.meets("b", group="g", floor_ms=42)
-    mailbox = app.mailbox("a")
-    seen = mailbox.exchange(Publication(group="g"))
-    assert [p.says.floor_ms for p in seen] == [42]
+    app.meets("b", group="g", planned_minimum_ms=42)
+    report_store = app.report_store("a")
+    seen = report_store.exchange(SourceStatus(group="g"))
+    assert [p.status.planned_minimum_ms for p in seen] == [42]
     app.is_cut_off = True
     for _ in range(6):
         app.clock.advance_us(LEASE_US // 6)
-        assert mailbox.exchange(Publication(group="g")) == seen
+        assert report_store.exchange(SourceStatus(group="g")) == seen
 
 
 def test_after_a_lease_without_the_coordinator_the_peers_are_gone(app):
-    app.meets("b", group="g", floor_ms=42)
-    mailbox = app.mailbox("a")
-    mailbox.exchange(Publication(group="g"))
+    app.meets("b", group="g", planned_minimum_ms=42)
+    report_store = app.report_store("a")
+    report_store.exchange(SourceStatus(group="g"))
     app.is_cut_off = True
     app.clock.advance_us(LEASE_US + 1)
-    assert mailbox.exchange(Publication(group="g")) == ()
+    assert report_store.exchange(SourceStatus(group="g")) == ()
     app.is_cut_off = False
-    app.meets("b", group="g", floor_ms=43)
-    assert [p.says.floor_ms for p in mailbox.exchange(Publication(group="g"))] == [43]
+    app.meets("b", group="g", planned_minimum_ms=43)
+    assert [p.status.planned_minimum_ms for p in report_store.exchange(SourceStatus(group="g"))] == [43]
 
 
 def test_the_lease_of_the_peers_begins_anew_with_every_meeting(app):
-    mailbox = app.mailbox("a")
+    report_store = app.report_store("a")
     for _ in range(5):
         app.clock.advance_us(LEASE_US - 1)
         app.meets("b", group="g")
-        assert len(mailbox.exchange(Publication(group="g"))) == 1
+        assert len(report_store.exchange(SourceStatus(group="g"))) == 1
     app.is_cut_off = True
     app.clock.advance_us(LEASE_US)
-    assert len(mailbox.exchange(Publication(group="g"))) == 1
+    assert len(report_store.exchange(SourceStatus(group="g"))) == 1
 
 
 def test_a_client_that_never_reached_the_coordinator_has_no_peers_no_reports_and_no_facts(app):
     app.is_cut_off = True
-    mailbox = app.mailbox("a")
-    assert mailbox.exchange(Publication(group="g")) == ()
-    assert mailbox.take(1) == {}
-    assert mailbox.has_state() is None
-    mailbox.renew(Publication())
-    mailbox.publish("a", {})
+    report_store = app.report_store("a")
+    assert report_store.exchange(SourceStatus(group="g")) == ()
+    assert report_store.take(1) == {}
+    assert report_store.has_state() is None
+    report_store.renew(SourceStatus())
+    report_store.publish("a", {})
     app.is_cut_off = False
     assert app.tables() == []
 
 
 def test_a_misfit_leaves_the_peers_that_were_seen(app):
     app.meets("b", group="g")
-    mailbox = app.mailbox("a")
-    seen = mailbox.exchange(Publication(group="g"))
+    report_store = app.report_store("a")
+    seen = report_store.exchange(SourceStatus(group="g"))
     with pytest.raises(OptionError):
-        mailbox.exchange(Publication(group="g", time_type="local"))
+        report_store.exchange(SourceStatus(group="g", time_type="local"))
     app.is_cut_off = True
-    assert mailbox.exchange(Publication(group="g")) == seen
+    assert report_store.exchange(SourceStatus(group="g")) == seen
 
 
 def test_a_source_learns_whether_its_query_is_known(app):
-    mailbox = app.mailbox("a")
-    assert mailbox.is_query_known  # nobody who must know said no
-    mailbox.exchange(Publication())
-    assert not mailbox.is_query_known
+    report_store = app.report_store("a")
+    assert report_store.is_query_known  # nobody who must know said no
+    report_store.exchange(SourceStatus())
+    assert not report_store.is_query_known
     app.belongs("a", "query-1")
-    mailbox.exchange(Publication())
-    assert mailbox.is_query_known
+    report_store.exchange(SourceStatus())
+    assert report_store.is_query_known
     app.is_cut_off = True
-    mailbox.exchange(Publication())
-    assert mailbox.is_query_known
+    report_store.exchange(SourceStatus())
+    assert report_store.is_query_known
 
 
 def test_a_coordinator_that_began_anew_does_not_know_the_query(app):
     app.belongs("a", "query-1")
-    mailbox = app.mailbox("a")
-    mailbox.exchange(Publication())
-    assert mailbox.is_query_known
+    report_store = app.report_store("a")
+    report_store.exchange(SourceStatus())
+    assert report_store.is_query_known
     app.registry = SourceRegistry(app.clock)
-    mailbox.exchange(Publication())
-    assert not mailbox.is_query_known
+    report_store.exchange(SourceStatus())
+    assert not report_store.is_query_known
 
 
 def test_the_last_words_of_a_source_that_ended_do_not_bring_it_back(app):
     app.meets("a", group="g")
     app.belongs("a", "q1", run="r1")
     app.registry.terminated("q1", "r1")
-    app.mailbox("a").renew(Publication(group="g", floor_ms=5))
-    app.mailbox("a").publish("topic a", {})
+    app.report_store("a").renew(SourceStatus(group="g", planned_minimum_ms=5))
+    app.report_store("a").publish("topic a", {})
     assert app.meets("b", group="g") == set()
     assert app.tables() == []

@@ -11,12 +11,12 @@ from datasources.source.api.abilities import NullRowtime
 from datasources.source.api.split import SplitId, SplitProgress
 from datasources.source.checkpoint.offset import Identity, Offset
 from datasources.source.coordination.reports import SplitReport
-from datasources.source.planning.reconcile import Settlement
+from datasources.source.planning.reconcile import Reconciler
 from datasources.source.planning.summary import Totals
 from datasources.source.reading.task import TaskReader, scan_watermark
 from datasources.source.reading.task_planning import plan_tasks
-from datasources.source.watermarks.row_watermark import StampedSchema
-from tests.support.memory_source import OUTPUT, Mailbox, MemoryLog, strategy
+from datasources.source.watermarks.row_watermark import OutputSchema
+from tests.support.memory_source import OUTPUT, MemoryLog, MemoryReportStore, strategy
 
 
 class Desk:
@@ -25,12 +25,12 @@ class Desk:
     def __init__(self, log=None, scan_strategy=None, **how) -> None:
         self.log = log or MemoryLog()
         self.strategy = scan_strategy or strategy()
-        self.mailbox = Mailbox()
+        self.report_store = MemoryReportStore()
         self.totals = Totals()
         self.scans = []
         self.stops = []
-        self.settlement = Settlement(
-            mailbox=self.mailbox,
+        self.settlement = Reconciler(
+            report_store=self.report_store,
             scan=self.scan,
             has_watermark=how.get("has_watermark", True),
             totals=self.totals,
@@ -43,12 +43,12 @@ class Desk:
 
     def report(self, offset):
         for plan in plan_tasks(offset, has_watermark=True):
-            reader = TaskReader(factory=self.log, strategy=self.strategy, stamped=StampedSchema(OUTPUT))
-            for _ in reader.run(plan, self.mailbox.put):
+            reader = TaskReader(factory=self.log, strategy=self.strategy, output=OutputSchema(OUTPUT))
+            for _ in reader.run(plan, self.report_store.put):
                 pass
 
-    def settle(self, offset):
-        return self.settlement.settle(offset)
+    def reconcile(self, offset):
+        return self.settlement.reconcile(offset)
 
 
 def batch(*splits, **parts):
@@ -59,8 +59,8 @@ def split(start, end, name="a-0", **parts):
     return SplitProgress(split=SplitId(name), start=start, end=end, **{"known_at": start, **parts})
 
 
-def place(settled):
-    return [(s.start, s.end, s.known_at, s.watermark_ms) for s in settled.splits]
+def place(reconciled):
+    return [(s.start, s.end, s.known_at, s.watermark_ms) for s in reconciled.splits]
 
 
 def log_of(*rowtimes, **parts):
@@ -76,32 +76,32 @@ def test_a_report_says_where_the_split_stands():
     desk = Desk(log_of(10, 30, 20))
     offset = batch(split(0, 3))
     desk.report(offset)
-    settled = desk.settle(offset)
-    assert place(settled) == [(3, 3, 3, 30)]
-    assert (settled.sequence, settled.stamped_ms, desk.scans, desk.stops) == (4, 30, [], [])
+    reconciled = desk.reconcile(offset)
+    assert place(reconciled) == [(3, 3, 3, 30)]
+    assert (reconciled.sequence, reconciled.emitted_watermark_ms, desk.scans, desk.stops) == (4, 30, [], [])
 
 
 def test_a_report_of_a_stop_says_where_and_at_which_candidate():
     desk = Desk(log_of(10, 30, 500, 20))
     offset = batch(split(0, 4), allowed_ms=100)
     desk.report(offset)
-    assert place(desk.settle(offset)) == [(2, 2, 2, 30)]
+    assert place(desk.reconcile(offset)) == [(2, 2, 2, 30)]
     assert desk.stops == [("a-0", 2, 500)]
 
 
 def test_a_split_that_the_batch_left_alone_stays():
     desk = Desk()
-    assert place(desk.settle(batch(split(7, 7, watermark_ms=5), allowed_ms=100))) == [(7, 7, 7, 5)]
+    assert place(desk.reconcile(batch(split(7, 7, watermark_ms=5), allowed_ms=100))) == [(7, 7, 7, 5)]
     assert desk.scans == []
 
 
 def test_the_largest_stamp_that_surely_went_out_is_kept():
     desk = Desk(log_of(10, 30))
-    offset = batch(split(0, 2), combined_ms=12, stamped_ms=25)
-    assert desk.settle(offset).stamped_ms == 25
+    offset = batch(split(0, 2), combined_ms=12, emitted_watermark_ms=25)
+    assert desk.reconcile(offset).emitted_watermark_ms == 25
     desk.report(offset)
-    assert desk.settle(offset).stamped_ms == 30
-    assert Desk().settle(batch()).stamped_ms is None
+    assert desk.reconcile(offset).emitted_watermark_ms == 30
+    assert Desk().reconcile(batch()).emitted_watermark_ms is None
 
 
 # -- a report is missing --
@@ -109,30 +109,30 @@ def test_the_largest_stamp_that_surely_went_out_is_kept():
 
 def test_a_missing_report_leaves_the_watermark_to_the_next_task():
     desk = Desk(log_of(10, 30), is_aligned=False)
-    assert place(desk.settle(batch(split(0, 2)))) == [(2, 2, 0, None)]
+    assert place(desk.reconcile(batch(split(0, 2)))) == [(2, 2, 0, None)]
     assert desk.scans == []
 
 
 def test_a_report_that_is_missing_twice_makes_the_older_range_be_read_here():
     desk = Desk(log_of(10, 30, 50), is_aligned=False)
-    assert place(desk.settle(batch(split(2, 3, known_at=0)))) == [(3, 3, 2, 30)]
+    assert place(desk.reconcile(batch(split(2, 3, known_at=0)))) == [(3, 3, 2, 30)]
     assert desk.scans == [("a-0", 0, 2, None)]
 
 
 def test_an_aligned_source_needs_its_watermarks_at_once_also_where_nobody_bounded_the_batch():
     desk = Desk(log_of(10, 30))
-    assert place(desk.settle(batch(split(0, 2)))) == [(2, 2, 2, 30)]
+    assert place(desk.reconcile(batch(split(0, 2)))) == [(2, 2, 2, 30)]
     assert desk.scans == [("a-0", 0, 2, None)]
 
 
 def test_a_source_that_is_aligned_no_more_still_reads_again_what_a_bound_could_have_stopped():
     desk = Desk(log_of(10, 30, 500, 20), is_aligned=False)
-    assert place(desk.settle(batch(split(0, 4), allowed_ms=100))) == [(2, 2, 2, 30)]
+    assert place(desk.reconcile(batch(split(0, 4), allowed_ms=100))) == [(2, 2, 2, 30)]
 
 
 def test_where_a_batch_could_stop_early_it_is_read_here_at_once():
     desk = Desk(log_of(10, 30, 500, 20))
-    assert place(desk.settle(batch(split(0, 4), allowed_ms=100))) == [(2, 2, 2, 30)]
+    assert place(desk.reconcile(batch(split(0, 4), allowed_ms=100))) == [(2, 2, 2, 30)]
     assert desk.scans == [("a-0", 0, 4, 100_000)]
     assert desk.stops == [("a-0", 2, 500)]
 
@@ -140,19 +140,19 @@ def test_where_a_batch_could_stop_early_it_is_read_here_at_once():
 def test_what_lies_before_a_batch_that_could_stop_was_read_whole():
     # The older range holds a record beyond what is allowed now; it was read by a batch that was allowed more.
     desk = Desk(log_of(10, 900, 30, 40))
-    assert place(desk.settle(batch(split(2, 4, known_at=0), allowed_ms=100))) == [(4, 4, 4, 900)]
+    assert place(desk.reconcile(batch(split(2, 4, known_at=0), allowed_ms=100))) == [(4, 4, 4, 900)]
     assert desk.scans == [("a-0", 0, 2, None), ("a-0", 2, 4, 100_000)]
 
 
 def test_an_older_unknown_range_of_a_split_that_the_batch_left_alone_is_read_without_a_bound():
     desk = Desk(log_of(10, 900))
-    assert place(desk.settle(batch(split(2, 2, known_at=0), allowed_ms=100))) == [(2, 2, 2, 900)]
+    assert place(desk.reconcile(batch(split(2, 2, known_at=0), allowed_ms=100))) == [(2, 2, 2, 900)]
     assert desk.scans == [("a-0", 0, 2, None)]
 
 
 def test_a_range_is_read_with_the_ceiling_of_its_batch():
     desk = Desk(log_of(10, 5_000, 30))
-    assert place(desk.settle(batch(split(0, 3), allowed_ms=100, ceiling_ms=1_000))) == [(3, 3, 3, 30)]
+    assert place(desk.reconcile(batch(split(0, 3), allowed_ms=100, ceiling_ms=1_000))) == [(3, 3, 3, 30)]
     assert desk.stops == []
 
 
@@ -162,14 +162,14 @@ def test_each_split_is_settled_by_itself():
     desk = Desk(log)
     offset = batch(split(0, 3), split(0, 3, name="a-1"), allowed_ms=100)
     desk.report(offset)
-    del desk.mailbox.reports[4]["a-0"]
-    assert place(desk.settle(offset)) == [(2, 2, 2, 30), (3, 3, 3, 7)]
+    del desk.report_store.reports[4]["a-0"]
+    assert place(desk.reconcile(offset)) == [(2, 2, 2, 30), (3, 3, 3, 7)]
     assert [name for name, *_ in desk.scans] == ["a-0"]
 
 
 def test_a_plain_source_needs_no_report():
     desk = Desk(has_watermark=False)
-    assert place(desk.settle(batch(split(0, 9)))) == [(9, 9, 9, None)]
+    assert place(desk.reconcile(batch(split(0, 9)))) == [(9, 9, 9, None)]
     assert desk.scans == []
 
 
@@ -187,7 +187,7 @@ def test_reading_again_ends_where_the_task_ended_for_every_possible_stop(null_ro
         offset = batch(split(9, 40, watermark_ms=3), allowed_ms=allowed_ms, ceiling_ms=55)
         told, read = (Desk(log, strategy(null_rowtime=null_rowtime)) for _ in range(2))
         told.report(offset)
-        assert place(told.settle(offset)) == place(read.settle(offset))
+        assert place(told.reconcile(offset)) == place(read.reconcile(offset))
         assert told.stops == read.stops
         assert (told.scans, len(read.scans)) == ([], 1)
         stops += len(told.stops)
@@ -201,7 +201,7 @@ def test_reading_again_after_a_lost_report_ends_where_the_task_ended_that_read_b
         offset = batch(split(20, 40, known_at=8, watermark_ms=3), allowed_ms=allowed_ms)
         told, read = Desk(log), Desk(log)
         told.report(offset)
-        assert place(told.settle(offset)) == place(read.settle(offset))
+        assert place(told.reconcile(offset)) == place(read.reconcile(offset))
 
 
 # -- counts --
@@ -214,7 +214,7 @@ def test_the_counts_of_all_reports_are_added_up():
         split=SplitId("a-0"),
         position=3,
         watermark_ms=1,
-        stamp_ms=1,
+        last_row_watermark_ms=1,
         rows=10,
         late_rows=2,
         max_lateness_ms=30,
@@ -224,8 +224,8 @@ def test_the_counts_of_all_reports_are_added_up():
         null_value=6,
         lost=7,
     )
-    desk.mailbox.put([report, replace(report, split=SplitId("a-1"), late_rows=1, max_lateness_ms=50)])
-    desk.settle(batch(split(0, 3), split(0, 3, name="a-1")))
+    desk.report_store.put([report, replace(report, split=SplitId("a-1"), late_rows=1, max_lateness_ms=50)])
+    desk.reconcile(batch(split(0, 3), split(0, 3, name="a-1")))
     assert desk.totals.to_json() == {
         "late_rows": 3,
         "max_lateness_ms": 50,
@@ -240,6 +240,6 @@ def test_the_counts_of_all_reports_are_added_up():
 
 def test_what_is_read_here_counts_nothing():
     desk = Desk(log_of(100, 1, None, 500))
-    desk.settle(batch(split(0, 4), allowed_ms=200))
+    desk.reconcile(batch(split(0, 4), allowed_ms=200))
     assert desk.scans
     assert set(desk.totals.to_json().values()) == {0}

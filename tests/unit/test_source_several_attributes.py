@@ -10,7 +10,7 @@ import pytest
 
 from datasources.errors import CoordinatorError, OffsetError, OptionError, RecordError
 from datasources.scripted.source import ScriptedSource
-from datasources.source.api.abilities import FurtherAttribute, LateRows, NullRowtime
+from datasources.source.api.abilities import AdditionalAttribute, LateRows, NullRowtime
 from datasources.source.api.split import SplitId, SplitProgress
 from datasources.source.checkpoint.offset import Identity, Offset
 from datasources.source.coordination.reports import SplitReport
@@ -31,18 +31,18 @@ TWO = {
 
 def two(**more):
     """The columns `rowtime` and `candidate` as two attributes without delay."""
-    second = FurtherAttribute(name="b", rowtime=MillisColumn("candidate"), watermark=MillisColumn("candidate"))
-    return replace(strategy(**more), watermark=MillisColumn("rowtime"), further=(second,))
+    second = AdditionalAttribute(name="b", rowtime=MillisColumn("candidate"), watermark=MillisColumn("candidate"))
+    return replace(strategy(**more), watermark=MillisColumn("rowtime"), additional=(second,))
 
 
 def expected_stamps(pairs):
     """The watermark before each row, ms, None for none."""
-    a, b, stamps = [], [], []
+    a, b, row_watermarks = [], [], []
     for first, second in pairs:
-        stamps.append(min(max(a), max(b)) if a and b else None)
+        row_watermarks.append(min(max(a), max(b)) if a and b else None)
         a += [] if first is None else [first]
         b += [] if second is None else [second]
-    return stamps
+    return row_watermarks
 
 
 def log_of(pairs):
@@ -60,21 +60,21 @@ def test_stamps_do_not_depend_on_how_the_log_is_cut_nor_on_what_is_lost(rows, fa
         for n in range(60)
     ]
     query = Query(log_of(pairs), two())
-    stamps = {}
+    row_watermarks = {}
     for _ in range(500):
-        query.mailbox.losing = fault == "reports are lost" and numbers.random() < 0.5
+        query.report_store.losing = fault == "reports are lost" and numbers.random() < 0.5
         found = query.batch(rows)
         if found is None:
             break
-        stamps |= {row.id: row.stamp for row in found if row.id is not None}
+        row_watermarks |= {row.id: row.row_watermark for row in found if row.id is not None}
         if fault == "processes end" and numbers.random() < 0.5:
             query.start_process()
-    assert [stamps[f"a-0:{n}"] for n in range(60)] == expected_stamps(pairs)
+    assert [row_watermarks[f"a-0:{n}"] for n in range(60)] == expected_stamps(pairs)
 
 
 def test_an_attribute_that_never_had_a_value_holds_the_watermark():
     query = Query(log_of([(10, None), (20, None), (30, 5), (40, None)]), two())
-    assert [(row.id, row.stamp) for row in query.drain() if row.id] == [
+    assert [(row.id, row.row_watermark) for row in query.drain() if row.id] == [
         ("a-0:0", None),
         ("a-0:1", None),
         ("a-0:2", None),
@@ -115,10 +115,10 @@ def test_a_row_without_one_of_the_attributes_is_one_without_a_rowtime():
 
 def test_the_report_holds_the_watermark_of_each_attribute_and_their_minimum():
     _, report = read([(10, 20), (30, 15)], two())
-    assert (report.watermark_ms, report.parts_ms) == (20, (30, 20))
+    assert (report.watermark_ms, report.attribute_watermarks_ms) == (20, (30, 20))
     assert SplitReport.from_json(report.to_json()) == report
     _, alone = read([(10, 20)], strategy())
-    assert alone.parts_ms == ()
+    assert alone.attribute_watermarks_ms == ()
     assert SplitReport.from_json(alone.to_json()) == alone
 
 
@@ -130,7 +130,9 @@ def test_a_report_with_other_parts_is_malformed(parts):
 
 
 def progress(name, watermark_ms, *parts):
-    return SplitProgress(split=SplitId(name), start=3, end=5, known_at=3, watermark_ms=watermark_ms, parts_ms=parts)
+    return SplitProgress(
+        split=SplitId(name), start=3, end=5, known_at=3, watermark_ms=watermark_ms, attribute_watermarks_ms=parts
+    )
 
 
 # As it stands in a checkpoint: this text must load for ever.
@@ -158,7 +160,7 @@ def test_damaged_parts_are_an_error(parts):
 def test_a_split_that_is_new_has_the_same_watermark_in_all_attributes():
     splits = (progress("a-0", 10, 10, 30), progress("a-1", None))
     found = Offset.from_json(Offset(sequence=1, run=1, splits=splits, identity=Identity()).to_json())
-    assert [split.parts_ms for split in found.splits] == [(10, 30), (None, None)]
+    assert [split.attribute_watermarks_ms for split in found.splits] == [(10, 30), (None, None)]
 
 
 def test_the_offset_of_one_attribute_has_no_parts():
@@ -187,7 +189,7 @@ def scan(tmp_path):
 
 def test_numbered_options_are_further_attributes(scan):
     built = scan(**TWO, **{"scan.columns": ""})
-    (second,) = built.source.strategy.further
+    (second,) = built.source.strategy.additional
     assert (second.name, second.rowtime.text, second.watermark.text) == ("d", "timestamp_millis(id)", "id - 1000")
     assert built.source.factory.columns == {"id", "ts"}
     assert built.identity.strategy == (

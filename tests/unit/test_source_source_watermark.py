@@ -7,10 +7,10 @@ import pytest
 from datasources.errors import OffsetError
 from datasources.source.api.abilities import ProcessingTime
 from datasources.source.api.split import SplitId, SplitProgress
-from datasources.source.coordination.client import ChannelMailbox
+from datasources.source.coordination.client import CoordinatorLink
 from datasources.source.coordination.registry import SourceRegistry
-from datasources.source.watermarks.row_watermark import MAX_STAMP_MS
-from datasources.source.watermarks.source_status import Peer, Publication
+from datasources.source.watermarks.row_watermark import MAX_ROW_WATERMARK_MS
+from datasources.source.watermarks.source_status import Peer, SourceStatus
 from datasources.source.watermarks.source_watermark import source_watermark, with_unread
 from tests.support.memory_source import MemoryLog, Query, strategy
 from watermark import ManualClock, SplitStatus
@@ -27,7 +27,7 @@ def found(*states, peers=(), previous=None, clock=10_000, since=None, processing
     ]
     result = source_watermark(
         splits,
-        [Peer(source=f"s{n}", says=says, same_query=True) for n, says in enumerate(peers)],
+        [Peer(source=f"s{n}", status=status, same_query=True) for n, status in enumerate(peers)],
         previous_ms=previous,
         clock_ms=clock,
         idle_since_ms=since,
@@ -37,11 +37,11 @@ def found(*states, peers=(), previous=None, clock=10_000, since=None, processing
 
 
 def active(watermark_ms):
-    return Publication(watermark_ms=watermark_ms)
+    return SourceStatus(watermark_ms=watermark_ms)
 
 
 def idle(watermark_ms):
-    return Publication(watermark_ms=watermark_ms, is_idle=True)
+    return SourceStatus(watermark_ms=watermark_ms, is_idle=True)
 
 
 # -- 1: the splits --
@@ -63,7 +63,7 @@ def idle(watermark_ms):
         ([], 9, (9, None, True)),
         ([(30, FINISHED), (10, ACTIVE)], None, (10, 10, False)),
         ([(30, FINISHED), (10, IDLE)], None, (10, 10, True)),
-        ([(30, FINISHED)], None, (MAX_STAMP_MS, MAX_STAMP_MS, False)),
+        ([(30, FINISHED)], None, (MAX_ROW_WATERMARK_MS, MAX_ROW_WATERMARK_MS, False)),
     ],
 )
 def test_the_splits_come_first(states, previous, expected):
@@ -90,7 +90,7 @@ def test_a_clock_that_goes_backwards_takes_nothing_back():
 
 def test_an_active_or_finished_split_ends_the_clock_s_pace():
     assert found((30, IDLE), (10, ACTIVE), clock=9_000, since=5_000) == (10, 10, False)
-    assert found((30, FINISHED), clock=9_000, since=5_000) == (MAX_STAMP_MS, MAX_STAMP_MS, False)
+    assert found((30, FINISHED), clock=9_000, since=5_000) == (MAX_ROW_WATERMARK_MS, MAX_ROW_WATERMARK_MS, False)
 
 
 def test_a_source_that_never_had_a_watermark_has_nothing_to_go_on_from():
@@ -122,7 +122,7 @@ def test_the_clock_and_the_others_together_give_the_larger_one():
 
 
 def test_a_finished_source_is_not_followed_to_the_end_of_time():
-    finished = Publication(watermark_ms=MAX_STAMP_MS, is_finished=True)
+    finished = SourceStatus(watermark_ms=MAX_ROW_WATERMARK_MS, is_finished=True)
     assert found((30, IDLE), peers=[finished]) == (30, 30, True)
     assert found((30, IDLE), peers=[finished, active(70)]) == (70, 30, True)
 
@@ -148,7 +148,7 @@ def test_in_processing_time_it_never_goes_back_either():
 
 
 def test_a_finished_source_in_processing_time_has_ended_too():
-    assert found((30, FINISHED), clock=9_000, processing=True) == (MAX_STAMP_MS, MAX_STAMP_MS, False)
+    assert found((30, FINISHED), clock=9_000, processing=True) == (MAX_ROW_WATERMARK_MS, MAX_ROW_WATERMARK_MS, False)
 
 
 # -- a paused split that was never read --
@@ -167,24 +167,24 @@ def test_a_paused_split_without_a_watermark_counts_with_its_next_record():
 # -- through a planner --
 
 
-def stamps(rows):
-    return None if rows is None else [row.stamp for row in rows]
+def row_watermarks(rows):
+    return None if rows is None else [row.row_watermark for row in rows]
 
 
 def test_the_clock_s_pace_begins_when_the_last_split_falls_idle():
     log = MemoryLog()
     log.append("a-0", 100)
     query = Query(log, strategy(idle_timeout_ms=5_000, advances_when_idle=True))
-    assert query.drain()[-1].stamp == 100
+    assert query.drain()[-1].row_watermark == 100
     query.clock.advance_us(5_000_000)
     assert query.batch() is None  # it falls idle now: nothing has gone on yet
     query.clock.advance_us(2_500_000)
-    assert stamps(query.batch()) == [2_600]
+    assert row_watermarks(query.batch()) == [2_600]
     query.clock.set_wall_us(query.clock.now_us() - 3_600_000_000)
     query.clock.advance_us(1_000_000)
     assert query.batch() is None  # the wall clock was set back an hour: it stays
     log.append("a-0", 150)
-    assert stamps(query.batch()) == [2_600, 2_600]
+    assert row_watermarks(query.batch()) == [2_600, 2_600]
 
 
 def test_available_now_stands_at_one_moment():
@@ -194,28 +194,28 @@ def test_available_now_stands_at_one_moment():
     query.drain()
     query.clock.advance_us(7_000_000)
     query.start_process()
-    query.planner.cap_available_now()
-    assert query.drain()[-1].stamp == 2_100
+    query.planner.limit_to_available_now()
+    assert query.drain()[-1].row_watermark == 2_100
     query.clock.advance_us(60_000_000)
     assert query.drain() == []  # the clock went on, the run's does not: it ends
     query.start_process()
-    query.planner.cap_available_now()
-    assert query.drain()[-1].stamp == 62_100
+    query.planner.limit_to_available_now()
+    assert query.drain()[-1].row_watermark == 62_100
 
 
 def test_from_the_turn_on_the_stamps_are_the_clock_and_no_row_is_late():
     log = MemoryLog()
     log.append("a-0", 100, 200, 300)
     query = Query(log, strategy(processing_time=ProcessingTime.AFTER_BACKLOG))
-    assert stamps(query.batch(2)) == [None, 100, 200]
+    assert row_watermarks(query.batch(2)) == [None, 100, 200]
     assert query.offset.is_processing is False
-    assert stamps(query.batch()) == [200, 300]  # what was there at the start is read in event time
+    assert row_watermarks(query.batch()) == [200, 300]  # what was there at the start is read in event time
     assert query.offset.is_processing is False
     log.append("a-0", 5)
     query.clock.advance_us(1_000_000)
-    assert stamps(query.batch()) == [START_MS + 1_000] * 2
+    assert row_watermarks(query.batch()) == [START_MS + 1_000] * 2
     assert query.offset.is_processing
-    assert query.mailbox.reports[query.offset.sequence]["a-0"].late_rows == 0
+    assert query.report_store.reports[query.offset.sequence]["a-0"].late_rows == 0
 
 
 def test_the_turn_waits_for_every_split():
@@ -237,16 +237,16 @@ def test_a_source_that_was_empty_at_the_start_is_in_processing_time_at_once():
     log = MemoryLog()
     log.splits["a-0"] = []
     query = Query(log, strategy(processing_time=ProcessingTime.AFTER_BACKLOG))
-    assert stamps(query.batch()) == [START_MS]
+    assert row_watermarks(query.batch()) == [START_MS]
     log.append("a-0", 7)
-    assert stamps(query.batch()) == [START_MS, START_MS]
+    assert row_watermarks(query.batch()) == [START_MS, START_MS]
 
 
 def test_always_is_processing_time_from_the_first_record_on():
     log = MemoryLog()
     log.append("a-0", 100)
     query = Query(log, strategy(processing_time=ProcessingTime.ALWAYS))
-    assert stamps(query.batch()) == [START_MS, START_MS]
+    assert row_watermarks(query.batch()) == [START_MS, START_MS]
 
 
 def test_a_batch_of_processing_time_is_read_again_with_the_same_stamps():
@@ -270,7 +270,7 @@ def test_processing_time_survives_a_restart_and_has_no_way_back():
     assert first.offset.is_processing
     again = Query(log, strategy(processing_time=ProcessingTime.AFTER_BACKLOG), offset=first.offset)
     again.clock.advance_us(60_000_000)
-    assert stamps(again.batch()) == [START_MS + 60_000]
+    assert row_watermarks(again.batch()) == [START_MS + 60_000]
     with pytest.raises(OffsetError, match=r"there is no way back to event time: set watermark\.processing-time"):
         Query(log, strategy(), offset=first.offset).batch()
 
@@ -282,7 +282,7 @@ def test_a_split_that_appears_after_the_turn_does_not_bring_event_time_back():
     query.batch()
     log.append("a-1", 5)
     query.clock.advance_us(1_000_000)
-    assert stamps(query.batch()) == [START_MS + 1_000] * 2
+    assert row_watermarks(query.batch()) == [START_MS + 1_000] * 2
     assert query.offset.is_processing
 
 
@@ -296,7 +296,7 @@ def test_an_idle_source_whose_query_nobody_knows_yet_sends_a_heartbeat_per_inter
 
     log = MemoryLog()
     log.splits["a-0"] = []
-    query = Query(log, strategy(idle_timeout_ms=1_000), clock=clock, peers=ChannelMailbox(Line(), "a", clock))
+    query = Query(log, strategy(idle_timeout_ms=1_000), clock=clock, peers=CoordinatorLink(Line(), "a", clock))
     query.batch()
 
     def heartbeats():
@@ -312,7 +312,7 @@ def test_an_idle_source_whose_query_nobody_knows_yet_sends_a_heartbeat_per_inter
     assert heartbeats() == 0
     query.start_process()
     query.peers._source = "b"  # a new process has a new name that no task has told yet
-    query.planner.cap_available_now()
+    query.planner.limit_to_available_now()
     assert len(query.drain()) == 1  # a run that is to end does not wait for peers
 
 
@@ -326,7 +326,7 @@ def test_an_idle_source_does_not_hold_its_query_and_follows_nobody_who_has_ended
 
     def source(name, log, how):
         registry.answer({"ask": "report", "source": name, "query": "q", "run": "r", "batch": 0, "reports": []})
-        return Query(log, how, clock=clock, peers=ChannelMailbox(Line(), name, clock))
+        return Query(log, how, clock=clock, peers=CoordinatorLink(Line(), name, clock))
 
     silent, busy, ending = MemoryLog(), MemoryLog(), MemoryLog(limited=True)
     silent.append("a-0", 100)
@@ -342,8 +342,8 @@ def test_an_idle_source_does_not_hold_its_query_and_follows_nobody_who_has_ended
         busy.append("b-0", 60 + n * 100)
         for index, query in enumerate(sources):
             for row in query.batch() or []:
-                latest[index] = max(latest[index], row.stamp or 0)
+                latest[index] = max(latest[index], row.row_watermark or 0)
         clock.advance_us(500_000)
-    assert latest[2] == MAX_STAMP_MS
+    assert latest[2] == MAX_ROW_WATERMARK_MS
     assert latest[1] == 60 + 11 * 100
     assert 60 + 6 * 100 <= latest[0] <= latest[1]  # it follows the busy one, a heartbeat or two behind

@@ -14,8 +14,8 @@ from datasources.source.alignment.aligner import SplitAligner
 from datasources.source.alignment.lookahead import Candidates
 from datasources.source.api.abilities import Alignment
 from datasources.source.api.split import SplitId, SplitProgress
-from datasources.source.coordination.group import group_bounds
-from datasources.source.watermarks.source_status import Peer, Publication
+from datasources.source.coordination.group import group_minimums
+from datasources.source.watermarks.source_status import Peer, SourceStatus
 from watermark import ManualClock, SplitStatus
 
 
@@ -55,7 +55,7 @@ class Source:
         self.at = dict.fromkeys(self.logs, 0)
         self.watermarks: dict[str, int | None] = dict.fromkeys(self.logs)
         self.idle: set[str] = set()
-        self.turn = 0
+        self.round_robin_index = 0
 
     def first(self, name):
         """The candidate of the next unread record that has one."""
@@ -83,9 +83,11 @@ class Source:
             )
             for name, position in self.at.items()
         ]
-        self.turn += 1
+        self.round_robin_index += 1
         self.lookahead.requests = 0
-        return self.aligner.plan(splits, self.backlog(), self.budget, bounds=bounds, turn=self.turn, **more)
+        return self.aligner.plan(
+            splits, self.backlog(), self.budget, bounds=bounds, round_robin_index=self.round_robin_index, **more
+        )
 
     def read(self, decision):
         """Read a batch as tasks do: each split stops before its first record beyond what is allowed."""
@@ -222,8 +224,8 @@ class Play:
         slowest = [ms for ms in (least(before, bounds[0]), least(after, bounds[1])) if ms is not None]
         if taken:
             assert max(taken) <= max(slowest) + self.source.drift
-        if self.schedule["in_order"] and decision.floor_ms is not None and after is not None:
-            assert after >= decision.floor_ms
+        if self.schedule["in_order"] and decision.planned_minimum_ms is not None and after is not None:
+            assert after >= decision.planned_minimum_ms
 
     def check_progress(self, slowest, firsts, *, moved):
         """Who may be read is read after a look: the second planning at the latest."""
@@ -268,7 +270,7 @@ class Query:
             )
             for name in "abc"[: numbers.randint(2, 3)]
         }
-        self.said: dict[str, Publication] = {}
+        self.said: dict[str, SourceStatus] = {}
 
     @staticmethod
     def log(numbers, late_by) -> list[int]:
@@ -285,11 +287,14 @@ class Query:
         """Return the largest candidate that was read, None if nothing was."""
         decisions = []
         for name, source in self.sources.items():
-            peers = [Peer(source=n, says=s, same_query=True) for n, s in self.said.items() if n != name]
-            decision = source.plan(group_bounds(Publication(round=number, group="g"), peers))
+            peers = [Peer(source=n, status=s, same_query=True) for n, s in self.said.items() if n != name]
+            decision = source.plan(group_minimums(SourceStatus(round=number, group="g"), peers))
             decision = decision if reads else decision.without_data()
-            self.said[name] = Publication(
-                round=number, group="g", floor_ms=decision.floor_ms, reach_ms=decision.reach_ms
+            self.said[name] = SourceStatus(
+                round=number,
+                group="g",
+                planned_minimum_ms=decision.planned_minimum_ms,
+                guaranteed_minimum_ms=decision.guaranteed_minimum_ms,
             )
             decisions.append((source, decision))
         return max((ms for source, decision in decisions for ms in source.read(decision)), default=None)
@@ -391,7 +396,7 @@ def test_a_stop_makes_the_next_planning_look_but_not_at_what_the_report_said():
     assert taken == []
     decision, taken = source.batch()
     assert source.lookahead.requests == 1  # the ends; both first records are in the reports
-    assert (decision.now_ms, taken) == (20, [20])
+    assert (decision.current_minimum_ms, taken) == (20, [20])
 
 
 def test_a_split_that_returns_is_looked_at():
@@ -403,7 +408,7 @@ def test_a_split_that_returns_is_looked_at():
     source.idle = set()
     source.logs["a-1"].append(2_500)
     source.aligner.note_returned()
-    assert source.plan().now_ms == 10
+    assert source.plan().current_minimum_ms == 10
     assert source.lookahead.requests > 0
 
 
@@ -422,13 +427,13 @@ def test_the_first_candidate_is_found_beyond_a_long_stretch_without_one():
     source = Source({"a-0": [None] * 20_000 + [70], "a-1": [5]}, drift=10)
     decision = source.plan()
     assert source.lookahead.requests <= 6
-    assert (decision.now_ms, decision.paused, decision.shares) == (5, {"a-0"}, {"a-1": 1})
+    assert (decision.current_minimum_ms, decision.paused, decision.shares) == (5, {"a-0"}, {"a-1": 1})
 
 
 def test_a_stretch_without_candidates_that_is_too_long_to_look_through_is_read():
     source = Source({"a-0": [None] * 70_000 + [70], "a-1": [5]}, drift=10)
     decision, taken = source.batch()
-    assert (decision.now_ms, taken) == (5, [5])
+    assert (decision.current_minimum_ms, taken) == (5, [5])
     assert source.at == {"a-0": 70_000, "a-1": 1}
     assert source.plan().paused == {"a-0"}
 
@@ -436,7 +441,7 @@ def test_a_stretch_without_candidates_that_is_too_long_to_look_through_is_read()
 def test_a_candidate_beyond_the_ceiling_is_none():
     source = Source({"a-0": [900_000, 5], "a-1": [7]}, drift=10)
     decision = source.plan(ceiling_ms=1_000)
-    assert (decision.now_ms, decision.paused) == (5, frozenset())
+    assert (decision.current_minimum_ms, decision.paused) == (5, frozenset())
 
 
 def test_a_caught_up_split_holds_an_idle_or_finished_one_does_not():
@@ -460,7 +465,7 @@ def test_a_split_with_neither_watermark_nor_record_bounds_nobody():
 
 def test_nobody_bounds_where_nothing_is_known():
     decision = Source({"a-0": [], "a-1": [None]}, drift=50).plan()
-    assert (decision.allowed_ms, decision.floor_ms, decision.shares) == (None, None, {"a-1": 1})
+    assert (decision.allowed_ms, decision.planned_minimum_ms, decision.shares) == (None, None, {"a-1": 1})
 
 
 def test_a_group_that_stands_behind_holds_the_source_and_one_ahead_does_not():
@@ -475,13 +480,13 @@ def test_a_group_that_stands_behind_holds_the_source_and_one_ahead_does_not():
 def test_what_a_source_says_of_itself():
     source = Source({"a-0": [100, 200, 300]}, drift=50)
     held = source.plan(bounds=(10, 10))
-    assert (held.now_ms, held.floor_ms, held.reach_ms) == (100, 100, 300)
+    assert (held.current_minimum_ms, held.planned_minimum_ms, held.guaranteed_minimum_ms) == (100, 100, 300)
     limited = source.plan(bounds=(120, 120))
-    assert (limited.allowed_ms, limited.floor_ms, limited.reach_ms) == (170, 170, 300)
+    assert (limited.allowed_ms, limited.planned_minimum_ms, limited.guaranteed_minimum_ms) == (170, 170, 300)
     free = source.plan()
-    assert (free.allowed_ms, free.floor_ms, free.reach_ms) == (350, 300, 300)
+    assert (free.allowed_ms, free.planned_minimum_ms, free.guaranteed_minimum_ms) == (350, 300, 300)
     nothing = free.without_data()
-    assert (nothing.shares, nothing.floor_ms, nothing.reach_ms) == ({}, 100, 300)
+    assert (nothing.shares, nothing.planned_minimum_ms, nothing.guaranteed_minimum_ms) == ({}, 100, 300)
 
 
 # -- budgets --
@@ -519,15 +524,15 @@ def test_a_slower_split_that_comes_voids_what_was_promised():
 def test_a_promised_end_is_planned_again_where_a_batch_stopped_before_it():
     source = Source({"a-0": list(range(0, 1_000, 10))}, drift=0, budget=20)
     first, _ = source.batch(bounds=(0, 50))
-    assert (first.shares, first.reach_ms, source.at["a-0"]) == ({"a-0": 20}, 200, 6)
+    assert (first.shares, first.guaranteed_minimum_ms, source.at["a-0"]) == ({"a-0": 20}, 200, 6)
     second = source.plan(bounds=(50, 60))
     assert source.at["a-0"] + second.shares["a-0"] >= 20
-    assert second.reach_ms >= 200
+    assert second.guaranteed_minimum_ms >= 200
 
 
 def test_at_most_so_many_rows_of_a_split_are_planned_as_it_may_have():
     source = Source({"a-0": list(range(1_000)), "a-1": [500]}, drift=100)
-    decision = source.plan(most_rows={"a-0": 200})
+    decision = source.plan(max_rows={"a-0": 200})
     assert decision.shares == {"a-0": 200}
     assert decision.allowed_ms == 300  # the record at position 200, and the drift
     assert decision.paused == {"a-1"}
@@ -566,7 +571,7 @@ def test_a_budget_of_one_row_reaches_every_split_although_the_batch_number_stand
     # Nothing is planned while the row goes to a split that waits, and the batch's number moves with batches only.
     source = Source({"a-0": [None] * 3, "a-1": [0, 1], "a-2": [5_000, 5_001]}, drift=10, budget=1)
     for _ in range(60):
-        source.turn = 6
+        source.round_robin_index = 6
         source.batch()
     assert source.backlog() == {"a-0": 0, "a-1": 0, "a-2": 2}  # a-1 is not idle: it holds a-2
 
@@ -576,6 +581,6 @@ def test_a_source_that_waits_as_a_whole_promises_no_more_than_where_it_stands():
     source.batch()
     source.logs["a-0"].append(400)
     decision = source.plan((80, 80))
-    assert not decision.shares or decision.reach_ms >= decision.floor_ms
+    assert not decision.shares or decision.guaranteed_minimum_ms >= decision.planned_minimum_ms
     waiting = Source({"a-0": [500]}, drift=10, aligns_splits=False).plan((80, 80))
-    assert (waiting.shares, waiting.floor_ms, waiting.reach_ms) == ({}, 500, 500)
+    assert (waiting.shares, waiting.planned_minimum_ms, waiting.guaranteed_minimum_ms) == ({}, 500, 500)

@@ -13,7 +13,7 @@ from datasources.source.api.reader import Chunk, ReadCounts
 from datasources.source.api.split import SplitId
 from datasources.source.reading.split_run import SplitRun
 from datasources.source.reading.task_plan import SplitTask, TaskPlan
-from datasources.source.watermarks.row_watermark import StampedSchema
+from datasources.source.watermarks.row_watermark import OutputSchema
 from tests.support.memory_source import OUTPUT, SCHEMA, MemoryLog, Query, strategy
 from watermark import MIN_WATERMARK, EmitStrategy
 
@@ -30,21 +30,21 @@ def chunk_of(*rows, first=0, **more):
     return Chunk(columns=batch, position=lambda row: first + row, **more)
 
 
-def run_of(end=99, *, watermark_ms=None, others_ms=None, floor_ms=None, how=None, **plan):
+def run_of(end=99, *, watermark_ms=None, others_ms=None, planned_minimum_ms=None, how=None, **plan):
     def us(value):
         return MIN_WATERMARK if value is None else value * 1_000
 
     own = us(watermark_ms)
     others_us = None if others_ms is None else others_ms * 1_000
     task = SplitTask(split=SplitId("a-0"), known_at=0, start=0, end=end, watermark_us=own, others_us=others_us)
-    task_plan = TaskPlan(sequence=1, splits=(task,), **{"floor_us": us(floor_ms), "ceiling_us": None, **plan})
+    task_plan = TaskPlan(sequence=1, splits=(task,), **{"floor_us": us(planned_minimum_ms), "ceiling_us": None, **plan})
     return SplitRun(task_plan, task, how or strategy(), own)
 
 
 def seen(rows):
     """(id, stamp in ms or None, late) of each row."""
-    stamps = [None if us == MIN_WATERMARK else us // 1_000 for us in rows.stamps_us.tolist()]
-    return list(zip(rows.columns.column("id").to_pylist(), stamps, rows.late.tolist(), strict=True))
+    row_watermarks = [None if us == MIN_WATERMARK else us // 1_000 for us in rows.row_watermarks_us.tolist()]
+    return list(zip(rows.columns.column("id").to_pylist(), row_watermarks, rows.late.tolist(), strict=True))
 
 
 # -- late rows --
@@ -63,7 +63,7 @@ def test_late_rows_are_kept_and_counted():
 
 
 def test_late_rows_are_marked_and_counted():
-    run = run_of(how=strategy(EmitStrategy.ON_PERIODIC, late_rows=LateRows.MARK), floor_ms=50)
+    run = run_of(how=strategy(EmitStrategy.ON_PERIODIC, late_rows=LateRows.MARK), planned_minimum_ms=50)
     rows = run.take(chunk_of(100, 50, 51, 40))
     assert seen(rows) == [("0", 50, False), ("1", 50, True), ("2", 50, False), ("3", 50, True)]
     assert (run.report().late_rows, run.report().max_lateness_ms) == (2, 10)
@@ -98,21 +98,21 @@ def test_no_row_is_late_before_there_is_a_watermark_also_before_1970():
 
 def test_the_output_holds_the_mark_where_the_schema_has_it():
     marked = pa.schema([*list(OUTPUT)[:3], pa.field("_late", pa.bool_()), *list(OUTPUT)[3:]])
-    stamped = StampedSchema(marked)
+    output = OutputSchema(marked)
     run = run_of(how=strategy(late_rows=LateRows.MARK), watermark_ms=50)
     rows = run.take(chunk_of(40, 60))
-    data = stamped.data(rows.columns, rows.stamps_us, rows.late)
+    data = output.data(rows.columns, rows.row_watermarks_us, rows.late)
     assert data.schema == marked
     assert data.column("_late").to_pylist() == [True, False]
-    beat = stamped.heartbeat(50_000)
+    beat = output.heartbeat(50_000)
     assert (beat.column("_late").to_pylist(), beat.column("_heartbeat").to_pylist()) == ([False], [True])
 
 
 def test_in_processing_time_every_stamp_is_the_floor_and_no_row_is_late():
-    run = run_of(how=strategy(late_rows=LateRows.DROP), watermark_ms=5, floor_ms=900, is_processing=True)
+    run = run_of(how=strategy(late_rows=LateRows.DROP), watermark_ms=5, planned_minimum_ms=900, is_processing=True)
     assert seen(run.take(chunk_of(10, 30, 20))) == [("0", 900, False), ("1", 900, False), ("2", 900, False)]
-    assert run.final_stamp_us() == 900_000
-    assert (run.report().late_rows, run.report().watermark_ms, run.report().stamp_ms) == (0, 30, 900)
+    assert run.final_watermark_us() == 900_000
+    assert (run.report().late_rows, run.report().watermark_ms, run.report().last_row_watermark_ms) == (0, 30, 900)
 
 
 def survivors(rowtimes, cuts, *, delay, losing=False):
@@ -121,7 +121,7 @@ def survivors(rowtimes, cuts, *, delay, losing=False):
     found = []
     for start, end in zip([0, *cuts], [*cuts, len(rowtimes)], strict=True):
         log.append("a-0", *rowtimes[start:end], delay=delay)
-        query.mailbox.losing = losing and start % 2 == 1
+        query.report_store.losing = losing and start % 2 == 1
         found += [row.id for row in query.batch() or [] if row.id]
     return found
 
@@ -220,13 +220,13 @@ def test_a_range_that_stops_and_goes_on_gives_the_rows_of_one_that_never_stopped
 
 
 def test_on_periodic_every_row_carries_the_floor_and_the_last_stamp_the_watermark_after_it():
-    run = run_of(how=strategy(EmitStrategy.ON_PERIODIC), floor_ms=5, others_ms=25)
-    assert [stamp for _, stamp, _ in seen(run.take(chunk_of(10, 30)))] == [5, 5]
-    assert run.final_stamp_us() == 25_000
+    run = run_of(how=strategy(EmitStrategy.ON_PERIODIC), planned_minimum_ms=5, others_ms=25)
+    assert [row_watermark for _, row_watermark, _ in seen(run.take(chunk_of(10, 30)))] == [5, 5]
+    assert run.final_watermark_us() == 25_000
 
 
 def test_stamps_have_one_entry_per_row_that_is_emitted():
     run = run_of(how=strategy(late_rows=LateRows.DROP), watermark_ms=50)
     rows = run.take(chunk_of(10, 20, 30))
-    assert (rows.columns.num_rows, len(rows.stamps_us), len(rows.late)) == (0, 0, 0)
-    assert rows.stamps_us.dtype == np.int64
+    assert (rows.columns.num_rows, len(rows.row_watermarks_us), len(rows.late)) == (0, 0, 0)
+    assert rows.row_watermarks_us.dtype == np.int64

@@ -10,15 +10,15 @@ import pytest
 from datasources.source.api.abilities import Alignment
 from datasources.source.api.split import ENDLESS, SplitId, SplitProgress, Unanswered
 from datasources.source.checkpoint.offset import Identity, Offset
-from datasources.source.planning.summary import SourceFacts, Totals, summarise
+from datasources.source.planning.summary import SourceInfo, Totals, summarise
 from tests.support.memory_source import MemoryLog, Query, strategy
 from watermark import SplitStatus
 
-FACTS = SourceFacts(
+FACTS = SourceInfo(
     time_ms=10_000,
     is_idle=False,
     max_allowed_ms=None,
-    slowest_ms=None,
+    group_minimum_ms=None,
     ends={},
     idle_since_ms={},
     paused_since_ms={},
@@ -33,18 +33,18 @@ def offset(*splits, **parts):
     return Offset(sequence=17, run=1, splits=splits, identity=Identity(), **parts)
 
 
-def table(given, facts=FACTS, totals=None, most_splits=100):
-    found = summarise(given, totals or Totals(), facts, most_splits=most_splits)
+def table(given, info=FACTS, totals=None, max_splits=100):
+    found = summarise(given, totals or Totals(), info, max_splits=max_splits)
     assert json.loads(json.dumps(found)) == found
     return found
 
 
 def test_the_table_of_a_source():
     totals = Totals(late_rows=3, max_lateness_ms=900, by_split={SplitId("a-0"): (3, 900)})
-    facts = replace(
+    info = replace(
         FACTS,
         max_allowed_ms=9_500,
-        slowest_ms=9_000,
+        group_minimum_ms=9_000,
         ends={SplitId("a-0"): 25, SplitId("a-1"): 5},
         idle_since_ms={SplitId("a-1"): 4_000},
         paused_since_ms={SplitId("a-0"): 8_000},
@@ -55,7 +55,7 @@ def test_the_table_of_a_source():
         split("a-1", watermark_ms=100, status=SplitStatus.IDLE),
         combined_ms=9_000,
     )
-    assert table(given, facts, totals) == {
+    assert table(given, info, totals) == {
         "late_rows": 3,
         "max_lateness_ms": 900,
         "null_rowtime_rows": 0,
@@ -109,18 +109,18 @@ def test_the_table_of_a_source():
 
 
 def test_how_far_behind_the_latest_counts_every_split_and_not_only_those_shown():
-    facts = replace(FACTS, ends={SplitId(f"a-{n}"): 5 + n for n in range(4)})
+    info = replace(FACTS, ends={SplitId(f"a-{n}"): 5 + n for n in range(4)})
     given = offset(*(split(f"a-{n}") for n in range(4)))
-    for most_splits in (1, 4):
-        found = table(given, facts, most_splits=most_splits)
+    for max_splits in (1, 4):
+        found = table(given, info, max_splits=max_splits)
         assert [found[f"{which}OffsetsBehindLatest"] for which in ("min", "max", "avg")] == [0, 3, 1.5]
 
 
 def test_splits_without_an_answer_are_counted_also_where_they_are_not_shown():
-    facts = replace(FACTS, unanswered=dict.fromkeys(map(SplitId, ("a-1", "a-2", "other-0")), Unanswered(1, "no")))
+    info = replace(FACTS, unanswered=dict.fromkeys(map(SplitId, ("a-1", "a-2", "other-0")), Unanswered(1, "no")))
     given = offset(*(split(f"a-{n}", watermark_ms=n) for n in range(4)))
-    for most_splits in (1, 4):
-        assert table(given, facts, most_splits=most_splits)["unanswered_splits"] == 2
+    for max_splits in (1, 4):
+        assert table(given, info, max_splits=max_splits)["unanswered_splits"] == 2
 
 
 @pytest.mark.parametrize("splits", [(), (split("a-0"),)], ids=["no split", "no known end"])
@@ -137,7 +137,7 @@ def test_what_is_not_known_is_none():
 
 
 @pytest.mark.parametrize(
-    ("given", "facts", "expected"),
+    ("given", "info", "expected"),
     [
         (offset(split("a-0")), FACTS, "active"),
         (offset(split("a-0", status=SplitStatus.IDLE)), replace(FACTS, is_idle=True), "idle"),
@@ -148,8 +148,8 @@ def test_what_is_not_known_is_none():
         (offset(split("a-0", status=SplitStatus.FINISHED), split("a-1")), FACTS, "active"),
     ],
 )
-def test_the_status_of_a_source(given, facts, expected):
-    assert table(given, facts)["status"] == expected
+def test_the_status_of_a_source(given, info, expected):
+    assert table(given, info)["status"] == expected
 
 
 def test_of_many_splits_those_that_hold_the_watermark_are_shown_in_their_order():
@@ -160,20 +160,20 @@ def test_of_many_splits_those_that_hold_the_watermark_are_shown_in_their_order()
         split("a-3", watermark_ms=50, status=SplitStatus.FINISHED),
         split("a-4", watermark_ms=500),
     )
-    found = table(given, most_splits=3)
+    found = table(given, max_splits=3)
     assert [row["split"] for row in found["splits"]] == ["a-1", "a-2", "a-4"]
     assert found["split_count"] == 5
-    assert len(table(given, most_splits=5)["splits"]) == 5
+    assert len(table(given, max_splits=5)["splits"]) == 5
 
 
 def test_a_split_before_1970_holds_more_than_one_after_it():
     given = offset(split("a-0", watermark_ms=5), split("a-1", watermark_ms=-5), split("a-2", watermark_ms=9))
-    assert [row["split"] for row in table(given, most_splits=1)["splits"]] == ["a-1"]
+    assert [row["split"] for row in table(given, max_splits=1)["splits"]] == ["a-1"]
 
 
 def test_a_split_without_a_watermark_holds_more_than_any_with_one():
     given = offset(split("a-0", watermark_ms=-5), split("a-1"))
-    assert [row["split"] for row in table(given, most_splits=1)["splits"]] == ["a-1"]
+    assert [row["split"] for row in table(given, max_splits=1)["splits"]] == ["a-1"]
 
 
 def test_a_planner_shows_lag_pauses_and_what_is_allowed():
@@ -185,7 +185,7 @@ def test_a_planner_shows_lag_pauses_and_what_is_allowed():
     waited_from_ms = query.clock.now_us() // 1_000
     query.clock.advance_us(2_000_000)
     assert query.batch() is None
-    found = query.planner.table(query.offset, most_splits=10)
+    found = query.planner.table(query.offset, max_splits=10)
     rows = {row["split"]: row for row in found["splits"]}
     assert (found["max_allowed"], found["status"], found["watermark"]) == (110, "active", 10)
     assert (rows["a-0"]["status"], rows["a-0"]["lag"], rows["a-0"]["drift"]) == ("active", 0, 0)

@@ -21,22 +21,22 @@ def work(plans):
 
 def test_one_task_per_split_unless_there_is_a_bound():
     assert work(plan_tasks(batch(3, 1, 2), has_watermark=True)) == [1, 2, 3]
-    assert work(plan_tasks(batch(3, 1, 2), has_watermark=True, most_tasks=8)) == [1, 2, 3]
+    assert work(plan_tasks(batch(3, 1, 2), has_watermark=True, max_tasks=8)) == [1, 2, 3]
 
 
-@pytest.mark.parametrize("most", [1, 2, 4])
-def test_splits_are_spread_evenly_over_few_tasks(most):
-    plans = plan_tasks(batch(*[10] * 8), has_watermark=True, most_tasks=most)
-    assert work(plans) == [80 // most] * most
+@pytest.mark.parametrize("max_count", [1, 2, 4])
+def test_splits_are_spread_evenly_over_few_tasks(max_count):
+    plans = plan_tasks(batch(*[10] * 8), has_watermark=True, max_tasks=max_count)
+    assert work(plans) == [80 // max_count] * max_count
 
 
 def test_a_large_split_has_a_task_of_its_own():
-    plans = plan_tasks(batch(100, 10, 10, 10), has_watermark=True, most_tasks=2)
+    plans = plan_tasks(batch(100, 10, 10, 10), has_watermark=True, max_tasks=2)
     assert work(plans) == [30, 100]
 
 
 def test_nothing_to_read_is_one_heartbeat_or_no_task():
-    assert [plan.splits for plan in plan_tasks(batch(0, 0), has_watermark=True, most_tasks=4)] == [()]
+    assert [plan.splits for plan in plan_tasks(batch(0, 0), has_watermark=True, max_tasks=4)] == [()]
     assert plan_tasks(batch(0, 0), has_watermark=False) == []
 
 
@@ -50,5 +50,5 @@ def test_rows_and_stamps_do_not_depend_on_how_splits_are_grouped():
         log.append(f"a-{n}", 100 + n, 200 - n)
     end = query.plan()
     alone = [row for row in query.read(end) if row.id]
-    together = [row for row in query.read(end, most_tasks=2) if row.id]
+    together = [row for row in query.read(end, max_tasks=2) if row.id]
     assert sorted(alone, key=lambda r: r.id) == sorted(together, key=lambda r: r.id)

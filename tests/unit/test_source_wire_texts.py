@@ -11,22 +11,22 @@ import json
 import pytest
 
 from datasources.source.api.split import LogIdentity, SplitId, SplitProgress
-from datasources.source.checkpoint.load_gate_state import Hold, Load
+from datasources.source.checkpoint.load_gate_state import GateState, LoadState
 from datasources.source.checkpoint.offset import Identity, Offset
-from datasources.source.coordination.client import ChannelMailbox
+from datasources.source.coordination.client import CoordinatorLink
 from datasources.source.coordination.registry import SourceRegistry
 from datasources.source.coordination.reports import SplitReport
-from datasources.source.load_gate.gate_protocol import HoldRequest, LoadReport
-from datasources.source.planning.summary import SourceFacts, Totals, summarise
-from datasources.source.watermarks.source_status import Publication
+from datasources.source.load_gate.gate_protocol import LoadGateRequest, LoadReport
+from datasources.source.planning.summary import SourceInfo, Totals, summarise
+from datasources.source.watermarks.source_status import SourceStatus
 from watermark import ManualClock
 
-STATUS = Publication(
+STATUS = SourceStatus(
     round=3,
     group="g",
     time_type="local",
-    floor_ms=10,
-    reach_ms=20,
+    planned_minimum_ms=10,
+    guaranteed_minimum_ms=20,
     is_idle=True,
     is_finished=False,
     is_processing=False,
@@ -45,7 +45,7 @@ REPORT = SplitReport(
     split=SplitId("a-0"),
     position=9,
     watermark_ms=8,
-    stamp_ms=7,
+    last_row_watermark_ms=7,
     next_ms=6,
     rows=5,
     late_rows=4,
@@ -55,7 +55,7 @@ REPORT = SplitReport(
     bad=11,
     null_value=12,
     lost=13,
-    parts_ms=(8, None),
+    attribute_watermarks_ms=(8, None),
     note="n",
     server="s",
 )
@@ -76,20 +76,20 @@ OFFSET = Offset(
             known_at=3,
             moved_ms=50,
             limit=12,
-            turn=8,
-            parts_ms=(100, 200),
+            processing_start=8,
+            attribute_watermarks_ms=(100, 200),
             log=LogIdentity("log", 2, 1),
         ),
     ),
     combined_ms=90,
-    stamped_ms=95,
+    emitted_watermark_ms=95,
     ceiling_ms=1_000,
     allowed_ms=500,
     is_processing=False,
     identity=Identity(strategy="s", schema="c", subscription="t", isolation="i"),
     state={"x": 1},
-    hold=Hold(since_ms=1, released=2),
-    load=Load(since_ms=3, loaded=None, ends={SplitId("a-0"): 7}),
+    gate=GateState(since_ms=1, opened=2),
+    load=LoadState(since_ms=3, loaded=None, ends={SplitId("a-0"): 7}),
 )
 OFFSET_TEXT = (
     '{"allowed":500,"ceiling":1000,"combined":90,"from":[5,0],"hold":{"released":2,"since":1},"isolation":"i",'
@@ -122,16 +122,16 @@ def test_a_value_has_its_released_text_and_is_read_from_it(value, expected):
 
 
 def test_the_progress_of_a_source_has_its_released_text():
-    facts = SourceFacts(
+    info = SourceInfo(
         time_ms=110,
         is_idle=False,
         max_allowed_ms=120,
-        slowest_ms=80,
+        group_minimum_ms=80,
         ends={SplitId("a-0"): 20},
         idle_since_ms={},
         paused_since_ms={},
     )
-    assert text(summarise(OFFSET, Totals(), facts, most_splits=10)) == PROGRESS_TEXT
+    assert text(summarise(OFFSET, Totals(), info, max_splits=10)) == PROGRESS_TEXT
 
 
 class RecordingClient:
@@ -154,13 +154,13 @@ def test_requests_and_answers_have_their_released_texts():
     for source in ("one", "two"):
         client.ask({"ask": "report", "source": source, "query": "q", "run": "r", "batch": 0, "reports": []})
     client.texts.clear()
-    build, probe = ChannelMailbox(client, "one", ManualClock(0)), ChannelMailbox(client, "two", ManualClock(0))
+    build, probe = CoordinatorLink(client, "one", ManualClock(0)), CoordinatorLink(client, "two", ManualClock(0))
     build.exchange(STATUS)
     probe.exchange(STATUS)
     build.renew(STATUS)
-    build.hold(HoldRequest(load=LOAD))
-    probe.hold(HoldRequest(until=("b",)))
-    probe.renew_hold(HoldRequest(until=("b",)))
+    build.exchange_gate(LoadGateRequest(load=LOAD))
+    probe.exchange_gate(LoadGateRequest(until=("b",)))
+    probe.renew_gate(LoadGateRequest(until=("b",)))
     probe.take(1)
     probe.publish("topic", {"x": 1})
     expected = f"""
@@ -186,6 +186,6 @@ def test_requests_and_answers_have_their_released_texts():
 
 def test_members_that_cannot_be_compared_are_answered_with_the_released_text():
     client = RecordingClient()
-    client.ask({"ask": "exchange", "source": "one", "says": Publication(group="g").to_json()})
-    client.ask({"ask": "exchange", "source": "two", "says": Publication(group="g", time_type="local").to_json()})
+    client.ask({"ask": "exchange", "source": "one", "says": SourceStatus(group="g").to_json()})
+    client.ask({"ask": "exchange", "source": "two", "says": SourceStatus(group="g", time_type="local").to_json()})
     assert client.texts[-1] == '{"misfit":"instant","peers":[]}'

@@ -9,19 +9,19 @@ import pytest
 from datasources.errors import OptionError, QueryError
 from datasources.options import parse_group
 from datasources.scripted.source import ScriptedSource
-from datasources.source.checkpoint.load_gate_state import HoldSettings, LoadSettings
+from datasources.source.checkpoint.load_gate_state import LoadGateSettings, LoadSettings
 from datasources.spark.adapter.binding import Binding
 from datasources.spark.adapter.stream_reader import TidemarkStreamReader
-from datasources.spark.options.load_gate_options import HoldOptions
-from datasources.spark.plans.load_gate_checks import _require, builds_by_name, holds_of
+from datasources.spark.options.load_gate_options import LoadGateOptions
+from datasources.spark.plans.load_gate_checks import _require, builds_by_name, gate_options_of
 from datasources.spark.scan.scan import build_scan
 
 TIME = {"watermark.for": "ts", "watermark.as": "ts"}
 
 
 def options(**given):
-    aliases = {name: str(field.alias) for name, field in HoldOptions.model_fields.items()}
-    return parse_group(HoldOptions, {aliases[name]: str(value) for name, value in given.items()})
+    aliases = {name: str(field.alias) for name, field in LoadGateOptions.model_fields.items()}
+    return parse_group(LoadGateOptions, {aliases[name]: str(value) for name, value in given.items()})
 
 
 def scan(tmp_path, **given):
@@ -34,11 +34,11 @@ def scan(tmp_path, **given):
 
 def test_a_source_that_says_nothing_neither_waits_nor_is_waited_for(tmp_path):
     settings = scan(tmp_path).planner_settings()
-    assert (settings.hold, settings.load) == (None, None)
+    assert (settings.gate, settings.load) == (None, None)
 
 
 def test_names_are_cut_at_commas_and_count_once():
-    assert options(until="rates, customers ,rates").hold == HoldSettings(until=("rates", "customers"))
+    assert options(until="rates, customers ,rates").gate == LoadGateSettings(until=("rates", "customers"))
 
 
 def test_what_is_set_reaches_planning(tmp_path):
@@ -49,7 +49,7 @@ def test_what_is_set_reaches_planning(tmp_path):
         "scan.load-completed.idle-timeout": "10 s",
     }
     settings = scan(tmp_path, **given, **TIME).planner_settings()
-    assert settings.hold == HoldSettings(until=("customers",))
+    assert settings.gate == LoadGateSettings(until=("customers",))
     assert settings.load == LoadSettings(name="rates", time_ms=1_700_000_000_000, idle_timeout_ms=10_000)
 
 
@@ -150,11 +150,15 @@ def test_sources_of_a_plan_are_told_apart_and_one_that_stands_in_it_twice_is_one
     orders = leaf("StreamingRelationV2", **{"scan.hold.until": "rates"})
     leaves = sequence(orders, rates, leaf("LogicalRelation"), rates, leaf("StreamingRelationV2"))
     plan = SimpleNamespace(collectLeaves=lambda: leaves)
-    assert [(each.name, each.names) for each in holds_of(plan)] == [(None, ("rates",)), ("rates", ()), (None, ())]
+    assert [(each.name, each.names) for each in gate_options_of(plan)] == [
+        (None, ("rates",)),
+        ("rates", ()),
+        (None, ()),
+    ]
 
 
 def test_sources_of_other_formats_can_be_left_out():
     rates, rate = leaf("StreamingRelationV2", **{"scan.hold.name": "rates"}), leaf("StreamingRelationV2")
     rates.sourceName, rate.sourceName = (lambda: "Tidemark-Scripted"), (lambda: "rate")
     plan = SimpleNamespace(collectLeaves=lambda: sequence(rate, rates))
-    assert [each.name for each in holds_of(plan, frozenset({"tidemark-scripted"}))] == ["rates"]
+    assert [each.name for each in gate_options_of(plan, frozenset({"tidemark-scripted"}))] == ["rates"]

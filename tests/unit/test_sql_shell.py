@@ -229,7 +229,7 @@ def test_text_of_records_cannot_steer_the_terminal(kind):
 
 
 def test_a_bounded_query_is_a_table(monkeypatch):
-    monkeypatch.setattr(shell_output, "MOST_ROWS", 2)
+    monkeypatch.setattr(shell_output, "MAX_ROWS", 2)
     terminal = Terminal(
         {"one": Frame(["a"], [(1,)]), "two": Frame(["a"], [(1,), (2,)]), "three": Frame(["a"], [(1,), (2,), (3,)])}
     )

@@ -31,7 +31,12 @@ from datasources.mysql.server.server_switch import at_other_server
 from datasources.mysql.server.server_view import LogEnd, ServerView
 from datasources.mysql.state.mysql_state import MySqlState
 from datasources.mysql.state.range_note import RangeNote
-from datasources.source.api.connector_state import PlannedBatch, RangeFacts, SettledState, State
+from datasources.source.api.connector_state import (
+    PlannedBatch,
+    RangeInfo,
+    ReconciledState,
+    State,
+)
 from datasources.source.api.split import ENDLESS, SplitBounds, SplitId, SplitProgress
 from watermark import Clock, SystemClock
 
@@ -172,7 +177,7 @@ class MySqlEnumerator:
             self._local = ((server, *at), moved.to_json())
         return self._local[1]
 
-    def settle(self, state: State, ranges: Mapping[SplitId, RangeFacts]) -> SettledState:
+    def reconcile(self, state: State, ranges: Mapping[SplitId, RangeInfo]) -> ReconciledState:
         """Return the state after a batch, which is one of the server that answers now (`localize`)."""
         batch = MySqlState.from_json(state)
         found = ranges.get(BINLOG)
@@ -189,7 +194,7 @@ class MySqlEnumerator:
             if self._is_of_end(self._state):
                 self._measure(self._state)
         finished = frozenset() if self._state.sweep is not None else frozenset(_lanes(self._state.width))
-        return SettledState(state=self._state.to_json(), finished=finished)
+        return ReconciledState(state=self._state.to_json(), finished=finished)
 
     def plan(self, state: State, room: Mapping[SplitId, int], budget_rows: int | None) -> PlannedBatch:
         """Decide the next batch."""
@@ -209,14 +214,14 @@ class MySqlEnumerator:
             return PlannedBatch(shares=shares, state=self._written(batch))
         is_due = self._is_due(MySqlState.from_json(state), current)
         return PlannedBatch(
-            shares={}, state=self._written(current.at_rest()) if is_due else current.to_json(), is_due=is_due
+            shares={}, state=self._written(current.without_data()) if is_due else current.to_json(), is_due=is_due
         )
 
-    def at_rest(self, state: State) -> State:
+    def without_data(self, state: State) -> State:
         """Return the state of a batch that reads nothing."""
-        return self._written((self._state or MySqlState.from_json(state)).at_rest())
+        return self._written((self._state or MySqlState.from_json(state)).without_data())
 
-    def promised_ms(self, state: State, split: SplitProgress) -> int | None:
+    def guaranteed_watermark_ms(self, state: State, split: SplitProgress) -> int | None:
         """Return the watermark that the server's clock allows: what it commits from now on is not older."""
         at = state["at"]
         if self._promise is None or split.split != BINLOG or self._silent_us is None:
@@ -338,7 +343,7 @@ class MySqlEnumerator:
         self._state = replace(state, place=part.place, gtid=merged_gtids(state.gtid, part.gtids))
         return self._state
 
-    def _require_here(self, batch: State, found: RangeFacts) -> None:
+    def _require_here(self, batch: State, found: RangeInfo) -> None:
         """Raise if a task was ended by alignment at another server: its position is one in that one's binlog."""
         if found.rows is not None and self._local is not None and self._local[1] == batch:
             raise SourceUnavailable(
@@ -357,7 +362,7 @@ class MySqlEnumerator:
         self._view.close()
         self._asked_ns = -_ASK_NS
 
-    def _found_again(self, batch: MySqlState, found: RangeFacts) -> RangeFacts:
+    def _found_again(self, batch: MySqlState, found: RangeInfo) -> RangeInfo:
         """Read a range that alignment ended early once more, for what its reader could not say."""
         ended = replace(batch, max_bytes=found.position - batch.at, max_rows=None)
         reader = MySqlReader(self._reading.for_batch(ended.to_json()), frozenset())

@@ -10,7 +10,7 @@ from datasources.mysql.scan.scan_settings import lane_number
 from datasources.mysql.state.mysql_state import MySqlState
 from datasources.mysql.state.snapshot_scan import Sweep
 from datasources.mysql.tables.table_schema import table_sizes
-from datasources.source.api.connector_state import RangeFacts
+from datasources.source.api.connector_state import RangeInfo
 from datasources.source.api.split import SplitId
 from watermark import Clock
 
@@ -53,7 +53,7 @@ class SnapshotProgress:
         self._rows_left = sum(left)
         self._chunks_left = sum(max(1, -(-rows // self._chunk_size)) for rows in left)
 
-    def add(self, batch: MySqlState, ranges: Mapping[SplitId, RangeFacts]) -> None:
+    def add(self, batch: MySqlState, ranges: Mapping[SplitId, RangeInfo]) -> None:
         """Count a batch."""
         self._chunks += sum(batch.lanes)
         self._rows += sum(found.rows or 0 for split, found in ranges.items() if lane_number(split) is not None)

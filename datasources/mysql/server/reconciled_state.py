@@ -12,7 +12,7 @@ from datasources.mysql.binlog.positions.gtid_set import DomainPositions, GtidSet
 from datasources.mysql.scan.scan_settings import BINLOG
 from datasources.mysql.state.mysql_state import MySqlState
 from datasources.mysql.state.range_note import RangeNote
-from datasources.source.api.connector_state import RangeFacts
+from datasources.source.api.connector_state import RangeInfo
 from datasources.source.api.split import SplitId
 
 __all__ = ["LONGEST_GTIDS", "has_read", "kept_gtids", "merged_gtids", "settled"]
@@ -21,14 +21,14 @@ LONGEST_GTIDS: Final = 16_384
 """Of a longer set nothing is kept: a switch to another server is then refused."""
 
 
-def settled(state: MySqlState, ranges: Mapping[SplitId, RangeFacts]) -> MySqlState:
+def settled(state: MySqlState, ranges: Mapping[SplitId, RangeInfo]) -> MySqlState:
     """Return the state at rest behind a batch.
 
     Args:
         state: of the batch.
         ranges: what was read; the binlog's has a note.
     """
-    after = replace(state, sweep=state.after).at_rest()
+    after = replace(state, sweep=state.after).without_data()
     found = ranges.get(BINLOG)
     if found is None:
         return after
@@ -50,7 +50,7 @@ def settled(state: MySqlState, ranges: Mapping[SplitId, RangeFacts]) -> MySqlSta
     )
 
 
-def _settled_elsewhere(after: MySqlState, found: RangeFacts, note: RangeNote) -> MySqlState:
+def _settled_elsewhere(after: MySqlState, found: RangeInfo, note: RangeNote) -> MySqlState:
     """Return the state behind what was read at another server: its places mean nothing here, its transactions do."""
     is_unknown = not note.gtids and found.rows != 0
     if after.gtid is None or is_unknown:

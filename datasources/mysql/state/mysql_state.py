@@ -97,7 +97,7 @@ class MySqlState:
         every = [chunk for table in self.tables for chunk in table.ranges]
         return every[first : first + self.lanes[lane]]
 
-    def at_rest(self) -> Self:
+    def without_data(self) -> Self:
         """Return the state without a batch: nothing to read."""
         return replace(
             self,

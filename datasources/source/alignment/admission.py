@@ -31,22 +31,24 @@ class EventTimeSpan:
         rows: how many positions, > 0.
         first_ms: the candidate of the next record.
         last_ms: the candidate at the end.
-        least_rows: how many positions it must be given: an earlier planning said so to others.
+        min_rows: how many positions it must be given: an earlier planning said so to others.
     """
 
     rows: int
     first_ms: int
     last_ms: int
-    least_rows: int = 0
+    min_rows: int = 0
 
 
-def share_budget(backlog_rows: Mapping[SplitId, int], budget_rows: int | None, *, turn: int = 0) -> dict[SplitId, int]:
+def share_budget(
+    backlog_rows: Mapping[SplitId, int], budget_rows: int | None, *, round_robin_index: int = 0
+) -> dict[SplitId, int]:
     """Return how many positions each split may advance.
 
     Args:
         backlog_rows: positions waiting in each split, >= 0.
         budget_rows: the most that all together may advance; None = no bound.
-        turn: the number of the batch, by which waiting splits take turns under a tiny budget.
+        round_robin_index: the number of the batch, by which waiting splits take turns under a tiny budget.
 
     Returns:
         One entry per split that advances; the sum is min(budget, total backlog).
@@ -57,17 +59,17 @@ def share_budget(backlog_rows: Mapping[SplitId, int], budget_rows: int | None, *
         return waiting
     if budget_rows < len(waiting):
         names = sorted(waiting)
-        return {names[(turn * budget_rows + n) % len(names)]: 1 for n in range(budget_rows)}
+        return {names[(round_robin_index * budget_rows + n) % len(names)]: 1 for n in range(budget_rows)}
     return _proportional(waiting, total, budget_rows)
 
 
 def share_by_event_time(
-    spans: Mapping[SplitId, EventTimeSpan], budget_rows: int, *, turn: int = 0
+    spans: Mapping[SplitId, EventTimeSpan], budget_rows: int, *, round_robin_index: int = 0
 ) -> dict[SplitId, int]:
     """Return how many positions each split may advance, so that all come to about the same candidate.
 
     Returns:
-        One entry per split that advances; the sum is min(budget, total), or what `least_rows` asks for if that is more.
+        One entry per split that advances; the sum is min(budget, total), or what `min_rows` asks for if that is more.
     """
     names = sorted(spans)
     pools = _Pools([spans[name] for name in names])
@@ -82,7 +84,7 @@ def share_by_event_time(
     left = budget_rows - sum(shares.values())
     if left > 0:
         more = dict(zip(names, (pools.rows_at(low + 1) - pools.rows_at(low)).tolist(), strict=True))
-        for name, rows in share_budget(more, left, turn=turn).items():
+        for name, rows in share_budget(more, left, round_robin_index=round_robin_index).items():
             shares[name] += rows
     return {name: rows for name, rows in shares.items() if rows}
 
@@ -95,7 +97,7 @@ class _Pools:
         self._first = np.array([span.first_ms for span in spans], dtype=np.int64)
         last = np.array([span.last_ms for span in spans], dtype=np.int64)
         self._width = np.maximum(last - self._first, 0) + 1
-        self._least = np.minimum([span.least_rows for span in spans], self._rows)
+        self._min_rows = np.minimum([span.min_rows for span in spans], self._rows)
         self.lowest_ms = int(self._first.min())
         self.highest_ms = int((self._first + self._width).max())
 
@@ -103,7 +105,7 @@ class _Pools:
         """Return the positions with a candidate up to a level, rounded up."""
         share = np.clip((level_ms - self._first + 1) / self._width, 0.0, 1.0)
         rows = np.minimum(np.ceil(self._rows * share).astype(np.int64), self._rows)
-        given: NDArray[np.int64] = np.maximum(rows, self._least)
+        given: NDArray[np.int64] = np.maximum(rows, self._min_rows)
         return given
 
 

@@ -12,11 +12,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from datasources.source.alignment.lookahead import Candidates, Lookahead
-from datasources.source.alignment.pending_split import WaitingSplit
-from datasources.source.alignment.reserved_ends import Promises
+from datasources.source.alignment.pending_split import PendingSplit
+from datasources.source.alignment.reserved_ends import ReservedEnds
 from datasources.source.api.split import SplitId, SplitProgress
 
-__all__ = ["Foresight"]
+__all__ = ["CandidateCache"]
 
 _WINDOW = 64
 _FIRST_WINDOWS = (4, 64, 1_024, 16_384, 65_536)
@@ -25,7 +25,7 @@ _NONE = Candidates(positions=np.empty(0, dtype=np.int64), values_ms=np.empty(0, 
 _Seen = dict[SplitId, tuple[int, int]]  # (position, candidate)
 
 
-class Foresight:
+class CandidateCache:
     """Foresees for one source in one process.
 
     Args:
@@ -47,10 +47,10 @@ class Foresight:
         for seen in (self._first, self._after_planned, self._near_end):
             seen.pop(split, None)
 
-    def waiting(self, split: SplitProgress, rows: int) -> WaitingSplit:
+    def pending(self, split: SplitProgress, rows: int) -> PendingSplit:
         """Return a split with `rows` unread positions, and what is known of them."""
         known = [self._first.get(split.split), self._after_planned.get(split.split)]
-        return WaitingSplit(
+        return PendingSplit(
             split=split.split,
             start=split.end,
             end=split.end + rows,
@@ -60,46 +60,48 @@ class Foresight:
             at_end_ms=self._before_end(split.split, split.end, split.end + rows),
         )
 
-    def look(self, waiting: Sequence[WaitingSplit], ceiling_ms: int | None) -> None:
+    def look(self, pending: Sequence[PendingSplit], ceiling_ms: int | None) -> None:
         """Find the candidates of next records, and of one near the end of each log."""
-        self._look_at_starts([w for w in waiting if w.first_ms is None], ceiling_ms)
-        passed = [w for w in waiting if self._near_end.get(w.split, (-1, 0))[0] <= w.start]
+        self._look_at_starts([w for w in pending if w.first_ms is None], ceiling_ms)
+        passed = [w for w in pending if self._near_end.get(w.split, (-1, 0))[0] <= w.start]
         ranges = {w.split: (max(w.start, w.end - _WINDOW), w.end) for w in passed}
         for split, found in self._found(ranges, ceiling_ms).items():
             self._near_end[split] = (ranges[split][1], int(found.values_ms.max()))
-        for w in waiting:
+        for w in pending:
             w.at_end_ms = self._before_end(w.split, w.start, w.end)
 
-    def look_at_planned_ends(self, waiting: Sequence[WaitingSplit], promises: Promises, ceiling_ms: int | None) -> None:
+    def look_at_planned_ends(
+        self, pending: Sequence[PendingSplit], reserved: ReservedEnds, ceiling_ms: int | None
+    ) -> None:
         """Where less than everything is planned, look at the records there and end before the largest candidate."""
-        cut = [w for w in waiting if w.start < w.planned < w.end]
+        cut = [w for w in pending if w.start < w.planned < w.end]
         ranges = {w.split: (max(w.start + 1, w.planned - _WINDOW), w.planned + 1) for w in cut}
         found = self._found(ranges, ceiling_ms)
         for w in cut:
-            self._end_at_largest(w, found.get(w.split, _NONE), promises.least_end(w))
+            self._end_at_largest(w, found.get(w.split, _NONE), reserved.min_end(w))
         self._look_behind([w for w in cut if w.is_end_unknown], ceiling_ms)
 
-    def _end_at_largest(self, w: WaitingSplit, found: Candidates, least: int) -> None:
+    def _end_at_largest(self, w: PendingSplit, found: Candidates, min_position: int) -> None:
         """End before the largest candidate of the window, or where the last planning promised, if that is not less."""
-        end = _last_of_largest(found, least)
-        position, promised_ms = self._after_planned.get(w.split, (-1, 0))
-        if position == least and (end is None or (promised_ms, position) > end):
-            end = (promised_ms, position)
+        end = _last_of_largest(found, min_position)
+        position, reserved_ms = self._after_planned.get(w.split, (-1, 0))
+        if position == min_position and (end is None or (reserved_ms, position) > end):
+            end = (reserved_ms, position)
         if end is not None:
             w.at_end_ms, w.planned = end
             self._after_planned[w.split] = (w.planned, w.at_end_ms)
 
-    def _look_behind(self, waiting: Sequence[WaitingSplit], ceiling_ms: int | None) -> None:
+    def _look_behind(self, pending: Sequence[PendingSplit], ceiling_ms: int | None) -> None:
         """Find the first record with a candidate behind a planned end that has none near it."""
-        found = self._first_from({w.split: (w.planned, w.end) for w in waiting}, ceiling_ms)
-        for w in waiting:
+        found = self._first_from({w.split: (w.planned, w.end) for w in pending}, ceiling_ms)
+        for w in pending:
             if w.split in found:
                 first_ms = found[w.split]
                 w.at_end_ms = w.read_whole_ms if first_ms is None else first_ms
 
-    def _look_at_starts(self, waiting: Sequence[WaitingSplit], ceiling_ms: int | None) -> None:
-        found = self._first_from({w.split: (w.start, w.end) for w in waiting}, ceiling_ms)
-        for w in waiting:
+    def _look_at_starts(self, pending: Sequence[PendingSplit], ceiling_ms: int | None) -> None:
+        found = self._first_from({w.split: (w.start, w.end) for w in pending}, ceiling_ms)
+        for w in pending:
             w.first_ms = found.get(w.split)
             if w.first_ms is not None:
                 self._first[w.split] = (w.start, w.first_ms)
@@ -130,11 +132,11 @@ class Foresight:
         return self._lookahead.candidates(ranges, ceiling_ms) if ranges else {}
 
 
-def _last_of_largest(found: Candidates, least: int) -> tuple[int, int] | None:
-    """Return the largest candidate from position `least` on, and its last position."""
-    from_least = int(np.searchsorted(found.positions, least))
-    values = found.values_ms[from_least:]
+def _last_of_largest(found: Candidates, min_position: int) -> tuple[int, int] | None:
+    """Return the largest candidate from position `min_position` on, and its last position."""
+    from_min = int(np.searchsorted(found.positions, min_position))
+    values = found.values_ms[from_min:]
     if not len(values):
         return None
     index = len(values) - 1 - int(values[::-1].argmax())
-    return int(values[index]), int(found.positions[from_least + index])
+    return int(values[index]), int(found.positions[from_min + index])

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from datasources.source.api.split import SplitId
 
-__all__ = ["WaitingSplit"]
+__all__ = ["PendingSplit"]
 
 
 @dataclass(slots=True)
-class WaitingSplit:
+class PendingSplit:
     """Its unread range [start, end), what to plan of it, and candidates (ms) where they are known."""
 
     split: SplitId
@@ -22,7 +22,7 @@ class WaitingSplit:
     at_end_ms: int | None = None
 
     @property
-    def now_ms(self) -> int | None:
+    def current_minimum_ms(self) -> int | None:
         """The split's part in the F of now."""
         return self.watermark_ms if self.first_ms is None else self.first_ms
 
@@ -33,10 +33,10 @@ class WaitingSplit:
         return is_cut and self.at_end_ms is None
 
     @property
-    def then_ms(self) -> int | None:
+    def next_minimum_ms(self) -> int | None:
         """A lower bound of the split's part in the F after the batch, if the allowed candidate does not stop it."""
         if self.planned < self.end:
-            return self.now_ms if self.at_end_ms is None else self.at_end_ms
+            return self.current_minimum_ms if self.at_end_ms is None else self.at_end_ms
         return self.read_whole_ms
 
     @property

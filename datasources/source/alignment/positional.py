@@ -15,9 +15,9 @@ from datasources.source.api.scan_range import NoteStop, ScanRange, ScanWatermark
 from datasources.source.api.split import SplitId, SplitProgress
 from datasources.source.watermarks.combine import bound_us, to_us
 
-__all__ = ["MOST_ROWS", "end_of_allowed"]
+__all__ = ["MAX_ROWS", "end_of_allowed"]
 
-MOST_ROWS = 100_000
+MAX_ROWS = 100_000
 
 
 def end_of_allowed(

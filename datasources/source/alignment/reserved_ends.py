@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from datasources.source.alignment.pending_split import WaitingSplit
+from datasources.source.alignment.pending_split import PendingSplit
 from datasources.source.api.split import SplitId
 
-__all__ = ["Promises"]
+__all__ = ["ReservedEnds"]
 
 
-class Promises:
+class ReservedEnds:
     """The planned ends that the next planning must not fall behind."""
 
     def __init__(self) -> None:
@@ -20,34 +20,34 @@ class Promises:
     def __bool__(self) -> bool:
         return bool(self._needed or self._if_read)
 
-    def make(self, waiting: Sequence[WaitingSplit], reach_ms: int | None) -> None:
+    def reserve(self, pending: Sequence[PendingSplit], guaranteed_minimum_ms: int | None) -> None:
         """Replace the promises by those that a reach is made of.
 
         A split whose next record lies before the reach has to be read as far as planned. One whose next record does
         not may stay where it is; if it is read, then that far, for with records out of order those in between may lie
         before the reach.
         """
-        self.void()
-        if reach_ms is None:
+        self.release()
+        if guaranteed_minimum_ms is None:
             return
-        for w in waiting:
-            if w.first_ms is None or w.first_ms < reach_ms:
+        for w in pending:
+            if w.first_ms is None or w.first_ms < guaranteed_minimum_ms:
                 self._needed[w.split] = w.planned
             elif w.planned > w.start:
                 self._if_read[w.split] = w.planned
 
-    def void(self) -> None:
+    def release(self) -> None:
         """Forget them: a slower record came, and what was promised must not keep it from being read."""
         self._needed, self._if_read = {}, {}
 
-    def least_rows(self, w: WaitingSplit) -> int:
+    def min_rows(self, w: PendingSplit) -> int:
         """Return how many positions a split must be given."""
         return max(0, self._needed.get(w.split, w.start) - w.start)
 
-    def least_end(self, w: WaitingSplit) -> int:
+    def min_end(self, w: PendingSplit) -> int:
         """Return the earliest end that a split may have if it is read at all."""
         return max(w.start + 1, self._needed.get(w.split, w.start), self._if_read.get(w.split, w.start))
 
-    def forbids(self, w: WaitingSplit) -> bool:
+    def forbids(self, w: PendingSplit) -> bool:
         """Return whether the split had better not be read than only as far as planned now."""
         return w.planned < self._if_read.get(w.split, w.start)

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from watermark import EmitStrategy
 
 __all__ = [
+    "AdditionalAttribute",
     "Alignment",
     "ConditionEvaluator",
     "DelaySettings",
     "EventTimeEvaluator",
     "EventTimeExpression",
-    "FurtherAttribute",
     "LateRows",
     "NullRowtime",
     "ProcessingTime",
@@ -131,7 +131,7 @@ class RowCondition(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FurtherAttribute:
+class AdditionalAttribute:
     """A second time attribute of a scan, or a third.
 
     Attributes:
@@ -162,7 +162,7 @@ class ScanStrategy:
         alignment: the source's part in an alignment group; None = it is not aligned.
         advances_when_idle: whether the watermark goes on at the clock's pace while all splits are idle.
         processing_time: from where the source is in processing time.
-        further: more time attributes: a split's watermark is the minimum over the running watermarks of all.
+        additional: more time attributes: a split's watermark is the minimum over the running watermarks of all.
     """
 
     rowtime: EventTimeExpression
@@ -177,7 +177,7 @@ class ScanStrategy:
     advances_when_idle: bool = False
     processing_time: ProcessingTime = ProcessingTime.NEVER
     attribute: str | None = None
-    further: tuple[FurtherAttribute, ...] = ()
+    additional: tuple[AdditionalAttribute, ...] = ()
 
     @property
     def attribute_name(self) -> str:
@@ -187,8 +187,8 @@ class ScanStrategy:
     @property
     def columns(self) -> frozenset[str]:
         """The columns that event time needs."""
-        further = [name for each in self.further for name in (*each.watermark.columns, *each.rowtime.columns)]
-        return frozenset((*self.watermark.columns, *self.rowtime.columns, *further))
+        additional = [name for each in self.additional for name in (*each.watermark.columns, *each.rowtime.columns)]
+        return frozenset((*self.watermark.columns, *self.rowtime.columns, *additional))
 
 
 @runtime_checkable

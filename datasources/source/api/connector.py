@@ -22,11 +22,11 @@ from datasources.source.api.abilities import DelaySettings, ScanStrategy
 from datasources.source.api.enumerator import SplitEnumerator
 from datasources.source.api.reader import SplitReaderFactory
 
-__all__ = ["ScanSource", "SessionFacts"]
+__all__ = ["ScanSource", "SessionInfo"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SessionFacts:
+class SessionInfo:
     """What expressions and decoders must know of the session: the zone and the ANSI flag. None = not known."""
 
     time_zone: str | None = None
@@ -55,7 +55,7 @@ class ScanSource(ABC):
 
     @classmethod
     @abstractmethod
-    def create(cls, options: Mapping[str, str], session: SessionFacts) -> Self:
+    def create(cls, options: Mapping[str, str], session: SessionInfo) -> Self:
         """Return the scan that `options` (lower-case keys, unknown ones already refused) describe.
 
         Raises:

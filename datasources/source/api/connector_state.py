@@ -20,8 +20,8 @@ __all__ = [
     "BoundedPart",
     "PlannedBatch",
     "PlansBoundedRead",
-    "RangeFacts",
-    "SettledState",
+    "RangeInfo",
+    "ReconciledState",
     "State",
     "StatefulEnumerator",
 ]
@@ -30,7 +30,7 @@ State = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RangeFacts:
+class RangeInfo:
     """What is known of a range that was read.
 
     Attributes:
@@ -45,7 +45,7 @@ class RangeFacts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SettledState:
+class ReconciledState:
     """The state after a batch.
 
     Attributes:
@@ -74,7 +74,7 @@ class PlannedBatch:
 
 @runtime_checkable
 class StatefulEnumerator(Protocol):
-    """A SplitEnumerator that keeps a state. Only `initial_state`, `settle` and `plan` make states."""
+    """A SplitEnumerator that keeps a state. Only `initial_state`, `reconcile` and `plan` make states."""
 
     def initial_state(self) -> State:
         """Return the state of a new query. When called: together with `start_positions`."""
@@ -95,7 +95,7 @@ class StatefulEnumerator(Protocol):
         """
         ...
 
-    def settle(self, state: State, ranges: Mapping[SplitId, RangeFacts]) -> SettledState:
+    def reconcile(self, state: State, ranges: Mapping[SplitId, RangeInfo]) -> ReconciledState:
         """Return the state after a batch.
 
         Args:
@@ -114,11 +114,11 @@ class StatefulEnumerator(Protocol):
         """
         ...
 
-    def at_rest(self, state: State) -> State:
+    def without_data(self, state: State) -> State:
         """Return the state of a batch that reads nothing, from the settled one."""
         ...
 
-    def promised_ms(self, state: State, split: SplitProgress) -> int | None:
+    def guaranteed_watermark_ms(self, state: State, split: SplitProgress) -> int | None:
         """Return a watermark that holds at a split's position although no record says so; None = there is none."""
         ...
 

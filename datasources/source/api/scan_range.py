@@ -21,7 +21,7 @@ class ScanRange:
     watermark_us: int
     ceiling_us: int | None
     allowed_us: int | None = None
-    parts_us: tuple[int, ...] = ()
+    attribute_watermarks_us: tuple[int, ...] = ()
     state: State | None = None
 
 
@@ -32,7 +32,7 @@ class ScanEnd:
     position: int
     watermark_us: int
     next_us: int | None = None
-    parts_us: tuple[int, ...] = ()
+    attribute_watermarks_us: tuple[int, ...] = ()
     note: str | None = None
 
 

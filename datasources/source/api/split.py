@@ -35,7 +35,7 @@ class LogIdentity:
     epoch: int | None = None
     start_epoch: int | None = None
 
-    def at_rest(self) -> LogIdentity:
+    def at_range_end(self) -> LogIdentity:
         """Return it for a range that starts where this one ended."""
         return self if self.start_epoch == self.epoch else LogIdentity(self.id, self.epoch, self.epoch)
 
@@ -88,8 +88,9 @@ class SplitProgress:
         moved_ms: wall clock, ms, at which the log's end was last seen to move or to be unread; idle time goes on
             from it after a restart.
         limit: where a bounded split ends for good; None = never.
-        parts_ms: the watermark of each time attribute, where there are several, ms; `watermark_ms` is their minimum.
-        turn: the position from which this split is in processing time; None = it never is.
+        attribute_watermarks_ms: the watermark of each time attribute, where there are several, ms; `watermark_ms` is
+            their minimum.
+        processing_start: the position from which this split is in processing time; None = it never is.
         log: which log the positions refer to; None = not known.
     """
 
@@ -101,8 +102,8 @@ class SplitProgress:
     status: SplitStatus = SplitStatus.ACTIVE
     moved_ms: int = 0
     limit: int | None = None
-    turn: int | None = None
-    parts_ms: tuple[int | None, ...] = ()
+    processing_start: int | None = None
+    attribute_watermarks_ms: tuple[int | None, ...] = ()
     log: LogIdentity | None = None
 
     def moved_to(
@@ -111,7 +112,7 @@ class SplitProgress:
         *,
         known_at: int,
         watermark_ms: int | None,
-        parts_ms: tuple[int | None, ...] = (),
+        attribute_watermarks_ms: tuple[int | None, ...] = (),
     ) -> SplitProgress:
         """Return the split with nothing to read at `position`. Spelled out: planning does it for every split."""
         return SplitProgress(
@@ -123,8 +124,8 @@ class SplitProgress:
             status=self.status,
             moved_ms=self.moved_ms,
             limit=self.limit,
-            turn=self.turn,
-            parts_ms=parts_ms,
+            processing_start=self.processing_start,
+            attribute_watermarks_ms=attribute_watermarks_ms,
             log=self.log,
         )
 

@@ -24,13 +24,13 @@ from datasources.source.checkpoint.offset_codec import (
     split_sort_key,
 )
 
-__all__ = ["Hold", "HoldSettings", "Load", "LoadSettings"]
+__all__ = ["GateState", "LoadGateSettings", "LoadSettings", "LoadState"]
 
-_MOST_SPLITS = 1_000_000
+_MAX_SPLITS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HoldSettings:
+class LoadGateSettings:
     """What the options of a probe say.
 
     Attributes:
@@ -57,29 +57,29 @@ class LoadSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hold:
+class GateState:
     """A probe inside its offset.
 
     Attributes:
         since_ms: wall clock, ms, when the hold began.
-        released: the sequence of the batch from which on it is read; None = it is held.
+        opened: the sequence of the batch from which on it is read; None = it is held.
     """
 
     since_ms: int
-    released: int | None = None
+    opened: int | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return JSON primitives with sorted keys."""
-        return {"released": self.released, "since": self.since_ms}
+        return {"released": self.opened, "since": self.since_ms}
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> Self:
         """Return the hold in `raw`; anything else is a `LookupError`, `TypeError` or `ValueError`."""
-        return cls(since_ms=require_int(raw["since"]), released=_optional(raw["released"]))
+        return cls(since_ms=require_int(raw["since"]), opened=_optional(raw["released"]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Load:
+class LoadState:
     """A build inside its offset.
 
     Attributes:
@@ -111,7 +111,7 @@ class Load:
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> Self:
         """Return the load in `raw`; anything else is a `LookupError`, `TypeError` or `ValueError`."""
-        names = decode_names(raw["splits"], _MOST_SPLITS)
+        names = decode_names(raw["splits"], _MAX_SPLITS)
         ends = map(require_int, decode_column(raw["ends"], len(names)))
         return cls(
             since_ms=require_int(raw["since"]),

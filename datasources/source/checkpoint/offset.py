@@ -24,12 +24,12 @@ deltas; one that would be long is its smallest value, a width and bytes in base6
     allowed     a split stops before its first record with a larger candidate (alignment), null = no bound. The
                 planned end is then an upper bound: where a split really stopped, its report or a second look tells
     processing  whether the source is in processing time; `combined` is then a reading of a clock
-    turn        null, or the column of `turn`: where each split's processing time begins
+    turn        null, or the column of `processing_start`: where each split's processing time begins
     parts       only where the scan has several time attributes: for each the column of its watermark. A split that is
                 not known to have several has the same in all
     logs        only where the connector tells which log positions refer to (`LogIdentity`): their `ids`, the index `of`
                 each split's id, and the columns `epoch` and, where an election lies between, `start` of the two epochs
-    hold        only where the source waits for others before it is read, or did (`hold`): since when, and the sequence
+    hold        only where the source waits for others before it is read, or did (`gate`): since when, and the sequence
                 of the batch from which on it is read, null = it waits
     load        only where others wait for it: since when it is loaded, the ends that its splits had then, and the
                 sequence of the batch before which they were read, null = not yet
@@ -37,7 +37,7 @@ deltas; one that would be long is its smallest value, a width and bytes in base6
     strategy, schema, subscription   what the checkpoint was written with, as text or fingerprint
     isolation   only where the connector has several: which records are visible, as text
 
-Version 1 had neither `allowed` nor `processing` nor `turn`.
+Version 1 had neither `allowed` nor `processing` nor `processing_start`.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ from typing import Any
 from datasources.errors import OffsetError
 from datasources.source.api.connector_state import State
 from datasources.source.api.split import SplitId, SplitProgress
-from datasources.source.checkpoint.load_gate_state import Hold, Load
+from datasources.source.checkpoint.load_gate_state import GateState, LoadState
 from datasources.source.checkpoint.log_identities_codec import decode_logs, encode_logs
 from datasources.source.checkpoint.offset_codec import (
     decode_column,
@@ -67,7 +67,7 @@ __all__ = ["OFFSET_VERSION", "Identity", "Offset", "split_sort_key"]
 
 OFFSET_VERSION = 2
 _READABLE_VERSIONS = (1, 2)
-_MOST_SPLITS = 1_000_000
+_MAX_SPLITS = 1_000_000
 _NEGATIVE = (
     "stands in the checkpoint: an earlier version wrote it while a server did not answer, and to read on from it would "
     "read the split twice. Stop the query, remove its newest batches from 'offsets' and 'commits' of the checkpoint, "
@@ -93,14 +93,14 @@ class Offset:
     run: int
     splits: tuple[SplitProgress, ...]
     combined_ms: int | None = None
-    stamped_ms: int | None = None
+    emitted_watermark_ms: int | None = None
     ceiling_ms: int | None = None
     allowed_ms: int | None = None
     is_processing: bool = False
     identity: Identity
     state: State | None = None
-    hold: Hold | None = None
-    load: Load | None = None
+    gate: GateState | None = None
+    load: LoadState | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the offset as JSON primitives with sorted keys; equal offsets give equal results.
@@ -112,7 +112,7 @@ class Offset:
         _require_positions(columns, "was about to be written: this is a bug of the connector. Nothing was written")
         lags = [s.start - s.known_at for s in columns]
         limits = [s.limit for s in columns]
-        turns = [s.turn for s in columns]
+        processing_starts = [s.processing_start for s in columns]
         raw: dict[str, Any] = {
             "v": OFFSET_VERSION,
             "seq": self.sequence,
@@ -126,19 +126,23 @@ class Offset:
             "status": encode_statuses([s.status for s in columns]),
             "limit": None if all(limit is None for limit in limits) else encode_column(limits),
             "combined": self.combined_ms,
-            "stamped": self.stamped_ms,
+            "stamped": self.emitted_watermark_ms,
             "ceiling": self.ceiling_ms,
             "allowed": self.allowed_ms,
             "processing": self.is_processing,
-            "turn": None if all(turn is None for turn in turns) else encode_column(turns),
+            "turn": None
+            if all(processing_start is None for processing_start in processing_starts)
+            else encode_column(processing_starts),
             "strategy": self.identity.strategy,
             "schema": self.identity.schema,
             "subscription": self.identity.subscription,
         }
-        attributes = max((len(s.parts_ms) for s in columns), default=0)
+        attributes = max((len(s.attribute_watermarks_ms) for s in columns), default=0)
         if attributes:
             raw["parts"] = [
-                encode_column([s.parts_ms[n] if s.parts_ms else s.watermark_ms for s in columns])
+                encode_column(
+                    [s.attribute_watermarks_ms[n] if s.attribute_watermarks_ms else s.watermark_ms for s in columns]
+                )
                 for n in range(attributes)
             ]
         logs = encode_logs([s.log for s in columns])
@@ -148,8 +152,8 @@ class Offset:
             raw["isolation"] = self.identity.isolation
         if self.state is not None:
             raw["state"] = dict(self.state)
-        if self.hold is not None:
-            raw["hold"] = self.hold.to_json()
+        if self.gate is not None:
+            raw["hold"] = self.gate.to_json()
         if self.load is not None:
             raw["load"] = self.load.to_json()
         return dict(sorted(raw.items()))
@@ -185,7 +189,7 @@ def _decode(raw: Mapping[str, Any]) -> Offset:
         run=require_int(raw["run"]),
         splits=_decode_splits(raw),
         combined_ms=_optional(raw["combined"]),
-        stamped_ms=_optional(raw["stamped"]),
+        emitted_watermark_ms=_optional(raw["stamped"]),
         ceiling_ms=_optional(raw["ceiling"]),
         allowed_ms=_optional(raw["allowed"]) if later else None,
         is_processing=_require_bool(raw["processing"]) if later else False,
@@ -196,16 +200,16 @@ def _decode(raw: Mapping[str, Any]) -> Offset:
             isolation=require_text(raw.get("isolation", "")),
         ),
         state=_optional_object(raw.get("state")),
-        hold=None if raw.get("hold") is None else Hold.from_json(raw["hold"]),
-        load=None if raw.get("load") is None else Load.from_json(raw["load"]),
+        gate=None if raw.get("hold") is None else GateState.from_json(raw["hold"]),
+        load=None if raw.get("load") is None else LoadState.from_json(raw["load"]),
     )
 
 
 def _decode_splits(raw: Mapping[str, Any]) -> tuple[SplitProgress, ...]:
-    names = decode_names(raw["splits"], _MOST_SPLITS)
+    names = decode_names(raw["splits"], _MAX_SPLITS)
     count = len(names)
     nothing: list[int | None] = [None] * count
-    turns = raw["turn"] if raw["v"] > 1 else None
+    processing_starts = raw["turn"] if raw["v"] > 1 else None
     parts = [decode_column(column, count) for column in raw.get("parts", [])]
     columns = zip(
         names,
@@ -216,7 +220,7 @@ def _decode_splits(raw: Mapping[str, Any]) -> tuple[SplitProgress, ...]:
         map(require_int, decode_column(raw["moved"], count)),
         decode_statuses(raw["status"], count),
         nothing if raw["limit"] is None else decode_column(raw["limit"], count),
-        nothing if turns is None else decode_column(turns, count),
+        nothing if processing_starts is None else decode_column(processing_starts, count),
         zip(*parts, strict=True) if parts else [()] * count,
         decode_logs(raw.get("logs"), count),
         strict=True,
@@ -231,11 +235,11 @@ def _decode_splits(raw: Mapping[str, Any]) -> tuple[SplitProgress, ...]:
             status=status,
             moved_ms=moved,
             limit=limit,
-            turn=turn,
-            parts_ms=tuple(of_split),
+            processing_start=processing_start,
+            attribute_watermarks_ms=tuple(of_split),
             log=log,
         )
-        for name, start, rows, lag, watermark, moved, status, limit, turn, of_split, log in columns
+        for name, start, rows, lag, watermark, moved, status, limit, processing_start, of_split, log in columns
     )
 
 

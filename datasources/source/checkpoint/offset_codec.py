@@ -109,14 +109,14 @@ def encode_names(names: Sequence[str]) -> list[list[Any]]:
     return encoded
 
 
-def decode_names(raw: Sequence[Sequence[Any]], most: int) -> list[str]:
-    """Return the names; at most `most`, so that a damaged range cannot fill the memory."""
+def decode_names(raw: Sequence[Sequence[Any]], max_count: int) -> list[str]:
+    """Return the names; at most `max_count`, so that a damaged range cannot fill the memory."""
     names: list[str] = []
     for group, ranges in raw:
         if ranges is None:
             names.append(require_text(group))
             continue
-        names.extend(f"{require_text(group)}-{number}" for number in _numbers(ranges, most - len(names)))
+        names.extend(f"{require_text(group)}-{number}" for number in _numbers(ranges, max_count - len(names)))
     if len(set(names)) != len(names):
         raise ValueError("a split is named twice")
     return names
@@ -144,11 +144,11 @@ def _ranges(numbers: Iterable[int]) -> list[list[int]]:
     return [[span[0], span[-1]] for span in spans]
 
 
-def _numbers(ranges: Sequence[Sequence[Any]], most: int) -> list[int]:
+def _numbers(ranges: Sequence[Sequence[Any]], max_count: int) -> list[int]:
     numbers: list[int] = []
     for pair in ranges:
         first, last = map(require_int, pair)
-        if not 0 <= first <= last or len(numbers) + last - first >= most:
+        if not 0 <= first <= last or len(numbers) + last - first >= max_count:
             raise ValueError(f"[{first}, {last}] is no range of this offset")
         numbers.extend(range(first, last + 1))
     return numbers

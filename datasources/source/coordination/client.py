@@ -19,11 +19,11 @@ from datasources.source.coordination.registry import LEASE_S
 from datasources.source.coordination.reports import SplitReport
 from datasources.source.coordination.server import Endpoint
 from datasources.source.coordination.wire import Channel, open_channel
-from datasources.source.load_gate.gate_protocol import HoldAnswer, HoldRequest
-from datasources.source.watermarks.source_status import Peer, Publication
+from datasources.source.load_gate.gate_protocol import LoadGateAnswer, LoadGateRequest
+from datasources.source.watermarks.source_status import Peer, SourceStatus
 from watermark import Clock, SystemClock
 
-__all__ = ["Asks", "ChannelMailbox", "CoordinatorClient"]
+__all__ = ["CoordinatorClient", "CoordinatorLink", "Requester"]
 
 _logger = logging.getLogger(__name__)
 _TIMEOUT_S = 10.0
@@ -85,7 +85,7 @@ class CoordinatorClient:
             self._channel = None
 
 
-class Asks(Protocol):
+class Requester(Protocol):
     """What can be asked: a coordinator over its channel, or its registry in the same process."""
 
     def ask(self, message: dict[str, Any]) -> dict[str, Any] | None:
@@ -93,7 +93,7 @@ class Asks(Protocol):
         ...
 
 
-class ChannelMailbox:
+class CoordinatorLink:
     """A planner's mailbox and its meeting place at the coordinator.
 
     Args:
@@ -102,14 +102,14 @@ class ChannelMailbox:
         clock: for how long the peers that were last seen count while the coordinator cannot be reached.
     """
 
-    def __init__(self, client: Asks, source: str, clock: Clock | None = None) -> None:
+    def __init__(self, client: Requester, source: str, clock: Clock | None = None) -> None:
         self._client = client
         self._source = source
         self._sequence = -1
         self._clock = clock or SystemClock()
         self._peers: tuple[Peer, ...] = ()
         self.is_query_known = True  # until somebody who must know says no
-        self._met_ns = self._clock.monotonic_ns()
+        self._last_answer_ns = self._clock.monotonic_ns()
 
     def take(self, sequence: int) -> Mapping[SplitId, SplitReport]:
         """Return the reports of a batch; none if the coordinator cannot be reached."""
@@ -127,7 +127,7 @@ class ChannelMailbox:
         answer = self._ask()
         return None if answer is None else answer["has_state"]
 
-    def exchange(self, own: Publication) -> Sequence[Peer]:
+    def exchange(self, own: SourceStatus) -> Sequence[Peer]:
         """Say something and return the peers.
 
         While the coordinator cannot be reached the peers that were last seen stand where they stood: the group's law
@@ -139,8 +139,8 @@ class ChannelMailbox:
         answer = self._client.ask({"ask": "exchange", "source": self._source, "says": own.to_json()})
         now_ns = self._clock.monotonic_ns()
         if answer is None:
-            is_over = now_ns - self._met_ns > LEASE_S * _NS_PER_S
-            self._peers = () if is_over else tuple(_without_promise(peer) for peer in self._peers)
+            is_over = now_ns - self._last_answer_ns > LEASE_S * _NS_PER_S
+            self._peers = () if is_over else tuple(_without_guarantee(peer) for peer in self._peers)
             return self._peers
         if answer.get("misfit"):
             raise OptionError(
@@ -148,35 +148,35 @@ class ChannelMailbox:
                 f"{_TIME_TYPES[answer['misfit']]}; this one's is a {_TIME_TYPES[own.time_type]}, which cannot be "
                 f"compared with it. Use another group, or the same type."
             )
-        self._met_ns = now_ns
+        self._last_answer_ns = now_ns
         self.is_query_known = bool(answer.get("is_query_known"))
         self._peers = tuple(
-            Peer(source=raw["source"], says=Publication.from_json(raw["says"]), same_query=raw["same_query"])
+            Peer(source=raw["source"], status=SourceStatus.from_json(raw["says"]), same_query=raw["same_query"])
             for raw in answer["peers"]
         )
         return self._peers
 
-    def renew(self, own: Publication) -> None:
+    def renew(self, own: SourceStatus) -> None:
         """Say that this source lives, though it is not planning; a coordinator that began anew learns of it so."""
         self._client.ask({"ask": "renew", "source": self._source, "says": own.to_json()})
 
-    def hold(self, own: HoldRequest) -> HoldAnswer | None:
+    def exchange_gate(self, own: LoadGateRequest) -> LoadGateAnswer | None:
         """Say how far a build is loaded and for whom a probe waits; return what the coordinator knows.
 
         None = it cannot be reached. Nothing is remembered here: then nobody is released.
         """
-        answer = self._client.ask(self._holding(own))
-        return None if answer is None else HoldAnswer.from_json(answer)
+        answer = self._client.ask(self._gate_message(own))
+        return None if answer is None else LoadGateAnswer.from_json(answer)
 
-    def renew_hold(self, own: HoldRequest) -> None:
+    def renew_gate(self, own: LoadGateRequest) -> None:
         """Say that this source lives, and what it said of holding last to a coordinator that began anew."""
-        self._client.ask({**self._holding(own), "renews": True})
+        self._client.ask({**self._gate_message(own), "renews": True})
 
     def publish(self, name: str, table: dict[str, Any]) -> None:
         """Hand the table of the source to those who watch."""
         self._client.ask({"ask": "table", "source": self._source, "name": name, "table": table})
 
-    def _holding(self, own: HoldRequest) -> dict[str, Any]:
+    def _gate_message(self, own: LoadGateRequest) -> dict[str, Any]:
         load = None if own.load is None else own.load.to_json()
         return {"ask": "hold", "source": self._source, "until": list(own.until), "load": load}
 
@@ -184,6 +184,6 @@ class ChannelMailbox:
         return self._client.ask({"ask": "take", "source": self._source, "sequence": self._sequence})
 
 
-def _without_promise(peer: Peer) -> Peer:
+def _without_guarantee(peer: Peer) -> Peer:
     """Return a peer that stands where it stood: what it promised for its next batch cannot be relied on any more."""
-    return replace(peer, says=replace(peer.says, reach_ms=None))
+    return replace(peer, status=replace(peer.status, guaranteed_minimum_ms=None))

@@ -9,11 +9,11 @@ from typing import Any, Protocol
 
 from datasources.errors import CoordinatorError
 from datasources.source.coordination.request_fields import list_field, object_field
-from datasources.source.load_gate.gate_protocol import HoldRequest, LoadReport
+from datasources.source.load_gate.gate_protocol import LoadGateRequest, LoadReport
 
-__all__ = ["HoldRegistry", "nobody_is_known", "request_of"]
+__all__ = ["LoadGateRegistry", "request_of", "unknown_query_answer"]
 
-_MOST_NAMES = 100
+_MAX_NAMES = 100
 
 
 class _Run(Protocol):
@@ -22,11 +22,11 @@ class _Run(Protocol):
     @property
     def query_run(self) -> str | None: ...
     @property
-    def holds(self) -> HoldRequest | None: ...
+    def gate_request(self) -> LoadGateRequest | None: ...
 
 
 @dataclass(slots=True)
-class HoldRegistry:
+class LoadGateRegistry:
     """Knows what the listener saw in the plans of queries: how many builds of each name a run has."""
 
     expected: OrderedDict[str, Mapping[str, int]] = field(default_factory=OrderedDict)
@@ -40,7 +40,10 @@ class HoldRegistry:
             is_alive: whether a run spoke within its lease.
         """
         if own.query_run is None:
-            return {**nobody_is_known(), "is_awaited": any(is_alive(other) and _waits(other, own) for other in others)}
+            return {
+                **unknown_query_answer(),
+                "is_awaited": any(is_alive(other) and _waits(other, own) for other in others),
+            }
         others = [other for other in others if other.query_run in (None, own.query_run)]
         builds = [other for other in others if other.query_run is not None and _waits(own, other)]
         expected = self.expected.get(own.query_run)
@@ -52,31 +55,33 @@ class HoldRegistry:
         }
 
 
-def nobody_is_known() -> dict[str, Any]:
+def unknown_query_answer() -> dict[str, Any]:
     """Return the answer to a source of which nobody knows the query."""
     return {"is_query_known": False, "is_awaited": False, "builds": [], "expected": None}
 
 
-def request_of(message: Mapping[str, Any]) -> HoldRequest:
+def request_of(message: Mapping[str, Any]) -> LoadGateRequest:
     """Return what a request says.
 
     Raises:
         CoordinatorError: it is malformed.
     """
     until = list_field(message, "until")
-    if len(until) > _MOST_NAMES or not all(isinstance(name, str) for name in until):
+    if len(until) > _MAX_NAMES or not all(isinstance(name, str) for name in until):
         raise CoordinatorError("a source sent a malformed list of those that it waits for")
     load = None if message.get("load") is None else LoadReport.from_json(object_field(message, "load"))
-    return HoldRequest(until=tuple(until), load=load)
+    return LoadGateRequest(until=tuple(until), load=load)
 
 
 def _waits(probe: _Run, build: _Run) -> bool:
     """Return whether one run waits for the name of another, if they belong together."""
-    names = () if probe.holds is None else probe.holds.until
-    return build.holds is not None and build.holds.load is not None and build.holds.load.name in names
+    names = () if probe.gate_request is None else probe.gate_request.until
+    return (
+        build.gate_request is not None and build.gate_request.load is not None and build.gate_request.load.name in names
+    )
 
 
 def _load(build: _Run) -> LoadReport:
-    assert build.holds is not None
-    assert build.holds.load is not None
-    return build.holds.load
+    assert build.gate_request is not None
+    assert build.gate_request.load is not None
+    return build.gate_request.load

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from datasources.source.watermarks.source_status import Peer, Publication
+from datasources.source.watermarks.source_status import Peer, SourceStatus
 
-__all__ = ["PeerExchange", "group_bounds"]
+__all__ = ["StatusExchange", "group_minimums"]
 
 
-class PeerExchange(Protocol):
+class StatusExchange(Protocol):
     """How a planner meets its peers. Real: the coordinator. When called: by every planning that may decide anything.
 
     Attributes:
@@ -24,7 +24,7 @@ class PeerExchange(Protocol):
 
     is_query_known: bool
 
-    def exchange(self, own: Publication) -> Sequence[Peer]:
+    def exchange(self, own: SourceStatus) -> Sequence[Peer]:
         """Say something and return the peers: all members of the own group and all sources of the own query.
 
         Raises:
@@ -33,20 +33,24 @@ class PeerExchange(Protocol):
         ...
 
 
-def group_bounds(own: Publication, peers: Sequence[Peer]) -> tuple[int | None, int | None]:
+def group_minimums(own: SourceStatus, peers: Sequence[Peer]) -> tuple[int | None, int | None]:
     """Return where the group stands without this source, and how far the others are sure to get with it.
 
     Both are candidates in ms; None = nobody bounds. A source of the same query that plans after this one in the same
     trigger will come as far as it promised before the batch is over; any other one stands where its planned batch ends.
     """
-    members = [p for p in peers if own.group is not None and p.says.group == own.group and not p.says.is_processing]
-    standing = [p.says.floor_ms for p in members if p.says.floor_ms is not None]
-    reaching = [_reach(own, p) for p in members if p.says.floor_ms is not None]
-    return min(standing, default=None), min(reaching, default=None)
+    members = [p for p in peers if own.group is not None and p.status.group == own.group and not p.status.is_processing]
+    minimums = [p.status.planned_minimum_ms for p in members if p.status.planned_minimum_ms is not None]
+    guaranteed = [_guaranteed_minimum(own, p) for p in members if p.status.planned_minimum_ms is not None]
+    return min(minimums, default=None), min(guaranteed, default=None)
 
 
-def _reach(own: Publication, peer: Peer) -> int:
-    floor_ms, reach_ms = peer.says.floor_ms, peer.says.reach_ms
-    assert floor_ms is not None
-    plans_later = peer.same_query and peer.says.round == own.round - 1  # in step with this one, and alive
-    return max(floor_ms, reach_ms) if plans_later and reach_ms is not None else floor_ms
+def _guaranteed_minimum(own: SourceStatus, peer: Peer) -> int:
+    planned_minimum_ms, guaranteed_minimum_ms = peer.status.planned_minimum_ms, peer.status.guaranteed_minimum_ms
+    assert planned_minimum_ms is not None
+    plans_later = peer.same_query and peer.status.round == own.round - 1  # in step with this one, and alive
+    return (
+        max(planned_minimum_ms, guaranteed_minimum_ms)
+        if plans_later and guaranteed_minimum_ms is not None
+        else planned_minimum_ms
+    )

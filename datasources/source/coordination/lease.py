@@ -12,17 +12,17 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from datasources.source.coordination.client import Asks, ChannelMailbox
-from datasources.source.load_gate.gate_protocol import HoldRequest
-from datasources.source.watermarks.source_status import Publication
+from datasources.source.coordination.client import CoordinatorLink, Requester
+from datasources.source.load_gate.gate_protocol import LoadGateRequest
+from datasources.source.watermarks.source_status import SourceStatus
 
-__all__ = ["Presence"]
+__all__ = ["LeaseRenewal"]
 
 _LONGEST_INTERVAL_MS = 20_000
 _TABLE_INTERVAL_MS = 500
 
 
-class Presence:
+class LeaseRenewal:
     """Runs from its construction until `close`.
 
     Args:
@@ -33,29 +33,32 @@ class Presence:
         is_watched: whether tables are delivered.
     """
 
-    def __init__(self, client: Asks, *, source: str, name: str, interval_ms: int, is_watched: bool) -> None:
-        self._mailbox = ChannelMailbox(client, source)
+    def __init__(self, client: Requester, *, source: str, name: str, interval_ms: int, is_watched: bool) -> None:
+        self._link = CoordinatorLink(client, source)
         self._name = name
         wanted_ms = min(interval_ms, _LONGEST_INTERVAL_MS)
         self._interval_s = (min(wanted_ms, _TABLE_INTERVAL_MS) if is_watched else wanted_ms) / 1_000
         self._is_watched = is_watched
         self._table: Callable[[], dict[str, Any]] | None = None
-        self._says: Publication | None = None
-        self._holds: HoldRequest | None = None
+        self._status: SourceStatus | None = None
+        self._gate_request: LoadGateRequest | None = None
         self._closed = threading.Event()
         threading.Thread(target=self._run, name="tidemark-presence", daemon=True).start()
 
-    def tell(
-        self, says: Publication | None, table: Callable[[], dict[str, Any]], holds: HoldRequest | None = None
+    def update(
+        self,
+        status: SourceStatus | None,
+        table: Callable[[], dict[str, Any]],
+        gate_request: LoadGateRequest | None = None,
     ) -> None:
         """Set what the source last said, and what makes its newest table; it is called when one is delivered.
 
         Args:
-            says: to its peers; None = it has none, for it has no watermark.
+            status: to its peers; None = it has none, for it has no watermark.
             table: makes the table.
-            holds: what it said of holding; None = it has nothing to do with it.
+            gate_request: what it said of holding; None = it has nothing to do with it.
         """
-        self._says, self._table, self._holds = says, table, holds
+        self._status, self._table, self._gate_request = status, table, gate_request
 
     def close(self) -> None:
         """End the thread."""
@@ -63,9 +66,9 @@ class Presence:
 
     def _run(self) -> None:
         while not self._closed.wait(self._interval_s):
-            if self._says is not None:
-                self._mailbox.renew(self._says)
-            if self._holds is not None:
-                self._mailbox.renew_hold(self._holds)
+            if self._status is not None:
+                self._link.renew(self._status)
+            if self._gate_request is not None:
+                self._link.renew_gate(self._gate_request)
             if self._is_watched and self._table is not None:
-                self._mailbox.publish(self._name, self._table())
+                self._link.publish(self._name, self._table())

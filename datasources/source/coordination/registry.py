@@ -21,14 +21,14 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from datasources.errors import CoordinatorError, TidemarkError
-from datasources.source.coordination.gate_registry import HoldRegistry, nobody_is_known, request_of
+from datasources.source.coordination.gate_registry import LoadGateRegistry, request_of, unknown_query_answer
 from datasources.source.coordination.reports import SplitReport
 from datasources.source.coordination.request_fields import list_field, number_field, object_field, text_field
-from datasources.source.load_gate.gate_protocol import HoldRequest
-from datasources.source.watermarks.source_status import Publication
+from datasources.source.load_gate.gate_protocol import LoadGateRequest
+from datasources.source.watermarks.source_status import SourceStatus
 from watermark import Clock, SystemClock
 
-__all__ = ["LEASE_S", "QueryFacts", "SourceRegistry"]
+__all__ = ["LEASE_S", "QueryInfo", "SourceRegistry"]
 
 LEASE_S = 60
 _KEPT_BATCHES = 3
@@ -40,7 +40,7 @@ V = TypeVar("V")
 
 
 @dataclass(slots=True, kw_only=True)
-class QueryFacts:
+class QueryInfo:
     """What the listener knows of one query. `state_rows` None = no progress yet."""
 
     state_rows: int | None = None
@@ -54,11 +54,11 @@ class _SourceRun:
     query_id: str | None = None
     query_run: str | None = None
     batch_id: int = -1
-    says: Publication | None = None
+    status: SourceStatus | None = None
     alive_until_ns: int = 0
     name: str = ""
     table: dict[str, Any] | None = None
-    holds: HoldRequest | None = None
+    gate_request: LoadGateRequest | None = None
 
 
 class SourceRegistry:
@@ -72,11 +72,11 @@ class SourceRegistry:
         self._clock = clock or SystemClock()
         self._lock = threading.Lock()
         self._runs: OrderedDict[str, _SourceRun] = OrderedDict()
-        self._queries: OrderedDict[str, QueryFacts] = OrderedDict()
+        self._queries: OrderedDict[str, QueryInfo] = OrderedDict()
         self._refused: OrderedDict[str, str] = OrderedDict()
         self._checked: OrderedDict[str, None] = OrderedDict()
         self._ended: OrderedDict[str, None] = OrderedDict()
-        self._holds = HoldRegistry()
+        self._load_gates = LoadGateRegistry()
 
     # -- what the listener tells (called in the driver's process) --
 
@@ -96,12 +96,12 @@ class SourceRegistry:
         Empty = none, or the plan could not be read. Before this was told nobody in the run is released.
         """
         with self._lock:
-            _put(self._holds.expected, run_id, dict(builds))
+            _put(self._load_gates.expected, run_id, dict(builds))
 
     def progress(self, query_id: str, *, batch_id: int, state_rows: int) -> None:
         """Note how many rows of state a query kept after a batch (0 also for a stateless query)."""
         with self._lock:
-            _put(self._queries, query_id, QueryFacts(state_rows=state_rows, batch_id=batch_id))
+            _put(self._queries, query_id, QueryInfo(state_rows=state_rows, batch_id=batch_id))
 
     def terminated(self, query_id: str, run_id: str) -> None:
         """Forget a run, and the sources that it had: they bound no group any more."""
@@ -109,7 +109,7 @@ class SourceRegistry:
             self._queries.pop(query_id, None)
             self._refused.pop(run_id, None)
             self._checked.pop(run_id, None)
-            self._holds.expected.pop(run_id, None)
+            self._load_gates.expected.pop(run_id, None)
             for source in [s for s, run in self._runs.items() if run.query_run == run_id]:
                 del self._runs[source]
                 self._ended[source] = None
@@ -186,34 +186,34 @@ class SourceRegistry:
         }
 
     def _has_state(self, run: _SourceRun) -> bool | None:
-        facts = self._queries.get(run.query_id or "")
-        if facts is None or facts.state_rows is None or facts.batch_id < run.batch_id:
+        info = self._queries.get(run.query_id or "")
+        if info is None or info.state_rows is None or info.batch_id < run.batch_id:
             return None
-        return facts.state_rows > 0
+        return info.state_rows > 0
 
     def _admit(self, message: dict[str, Any]) -> dict[str, Any]:
         run_id = text_field(message, "run")
         return {"refused": self._refused.get(run_id), "checked": run_id in self._checked}
 
     def _exchange(self, message: dict[str, Any]) -> dict[str, Any]:
-        source, says = text_field(message, "source"), Publication.from_json(object_field(message, "says"))
+        source, status = text_field(message, "source"), SourceStatus.from_json(object_field(message, "says"))
         run = self._source_run(source)
         others = self._others(source, run)
-        misfit = next((r.says for r in others.values() if _is_misfit(says, r.says)), None)
-        if misfit is not None:
-            return {"misfit": misfit.time_type, "peers": []}
-        run.says = says
+        incompatible = next((r.status for r in others.values() if _is_incompatible(status, r.status)), None)
+        if incompatible is not None:
+            return {"misfit": incompatible.time_type, "peers": []}
+        run.status = status
         self._keep_alive(run)
-        peers = [_peer(name, other, run) for name, other in others.items() if _meets(run, other)]
+        peers = [_peer(name, other, run) for name, other in others.items() if _are_peers(run, other)]
         return {"peers": peers, "is_query_known": run.query_id is not None}
 
     def _renew(self, message: dict[str, Any]) -> dict[str, Any]:
-        source, says = text_field(message, "source"), Publication.from_json(object_field(message, "says"))
+        source, status = text_field(message, "source"), SourceStatus.from_json(object_field(message, "says"))
         if source in self._ended:
             return {"ok": True}  # its last words crossed the news of its end
         run = self._source_run(source)
-        if run.says is None:  # else what the planner said is not older
-            run.says = says
+        if run.status is None:  # else what the planner said is not older
+            run.status = status
         self._keep_alive(run)
         return {"ok": True}
 
@@ -230,13 +230,13 @@ class SourceRegistry:
     def _hold(self, message: dict[str, Any]) -> dict[str, Any]:
         source, request = text_field(message, "source"), request_of(message)
         if source in self._ended:
-            return nobody_is_known()
+            return unknown_query_answer()
         run = self._source_run(source)
-        if run.holds is None or not message.get("renews"):  # what the planner said is not older
-            run.holds = request
+        if run.gate_request is None or not message.get("renews"):  # what the planner said is not older
+            run.gate_request = request
         self._keep_alive(run)
         others = [other for name, other in self._runs.items() if name != source]
-        return self._holds.answer(run, others, self._is_alive)
+        return self._load_gates.answer(run, others, self._is_alive)
 
     def _is_alive(self, run: _SourceRun) -> bool:
         return run.alive_until_ns > self._clock.monotonic_ns()
@@ -249,7 +249,7 @@ class SourceRegistry:
         return {
             name: run
             for name, run in self._runs.items()
-            if name != source and run.says is not None and (self._is_alive(run) or _is_same_run(own, run))
+            if name != source and run.status is not None and (self._is_alive(run) or _is_same_run(own, run))
         }
 
     def _source_run(self, source: str) -> _SourceRun:
@@ -269,10 +269,10 @@ def _put(entries: OrderedDict[str, V], key: str, value: V) -> None:
 
 
 def _group(run: _SourceRun) -> str | None:
-    return None if run.says is None else run.says.group
+    return None if run.status is None else run.status.group
 
 
-def _is_misfit(one: Publication, other: Publication | None) -> bool:
+def _is_incompatible(one: SourceStatus, other: SourceStatus | None) -> bool:
     return other is not None and one.group is not None and one.group == other.group and one.time_type != other.time_type
 
 
@@ -284,10 +284,10 @@ def _is_same_run(one: _SourceRun, other: _SourceRun) -> bool:
     return one.query_run is not None and one.query_run == other.query_run
 
 
-def _meets(own: _SourceRun, other: _SourceRun) -> bool:
+def _are_peers(own: _SourceRun, other: _SourceRun) -> bool:
     return _is_same_query(own, other) or (_group(own) is not None and _group(own) == _group(other))
 
 
 def _peer(name: str, other: _SourceRun, own: _SourceRun) -> dict[str, Any]:
-    assert other.says is not None
-    return {"source": name, "says": other.says.to_json(), "same_query": _is_same_query(own, other)}
+    assert other.status is not None
+    return {"source": name, "says": other.status.to_json(), "same_query": _is_same_query(own, other)}

@@ -8,10 +8,10 @@ from typing import Protocol
 from datasources.source.api.split import SplitId
 from datasources.source.coordination.reports import SplitReport
 
-__all__ = ["ReportMailbox"]
+__all__ = ["ReportStore"]
 
 
-class ReportMailbox(Protocol):
+class ReportStore(Protocol):
     """Holds the reports of one source run. Real: the coordinator over its channel. In tests: a dictionary."""
 
     def take(self, sequence: int) -> Mapping[SplitId, SplitReport]:

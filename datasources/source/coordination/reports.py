@@ -27,8 +27,8 @@ class SplitReport:
         split: which split.
         position: the first position that was not read: the range's end, or that of the record which stopped it.
         watermark_ms: the split's watermark there; None = none yet.
-        parts_ms: that of each time attribute, where there are several.
-        stamp_ms: the largest stamp that the task put on a row; None = none.
+        attribute_watermarks_ms: that of each time attribute, where there are several.
+        last_row_watermark_ms: the largest stamp that the task put on a row; None = none.
         next_ms: the candidate of the record that stopped the task (alignment); None = it read the whole range.
         rows: data rows read, late ones included.
         late_rows: how many of them had a rowtime at or below their stamp.
@@ -44,7 +44,7 @@ class SplitReport:
     split: SplitId
     position: int
     watermark_ms: int | None
-    stamp_ms: int | None
+    last_row_watermark_ms: int | None
     next_ms: int | None = None
     rows: int = 0
     late_rows: int = 0
@@ -54,39 +54,41 @@ class SplitReport:
     bad: int = 0
     null_value: int = 0
     lost: int = 0
-    parts_ms: tuple[int | None, ...] = ()
+    attribute_watermarks_ms: tuple[int | None, ...] = ()
     note: str | None = None
     server: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the report as JSON primitives."""
-        return {**{name: getattr(self, name) for name in _NAMES}, "parts_ms": list(self.parts_ms)}
+        values = {key: getattr(self, name) for name, key in _KEYS.items()}
+        return {**values, "parts_ms": list(self.attribute_watermarks_ms)}
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> SplitReport:
         """Return the report in `raw`; anything but the exact fields and types is a `CoordinatorError`."""
-        if not isinstance(raw, Mapping) or raw.keys() != _NAMES:
+        if not isinstance(raw, Mapping) or raw.keys() != set(_KEYS.values()):
             raise CoordinatorError("a task sent a malformed report: it has not exactly the fields of this version")
         parts = raw["parts_ms"]
         is_list = isinstance(parts, list | tuple) and all(part is None or type(part) is int for part in parts)
-        report = cls(**{**raw, "parts_ms": tuple(parts) if is_list else ()})
+        values = {name: raw[key] for name, key in _KEYS.items()}
+        report = cls(**{**values, "attribute_watermarks_ms": tuple(parts) if is_list else ()})
         texts = (report.note, report.server)
         is_text = isinstance(report.split, str) and all(isinstance(text, str | None) for text in texts)
         if (
             not is_list
             or not is_text
-            or not all(type(raw[n]) is int or (raw[n] is None and n in _OPTIONAL) for n in _NUMBERS)
+            or not all(type(raw[key]) is int or (raw[key] is None and key in _OPTIONAL) for key in _NUMBERS)
         ):
             raise CoordinatorError("a task sent a report with fields of the wrong type")
         return report
 
     def require_equal(self, other: SplitReport) -> None:
-        """Raise if `other`, for the same batch and split, tells another story.
+        """Raise if `other`, for the same batch and split, reports another result.
 
         A range of which a part is gone, where that was accepted, cannot be read equally twice: it is not compared. Of
         ranges that two servers gave, the rows are counted: the rest is different there.
         """
-        if self.lost or other.lost or self._story() == other._story():
+        if self.lost or other.lost or self._compared_values() == other._compared_values():
             return
         if self.server != other.server and self.rows == other.rows:
             return
@@ -95,11 +97,12 @@ class SplitReport:
             f"The source's data changed under the query; start from a new checkpoint."
         )
 
-    def _story(self) -> tuple[int | str | None, ...]:
-        numbers = (self.position, self.watermark_ms, self.stamp_ms, self.rows, self.late_rows)
-        return (*numbers, self.note, *self.parts_ms)
+    def _compared_values(self) -> tuple[int | str | None, ...]:
+        numbers = (self.position, self.watermark_ms, self.last_row_watermark_ms, self.rows, self.late_rows)
+        return (*numbers, self.note, *self.attribute_watermarks_ms)
 
 
-_NAMES = {field.name: None for field in fields(SplitReport)}.keys()  # in order, and comparable as a set
+_OLDER_KEYS = {"last_row_watermark_ms": "stamp_ms", "attribute_watermarks_ms": "parts_ms"}
+_KEYS = {field.name: _OLDER_KEYS.get(field.name, field.name) for field in fields(SplitReport)}  # name -> key, in order
 _OPTIONAL = frozenset({"watermark_ms", "stamp_ms", "next_ms"})
-_NUMBERS = tuple(name for name in _NAMES if name not in ("split", "parts_ms", "note", "server"))
+_NUMBERS = tuple(key for key in _KEYS.values() if key not in ("split", "parts_ms", "note", "server"))

@@ -13,17 +13,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from datasources.source.api.split import SplitBounds, SplitId, SplitProgress
-from datasources.source.checkpoint.load_gate_state import Load, LoadSettings
+from datasources.source.checkpoint.load_gate_state import LoadSettings, LoadState
 from datasources.source.load_gate.gate_protocol import LoadReport, Progress
 from watermark import Clock
 
-__all__ = ["BuildLoad", "LoadFacts"]
+__all__ = ["BuildLoad", "LoadInfo"]
 
 _NS_PER_MS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LoadFacts:
+class LoadInfo:
     """What a planning knows of its own source.
 
     Attributes:
@@ -31,8 +31,8 @@ class LoadFacts:
         bounds: what the source holds now, up to the cap of a run that is to end.
         is_unread: whether anything of that is unread.
         is_snapshot_over: whether the tables are read that come first; True where there are none.
-        is_capped: whether the run is one that ends.
-        stamped_ms: the largest watermark that went out; None = none.
+        is_available_now: whether the run is one that ends.
+        emitted_watermark_ms: the largest watermark that went out; None = none.
         snapshot: how far the reading of tables came, for people.
     """
 
@@ -40,8 +40,8 @@ class LoadFacts:
     bounds: Mapping[SplitId, SplitBounds]
     is_unread: bool
     is_snapshot_over: bool
-    is_capped: bool
-    stamped_ms: int | None
+    is_available_now: bool
+    emitted_watermark_ms: int | None
     snapshot: Progress | None = None
 
 
@@ -56,56 +56,56 @@ class BuildLoad:
     def __init__(self, settings: LoadSettings, clock: Clock) -> None:
         self._settings = settings
         self._clock = clock
-        self._seen: Mapping[SplitId, SplitBounds] | None = None
-        self._quiet_since_ns = 0
+        self._last_bounds: Mapping[SplitId, SplitBounds] | None = None
+        self._inactive_since_ns = 0
         self._is_stopped = False
 
     def note_plan(self, *, has_data: bool) -> None:
         """Note what a planning came to that might have read something."""
         self._is_stopped = not has_data
 
-    def begin(self, bounds: Mapping[SplitId, SplitBounds]) -> Load:
+    def begin(self, bounds: Mapping[SplitId, SplitBounds]) -> LoadState:
         """Return what is to be loaded of a source that holds `bounds` now."""
-        return Load.begin(bounds, now_ms=self._clock.now_us() // 1_000)
+        return LoadState.begin(bounds, now_ms=self._clock.now_us() // 1_000)
 
-    def after(self, load: Load, sequence: int, facts: LoadFacts) -> Load:
+    def after(self, load: LoadState, sequence: int, info: LoadInfo) -> LoadState:
         """Return what the offset of batch `sequence` says: once loaded, always loaded."""
-        if load.loaded is not None or not self._is_loaded(load, facts):
+        if load.loaded is not None or not self._is_loaded(load, info):
             return load
         return replace(load, loaded=sequence, ends={})
 
-    def report(self, load: Load, facts: LoadFacts) -> LoadReport:
+    def report(self, load: LoadState, info: LoadInfo) -> LoadReport:
         """Return what is said of it."""
         is_loaded = load.loaded is not None
         return LoadReport(
             name=self._settings.name,
             is_loaded=is_loaded,
-            is_working=facts.is_unread,
+            is_working=info.is_unread,
             since_ms=load.since_ms,
-            unread=0 if is_loaded else _unread(load, facts),
-            snapshot=facts.snapshot,
-            is_stuck=facts.is_capped and facts.is_unread and self._is_stopped and not is_loaded,
+            unread=0 if is_loaded else _unread(load, info),
+            snapshot=info.snapshot,
+            is_stuck=info.is_available_now and info.is_unread and self._is_stopped and not is_loaded,
         )
 
-    def _is_loaded(self, load: Load, facts: LoadFacts) -> bool:
-        is_quiet = self._is_quiet(facts)
-        if not facts.is_snapshot_over:
+    def _is_loaded(self, load: LoadState, info: LoadInfo) -> bool:
+        is_inactive = self._is_inactive(info)
+        if not info.is_snapshot_over:
             return False
-        if is_quiet:
+        if is_inactive:
             return True
         if self._settings.time_ms is not None:
-            return facts.stamped_ms is not None and facts.stamped_ms >= self._settings.time_ms
-        return _unread(load, facts) == 0
+            return info.emitted_watermark_ms is not None and info.emitted_watermark_ms >= self._settings.time_ms
+        return _unread(load, info) == 0
 
-    def _is_quiet(self, facts: LoadFacts) -> bool:
+    def _is_inactive(self, info: LoadInfo) -> bool:
         if self._settings.idle_timeout_ms is None:
             return False
         now_ns = self._clock.monotonic_ns()
-        if facts.is_unread or facts.bounds != self._seen:
-            self._seen, self._quiet_since_ns = facts.bounds, now_ns
-        return not facts.is_unread and now_ns - self._quiet_since_ns >= self._settings.idle_timeout_ms * _NS_PER_MS
+        if info.is_unread or info.bounds != self._last_bounds:
+            self._last_bounds, self._inactive_since_ns = info.bounds, now_ns
+        return not info.is_unread and now_ns - self._inactive_since_ns >= self._settings.idle_timeout_ms * _NS_PER_MS
 
 
-def _unread(load: Load, facts: LoadFacts) -> int:
+def _unread(load: LoadState, info: LoadInfo) -> int:
     """Return how many positions before the ends that were taken down are unread; a split that vanished has none."""
-    return sum(max(0, load.ends.get(split.split, 0) - split.end) for split in facts.splits)
+    return sum(max(0, load.ends.get(split.split, 0) - split.end) for split in info.splits)

@@ -21,38 +21,38 @@ from typing import Any
 
 from datasources.errors import OffsetError
 from datasources.source.api.split import SplitBounds, SplitId
-from datasources.source.checkpoint.load_gate_state import Hold, HoldSettings, Load, LoadSettings
+from datasources.source.checkpoint.load_gate_state import GateState, LoadGateSettings, LoadSettings, LoadState
 from datasources.source.checkpoint.offset import Offset
-from datasources.source.load_gate.build_progress import BuildLoad, LoadFacts
-from datasources.source.load_gate.gate_protocol import Build, HoldAnswer, HoldExchange, HoldRequest
+from datasources.source.load_gate.build_progress import BuildLoad, LoadInfo
+from datasources.source.load_gate.gate_protocol import Build, LoadGateAnswer, LoadGateExchange, LoadGateRequest
 from watermark import Clock
 
-__all__ = ["HoldParts", "SourceHold"]
+__all__ = ["LoadGate", "LoadGateStates"]
 
-_INTRODUCTION_NS = 1_000_000_000  # how often a batch without data is sent for being known
+_REGISTRATION_NS = 1_000_000_000  # how often a batch without data is sent for being known
 _REPEAT_NS = 30_000_000_000  # how long a build that said that it is loaded relies on the coordinator's memory
 _PAUSE_NS = 200_000_000  # between the batches that only keep a run going
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HoldParts:
+class LoadGateStates:
     """What an offset says of holding; None = the source is no probe, no build."""
 
-    hold: Hold | None = None
-    load: Load | None = None
+    gate: GateState | None = None
+    load: LoadState | None = None
 
 
-class SourceHold:
+class LoadGate:
     """Holds, and says when it is loaded, for one source in one process.
 
     Attributes:
         parts: what the offset of the batch that is being planned says.
-        is_held: whether that batch may read nothing.
+        is_closed: whether that batch may read nothing.
         is_due: whether that batch is to be planned although it reads nothing.
-        says: what the source last said; None = it has nothing to say.
+        reported: what the source last said; None = it has nothing to say.
 
     Args:
-        hold: for whom the source waits before it is read; None = for nobody.
+        gate: for whom the source waits before it is read; None = for nobody.
         load: by which name others wait for this source, and when it is loaded; None = nobody does.
         exchange: where sources meet; None = nowhere, so a probe is held for ever.
         clock: of the process.
@@ -62,178 +62,178 @@ class SourceHold:
     def __init__(
         self,
         *,
-        hold: HoldSettings | None,
+        gate: LoadGateSettings | None,
         load: LoadSettings | None,
-        exchange: HoldExchange | None,
+        exchange: LoadGateExchange | None,
         clock: Clock,
         continue_on_change: bool,
     ) -> None:
-        self._until = () if hold is None else hold.until
+        self._until = () if gate is None else gate.until
         self._build = None if load is None else BuildLoad(load, clock)
         self._allows_change = continue_on_change
         self._exchange = exchange
         self._clock = clock
-        self._answer: HoldAnswer | None = None
-        self._introduced_ns = self._said_ns = clock.monotonic_ns()
-        self._keeps_going = False
-        self.parts = HoldParts()
-        self.is_held = self.is_due = False
-        self.says: HoldRequest | None = None
+        self._answer: LoadGateAnswer | None = None
+        self._registered_ns = self._reported_ns = clock.monotonic_ns()
+        self._extends_run = False
+        self.parts = LoadGateStates()
+        self.is_closed = self.is_due = False
+        self.reported: LoadGateRequest | None = None
 
-    def initial(self, bounds: Mapping[SplitId, SplitBounds]) -> HoldParts:
+    def initial(self, bounds: Mapping[SplitId, SplitBounds]) -> LoadGateStates:
         """Return what the offset of a new query says.
 
         Args:
             bounds: what the source holds at this moment; only needed of a build (see `is_build`).
         """
-        return HoldParts(hold=self._new_hold(), load=None if self._build is None else self._build.begin(bounds))
+        return LoadGateStates(gate=self._new_gate(), load=None if self._build is None else self._build.begin(bounds))
 
     @property
     def is_build(self) -> bool:
         """Whether other sources wait for this one."""
         return self._build is not None
 
-    def require_fitting(self, start: Offset) -> None:
+    def require_compatible(self, start: Offset) -> None:
         """Raise if a checkpoint is held and the options do not say for whom any more.
 
         Raises:
             OffsetError: with the ways out.
         """
-        is_held = start.hold is not None and start.hold.released is None
-        if is_held and not self._until and not self._allows_change:
+        is_closed = start.gate is not None and start.gate.opened is None
+        if is_closed and not self._until and not self._allows_change:
             raise OffsetError(
                 "the source of this checkpoint waits for another one to be loaded, and 'scan.hold.until' is not set "
                 "any more: its rows would miss what is not loaded yet. Set the option as it was, or set "
                 "watermark.on-change to 'continue' to read on without waiting."
             )
 
-    def decide(self, start: Offset, facts: LoadFacts, *, is_first: bool) -> None:
+    def decide(self, start: Offset, info: LoadInfo, *, is_first: bool) -> None:
         """Decide whether the next batch may read, and whether the source is loaded.
 
         Args:
             start: the end of the last batch, which is over.
-            facts: of the own source.
+            info: of the own source.
             is_first: whether this is the first planning of the process.
         """
         if not self._until and self._build is None:
             return
-        before = HoldParts(
-            hold=(start.hold or self._new_hold()) if self._until else None,
-            load=None if self._build is None else start.load or self._build.begin(facts.bounds),
+        before = LoadGateStates(
+            gate=(start.gate or self._new_gate()) if self._until else None,
+            load=None if self._build is None else start.load or self._build.begin(info.bounds),
         )
         sequence = start.sequence + 1
-        load = None if self._build is None or before.load is None else self._build.after(before.load, sequence, facts)
-        self._talk(before.hold, load, facts)
-        hold = before.hold
-        if hold is not None and hold.released is None and self._may_release():
-            hold = replace(hold, released=sequence)
-        self.parts = HoldParts(hold=hold, load=load)
-        self.is_held = _is_held(hold)
-        if not self.is_held and load is None:
-            self.says = None
-        self._keeps_going = self.is_held and facts.is_capped and facts.is_unread and not self._is_hopeless
-        is_introduction = is_first and (self.is_held or load is not None)
-        is_decision = (before.hold, before.load) != (hold, load)
-        self.is_due = is_introduction or is_decision or self._keeps_going or self._is_stranger()
+        load = None if self._build is None or before.load is None else self._build.after(before.load, sequence, info)
+        self._exchange_load(before.gate, load, info)
+        gate = before.gate
+        if gate is not None and gate.opened is None and self._may_open():
+            gate = replace(gate, opened=sequence)
+        self.parts = LoadGateStates(gate=gate, load=load)
+        self.is_closed = _is_closed(gate)
+        if not self.is_closed and load is None:
+            self.reported = None
+        self._extends_run = self.is_closed and info.is_available_now and info.is_unread and not self._is_unreachable
+        is_registration = is_first and (self.is_closed or load is not None)
+        is_decision = (before.gate, before.load) != (gate, load)
+        self.is_due = is_registration or is_decision or self._extends_run or self._is_unregistered()
 
     def note_plan(self, *, has_data: bool) -> None:
         """Note whether the planning under way found anything that it may read.
 
         Not called for the first one of a process: in it nobody has been met yet.
         """
-        if self._build is None or self.is_held:
+        if self._build is None or self.is_closed:
             return
         self._build.note_plan(has_data=has_data)
-        said = None if self.says is None else self.says.load
-        if has_data and said is not None and said.is_stuck and self.says is not None:
-            self._say(replace(self.says, load=replace(said, is_stuck=False)))
+        report = None if self.reported is None else self.reported.load
+        if has_data and report is not None and report.is_stuck and self.reported is not None:
+            self._report(replace(self.reported, load=replace(report, is_stuck=False)))
 
     def planned(self) -> None:
         """Note that a batch was planned: its tasks will tell whose the source is."""
-        self._introduced_ns = self._clock.monotonic_ns()
+        self._registered_ns = self._clock.monotonic_ns()
 
     @property
-    def may_rest(self) -> bool:
+    def may_skip(self) -> bool:
         """Whether nothing of it can change while nothing else does."""
-        if self.is_held:
+        if self.is_closed:
             return False
-        return self.parts.load is None or self._is_settled
+        return self.parts.load is None or self._is_load_acknowledged
 
     @property
     def is_overdue(self) -> bool:
         """Whether it has to speak although nothing happened."""
-        return self._build is not None and not self._is_settled
+        return self._build is not None and not self._is_load_acknowledged
 
     @property
     def pause_ns(self) -> int:
         """How much longer than usual to wait before planning again: batches that only keep a run going are not free."""
-        is_working = self._answer is not None and any(build.says.is_working for build in self._answer.builds)
-        return _PAUSE_NS if self._keeps_going and not is_working else 0
+        is_working = self._answer is not None and any(build.reported.is_working for build in self._answer.builds)
+        return _PAUSE_NS if self._extends_run and not is_working else 0
 
     def progress(self) -> Mapping[str, Any]:
         """Return what to show beside the splits: times in ms since the epoch, JSON primitives."""
-        shown: dict[str, Any] = {"status": "waiting"} if self.is_held else {}
-        if self.parts.hold is not None:
-            shown["hold"] = self._shown_hold(self.parts.hold)
-        if self.says is not None and self.says.load is not None:
-            said = self.says.load
+        shown: dict[str, Any] = {"status": "waiting"} if self.is_closed else {}
+        if self.parts.gate is not None:
+            shown["hold"] = self._shown_gate(self.parts.gate)
+        if self.reported is not None and self.reported.load is not None:
+            report = self.reported.load
             shown["load"] = {
-                "name": said.name,
-                "status": "loaded" if said.is_loaded else "loading",
-                "since": said.since_ms,
-                "unread": said.unread,
+                "name": report.name,
+                "status": "loaded" if report.is_loaded else "loading",
+                "since": report.since_ms,
+                "unread": report.unread,
             }
         return shown
 
     # -- inside --
 
-    def _new_hold(self) -> Hold | None:
-        return Hold(since_ms=self._clock.now_us() // 1_000) if self._until else None
+    def _new_gate(self) -> GateState | None:
+        return GateState(since_ms=self._clock.now_us() // 1_000) if self._until else None
 
     @property
-    def _is_settled(self) -> bool:
+    def _is_load_acknowledged(self) -> bool:
         """Whether the coordinator knows of this run that it is loaded; else it is told again."""
         is_loaded = self.parts.load is not None and self.parts.load.loaded is not None
         is_known = self._answer is not None and self._answer.is_query_known
-        return is_loaded and is_known and self._clock.monotonic_ns() - self._said_ns < _REPEAT_NS
+        return is_loaded and is_known and self._clock.monotonic_ns() - self._reported_ns < _REPEAT_NS
 
-    def _talk(self, hold: Hold | None, load: Load | None, facts: LoadFacts) -> None:
-        if not _is_held(hold) and (load is None or self._is_settled):
+    def _exchange_load(self, gate: GateState | None, load: LoadState | None, info: LoadInfo) -> None:
+        if not _is_closed(gate) and (load is None or self._is_load_acknowledged):
             return
-        report = None if self._build is None or load is None else self._build.report(load, facts)
-        self._say(HoldRequest(until=self._until if _is_held(hold) else (), load=report))
+        report = None if self._build is None or load is None else self._build.report(load, info)
+        self._report(LoadGateRequest(until=self._until if _is_closed(gate) else (), load=report))
 
-    def _say(self, request: HoldRequest) -> None:
-        self.says, self._said_ns = request, self._clock.monotonic_ns()
-        self._answer = None if self._exchange is None else self._exchange.hold(request)
+    def _report(self, request: LoadGateRequest) -> None:
+        self.reported, self._reported_ns = request, self._clock.monotonic_ns()
+        self._answer = None if self._exchange is None else self._exchange.exchange_gate(request)
 
-    def _may_release(self) -> bool:
+    def _may_open(self) -> bool:
         answer = self._answer
         if answer is None or not answer.is_query_known:
             return False
         return all(_are_loaded(_named(answer, name), answer.expected, name) for name in self._until)
 
     @property
-    def _is_hopeless(self) -> bool:
+    def _is_unreachable(self) -> bool:
         """Whether no build that is missing will be loaded in this run."""
         builds = () if self._answer is None else self._answer.builds
-        missing = [build for build in builds if not build.says.is_loaded]
-        return bool(missing) and all(build.says.is_stuck for build in missing)
+        missing = [build for build in builds if not build.reported.is_loaded]
+        return bool(missing) and all(build.reported.is_stuck for build in missing)
 
-    def _is_stranger(self) -> bool:
+    def _is_unregistered(self) -> bool:
         """Whether a batch is due so that its task tells whose the source is."""
         answer = self._answer
-        if answer is None or answer.is_query_known or not (self.is_held or answer.is_awaited):
+        if answer is None or answer.is_query_known or not (self.is_closed or answer.is_awaited):
             return False
-        return self._clock.monotonic_ns() - self._introduced_ns >= _INTRODUCTION_NS
+        return self._clock.monotonic_ns() - self._registered_ns >= _REGISTRATION_NS
 
-    def _shown_hold(self, hold: Hold) -> dict[str, Any]:
-        is_held = hold.released is None
+    def _shown_gate(self, gate: GateState) -> dict[str, Any]:
+        is_closed = gate.opened is None
         return {
-            "status": "waiting" if is_held else "released",
-            "since": hold.since_ms,
-            "released": hold.released,
-            "builds": [shown for name in self._until for shown in self._shown_builds(name)] if is_held else [],
+            "status": "waiting" if is_closed else "released",
+            "since": gate.since_ms,
+            "released": gate.opened,
+            "builds": [shown for name in self._until for shown in self._shown_builds(name)] if is_closed else [],
         }
 
     def _shown_builds(self, name: str) -> list[dict[str, Any]]:
@@ -244,20 +244,20 @@ class SourceHold:
             {
                 "name": name,
                 "status": _status(build),
-                "since": build.says.since_ms,
-                "unread": build.says.unread,
-                "snapshot": build.says.snapshot,
+                "since": build.reported.since_ms,
+                "unread": build.reported.unread,
+                "snapshot": build.reported.snapshot,
             }
             for build in builds
         ]
 
 
-def _is_held(hold: Hold | None) -> bool:
-    return hold is not None and hold.released is None
+def _is_closed(gate: GateState | None) -> bool:
+    return gate is not None and gate.opened is None
 
 
-def _named(answer: HoldAnswer, name: str) -> tuple[Build, ...]:
-    return tuple(build for build in answer.builds if build.says.name == name)
+def _named(answer: LoadGateAnswer, name: str) -> tuple[Build, ...]:
+    return tuple(build for build in answer.builds if build.reported.name == name)
 
 
 def _are_loaded(builds: tuple[Build, ...], expected: Mapping[str, int] | None, name: str) -> bool:
@@ -265,11 +265,11 @@ def _are_loaded(builds: tuple[Build, ...], expected: Mapping[str, int] | None, n
     if expected is None:
         return False
     return len(builds) >= max(1, expected.get(name, 0)) and all(
-        build.is_alive and build.says.is_loaded for build in builds
+        build.is_alive and build.reported.is_loaded for build in builds
     )
 
 
 def _status(build: Build) -> str:
     if not build.is_alive:
         return "silent"
-    return "loaded" if build.says.is_loaded else "loading"
+    return "loaded" if build.reported.is_loaded else "loading"

@@ -13,7 +13,7 @@ from typing import Any, Protocol, Self
 
 from datasources.errors import CoordinatorError
 
-__all__ = ["Build", "HoldAnswer", "HoldExchange", "HoldRequest", "LoadReport"]
+__all__ = ["Build", "LoadGateAnswer", "LoadGateExchange", "LoadGateRequest", "LoadReport"]
 
 Progress = Mapping[str, Any]
 
@@ -83,7 +83,7 @@ class LoadReport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HoldRequest:
+class LoadGateRequest:
     """What a source says: as a probe for which builds it waits, as a build how far it is."""
 
     until: tuple[str, ...] = ()
@@ -94,12 +94,12 @@ class HoldRequest:
 class Build:
     """A build of the own run as the coordinator knows it; `is_alive` = it spoke within its lease."""
 
-    says: LoadReport
+    reported: LoadReport
     is_alive: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HoldAnswer:
+class LoadGateAnswer:
     """What the coordinator knows.
 
     Attributes:
@@ -122,15 +122,15 @@ class HoldAnswer:
             is_query_known=raw["is_query_known"],
             is_awaited=raw["is_awaited"],
             builds=tuple(
-                Build(says=LoadReport.from_json(each["says"]), is_alive=each["is_alive"]) for each in raw["builds"]
+                Build(reported=LoadReport.from_json(each["says"]), is_alive=each["is_alive"]) for each in raw["builds"]
             ),
             expected=raw["expected"],
         )
 
 
-class HoldExchange(Protocol):
+class LoadGateExchange(Protocol):
     """How a planner speaks of holding. Real: the coordinator. When called: by every planning that depends on it."""
 
-    def hold(self, own: HoldRequest) -> HoldAnswer | None:
+    def exchange_gate(self, own: LoadGateRequest) -> LoadGateAnswer | None:
         """Say something and return what is known; None = the coordinator cannot be reached, so nothing is."""
         ...

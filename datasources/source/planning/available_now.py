@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from datasources.source.api.split import SplitBounds, SplitId, SplitProgress
 
-__all__ = ["AvailableNowCap"]
+__all__ = ["AvailableNowLimit"]
 
 
-class AvailableNowCap:
+class AvailableNowLimit:
     """The end of a run, once it is known.
 
     Attributes:

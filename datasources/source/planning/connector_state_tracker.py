@@ -12,13 +12,13 @@ from datasources.source.api.connector_state import State, StatefulEnumerator
 from datasources.source.api.enumerator import SplitEnumerator
 from datasources.source.api.split import SplitBounds, SplitId, SplitProgress
 from datasources.source.checkpoint.offset import Offset
-from datasources.source.load_gate.build_progress import LoadFacts
-from datasources.source.planning.reconcile import Settled
+from datasources.source.load_gate.build_progress import LoadInfo
+from datasources.source.planning.reconcile import ReconciledBatch
 
-__all__ = ["BatchStates"]
+__all__ = ["ConnectorStateTracker"]
 
 
-class BatchStates:
+class ConnectorStateTracker:
     """Carries a connector's state from batch to batch.
 
     Attributes:
@@ -55,38 +55,48 @@ class BatchStates:
         local = self._connector.localize(offset.state)
         return offset if local is offset.state else replace(offset, state=local)
 
-    def settle(self, settled: Settled) -> Settled:
+    def reconcile(self, reconciled: ReconciledBatch) -> ReconciledBatch:
         """Return what holds after a batch, with the connector's state after it and its finished splits."""
-        if self._connector is None or settled.state is None:
-            return settled
-        after = self._connector.settle(settled.state, settled.ranges)
-        splits = tuple(_finished(split, is_finished=split.split in after.finished) for split in settled.splits)
+        if self._connector is None or reconciled.state is None:
+            return reconciled
+        after = self._connector.reconcile(reconciled.state, reconciled.ranges)
+        splits = tuple(_finished(split, is_finished=split.split in after.finished) for split in reconciled.splits)
         if self._lookahead is not None:
             self._lookahead.bind(after.state)
-        return replace(settled, splits=splits, state=after.state)
+        return replace(reconciled, splits=splits, state=after.state)
 
-    def with_promises(self, settled: Settled, splits: tuple[SplitProgress, ...]) -> tuple[SplitProgress, ...]:
+    def with_guaranteed_watermarks(
+        self, reconciled: ReconciledBatch, splits: tuple[SplitProgress, ...]
+    ) -> tuple[SplitProgress, ...]:
         """Return the splits with watermarks that the server promises where nothing is unread."""
-        if self._connector is None or settled.state is None:
+        if self._connector is None or reconciled.state is None:
             return splits
-        return tuple(_promised(split, self._connector.promised_ms(settled.state, split)) for split in splits)
+        return tuple(
+            _with_guaranteed_watermark(split, self._connector.guaranteed_watermark_ms(reconciled.state, split))
+            for split in splits
+        )
 
     def is_aligned(self, state: State | None) -> bool:
         """Return whether the source takes part in its alignment group by now."""
         return self._connector is None or state is None or self._connector.is_aligned(state)
 
-    def load_facts(
-        self, settled: Settled, bounds: Mapping[SplitId, SplitBounds], *, is_unread: bool, is_capped: bool
-    ) -> LoadFacts:
+    def load_info(
+        self,
+        reconciled: ReconciledBatch,
+        bounds: Mapping[SplitId, SplitBounds],
+        *,
+        is_unread: bool,
+        is_available_now: bool,
+    ) -> LoadInfo:
         """Return what tells whether the source is loaded: the tables that are read first, where there are any, too."""
-        state = settled.state
-        return LoadFacts(
-            splits=settled.splits,
+        state = reconciled.state
+        return LoadInfo(
+            splits=reconciled.splits,
             bounds=bounds,
             is_unread=is_unread,
             is_snapshot_over=self._connector is None or state is None or self._connector.is_snapshot_over(state),
-            is_capped=is_capped,
-            stamped_ms=settled.stamped_ms,
+            is_available_now=is_available_now,
+            emitted_watermark_ms=reconciled.emitted_watermark_ms,
             snapshot=self.progress().get("snapshot"),
         )
 
@@ -102,11 +112,11 @@ class BatchStates:
             return aligned.without_data(), planned.state
         return replace(aligned, shares=planned.shares), planned.state
 
-    def at_rest(self, state: State | None) -> State | None:
+    def without_data(self, state: State | None) -> State | None:
         """Return the state of a batch that reads nothing."""
         if self._connector is None or state is None:
             return None
-        return self._connector.at_rest(state)
+        return self._connector.without_data(state)
 
     def progress(self) -> Mapping[str, Any]:
         """Return what to show beside the splits."""
@@ -119,7 +129,9 @@ def _finished(split: SplitProgress, *, is_finished: bool) -> SplitProgress:
     return replace(split, limit=split.end if is_finished else None)
 
 
-def _promised(split: SplitProgress, promised_ms: int | None) -> SplitProgress:
-    if promised_ms is None or (split.watermark_ms is not None and split.watermark_ms >= promised_ms):
+def _with_guaranteed_watermark(split: SplitProgress, guaranteed_watermark_ms: int | None) -> SplitProgress:
+    if guaranteed_watermark_ms is None or (
+        split.watermark_ms is not None and split.watermark_ms >= guaranteed_watermark_ms
+    ):
         return split
-    return replace(split, watermark_ms=promised_ms)
+    return replace(split, watermark_ms=guaranteed_watermark_ms)

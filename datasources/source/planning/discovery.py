@@ -24,7 +24,7 @@ class Discovery:
         enumerator: asked where to begin in a new split.
         idleness: told about splits that went away.
         fail_on_data_loss: whether loss stops the query; otherwise it is logged, once per loss.
-        has_turns: whether the source comes to processing time; a new split is in it from its beginning.
+        reaches_processing_time: whether the source comes to processing time; a new split is in it from its beginning.
     """
 
     def __init__(
@@ -33,15 +33,15 @@ class Discovery:
         idleness: SplitIdleness,
         *,
         fail_on_data_loss: bool,
-        has_turns: bool = False,
+        reaches_processing_time: bool = False,
     ) -> None:
         self._enumerator = enumerator
         self._idleness = idleness
         self._fail = fail_on_data_loss
-        self._has_turns = has_turns
+        self._reaches_processing_time = reaches_processing_time
 
     def update(
-        self, splits: tuple[SplitProgress, ...], bounds: Mapping[SplitId, SplitBounds], *, capped: bool
+        self, splits: tuple[SplitProgress, ...], bounds: Mapping[SplitId, SplitBounds], *, limited: bool
     ) -> tuple[SplitProgress, ...]:
         """Return the splits to plan with: vanished ones gone, new ones at their earliest position.
 
@@ -50,12 +50,12 @@ class Discovery:
         Args:
             splits: as of the last offset.
             bounds: what the source has now.
-            capped: AvailableNow; a split that is not in the cap is then new, not vanished.
+            limited: AvailableNow; a split that is not in the cap is then new, not vanished.
 
         Raises:
             DataLossError: a split or a part of its log is gone.
         """
-        kept = [self._checked(split, bounds) for split in splits if self._exists(split, bounds, capped=capped)]
+        kept = [self._checked(split, bounds) for split in splits if self._exists(split, bounds, limited=limited)]
         known = {split.split for split in splits}
         bounded = any(split.limit is not None for split in splits)
         new = [] if bounded else [self._begin(split, found) for split, found in bounds.items() if split not in known]
@@ -63,8 +63,8 @@ class Discovery:
             return tuple(kept)
         return tuple(sorted([*kept, *new], key=lambda s: split_sort_key(s.split)))
 
-    def _exists(self, split: SplitProgress, bounds: Mapping[SplitId, SplitBounds], *, capped: bool) -> bool:
-        if split.split in bounds or capped:
+    def _exists(self, split: SplitProgress, bounds: Mapping[SplitId, SplitBounds], *, limited: bool) -> bool:
+        if split.split in bounds or limited:
             return True
         finished = split.limit is not None and split.end >= split.limit
         absence = self._absence(split.split)
@@ -100,14 +100,16 @@ class Discovery:
     def _begin_again(self, split: SplitProgress, found: SplitBounds, what: str) -> SplitProgress:
         self._lose(what)
         begin = self._enumerator.late_start_position(split.split)
-        log = None if found.log is None else found.log.at_rest()
+        log = None if found.log is None else found.log.at_range_end()
         return replace(split, start=begin, end=begin, known_at=begin, log=log)
 
     def _begin(self, split: SplitId, found: SplitBounds) -> SplitProgress:
         position = self._enumerator.late_start_position(split)
-        turn = position if self._has_turns else None
+        processing_start = position if self._reaches_processing_time else None
         log = found.log
-        return SplitProgress(split=split, start=position, end=position, known_at=position, turn=turn, log=log)
+        return SplitProgress(
+            split=split, start=position, end=position, known_at=position, processing_start=processing_start, log=log
+        )
 
     def _lose(self, what: str) -> None:
         message = f"{what}. Set failOnDataLoss to false to go on with what is there."

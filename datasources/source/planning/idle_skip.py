@@ -9,9 +9,9 @@ from datasources.source.api.split import SplitBounds, SplitId
 from datasources.source.watermarks.idleness import SplitIdleness
 from watermark import Clock
 
-__all__ = ["Rest"]
+__all__ = ["IdleSkip"]
 
-_LISTEN_NS = 200_000_000  # how long a source at rest that depends on others may not listen to them
+_PEER_POLL_NS = 200_000_000  # how long a source at rest that depends on others may not listen to them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +23,7 @@ class _Found:
     until_ns: int | None
 
 
-class Rest:
+class IdleSkip:
     """Remembers that nothing was to do.
 
     Args:
@@ -36,21 +36,21 @@ class Rest:
         self._clock = clock
         self._found: _Found | None = None
 
-    def begin(self, sequence: int, bounds: Mapping[SplitId, SplitBounds], *, listens: bool) -> None:
+    def start(self, sequence: int, bounds: Mapping[SplitId, SplitBounds], *, depends_on_peers: bool) -> None:
         """Note that a planning found nothing to do.
 
         Args:
             sequence: of the last batch.
             bounds: what the source held.
-            listens: whether others may bring something to do.
+            depends_on_peers: whether others may bring something to do.
         """
         until_ns = self._idleness.next_deadline_ns()
-        if listens:
-            heard_ns = self._clock.monotonic_ns() + _LISTEN_NS
-            until_ns = heard_ns if until_ns is None else min(heard_ns, until_ns)
+        if depends_on_peers:
+            next_poll_ns = self._clock.monotonic_ns() + _PEER_POLL_NS
+            until_ns = next_poll_ns if until_ns is None else min(next_poll_ns, until_ns)
         self._found = _Found(sequence=sequence, bounds=bounds, until_ns=until_ns)
 
-    def is_on(self, sequence: int, bounds: Mapping[SplitId, SplitBounds]) -> bool:
+    def applies(self, sequence: int, bounds: Mapping[SplitId, SplitBounds]) -> bool:
         """Return whether nothing can have changed since."""
         found = self._found
         if found is None or found.sequence != sequence or (found.bounds is not bounds and found.bounds != bounds):

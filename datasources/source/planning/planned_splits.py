@@ -13,7 +13,11 @@ __all__ = ["backlog_of", "new_splits", "planned", "with_pauses"]
 
 
 def new_splits(
-    starts: Mapping[SplitId, int], *, limits: Mapping[SplitId, int], turns: Mapping[SplitId, int], now_ms: int
+    starts: Mapping[SplitId, int],
+    *,
+    limits: Mapping[SplitId, int],
+    processing_starts: Mapping[SplitId, int],
+    now_ms: int,
 ) -> tuple[SplitProgress, ...]:
     """Return the splits of a new query, in their order, before the first batch."""
     return tuple(
@@ -24,7 +28,7 @@ def new_splits(
             known_at=starts[split],
             moved_ms=now_ms,
             limit=limits.get(split),
-            turn=turns.get(split),
+            processing_start=processing_starts.get(split),
         )
         for split in sorted(starts, key=split_sort_key)
     )
@@ -34,7 +38,7 @@ def planned(split: SplitProgress, rows: int, *, is_processing: bool) -> SplitPro
     """Return a split with a range of so many positions behind it; in processing time its turn is behind it too."""
     if not rows and not is_processing:
         return split
-    return replace(split, end=split.end + rows, turn=None if is_processing else split.turn)
+    return replace(split, end=split.end + rows, processing_start=None if is_processing else split.processing_start)
 
 
 def with_pauses(splits: tuple[SplitProgress, ...], paused: frozenset[SplitId]) -> tuple[SplitProgress, ...]:

@@ -4,7 +4,7 @@ Theory of operation. Spark asks for the latest offset again and again. Each time
 
 1. *settles* the last offset (`settlement`): where every split stands, from the tasks' reports;
 2. looks at the source: new splits, vanished ones, how far each log reaches, which splits are idle or finished at the
-   moment of the answer, which is the moment of the whole planning (`instant`);
+   moment of the answer, which is the moment of the whole planning (`planning_clock`);
 3. meets its peers (`peers`): the group's members, the other sources of its query;
 4. combines the watermarks (`source_watermark`): never backwards;
 5. plans data under the row budget (`admission`) and the alignment law (`split_alignment`), or a heartbeat if the
@@ -23,7 +23,7 @@ from typing import Any
 from datasources.source.alignment.admission import share_budget
 from datasources.source.alignment.aligner import AlignedShares, open_aligner
 from datasources.source.alignment.lookahead import Lookahead
-from datasources.source.alignment.positional import MOST_ROWS, end_of_allowed
+from datasources.source.alignment.positional import MAX_ROWS, end_of_allowed
 from datasources.source.api.abilities import ProcessingTime
 from datasources.source.api.connector_state import State
 from datasources.source.api.enumerator import SplitEnumerator
@@ -31,25 +31,25 @@ from datasources.source.api.scan_range import ScanWatermark
 from datasources.source.api.split import SplitBounds, SplitId, SplitProgress
 from datasources.source.checkpoint.identity import require_same_identity
 from datasources.source.checkpoint.offset import Offset
-from datasources.source.coordination.group import PeerExchange
-from datasources.source.coordination.report_store import ReportMailbox
-from datasources.source.load_gate.gate import SourceHold
-from datasources.source.load_gate.gate_protocol import HoldExchange, HoldRequest
-from datasources.source.planning.available_now import AvailableNowCap
+from datasources.source.coordination.group import StatusExchange
+from datasources.source.coordination.report_store import ReportStore
+from datasources.source.load_gate.gate import LoadGate
+from datasources.source.load_gate.gate_protocol import LoadGateExchange, LoadGateRequest
+from datasources.source.planning.available_now import AvailableNowLimit
 from datasources.source.planning.batch_delay import BatchDelay
-from datasources.source.planning.connector_state_tracker import BatchStates
+from datasources.source.planning.connector_state_tracker import ConnectorStateTracker
 from datasources.source.planning.discovery import Discovery
-from datasources.source.planning.group_exchange import PeerTalk
+from datasources.source.planning.group_exchange import GroupExchange
 from datasources.source.planning.heartbeat import HeartbeatRule
-from datasources.source.planning.idle_skip import Rest
+from datasources.source.planning.idle_skip import IdleSkip
 from datasources.source.planning.planned_splits import backlog_of, new_splits, planned, status_of, with_pauses
 from datasources.source.planning.planner_settings import PlannerSettings
-from datasources.source.planning.planning_clock import Instant
-from datasources.source.planning.reconcile import Settled, Settlement, with_logs_at_rest
+from datasources.source.planning.planning_clock import PlanningClock
+from datasources.source.planning.reconcile import ReconciledBatch, Reconciler, with_logs_at_range_end
 from datasources.source.planning.source_status import SourceView
 from datasources.source.watermarks.idleness import SplitIdleness
-from datasources.source.watermarks.processing_time import has_turned, require_no_return, turns_of
-from datasources.source.watermarks.source_status import Publication
+from datasources.source.watermarks.processing_time import is_in_processing_time, processing_starts_of, require_no_return
+from datasources.source.watermarks.source_status import SourceStatus
 from datasources.source.watermarks.source_watermark import SourceWatermark, source_watermark, with_unread
 from watermark import Clock, SplitStatus
 
@@ -66,94 +66,98 @@ class BatchPlanner:
 
     Args:
         enumerator: the connector's view of its splits.
-        mailbox: where tasks' reports arrive.
+        report_store: where tasks' reports arrive.
         scan: reads a range for its watermark only.
         settings: from the options.
         clock: wall and monotonic time.
         peers: the other sources of the application; None = there are none.
         lookahead: reads candidates ahead; needed with alignment.
-        holds: where sources that wait for each other meet; without it one that waits does so for ever.
+        load_gates: where sources that wait for each other meet; without it one that waits does so for ever.
     """
 
     def __init__(  # noqa: PLR0913 - its collaborators, all of them seams of tests
         self,
         *,
         enumerator: SplitEnumerator,
-        mailbox: ReportMailbox,
+        report_store: ReportStore,
         scan: ScanWatermark,
         settings: PlannerSettings,
         clock: Clock,
-        peers: PeerExchange | None = None,
+        peers: StatusExchange | None = None,
         lookahead: Lookahead | None = None,
-        holds: HoldExchange | None = None,
+        load_gates: LoadGateExchange | None = None,
     ) -> None:
         self._enumerator = enumerator
-        self._mailbox = mailbox
+        self._report_store = report_store
         self._scan = scan
         self._settings = settings
         self._clock = clock
-        self._instant = instant = Instant(clock)
-        self._talk = PeerTalk(peers, settings)
-        self._holds = SourceHold(
-            hold=settings.hold,
+        self._planning_clock = planning_clock = PlanningClock(clock)
+        self._group = GroupExchange(peers, settings)
+        self._load_gate = LoadGate(
+            gate=settings.gate,
             load=settings.load,
-            exchange=holds,
-            clock=instant,
+            exchange=load_gates,
+            clock=planning_clock,
             continue_on_change=settings.continue_on_change,
         )
-        self._aligner = open_aligner(settings.alignment, lookahead, instant)
-        self._delay = BatchDelay(settings.batch_delay, instant)
-        self._states = BatchStates(enumerator, lookahead if self._aligner else None)
-        self._idleness = SplitIdleness(timeout_ms=settings.idle_timeout_ms, clock=instant)
+        self._aligner = open_aligner(settings.alignment, lookahead, planning_clock)
+        self._delay = BatchDelay(settings.batch_delay, planning_clock)
+        self._connector_state = ConnectorStateTracker(enumerator, lookahead if self._aligner else None)
+        self._idleness = SplitIdleness(timeout_ms=settings.idle_timeout_ms, clock=planning_clock)
         self._discovery = Discovery(
             enumerator,
             self._idleness,
             fail_on_data_loss=settings.fail_on_data_loss,
-            has_turns=settings.processing_time is not ProcessingTime.NEVER,
+            reaches_processing_time=settings.processing_time is not ProcessingTime.NEVER,
         )
-        self._heartbeats = HeartbeatRule(interval_ms=settings.heartbeat_interval_ms, clock=instant)
+        self._heartbeats = HeartbeatRule(interval_ms=settings.heartbeat_interval_ms, clock=planning_clock)
         self._view = SourceView(self._idleness, clock)
         self.totals = self._view.totals
-        self._settlement = Settlement(
-            mailbox=mailbox,
+        self._reconciler = Reconciler(
+            report_store=report_store,
             scan=scan,
             has_watermark=settings.has_watermark,
             totals=self.totals,
             note_stop=None if self._aligner is None else self._aligner.note_stop,
         )
         self._run: int | None = None
-        self._settled: Settled | None = None
+        self._reconciled: ReconciledBatch | None = None
         self._next_poll_ns = 0
-        self._cap = AvailableNowCap()
-        self._rest = Rest(self._idleness, instant)
+        self._available_now = AvailableNowLimit()
+        self._idle_skip = IdleSkip(self._idleness, planning_clock)
 
     def initial(self) -> Offset:
         """Return the offset of a new query, before its first batch."""
         starts = self._enumerator.start_positions()
-        self._instant.take()
-        turns = turns_of(self._settings.processing_time, starts, self._enumerator)
-        splits = new_splits(starts, limits=self._enumerator.limits() or {}, turns=turns, now_ms=self._wall_ms())
-        parts = self._holds.initial(self._enumerator.bounds() if self._holds.is_build else {})
+        self._planning_clock.take()
+        processing_starts = processing_starts_of(self._settings.processing_time, starts, self._enumerator)
+        splits = new_splits(
+            starts, limits=self._enumerator.limits() or {}, processing_starts=processing_starts, now_ms=self._wall_ms()
+        )
+        parts = self._load_gate.initial(self._enumerator.bounds() if self._load_gate.is_build else {})
         return Offset(
             sequence=0,
             run=0,
             splits=splits,
             identity=self._settings.identity,
-            state=self._states.initial(),
-            hold=parts.hold,
+            state=self._connector_state.initial(),
+            gate=parts.gate,
             load=parts.load,
         )
 
     def localize(self, batch: Offset) -> Offset:
         """Return a batch as it is to be read now: the same, unless the connector's server was replaced."""
-        return self._states.localize(batch)
+        return self._connector_state.localize(batch)
 
-    def cap_available_now(self) -> None:
+    def limit_to_available_now(self) -> None:
         """From now on plan nothing beyond what the source holds at this moment (Trigger.AvailableNow)."""
-        self._cap.is_wanted = True
-        self._instant.take()
-        if self._run is not None or not self._states.keeps_state:  # else the connector must first learn where it stands
-            self._cap.fix(self._enumerator.bounds(), self._wall_ms())
+        self._available_now.is_wanted = True
+        self._planning_clock.take()
+        if (
+            self._run is not None or not self._connector_state.keeps_state
+        ):  # else the connector must first learn where it stands
+            self._available_now.fix(self._enumerator.bounds(), self._wall_ms())
 
     def plan(self, start: Offset, budget_rows: int | None = None) -> Offset:
         """Return the end of the next batch; `start` itself if there is nothing to do.
@@ -169,54 +173,62 @@ class BatchPlanner:
             SourceUnavailable: the source cannot be asked.
         """
         first = self._run is None
-        self._instant.take()
+        self._planning_clock.take()
         if first:
             self._adopt(start)
-        self._talk.begin_round()
-        self._next_poll_ns = self._instant.monotonic_ns() + self._settings.poll_interval_ms * _NS_PER_MS
+        self._group.begin_round()
+        self._next_poll_ns = self._planning_clock.monotonic_ns() + self._settings.poll_interval_ms * _NS_PER_MS
         bounds = self._enumerator.bounds()
-        self._instant.take()
-        self._cap.fix(bounds, self._wall_ms())
-        if not first and not self._holds.is_overdue and self._rest.is_on(start.sequence, bounds):
+        self._planning_clock.take()
+        self._available_now.fix(bounds, self._wall_ms())
+        if not first and not self._load_gate.is_overdue and self._idle_skip.applies(start.sequence, bounds):
             return start
-        self._talk.meet()
-        settled = self._settle(start)
-        capped = self._cap.applied_to(bounds, settled.splits)
-        found = self._discovery.update(settled.splits, capped, capped=self._cap.is_wanted)
-        settled = self._settled = replace(settled, splits=found)
-        splits = self._states.with_promises(settled, self._with_status(found, bounds))
-        is_processing = has_turned(self._settings.processing_time, start, splits)
-        backlog = backlog_of(splits, capped)
-        is_unread, is_capped = any(backlog.values()), self._cap.is_wanted
-        facts = self._states.load_facts(settled, capped, is_unread=is_unread, is_capped=is_capped)
-        self._holds.decide(start, facts, is_first=first)
+        self._group.fetch_peers()
+        reconciled = self._reconcile(start)
+        limited = self._available_now.applied_to(bounds, reconciled.splits)
+        found = self._discovery.update(reconciled.splits, limited, limited=self._available_now.is_wanted)
+        reconciled = self._reconciled = replace(reconciled, splits=found)
+        splits = self._connector_state.with_guaranteed_watermarks(reconciled, self._with_status(found, bounds))
+        is_processing = is_in_processing_time(self._settings.processing_time, start, splits)
+        backlog = backlog_of(splits, limited)
+        is_unread, is_available_now = any(backlog.values()), self._available_now.is_wanted
+        info = self._connector_state.load_info(
+            reconciled, limited, is_unread=is_unread, is_available_now=is_available_now
+        )
+        self._load_gate.decide(start, info, is_first=first)
         aligned, state = self._admit(
-            settled.state, splits, backlog, budget_rows, start.sequence, is_processing=is_processing
+            reconciled.state, splits, backlog, budget_rows, start.sequence, is_processing=is_processing
         )
         watermark = self._watermark(
-            with_unread(splits, aligned.unread_ms), settled.stamped_ms, is_processing=is_processing
+            with_unread(splits, aligned.unread_ms), reconciled.emitted_watermark_ms, is_processing=is_processing
         )
         if not first:
-            self._holds.note_plan(has_data=bool(aligned.shares))
+            self._load_gate.note_plan(has_data=bool(aligned.shares))
         if first and self._aligner is not None:  # the first batch is for meeting: sources begin together
-            aligned, state = aligned.without_data(), self._states.at_rest(settled.state)
-        self._talk.say(aligned, watermark, is_processing=is_processing)
+            aligned, state = aligned.without_data(), self._connector_state.without_data(reconciled.state)
+        self._group.publish(aligned, watermark, is_processing=is_processing)
         self._view.note_decision(aligned, is_idle=watermark.is_idle)
         combined = watermark.combined_ms if self._settings.has_watermark else None
-        if not aligned.shares and not self._carries(start, splits, combined, settled.stamped_ms, first=first):
-            self._view.note_settled(start, with_pauses(splits, aligned.paused), is_processing=is_processing)
-            is_whole = is_capped or all(split.split in bounds for split in found)  # else it is asked about the others
-            may_rest = state is None and self._holds.may_rest and not is_unread and is_whole
-            if may_rest and not self._awaits(splits, combined, settled.stamped_ms):
-                follows = watermark.is_idle or self._talk.says.is_processing
-                listens = self._settings.has_watermark and follows
-                self._rest.begin(start.sequence, bounds, listens=listens)
+        if not aligned.shares and not self._carries(
+            start, splits, combined, reconciled.emitted_watermark_ms, first=first
+        ):
+            self._view.note_reconciled(start, with_pauses(splits, aligned.paused), is_processing=is_processing)
+            is_whole = is_available_now or all(
+                split.split in bounds for split in found
+            )  # else it is asked about the others
+            may_skip = state is None and self._load_gate.may_skip and not is_unread and is_whole
+            if may_skip and not self._awaits(splits, combined, reconciled.emitted_watermark_ms):
+                follows = watermark.is_idle or self._group.status.is_processing
+                depends_on_peers = self._settings.has_watermark and follows
+                self._idle_skip.start(start.sequence, bounds, depends_on_peers=depends_on_peers)
             return start
-        self._holds.planned()
+        self._load_gate.planned()
         if not aligned.shares:
             self._heartbeats.planned()
-        batch = self._offset(start, splits, aligned, combined, settled.stamped_ms, is_processing=is_processing)
-        return replace(batch, state=state, hold=self._holds.parts.hold, load=self._holds.parts.load)
+        batch = self._offset(
+            start, splits, aligned, combined, reconciled.emitted_watermark_ms, is_processing=is_processing
+        )
+        return replace(batch, state=state, gate=self._load_gate.parts.gate, load=self._load_gate.parts.load)
 
     def poll_delay_ns(self) -> int:
         """Return how long to wait before planning again, so that the source is not asked too often.
@@ -224,22 +236,22 @@ class BatchPlanner:
         Waiting is the caller's: an answer without a look would say that there is no new data, and
         `processAllAvailable()` would believe it.
         """
-        return max(0, self._next_poll_ns + self._holds.pause_ns - self._clock.monotonic_ns())
+        return max(0, self._next_poll_ns + self._load_gate.pause_ns - self._clock.monotonic_ns())
 
     @property
-    def says(self) -> Publication:
+    def status(self) -> SourceStatus:
         """What the source last said of itself to its peers."""
-        return self._talk.says
+        return self._group.status
 
     @property
-    def says_of_holding(self) -> HoldRequest | None:
+    def gate_request(self) -> LoadGateRequest | None:
         """What it last said of holding; None = it has nothing to do with it."""
-        return self._holds.says
+        return self._load_gate.reported
 
-    def table(self, offset: Offset, *, most_splits: int) -> dict[str, Any]:
+    def table(self, offset: Offset, *, max_splits: int) -> dict[str, Any]:
         """Return the state of the source at `offset` as JSON primitives (see `SourceView`)."""
-        shown = self._view.table(offset, most_splits=most_splits)
-        return {**shown, **self._states.progress(), **self._holds.progress()}
+        shown = self._view.table(offset, max_splits=max_splits)
+        return {**shown, **self._connector_state.progress(), **self._load_gate.progress()}
 
     def close(self) -> None:
         """Release the enumerator's connections."""
@@ -248,26 +260,28 @@ class BatchPlanner:
     def _adopt(self, start: Offset) -> None:
         require_same_identity(start.identity, self._settings)
         require_no_return(self._settings.processing_time, start)
-        self._holds.require_fitting(start)
-        self._states.resume(start.state)
+        self._load_gate.require_compatible(start)
+        self._connector_state.resume(start.state)
         self._run = start.run + 1
         for split in start.splits:
             self._idleness.restore(split.split, planned_end=split.end, moved_ms=split.moved_ms)
 
-    def _settle(self, start: Offset) -> Settled:
-        if self._settled is None or self._settled.sequence != start.sequence:
-            self._settled = with_logs_at_rest(self._states.settle(self._settlement.settle(self.localize(start))))
-        return self._settled
+    def _reconcile(self, start: Offset) -> ReconciledBatch:
+        if self._reconciled is None or self._reconciled.sequence != start.sequence:
+            self._reconciled = with_logs_at_range_end(
+                self._connector_state.reconcile(self._reconciler.reconcile(self.localize(start)))
+            )
+        return self._reconciled
 
     def _watermark(
-        self, splits: Sequence[SplitProgress], stamped: int | None, *, is_processing: bool
+        self, splits: Sequence[SplitProgress], emitted_ms: int | None, *, is_processing: bool
     ) -> SourceWatermark:
-        clock_ms = self._wall_ms() if self._cap.at_ms is None else self._cap.at_ms
+        clock_ms = self._wall_ms() if self._available_now.at_ms is None else self._available_now.at_ms
         idle_since = [s.moved_ms + self._settings.idle_timeout_ms for s in splits if s.status is SplitStatus.IDLE]
         return source_watermark(
             splits,
-            self._talk.peers,
-            previous_ms=stamped,
+            self._group.peers,
+            previous_ms=emitted_ms,
             clock_ms=clock_ms,
             idle_since_ms=max(idle_since, default=None) if self._settings.advances_when_idle else None,
             is_processing=is_processing,
@@ -279,31 +293,31 @@ class BatchPlanner:
         splits: tuple[SplitProgress, ...],
         backlog: Mapping[SplitId, int],
         budget_rows: int | None,
-        turn: int,
+        round_robin_index: int,
         *,
         is_processing: bool,
     ) -> tuple[AlignedShares, State | None]:
         """Return what each split reads, and the state of a connector that keeps one: then it divides the budget."""
         # Records that wait bound nobody: the build of a held source may be in its group.
-        if self._holds.is_held or self._delay.delays(backlog, splits, ends=self._cap.is_wanted):
-            return AlignedShares(shares={}), self._states.at_rest(state)
+        if self._load_gate.is_closed or self._delay.delays(backlog, splits, ends=self._available_now.is_wanted):
+            return AlignedShares(shares={}), self._connector_state.without_data(state)
         room = AlignedShares(shares=backlog)
-        if self._states.is_aligned(state):
+        if self._connector_state.is_aligned(state):
             budget = budget_rows if state is None else None
-            room = self._share(splits, backlog, budget, turn, is_processing=is_processing)
-        return self._states.admit(room, state, budget_rows)
+            room = self._share(splits, backlog, budget, round_robin_index, is_processing=is_processing)
+        return self._connector_state.admit(room, state, budget_rows)
 
     def _share(
         self,
         splits: Sequence[SplitProgress],
         backlog: Mapping[SplitId, int],
         budget_rows: int | None,
-        turn: int,
+        round_robin_index: int,
         *,
         is_processing: bool,
     ) -> AlignedShares:
         if self._aligner is None or is_processing:
-            return AlignedShares(shares=share_budget(backlog, budget_rows, turn=turn))
+            return AlignedShares(shares=share_budget(backlog, budget_rows, round_robin_index=round_robin_index))
         ceiling_ms = self._ceiling_ms()
         fixed = {s.split: s for s in splits if backlog.get(s.split) and self._enumerator.may_lose_records(s.split)}
         for _ in range(2):  # what watermarks alone promised may stop a range at its first record, which is known then
@@ -311,17 +325,17 @@ class BatchPlanner:
                 splits,
                 backlog,
                 budget_rows,
-                bounds=self._talk.bounds(),
+                bounds=self._group.bounds(),
                 ceiling_ms=ceiling_ms,
-                most_rows=dict.fromkeys(fixed, MOST_ROWS),
-                turn=turn,
+                max_rows=dict.fromkeys(fixed, MAX_ROWS),
+                round_robin_index=round_robin_index,
             )
             if not fixed:
                 return aligned
             cut = end_of_allowed(aligned, fixed, ceiling_ms, self._scan, self._aligner.note_stop)
             if cut.shares or not aligned.shares:
                 break
-        return replace(cut, reach_ms=None)  # what it was made from may vanish: no promise
+        return replace(cut, guaranteed_minimum_ms=None)  # what it was made from may vanish: no promise
 
     def _with_status(
         self, splits: tuple[SplitProgress, ...], bounds: Mapping[SplitId, SplitBounds]
@@ -347,31 +361,33 @@ class BatchPlanner:
         start: Offset,
         splits: tuple[SplitProgress, ...],
         combined: int | None,
-        stamped: int | None,
+        emitted_ms: int | None,
         *,
         first: bool,
     ) -> bool:
         """Whether a batch without data is due."""
-        if self._states.is_due or self._holds.is_due:
+        if self._connector_state.is_due or self._load_gate.is_due:
             return True
         if not self._settings.has_watermark:
             return False
         if first:
             return True  # else a source that is silent since the restart would hold the whole query
-        if not self._awaits(splits, combined, stamped):
+        if not self._awaits(splits, combined, emitted_ms):
             return False
-        if self._cap.is_wanted:
+        if self._available_now.is_wanted:
             return True
         at_once = all(split.is_known for split in splits) and any(split.rows for split in start.splits)
-        return self._heartbeats.is_due(at_once=at_once, has_state=self._mailbox.has_state())
+        return self._heartbeats.is_due(at_once=at_once, has_state=self._report_store.has_state())
 
-    def _awaits(self, splits: tuple[SplitProgress, ...], combined: int | None, stamped: int | None) -> bool:
+    def _awaits(self, splits: tuple[SplitProgress, ...], combined: int | None, emitted_ms: int | None) -> bool:
         """Whether there is something for a heartbeat to carry or to find out."""
         if not self._settings.has_watermark:
             return False
-        advanced = combined is not None and (stamped is None or combined > stamped)
-        is_stranger = self._talk.is_stranger and not self._cap.is_wanted  # a run that is to end does not wait for peers
-        return advanced or is_stranger or any(not split.is_known for split in splits)
+        advanced = combined is not None and (emitted_ms is None or combined > emitted_ms)
+        is_unregistered = (
+            self._group.is_unregistered and not self._available_now.is_wanted
+        )  # a run that is to end does not wait for peers
+        return advanced or is_unregistered or any(not split.is_known for split in splits)
 
     def _offset(  # noqa: PLR0913 - the parts of an offset
         self,
@@ -379,7 +395,7 @@ class BatchPlanner:
         splits: tuple[SplitProgress, ...],
         aligned: AlignedShares,
         combined: int | None,
-        stamped: int | None,
+        emitted_ms: int | None,
         *,
         is_processing: bool,
     ) -> Offset:
@@ -392,7 +408,7 @@ class BatchPlanner:
             run=self._run or 1,
             splits=splits,
             combined_ms=combined,
-            stamped_ms=stamped,
+            emitted_watermark_ms=emitted_ms,
             ceiling_ms=self._ceiling_ms(),
             allowed_ms=aligned.allowed_ms if aligned.shares else None,
             is_processing=is_processing,
@@ -403,4 +419,4 @@ class BatchPlanner:
         return self._wall_ms() + self._settings.max_ahead_ms if self._settings.max_ahead_ms else None
 
     def _wall_ms(self) -> int:
-        return self._instant.now_us() // 1_000
+        return self._planning_clock.now_us() // 1_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from datasources.source.api.abilities import Alignment, DelaySettings, ProcessingTime
-from datasources.source.checkpoint.load_gate_state import HoldSettings, LoadSettings
+from datasources.source.checkpoint.load_gate_state import LoadGateSettings, LoadSettings
 from datasources.source.checkpoint.offset import Identity
 
 __all__ = ["PlannerSettings"]
@@ -28,7 +28,7 @@ class PlannerSettings:
         poll_interval_ms: at most how often the source is asked for its bounds.
         fail_on_data_loss: whether vanished splits and truncated logs stop the query.
         continue_on_change: whether a changed identity is accepted on restart.
-        hold: for whom the source waits before it is read; None = for nobody.
+        gate: for whom the source waits before it is read; None = for nobody.
         batch_delay: for how many rows a batch waits, and how long; None = it does not.
         load: by which name others wait for this source, and when it is loaded; None = nobody does.
     """
@@ -45,6 +45,6 @@ class PlannerSettings:
     poll_interval_ms: int = 20
     fail_on_data_loss: bool = True
     continue_on_change: bool = False
-    hold: HoldSettings | None = None
+    gate: LoadGateSettings | None = None
     load: LoadSettings | None = None
     batch_delay: DelaySettings | None = None

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from watermark import Clock, EventTime
 
-__all__ = ["Instant"]
+__all__ = ["PlanningClock"]
 
 
-class Instant:
+class PlanningClock:
     """A clock that stands still until it is told to look at the process's clock again.
 
     Args:

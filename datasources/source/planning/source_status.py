@@ -9,7 +9,7 @@ from typing import Any
 from datasources.source.alignment.aligner import AlignedShares
 from datasources.source.api.split import SplitBounds, SplitId, SplitProgress
 from datasources.source.checkpoint.offset import Offset
-from datasources.source.planning.summary import SourceFacts, Totals, summarise
+from datasources.source.planning.summary import SourceInfo, Totals, summarise
 from datasources.source.watermarks.idleness import SplitIdleness
 from watermark import Clock, SplitStatus
 
@@ -35,7 +35,7 @@ class SourceView:
         self._paused_since: dict[SplitId, int] = {}
         self._aligned = AlignedShares(shares={})
         self._is_idle = False
-        self._settled: Offset | None = None
+        self._reconciled: Offset | None = None
 
     def note_bounds(self, bounds: Mapping[SplitId, SplitBounds]) -> None:
         """Keep how far each log reaches, and which of them have no answer."""
@@ -47,29 +47,29 @@ class SourceView:
         self._aligned, self._is_idle = aligned, is_idle
         self._paused_since = {split: self._paused_since.get(split, now_ms) for split in aligned.paused}
 
-    def note_settled(self, start: Offset, splits: tuple[SplitProgress, ...], *, is_processing: bool) -> None:
+    def note_reconciled(self, start: Offset, splits: tuple[SplitProgress, ...], *, is_processing: bool) -> None:
         """Keep what is known after the batch that ended at `start`, where nothing new was planned."""
-        self._settled = replace(start, splits=splits, is_processing=is_processing)
+        self._reconciled = replace(start, splits=splits, is_processing=is_processing)
 
-    def table(self, offset: Offset, *, most_splits: int) -> dict[str, Any]:
+    def table(self, offset: Offset, *, max_splits: int) -> dict[str, Any]:
         """Return the state of the source at `offset` as JSON primitives (see `summarise`).
 
         Where nothing was planned after the batch of `offset`, what was settled since is shown.
         """
-        if self._settled is not None and self._settled.sequence == offset.sequence:
-            offset = self._settled
+        if self._reconciled is not None and self._reconciled.sequence == offset.sequence:
+            offset = self._reconciled
         idle = [s.split for s in offset.splits if s.status is SplitStatus.IDLE]
-        facts = SourceFacts(
+        info = SourceInfo(
             time_ms=self._now_ms(),
             is_idle=self._is_idle,
             max_allowed_ms=self._aligned.allowed_ms,
-            slowest_ms=self._aligned.slowest_ms,
+            group_minimum_ms=self._aligned.group_minimum_ms,
             ends={split: found.end_exclusive for split, found in self._bounds.items()},
             unanswered={s: found.unanswered for s, found in self._bounds.items() if found.unanswered is not None},
             idle_since_ms={split: self._idleness.moved_ms(split) for split in idle},
             paused_since_ms=self._paused_since,
         )
-        return summarise(offset, self.totals, facts, most_splits=most_splits)
+        return summarise(offset, self.totals, info, max_splits=max_splits)
 
     def _now_ms(self) -> int:
         return self._clock.now_us() // 1_000

@@ -11,7 +11,7 @@ from datasources.source.checkpoint.offset import Offset
 from datasources.source.coordination.reports import SplitReport
 from watermark import SplitStatus
 
-__all__ = ["SourceFacts", "Totals", "summarise"]
+__all__ = ["SourceInfo", "Totals", "summarise"]
 
 
 @dataclass(slots=True)
@@ -53,14 +53,14 @@ class Totals:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SourceFacts:
+class SourceInfo:
     """What a planner knows of its source beside the offset. Units: ms since the epoch; None = none.
 
     Attributes:
         time_ms: the driver's clock.
         is_idle: all splits are idle, or there is none.
         max_allowed_ms: the candidate that no record of the newest batch exceeds (Flink's maxDesiredWatermark).
-        slowest_ms: the F that it is made from.
+        group_minimum_ms: the F that it is made from.
         ends: how far each split's log reached when it was last looked at.
         idle_since_ms, paused_since_ms: per split that is idle or waits for slower ones.
         unanswered: splits whose server does not answer.
@@ -69,31 +69,31 @@ class SourceFacts:
     time_ms: int
     is_idle: bool
     max_allowed_ms: int | None
-    slowest_ms: int | None
+    group_minimum_ms: int | None
     ends: Mapping[SplitId, int]
     idle_since_ms: Mapping[SplitId, int]
     paused_since_ms: Mapping[SplitId, int]
     unanswered: Mapping[SplitId, Unanswered] = field(default_factory=dict)
 
 
-def summarise(offset: Offset, totals: Totals, facts: SourceFacts, *, most_splits: int) -> dict[str, Any]:
+def summarise(offset: Offset, totals: Totals, info: SourceInfo, *, max_splits: int) -> dict[str, Any]:
     """Return JSON primitives: the combined watermark, the counts, and the table of the splits.
 
-    Of more than `most_splits` those are left out that are furthest ahead: the others hold the watermark.
+    Of more than `max_splits` those are left out that are furthest ahead: the others hold the watermark.
     Units: ms since the epoch, None = none; `lag` and Spark's three figures of it over all splits in positions, None =
     not known; `watermark_lag` and `drift` in ms.
     """
     return {
         **totals.to_json(),
-        "time": facts.time_ms,
+        "time": info.time_ms,
         "batch": offset.sequence,
         "watermark": offset.combined_ms,
-        "status": _status(offset, facts),
-        "max_allowed": facts.max_allowed_ms,
-        "splits": [_row(split, totals, facts) for split in _slowest(offset.splits, most_splits)],
+        "status": _status(offset, info),
+        "max_allowed": info.max_allowed_ms,
+        "splits": [_row(split, totals, info) for split in _slowest(offset.splits, max_splits)],
         "split_count": len(offset.splits),
-        "unanswered_splits": sum(split.split in facts.unanswered for split in offset.splits),
-        **_behind_latest(offset.splits, facts.ends),
+        "unanswered_splits": sum(split.split in info.unanswered for split in offset.splits),
+        **_behind_latest(offset.splits, info.ends),
     }
 
 
@@ -106,12 +106,12 @@ def _behind_latest(splits: tuple[SplitProgress, ...], ends: Mapping[SplitId, int
     }
 
 
-def _slowest(splits: tuple[SplitProgress, ...], most: int) -> Sequence[SplitProgress]:
-    """Return at most `most` splits in their order: finished ones are left out first, then the largest watermarks."""
-    if len(splits) <= most:
+def _slowest(splits: tuple[SplitProgress, ...], max_count: int) -> Sequence[SplitProgress]:
+    """Return up to `max_count` splits in their order: finished ones are dropped first, then the largest watermarks."""
+    if len(splits) <= max_count:
         return splits
     ranked = sorted(splits, key=_ahead)
-    kept = {split.split for split in ranked[:most]}
+    kept = {split.split for split in ranked[:max_count]}
     return [split for split in splits if split.split in kept]
 
 
@@ -119,29 +119,29 @@ def _ahead(split: SplitProgress) -> tuple[bool, bool, int]:
     return split.status is SplitStatus.FINISHED, split.watermark_ms is not None, split.watermark_ms or 0
 
 
-def _status(offset: Offset, facts: SourceFacts) -> str:
+def _status(offset: Offset, info: SourceInfo) -> str:
     if offset.splits and all(split.status is SplitStatus.FINISHED for split in offset.splits):
         return "finished"
     if offset.is_processing:
         return "processing-time"
-    return "idle" if facts.is_idle else "active"
+    return "idle" if info.is_idle else "active"
 
 
-def _row(split: SplitProgress, totals: Totals, facts: SourceFacts) -> dict[str, Any]:
+def _row(split: SplitProgress, totals: Totals, info: SourceInfo) -> dict[str, Any]:
     late_rows, max_lateness_ms = totals.by_split.get(split.split, (0, 0))
-    unanswered = facts.unanswered.get(split.split)
+    unanswered = info.unanswered.get(split.split)
     return {
         "split": split.split,
         "position": split.end,
-        "lag": _lag(split, facts.ends.get(split.split, split.end)),
+        "lag": _lag(split, info.ends.get(split.split, split.end)),
         "watermark": split.watermark_ms,
-        "watermark_lag": _difference(facts.time_ms, split.watermark_ms),
+        "watermark_lag": _difference(info.time_ms, split.watermark_ms),
         "status": split.status.name.lower(),
-        "idle_since": facts.idle_since_ms.get(split.split),
-        "paused_since": facts.paused_since_ms.get(split.split),
+        "idle_since": info.idle_since_ms.get(split.split),
+        "paused_since": info.paused_since_ms.get(split.split),
         "unanswered_since": None if unanswered is None else unanswered.since_ms,
         "unanswered_reason": None if unanswered is None else unanswered.reason,
-        "drift": _difference(split.watermark_ms, facts.slowest_ms),
+        "drift": _difference(split.watermark_ms, info.group_minimum_ms),
         "late_rows": late_rows,
         "max_lateness_ms": max_lateness_ms,
     }

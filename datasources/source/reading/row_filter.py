@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from datasources.errors import ExpressionError, RecordError
 from datasources.source.api.abilities import RowCondition
 from datasources.source.api.reader import Chunk
-from datasources.source.reading.split_run import StampedRows
+from datasources.source.reading.split_run import WatermarkedRows
 
 __all__ = ["RowFilter"]
 
@@ -30,7 +30,7 @@ class RowFilter:
     def __init__(self, condition: RowCondition) -> None:
         self._evaluator = condition.evaluator()
 
-    def stamped(self, rows: StampedRows, chunk: Chunk) -> StampedRows:
+    def watermarked(self, rows: WatermarkedRows, chunk: Chunk) -> WatermarkedRows:
         """Return the rows to deliver of those that `chunk` became.
 
         Raises:
@@ -44,7 +44,7 @@ class RowFilter:
         """Return the rows to deliver of a source without watermark.
 
         Raises:
-            RecordError: as `stamped`.
+            RecordError: as `watermarked`.
         """
         kept = self._kept(chunk.columns, chunk.place)
         return chunk.columns if kept.all() else chunk.columns.filter(pa.array(kept))

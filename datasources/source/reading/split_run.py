@@ -14,15 +14,15 @@ from datasources.source.coordination.reports import SplitReport
 from datasources.source.reading.task_plan import SplitTask, TaskPlan
 from datasources.source.watermarks.combine import to_ms
 from datasources.source.watermarks.rowtime import EventTimes, RowTimes, stop_of
-from watermark import EmitStrategy, combined_stamps, late_mask, running_watermarks
+from watermark import EmitStrategy, combined_row_watermarks, late_mask, running_watermarks
 
-__all__ = ["RunningWatermark", "SplitRun", "StampedRows"]
+__all__ = ["RunningWatermark", "SplitRun", "WatermarkedRows"]
 
 _US_PER_MS = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StampedRows:
+class WatermarkedRows:
     """Rows to emit, the stamp of each (µs, not yet floored at the epoch), and which of them are late.
 
     Attributes:
@@ -30,16 +30,16 @@ class StampedRows:
     """
 
     columns: pa.RecordBatch
-    stamps_us: NDArray[np.int64]
+    row_watermarks_us: NDArray[np.int64]
     late: NDArray[np.bool_]
     chunk_rows: NDArray[np.int64] | None = None
 
-    def where(self, kept: NDArray[np.bool_]) -> StampedRows:
+    def where(self, kept: NDArray[np.bool_]) -> WatermarkedRows:
         """Return the rows that a mask keeps."""
         rows = np.arange(len(kept)) if self.chunk_rows is None else self.chunk_rows
-        return StampedRows(
+        return WatermarkedRows(
             columns=self.columns.filter(pa.array(kept)),
-            stamps_us=self.stamps_us[kept],
+            row_watermarks_us=self.row_watermarks_us[kept],
             late=self.late[kept],
             chunk_rows=rows[kept],
         )
@@ -51,12 +51,17 @@ class RunningWatermark:
     Args:
         strategy: how many attributes there are.
         watermark_us: the split's watermark before the rows, µs.
-        parts_us: that of each attribute; empty, or of another number: all have the split's, and none falls back.
+        attribute_watermarks_us: that of each attribute. Where it is empty or has another length, every attribute starts
+            at the split's watermark.
     """
 
-    def __init__(self, strategy: ScanStrategy, watermark_us: int, parts_us: tuple[int, ...] = ()) -> None:
-        count = 1 + len(strategy.further)
-        self._parts = list(parts_us) if len(parts_us) == count > 1 else [watermark_us] * count
+    def __init__(
+        self, strategy: ScanStrategy, watermark_us: int, attribute_watermarks_us: tuple[int, ...] = ()
+    ) -> None:
+        count = 1 + len(strategy.additional)
+        self._parts = (
+            list(attribute_watermarks_us) if len(attribute_watermarks_us) == count > 1 else [watermark_us] * count
+        )
 
     @property
     def watermark_us(self) -> int:
@@ -64,14 +69,14 @@ class RunningWatermark:
         return min(self._parts)
 
     @property
-    def parts_us(self) -> tuple[int, ...]:
+    def attribute_watermarks_us(self) -> tuple[int, ...]:
         """The watermark of each attribute, µs; empty if there is one attribute only."""
         return tuple(self._parts) if len(self._parts) > 1 else ()
 
     def advance(self, times: EventTimes) -> NDArray[np.int64]:
         """Take rows and return the watermark before each of them, µs."""
         before: list[NDArray[np.int64]] = []
-        candidates = ((times.candidates_us, times.candidates_valid), *times.further)
+        candidates = ((times.candidates_us, times.candidates_valid), *times.additional)
         for number, (values, valid) in enumerate(candidates):
             found, self._parts[number] = running_watermarks(values, valid, self._parts[number])
             before.append(found)
@@ -86,7 +91,7 @@ class SplitRun:
         task: the split's part of it.
         strategy: how watermarks are made and what happens to late rows.
         watermark_us: the split's watermark before the range.
-        parts_us: that of each time attribute, where there are several.
+        attribute_watermarks_us: that of each time attribute, where there are several.
     """
 
     def __init__(
@@ -96,14 +101,14 @@ class SplitRun:
         strategy: ScanStrategy,
         watermark_us: int,
         *,
-        parts_us: tuple[int, ...] = (),
+        attribute_watermarks_us: tuple[int, ...] = (),
     ) -> None:
         self._plan = plan
         self._task = task
         self._moves_by_row = strategy.emit is EmitStrategy.ON_EVENT and not plan.is_processing
         self._late_rows = strategy.late_rows
         self._times = RowTimes(strategy, ceiling_us=plan.ceiling_us)
-        self._running = RunningWatermark(strategy, watermark_us, parts_us)
+        self._running = RunningWatermark(strategy, watermark_us, attribute_watermarks_us)
         self._stopped_at: int | None = None
         self._next_us: int | None = None
         self._counts = ReadCounts()
@@ -118,25 +123,27 @@ class SplitRun:
         """Whether a record beyond the allowed watermark ended the range early."""
         return self._stopped_at is not None
 
-    def take(self, chunk: Chunk) -> StampedRows:
+    def take(self, chunk: Chunk) -> WatermarkedRows:
         """Return the rows of `chunk` to emit; those from a record beyond the allowed watermark on are not read."""
         times, counts = self._until_stop(chunk)
         before = self._running.advance(times)
         if self._moves_by_row:
-            stamps = combined_stamps(before, self._task.others_us, self._plan.floor_us)
+            row_watermarks = combined_row_watermarks(before, self._task.others_us, self._plan.floor_us)
         else:
-            stamps = np.full(times.columns.num_rows, self._plan.floor_us, dtype=np.int64)
-        late = self._late_of(times, stamps)
-        self._count(counts, times, stamps, late)
-        rows = StampedRows(columns=times.columns, stamps_us=stamps, late=late, chunk_rows=times.chunk_rows)
+            row_watermarks = np.full(times.columns.num_rows, self._plan.floor_us, dtype=np.int64)
+        late = self._late_of(times, row_watermarks)
+        self._count(counts, times, row_watermarks, late)
+        rows = WatermarkedRows(
+            columns=times.columns, row_watermarks_us=row_watermarks, late=late, chunk_rows=times.chunk_rows
+        )
         return rows.where(~late) if self._late_rows is LateRows.DROP and late.any() else rows
 
-    def final_stamp_us(self) -> int:
+    def final_watermark_us(self) -> int:
         """Return the watermark after the last row, as this task can know it."""
         if self._plan.is_processing:
             return self._plan.floor_us
         last = np.array([self._running.watermark_us], dtype=np.int64)
-        return int(combined_stamps(last, self._task.others_us, self._plan.floor_us)[0])
+        return int(combined_row_watermarks(last, self._task.others_us, self._plan.floor_us)[0])
 
     def report(self, end: RangeEnd | None = None) -> SplitReport:
         """Return what the driver should know.
@@ -152,8 +159,8 @@ class SplitRun:
             note=None if end is None else end.note,
             server=None if end is None else end.server,
             watermark_ms=to_ms(self._running.watermark_us),
-            parts_ms=tuple(map(to_ms, self._running.parts_us)),
-            stamp_ms=to_ms(self.final_stamp_us()),
+            attribute_watermarks_ms=tuple(map(to_ms, self._running.attribute_watermarks_us)),
+            last_row_watermark_ms=to_ms(self.final_watermark_us()),
             next_ms=None if self._next_us is None else self._next_us // _US_PER_MS,
             rows=self._rows,
             late_rows=self._late,
@@ -175,18 +182,20 @@ class SplitRun:
         counts = chunk.counts if chunk.counts_before is None else chunk.counts_before(stop.chunk_row)
         return self._times.before(chunk, stop), counts
 
-    def _late_of(self, times: EventTimes, stamps: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def _late_of(self, times: EventTimes, row_watermarks: NDArray[np.int64]) -> NDArray[np.bool_]:
         if self._plan.is_processing:
-            return np.zeros(len(stamps), dtype=np.bool_)  # a row cannot be late for a clock
-        return late_mask(times.rowtimes_us, times.rowtimes_valid, stamps)
+            return np.zeros(len(row_watermarks), dtype=np.bool_)  # a row cannot be late for a clock
+        return late_mask(times.rowtimes_us, times.rowtimes_valid, row_watermarks)
 
-    def _count(self, counts: ReadCounts, times: EventTimes, stamps: NDArray[np.int64], late: NDArray[np.bool_]) -> None:
+    def _count(
+        self, counts: ReadCounts, times: EventTimes, row_watermarks: NDArray[np.int64], late: NDArray[np.bool_]
+    ) -> None:
         self._counts = self._counts + counts
-        self._rows += len(stamps)
+        self._rows += len(row_watermarks)
         self._null_rows += times.null_rows
         self._ahead_rows += times.ahead_rows
         late_rows = int(np.count_nonzero(late))
         if late_rows:
             self._late += late_rows
-            lateness = int((stamps[late] - times.rowtimes_us[late]).max())
+            lateness = int((row_watermarks[late] - times.rowtimes_us[late]).max())
             self._max_lateness_us = max(self._max_lateness_us, lateness)

@@ -37,7 +37,7 @@ from datasources.source.coordination.reports import SplitReport
 from datasources.source.reading.row_filter import RowFilter
 from datasources.source.reading.split_run import RunningWatermark, SplitRun
 from datasources.source.reading.task_plan import SplitTask, TaskPlan
-from datasources.source.watermarks.row_watermark import StampedSchema
+from datasources.source.watermarks.row_watermark import OutputSchema
 from datasources.source.watermarks.rowtime import RowTimes, stop_of
 
 __all__ = ["TaskReader", "scan_watermark"]
@@ -49,7 +49,7 @@ class TaskReader:
     Args:
         factory: opens the connector's reader.
         strategy: None for a plain source, which has no hidden columns, heartbeats or reports.
-        stamped: the output schema.
+        output: the output schema.
         condition: which rows are delivered; None = all.
     """
 
@@ -58,12 +58,12 @@ class TaskReader:
         *,
         factory: SplitReaderFactory,
         strategy: ScanStrategy | None,
-        stamped: StampedSchema,
+        output: OutputSchema,
         condition: RowCondition | None = None,
     ) -> None:
         self._factory = factory
         self._strategy = strategy
-        self._stamped = stamped
+        self._output = output
         self._filter = None if condition is None else RowFilter(condition)
 
     def run(self, plan: TaskPlan, report: Callable[[list[SplitReport]], None]) -> Iterator[pa.RecordBatch]:
@@ -77,7 +77,7 @@ class TaskReader:
             if self._strategy is None:
                 yield from self._plain_run(plan, reader, report)
             else:
-                yield from self._stamped_run(plan, reader, self._strategy, report)
+                yield from self._watermarked_run(plan, reader, self._strategy, report)
         finally:
             reader.close()
 
@@ -91,7 +91,7 @@ class TaskReader:
                 counts, rows_read = counts + chunk.counts, rows_read + chunk.columns.num_rows
                 rows = chunk.columns if self._filter is None else self._filter.plain(chunk)
                 if rows.num_rows or self._filter is None:
-                    yield self._stamped.plain(rows)
+                    yield self._output.plain(rows)
             end = _end_of(reader, task.split, task.end)
             reports.append(
                 SplitReport(
@@ -101,7 +101,7 @@ class TaskReader:
                     note=end.note,
                     server=end.server,
                     watermark_ms=None,
-                    stamp_ms=None,
+                    last_row_watermark_ms=None,
                     rows=rows_read,
                     bad=counts.bad,
                     null_value=counts.null_value,
@@ -110,7 +110,7 @@ class TaskReader:
             )
         report(reports)
 
-    def _stamped_run(
+    def _watermarked_run(
         self,
         plan: TaskPlan,
         reader: SplitReader,
@@ -121,13 +121,13 @@ class TaskReader:
         for task in plan.splits:
             parts = self._parts_before(plan, task, strategy)
             watermark = min(parts) if parts else self._watermark_before(plan, task, strategy)
-            run = SplitRun(plan, task, strategy, watermark, parts_us=parts)
+            run = SplitRun(plan, task, strategy, watermark, attribute_watermarks_us=parts)
             yield from self._rows(reader, task, run)
             if plan.heartbeat:
-                yield self._stamped.heartbeat(run.final_stamp_us())
+                yield self._output.heartbeat(run.final_watermark_us())
             reports.append(run.report(None if run.has_stopped else _end_of(reader, task.split, task.end)))
         if not plan.splits:
-            yield self._stamped.heartbeat(plan.floor_us)
+            yield self._output.heartbeat(plan.floor_us)
         report(reports)
 
     def _rows(self, reader: SplitReader, task: SplitTask, run: SplitRun) -> Iterator[pa.RecordBatch]:
@@ -136,9 +136,9 @@ class TaskReader:
             for chunk in chunks:
                 rows = run.take(chunk)
                 if self._filter is not None:
-                    rows = self._filter.stamped(rows, chunk)
+                    rows = self._filter.watermarked(rows, chunk)
                 if rows.columns.num_rows:
-                    yield self._stamped.data(rows.columns, rows.stamps_us, rows.late)
+                    yield self._output.data(rows.columns, rows.row_watermarks_us, rows.late)
                 if run.has_stopped:
                     return
         finally:
@@ -152,11 +152,11 @@ class TaskReader:
 
     def _parts_before(self, plan: TaskPlan, task: SplitTask, strategy: ScanStrategy) -> tuple[int, ...]:
         """Return the watermark of each attribute before the range; empty if there is one attribute only."""
-        if not strategy.further:
+        if not strategy.additional:
             return ()
         if task.known_at >= task.start:
-            return task.parts_us or (task.watermark_us,)
-        return self._scan_before(plan, task, strategy).parts_us
+            return task.attribute_watermarks_us or (task.watermark_us,)
+        return self._scan_before(plan, task, strategy).attribute_watermarks_us
 
     def _scan_before(self, plan: TaskPlan, task: SplitTask, strategy: ScanStrategy) -> ScanEnd:
         unknown = ScanRange(
@@ -164,7 +164,7 @@ class TaskReader:
             start=task.known_at,
             end=task.start,
             watermark_us=task.watermark_us,
-            parts_us=task.parts_us,
+            attribute_watermarks_us=task.attribute_watermarks_us,
             ceiling_us=plan.ceiling_us,
         )
         return scan_watermark(self._factory, strategy, unknown)
@@ -190,7 +190,7 @@ def _plain_scan(reader: SplitReader, wanted: ScanRange) -> ScanEnd:
 
 def _watermark_scan(reader: SplitReader, strategy: ScanStrategy, wanted: ScanRange) -> ScanEnd:
     times = RowTimes(strategy, ceiling_us=wanted.ceiling_us)
-    running = RunningWatermark(strategy, wanted.watermark_us, wanted.parts_us)
+    running = RunningWatermark(strategy, wanted.watermark_us, wanted.attribute_watermarks_us)
     for chunk in reader.read(wanted.split, wanted.start, wanted.end):
         found = times.of(chunk)
         stop = stop_of(chunk, found, wanted.allowed_us)
@@ -200,10 +200,15 @@ def _watermark_scan(reader: SplitReader, strategy: ScanStrategy, wanted: ScanRan
                 position=chunk.position(stop.chunk_row),
                 watermark_us=running.watermark_us,
                 next_us=stop.candidate_us,
-                parts_us=running.parts_us,
+                attribute_watermarks_us=running.attribute_watermarks_us,
             )
     end = _end_of(reader, wanted.split, wanted.end)
-    return ScanEnd(position=end.position, watermark_us=running.watermark_us, parts_us=running.parts_us, note=end.note)
+    return ScanEnd(
+        position=end.position,
+        watermark_us=running.watermark_us,
+        attribute_watermarks_us=running.attribute_watermarks_us,
+        note=end.note,
+    )
 
 
 def _in_logs(factory: SplitReaderFactory, logs: Mapping[SplitId, LogIdentity]) -> SplitReaderFactory:

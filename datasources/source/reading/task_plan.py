@@ -15,7 +15,8 @@ class SplitTask:
     """One split's part of a task. Watermarks in µs; `others_us` None = no other split is active.
 
     Attributes:
-        parts_us: the watermark of each time attribute, where there are several; `watermark_us` is their minimum.
+        attribute_watermarks_us: the watermark of each time attribute, where there are several; `watermark_us` is their
+            minimum.
         log: which log is read; None = not known.
     """
 
@@ -25,7 +26,7 @@ class SplitTask:
     end: int
     watermark_us: int
     others_us: int | None
-    parts_us: tuple[int, ...] = ()
+    attribute_watermarks_us: tuple[int, ...] = ()
     log: LogIdentity | None = None
 
 

@@ -11,7 +11,7 @@ from datasources.source.watermarks.combine import bound_us, others_us, to_us
 __all__ = ["plan_tasks"]
 
 
-def plan_tasks(end: Offset, *, has_watermark: bool, most_tasks: int | None = None) -> list[TaskPlan]:
+def plan_tasks(end: Offset, *, has_watermark: bool, max_tasks: int | None = None) -> list[TaskPlan]:
     """Return the tasks of the batch that ends at `end`.
 
     Splits that have something to read, again or for the first time, are spread over the tasks. If there is none, a
@@ -21,7 +21,7 @@ def plan_tasks(end: Offset, *, has_watermark: bool, most_tasks: int | None = Non
     Args:
         end: the batch.
         has_watermark: whether the source has hidden columns, and so heartbeats.
-        most_tasks: into how many tasks the splits are put at most; None = one each. A split's rows and stamps do not
+        max_tasks: into how many tasks the splits are put at most; None = one each. A split's rows and stamps do not
             depend on which other splits its task reads.
     """
     others = others_us(end.splits)
@@ -33,14 +33,14 @@ def plan_tasks(end: Offset, *, has_watermark: bool, most_tasks: int | None = Non
             end=split.end,
             watermark_us=to_us(split.watermark_ms),
             others_us=others[split.split],
-            parts_us=tuple(map(to_us, split.parts_ms)),
+            attribute_watermarks_us=tuple(map(to_us, split.attribute_watermarks_ms)),
             log=split.log,
         )
         for split in end.splits
         if split.rows or (has_watermark and split.known_at < split.start)
     ]
-    groups = _spread(tasks, most_tasks or len(tasks))
-    if not groups and (has_watermark or end.hold is not None or end.load is not None):
+    groups = _spread(tasks, max_tasks or len(tasks))
+    if not groups and (has_watermark or end.gate is not None or end.load is not None):
         groups = [()]
     return [
         TaskPlan(
@@ -56,9 +56,9 @@ def plan_tasks(end: Offset, *, has_watermark: bool, most_tasks: int | None = Non
     ]
 
 
-def _spread(tasks: list[SplitTask], most: int) -> list[tuple[SplitTask, ...]]:
-    """Put the tasks of splits into `most` groups of about equal work: the largest first, each to the least loaded."""
-    groups: list[list[SplitTask]] = [[] for _ in range(min(most, len(tasks)))]
+def _spread(tasks: list[SplitTask], max_count: int) -> list[tuple[SplitTask, ...]]:
+    """Spread tasks over at most `max_count` groups of about equal work: largest first, to the least loaded group."""
+    groups: list[list[SplitTask]] = [[] for _ in range(min(max_count, len(tasks)))]
     loads = [(0, index) for index in range(len(groups))]
     for task in sorted(tasks, key=lambda task: (task.known_at - task.end, task.split)):
         load, index = heapq.heappop(loads)

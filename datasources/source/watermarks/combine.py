@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from datasources.source.api.split import SplitId, SplitProgress
-from datasources.source.watermarks.row_watermark import MAX_STAMP_MS
+from datasources.source.watermarks.row_watermark import MAX_ROW_WATERMARK_MS
 from watermark import MIN_WATERMARK, SplitStatus, combine_arrays, ms_to_us
 
 __all__ = ["bound_us", "combined_ms", "others_us", "to_ms", "to_us"]
@@ -35,7 +35,7 @@ def to_ms(watermark_us: int) -> int | None:
 def combined_ms(splits: Sequence[SplitProgress], previous_ms: int | None) -> int | None:
     """Return the watermark of the whole source, never below `previous_ms`; None = none yet."""
     if splits and all(split.status is SplitStatus.FINISHED for split in splits):
-        return MAX_STAMP_MS
+        return MAX_ROW_WATERMARK_MS
     watermarks = np.array([to_us(split.watermark_ms) for split in splits], dtype=np.int64)
     statuses = np.array([split.status.value for split in splits], dtype=np.uint8)
     combined, _ = combine_arrays(watermarks, statuses, to_us(previous_ms))

@@ -15,10 +15,12 @@ from datasources.source.api.enumerator import SplitEnumerator
 from datasources.source.api.split import SplitId, SplitProgress
 from datasources.source.checkpoint.offset import Offset
 
-__all__ = ["has_turned", "require_no_return", "turns_of"]
+__all__ = ["is_in_processing_time", "processing_starts_of", "require_no_return"]
 
 
-def turns_of(mode: ProcessingTime, starts: Mapping[SplitId, int], enumerator: SplitEnumerator) -> Mapping[SplitId, int]:
+def processing_starts_of(
+    mode: ProcessingTime, starts: Mapping[SplitId, int], enumerator: SplitEnumerator
+) -> Mapping[SplitId, int]:
     """Return the turn of each split of a new query; none if the source never turns."""
     if mode is ProcessingTime.NEVER:
         return {}
@@ -28,7 +30,7 @@ def turns_of(mode: ProcessingTime, starts: Mapping[SplitId, int], enumerator: Sp
     return {split: max(start, ends.get(split, start)) for split, start in starts.items()}
 
 
-def has_turned(mode: ProcessingTime, start: Offset, splits: Sequence[SplitProgress]) -> bool:
+def is_in_processing_time(mode: ProcessingTime, start: Offset, splits: Sequence[SplitProgress]) -> bool:
     """Return whether the batch after `start` is in processing time.
 
     Args:
@@ -38,12 +40,12 @@ def has_turned(mode: ProcessingTime, start: Offset, splits: Sequence[SplitProgre
     """
     if mode is ProcessingTime.NEVER:
         return False
-    return start.is_processing or all(_is_behind_turn(split) for split in splits)
+    return start.is_processing or all(_is_past_processing_start(split) for split in splits)
 
 
-def _is_behind_turn(split: SplitProgress) -> bool:
+def _is_past_processing_start(split: SplitProgress) -> bool:
     is_finished = split.limit is not None and split.end >= split.limit
-    return split.turn is None or split.end >= split.turn or is_finished
+    return split.processing_start is None or split.end >= split.processing_start or is_finished
 
 
 def require_no_return(mode: ProcessingTime, start: Offset) -> None:

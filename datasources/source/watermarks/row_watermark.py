@@ -15,10 +15,10 @@ __all__ = [
     "HEARTBEAT_COLUMN",
     "HIDDEN_COLUMNS",
     "LATE_COLUMN",
-    "MAX_STAMP_MS",
+    "MAX_ROW_WATERMARK_MS",
     "RESERVED_COLUMNS",
     "WATERMARK_COLUMN",
-    "StampedSchema",
+    "OutputSchema",
 ]
 
 WATERMARK_COLUMN = "_watermark"
@@ -26,12 +26,12 @@ HEARTBEAT_COLUMN = "_heartbeat"
 LATE_COLUMN = "_late"
 HIDDEN_COLUMNS = (WATERMARK_COLUMN, HEARTBEAT_COLUMN)
 RESERVED_COLUMNS = (*HIDDEN_COLUMNS, LATE_COLUMN)
-MAX_STAMP_MS = 253_402_300_799_999  # 9999-12-31T23:59:59.999Z
+MAX_ROW_WATERMARK_MS = 253_402_300_799_999  # 9999-12-31T23:59:59.999Z
 
-_STAMP_TYPE = pa.timestamp("us", tz="UTC")
+_ROW_WATERMARK_TYPE = pa.timestamp("us", tz="UTC")
 
 
-class StampedSchema:
+class OutputSchema:
     """Builds output batches: the data columns, all nullable in Spark's schema, `_late` if asked for, the hidden ones.
 
     Data columns are taken from the rows by name: rows may hold more, or hold them in another order.
@@ -50,18 +50,20 @@ class StampedSchema:
         """Return the rows of a source without watermark."""
         return pa.RecordBatch.from_arrays(self._cast(columns), schema=self._output)
 
-    def data(self, columns: pa.RecordBatch, stamps_us: NDArray[np.int64], late: NDArray[np.bool_]) -> pa.RecordBatch:
+    def data(
+        self, columns: pa.RecordBatch, row_watermarks_us: NDArray[np.int64], late: NDArray[np.bool_]
+    ) -> pa.RecordBatch:
         """Return data rows with their stamps (µs, MIN for none), and the mark of late ones if the schema has it."""
-        floored = np.clip(stamps_us, 0, MAX_STAMP_MS * 1_000)
+        floored = np.clip(row_watermarks_us, 0, MAX_ROW_WATERMARK_MS * 1_000)
         hidden = [pa.array(late)] if self._marks_late else []
-        hidden += [pa.array(floored).cast(_STAMP_TYPE), pa.repeat(pa.scalar(False), columns.num_rows)]
+        hidden += [pa.array(floored).cast(_ROW_WATERMARK_TYPE), pa.repeat(pa.scalar(False), columns.num_rows)]
         return pa.RecordBatch.from_arrays([*self._cast(columns), *hidden], schema=self._output)
 
-    def heartbeat(self, stamp_us: int) -> pa.RecordBatch:
-        """Return one row without data that carries `stamp_us`."""
-        stamp = min(max(stamp_us, 0), MAX_STAMP_MS * 1_000)
+    def heartbeat(self, row_watermark_us: int) -> pa.RecordBatch:
+        """Return one row without data that carries `row_watermark_us`."""
+        row_watermark = min(max(row_watermark_us, 0), MAX_ROW_WATERMARK_MS * 1_000)
         hidden = [pa.array([False])] if self._marks_late else []
-        hidden += [pa.array([stamp], type=_STAMP_TYPE), pa.array([True])]
+        hidden += [pa.array([row_watermark], type=_ROW_WATERMARK_TYPE), pa.array([True])]
         return pa.RecordBatch.from_arrays([*self._nulls, *hidden], schema=self._output)
 
     def _cast(self, columns: pa.RecordBatch) -> list[pa.Array]:

@@ -31,7 +31,7 @@ class EventTimes:
         columns: the rows.
         rowtimes_us, rowtimes_valid: the rowtime of each row; of several attributes the earliest.
         candidates_us, candidates_valid: the candidate of each row; one beyond the ceiling does not count as one.
-        further: candidates and their masks of further attributes.
+        additional: candidates and their masks of further attributes.
         chunk_rows: which row of the chunk each row is; None = the same.
         null_rows: how many rows up to here had no rowtime, dropped ones included.
         ahead_rows: how many candidates were beyond the ceiling.
@@ -45,7 +45,7 @@ class EventTimes:
     chunk_rows: NDArray[np.int64] | None
     null_rows: int
     ahead_rows: int
-    further: tuple[_Times, ...] = ()
+    additional: tuple[_Times, ...] = ()
 
     def chunk_row(self, row: int) -> int:
         """Return which row of the chunk `row` is."""
@@ -100,9 +100,11 @@ class RowTimes:
 
     def __init__(self, strategy: ScanStrategy, *, ceiling_us: int | None) -> None:
         self._null_rowtime = strategy.null_rowtime
-        self._names = (strategy.attribute_name, *(each.name for each in strategy.further))
-        self._rowtimes = [e.evaluator() for e in (strategy.rowtime, *(each.rowtime for each in strategy.further))]
-        self._candidates = [e.evaluator() for e in (strategy.watermark, *(each.watermark for each in strategy.further))]
+        self._names = (strategy.attribute_name, *(each.name for each in strategy.additional))
+        self._rowtimes = [e.evaluator() for e in (strategy.rowtime, *(each.rowtime for each in strategy.additional))]
+        self._candidates = [
+            e.evaluator() for e in (strategy.watermark, *(each.watermark for each in strategy.additional))
+        ]
         self._ceiling_us = ceiling_us
 
     def of(self, chunk: Chunk) -> EventTimes:
@@ -137,7 +139,7 @@ class RowTimes:
             rowtimes = [evaluator.event_time_us(columns) for evaluator in self._rowtimes]
         earliest_us, earliest_valid = _earliest(rowtimes)
         ahead, candidates = (0, self._nothing(columns)) if chunk.is_unordered else self._candidates_of(columns)
-        (first_us, first_valid), *further = candidates
+        (first_us, first_valid), *additional = candidates
         return EventTimes(
             columns=columns,
             rowtimes_us=earliest_us,
@@ -147,7 +149,7 @@ class RowTimes:
             chunk_rows=chunk_rows,
             null_rows=nulls,
             ahead_rows=ahead,
-            further=tuple(further),
+            additional=tuple(additional),
         )
 
     def _candidates_of(self, columns: pa.RecordBatch) -> tuple[int, list[_Times]]:

@@ -8,20 +8,20 @@ from typing import Any
 
 from datasources.errors import CoordinatorError
 
-__all__ = ["Peer", "Publication", "followed_ms"]
+__all__ = ["Peer", "SourceStatus", "followed_ms"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Publication:
+class SourceStatus:
     """What a source says of itself. Units: ms since the epoch; None = none.
 
     Attributes:
         round: how often the source has planned. Sources of one query plan in the same order in every trigger.
         group: its alignment group; None = it is in none.
         time_type: "instant" or "local": candidates of the two cannot be compared.
-        floor_ms: no split of the source has its next record before this once the planned batch is read; None = the
-            source bounds nobody.
-        reach_ms: where that will be after the *next* batch, at least, if the others let it.
+        planned_minimum_ms: the smallest candidate of the splits' next records once the planned batch is read; None =
+            the source does not bound its group.
+        guaranteed_minimum_ms: a lower bound of the same after the *next* batch, provided the group allows it.
         is_idle: all splits are idle, or there is none.
         is_finished: all splits have finished: nobody waits for it, nobody follows it.
         is_processing: the source is in processing time.
@@ -31,8 +31,8 @@ class Publication:
     round: int = 0
     group: str | None = None
     time_type: str = "instant"
-    floor_ms: int | None = None
-    reach_ms: int | None = None
+    planned_minimum_ms: int | None = None
+    guaranteed_minimum_ms: int | None = None
     is_idle: bool = False
     is_finished: bool = False
     is_processing: bool = False
@@ -40,15 +40,15 @@ class Publication:
 
     def to_json(self) -> dict[str, Any]:
         """Return JSON primitives."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        return {key: getattr(self, name) for name, key in _KEYS.items()}
 
     @classmethod
-    def from_json(cls, raw: Mapping[str, Any]) -> Publication:
+    def from_json(cls, raw: Mapping[str, Any]) -> SourceStatus:
         """Return the publication in `raw`; anything but the exact fields and types is a `CoordinatorError`."""
-        if not isinstance(raw, Mapping) or set(raw) != {field.name for field in fields(cls)}:
+        if not isinstance(raw, Mapping) or set(raw) != set(_KEYS.values()):
             raise CoordinatorError("a source sent a malformed publication: not exactly the fields of this version")
-        own = cls(**raw)
-        numbers = (own.floor_ms, own.reach_ms, own.watermark_ms)
+        own = cls(**{name: raw[key] for name, key in _KEYS.items()})
+        numbers = (own.planned_minimum_ms, own.guaranteed_minimum_ms, own.watermark_ms)
         if (
             type(own.round) is not int
             or not all(value is None or type(value) is int for value in numbers)
@@ -60,16 +60,20 @@ class Publication:
         return own
 
 
+_OLDER_KEYS = {"planned_minimum_ms": "floor_ms", "guaranteed_minimum_ms": "reach_ms"}
+_KEYS = {field.name: _OLDER_KEYS.get(field.name, field.name) for field in fields(SourceStatus)}  # name -> key, in order
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Peer:
     """Another live source, as the coordinator knows it."""
 
     source: str
-    says: Publication
+    status: SourceStatus
     same_query: bool
 
 
-def followed_ms(own: Publication, peers: Sequence[Peer], *, clock_ms: int) -> int | None:
+def followed_ms(own: SourceStatus, peers: Sequence[Peer], *, clock_ms: int) -> int | None:
     """Return the watermark that the other sources of the query give to this one; None = they give none.
 
     An idle source follows the minimum of the others that are not idle; where all are idle the maximum counts, as it
@@ -77,7 +81,7 @@ def followed_ms(own: Publication, peers: Sequence[Peer], *, clock_ms: int) -> in
     clock.
     Source: Flink's CombinedWatermarkStatus; FLIP-326's table.
     """
-    mine = [peer.says for peer in peers if peer.same_query and not peer.says.is_finished]
+    mine = [peer.status for peer in peers if peer.same_query and not peer.status.is_finished]
     in_event_time = [p.watermark_ms for p in mine if not p.is_idle and not p.is_processing]
     if own.is_processing:
         return _minimum(in_event_time) if in_event_time else clock_ms

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 
 from datasources.source.api.split import SplitId, SplitProgress
 from datasources.source.watermarks.combine import combined_ms
-from datasources.source.watermarks.source_status import Peer, Publication, followed_ms
+from datasources.source.watermarks.source_status import Peer, SourceStatus, followed_ms
 from watermark import SplitStatus
 
 __all__ = ["SourceWatermark", "source_watermark", "with_unread"]
@@ -67,8 +67,8 @@ def source_watermark(  # noqa: PLR0913 - the facts of one planning
     own_ms = None if is_processing and not is_finished else combined_ms(splits, None if is_idle else previous_ms)
     if is_idle and own_ms is not None and idle_since_ms is not None:
         own_ms += max(0, clock_ms - idle_since_ms)
-    says = Publication(is_idle=is_idle, is_processing=is_processing)
-    followed = None if is_finished else followed_ms(says, peers, clock_ms=clock_ms)
+    status = SourceStatus(is_idle=is_idle, is_processing=is_processing)
+    followed = None if is_finished else followed_ms(status, peers, clock_ms=clock_ms)
     combined = max((ms for ms in (previous_ms, own_ms, followed) if ms is not None), default=None)
     return SourceWatermark(
         combined_ms=combined, own_ms=own_ms if is_idle else combined, is_idle=is_idle, is_finished=is_finished

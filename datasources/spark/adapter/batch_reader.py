@@ -15,7 +15,7 @@ from datasources.source.api.connector_state import BoundedPart, PlansBoundedRead
 from datasources.source.api.split import SplitId
 from datasources.source.reading.task import TaskReader
 from datasources.source.reading.task_plan import SplitTask, TaskPlan
-from datasources.source.watermarks.row_watermark import StampedSchema
+from datasources.source.watermarks.row_watermark import OutputSchema
 from datasources.spark.adapter.partition import TaskPartition
 from datasources.spark.boundary.errors import spark_entry, spark_errors
 from datasources.spark.boundary.worker_heap import freeze_worker_heap
@@ -61,7 +61,7 @@ class TidemarkBatchReader(DataSourceReader):
             reader = TaskReader(
                 factory=source.reader_factory(),
                 strategy=source.strategy,
-                stamped=StampedSchema(self._output),
+                output=OutputSchema(self._output),
                 condition=self._scan.condition,
             )
             yield from reader.run(partition.plan, lambda _: None)

@@ -24,12 +24,12 @@ class Binding:
         is_watched: whether somebody watches the application's sources, so that planners publish their tables.
         allows_code: whether the application's administrator lets options load libraries and run commands.
         functions: the user's own functions that expressions may call, by name.
-        most_tasks: into how many tasks the splits of a batch are put at most; None = one task per split.
+        max_tasks: into how many tasks the splits of a batch are put at most; None = one task per split.
     """
 
     endpoint: Endpoint | None = None
     defaults: Mapping[str, str] = field(default_factory=dict)
     functions: Mapping[str, ReaderFunction] = field(default_factory=dict)
-    most_tasks: int | None = None
+    max_tasks: int | None = None
     is_watched: bool = False
     allows_code: bool = False

@@ -27,14 +27,14 @@ from datasources.source.alignment.lookahead import ReaderLookahead
 from datasources.source.api.scan_range import ScanEnd, ScanRange
 from datasources.source.checkpoint.identity import require_same_identity
 from datasources.source.checkpoint.offset import Offset
-from datasources.source.coordination.client import ChannelMailbox, CoordinatorClient
-from datasources.source.coordination.lease import Presence
+from datasources.source.coordination.client import CoordinatorClient, CoordinatorLink
+from datasources.source.coordination.lease import LeaseRenewal
 from datasources.source.coordination.server import Coordinator, Endpoint
 from datasources.source.planning.planner import BatchPlanner
 from datasources.source.reading.task import TaskReader, scan_watermark
 from datasources.source.reading.task_planning import plan_tasks
-from datasources.source.watermarks.row_watermark import StampedSchema
-from datasources.source.watermarks.source_status import Publication
+from datasources.source.watermarks.row_watermark import OutputSchema
+from datasources.source.watermarks.source_status import SourceStatus
 from datasources.spark.adapter.binding import Binding
 from datasources.spark.adapter.partition import TaskPartition
 from datasources.spark.adapter.task_channel import TaskChannel
@@ -45,7 +45,7 @@ from watermark import SystemClock
 
 __all__ = ["TidemarkStreamReader"]
 
-_RUNNER_STATE = ("planner", "_channel", "_coordinator", "_mailbox", "_presence", "_source_id", "_pause")
+_RUNNER_STATE = ("planner", "_channel", "_coordinator", "_link", "_lease_renewal", "_source_id", "_pause")
 _WATCHED_SPLITS = 1_000
 _PROGRESS_SPLITS = 100
 _NS_PER_S = 1_000_000_000
@@ -80,25 +80,25 @@ class TidemarkStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         source = self._scan.source
         return BatchPlanner(
             enumerator=source.enumerator(is_batch=False),
-            mailbox=self._mailbox,
+            report_store=self._link,
             scan=self._scan_on_driver,
             settings=self._scan.planner_settings(),
             clock=SystemClock(),
-            peers=self._mailbox,
+            peers=self._link,
             lookahead=None if source.strategy is None else ReaderLookahead(source.reader_factory(), source.strategy),
-            holds=self._mailbox,
+            load_gates=self._link,
         )
 
     @functools.cached_property
-    def _mailbox(self) -> ChannelMailbox:
-        return ChannelMailbox(CoordinatorClient(self._channel), self._source_id)
+    def _link(self) -> CoordinatorLink:
+        return CoordinatorLink(CoordinatorClient(self._channel), self._source_id)
 
     @functools.cached_property
-    def _presence(self) -> Presence:
+    def _lease_renewal(self) -> LeaseRenewal:
         """What goes on in the background: the source lives, also while a batch takes long, and may be watched."""
         strategy = self._scan.source.strategy
         alignment = None if strategy is None else strategy.alignment
-        return Presence(
+        return LeaseRenewal(
             CoordinatorClient(self._channel),
             source=self._source_id,
             name=self._scan.source.subscription,
@@ -139,9 +139,11 @@ class TidemarkStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         offset = self._parse(start)
         planned = self.planner.plan(offset, budget)
         self._last, self._last_raw = planned, start if planned is offset else planned.to_json()
-        says, holds = self._says(), self.planner.says_of_holding
-        if says is not None or holds is not None:
-            self._presence.tell(says, lambda: self.planner.table(planned, most_splits=_WATCHED_SPLITS), holds)
+        status, gate_request = self._status(), self.planner.gate_request
+        if status is not None or gate_request is not None:
+            self._lease_renewal.update(
+                status, lambda: self.planner.table(planned, max_splits=_WATCHED_SPLITS), gate_request
+            )
         return self._last_raw
 
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
@@ -152,11 +154,11 @@ class TidemarkStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     @spark_entry
     def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
         """Fix the end of this run."""
-        self.planner.cap_available_now()
+        self.planner.limit_to_available_now()
 
     def reportLatestOffset(self) -> dict[str, Any] | None:  # noqa: N802
         """Return the state of every split, for the query's progress."""
-        return None if self._last is None else self.planner.table(self._last, most_splits=_PROGRESS_SPLITS)
+        return None if self._last is None else self.planner.table(self._last, max_splits=_PROGRESS_SPLITS)
 
     @spark_entry
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:  # noqa: ARG002 - a batch lies in its own end
@@ -164,7 +166,7 @@ class TidemarkStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         offset = self._localized(self._parse(end))
         require_same_identity(offset.identity, self._scan.planner_settings())
         has_watermark = self._scan.source.strategy is not None
-        plans = plan_tasks(offset, has_watermark=has_watermark, most_tasks=self._binding.most_tasks)
+        plans = plan_tasks(offset, has_watermark=has_watermark, max_tasks=self._binding.max_tasks)
         return [TaskPartition(plan, source=self._source_id, endpoint=self._channel) for plan in plans]
 
     def commit(self, end: dict[str, Any]) -> None:
@@ -172,14 +174,14 @@ class TidemarkStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def stop(self) -> None:
         """Release the runner's connections."""
-        for name in ("_presence", "planner"):
+        for name in ("_lease_renewal", "planner"):
             opened = self.__dict__.get(name)
             if opened is not None:
                 opened.close()
 
-    def _says(self) -> Publication | None:
+    def _status(self) -> SourceStatus | None:
         """Return what the source said to its peers; a plain one has none."""
-        return None if self._scan.source.strategy is None else self.planner.says
+        return None if self._scan.source.strategy is None else self.planner.status
 
     def _localized(self, offset: Offset) -> Offset:
         return offset if offset.state is None else self.planner.localize(offset)
@@ -206,7 +208,7 @@ class TidemarkStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             reader = TaskReader(
                 factory=source.reader_factory(),
                 strategy=source.strategy,
-                stamped=StampedSchema(self._output),
+                output=OutputSchema(self._output),
                 condition=self._scan.condition,
             )
             yield from reader.run(partition.plan, channel.report if channel else lambda _: None)
@@ -215,9 +217,9 @@ class TidemarkStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
 def _require_alone(scan: Scan) -> None:
     """Raise for what could not work: a private coordinator knows one source only."""
-    if scan.hold is not None:
+    if scan.gate is not None:
         raise OptionError(
-            f"scan.hold.until = '{','.join(scan.hold.until)}' needs the application's coordinator: call "
+            f"scan.hold.until = '{','.join(scan.gate.until)}' needs the application's coordinator: call "
             f"datasources.register(spark) before the query starts, or use read_stream(...)."
         )
     strategy = scan.source.strategy

@@ -15,10 +15,10 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 from pyspark.sql.types import ByteType, DataType, IntegerType, LongType, ShortType, TimestampNTZType, TimestampType
 
 from datasources.errors import QueryError
-from datasources.source.watermarks.row_watermark import MAX_STAMP_MS, RESERVED_COLUMNS, WATERMARK_COLUMN
+from datasources.source.watermarks.row_watermark import MAX_ROW_WATERMARK_MS, RESERVED_COLUMNS, WATERMARK_COLUMN
 from datasources.spark.attach.attach import AttachedColumn, projected
 from datasources.spark.plans.session_checks import require_classic, require_working_settings
-from datasources.spark.scan.schema import FACTS_KEY, watermark_facts
+from datasources.spark.scan.schema import METADATA_KEY, watermark_metadata
 
 __all__ = ["assign_watermark"]
 
@@ -33,7 +33,7 @@ def assign_watermark(
     columns: Sequence[AttachedColumn],
     *,
     delay_ms: int | None = None,
-    stamp_as: str | None = None,
+    row_watermark_as: str | None = None,
 ) -> DataFrame:
     """Return a stream whose watermark is the largest value of an expression, with exactly these columns.
 
@@ -44,13 +44,13 @@ def assign_watermark(
             moves nothing.
         columns: in order, over the columns of `df`.
         delay_ms: by how much the candidate is behind the rowtime; None = not constant.
-        stamp_as: None. The stamp before each row is known to readers only.
+        row_watermark_as: None. The stamp before each row is known to readers only.
 
     Raises:
         QueryError: the type is another one, `df` has a column with a reserved name, the stamp is asked for, or a
             setting breaks event time.
     """
-    if stamp_as is not None:
+    if row_watermark_as is not None:
         raise QueryError(
             "the watermark of this source is made by Spark, so a row does not know the watermark before it: "
             "CURRENT_WATERMARK and exact late rows need a source that makes the watermark itself."
@@ -62,20 +62,20 @@ def assign_watermark(
         raise QueryError(f"the column '{taken[0]}' has a name that Tidemark uses itself: rename it.")
     found = df.select(F.expr(expression)).schema.fields[0].dataType
     attribute = next((column.name for column in columns if column.is_event_time), "")
-    facts = watermark_facts(
+    info = watermark_metadata(
         attribute=attribute, delay_ms=delay_ms, is_local=isinstance(found, TimestampNTZType), is_clock=False
     )
-    stamp = F.expr(_stamp(expression, found)).alias(WATERMARK_COLUMN, metadata={FACTS_KEY: facts})
+    row_watermark = F.expr(_row_watermark(expression, found)).alias(WATERMARK_COLUMN, metadata={METADATA_KEY: info})
     return (
-        df.select("*", stamp)
+        df.select("*", row_watermark)
         .withWatermark(WATERMARK_COLUMN, "0 seconds")
         .filter(_BARRIER)
         .select(*(projected(column, delay_ms or 0) for column in columns))
     )
 
 
-def _stamp(expression: str, found: DataType) -> str:
-    return f"timestamp_millis(least(greatest(coalesce({_millis(expression, found)}, 0L), 0L), {MAX_STAMP_MS}L))"
+def _row_watermark(expression: str, found: DataType) -> str:
+    return f"timestamp_millis(least(greatest(coalesce({_millis(expression, found)}, 0L), 0L), {MAX_ROW_WATERMARK_MS}L))"
 
 
 def _millis(expression: str, found: DataType) -> str:

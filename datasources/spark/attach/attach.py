@@ -39,10 +39,10 @@ __all__ = ["DELAY_KEY", "AttachedColumn", "attach", "projected", "with_source_wa
 
 _NO_PARTITION = 1 << 32
 _BARRIER = f"spark_partition_id() + cast({HEARTBEAT_COLUMN} as bigint) * {_NO_PARTITION} < {_NO_PARTITION}"
-_STAMP = f"nullif({WATERMARK_COLUMN}, TIMESTAMP '1970-01-01 00:00:00Z')"
-_LOCAL_STAMP = (  # exact, and without the session's zone, which a cast to TIMESTAMP_NTZ would use
+_ROW_WATERMARK = f"nullif({WATERMARK_COLUMN}, TIMESTAMP '1970-01-01 00:00:00Z')"
+_LOCAL_ROW_WATERMARK = (  # exact, and without the session's zone, which a cast to TIMESTAMP_NTZ would use
     "TIMESTAMP_NTZ '1970-01-01 00:00:00' + make_dt_interval(0, 0, 0, "
-    f"CAST(CAST(unix_micros({_STAMP}) AS DECIMAL(20, 0)) * 0.000001BD AS DECIMAL(18, 6)))"
+    f"CAST(CAST(unix_micros({_ROW_WATERMARK}) AS DECIMAL(20, 0)) * 0.000001BD AS DECIMAL(18, 6)))"
 )
 
 
@@ -84,13 +84,13 @@ def with_source_watermark(df: DataFrame, *time_attributes: str) -> DataFrame:
     return _behind_barrier(df).select(*columns, *event_times.values())
 
 
-def attach(df: DataFrame, columns: Sequence[AttachedColumn], *, stamp_as: str | None = None) -> DataFrame:
+def attach(df: DataFrame, columns: Sequence[AttachedColumn], *, row_watermark_as: str | None = None) -> DataFrame:
     """Return an attached stream with exactly these columns, for who knows better than `with_source_watermark`.
 
     Args:
         df: what `load()` of a Tidemark source with a watermark returned, unchanged.
         columns: in order. An attribute that is computed above the scan is one with an expression.
-        stamp_as: also keep the stamp, the watermark before each row, under this name: in the type of the time
+        row_watermark_as: also keep the stamp, the watermark before each row, under this name: in the type of the time
             attribute, NULL while there is none.
 
     Raises:
@@ -98,8 +98,12 @@ def attach(df: DataFrame, columns: Sequence[AttachedColumn], *, stamp_as: str | 
     """
     _require_session(df)
     attribute = time_attribute_of(df.schema)
-    stamp = [] if stamp_as is None else [F.expr(_LOCAL_STAMP if attribute.is_local else _STAMP).alias(stamp_as)]
-    return _behind_barrier(df).select(*(projected(column, attribute.delay_ms) for column in columns), *stamp)
+    row_watermark = (
+        []
+        if row_watermark_as is None
+        else [F.expr(_LOCAL_ROW_WATERMARK if attribute.is_local else _ROW_WATERMARK).alias(row_watermark_as)]
+    )
+    return _behind_barrier(df).select(*(projected(column, attribute.delay_ms) for column in columns), *row_watermark)
 
 
 def projected(column: AttachedColumn, delay_ms: int) -> Column:

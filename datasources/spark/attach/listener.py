@@ -30,7 +30,7 @@ from datasources.errors import QueryError
 from datasources.source.coordination.server import Coordinator
 from datasources.spark.plans.grouping_checks import endless_grouping
 from datasources.spark.plans.join_checks import lossy_join
-from datasources.spark.plans.load_gate_checks import builds_by_name, holds_of
+from datasources.spark.plans.load_gate_checks import builds_by_name, gate_options_of
 from datasources.spark.plans.plan_walk import forgets_duplicates_at_once, has_attachment
 from datasources.spark.plans.session_checks import EXCHANGE_REUSE, require_working_settings
 
@@ -92,7 +92,7 @@ class QueryListener(StreamingQueryListener):
         try:
             query = self._spark._jsparkSession.streams().get(query_id)  # noqa: SLF001 - PySpark hides the plan
             plan = query.streamingQuery().analyzedPlan()
-            sources = holds_of(plan)
+            sources = gate_options_of(plan)
             lossy = None
             if has_attachment(plan):
                 lossy = lossy_join(plan) or endless_grouping(plan)

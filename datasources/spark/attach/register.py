@@ -75,7 +75,7 @@ def register_formats(
         functions=session_functions(spark),
         is_watched=observer is not None,
         allows_code=allows_code_options(spark),
-        most_tasks=_TASKS_PER_SLOT * spark.sparkContext.defaultParallelism,
+        max_tasks=_TASKS_PER_SLOT * spark.sparkContext.defaultParallelism,
     )
     known: dict[str, tuple[type[TidemarkDataSource], Binding]] = getattr(spark, "_tidemark_formats", {})
     for source in formats:

@@ -10,13 +10,13 @@ from datasources.errors import OptionError
 from datasources.source.api.abilities import ProcessingTime
 from datasources.spark.options.watermark_options import WatermarkOptions
 
-__all__ = ["FurtherOptions", "further_options", "is_numbered", "require_fitting"]
+__all__ = ["AdditionalAttributeOptions", "additional_attribute_options", "is_numbered", "require_compatible"]
 
 _KEY = re.compile(r"watermark\.([1-9][0-9]*)\.(for|as|rowtime)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FurtherOptions:
+class AdditionalAttributeOptions:
     """What the options say of one further attribute; as `watermark.for`, `watermark.as`, `watermark.rowtime`."""
 
     number: int
@@ -30,7 +30,7 @@ def is_numbered(key: str) -> bool:
     return _KEY.fullmatch(key) is not None
 
 
-def further_options(options: Mapping[str, str]) -> tuple[FurtherOptions, ...]:
+def additional_attribute_options(options: Mapping[str, str]) -> tuple[AdditionalAttributeOptions, ...]:
     """Return the further attributes by number; other keys are left alone.
 
     Raises:
@@ -44,15 +44,15 @@ def further_options(options: Mapping[str, str]) -> tuple[FurtherOptions, ...]:
     return tuple(_one(number, parts) for number, parts in sorted(found.items()))
 
 
-def require_fitting(further: tuple[FurtherOptions, ...], options: WatermarkOptions) -> None:
+def require_compatible(additional: tuple[AdditionalAttributeOptions, ...], options: WatermarkOptions) -> None:
     """Raise if the options beside further attributes do not go with them.
 
     Raises:
         OptionError: saying which.
     """
-    if not further:
+    if not additional:
         return
-    key = f"watermark.{further[0].number}.for"
+    key = f"watermark.{additional[0].number}.for"
     if options.expression is None:
         raise OptionError(f"option '{key}' needs the first attribute, 'watermark.for' and 'watermark.as', beside it.")
     if options.alignment is not None:
@@ -65,15 +65,17 @@ def require_fitting(further: tuple[FurtherOptions, ...], options: WatermarkOptio
             f"option '{key}': a source with several time attributes has no processing time: leave "
             f"'watermark.processing-time' out."
         )
-    names = [options.rowtime or "", *(each.attribute for each in further)]
+    names = [options.rowtime or "", *(each.attribute for each in additional)]
     for number, name in enumerate(names):
         if name.lower() in (other.lower() for other in names[:number]):
             raise OptionError(f"'{name}' is named as a time attribute twice: one watermark is enough for it.")
 
 
-def _one(number: int, parts: Mapping[str, str]) -> FurtherOptions:
+def _one(number: int, parts: Mapping[str, str]) -> AdditionalAttributeOptions:
     for needed in ("for", "as"):
         if needed not in parts:
             given = next(iter(parts))
             raise OptionError(f"option 'watermark.{number}.{given}' needs 'watermark.{number}.{needed}' beside it.")
-    return FurtherOptions(number=number, attribute=parts["for"], expression=parts["as"], rowtime=parts.get("rowtime"))
+    return AdditionalAttributeOptions(
+        number=number, attribute=parts["for"], expression=parts["as"], rowtime=parts.get("rowtime")
+    )

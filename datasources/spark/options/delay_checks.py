@@ -5,13 +5,13 @@ from __future__ import annotations
 from datasources.errors import OptionError
 from datasources.source.api.abilities import ProcessingTime
 from datasources.source.api.connector import ScanSource
-from datasources.spark.options.load_gate_options import HoldOptions
+from datasources.spark.options.load_gate_options import LoadGateOptions
 from datasources.spark.options.scan_options import ScanOptions
 
 __all__ = ["require_delay_fits"]
 
 
-def require_delay_fits(source: ScanSource, wanted: ScanOptions, holding: HoldOptions) -> None:
+def require_delay_fits(source: ScanSource, wanted: ScanOptions, holding: LoadGateOptions) -> None:
     """Raise where batches of `source` wait for rows and another option forbids it.
 
     Raises:

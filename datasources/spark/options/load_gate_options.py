@@ -5,12 +5,12 @@ from __future__ import annotations
 from pydantic import Field, model_validator
 
 from datasources.options import DurationMs, OptionGroup
-from datasources.source.checkpoint.load_gate_state import HoldSettings, LoadSettings
+from datasources.source.checkpoint.load_gate_state import LoadGateSettings, LoadSettings
 
-__all__ = ["HoldOptions"]
+__all__ = ["LoadGateOptions"]
 
 
-class HoldOptions(OptionGroup):
+class LoadGateOptions(OptionGroup):
     """Which source waits for which, as the probe of a join waits for its table. They concern streams only."""
 
     until: str | None = Field(
@@ -42,7 +42,7 @@ class HoldOptions(OptionGroup):
     )
 
     @model_validator(mode="after")
-    def _fitting(self) -> HoldOptions:
+    def _fitting(self) -> LoadGateOptions:
         if self.name is not None and (not self.name.strip() or "," in self.name or self.name != self.name.strip()):
             raise ValueError(
                 f"option 'scan.hold.name' = '{self.name}' is no name: it has neither commas nor blanks around it."
@@ -65,9 +65,9 @@ class HoldOptions(OptionGroup):
         return () if self.until is None else tuple(dict.fromkeys(name.strip() for name in self.until.split(",")))
 
     @property
-    def hold(self) -> HoldSettings | None:
+    def gate(self) -> LoadGateSettings | None:
         """What planning needs of a probe."""
-        return HoldSettings(until=self.names) if self.names else None
+        return LoadGateSettings(until=self.names) if self.names else None
 
     @property
     def load(self) -> LoadSettings | None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from pydantic import Field, model_validator
 
 from datasources.options import OptionGroup
-from datasources.spark.options.load_gate_options import HoldOptions
+from datasources.spark.options.load_gate_options import LoadGateOptions
 from datasources.spark.options.watermark_options import AllIdle, OnChange, WatermarkOptions
 
 __all__ = [
     "ATTACHED",
     "SHARED_GROUPS",
     "AllIdle",
-    "HoldOptions",
+    "LoadGateOptions",
     "OnChange",
     "ScanOptions",
     "SessionOptions",
@@ -94,5 +94,5 @@ class SessionOptions(OptionGroup):
     )
 
 
-SHARED_GROUPS: tuple[type[OptionGroup], ...] = (WatermarkOptions, ScanOptions, HoldOptions, SessionOptions)
+SHARED_GROUPS: tuple[type[OptionGroup], ...] = (WatermarkOptions, ScanOptions, LoadGateOptions, SessionOptions)
 """The groups that every source reads, in the order of the reference."""

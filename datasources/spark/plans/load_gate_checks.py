@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 from datasources.errors import QueryError
 from datasources.options import parse_group
-from datasources.spark.options.load_gate_options import HoldOptions
+from datasources.spark.options.load_gate_options import LoadGateOptions
 from datasources.spark.plans.plan_walk import source_options
 from datasources.spark.plans.session_checks import registered_formats
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["builds_by_name", "holds_of", "require_hold"]
+__all__ = ["builds_by_name", "gate_options_of", "require_load_gate"]
 
-_KEYS = tuple(str(field.alias) for field in HoldOptions.model_fields.values())
+_KEYS = tuple(str(field.alias) for field in LoadGateOptions.model_fields.values())
 
 
-def holds_of(plan: Any, formats: frozenset[str] | None = None) -> list[HoldOptions]:
+def gate_options_of(plan: Any, formats: frozenset[str] | None = None) -> list[LoadGateOptions]:
     """Return what each streaming source in an analysed plan is set to; one that has none of the options too.
 
     Args:
@@ -28,12 +28,12 @@ def holds_of(plan: Any, formats: frozenset[str] | None = None) -> list[HoldOptio
         formats: lower-case names of the formats that count; None = all.
     """
     return [
-        parse_group(HoldOptions, {key: value for key, value in given.items() if value is not None})
+        parse_group(LoadGateOptions, {key: value for key, value in given.items() if value is not None})
         for given in source_options(plan, _KEYS, formats=formats)
     ]
 
 
-def builds_by_name(sources: Iterable[HoldOptions]) -> Mapping[str, int]:
+def builds_by_name(sources: Iterable[LoadGateOptions]) -> Mapping[str, int]:
     """Return how many sources of a query have each name.
 
     Raises:
@@ -52,7 +52,7 @@ def builds_by_name(sources: Iterable[HoldOptions]) -> Mapping[str, int]:
     return builds
 
 
-def require_hold(probe: DataFrame, build: DataFrame) -> None:
+def require_load_gate(probe: DataFrame, build: DataFrame) -> None:
     """Raise unless every source of `probe` waits for every source of `build`, as a join by processing time needs it.
 
     Sources that are not Tidemark's can neither wait nor be waited for; they are passed over. So are sources of the
@@ -66,10 +66,10 @@ def require_hold(probe: DataFrame, build: DataFrame) -> None:
         QueryError: naming the options to set.
     """
     formats = registered_formats(probe.sparkSession)
-    _require(holds_of(_analyzed(probe), formats), holds_of(_analyzed(build), formats))
+    _require(gate_options_of(_analyzed(probe), formats), gate_options_of(_analyzed(build), formats))
 
 
-def _require(probes: Sequence[HoldOptions], builds: Sequence[HoldOptions]) -> None:
+def _require(probes: Sequence[LoadGateOptions], builds: Sequence[LoadGateOptions]) -> None:
     if probes and any(each.name is None for each in builds):
         raise QueryError(
             "the table's side of the join has a source without a name, so nobody can wait until it is loaded: read it "

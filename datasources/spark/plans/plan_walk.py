@@ -28,7 +28,7 @@ SIDE_COLUMN = "tidemark_side"
 Spark hands rows to transformWithStateInPandas as named tuples, which have no names that begin with an underscore.
 """
 
-_FACTS_KEY = "tidemark"
+_METADATA_KEY = "tidemark"
 _CHOOSING = frozenset({"Project", "Filter", "SubqueryAlias", "View"})
 
 
@@ -117,11 +117,11 @@ def _inputs(node: Any) -> list[Any]:
 
 def _facts(node: Any) -> dict[str, Any] | None:
     """Return what `_watermark` says about its time attribute, below the operators that dropped its metadata too."""
-    own = json.loads(node.eventTime().metadata().json()).get(_FACTS_KEY)
+    own = json.loads(node.eventTime().metadata().json()).get(_METADATA_KEY)
     if isinstance(own, dict):
         return own
     found = (metadata for leaf in _inputs(node) for metadata in _hidden_leaves(leaf))
-    below = next(found, {}).get(_FACTS_KEY)
+    below = next(found, {}).get(_METADATA_KEY)
     return below if isinstance(below, dict) else None
 
 

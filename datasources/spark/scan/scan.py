@@ -13,16 +13,20 @@ from datasources.expressions import compile_filter
 from datasources.formats.schema_text.ddl import schema_ddl
 from datasources.options import OptionGroup, lower_keys, parse_group, reject_unknown
 from datasources.source.api.abilities import LateRows, ProcessingTime, RowCondition
-from datasources.source.api.connector import ScanSource, SessionFacts
-from datasources.source.checkpoint.load_gate_state import HoldSettings, LoadSettings
+from datasources.source.api.connector import ScanSource, SessionInfo
+from datasources.source.checkpoint.load_gate_state import LoadGateSettings, LoadSettings
 from datasources.source.checkpoint.offset import Identity
 from datasources.source.planning.planner import PlannerSettings
-from datasources.spark.options.additional_attributes import further_options, is_numbered, require_fitting
+from datasources.spark.options.additional_attributes import (
+    additional_attribute_options,
+    is_numbered,
+    require_compatible,
+)
 from datasources.spark.options.code_options import refuse_code
 from datasources.spark.options.delay_checks import require_delay_fits
 from datasources.spark.options.scan_options import (
     SHARED_GROUPS,
-    HoldOptions,
+    LoadGateOptions,
     OnChange,
     ScanOptions,
     SessionOptions,
@@ -54,7 +58,7 @@ class Scan:
         is_instant: whether the time attribute is a TIMESTAMP; a TIMESTAMP_NTZ has no place on the clock.
         columns: the data columns that are delivered; None = all of the source's.
         condition: which rows are delivered; None = all.
-        hold: for whom the source waits; None = for nobody.
+        gate: for whom the source waits; None = for nobody.
         load: by which name others wait for it; None = nobody does.
         is_attached: whether Spark follows the watermark, see `ScanOptions.attached`.
     """
@@ -63,11 +67,11 @@ class Scan:
     watermark: WatermarkOptions
     max_rows_per_batch: int | None
     delay_ms: int | None
-    session: SessionFacts
+    session: SessionInfo
     is_instant: bool = True
     columns: tuple[str, ...] | None = None
     condition: RowCondition | None = None
-    hold: HoldSettings | None = None
+    gate: LoadGateSettings | None = None
     load: LoadSettings | None = None
     is_attached: bool = False
 
@@ -96,7 +100,7 @@ class Scan:
             time_type="instant" if self.is_instant else "local",
             fail_on_data_loss=self.source.fail_on_data_loss,
             continue_on_change=self.watermark.on_change is OnChange.CONTINUE,
-            hold=self.hold,
+            gate=self.gate,
             load=self.load,
             batch_delay=self.source.batch_delay,
         )
@@ -109,11 +113,11 @@ class Scan:
         ansi = "" if self.session.ansi is None else f", ansi {str(self.session.ansi).lower()}"
         late = "" if strategy.late_rows is LateRows.KEEP else f", late rows {strategy.late_rows.value}"
         processing = strategy.processing_time
-        turn = "" if processing is ProcessingTime.NEVER else f", processing time {processing.value}"
+        mode = "" if processing is ProcessingTime.NEVER else f", processing time {processing.value}"
         name = "" if strategy.attribute is None else f"{strategy.attribute} = "
         text = f"{name}{strategy.rowtime.text} AS {strategy.watermark.text}, {strategy.emit.value}"
-        text += "".join(f"; {a.name} = {a.rowtime.text} AS {a.watermark.text}" for a in strategy.further)
-        text = f"{text}{zone}{ansi}{late}{turn}"
+        text += "".join(f"; {a.name} = {a.rowtime.text} AS {a.watermark.text}" for a in strategy.additional)
+        text = f"{text}{zone}{ansi}{late}{mode}"
         return _fingerprint(text)
 
 
@@ -139,7 +143,7 @@ def build_scan(
     """
     merged = {**lower_keys(defaults), **lower_keys(options)}
     groups: list[type[OptionGroup]] = [*connector.option_groups, *SHARED_GROUPS]
-    further = further_options(merged)
+    additional = additional_attribute_options(merged)
     merged = {key: value for key, value in merged.items() if not is_numbered(key)}
     reject_unknown(
         merged,
@@ -151,13 +155,13 @@ def build_scan(
     if not allows_code:
         refuse_code(connector, merged)
     watermark = parse_group(WatermarkOptions, merged)
-    require_fitting(further, watermark)
+    require_compatible(additional, watermark)
     wanted = parse_group(ScanOptions, merged)
-    holding = parse_group(HoldOptions, merged)
-    facts = parse_group(SessionOptions, merged)
-    session = SessionFacts(time_zone=facts.time_zone, ansi=facts.ansi)
+    holding = parse_group(LoadGateOptions, merged)
+    info = parse_group(SessionOptions, merged)
+    session = SessionInfo(time_zone=info.time_zone, ansi=info.ansi)
     source = with_metadata_columns(connector.create(merged, session), wanted.metadata)
-    built = build_strategy(source.schema, watermark, session, functions, further)
+    built = build_strategy(source.schema, watermark, session, functions, additional)
     if built is not None:
         source = source.apply_watermark(built.strategy)
     elif holding.time_ms is not None:
@@ -181,7 +185,7 @@ def build_scan(
         is_instant=built is None or built.is_instant,
         columns=columns,
         condition=condition,
-        hold=holding.hold,
+        gate=holding.gate,
         load=holding.load,
         is_attached=wanted.attached,
     )

@@ -17,15 +17,15 @@ from datasources.spark.scan.scan import Scan
 from datasources.spark.scan.time_attributes import DELAY_KEY, PROCTIME, ROWTIME
 
 __all__ = [
-    "FACTS_KEY",
+    "METADATA_KEY",
     "TimeAttribute",
     "arrow_output_schema",
     "spark_schema",
     "time_attribute_of",
-    "watermark_facts",
+    "watermark_metadata",
 ]
 
-FACTS_KEY = "tidemark"
+METADATA_KEY = "tidemark"
 """The key under which the metadata of `_watermark` holds the facts of its time attribute."""
 
 
@@ -58,7 +58,7 @@ def spark_schema(scan: Scan) -> StructType:
     fields = [StructField(f.name, f.dataType, nullable=True) for f in data.fields]
     strategy = scan.source.strategy
     if strategy is not None:
-        facts = watermark_facts(
+        info = watermark_metadata(
             attribute=strategy.attribute_name,
             delay_ms=scan.delay_ms,
             is_local=not scan.is_instant,
@@ -67,14 +67,14 @@ def spark_schema(scan: Scan) -> StructType:
         if strategy.late_rows is LateRows.MARK:
             fields.append(StructField(LATE_COLUMN, BooleanType(), nullable=True))
         fields += [
-            StructField(WATERMARK_COLUMN, TimestampType(), nullable=False, metadata={FACTS_KEY: facts}),
+            StructField(WATERMARK_COLUMN, TimestampType(), nullable=False, metadata={METADATA_KEY: info}),
             StructField(HEARTBEAT_COLUMN, BooleanType(), nullable=False),
         ]
     return StructType(fields)
 
 
-def watermark_facts(*, attribute: str, delay_ms: int | None, is_local: bool, is_clock: bool) -> dict[str, Any]:
-    """Return what the metadata of `_watermark` says, under `FACTS_KEY`.
+def watermark_metadata(*, attribute: str, delay_ms: int | None, is_local: bool, is_clock: bool) -> dict[str, Any]:
+    """Return what the metadata of `_watermark` says, under `METADATA_KEY`.
 
     Args:
         attribute: the time attribute, nested ones with dots.
@@ -113,7 +113,7 @@ def time_attribute_of(schema: StructType) -> TimeAttribute:
             f"the DataFrame has no columns '{WATERMARK_COLUMN}' and '{HEARTBEAT_COLUMN}'. Load it from a Tidemark "
             f"source with the options watermark.for and watermark.as, and attach it before any select()."
         )
-    raw: Any = schema[WATERMARK_COLUMN].metadata.get(FACTS_KEY)
+    raw: Any = schema[WATERMARK_COLUMN].metadata.get(METADATA_KEY)
     if not isinstance(raw, dict):
         raise QueryError(
             f"the column '{WATERMARK_COLUMN}' lost its metadata: call with_source_watermark() directly on the loaded "

@@ -15,10 +15,10 @@ from datasources.expressions import (
     compile_rowtime_expression,
     compile_watermark,
 )
-from datasources.source.api.abilities import EventTimeExpression, FurtherAttribute, ProcessingTime, ScanStrategy
-from datasources.source.api.connector import SessionFacts
+from datasources.source.api.abilities import AdditionalAttribute, EventTimeExpression, ProcessingTime, ScanStrategy
+from datasources.source.api.connector import SessionInfo
 from datasources.source.watermarks.clock_only import ClockOnly
-from datasources.spark.options.additional_attributes import FurtherOptions
+from datasources.spark.options.additional_attributes import AdditionalAttributeOptions
 from datasources.spark.options.scan_options import AllIdle, WatermarkOptions
 
 if TYPE_CHECKING:
@@ -44,9 +44,9 @@ class BuiltStrategy:
 def build_strategy(
     schema: pa.Schema,
     options: WatermarkOptions,
-    session: SessionFacts,
+    session: SessionInfo,
     functions: Mapping[str, ReaderFunction],
-    further: Sequence[FurtherOptions] = (),
+    additional: Sequence[AdditionalAttributeOptions] = (),
 ) -> BuiltStrategy | None:
     """Return the strategy that the options describe over the columns of `schema`, or None if they describe none.
 
@@ -55,7 +55,7 @@ def build_strategy(
         options: of the first attribute, and what holds for all.
         session: zone and ANSI flag.
         functions: the user's own functions.
-        further: more attributes.
+        additional: more attributes.
 
     Raises:
         ExpressionError, OptionError: an expression cannot be used, or processing time meets a TIMESTAMP_NTZ.
@@ -78,19 +78,19 @@ def build_strategy(
             f"TIMESTAMP_NTZ, which has no place on the clock."
         )
     added, delays = [], [candidate.constant_delay_ms]
-    for each in further:
+    for each in additional:
         other, watermark = _compiled(schema, each.attribute, each.rowtime, each.expression, zone)
         if other.result_type != attribute.result_type:
             raise OptionError(
                 f"time attributes of one source are all TIMESTAMP or all TIMESTAMP_NTZ: '{options.rowtime}' and "
                 f"'{each.attribute}' are not of one kind."
             )
-        added.append(FurtherAttribute(name=each.attribute, rowtime=other, watermark=watermark))
+        added.append(AdditionalAttribute(name=each.attribute, rowtime=other, watermark=watermark))
         delays.append(watermark.constant_delay_ms)
     constant = [delay for delay in delays if delay is not None]
     delay_ms = max(constant) if len(constant) == len(delays) else options.dedup_horizon_ms
     return BuiltStrategy(
-        strategy=replace(_strategy(options, attribute, candidate), further=tuple(added)),
+        strategy=replace(_strategy(options, attribute, candidate), additional=tuple(added)),
         delay_ms=delay_ms,
         is_instant=is_instant,
     )

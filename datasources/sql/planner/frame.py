@@ -58,9 +58,9 @@ class TableFrames:
         assigner = assigner_of(tree)
         if assigner is not None:
             (attribute, *_) = assigner.attributes
-            return assign_watermark(loaded, attribute.expression, columns, stamp_as=stamp)
+            return assign_watermark(loaded, attribute.expression, columns, row_watermark_as=stamp)
         if scan.attributes:
-            return attach(loaded, columns, stamp_as=stamp)
+            return attach(loaded, columns, row_watermark_as=stamp)
         frame = loaded.select(*map(plain_column, columns))
         return frame.withColumn(STAMP_COLUMN, F.lit(None).cast("timestamp")) if has_stamp else frame
 

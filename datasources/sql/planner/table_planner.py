@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from datasources.errors import OptionError, SchemaError, SqlError
 from datasources.options import lower_keys
-from datasources.source.api.connector import SessionFacts
+from datasources.source.api.connector import SessionInfo
 from datasources.source.watermarks.row_watermark import HEARTBEAT_COLUMN, WATERMARK_COLUMN
 from datasources.spark.attach.attach import AttachedColumn, attach
 from datasources.spark.operators import session_windows
@@ -76,7 +76,7 @@ class TablePlanner:
     spark: SparkSession
     settings: Settings
     functions: dict[str, ArrowFunction] = field(default_factory=dict)
-    _resolved: dict[str, tuple[TableDefinition, SessionFacts, ResolvedTable]] = field(default_factory=dict)
+    _resolved: dict[str, tuple[TableDefinition, SessionInfo, ResolvedTable]] = field(default_factory=dict)
 
     def resolved(self, table: TableDefinition, source: SqlText | None = None) -> ResolvedTable:
         """Return the table with every name and type known.
@@ -215,10 +215,10 @@ class TablePlanner:
         kept = [AttachedColumn(name=c.name, time=c.time, is_event_time=c.is_event_time) for c in columns]
         new = [AttachedColumn(name=name) for name in request.aggregates]
         stamp = STAMP_COLUMN if planned.use.needs_stamp else None
-        return attach(over_rows(rows, request, is_exact=is_exact, ttl_ms=ttl_ms), [*kept, *new], stamp_as=stamp)
+        return attach(over_rows(rows, request, is_exact=is_exact, ttl_ms=ttl_ms), [*kept, *new], row_watermark_as=stamp)
 
-    def _facts(self) -> SessionFacts:
-        return SessionFacts(
+    def _facts(self) -> SessionInfo:
+        return SessionInfo(
             time_zone=str(self.spark.conf.get("spark.sql.session.timeZone")),
             ansi=str(self.spark.conf.get("spark.sql.ansi.enabled")).lower() == "true",
         )

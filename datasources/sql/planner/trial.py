@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from datasources.expressions.arrow_function import ArrowFunction
-from datasources.source.api.connector import SessionFacts
+from datasources.source.api.connector import SessionInfo
 from datasources.spark.scan.scan import build_scan
 from datasources.sql.definitions.option_secrets import expand
 from datasources.sql.planner.scan_options import read_options
@@ -25,7 +25,7 @@ class ScanTrial:
         allows_code: whether options may load libraries and run commands.
     """
 
-    session: SessionFacts
+    session: SessionInfo
     functions: Mapping[str, ArrowFunction]
     allows_code: bool = False
 

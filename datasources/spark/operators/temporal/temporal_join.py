@@ -40,7 +40,7 @@ from datasources.spark.operators.temporal.temporal_processor import (
 from datasources.spark.operators.temporal.temporal_state import JoinRule
 from datasources.spark.operators.temporal.versions.changelog_columns import changelog_of
 from datasources.spark.operators.temporal.versions.changelog_images import drop_replaced_images
-from datasources.spark.plans.load_gate_checks import require_hold
+from datasources.spark.plans.load_gate_checks import require_load_gate
 from datasources.spark.plans.plan_walk import SIDE_COLUMN
 from datasources.spark.plans.session_checks import require_classic, require_frame
 from datasources.spark.scan.schema import arrow_output_schema
@@ -127,7 +127,7 @@ def temporal_join(  # noqa: PLR0913 - each is a part of the join's definition
         return _with_condition(joined, right.fields, condition, is_left=how == "left")
     require_classic(probe.sparkSession)
     if times[0] is None:
-        require_hold(probe, build)
+        require_load_gate(probe, build)
     configure_state(probe.sparkSession)
     rule = JoinRule(
         keeps_unmatched=how == "left",

@@ -86,7 +86,7 @@ def temporal_frame(
     columns = [*attached_columns(probe.tree), *(AttachedColumn(name=name) for name in _names(builds, rows))]
     if scan_of(probe.tree).attributes:
         plain = [AttachedColumn(name=c.name, time=c.time, is_event_time=c.is_event_time) for c in columns]
-        return attach(rows, plain, stamp_as=STAMP_COLUMN if needs_stamp else None)
+        return attach(rows, plain, row_watermark_as=STAMP_COLUMN if needs_stamp else None)
     frame = rows.select(*(quoted(column.name) for column in columns))
     return frame.withColumn(STAMP_COLUMN, F.lit(None).cast("timestamp")) if needs_stamp else frame
 
