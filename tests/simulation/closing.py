@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datasources.source.api.abilities import NullRowtime, ProcessingTime
 from tests.simulation.application import Application
-from tests.simulation.hold_laws import check_run_ended, held_sources
+from tests.simulation.gate_laws import check_run_ended, held_sources
 from tests.simulation.laws import require
 from tests.simulation.naive import NOTHING, combine, watermark
 from tests.simulation.producer import Producer

@@ -10,7 +10,7 @@ from datasources.source.api.abilities import Alignment, LateRows, NullRowtime, P
 from datasources.source.checkpoint.load_gate_state import LoadGateSettings, LoadSettings
 from tests.simulation.application import START_MS, Application
 from tests.simulation.closing import close
-from tests.simulation.hold_laws import check_hold, check_run_ended, held_sources
+from tests.simulation.gate_laws import check_hold, check_run_ended, held_sources
 from tests.simulation.laws import LawBroken
 from tests.simulation.options import SourceOptions
 from tests.simulation.producer import Producer

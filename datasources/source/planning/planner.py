@@ -46,7 +46,7 @@ from datasources.source.planning.planned_splits import backlog_of, new_splits, p
 from datasources.source.planning.planner_settings import PlannerSettings
 from datasources.source.planning.planning_clock import PlanningClock
 from datasources.source.planning.reconcile import ReconciledBatch, Reconciler, with_logs_at_range_end
-from datasources.source.planning.source_status import SourceView
+from datasources.source.planning.source_view import SourceView
 from datasources.source.watermarks.idleness import SplitIdleness
 from datasources.source.watermarks.processing_time import is_in_processing_time, processing_starts_of, require_no_return
 from datasources.source.watermarks.source_status import SourceStatus
