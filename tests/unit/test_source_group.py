@@ -261,13 +261,13 @@ def test_a_publication_survives_json(said):
 @pytest.mark.parametrize("key", sorted(SAID.to_json()))
 def test_a_publication_with_a_missing_field_is_malformed(key):
     raw = {name: value for name, value in SAID.to_json().items() if name != key}
-    with pytest.raises(CoordinatorError, match="malformed publication"):
+    with pytest.raises(CoordinatorError, match="malformed status"):
         SourceStatus.from_json(raw)
 
 
 @pytest.mark.parametrize("raw", [None, [], "x", 5, {**SAID.to_json(), "more": 1}])
 def test_what_is_no_publication_is_malformed(raw):
-    with pytest.raises(CoordinatorError, match="malformed publication"):
+    with pytest.raises(CoordinatorError, match="malformed status"):
         SourceStatus.from_json(raw)
 
 

@@ -2,8 +2,8 @@
 
 Without alignment the budget is shared in proportion to what waits in each split, as Spark's own Kafka source does, with
 the remainder given to the splits that lost most by rounding. Every split with backlog gets at least one row while there
-is budget; where the budget is smaller than the number of waiting splits they take turns. So none starves: a split that
-is never read would hold the watermark for ever.
+is budget; where the budget is smaller than the number of waiting splits it goes round robin. So none starves: a split
+that is never read would hold the watermark for ever.
 
 With alignment the budget is shared by event time: all splits move to one common candidate, the slowest ones first. What
 lies between the first and the last unread record of a split is taken to be spread evenly; that is an estimate of how
@@ -31,7 +31,7 @@ class EventTimeSpan:
         rows: how many positions, > 0.
         first_ms: the candidate of the next record.
         last_ms: the candidate at the end.
-        min_rows: how many positions it must be given: an earlier planning said so to others.
+        min_rows: how many positions it must be given: its end is reserved.
     """
 
     rows: int
@@ -48,7 +48,7 @@ def share_budget(
     Args:
         backlog_rows: positions waiting in each split, >= 0.
         budget_rows: the most that all together may advance; None = no bound.
-        round_robin_index: the number of the batch, by which waiting splits take turns under a tiny budget.
+        round_robin_index: the number of the batch; a tiny budget goes round robin over the waiting splits.
 
     Returns:
         One entry per split that advances; the sum is min(budget, total backlog).

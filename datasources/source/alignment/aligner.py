@@ -1,18 +1,18 @@
 """Alignment inside the planner: how far the next batch may go so that no split runs ahead.
 
-The law. No record is read whose candidate exceeds F + max-drift, where F is the minimum over the group's splits that
-are not idle of the candidate of their next unread record (their watermark if there is none).
+The rule. No record is read whose candidate exceeds the group minimum + max-drift. The group minimum is the minimum over
+the group's splits that are not idle of the candidate of their next unread record (their watermark if there is none).
 
 Theory of operation. A batch has one *allowed* candidate; each split stops before its first record beyond it, wherever
-its planned range ends. So the question is only how large the allowed candidate may be. With the F of now a backlog
-would move by one drift per batch. But F moves with the batch: after it every split either stopped at a record beyond
-the allowed candidate, or it read its whole planned range, and then its next record is the one at the planned end. So
-the candidates *at the planned ends* bound the F that will hold after the batch; they are looked up in the log, a few
-records per split, and the allowed candidate is
+its planned range ends. So the question is only how large the allowed candidate may be. With the current group minimum a
+backlog would advance by one drift per batch. But the minimum advances with the batch: after it every split either
+stopped at a record beyond the allowed candidate, or it read its whole planned range, and then its next record is the
+one at the planned end. So the candidates *at the planned ends* bound the minimum after the batch; they are looked up in
+the log, a few records per split, and the allowed candidate is
 
-    max(F now, min over splits of the candidate at the planned end) + max-drift
+    max(current minimum, min over splits of the candidate at the planned end) + max-drift
 
-and the law holds at the end of the batch, exactly, whatever lies between. Of the last records before a planned end the
+and the rule holds at the end of the batch, exactly, whatever lies between. Of the last records before a planned end the
 one with the largest candidate becomes the end: a record that is late by chance would waste the batch.
 
 Looking costs a request, so it is left out where the split watermarks already allow what a short batch brings.
@@ -43,13 +43,13 @@ class AlignedShares:
 
     Attributes:
         shares: positions to plan per split.
-        allowed_ms: where splits stop; None = nobody bounds.
+        allowed_ms: where splits stop; None = no bound.
         paused: splits with unread records that wait for slower ones.
         unread_ms: the candidate of the next record of each of them.
-        group_minimum_ms: the F that `allowed_ms` is made from.
-        current_minimum_ms: F of the source's own splits before the batch.
+        group_minimum_ms: the group minimum that `allowed_ms` is derived from.
+        current_minimum_ms: the minimum over the source's own splits before the batch.
         planned_minimum_ms: the same once the batch is read.
-        guaranteed_minimum_ms: the same after the next batch at least, if peers let it.
+        guaranteed_minimum_ms: a lower bound of it after the next batch, provided the peers allow it.
     """
 
     shares: Mapping[SplitId, int]
@@ -62,7 +62,7 @@ class AlignedShares:
     guaranteed_minimum_ms: int | None = None
 
     def without_data(self) -> AlignedShares:
-        """Return the decision to read nothing; what was said of the next batch stays."""
+        """Return the decision to read nothing; the guarantee for the next batch stays."""
         return replace(self, shares={}, planned_minimum_ms=self.current_minimum_ms)
 
 
@@ -103,11 +103,11 @@ class SplitAligner:
         """Return what to read next.
 
         Args:
-            splits: settled, with their statuses.
+            splits: reconciled, with their statuses.
             backlog: positions waiting in each split.
             budget_rows: the most to plan; None = everything.
-            bounds: where the rest of the group stands, and will surely stand after the batch.
-            ceiling_ms: candidates beyond it are none.
+            bounds: the minimum of the other members, and their guaranteed minimum after the batch.
+            ceiling_ms: candidates beyond it do not count.
             max_rows: the splits whose records may vanish, and how many positions of each may be planned at most.
             round_robin_index: the number of the batch.
         """
@@ -139,11 +139,11 @@ class SplitAligner:
             self._reserved.release()
             aligned = attempt()
         if not looks and not aligned.shares and any(w.first_ms is None for w in pending):
-            # What stays unread bounds the group: by its records, not by guesses.
+            # What stays unread bounds the group by its records, not by estimates.
             self._candidate_cache.look(pending, ceiling_ms)
             aligned = self._decide(splits, pending, caught_up, bounds)
         self._reserved.reserve(pending, aligned.guaranteed_minimum_ms)
-        # A tiny budget may have gone to a split that waits: the next turn is another one's.
+        # A tiny budget may have gone to a paused split: the next planning starts at another one.
         self._empty_batches = 0 if aligned.shares else self._empty_batches + 1
         return aligned
 
@@ -160,7 +160,7 @@ class SplitAligner:
         return self._must_look or is_long_ago or any(w.current_minimum_ms is None for w in pending)
 
     def note_returned(self) -> None:
-        """Note that a split came back from idleness: its watermark says nothing of its next record."""
+        """Note that a split is active again: its watermark does not bound its next record."""
         self._must_look = True
 
     def _share(self, pending: Sequence[PendingSplit], budget_rows: int, round_robin_index: int) -> None:

@@ -1,4 +1,4 @@
-"""What a planner knows of records that are still to be read: looked up a few at a time, and remembered.
+"""Candidates of unread records: looked up a few at a time, and cached.
 
 Per split there are up to three: the next record; the one after the end that was planned last, which is the next one if
 the split gets there; and the largest candidate near an end of the log that was seen. The last bounds the watermark at
@@ -26,7 +26,7 @@ _Seen = dict[SplitId, tuple[int, int]]  # (position, candidate)
 
 
 class CandidateCache:
-    """Foresees for one source in one process.
+    """The cache of one source in one process.
 
     Args:
         lookahead: reads candidates.
@@ -39,16 +39,16 @@ class CandidateCache:
         self._near_end: _Seen = {}
 
     def note_next(self, split: SplitId, position: int, next_ms: int) -> None:
-        """Take from a report what the next record is."""
+        """Take the next record's candidate from a report."""
         self._first[split] = (position, next_ms)
 
     def forget(self, split: SplitId) -> None:
-        """Forget what was seen of a split whose records may vanish."""
+        """Drop the entries of a split whose records may vanish."""
         for seen in (self._first, self._after_planned, self._near_end):
             seen.pop(split, None)
 
     def pending(self, split: SplitProgress, rows: int) -> PendingSplit:
-        """Return a split with `rows` unread positions, and what is known of them."""
+        """Return a split with `rows` unread positions and their cached candidates."""
         known = [self._first.get(split.split), self._after_planned.get(split.split)]
         return PendingSplit(
             split=split.split,
@@ -82,7 +82,7 @@ class CandidateCache:
         self._look_behind([w for w in cut if w.is_end_unknown], ceiling_ms)
 
     def _end_at_largest(self, w: PendingSplit, found: Candidates, min_position: int) -> None:
-        """End before the largest candidate of the window, or where the last planning promised, if that is not less."""
+        """End before the largest candidate of the window, or at the reserved end, if that is not less."""
         end = _last_of_largest(found, min_position)
         position, reserved_ms = self._after_planned.get(w.split, (-1, 0))
         if position == min_position and (end is None or (reserved_ms, position) > end):

@@ -1,11 +1,11 @@
 """Looking ahead: the candidates of records that no batch has read yet, read on the driver, a few at a time.
 
-Alignment needs two facts of a split: the candidate of its next record, and of a record at the end of what could be
+Alignment needs two candidates of a split: that of its next record, and of a record at the end of what could be
 planned. Both are read from the source itself, by the connector's reader, with the scan's own expression; the log is
 the truth, timestamps of brokers are not.
 
 A record that no candidate can be made from (it is malformed, the expression fails, its rowtime is null where that is
-an error) is passed over: the task that reads it will say so, with its place, when it is its turn.
+an error) is skipped: the task that reads it raises the error with its location.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Lookahead(Protocol):
     ) -> Mapping[SplitId, Candidates]:
         """Return the records with a candidate in [start, end) of each split; a split without one is left out.
 
-        A candidate beyond the ceiling is none.
+        A candidate beyond the ceiling does not count.
         """
         ...
 

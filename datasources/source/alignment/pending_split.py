@@ -23,7 +23,7 @@ class PendingSplit:
 
     @property
     def current_minimum_ms(self) -> int | None:
-        """The split's part in the F of now."""
+        """The split's part in the current minimum."""
         return self.watermark_ms if self.first_ms is None else self.first_ms
 
     @property
@@ -34,7 +34,7 @@ class PendingSplit:
 
     @property
     def next_minimum_ms(self) -> int | None:
-        """A lower bound of the split's part in the F after the batch, if the allowed candidate does not stop it."""
+        """A lower bound of the split's part in the minimum after the batch, unless the allowed candidate stops it."""
         if self.planned < self.end:
             return self.current_minimum_ms if self.at_end_ms is None else self.at_end_ms
         return self.read_whole_ms

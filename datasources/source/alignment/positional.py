@@ -1,8 +1,9 @@
 """Alignment of splits whose records may vanish: compacted logs.
 
-A stop inside a task is a fact only while the record that stopped it exists. Where records may vanish from an unread or
-unreported range, the batch is planned by position instead: the range is read here first, and the planned end is where
-a record lies beyond the allowed candidate. That costs a second reading of the range, on the driver; so it is bounded.
+A stop inside a task is repeatable only while the record that stopped it exists. Where records may vanish from an unread
+or unreported range, the batch is planned by position instead: the range is read here first, and the planned end is
+where a record lies beyond the allowed candidate. That costs a second reading of the range, on the driver; so it is
+bounded.
 """
 
 from __future__ import annotations
@@ -32,9 +33,9 @@ def end_of_allowed(
     Args:
         aligned: at most MOST_ROWS per split of `splits`.
         splits: those whose records may vanish.
-        ceiling_ms: candidates beyond it are none.
+        ceiling_ms: candidates beyond it do not count.
         scan: reads a range.
-        note_stop: told where a range ends early, so that the next planning knows what a report would have said.
+        note_stop: called where a range ends early, as a report would have reported it.
 
     Raises:
         DataLossError, SourceUnavailable, RecordError: a range cannot be read.

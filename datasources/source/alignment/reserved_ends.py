@@ -1,4 +1,4 @@
-"""What a source promised its peers: the planned ends behind the reach that it published."""
+"""Reserved ends: the planned ends behind the guaranteed minimum that a source published."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["ReservedEnds"]
 
 
 class ReservedEnds:
-    """The planned ends that the next planning must not fall behind."""
+    """The planned ends that the next planning must reach."""
 
     def __init__(self) -> None:
         self._needed: dict[SplitId, int] = {}
@@ -21,11 +21,11 @@ class ReservedEnds:
         return bool(self._needed or self._if_read)
 
     def reserve(self, pending: Sequence[PendingSplit], guaranteed_minimum_ms: int | None) -> None:
-        """Replace the promises by those that a reach is made of.
+        """Reserve the planned ends behind a guaranteed minimum, instead of earlier ones.
 
-        A split whose next record lies before the reach has to be read as far as planned. One whose next record does
-        not may stay where it is; if it is read, then that far, for with records out of order those in between may lie
-        before the reach.
+        A split whose next record lies before the minimum has to be read as far as planned. Any other split may stay
+        where it is; if it is read, then that far: with records out of order those in between may lie before the
+        minimum.
         """
         self.release()
         if guaranteed_minimum_ms is None:
@@ -37,7 +37,7 @@ class ReservedEnds:
                 self._if_read[w.split] = w.planned
 
     def release(self) -> None:
-        """Forget them: a slower record came, and what was promised must not keep it from being read."""
+        """Release all: a slower record arrived, and reserved ends must not keep it from being read."""
         self._needed, self._if_read = {}, {}
 
     def min_rows(self, w: PendingSplit) -> int:
@@ -49,5 +49,5 @@ class ReservedEnds:
         return max(w.start + 1, self._needed.get(w.split, w.start), self._if_read.get(w.split, w.start))
 
     def forbids(self, w: PendingSplit) -> bool:
-        """Return whether the split had better not be read than only as far as planned now."""
+        """Return whether a split must not be read, because the plan ends before its reserved end."""
         return w.planned < self._if_read.get(w.split, w.start)

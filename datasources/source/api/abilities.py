@@ -1,4 +1,4 @@
-"""What a source can be asked to do for the planner, Flink's *abilities*."""
+"""Optional capabilities of a source that the planner uses, Flink's *abilities*."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class NullRowtime(enum.Enum):
 
 
 class LateRows(enum.Enum):
-    """What happens to a row whose rowtime is at or before its stamp (`watermark.late-rows`). It is always counted."""
+    """What happens to a row whose rowtime is at or before its watermark (`watermark.late-rows`); it is counted."""
 
     KEEP = "keep"
     """Spark's operators decide, by their own watermark: at most one batch later than exact, never earlier."""
@@ -153,7 +153,7 @@ class ScanStrategy:
         rowtime: the value of the time attribute.
         attribute: the attribute's name (`watermark.for`); None = the text of `rowtime`, which is the name itself.
         watermark: the candidate per row (`watermark.as`), whole milliseconds; null = none.
-        emit: when stamps move: at every row, or at the end of a batch.
+        emit: when row watermarks advance: at every row, or at the end of a batch.
         idle_timeout_ms: after how long a caught-up split is idle; 0 = never.
         null_rowtime: what happens to rows without a rowtime.
         max_ahead_ms: candidates later than the driver's clock by more than this are ignored; 0 = no bound.
@@ -226,9 +226,9 @@ class SupportsColumnPruning(Protocol):
 
 @runtime_checkable
 class SupportsReadingMetadata(Protocol):
-    """A source that gives facts about a record as columns. Source: Flink SupportsReadingMetadata.
+    """A source that provides metadata of a record as columns. Source: Flink SupportsReadingMetadata.
 
-    Which keys exist is said by the class: `ScanSource.metadata_types`.
+    The class lists the keys: `ScanSource.metadata_types`.
     """
 
     def with_metadata(self, columns: Mapping[str, str]) -> Self:
@@ -267,7 +267,7 @@ class SupportsSourceWatermark(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DelaySettings:
-    """What the options say about waiting.
+    """The options of delayed batches.
 
     Attributes:
         min_rows: a batch with fewer rows waits.

@@ -31,12 +31,12 @@ State = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RangeInfo:
-    """What is known of a range that was read.
+    """A range that was read, as far as it is known.
 
     Attributes:
         position: the first position that was not read.
         rows: data rows of it; None = not known, the report was lost.
-        note: what the reader said at its end; None = alignment stopped it before.
+        note: from the reader at its end; None = alignment stopped it before.
     """
 
     position: int
@@ -108,18 +108,18 @@ class StatefulEnumerator(Protocol):
         """Decide the next batch.
 
         Args:
-            state: settled.
+            state: reconciled.
             room: how many positions each split may advance at most; one that is left out may not.
             budget_rows: the most rows of the batch; None = the connector's own measure.
         """
         ...
 
     def without_data(self, state: State) -> State:
-        """Return the state of a batch that reads nothing, from the settled one."""
+        """Return the state of a batch that reads nothing, from the reconciled one."""
         ...
 
     def guaranteed_watermark_ms(self, state: State, split: SplitProgress) -> int | None:
-        """Return a watermark that holds at a split's position although no record says so; None = there is none."""
+        """Return a watermark that holds at a split's position although no record carries it; None = there is none."""
         ...
 
     def is_aligned(self, state: State) -> bool:
@@ -130,7 +130,7 @@ class StatefulEnumerator(Protocol):
         """Return whether what is read first, before changes are followed, was read in batches that are over.
 
         Args:
-            state: settled.
+            state: reconciled.
         """
         ...
 

@@ -1,4 +1,4 @@
-"""What a connector tells the driver about its splits."""
+"""The driver's side of a connector: its splits and their bounds."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ class Absence(enum.Enum):
     """What it means that a split which was read is not among the bounds."""
 
     UNCONFIRMED = "unconfirmed"
-    """Nobody knows yet: it keeps its place, and is asked about again."""
+    """Not known yet: the split stays, and is asked about again."""
     GONE = "gone"
     """It does not exist any more, or is not read any more: what was unread is lost."""
     LEFT_OUT = "left out"
-    """It never should have been read; nothing of it is missed."""
+    """It never should have been read; nothing of it is lost."""
 
 
 class SplitEnumerator(Protocol):

@@ -73,7 +73,7 @@ class RangeEnd:
 
     Attributes:
         position: the first position that was not read; may lie beyond the planned end, where a record began before it.
-        note: what the driver needs to know to plan from there; the same for every reading of the range at one server.
+        note: for the driver, to plan from there; the same for every reading of the range at one server.
         server: at which server it was read, where positions are one server's own.
     """
 
@@ -92,8 +92,8 @@ class SplitReader(Protocol):
         record (compacted, aborted, control) are passed over; the range ends by position, never by count.
 
         Raises:
-            DataLossError: a part of the range is gone and the source was told to fail on that.
-            RecordError: a record is malformed and the source was told to fail on that.
+            DataLossError: a part of the range is gone and the source fails on data loss.
+            RecordError: a record is malformed and the source fails on bad records.
             SourceUnavailable: the server did not answer in time.
         """
         ...
@@ -127,7 +127,7 @@ class SupportsRangeEnd(Protocol):
 
 @runtime_checkable
 class SupportsBatchState(Protocol):
-    """A reader factory whose readers need the state of the batch that they read (see `batch_state`)."""
+    """A reader factory whose readers need the state of the batch that they read (see `connector_state`)."""
 
     def for_batch(self, state: State) -> Self:
         """Return a copy that reads the batch with this state."""

@@ -14,7 +14,7 @@ from watermark import SplitStatus
 __all__ = ["ENDLESS", "LogIdentity", "SplitBounds", "SplitId", "SplitProgress", "Unanswered"]
 
 ENDLESS: Final = 1 << 62
-"""The end of a split whose end is not known: it is never caught up, and how much of it is unread is not said."""
+"""The end of a split whose end is not known: it is never caught up, and how much of it is unread is not shown."""
 
 SplitId = NewType("SplitId", str)
 """The name of a split, unique in its source and stable across restarts: ``orders-3``."""
@@ -64,7 +64,7 @@ class SplitBounds:
     Attributes:
         unanswered: since when the server does not answer, and why: the end is the last known one, and such a split is
             not idle. None = it answered.
-        log: which log it is; None = the connector does not tell.
+        log: which log it is; None = the connector does not report it.
     """
 
     start_inclusive: int
@@ -90,7 +90,7 @@ class SplitProgress:
         limit: where a bounded split ends for good; None = never.
         attribute_watermarks_ms: the watermark of each time attribute, where there are several, ms; `watermark_ms` is
             their minimum.
-        processing_start: the position from which this split is in processing time; None = it never is.
+        processing_start: the position from which this split is in processing time; None = never.
         log: which log the positions refer to; None = not known.
     """
 

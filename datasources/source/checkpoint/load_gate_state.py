@@ -1,10 +1,10 @@
-"""What offsets say of holding: a *probe* is not read before its *builds* are loaded.
+"""The load gate inside offsets: a *probe* is not read before its *builds* are loaded.
 
 A join with the latest version of a table needs the table first: a probe row that is read before would miss versions
 that existed before the query started. Flink keeps such rows in state; here the probe's source does not read them.
 
-Rules of this file: both decisions, that a build is loaded and that a probe is released, are taken once, by a planner,
-and written into the end offset of the batch in which they were taken. From then on they are read there, by any process.
+Rules of this file: both decisions, a build is loaded and the gate of a probe opens, are taken once, by a planner, and
+written into the end offset of the batch in which they were taken. From then on they are read there, by any process.
 Source: FLIP-326 (the use case), FLIP-579 (LATERAL SNAPSHOT: load_completed_time, load_completed_idle_timeout).
 """
 
@@ -31,7 +31,7 @@ _MAX_SPLITS = 1_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadGateSettings:
-    """What the options of a probe say.
+    """The options of a probe.
 
     Attributes:
         until: the names of the builds that it waits for; at least one.
@@ -42,12 +42,12 @@ class LoadGateSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadSettings:
-    """What the options of a build say.
+    """The options of a build.
 
     Attributes:
-        name: by which probes wait for it.
-        time_ms: loaded when the watermark has reached this time, ms since the epoch; None = when that is read which
-            the source held when the query began.
+        name: the name that probes wait for.
+        time_ms: loaded when the watermark has reached this time, ms since the epoch; None = when everything is
+            read that the source held when the query began.
         idle_timeout_ms: loaded also when nothing came and nothing was unread for so long; None = not by that.
     """
 
@@ -61,8 +61,8 @@ class GateState:
     """A probe inside its offset.
 
     Attributes:
-        since_ms: wall clock, ms, when the hold began.
-        opened: the sequence of the batch from which on it is read; None = it is held.
+        since_ms: wall clock, ms, when the probe began to wait.
+        opened: the sequence of the batch from which on it is read; None = the gate is closed.
     """
 
     since_ms: int
@@ -74,7 +74,7 @@ class GateState:
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> Self:
-        """Return the hold in `raw`; anything else is a `LookupError`, `TypeError` or `ValueError`."""
+        """Return the state in `raw`; anything else is a `LookupError`, `TypeError` or `ValueError`."""
         return cls(since_ms=require_int(raw["since"]), opened=_optional(raw["released"]))
 
 
@@ -110,7 +110,7 @@ class LoadState:
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> Self:
-        """Return the load in `raw`; anything else is a `LookupError`, `TypeError` or `ValueError`."""
+        """Return the state in `raw`; anything else is a `LookupError`, `TypeError` or `ValueError`."""
         names = decode_names(raw["splits"], _MAX_SPLITS)
         ends = map(require_int, decode_column(raw["ends"], len(names)))
         return cls(

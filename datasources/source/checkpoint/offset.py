@@ -2,7 +2,7 @@
 
 Rules of this file
 * A batch is described by its *end* offset alone: each split's range, the watermarks that hold at its start, and
-  every decision that depended on a clock or on another process. Reading it again gives equal rows and stamps.
+  every decision that depended on a clock or on another process. Reading it again gives equal rows and row watermarks.
 * Spark compares offsets as JSON text, so equal offsets give equal text: sorted keys, integers, no floats.
 * The layout is versioned. A golden file of every released version is loaded by a test.
 
@@ -18,22 +18,23 @@ deltas; one that would be long is its smallest value, a width and bytes in base6
     moved       column of `moved_ms`
     status      {"idle": [[first, last], ...], ...} index ranges of all that is not active
     limit       null, or the column of `limit` (bounded sources)
-    combined    watermark of the whole source before the batch, ms, null = none; a floor for its stamps
-    stamped     largest stamp known to have been emitted before the batch
+    combined    watermark of the whole source before the batch, ms, null = none; a floor for its row watermarks
+    stamped     largest row watermark known to have been emitted before the batch
     ceiling     largest candidate that may move a watermark (`watermark.max-ahead`), null = any
     allowed     a split stops before its first record with a larger candidate (alignment), null = no bound. The
-                planned end is then an upper bound: where a split really stopped, its report or a second look tells
+                planned end is then an upper bound: where a split stopped follows from its report or a second read
     processing  whether the source is in processing time; `combined` is then a reading of a clock
     turn        null, or the column of `processing_start`: where each split's processing time begins
     parts       only where the scan has several time attributes: for each the column of its watermark. A split that is
                 not known to have several has the same in all
-    logs        only where the connector tells which log positions refer to (`LogIdentity`): their `ids`, the index `of`
-                each split's id, and the columns `epoch` and, where an election lies between, `start` of the two epochs
-    hold        only where the source waits for others before it is read, or did (`gate`): since when, and the sequence
-                of the batch from which on it is read, null = it waits
-    load        only where others wait for it: since when it is loaded, the ends that its splits had then, and the
+    logs        only where the connector reports which log positions refer to (`LogIdentity`): their `ids`, the index
+                `of` each split's id, and the columns `epoch` and, where an election lies between, `start` of the two
+                epochs
+    hold        only of a probe (`load_gate_state`): since when it waits, and the sequence
+                of the batch from which on it is read, null = the gate is closed
+    load        only of a build: since when it is loaded, the ends that its splits had then, and the
                 sequence of the batch before which they were read, null = not yet
-    state       only where the connector keeps more than positions (`batch_state`): a JSON object of its own
+    state       only where the connector keeps more than positions (`connector_state`): a JSON object of its own
     strategy, schema, subscription   what the checkpoint was written with, as text or fingerprint
     isolation   only where the connector has several: which records are visible, as text
 

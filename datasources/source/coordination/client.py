@@ -1,7 +1,7 @@
-"""How tasks and planners talk to the coordinator.
+"""The client of the coordinator, for tasks and planners.
 
-A report that cannot be delivered is no error: the next batch reads the range again. So the client tries once more on
-a fresh connection, then gives up and says so once. What must not be lost goes into offsets, not through here.
+A report that cannot be delivered is no error: the next batch reads the range again. So the client retries once on
+a fresh connection, then gives up and logs it once. What must not be lost is kept in offsets, not sent through here.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class CoordinatorClient:
 
 
 class Requester(Protocol):
-    """What can be asked: a coordinator over its channel, or its registry in the same process."""
+    """Answers requests: a coordinator over its channel, or its registry in the same process."""
 
     def ask(self, message: dict[str, Any]) -> dict[str, Any] | None:
         """Return the answer, or None if it cannot be had now."""
@@ -94,12 +94,12 @@ class Requester(Protocol):
 
 
 class CoordinatorLink:
-    """A planner's mailbox and its meeting place at the coordinator.
+    """One source's link to the coordinator: report store, status exchange and load-gate exchange.
 
     Args:
         client: the connection.
         source: the id of this source run; tasks report under it.
-        clock: for how long the peers that were last seen count while the coordinator cannot be reached.
+        clock: for how long the last known peers count while the coordinator cannot be reached.
     """
 
     def __init__(self, client: Requester, source: str, clock: Clock | None = None) -> None:
@@ -108,7 +108,7 @@ class CoordinatorLink:
         self._sequence = -1
         self._clock = clock or SystemClock()
         self._peers: tuple[Peer, ...] = ()
-        self.is_query_known = True  # until somebody who must know says no
+        self.is_query_known = True  # until the coordinator denies it
         self._last_answer_ns = self._clock.monotonic_ns()
 
     def take(self, sequence: int) -> Mapping[SplitId, SplitReport]:
@@ -123,15 +123,15 @@ class CoordinatorLink:
         return {report.split: report for report in reports}
 
     def has_state(self) -> bool | None:
-        """Return what the listener knows of the query's state."""
+        """Return whether the query keeps state, as the listener reported it."""
         answer = self._ask()
         return None if answer is None else answer["has_state"]
 
     def exchange(self, own: SourceStatus) -> Sequence[Peer]:
-        """Say something and return the peers.
+        """Publish the own status and return the peers.
 
-        While the coordinator cannot be reached the peers that were last seen stand where they stood: the group's law
-        holds, and nobody runs ahead. After a lease they are gone for this source, as it is for them.
+        While the coordinator cannot be reached, the last known peers keep their status: the alignment rule holds. After
+        a lease they expire for this source, as it does for them.
 
         Raises:
             OptionError: the group compares TIMESTAMP attributes with TIMESTAMP_NTZ ones.
@@ -157,23 +157,23 @@ class CoordinatorLink:
         return self._peers
 
     def renew(self, own: SourceStatus) -> None:
-        """Say that this source lives, though it is not planning; a coordinator that began anew learns of it so."""
+        """Renew the lease while no planning runs; a restarted coordinator learns the status from it."""
         self._client.ask({"ask": "renew", "source": self._source, "says": own.to_json()})
 
     def exchange_gate(self, own: LoadGateRequest) -> LoadGateAnswer | None:
-        """Say how far a build is loaded and for whom a probe waits; return what the coordinator knows.
+        """Send a build's progress and a probe's builds; return the coordinator's answer.
 
-        None = it cannot be reached. Nothing is remembered here: then nobody is released.
+        None = it cannot be reached. Nothing is cached here: no gate opens then.
         """
         answer = self._client.ask(self._gate_message(own))
         return None if answer is None else LoadGateAnswer.from_json(answer)
 
     def renew_gate(self, own: LoadGateRequest) -> None:
-        """Say that this source lives, and what it said of holding last to a coordinator that began anew."""
+        """Renew the lease, and repeat the last load-gate request to a restarted coordinator."""
         self._client.ask({**self._gate_message(own), "renews": True})
 
     def publish(self, name: str, table: dict[str, Any]) -> None:
-        """Hand the table of the source to those who watch."""
+        """Publish the table of the source for observers."""
         self._client.ask({"ask": "table", "source": self._source, "name": name, "table": table})
 
     def _gate_message(self, own: LoadGateRequest) -> dict[str, Any]:
@@ -185,5 +185,5 @@ class CoordinatorLink:
 
 
 def _without_guarantee(peer: Peer) -> Peer:
-    """Return a peer that stands where it stood: what it promised for its next batch cannot be relied on any more."""
+    """Return a peer with its last status, without the guarantee for its next batch."""
     return replace(peer, status=replace(peer.status, guaranteed_minimum_ms=None))

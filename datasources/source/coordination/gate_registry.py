@@ -1,4 +1,4 @@
-"""The coordinator's memory of holding: which run has which builds, and who waits. It decides nothing."""
+"""The coordinator's part of the load-gate protocol: builds of each run and waiting probes. It decides nothing."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class _Run(Protocol):
 
 @dataclass(slots=True)
 class LoadGateRegistry:
-    """Knows what the listener saw in the plans of queries: how many builds of each name a run has."""
+    """Keeps how many builds of each name a run has, as the listener read it from the plans of queries."""
 
     expected: OrderedDict[str, Mapping[str, int]] = field(default_factory=OrderedDict)
 
@@ -37,7 +37,7 @@ class LoadGateRegistry:
         Args:
             own: the one that asks.
             others: all that are known beside it.
-            is_alive: whether a run spoke within its lease.
+            is_alive: whether the lease of a run has not expired.
         """
         if own.query_run is None:
             return {
@@ -56,19 +56,19 @@ class LoadGateRegistry:
 
 
 def unknown_query_answer() -> dict[str, Any]:
-    """Return the answer to a source of which nobody knows the query."""
+    """Return the answer to a source whose query is not known."""
     return {"is_query_known": False, "is_awaited": False, "builds": [], "expected": None}
 
 
 def request_of(message: Mapping[str, Any]) -> LoadGateRequest:
-    """Return what a request says.
+    """Return the request in a message.
 
     Raises:
         CoordinatorError: it is malformed.
     """
     until = list_field(message, "until")
     if len(until) > _MAX_NAMES or not all(isinstance(name, str) for name in until):
-        raise CoordinatorError("a source sent a malformed list of those that it waits for")
+        raise CoordinatorError("a source sent a malformed list of the builds that it waits for")
     load = None if message.get("load") is None else LoadReport.from_json(object_field(message, "load"))
     return LoadGateRequest(until=tuple(until), load=load)
 

@@ -1,8 +1,8 @@
-"""What the sources of one application tell each other, and what one source makes of it.
+"""The status exchange between the sources of one application, and the bounds that a source derives from it.
 
-Two circles of peers matter to a source. The members of its *alignment group*, in any query of the application: none
-may run ahead of the slowest. And the other sources of its *own query*: Spark's watermark is the minimum over them, so
-a source that is idle says what the others say, or it would hold the query for ever.
+A source has two kinds of peers. The members of its *alignment group*, in any query of the application: none may run
+ahead of the slowest. And the other sources of its *own query*: Spark's watermark is the minimum over them, so an idle
+source follows the others, or it would hold back the query for ever.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ __all__ = ["StatusExchange", "group_minimums"]
 
 
 class StatusExchange(Protocol):
-    """How a planner meets its peers. Real: the coordinator. When called: by every planning that may decide anything.
+    """A planner's status exchange. Real: the coordinator. When called: by every planning that may decide anything.
 
     Attributes:
-        is_query_known: whether a task has told which query the source belongs to. Else no peer is of the same query.
+        is_query_known: whether a task has reported the source's query. Else no peer is of the same query.
     """
 
     is_query_known: bool
 
     def exchange(self, own: SourceStatus) -> Sequence[Peer]:
-        """Say something and return the peers: all members of the own group and all sources of the own query.
+        """Publish the own status and return the peers: all members of the own group and all sources of the own query.
 
         Raises:
             OptionError: the source does not fit into its group.
@@ -34,10 +34,10 @@ class StatusExchange(Protocol):
 
 
 def group_minimums(own: SourceStatus, peers: Sequence[Peer]) -> tuple[int | None, int | None]:
-    """Return where the group stands without this source, and how far the others are sure to get with it.
+    """Return the minimum of the other members of the group, and their guaranteed minimum.
 
-    Both are candidates in ms; None = nobody bounds. A source of the same query that plans after this one in the same
-    trigger will come as far as it promised before the batch is over; any other one stands where its planned batch ends.
+    Both are candidates in ms; None = no bound. A source of the same query that plans after this one in the same
+    trigger reaches its guaranteed minimum before the batch is over; any other one counts with its planned minimum.
     """
     members = [p for p in peers if own.group is not None and p.status.group == own.group and not p.status.is_processing]
     minimums = [p.status.planned_minimum_ms for p in members if p.status.planned_minimum_ms is not None]

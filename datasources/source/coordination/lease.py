@@ -1,9 +1,8 @@
-"""What a source does in the background of its planner's process: it lives, and it may be watched.
+"""The background thread of a planner's process: it renews the source's lease and publishes its table.
 
-Spark asks a planner for nothing while a batch runs, however long that takes. The coordinator would take the source for
-dead, and its group would run ahead. So a thread renews the lease; it also delivers the source's table to those who
-watch, at most once per interval, so that planning never waits for it. A fault is the client's to log; nothing else
-depends on this thread.
+Spark does not call a planner while a batch runs, however long that takes. The lease would expire, and the group would
+run ahead. So a thread renews it; it also publishes the source's table for observers, at most once per interval, so that
+planning never waits for it. The client logs errors; nothing else depends on this thread.
 """
 
 from __future__ import annotations
@@ -51,12 +50,12 @@ class LeaseRenewal:
         table: Callable[[], dict[str, Any]],
         gate_request: LoadGateRequest | None = None,
     ) -> None:
-        """Set what the source last said, and what makes its newest table; it is called when one is delivered.
+        """Set the last status, and the function that makes the newest table when one is delivered.
 
         Args:
-            status: to its peers; None = it has none, for it has no watermark.
+            status: published last; None = the source has no watermark.
             table: makes the table.
-            gate_request: what it said of holding; None = it has nothing to do with it.
+            gate_request: the last one of its load gate; None = it is neither probe nor build.
         """
         self._status, self._table, self._gate_request = status, table, gate_request
 

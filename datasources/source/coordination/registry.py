@@ -1,14 +1,14 @@
-"""What the sources, tasks and listener of one application told: the coordinator's memory, without its sockets.
+"""The coordinator's memory of the sources, tasks and listener of one application, without its sockets.
 
 Theory of operation. It keeps, per *source run* (a random id that every new planner process takes): reports of the
-newest batches, the query behind the source as its tasks saw it, what the source last said of itself, and its table for
+newest batches, the query behind the source as its tasks saw it, the source's last status, and its table for
 people. From Spark's listener it learns which runs of a query may go on and how much state a query keeps.
 It decides nothing: planners do.
 
-A source that says nothing for a lease is taken for dead, so that it does not hold its group for ever; one that lives
-renews in the background, however long a batch takes. For the other sources of its own query run it counts until that
-ends: Spark asks all of them in every trigger, so a process that stood still for minutes (a paused machine) plans before
-the batch of the others is read, and from where it stood. What anyone sends is bounded: `_KEPT_BATCHES` batches per run,
+A source that sends nothing for a lease expires, so that it does not hold back its group for ever; a live one renews in
+the background, however long a batch takes. For the other sources of its own query run it counts until that run ends:
+Spark asks all of them in every trigger, so a process that stood still for minutes (a paused machine) plans before the
+batch of the others is read, and from where it stood. What anyone sends is bounded: `_KEPT_BATCHES` batches per run,
 `_MAX_RUNS` source runs, `_MAX_QUERIES` query runs; the oldest goes first, should Spark never report its end.
 """
 
@@ -41,7 +41,7 @@ V = TypeVar("V")
 
 @dataclass(slots=True, kw_only=True)
 class QueryInfo:
-    """What the listener knows of one query. `state_rows` None = no progress yet."""
+    """What the listener reported of one query. `state_rows` None = no progress yet."""
 
     state_rows: int | None = None
     batch_id: int = -1
@@ -78,10 +78,10 @@ class SourceRegistry:
         self._ended: OrderedDict[str, None] = OrderedDict()
         self._load_gates = LoadGateRegistry()
 
-    # -- what the listener tells (called in the driver's process) --
+    # -- called by the listener, in the driver's process --
 
     def allow(self, run_id: str) -> None:
-        """Note that nothing was found against the query run `run_id`."""
+        """Note that the query run `run_id` passed all checks."""
         with self._lock:
             _put(self._checked, run_id, None)
 
@@ -93,7 +93,7 @@ class SourceRegistry:
     def expect_builds(self, run_id: str, builds: Mapping[str, int]) -> None:
         """Note how many sources of each name, by which others wait for them, the plan of a query run has.
 
-        Empty = none, or the plan could not be read. Before this was told nobody in the run is released.
+        Empty = none, or the plan could not be read. Until this is called no gate in the run opens.
         """
         with self._lock:
             _put(self._load_gates.expected, run_id, dict(builds))
@@ -104,7 +104,7 @@ class SourceRegistry:
             _put(self._queries, query_id, QueryInfo(state_rows=state_rows, batch_id=batch_id))
 
     def terminated(self, query_id: str, run_id: str) -> None:
-        """Forget a run, and the sources that it had: they bound no group any more."""
+        """Forget a run, and the sources that it had: they do not bound a group any more."""
         with self._lock:
             self._queries.pop(query_id, None)
             self._refused.pop(run_id, None)
@@ -126,7 +126,7 @@ class SourceRegistry:
                 if run.table is not None and run.alive_until_ns > now
             ]
 
-    # -- what tasks and planners ask --
+    # -- requests of tasks and planners --
 
     def answer(self, message: dict[str, Any]) -> dict[str, Any]:
         """Return the answer to one request; every request has one.
@@ -160,7 +160,7 @@ class SourceRegistry:
         run.batch_id = max(run.batch_id, batch_id)
         for report in reports:
             if run.reports and report.sequence < next(reversed(run.reports)):
-                continue  # of an older batch: nobody asks for it any more
+                continue  # of an older batch, which is not asked for any more
             self._keep(run, report)
         return {"ok": True, "conflict": run.conflict}
 
@@ -210,9 +210,9 @@ class SourceRegistry:
     def _renew(self, message: dict[str, Any]) -> dict[str, Any]:
         source, status = text_field(message, "source"), SourceStatus.from_json(object_field(message, "says"))
         if source in self._ended:
-            return {"ok": True}  # its last words crossed the news of its end
+            return {"ok": True}  # the message was sent before the source heard of its end
         run = self._source_run(source)
-        if run.status is None:  # else what the planner said is not older
+        if run.status is None:  # else the planner's own status is not older
             run.status = status
         self._keep_alive(run)
         return {"ok": True}
@@ -232,7 +232,7 @@ class SourceRegistry:
         if source in self._ended:
             return unknown_query_answer()
         run = self._source_run(source)
-        if run.gate_request is None or not message.get("renews"):  # what the planner said is not older
+        if run.gate_request is None or not message.get("renews"):  # the planner's own request is not older
             run.gate_request = request
         self._keep_alive(run)
         others = [other for name, other in self._runs.items() if name != source]
@@ -245,7 +245,7 @@ class SourceRegistry:
         run.alive_until_ns = self._clock.monotonic_ns() + LEASE_S * _NS_PER_S
 
     def _others(self, source: str, own: _SourceRun) -> dict[str, _SourceRun]:
-        """Those that said something of themselves, and live as far as `own` can know."""
+        """The sources with a status that are alive as far as `own` can know."""
         return {
             name: run
             for name, run in self._runs.items()

@@ -1,4 +1,4 @@
-"""Where the planner finds what tasks reported."""
+"""Where the planner takes the tasks' reports from."""
 
 from __future__ import annotations
 

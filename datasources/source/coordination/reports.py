@@ -1,4 +1,4 @@
-"""What a task tells the driver when it has read its range to the end.
+"""The report that a task sends to the driver when it has read its range to the end.
 
 Rules of this file: a report is keyed by (sequence, split). The first one wins; an equal one is ignored (Spark reads
 a range several times: retries, self-unions, foreachBatch with two actions); a different one means that the range is
@@ -28,10 +28,10 @@ class SplitReport:
         position: the first position that was not read: the range's end, or that of the record which stopped it.
         watermark_ms: the split's watermark there; None = none yet.
         attribute_watermarks_ms: that of each time attribute, where there are several.
-        last_row_watermark_ms: the largest stamp that the task put on a row; None = none.
+        last_row_watermark_ms: the largest row watermark that the task emitted; None = none.
         next_ms: the candidate of the record that stopped the task (alignment); None = it read the whole range.
         rows: data rows read, late ones included.
-        late_rows: how many of them had a rowtime at or below their stamp.
+        late_rows: how many of them had a rowtime at or below their row watermark.
         max_lateness_ms: by how much at most.
         null_rowtime_rows: rows whose rowtime was null.
         ahead_rows: candidates beyond `watermark.max-ahead`, which did not move the watermark.

@@ -1,7 +1,7 @@
-"""The coordinator: one server per application to which tasks report and which planners ask.
+"""The coordinator: one server per application for the reports of tasks and the requests of planners.
 
 Theory of operation. `register(spark)` starts it in the driver's process; a source used without `register` starts a
-private one in its own process. What it is told is kept in its `registry`; this file is the server around it.
+private one in its own process. Its memory is its `registry`; this file is the server around it.
 
 Bad peers are dropped and counted: an unknown key, a frame too long, a handshake too slow, more connections than
 allowed.
@@ -46,7 +46,7 @@ class PeerLimits:
         connections: open at once; one more is turned away.
         handshakes: that one address may have begun and not ended, so that it does not take the place of all others.
         handshake_timeout_s: the most that the whole handshake may take.
-        idle_timeout_s: how long a connection may be silent. Its peer connects again when it has something to say.
+        idle_timeout_s: how long a connection may be silent. Its peer reconnects for its next request.
     """
 
     connections: int = 4_096
@@ -59,7 +59,7 @@ class Coordinator:
     """Serves one application until `close`.
 
     Attributes:
-        registry: what it was told.
+        registry: its memory.
         endpoint: where it listens.
         bad_peers: how many connections were dropped.
 
@@ -162,7 +162,7 @@ class Coordinator:
         try:
             self._converse(channel)
         except TimeoutError:
-            channel.close()  # an idle worker; it connects again when it has something to say
+            channel.close()  # an idle worker; it reconnects for its next request
         except (OSError, CoordinatorError) as error:
             self._drop(connection, f"{type(error).__name__}: {error}")
 

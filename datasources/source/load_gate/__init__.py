@@ -1,6 +1,5 @@
 """A probe source is not read before its build sources are loaded.
 
 `gate` is one source's side, as a probe and as a build; `build_progress` decides when a build is loaded;
-`gate_protocol` is what they tell each other through the coordinator. What the offset keeps of it is
-`checkpoint.load_gate_state`.
+`gate_protocol` is what they exchange through the coordinator. Its part of the offset is `checkpoint.load_gate_state`.
 """

@@ -2,8 +2,8 @@
 
 Theory of operation. A source that reads tables first is loaded when the tables are read; any source is when that is
 read which it held as the query began, or, if a time was given, when its watermark has reached it; or when nothing came
-for the idle timeout. All of it is judged by what was read in batches that are *over*: the start of the batch that is
-being planned. So whoever is read in this batch finds it in the join's state.
+for the idle timeout. All of it is decided by batches that are *over*: the start of the batch that is
+being planned. So the rows of this batch find it in the join's state.
 Source: FLIP-579; `commit()` would be no proof, it lags by a batch and may be missing.
 """
 
@@ -24,15 +24,15 @@ _NS_PER_MS = 1_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadInfo:
-    """What a planning knows of its own source.
+    """The facts about the own source that one planning has collected.
 
     Attributes:
         splits: settled: they stand where the batches that are over ended.
-        bounds: what the source holds now, up to the cap of a run that is to end.
+        bounds: what the source holds now, up to the limit of an AvailableNow run.
         is_unread: whether anything of that is unread.
         is_snapshot_over: whether the tables are read that come first; True where there are none.
-        is_available_now: whether the run is one that ends.
-        emitted_watermark_ms: the largest watermark that went out; None = none.
+        is_available_now: whether the run is an AvailableNow run.
+        emitted_watermark_ms: the largest watermark emitted; None = none.
         snapshot: how far the reading of tables came, for people.
     """
 
@@ -61,7 +61,7 @@ class BuildLoad:
         self._is_stopped = False
 
     def note_plan(self, *, has_data: bool) -> None:
-        """Note what a planning came to that might have read something."""
+        """Note whether a planning that was allowed to read planned data."""
         self._is_stopped = not has_data
 
     def begin(self, bounds: Mapping[SplitId, SplitBounds]) -> LoadState:
@@ -69,13 +69,13 @@ class BuildLoad:
         return LoadState.begin(bounds, now_ms=self._clock.now_us() // 1_000)
 
     def after(self, load: LoadState, sequence: int, info: LoadInfo) -> LoadState:
-        """Return what the offset of batch `sequence` says: once loaded, always loaded."""
+        """Return the state for the offset of batch `sequence`: once loaded, always loaded."""
         if load.loaded is not None or not self._is_loaded(load, info):
             return load
         return replace(load, loaded=sequence, ends={})
 
     def report(self, load: LoadState, info: LoadInfo) -> LoadReport:
-        """Return what is said of it."""
+        """Return its progress."""
         is_loaded = load.loaded is not None
         return LoadReport(
             name=self._settings.name,
@@ -107,5 +107,5 @@ class BuildLoad:
 
 
 def _unread(load: LoadState, info: LoadInfo) -> int:
-    """Return how many positions before the ends that were taken down are unread; a split that vanished has none."""
+    """Return how many positions before the recorded ends are unread; a split that vanished has none."""
     return sum(max(0, load.ends.get(split.split, 0) - split.end) for split in info.splits)

@@ -1,16 +1,16 @@
-"""A planner's dealings with holding: as a probe, as a build, as both; for any other source they do nothing.
+"""The load gate of one source: as a probe, as a build, as both; for any other source it does nothing.
 
-Theory of operation. A probe is held from its first planning on: it plans no data, and its splits stay where the query
-began. In every planning it asks the coordinator; when all builds that it waits for say that they are loaded, it is
-released, and the offset of that batch says so. A build that becomes loaded changes its offset too, so that the query
-has one more batch, after which the probe is asked again: else `Trigger.AvailableNow` might end between the two.
+Theory of operation. The gate of a probe is closed from its first planning on: no data is planned, and its splits stay
+where the query began. Every planning asks the coordinator; when all builds that the probe waits for are reported as
+loaded, the gate opens, and the offset of that batch records it. A build that becomes loaded changes its offset too, so
+that the query has one more batch, in which the probe asks again: else `Trigger.AvailableNow` might end between the two.
 
-Silence never releases: a coordinator that cannot be reached, a build that was never heard or whose lease is over, one
-that the plan has and nobody heard of yet. A probe that is held keeps a run for `AvailableNow` going as long as
-something waits for it, unless alignment lets its builds read nothing more in this run.
+A missing or expired report never opens the gate: the coordinator cannot be reached, a build never reported or its lease
+expired, or the plan has a build that has not reported yet. A closed gate with unread rows behind it extends an
+`AvailableNow` run, unless alignment keeps its builds from reading anything more in this run.
 
-Sources meet by their tasks' word, so each of them that holds or is waited for sends one batch first, and again while
-the coordinator does not know whose it is.
+The coordinator learns the query of a source from its tasks, so each probe and build plans one batch first, and again
+while it is not registered.
 """
 
 from __future__ import annotations
@@ -29,32 +29,32 @@ from watermark import Clock
 
 __all__ = ["LoadGate", "LoadGateStates"]
 
-_REGISTRATION_NS = 1_000_000_000  # how often a batch without data is sent for being known
-_REPEAT_NS = 30_000_000_000  # how long a build that said that it is loaded relies on the coordinator's memory
-_PAUSE_NS = 200_000_000  # between the batches that only keep a run going
+_REGISTRATION_NS = 1_000_000_000  # how often a batch without data is planned to register
+_REPEAT_NS = 30_000_000_000  # how often a loaded build repeats its report
+_PAUSE_NS = 200_000_000  # between the batches that only extend a run
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadGateStates:
-    """What an offset says of holding; None = the source is no probe, no build."""
+    """The load gate's states inside an offset; None = the source is no probe, no build."""
 
     gate: GateState | None = None
     load: LoadState | None = None
 
 
 class LoadGate:
-    """Holds, and says when it is loaded, for one source in one process.
+    """Decides for one source in one process whether its gate is open and whether it is loaded.
 
     Attributes:
-        parts: what the offset of the batch that is being planned says.
-        is_closed: whether that batch may read nothing.
+        parts: for the offset of the batch that is being planned.
+        is_closed: whether that batch must not read data.
         is_due: whether that batch is to be planned although it reads nothing.
-        reported: what the source last said; None = it has nothing to say.
+        reported: the last request; None = there is nothing to report.
 
     Args:
-        gate: for whom the source waits before it is read; None = for nobody.
-        load: by which name others wait for this source, and when it is loaded; None = nobody does.
-        exchange: where sources meet; None = nowhere, so a probe is held for ever.
+        gate: which builds the source waits for before it is read; None = it is not a probe.
+        load: the build's name and when it is loaded; None = it is not a build.
+        exchange: with the coordinator; None = there is none, so a closed gate never opens.
         clock: of the process.
         continue_on_change: whether changed options are accepted on restart.
     """
@@ -81,7 +81,7 @@ class LoadGate:
         self.reported: LoadGateRequest | None = None
 
     def initial(self, bounds: Mapping[SplitId, SplitBounds]) -> LoadGateStates:
-        """Return what the offset of a new query says.
+        """Return the states for the offset of a new query.
 
         Args:
             bounds: what the source holds at this moment; only needed of a build (see `is_build`).
@@ -94,10 +94,10 @@ class LoadGate:
         return self._build is not None
 
     def require_compatible(self, start: Offset) -> None:
-        """Raise if a checkpoint is held and the options do not say for whom any more.
+        """Raise if the gate is closed in the checkpoint and the options name no build any more.
 
         Raises:
-            OffsetError: with the ways out.
+            OffsetError: with the possible remedies.
         """
         is_closed = start.gate is not None and start.gate.opened is None
         if is_closed and not self._until and not self._allows_change:
@@ -139,7 +139,7 @@ class LoadGate:
     def note_plan(self, *, has_data: bool) -> None:
         """Note whether the planning under way found anything that it may read.
 
-        Not called for the first one of a process: in it nobody has been met yet.
+        Not called for the first one of a process: it has no peers yet.
         """
         if self._build is None or self.is_closed:
             return
@@ -149,24 +149,24 @@ class LoadGate:
             self._report(replace(self.reported, load=replace(report, is_stuck=False)))
 
     def planned(self) -> None:
-        """Note that a batch was planned: its tasks will tell whose the source is."""
+        """Note that a batch was planned: its tasks register the source."""
         self._registered_ns = self._clock.monotonic_ns()
 
     @property
     def may_skip(self) -> bool:
-        """Whether nothing of it can change while nothing else does."""
+        """Whether plannings may be skipped while nothing else changes."""
         if self.is_closed:
             return False
         return self.parts.load is None or self._is_load_acknowledged
 
     @property
     def is_overdue(self) -> bool:
-        """Whether it has to speak although nothing happened."""
+        """Whether a report is due although nothing happened."""
         return self._build is not None and not self._is_load_acknowledged
 
     @property
     def pause_ns(self) -> int:
-        """How much longer than usual to wait before planning again: batches that only keep a run going are not free."""
+        """How much longer than usual to wait before planning again: batches that only extend a run have a cost."""
         is_working = self._answer is not None and any(build.reported.is_working for build in self._answer.builds)
         return _PAUSE_NS if self._extends_run and not is_working else 0
 
@@ -192,7 +192,7 @@ class LoadGate:
 
     @property
     def _is_load_acknowledged(self) -> bool:
-        """Whether the coordinator knows of this run that it is loaded; else it is told again."""
+        """Whether the coordinator knows that this run is loaded; else the report is repeated."""
         is_loaded = self.parts.load is not None and self.parts.load.loaded is not None
         is_known = self._answer is not None and self._answer.is_query_known
         return is_loaded and is_known and self._clock.monotonic_ns() - self._reported_ns < _REPEAT_NS
@@ -215,13 +215,13 @@ class LoadGate:
 
     @property
     def _is_unreachable(self) -> bool:
-        """Whether no build that is missing will be loaded in this run."""
+        """Whether no missing build can be loaded in this run."""
         builds = () if self._answer is None else self._answer.builds
         missing = [build for build in builds if not build.reported.is_loaded]
         return bool(missing) and all(build.reported.is_stuck for build in missing)
 
     def _is_unregistered(self) -> bool:
-        """Whether a batch is due so that its task tells whose the source is."""
+        """Whether a batch is due so that its task registers the source."""
         answer = self._answer
         if answer is None or answer.is_query_known or not (self.is_closed or answer.is_awaited):
             return False
@@ -261,7 +261,7 @@ def _named(answer: LoadGateAnswer, name: str) -> tuple[Build, ...]:
 
 
 def _are_loaded(builds: tuple[Build, ...], expected: Mapping[str, int] | None, name: str) -> bool:
-    """Return whether all sources of one name are: those that the plan has, at least one, and all that were heard."""
+    """Return whether all sources of one name are: those in the plan, at least one, and all that reported."""
     if expected is None:
         return False
     return len(builds) >= max(1, expected.get(name, 0)) and all(

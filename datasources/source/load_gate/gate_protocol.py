@@ -1,8 +1,8 @@
-"""What the sources of a query tell each other about holding, through the coordinator.
+"""The load-gate protocol: what the sources of a query exchange through the coordinator.
 
-A build says how far it is loaded, a probe says for which builds it waits, and hears of those that are in its own run of
-its own query. Two queries may wait for builds of one name: they never hear of each other's. Which run a source belongs
-to is known from its tasks; before one of them has told, a source hears of nobody.
+A build reports its progress; a probe requests the builds that it waits for and receives those of its own run of its own
+query. Two queries may wait for builds of one name: neither receives the other's. The coordinator learns the run of a
+source from its tasks; until one has reported, a source receives no builds.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ Progress = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadReport:
-    """What a build says of itself.
+    """The progress of a build.
 
     Attributes:
-        name: by which probes wait for it.
+        name: the name that probes wait for.
         is_loaded: what had to be loaded was read in batches that are over.
         is_working: there is something unread now.
-        is_stuck: alignment lets it read nothing of that, in a run that is to end: it will not be loaded in this run.
+        is_stuck: alignment lets it read nothing of that, in an AvailableNow run: it will not be loaded in this run.
         since_ms: wall clock, ms, when loading began.
         unread: how many positions have to be read still; None = not known.
         snapshot: how far the reading of tables came, for people; None = it reads none.
@@ -84,7 +84,7 @@ class LoadReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadGateRequest:
-    """What a source says: as a probe for which builds it waits, as a build how far it is."""
+    """A probe's builds to wait for, a build's progress."""
 
     until: tuple[str, ...] = ()
     load: LoadReport | None = None
@@ -92,7 +92,7 @@ class LoadGateRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Build:
-    """A build of the own run as the coordinator knows it; `is_alive` = it spoke within its lease."""
+    """A build of the own run as the coordinator knows it; `is_alive` = its lease has not expired."""
 
     reported: LoadReport
     is_alive: bool
@@ -100,14 +100,14 @@ class Build:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadGateAnswer:
-    """What the coordinator knows.
+    """The coordinator's answer.
 
     Attributes:
-        is_query_known: whether a task told which run the source belongs to; else there are no builds.
+        is_query_known: whether a task reported the source's run; else there are no builds.
         is_awaited: whether a source waits, or may wait, for this build.
         builds: those of the own run that were asked for.
         expected: how many sources of each name the query's plan has, as far as it could be read; None = the listener
-            has not told yet, so nobody is released.
+            has not reported it yet, so no gate opens.
     """
 
     is_query_known: bool
@@ -129,8 +129,8 @@ class LoadGateAnswer:
 
 
 class LoadGateExchange(Protocol):
-    """How a planner speaks of holding. Real: the coordinator. When called: by every planning that depends on it."""
+    """A planner's load-gate exchange. Real: the coordinator. When called: by every planning that depends on it."""
 
     def exchange_gate(self, own: LoadGateRequest) -> LoadGateAnswer | None:
-        """Say something and return what is known; None = the coordinator cannot be reached, so nothing is."""
+        """Send a request and return the answer; None = the coordinator cannot be reached."""
         ...

@@ -32,11 +32,11 @@ class AvailableNowLimit:
     def applied_to(
         self, bounds: Mapping[SplitId, SplitBounds], splits: Iterable[SplitProgress]
     ) -> Mapping[SplitId, SplitBounds]:
-        """Return what may be planned. Idleness looks at the real ends: what came after the cap is no silence.
+        """Return what may be planned. Idleness looks at the real ends: records beyond the limit count as activity.
 
         Args:
             bounds: what the source has now.
-            splits: settled. A connector may have gone beyond the cap, to read tables to their end.
+            splits: settled. A connector may have gone beyond the limit, to read tables to their end.
         """
         if self.at_ms is None:
             return bounds

@@ -1,4 +1,4 @@
-"""The planner's dealings with a connector that keeps a state; for any other connector they do nothing."""
+"""Tracks the state of a connector that keeps one; does nothing for any other connector."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ConnectorStateTracker:
 
     Args:
         enumerator: of the connector.
-        lookahead: told the state, where there is one.
+        lookahead: bound to the state, where there is one.
     """
 
     def __init__(self, enumerator: SplitEnumerator, lookahead: Lookahead | None = None) -> None:
@@ -68,7 +68,7 @@ class ConnectorStateTracker:
     def with_guaranteed_watermarks(
         self, reconciled: ReconciledBatch, splits: tuple[SplitProgress, ...]
     ) -> tuple[SplitProgress, ...]:
-        """Return the splits with watermarks that the server promises where nothing is unread."""
+        """Return the splits with watermarks that the server guarantees where nothing is unread."""
         if self._connector is None or reconciled.state is None:
             return splits
         return tuple(
@@ -88,7 +88,7 @@ class ConnectorStateTracker:
         is_unread: bool,
         is_available_now: bool,
     ) -> LoadInfo:
-        """Return what tells whether the source is loaded: the tables that are read first, where there are any, too."""
+        """Return what decides whether the source is loaded, including the tables that are read first."""
         state = reconciled.state
         return LoadInfo(
             splits=reconciled.splits,

@@ -1,4 +1,4 @@
-"""A planner's side of the talk with its peers: what was said last, who was met last, how often was planned."""
+"""A planner's side of the status exchange: its last status, the peers' last status, the round."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ __all__ = ["GroupExchange"]
 
 
 class GroupExchange:
-    """Talks for one source in one process.
+    """Exchanges status for one source in one process.
 
     Attributes:
-        status: what the source last said of itself.
-        peers: those that it met last.
+        status: published last.
+        peers: as of the last exchange.
 
     Args:
-        exchange: where peers meet; None = there are none.
+        exchange: with the coordinator; None = the source has no peers.
         settings: from the options.
     """
 
@@ -31,29 +31,29 @@ class GroupExchange:
         self._is_aligned = settings.alignment is not None
         self._round = 0
         group = None if settings.alignment is None else settings.alignment.group
-        self.status = SourceStatus(group=group, time_type=settings.time_type)  # bounds nobody yet
+        self.status = SourceStatus(group=group, time_type=settings.time_type)  # bounds no peer yet
         self.peers: Sequence[Peer] = ()
 
     @property
     def is_unregistered(self) -> bool:
-        """Whether an idle source cannot follow its query, because no task has told yet which one that is."""
+        """Whether an idle source cannot follow its query, because no task has reported the query's id yet."""
         return self.status.is_idle and self._exchange is not None and not self._exchange.is_query_known
 
     def begin_round(self) -> None:
-        """Note that the source plans once more, whether or not it then has anything to say."""
+        """Count one more planning, whether or not it publishes a status."""
         self._round += 1
 
     def fetch_peers(self) -> None:
-        """Learn where the group stands now; what this source said still holds, for it has decided nothing new yet."""
+        """Fetch the peers' status with the own last one, which holds until something new is decided."""
         if self._exchange is not None and self._is_aligned:
             self.peers = self._exchange.exchange(self.status)
 
     def bounds(self) -> tuple[int | None, int | None]:
-        """Return where the rest of the group stands, and where it is sure to stand after the batch."""
+        """Return the minimum of the other members, and their guaranteed minimum after the batch."""
         return group_minimums(replace(self.status, round=self._round), self.peers)
 
     def publish(self, aligned: AlignedShares, watermark: SourceWatermark, *, is_processing: bool) -> None:
-        """Tell what this planning decided."""
+        """Publish what this planning decided."""
         self.status = replace(
             self.status,
             round=self._round,

@@ -1,4 +1,4 @@
-"""The rest of a source that has nothing to do: what keeps an idle query cheap."""
+"""Skips plannings of a source while nothing can have changed: what keeps an idle query cheap."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from watermark import Clock
 
 __all__ = ["IdleSkip"]
 
-_PEER_POLL_NS = 200_000_000  # how long a source at rest that depends on others may not listen to them
+_PEER_POLL_NS = 200_000_000  # how long a source that follows its peers may skip plannings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +24,7 @@ class _Found:
 
 
 class IdleSkip:
-    """Remembers that nothing was to do.
+    """Remembers a planning that found nothing to do.
 
     Args:
         idleness: knows when a split will be idle.
@@ -42,7 +42,7 @@ class IdleSkip:
         Args:
             sequence: of the last batch.
             bounds: what the source held.
-            depends_on_peers: whether others may bring something to do.
+            depends_on_peers: whether the peers' status may cause a batch.
         """
         until_ns = self._idleness.next_deadline_ns()
         if depends_on_peers:

@@ -2,16 +2,16 @@
 
 Theory of operation. Spark asks for the latest offset again and again. Each time the planner
 
-1. *settles* the last offset (`settlement`): where every split stands, from the tasks' reports;
-2. looks at the source: new splits, vanished ones, how far each log reaches, which splits are idle or finished at the
-   moment of the answer, which is the moment of the whole planning (`planning_clock`);
-3. meets its peers (`peers`): the group's members, the other sources of its query;
+1. *reconciles* the last batch (`reconcile`): the position and watermark of every split, from the tasks' reports;
+2. looks at the source: new splits, removed ones, the end of each log, which splits are idle or finished at the time of
+   the answer, which is the time of the whole planning (`planning_clock`);
+3. exchanges status with its peers (`group_exchange`): the members of its group, the other sources of its query;
 4. combines the watermarks (`source_watermark`): never backwards;
-5. plans data under the row budget (`admission`) and the alignment law (`split_alignment`), or a heartbeat if the
-   combination moved and nothing carries it, or nothing.
+5. plans data under the row budget (`admission`) and the alignment rule (`aligner`), or a heartbeat if the combined
+   watermark advanced and no row carries it, or nothing.
 
-What it decides is written into the returned offset, so that the batch can be read again by a process that knows
-nothing else. Nothing here is Spark's: time comes from a Clock, reports from a mailbox, splits from an enumerator.
+The decision is written into the returned offset, so any process can read the batch again from it alone. Nothing here
+depends on Spark: time comes from a Clock, reports from a ReportStore, splits from an enumerator.
 """
 
 from __future__ import annotations
@@ -66,13 +66,13 @@ class BatchPlanner:
 
     Args:
         enumerator: the connector's view of its splits.
-        report_store: where tasks' reports arrive.
+        report_store: holds the tasks' reports.
         scan: reads a range for its watermark only.
         settings: from the options.
         clock: wall and monotonic time.
-        peers: the other sources of the application; None = there are none.
+        peers: exchanges status with the other sources of the application; None = there are none.
         lookahead: reads candidates ahead; needed with alignment.
-        load_gates: where sources that wait for each other meet; without it one that waits does so for ever.
+        load_gates: exchanges load reports; without it a closed gate never opens.
     """
 
     def __init__(  # noqa: PLR0913 - its collaborators, all of them seams of tests
@@ -151,12 +151,12 @@ class BatchPlanner:
         return self._connector_state.localize(batch)
 
     def limit_to_available_now(self) -> None:
-        """From now on plan nothing beyond what the source holds at this moment (Trigger.AvailableNow)."""
+        """Limit the run to what the source holds now (Trigger.AvailableNow)."""
         self._available_now.is_wanted = True
         self._planning_clock.take()
         if (
             self._run is not None or not self._connector_state.keeps_state
-        ):  # else the connector must first learn where it stands
+        ):  # else the connector first resolves its start
             self._available_now.fix(self._enumerator.bounds(), self._wall_ms())
 
     def plan(self, start: Offset, budget_rows: int | None = None) -> Offset:
@@ -204,7 +204,7 @@ class BatchPlanner:
         )
         if not first:
             self._load_gate.note_plan(has_data=bool(aligned.shares))
-        if first and self._aligner is not None:  # the first batch is for meeting: sources begin together
+        if first and self._aligner is not None:  # the first batch registers the sources: they start together
             aligned, state = aligned.without_data(), self._connector_state.without_data(reconciled.state)
         self._group.publish(aligned, watermark, is_processing=is_processing)
         self._view.note_decision(aligned, is_idle=watermark.is_idle)
@@ -215,7 +215,7 @@ class BatchPlanner:
             self._view.note_reconciled(start, with_pauses(splits, aligned.paused), is_processing=is_processing)
             is_whole = is_available_now or all(
                 split.split in bounds for split in found
-            )  # else it is asked about the others
+            )  # else the others are asked about again
             may_skip = state is None and self._load_gate.may_skip and not is_unread and is_whole
             if may_skip and not self._awaits(splits, combined, reconciled.emitted_watermark_ms):
                 follows = watermark.is_idle or self._group.status.is_processing
@@ -240,12 +240,12 @@ class BatchPlanner:
 
     @property
     def status(self) -> SourceStatus:
-        """What the source last said of itself to its peers."""
+        """The status that the source published last."""
         return self._group.status
 
     @property
     def gate_request(self) -> LoadGateRequest | None:
-        """What it last said of holding; None = it has nothing to do with it."""
+        """The last request of its load gate; None = it is neither probe nor build."""
         return self._load_gate.reported
 
     def table(self, offset: Offset, *, max_splits: int) -> dict[str, Any]:
@@ -298,7 +298,7 @@ class BatchPlanner:
         is_processing: bool,
     ) -> tuple[AlignedShares, State | None]:
         """Return what each split reads, and the state of a connector that keeps one: then it divides the budget."""
-        # Records that wait bound nobody: the build of a held source may be in its group.
+        # Unread records of a probe do not bound its group: the build may be in it.
         if self._load_gate.is_closed or self._delay.delays(backlog, splits, ends=self._available_now.is_wanted):
             return AlignedShares(shares={}), self._connector_state.without_data(state)
         room = AlignedShares(shares=backlog)
@@ -320,7 +320,7 @@ class BatchPlanner:
             return AlignedShares(shares=share_budget(backlog, budget_rows, round_robin_index=round_robin_index))
         ceiling_ms = self._ceiling_ms()
         fixed = {s.split: s for s in splits if backlog.get(s.split) and self._enumerator.may_lose_records(s.split)}
-        for _ in range(2):  # what watermarks alone promised may stop a range at its first record, which is known then
+        for _ in range(2):  # a bound from watermarks alone may stop a range at its first record, which is known then
             aligned = self._aligner.plan(
                 splits,
                 backlog,
@@ -335,7 +335,7 @@ class BatchPlanner:
             cut = end_of_allowed(aligned, fixed, ceiling_ms, self._scan, self._aligner.note_stop)
             if cut.shares or not aligned.shares:
                 break
-        return replace(cut, guaranteed_minimum_ms=None)  # what it was made from may vanish: no promise
+        return replace(cut, guaranteed_minimum_ms=None)  # the records behind it may vanish: nothing is guaranteed
 
     def _with_status(
         self, splits: tuple[SplitProgress, ...], bounds: Mapping[SplitId, SplitBounds]
@@ -371,7 +371,7 @@ class BatchPlanner:
         if not self._settings.has_watermark:
             return False
         if first:
-            return True  # else a source that is silent since the restart would hold the whole query
+            return True  # else a source without data since the restart would hold back the whole query
         if not self._awaits(splits, combined, emitted_ms):
             return False
         if self._available_now.is_wanted:
@@ -386,7 +386,7 @@ class BatchPlanner:
         advanced = combined is not None and (emitted_ms is None or combined > emitted_ms)
         is_unregistered = (
             self._group.is_unregistered and not self._available_now.is_wanted
-        )  # a run that is to end does not wait for peers
+        )  # an AvailableNow run does not wait for peers
         return advanced or is_unregistered or any(not split.is_known for split in splits)
 
     def _offset(  # noqa: PLR0913 - the parts of an offset

@@ -1,4 +1,4 @@
-"""What a scan's options say about planning."""
+"""The options of a scan that concern planning."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["PlannerSettings"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannerSettings:
-    """What the options say about planning.
+    """The options of a scan that concern planning.
 
     Attributes:
         identity: what the checkpoint must belong to.
@@ -28,9 +28,9 @@ class PlannerSettings:
         poll_interval_ms: at most how often the source is asked for its bounds.
         fail_on_data_loss: whether vanished splits and truncated logs stop the query.
         continue_on_change: whether a changed identity is accepted on restart.
-        gate: for whom the source waits before it is read; None = for nobody.
+        gate: which builds the source waits for before it is read; None = it is not a probe.
         batch_delay: for how many rows a batch waits, and how long; None = it does not.
-        load: by which name others wait for this source, and when it is loaded; None = nobody does.
+        load: the build's name and when it is loaded; None = it is not a build.
     """
 
     identity: Identity

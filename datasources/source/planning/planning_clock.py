@@ -1,6 +1,6 @@
-"""The moment of a planning: one planning reads the clock once.
+"""The time of a planning: one planning reads the clock once.
 
-Reports are fetched, peers are met and records are looked at while a planning is under way, and each of them takes
+Reports and the peers' status are fetched and records are read ahead while a planning is under way, and each takes
 time. If every rule read the clock for itself, two of them might disagree: a split that is not idle when statuses are
 decided, and is a millisecond later, would be looked for by nobody; a record beyond the bound of `watermark.max-ahead`
 for the rule that plans might be within it for the offset that tasks read.
@@ -14,7 +14,7 @@ __all__ = ["PlanningClock"]
 
 
 class PlanningClock:
-    """A clock that stands still until it is told to look at the process's clock again.
+    """A clock that stands still until `take` reads the process's clock again.
 
     Args:
         clock: of the process.
@@ -25,7 +25,7 @@ class PlanningClock:
         self.take()
 
     def take(self) -> None:
-        """Stand at this moment from now on."""
+        """Read the process's clock."""
         self._now_us, self._monotonic_ns = self._clock.now_us(), self._clock.monotonic_ns()
 
     def now_us(self) -> EventTime:

@@ -1,10 +1,10 @@
-"""Settling a batch: where every split stands after it, from what its tasks reported.
+"""Reconciles a batch with the reports of its tasks: the position and watermark of every split after it.
 
-A report may be missing for every batch: a LIMIT, a batch without an action, a lost connection, a restart. Then the
-range is read again. Without alignment only the watermark at its end is unknown, and the next task finds it out on its
-way (once; the second time it is read here, so that what is read again never grows). With alignment even the position
-is unknown, because the range may have ended early; the planner cannot go on without it, so it is read here at once.
-The same holds for a connector with a state, whose ranges end by their records.
+A report may be missing for any batch: a LIMIT, a batch without an action, a lost connection, a restart. The range is
+then read again. Without alignment only the watermark at its end is unknown, and the next task computes it first (once;
+the second time it is read here, so that the range that is read again never grows). With alignment even the position is
+unknown, because the range may have ended early; planning needs it, so it is read here at once. The same holds for a
+connector with a state, whose ranges end by their records.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ class ReconciledBatch:
     Attributes:
         sequence: of the batch.
         splits: with `start` = `end` = the next position to read.
-        emitted_watermark_ms: the largest stamp that surely went out; None = none.
-        state: the connector's, if it keeps one: the batch's, until the connector settled it.
+        emitted_watermark_ms: the largest row watermark known to be emitted; None = none.
+        state: the connector's, if it keeps one: the batch's, until the connector reconciled it.
         ranges: where a connector with a state wants to know it: what was read of each split.
     """
 
@@ -44,14 +44,14 @@ class ReconciledBatch:
 
 
 class Reconciler:
-    """Settles the batches of one source in one process.
+    """Reconciles the batches of one source in one process.
 
     Args:
-        report_store: where reports arrive.
+        report_store: holds the tasks' reports.
         scan: reads a range whose report is missing.
         has_watermark: False for a plain source, whose batches need no report.
         totals: gets the counts.
-        note_stop: told (split, position, candidate) where alignment stopped a split; None without alignment.
+        note_stop: called with (split, position, candidate) where alignment stopped a split; None without alignment.
     """
 
     def __init__(
@@ -119,7 +119,7 @@ class Reconciler:
         return replace(_known(moved, end), known_at=split.start)
 
     def _reconcile_lost(self, batch: Offset, split: SplitProgress, ranges: dict[SplitId, RangeInfo]) -> SplitProgress:
-        """Settle a range without a report whose end the records decide: nothing can be planned before it is known."""
+        """Reconcile a range without a report whose end depends on its records: planning needs that end."""
         end = self._scan_again(batch, split, split.end)
         if end.next_us is not None and self._note_stop is not None:
             self._note_stop(split.split, end.position, end.next_us // 1_000)

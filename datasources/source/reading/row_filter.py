@@ -1,7 +1,7 @@
 """A pushed-down condition: which rows of a chunk are delivered.
 
-It is asked last, after the watermark, the count of late rows and the stamps, so that event time never depends on what a
-query looks for (semantics P4). Heartbeats, positions and reports do not know of it.
+It is applied last, after the watermark, the count of late rows and the row watermarks, so that event time does not
+depend on the filter (semantics P4). Heartbeats, positions and reports ignore it.
 """
 
 from __future__ import annotations

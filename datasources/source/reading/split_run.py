@@ -23,7 +23,7 @@ _US_PER_MS = 1_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatermarkedRows:
-    """Rows to emit, the stamp of each (µs, not yet floored at the epoch), and which of them are late.
+    """Rows to emit, the watermark of each (µs, not yet floored at the epoch), and which of them are late.
 
     Attributes:
         chunk_rows: which row of the chunk each row is; None = the same.
@@ -84,7 +84,7 @@ class RunningWatermark:
 
 
 class SplitRun:
-    """Stamps the rows of one range, chunk by chunk, until the range ends or a record lies beyond what is allowed.
+    """Computes the row watermarks of one range, chunk by chunk, until its end or a record beyond the allowed candidate.
 
     Args:
         plan: the task's plan.
@@ -146,7 +146,7 @@ class SplitRun:
         return int(combined_row_watermarks(last, self._task.others_us, self._plan.floor_us)[0])
 
     def report(self, end: RangeEnd | None = None) -> SplitReport:
-        """Return what the driver should know.
+        """Return the report for the driver.
 
         Args:
             end: where the range ended, if nothing stopped it; None = at its planned end.

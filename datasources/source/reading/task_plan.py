@@ -40,9 +40,9 @@ class TaskPlan:
         floor_us: the source's combined watermark before the batch.
         ceiling_us: candidates beyond it are counted and ignored; None = no bound.
         allowed_us: a split stops before its first record with a larger candidate (alignment); None = no bound.
-        is_processing: the source is in processing time: every stamp is the floor, no row is late.
+        is_processing: the source is in processing time: every row watermark is the floor, no row is late.
         heartbeat: whether each split closes with a heartbeat row; False in a batch read.
-        state: what the connector decided for the batch, beside positions; None = it needs nothing.
+        state: the connector's state for the batch, beside positions; None = it keeps none.
     """
 
     sequence: int

@@ -15,14 +15,14 @@ def plan_tasks(end: Offset, *, has_watermark: bool, max_tasks: int | None = None
     """Return the tasks of the batch that ends at `end`.
 
     Splits that have something to read, again or for the first time, are spread over the tasks. If there is none, a
-    source with a watermark gets one task that carries the heartbeat; so does one that waits or is waited for, whose
-    tasks tell to which query it belongs.
+    source with a watermark gets one task that carries the heartbeat; so does a probe or a build, whose
+    tasks register its query.
 
     Args:
         end: the batch.
         has_watermark: whether the source has hidden columns, and so heartbeats.
-        max_tasks: into how many tasks the splits are put at most; None = one each. A split's rows and stamps do not
-            depend on which other splits its task reads.
+        max_tasks: into how many tasks the splits are put at most; None = one each. A split's rows and row watermarks do
+            not depend on which other splits its task reads.
     """
     others = others_us(end.splits)
     tasks = [

@@ -16,7 +16,7 @@ class ClockOnly:
     """An EventTimeExpression that reads no column.
 
     As the rowtime it has a value for every row, so that no row counts as one without a rowtime; nothing is late for a
-    clock, so the value is never looked at. As the watermark it has none: stamps are the driver's clock.
+    clock, so the value is never looked at. As the watermark it has none: row watermarks are the driver's clock.
 
     Attributes:
         text: the attribute's name, or what stands for the watermark.

@@ -53,7 +53,7 @@ class SplitIdleness:
             self._ends[split] = log_end
             self._moved_ms[split] = self._wall_ms()
             self._start_timer(split, 0)
-        elif planned < log_end or not is_known:  # unread backlog is no silence of the source
+        elif planned < log_end or not is_known:  # a split with unread backlog is not idle
             self._moved_ms[split] = self._wall_ms()
             self._start_timer(split, 0)
 

@@ -1,7 +1,7 @@
 """When a source leaves event time for the clock, for good.
 
-Every split has a *turn*: the position from which it is in processing time. The source turns when all that lies before
-the turns was in earlier batches; then it stays so, and the turns are forgotten.
+Every split has a *processing-time start*: the position from which it is in processing time. The source changes over
+when everything before these positions was in earlier batches; this is final, and the positions are dropped.
 Source: FLIP-326.
 """
 
@@ -21,7 +21,7 @@ __all__ = ["is_in_processing_time", "processing_starts_of", "require_no_return"]
 def processing_starts_of(
     mode: ProcessingTime, starts: Mapping[SplitId, int], enumerator: SplitEnumerator
 ) -> Mapping[SplitId, int]:
-    """Return the turn of each split of a new query; none if the source never turns."""
+    """Return the processing-time start of each split of a new query; none if the source stays in event time."""
     if mode is ProcessingTime.NEVER:
         return {}
     if mode is ProcessingTime.ALWAYS:
@@ -36,7 +36,7 @@ def is_in_processing_time(mode: ProcessingTime, start: Offset, splits: Sequence[
     Args:
         mode: from the options.
         start: the end of the last batch.
-        splits: settled.
+        splits: reconciled.
     """
     if mode is ProcessingTime.NEVER:
         return False
@@ -52,7 +52,7 @@ def require_no_return(mode: ProcessingTime, start: Offset) -> None:
     """Raise if a checkpoint in processing time would go on in event time.
 
     Raises:
-        OffsetError: saying so.
+        OffsetError: naming the option.
     """
     if start.is_processing and mode is ProcessingTime.NEVER:
         raise OffsetError(

@@ -1,7 +1,7 @@
 """The hidden columns: how a reader's watermark travels through Spark.
 
-`_watermark` is the stamp (a row's `CURRENT_WATERMARK`), `_heartbeat` marks rows that carry a stamp and no data. Both
-are never null: Spark infers `isnotnull` from the barrier and would lose such rows silently. Stamps are floored at the
+`_watermark` is the row watermark (`CURRENT_WATERMARK`), `_heartbeat` marks rows with a watermark and no data. Both are
+never null: Spark infers `isnotnull` from the barrier and would drop such rows silently. They are floored at the
 epoch, because Spark's watermark is never below 0, and capped at the year 9999, which Python can still represent.
 """
 
@@ -53,7 +53,7 @@ class OutputSchema:
     def data(
         self, columns: pa.RecordBatch, row_watermarks_us: NDArray[np.int64], late: NDArray[np.bool_]
     ) -> pa.RecordBatch:
-        """Return data rows with their stamps (µs, MIN for none), and the mark of late ones if the schema has it."""
+        """Return data rows with their row watermarks (µs, MIN for none), and the late mark if the schema has it."""
         floored = np.clip(row_watermarks_us, 0, MAX_ROW_WATERMARK_MS * 1_000)
         hidden = [pa.array(late)] if self._marks_late else []
         hidden += [pa.array(floored).cast(_ROW_WATERMARK_TYPE), pa.repeat(pa.scalar(False), columns.num_rows)]

@@ -13,7 +13,7 @@ __all__ = ["Peer", "SourceStatus", "followed_ms"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceStatus:
-    """What a source says of itself. Units: ms since the epoch; None = none.
+    """The status that a source publishes. Units: ms since the epoch; None = none.
 
     Attributes:
         round: how often the source has planned. Sources of one query plan in the same order in every trigger.
@@ -23,7 +23,7 @@ class SourceStatus:
             the source does not bound its group.
         guaranteed_minimum_ms: a lower bound of the same after the *next* batch, provided the group allows it.
         is_idle: all splits are idle, or there is none.
-        is_finished: all splits have finished: nobody waits for it, nobody follows it.
+        is_finished: all splits have finished: the source bounds no peer, and none follows it.
         is_processing: the source is in processing time.
         watermark_ms: its combined watermark; while it is idle, the maximum over its own splits.
     """
@@ -44,9 +44,9 @@ class SourceStatus:
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> SourceStatus:
-        """Return the publication in `raw`; anything but the exact fields and types is a `CoordinatorError`."""
+        """Return the status in `raw`; anything but the exact fields and types is a `CoordinatorError`."""
         if not isinstance(raw, Mapping) or set(raw) != set(_KEYS.values()):
-            raise CoordinatorError("a source sent a malformed publication: not exactly the fields of this version")
+            raise CoordinatorError("a source sent a malformed status: not exactly the fields of this version")
         own = cls(**{name: raw[key] for name, key in _KEYS.items()})
         numbers = (own.planned_minimum_ms, own.guaranteed_minimum_ms, own.watermark_ms)
         if (
@@ -56,7 +56,7 @@ class SourceStatus:
             or not isinstance(own.time_type, str)
             or not all(isinstance(value, bool) for value in (own.is_idle, own.is_finished, own.is_processing))
         ):
-            raise CoordinatorError("a source sent a publication with fields of the wrong type")
+            raise CoordinatorError("a source sent a status with fields of the wrong type")
         return own
 
 
@@ -74,7 +74,7 @@ class Peer:
 
 
 def followed_ms(own: SourceStatus, peers: Sequence[Peer], *, clock_ms: int) -> int | None:
-    """Return the watermark that the other sources of the query give to this one; None = they give none.
+    """Return the watermark that this source follows: that of the other sources of the query; None = there is none.
 
     An idle source follows the minimum of the others that are not idle; where all are idle the maximum counts, as it
     does among splits. A source in processing time follows the sources in event time while one is active, else the

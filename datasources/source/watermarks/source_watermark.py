@@ -3,13 +3,12 @@
 In this order, and never backwards:
 
 1. the splits' combination: the minimum over active splits, the maximum if all are idle;
-2. `watermark.all-idle` = processing-time: while all splits are idle the maximum goes on at the clock's pace from the
-   moment when the last of them fell idle. Not *to* the clock: a stream that arrives an hour late still does after a
-   silence;
-3. an idle source says what the others of its query say;
-4. in processing time the splits do not count: the source says what the query's event-time sources say, else the clock.
+2. `watermark.all-idle` = processing-time: while all splits are idle the maximum advances at the clock's pace from the
+   time when the last of them became idle. Not *to* the clock: a stream that arrives an hour late still does afterwards;
+3. an idle source follows the other sources of its query;
+4. in processing time the splits do not count: the source follows the query's event-time sources, else the clock.
 
-What comes out is written into the offset, so that a batch can be read again without any of the three.
+The result is written into the offset, so that a batch can be read again without any of these inputs.
 """
 
 from __future__ import annotations
@@ -27,11 +26,11 @@ __all__ = ["SourceWatermark", "source_watermark", "with_unread"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceWatermark:
-    """What a planning finds.
+    """The source's watermark as one planning computes it.
 
     Attributes:
         combined_ms: the source's watermark, ms; None = none yet.
-        own_ms: the same without the other sources, as they are told.
+        own_ms: the same without the other sources, as it is published to them.
         is_idle: all splits are idle, or there is none.
         is_finished: all splits have finished.
     """
@@ -54,9 +53,9 @@ def source_watermark(  # noqa: PLR0913 - the facts of one planning
     """Return the source's watermark.
 
     Args:
-        splits: settled, with statuses.
+        splits: reconciled, with statuses.
         peers: the other sources.
-        previous_ms: what went out before.
+        previous_ms: emitted before.
         clock_ms: the driver's clock.
         idle_since_ms: since when all splits are idle, if the watermark then goes on with the clock; else None.
         is_processing: whether the source is in processing time.
@@ -84,7 +83,7 @@ def with_unread(splits: tuple[SplitProgress, ...], unread_ms: Mapping[SplitId, i
     had been read. The watermark stays a millisecond before it: it must not make that record itself late.
 
     Args:
-        splits: settled.
+        splits: reconciled.
         unread_ms: the candidate of the next record of each paused split.
     """
     if not unread_ms:
