@@ -60,7 +60,7 @@ def plan_chunks(server: BenchServer, table: str, chunk_rows: int) -> MillionChun
                 break
             positions = {split: at + batch.shares.get(split, 0) for split, at in positions.items()}
             facts = {split: RangeFacts(position=positions[split], rows=0, note=None) for split in batch.shares}
-            state = enumerator.settle(batch.state, facts).state
+            state = enumerator.reconcile(batch.state, facts).state
             seconds.append(time.perf_counter() - begin)
             chunks += sum(batch.shares.values())
             largest = max(largest, len(json.dumps(batch.state, separators=(",", ":"))))

@@ -1,6 +1,6 @@
 """The adapter to Spark's batch reader: the same table, read once from its beginning to its end.
 
-A batch has no watermark but the final one: stamps are none, there are no heartbeat rows, nothing is reported.
+A batch has no watermark but the final one: there are no row watermarks, heartbeat rows or reports.
 """
 
 from __future__ import annotations

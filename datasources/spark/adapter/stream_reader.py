@@ -95,7 +95,7 @@ class TidemarkStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     @functools.cached_property
     def _lease_renewal(self) -> LeaseRenewal:
-        """What goes on in the background: the source lives, also while a batch takes long, and may be watched."""
+        """The background thread: it renews the lease however long a batch takes, and publishes the table."""
         strategy = self._scan.source.strategy
         alignment = None if strategy is None else strategy.alignment
         return LeaseRenewal(
@@ -180,7 +180,7 @@ class TidemarkStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
                 opened.close()
 
     def _status(self) -> SourceStatus | None:
-        """Return what the source said to its peers; a plain one has none."""
+        """Return the last published status; a source without a watermark has none."""
         return None if self._scan.source.strategy is None else self.planner.status
 
     def _localized(self, offset: Offset) -> Offset:

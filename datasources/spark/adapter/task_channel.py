@@ -20,7 +20,7 @@ _admitted: set[tuple[Endpoint, str]] = set()
 
 
 class TaskChannel:
-    """Speaks for one task.
+    """The channel of one task.
 
     Args:
         endpoint: the coordinator.
@@ -38,12 +38,12 @@ class TaskChannel:
         return None if partition.endpoint is None else cls(partition.endpoint, partition.source)
 
     def require_admission(self) -> None:
-        """Raise if the listener found that this query run would give wrong rows.
+        """Raise if the listener rejected this query run because it would give wrong rows.
 
         Asked once per query run and worker. A coordinator that cannot be reached refuses nothing.
 
         Raises:
-            QueryError: saying what to change.
+            QueryError: naming the change that is needed.
         """
         run_id = _property("spark.jobGroup.id")
         if run_id is None or (self._endpoint, run_id) in _admitted:

@@ -44,10 +44,10 @@ def assign_watermark(
             moves nothing.
         columns: in order, over the columns of `df`.
         delay_ms: by how much the candidate is behind the rowtime; None = not constant.
-        row_watermark_as: None. The stamp before each row is known to readers only.
+        row_watermark_as: None. Only readers know the watermark before each row.
 
     Raises:
-        QueryError: the type is another one, `df` has a column with a reserved name, the stamp is asked for, or a
+        QueryError: the type is another one, `df` has a column with a reserved name, row watermarks are requested, or a
             setting breaks event time.
     """
     if row_watermark_as is not None:

@@ -1,6 +1,6 @@
 """Making Spark's stateful operators follow the reader's watermark (DESIGN F1).
 
-    df.withWatermark("_watermark", "0 seconds")             -- Spark's watermark = the largest stamp = the reader's
+    df.withWatermark("_watermark", "0 seconds")             -- Spark's watermark = largest row watermark = the reader's
       .filter("spark_partition_id() + ... _heartbeat ...")  -- the barrier: heartbeats end here
       .select(ts with metadata spark.watermarkDelayMs, ...) -- the columns that operators take for event time
 
@@ -90,7 +90,7 @@ def attach(df: DataFrame, columns: Sequence[AttachedColumn], *, row_watermark_as
     Args:
         df: what `load()` of a Tidemark source with a watermark returned, unchanged.
         columns: in order. An attribute that is computed above the scan is one with an expression.
-        row_watermark_as: also keep the stamp, the watermark before each row, under this name: in the type of the time
+        row_watermark_as: also keep the watermark before each row, as this column: in the type of the time
             attribute, NULL while there is none.
 
     Raises:

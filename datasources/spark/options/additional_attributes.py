@@ -1,4 +1,4 @@
-"""Options of further time attributes: `watermark.1.for`, `watermark.1.as`, `watermark.1.rowtime`, `watermark.2.for`."""
+"""More time attributes: `watermark.1.for`, `watermark.1.as`, `watermark.1.rowtime`, `watermark.2.for`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _KEY = re.compile(r"watermark\.([1-9][0-9]*)\.(for|as|rowtime)")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdditionalAttributeOptions:
-    """What the options say of one further attribute; as `watermark.for`, `watermark.as`, `watermark.rowtime`."""
+    """The options of one additional attribute, as `watermark.for`, `watermark.as`, `watermark.rowtime`."""
 
     number: int
     attribute: str
@@ -26,12 +26,12 @@ class AdditionalAttributeOptions:
 
 
 def is_numbered(key: str) -> bool:
-    """Whether a lower-case key is that of a further attribute."""
+    """Whether a lower-case key belongs to an additional attribute."""
     return _KEY.fullmatch(key) is not None
 
 
 def additional_attribute_options(options: Mapping[str, str]) -> tuple[AdditionalAttributeOptions, ...]:
-    """Return the further attributes by number; other keys are left alone.
+    """Return the additional attributes by number; other keys are left alone.
 
     Raises:
         OptionError: one has no name or no expression.
@@ -45,10 +45,10 @@ def additional_attribute_options(options: Mapping[str, str]) -> tuple[Additional
 
 
 def require_compatible(additional: tuple[AdditionalAttributeOptions, ...], options: WatermarkOptions) -> None:
-    """Raise if the options beside further attributes do not go with them.
+    """Raise if other options are incompatible with additional attributes.
 
     Raises:
-        OptionError: saying which.
+        OptionError: naming the option.
     """
     if not additional:
         return

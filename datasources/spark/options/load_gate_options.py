@@ -1,4 +1,4 @@
-"""The options of sources that wait for each other."""
+"""The options of the load gate: a probe waits until its builds are loaded."""
 
 from __future__ import annotations
 
@@ -61,17 +61,17 @@ class LoadGateOptions(OptionGroup):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """For whom the source waits, each once."""
+        """The builds that the source waits for, each once."""
         return () if self.until is None else tuple(dict.fromkeys(name.strip() for name in self.until.split(",")))
 
     @property
     def gate(self) -> LoadGateSettings | None:
-        """What planning needs of a probe."""
+        """The planner's settings of a probe."""
         return LoadGateSettings(until=self.names) if self.names else None
 
     @property
     def load(self) -> LoadSettings | None:
-        """What planning needs of a build."""
+        """The planner's settings of a build."""
         if self.name is None:
             return None
         return LoadSettings(name=self.name, time_ms=self.time_ms, idle_timeout_ms=self.idle_timeout_ms)

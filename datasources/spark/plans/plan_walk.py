@@ -104,7 +104,7 @@ def _watermark_nodes(plan: Any) -> Iterator[Any]:
 
 
 def _inputs(node: Any) -> list[Any]:
-    """Return the streaming leaves whose stamps become a node's, the probe side of a join first."""
+    """Return the streaming leaves whose row watermarks become a node's, the probe side of a join first."""
     while True:
         children = [child for child in items(node.children()) if child.isStreaming()]
         if not children:

@@ -58,8 +58,8 @@ class Scan:
         is_instant: whether the time attribute is a TIMESTAMP; a TIMESTAMP_NTZ has no place on the clock.
         columns: the data columns that are delivered; None = all of the source's.
         condition: which rows are delivered; None = all.
-        gate: for whom the source waits; None = for nobody.
-        load: by which name others wait for it; None = nobody does.
+        gate: which builds the source waits for; None = it is not a probe.
+        load: the build's name and when it is loaded; None = it is not a build.
         is_attached: whether Spark follows the watermark, see `ScanOptions.attached`.
     """
 

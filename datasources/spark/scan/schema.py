@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 METADATA_KEY = "tidemark"
-"""The key under which the metadata of `_watermark` holds the facts of its time attribute."""
+"""The key under which the metadata of `_watermark` describes its time attribute."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +36,7 @@ class TimeAttribute:
     Attributes:
         path: the column, nested ones with dots.
         delay_ms: the value for `spark.watermarkDelayMs`.
-        is_local: whether it is a TIMESTAMP_NTZ: stamps are then its wall clock read as UTC.
+        is_local: whether it is a TIMESTAMP_NTZ: row watermarks are then its wall clock read as UTC.
         time: `time_attributes.ROWTIME` or PROCTIME.
     """
 
@@ -74,7 +74,7 @@ def spark_schema(scan: Scan) -> StructType:
 
 
 def watermark_metadata(*, attribute: str, delay_ms: int | None, is_local: bool, is_clock: bool) -> dict[str, Any]:
-    """Return what the metadata of `_watermark` says, under `METADATA_KEY`.
+    """Return the metadata of `_watermark` under `METADATA_KEY`.
 
     Args:
         attribute: the time attribute, nested ones with dots.
