@@ -27,7 +27,7 @@ from benchmarks.measure import load_average, machine_facts
 from benchmarks.orders import SCHEMA
 from benchmarks.sides import produce
 from datasources.embedded import EmbeddedKafka
-from datasources.kafka.client.record_columns import Part
+from datasources.kafka.client.record_columns import RecordFields
 from datasources.kafka.reader.fetcher import PartitionFetcher
 from datasources.kafka.source import KafkaSource
 from datasources.source.api.connector import SessionInfo
@@ -100,7 +100,7 @@ def _columns(bootstrap: str) -> Iterator[int]:
     """Values, offsets and timestamps as columns."""
     settings, clock = _source(bootstrap).reader_factory().settings, SystemClock()
     for partition, start, end in _ranges():
-        fetcher = PartitionFetcher(settings, "orders", partition, clock, Part.VALUE | Part.TIMESTAMP)
+        fetcher = PartitionFetcher(settings, "orders", partition, clock, RecordFields.VALUE | RecordFields.TIMESTAMP)
         with closing(fetcher.fetch(start, end)) as lists:
             for fetched in lists:
                 values, offsets = fetched.records.values(), fetched.records.offsets()

@@ -173,12 +173,12 @@ def both_ways(request: pytest.FixtureRequest) -> Iterator[str]:
     """Run a module's tests with the C library and without; where it was not built, the first is one without it too."""
     with pytest.MonkeyPatch.context() as patch:
         native.cache_clear()
-        consumers._kept._close_all()  # what was opened in the other way
+        consumers._partition_pool._close_all()  # what was opened in the other way
         if request.param == "python":
             patch.setenv("TIDEMARK_NATIVE", "off")
         yield request.param
         native.cache_clear()
-        consumers._kept._close_all()
+        consumers._partition_pool._close_all()
 
 
 @pytest.fixture(scope="module")
@@ -195,5 +195,5 @@ def library() -> NativeLibrary:
 def ways(library: NativeLibrary) -> Iterator[None]:
     """Let a test choose how Kafka is fetched (`tests.support.kafka_ways.use`); no consumer of it is left."""
     yield
-    consumers._kept._close_all()
+    consumers._partition_pool._close_all()
     native.cache_clear()

@@ -1,4 +1,4 @@
-"""The driver's view of Kafka: which partitions, from where, to where."""
+"""The split enumerator of Kafka: which partitions, from where, to where."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ _NS_PER_MS = 1_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KafkaRange:
-    """What a scan reads.
+    """The partitions and bounds of a scan.
 
     Attributes:
         subscriber: which partitions.
         start: where a new query begins.
         end: where it ends for good; None = never.
-        discovery_ms: how often to look for new partitions; 0 = never.
-        fail_on_data_loss: whether a query that goes on needs each topic that is named.
+        discovery_ms: the interval of partition discovery; 0 = never.
+        fail_on_data_loss: whether a restarted query requires every named topic to exist.
     """
 
     subscriber: Subscriber
@@ -48,7 +48,7 @@ class KafkaEnumerator:
     """SplitEnumerator over a cluster.
 
     Args:
-        metadata: answers questions about the cluster.
+        metadata: of the cluster.
         wanted: what the scan reads.
         clock: paces discovery.
     """
@@ -78,12 +78,10 @@ class KafkaEnumerator:
         return self._resolve(self._wanted.end, "endingOffsets")
 
     def bounds(self) -> Mapping[SplitId, SplitBounds]:
-        """Return the end of every partition; the beginning is checked where a range is read."""
+        """Return the end of every partition; beginnings are checked by the reader."""
         found = self._metadata.current_ends(self._current())
         logs = self._identities.of(found)
-        if (
-            found != self._ends or logs is not self._logs
-        ):  # else the same object: whoever compares it with what was before is done at once
+        if found != self._ends or logs is not self._logs:  # else the same object, which is compared by identity
             self._ends, self._logs = found, logs
             self._bounds = {
                 split_id(*pair): SplitBounds(
@@ -97,11 +95,11 @@ class KafkaEnumerator:
         return self._bounds
 
     def absence(self, split: SplitId) -> Absence:
-        """Return what it means that `bounds` lists a split no more (ConfirmsAbsence)."""
+        """Classify a split that `bounds` no longer lists (ConfirmsAbsence)."""
         pair = parse_split(split)
         found = self._absent.absence(pair)
         if found is Absence.UNCONFIRMED and pair not in (self._partitions or ()):
-            self._next_discovery_ns = 0  # it may only have been left out of the last answer
+            self._next_discovery_ns = 0  # the last answer may have been incomplete
         return found
 
     def late_start_position(self, split: SplitId) -> int:
@@ -110,21 +108,23 @@ class KafkaEnumerator:
         return _all_of([pair], self._metadata.beginnings([pair]))[pair]
 
     def may_lose_records(self, split: SplitId) -> bool:
-        """Whether the topic is compacted; asked once per topic."""
+        """Whether the topic is compacted; requested once per topic."""
         topic, _ = parse_split(split)
         if topic not in self._compacted:
             self._compacted[topic] = self._metadata.is_compacted(topic)
         return self._compacted[topic]
 
     def positions_at(self, times_ms: Mapping[SplitId, int]) -> Mapping[SplitId, int | None]:
-        """Return the first position in each split whose record has a Kafka timestamp at or after a time, ms.
+        """Return the first position in each split with a Kafka timestamp at or after a time, ms.
 
-        None where no record is that late. Producers may stamp records in any order, so earlier ones may follow.
+        None if no record is that late. Timestamps need not be ordered, so earlier ones may follow.
 
         Raises:
             SourceUnavailable: the brokers do not answer, or one of the topics does not exist.
         """
-        asked = {parse_split(split): max(0, time) for split, time in times_ms.items()}  # below 0 are words for the ends
+        asked = {
+            parse_split(split): max(0, time) for split, time in times_ms.items()
+        }  # negative values have a special meaning
         found = self._metadata.at_times(asked)
         return {split: found[parse_split(split)] for split in times_ms}
 
@@ -133,10 +133,10 @@ class KafkaEnumerator:
         self._metadata.close()
 
     def _current(self, *, is_new: bool = False) -> list[TopicPartitionName]:
-        """The partitions, asked for again once per discovery interval; of what ends, those of its beginning.
+        """The partitions, refreshed once per discovery interval; fixed for a bounded read.
 
         Args:
-            is_new: whether a query begins: then each topic that is named must exist.
+            is_new: whether a query starts, so that every named topic must exist.
         """
         now = self._clock.monotonic_ns()
         interval = self._wanted.discovery_ms
@@ -205,16 +205,16 @@ class KafkaEnumerator:
 def _all_of(
     asked: Iterable[TopicPartitionName], found: Mapping[TopicPartitionName, int]
 ) -> Mapping[TopicPartitionName, int]:
-    """Return what was found; the rows of a partition that vanished just now must not vanish without a word.
+    """Return `found` if it covers all partitions: a partition deleted meanwhile must not be dropped silently.
 
     Raises:
-        SourceUnavailable: a partition that was asked for was deleted in the meantime.
+        SourceUnavailable: a requested partition was deleted in the meantime.
     """
     gone = next((pair for pair in asked if pair not in found), None)
     if gone is not None:
         raise SourceUnavailable(
-            f"topic '{gone[0]}', partition {gone[1]} was deleted while the query looked where to begin and to end in "
-            f"it. Start the query again: it reads what exists then."
+            f"topic '{gone[0]}', partition {gone[1]} was deleted while its start and end offsets were resolved. Start "
+            f"the query again: it reads the partitions that exist then."
         )
     return found
 

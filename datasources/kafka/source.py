@@ -41,7 +41,7 @@ class KafkaSource(ScanSource):
     """One scan of Kafka.
 
     Attributes:
-        options: Kafka's own options.
+        options: of Kafka.
         columns: the data columns, then those of metadata.
         factory: the executors' part.
     """
@@ -95,9 +95,9 @@ class KafkaSource(ScanSource):
 
     @classmethod
     def source_watermark(cls) -> SourceWatermarkSpec:
-        """Return the watermark of the log itself: a partition's records are taken to be in order of their timestamps.
+        """Return the watermark of the log itself: a partition's records are assumed to be ordered by timestamp.
 
-        Several records may have one millisecond, so the watermark is the one before it.
+        Several records may share a millisecond, so the watermark is the millisecond before it.
         """
         return SourceWatermarkSpec(
             metadata={"_record_time": "timestamp"},
@@ -107,7 +107,7 @@ class KafkaSource(ScanSource):
 
     @classmethod
     def code_options(cls, options: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-        """Yield what librdkafka would run or load."""
+        """Yield the options that make librdkafka run or load code."""
         return ((f"kafka.{name}", effect) for name, effect in code_settings(without_prefix(options)))
 
     def with_metadata(self, columns: Mapping[str, str]) -> Self:
@@ -190,7 +190,7 @@ def _require_delayed(options: KafkaOptions) -> None:
 
 
 def _require_range(options: KafkaOptions) -> None:
-    """Check where to begin and to end. What is right for streams or for batch reads only, the other use refuses."""
+    """Check the start and end options; an error is raised only if neither a stream nor a batch read accepts them."""
     subscriber(options)
     problems = []
     for is_batch in (False, True):

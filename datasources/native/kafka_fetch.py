@@ -41,7 +41,7 @@ class Feed(ctypes.Structure):
 
 class _Bytes(ctypes.Structure):
     _fields_ = (
-        *((name, ctypes.c_int64) for name in ("room", "bytes", "most", "count", "nulls")),
+        *((name, ctypes.c_int64) for name in ("capacity", "bytes", "max_count", "count", "nulls")),
         *((name, ctypes.c_void_p) for name in ("ends", "data", "is_valid")),
     )
 
@@ -59,20 +59,20 @@ class _Batch(ctypes.Structure):
 
 
 class ByteColumn:
-    """Room for byte strings, filled from the front.
+    """A buffer of byte strings, filled from the front.
 
     Args:
         struct: what C sees of it.
-        most: how many strings there is room for.
-        room: how many bytes, < 2^31.
+        max_count: the capacity in strings.
+        capacity: in bytes, < 2^31.
     """
 
-    def __init__(self, struct: _Bytes, most: int, room: int) -> None:
+    def __init__(self, struct: _Bytes, max_count: int, capacity: int) -> None:
         self._struct = struct
-        self.ends = np.zeros(most + 1, np.int32)
-        self.data = np.empty(room, np.uint8)
-        self.is_valid = np.empty(most, np.uint8)
-        struct.most, struct.room = most, room
+        self.ends = np.zeros(max_count + 1, np.int32)
+        self.data = np.empty(capacity, np.uint8)
+        self.is_valid = np.empty(max_count, np.uint8)
+        struct.max_count, struct.capacity = max_count, capacity
         struct.ends, struct.data, struct.is_valid = address(self.ends), address(self.data), address(self.is_valid)
 
     @property
@@ -87,10 +87,10 @@ class ByteColumn:
 
 
 class Batch:
-    """Room for records; what is not wanted is None.
+    """Buffers for records; a field that is not requested is None.
 
     Attributes:
-        most: how many records there is room for.
+        max_records: the capacity in records.
         offsets: int64.
         values, keys: byte strings or null.
         timestamps, kinds: int64 and int8; as `Records.timestamps_ms` and `timestamp_kinds`.
@@ -98,24 +98,24 @@ class Batch:
         header_ends, has_headers, names, contents: as `Headers`.
 
     Args:
-        most: how many records.
-        room: how many bytes of values, of keys, and of names and contents of headers.
+        max_records: the capacity in records.
+        capacity: in bytes, of values, of keys, and of names and contents of headers.
         wanted: any of `value`, `key`, `timestamp`, `leader_epoch`, `headers`.
     """
 
-    def __init__(self, most: int, room: int, wanted: Collection[str]) -> None:
-        self.most = most
+    def __init__(self, max_records: int, capacity: int, wanted: Collection[str]) -> None:
+        self.max_records = max_records
         self.struct = struct = _Batch()
-        self.offsets = np.empty(most, np.int64)
-        self.values = ByteColumn(struct.values, most, room) if "value" in wanted else None
-        self.keys = ByteColumn(struct.keys, most, room) if "key" in wanted else None
-        self.timestamps = np.empty(most, np.int64) if "timestamp" in wanted else None
-        self.kinds = np.empty(most, np.int8) if "timestamp" in wanted else None
-        self.epochs = np.empty(most, np.int32) if "leader_epoch" in wanted else None
-        self.header_ends = np.zeros(most + 1, np.int32) if "headers" in wanted else None
-        self.has_headers = np.zeros(most, np.bool_) if "headers" in wanted else None
-        self.names = ByteColumn(struct.names, room // 8, room) if "headers" in wanted else None
-        self.contents = ByteColumn(struct.contents, room // 8, room) if "headers" in wanted else None
+        self.offsets = np.empty(max_records, np.int64)
+        self.values = ByteColumn(struct.values, max_records, capacity) if "value" in wanted else None
+        self.keys = ByteColumn(struct.keys, max_records, capacity) if "key" in wanted else None
+        self.timestamps = np.empty(max_records, np.int64) if "timestamp" in wanted else None
+        self.kinds = np.empty(max_records, np.int8) if "timestamp" in wanted else None
+        self.epochs = np.empty(max_records, np.int32) if "leader_epoch" in wanted else None
+        self.header_ends = np.zeros(max_records + 1, np.int32) if "headers" in wanted else None
+        self.has_headers = np.zeros(max_records, np.bool_) if "headers" in wanted else None
+        self.names = ByteColumn(struct.names, capacity // 8, capacity) if "headers" in wanted else None
+        self.contents = ByteColumn(struct.contents, capacity // 8, capacity) if "headers" in wanted else None
         struct.offsets = address(self.offsets)
         for name in ("timestamps", "kinds", "epochs", "header_ends", "has_headers"):
             setattr(struct, name, address(getattr(self, name)))
@@ -127,7 +127,7 @@ class Batch:
 
     @property
     def notice(self) -> tuple[int, str, int]:
-        """The code and the text of what the client said in place of a record, and the offset that it names."""
+        """The code and the text of what the client reported in place of a record, and the offset that it names."""
         return int(self.struct.error), self.struct.text.decode("utf-8", "replace"), int(self.struct.error_offset)
 
 
@@ -149,10 +149,10 @@ class KafkaFetch:
         self._fetch, self._drop = function(library, "tidemark_kafka_fetch", "ppiii"), library.tidemark_kafka_drop
         self._drop.argtypes, self._drop.restype = [ctypes.c_void_p], None
 
-    def fetch(self, feed: Feed, batch: Batch, most: int, end: int, wait_ms: int) -> int:
+    def fetch(self, feed: Feed, batch: Batch, max_records: int, end: int, wait_ms: int) -> int:
         """Add the records before `end` that are there, else wait for one; return why it stopped, as in `Stop`."""
-        assert batch.count <= most <= batch.most
-        return int(self._fetch(ctypes.addressof(feed), ctypes.addressof(batch.struct), most, end, wait_ms))
+        assert batch.count <= max_records <= batch.max_records
+        return int(self._fetch(ctypes.addressof(feed), ctypes.addressof(batch.struct), max_records, end, wait_ms))
 
     def drop(self, feed: Feed) -> None:
         """Give up what was received and not given."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from datasources.demo.results.judge import Verdict
+
 from examples.skew_day.progress import Batch, Drain
 from examples.skew_day.story import DELAY_MS, WINDOW_MS, SkewSettings, SkewStory
 from examples.skew_day.variants import DrainSettings, Result, Variant

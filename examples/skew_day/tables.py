@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from datasources.demo.results.judge import Verdict
 from rich.table import Table
 
-from datasources.demo.results.judge import Verdict
 from examples.skew_day.outcome import Outcome, largest_spread_ms
 from examples.skew_day.progress import Drain
 

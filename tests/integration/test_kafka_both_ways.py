@@ -15,7 +15,7 @@ from datasources.errors import DataLossError, SourceUnavailable
 from datasources.kafka.client.consumers import take_consumer
 from datasources.kafka.client.message_client import MessageFeed
 from datasources.kafka.client.native_client import NativeFeed
-from datasources.kafka.client.record_columns import Part
+from datasources.kafka.client.record_columns import RecordFields
 from tests.support.kafka_ways import WAYS, errors_in_both_ways, read_in_both_ways, settings_of, use
 
 pytestmark = [pytest.mark.kafka, pytest.mark.usefixtures("ways")]
@@ -83,7 +83,7 @@ def test_any_ranges_in_any_order_are_equal(kafka, monkeypatch):
     end = kafka.produce(topic, 0, [b"last"])
     ranges = [sorted((random.randint(0, end), random.randint(0, end))) for _ in range(25)]
     walk = sorted({0, end, *(random.randint(0, end) for _ in range(15))})
-    found = read_in_both_ways(monkeypatch, settings, topic, [*map(tuple, ranges), *pairwise(walk)], Part.VALUE)
+    found = read_in_both_ways(monkeypatch, settings, topic, [*map(tuple, ranges), *pairwise(walk)], RecordFields.VALUE)
     values = [value for columns, _ in found[len(ranges) :] for value in columns.get("value", (None, []))[1]]
     assert b"last" in values
     assert len(values) > 100
@@ -97,7 +97,7 @@ def test_records_of_megabytes_between_small_ones_are_equal(kafka, monkeypatch):
             producer.produce(topic, bytes([size % 251]) * size, partition=0)
             producer.flush(60)
     settings = settings_of(kafka.bootstrap_servers, receive__message__max__bytes="40000000")
-    ((columns, _),) = read_in_both_ways(monkeypatch, settings, topic, [(0, 5)], Part.VALUE)
+    ((columns, _),) = read_in_both_ways(monkeypatch, settings, topic, [(0, 5)], RecordFields.VALUE)
     assert [len(value) for value in columns["value"][1]] == sizes
 
 

@@ -37,10 +37,10 @@ def asked(monkeypatch):
     count("ids", metadata, "ask_topic_ids")
     count("topics", metadata, "_listed_topic")
     count("ends one by one", metadata, "ask_offsets")
-    count("ends in a list", BrokerMetadata, "_quick_ends")
+    count("ends in a list", BrokerMetadata, "_fast_ends")
     count("clients", metadata, "open_log_ends")
-    count("clients", metadata, "telling_admin")
-    count("clients", metadata, "TellingConsumer")
+    count("clients", metadata, "error_capturing_admin")
+    count("clients", metadata, "ErrorCapturingConsumer")
     return found
 
 

@@ -483,7 +483,7 @@ def fill(quick: KafkaServer, topic: str, partition: int, records: Iterable[tuple
 
 def forget() -> None:
     """Close what this process has fetched: the next reader is in another one, and sees the log as it is."""
-    consumers._kept._close_all()
+    consumers._partition_pool._close_all()
 
 
 DRIFT_S = 10

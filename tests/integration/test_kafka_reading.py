@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from datasources.errors import DataLossError, OptionError, RecordError, SourceUnavailable
-from datasources.kafka.client.consumers import _kept
+from datasources.kafka.client.consumers import _partition_pool
 from datasources.kafka.source import KafkaSource
 from tests.support.kafka_scan import KafkaQuery, scan_of
 
@@ -323,7 +323,7 @@ def test_consumers_are_kept_between_ranges_and_what_they_read_ahead_is_not_lost(
     kafka.produce(topic, 0, [b"%d" % n for n in range(2_000)])
     query = KafkaQuery(scan_of(kafka.bootstrap_servers, subscribe=topic))
     assert ids(query.drain(rows=7 * 13)) == [b"%d" % n for n in range(2_000)]
-    assert sum(key[1] == topic for key in _kept) == 1
+    assert sum(key[1] == topic for key in _partition_pool) == 1
 
 
 def test_a_range_can_be_read_again_with_equal_rows(kafka):
@@ -374,4 +374,4 @@ def test_more_partitions_than_the_pool_keeps_share_its_consumers(kafka):
     query = KafkaQuery(scan_of(kafka.bootstrap_servers, subscribe=topic))
     expected = sorted(b"%d" % n for n in range(120) if n % 10 < 5)
     assert sorted(ids(query.drain(rows=24))) == expected  # every partition is left and taken up again
-    assert len(_kept) <= 8
+    assert len(_partition_pool) <= 8

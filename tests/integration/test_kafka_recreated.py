@@ -174,4 +174,4 @@ def use_no_kept_consumer():
     """What a process that begins has."""
     from datasources.kafka.client import consumers
 
-    consumers._kept._close_all()
+    consumers._partition_pool._close_all()

@@ -10,10 +10,10 @@ import pytest
 from datasources.errors import DataLossError, SourceUnavailable
 from datasources.kafka.client import consumers
 from datasources.kafka.client.client_config import ClientConfig
-from datasources.kafka.client.record_columns import Part, joined
+from datasources.kafka.client.record_columns import RecordFields, joined
 from datasources.kafka.reader.fetcher import FetchSettings, PartitionFetcher
 from datasources.kafka.record.raw_columns import RAW_COLUMNS
-from datasources.kafka.record.record_metadata import FACTS
+from datasources.kafka.record.record_metadata import RECORD_METADATA
 from datasources.native import native
 from watermark import SystemClock
 
@@ -25,7 +25,7 @@ _IN_BRACKETS = re.compile(r" \((?:[^()]|\([^()]*\))*\)")
 
 def use(monkeypatch, way):
     """From now on consumers are opened in one way; those of the other are closed."""
-    consumers._kept._close_all()
+    consumers._partition_pool._close_all()
     native.cache_clear()
     if way == "python":
         monkeypatch.setenv("TIDEMARK_NATIVE", "off")
@@ -42,10 +42,10 @@ def settings_of(bootstrap, *, fail_on_data_loss=True, poll_timeout_ms=10_000, **
     )
 
 
-def read(settings, topic, start, end, parts=Part.ALL):
+def read(settings, topic, start, end, fields=RecordFields.ALL):
     """Every column of a range, by name; and how many offsets were lost."""
     lists, lost = [], 0
-    with closing(PartitionFetcher(settings, topic, 0, SystemClock(), parts).fetch(start, end)) as ranges:
+    with closing(PartitionFetcher(settings, topic, 0, SystemClock(), fields).fetch(start, end)) as ranges:
         for fetched in ranges:
             lost += fetched.lost
             if len(fetched.records):
@@ -53,19 +53,19 @@ def read(settings, topic, start, end, parts=Part.ALL):
     if not lists:
         return {}, lost
     records = joined(lists)
-    known = [*RAW_COLUMNS.items(), *((f"fact {key}", column) for key, column in FACTS.items())]
-    columns = {name: column.read(records) for name, column in known if column.needs in parts}
+    known = [*RAW_COLUMNS.items(), *((f"fact {key}", column) for key, column in RECORD_METADATA.items())]
+    columns = {name: column.read(records) for name, column in known if column.needs in fields}
     for column in columns.values():
         column.validate(full=True)
     return {name: (column.type, column.to_pylist()) for name, column in columns.items()}, lost
 
 
-def read_in_both_ways(monkeypatch, settings, topic, ranges, parts=Part.ALL):
+def read_in_both_ways(monkeypatch, settings, topic, ranges, fields=RecordFields.ALL):
     """The columns and losses of some ranges, read one after the other in each way; they are asserted to be equal."""
     found = []
     for way in WAYS:
         use(monkeypatch, way)
-        found.append([read(settings, topic, *each, parts) for each in ranges])
+        found.append([read(settings, topic, *each, fields) for each in ranges])
     assert found[0] == found[1]
     return found[0]
 

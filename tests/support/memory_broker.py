@@ -51,7 +51,7 @@ class MemoryBroker:
     random: Random = field(default_factory=Random)
     clock: ManualClock = field(default_factory=lambda: ManualClock(1_700_000_000_000_000))
     consumers: list[MemoryConsumer] = field(default_factory=list)
-    asking: list[MemoryConsumer] = field(default_factory=list)
+    query_clients: list[MemoryConsumer] = field(default_factory=list)
     silent: bool = False
     batch_bytes: int = 0
     response_records: int | None = None
@@ -67,26 +67,26 @@ class MemoryBroker:
         self.consumers.append(MemoryConsumer(self, dict(settings)))
         return self.consumers[-1]
 
-    def open_asking(self, settings: Mapping[str, str]) -> MemoryConsumer:
+    def open_query_client(self, settings: Mapping[str, str]) -> MemoryConsumer:
         """Open one for questions, counted apart."""
-        self.asking.append(MemoryConsumer(self, dict(settings)))
-        return self.asking[-1]
+        self.query_clients.append(MemoryConsumer(self, dict(settings)))
+        return self.query_clients[-1]
 
-    def open_native(self, settings: Mapping[str, str], _open_asking: object) -> NativeFeed | None:
+    def open_native(self, settings: Mapping[str, str], _open_query_client: object) -> NativeFeed | None:
         """Open the way through C, where there is a library and it is not switched off."""
         library = native()
         if library is None:
             return None
         consumer = self.open(settings)
-        return NativeFeed(MemoryQueue(consumer), library.kafka, lambda: self.open_asking(settings))
+        return NativeFeed(MemoryQueue(consumer), library.kafka, lambda: self.open_query_client(settings))
 
     def use(self, monkeypatch) -> None:
         """Let readers open its consumers, and none that other tests left."""
         monkeypatch.setattr(consumers, "Consumer", self.open)
-        monkeypatch.setattr(consumers, "TellingConsumer", self.open_asking)
+        monkeypatch.setattr(consumers, "ErrorCapturingConsumer", self.open_query_client)
         monkeypatch.setattr(consumers, "open_native", self.open_native)
-        for pool in (consumers._kept, consumers._kept_wide):
-            pool._things.clear()
+        for pool in (consumers._partition_pool, consumers._wide_pool):
+            pool._resources.clear()
 
     def settings(self, *, fail_on_data_loss: bool = True, poll_timeout_ms: int = 5_000) -> FetchSettings:
         config = ClientConfig({"bootstrap.servers": f"memory-{self.number}"})
@@ -111,7 +111,7 @@ class MemoryConsumer:
         self.fetched: list[Message] = []
         self.requests = 0
         self.closed = False
-        self.faults = SimpleNamespace(forget=lambda: None, last=lambda: None)
+        self.connection_errors = SimpleNamespace(forget=lambda: None, last=lambda: None)
 
     def assign(self, places) -> None:
         self.fetched = []
@@ -131,15 +131,15 @@ class MemoryConsumer:
             del self.assigned[place.topic, place.partition]
         self.fetched = [m for m in self.fetched if (m.topic(), m.partition()) in self.assigned]
 
-    def consume(self, most: int, timeout_s: float) -> list[Message]:
-        assert most > 0
+    def consume(self, max_records: int, timeout_s: float) -> list[Message]:
+        assert max_records > 0
         assert not self.closed
         if not self.fetched and timeout_s >= 0.01:
             for _ in range(self.broker.random.randint(1, 3)):
                 self.fetched += self._response()
         if not self.fetched:
             self.broker.clock.advance_us(int(timeout_s * 1_000_000))
-        given, self.fetched = self.fetched[:most], self.fetched[most:]
+        given, self.fetched = self.fetched[:max_records], self.fetched[max_records:]
         return given
 
     def _response(self) -> list[Message]:

@@ -91,8 +91,8 @@ def test_the_request_timeout_bounds_one_request():
 
 def test_a_question_for_offsets_is_bounded_by_the_timeout_and_the_retries():
     given = {**SERVERS, "kafka.default.api.timeout.ms": "1000"}
-    assert client_config(given).question_ms == 1_000
-    assert client_config(given, num_retries=2, retry_interval_ms=10).question_ms == 3_020
+    assert client_config(given).total_timeout_ms == 1_000
+    assert client_config(given, num_retries=2, retry_interval_ms=10).total_timeout_ms == 3_020
 
 
 # -- JAAS --

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from datasources.errors import DataLossError, SourceUnavailable
 from datasources.kafka.client import consumers
-from datasources.kafka.client.record_columns import Part
+from datasources.kafka.client.record_columns import RecordFields
 from datasources.kafka.reader import fetcher
 from datasources.kafka.reader.fetcher import PartitionFetcher
 from datasources.native import native
@@ -30,9 +30,9 @@ def broker(monkeypatch):
     return broker
 
 
-def fetch(broker, start, end, *, stop_at=None, parts=Part.ALL, **how):
+def fetch(broker, start, end, *, stop_at=None, fields=RecordFields.ALL, **how):
     """Read a range; with `stop_at` until a record at or behind it comes. Return the offsets used, and what was lost."""
-    reader = PartitionFetcher(broker.settings(**how), TOPIC, 0, broker.clock, parts)
+    reader = PartitionFetcher(broker.settings(**how), TOPIC, 0, broker.clock, fields)
     offsets, lost = [], 0
     with closing(reader.fetch(start, end)) as lists:
         for fetched in lists:
@@ -59,7 +59,7 @@ def logs_and_walks(draw):
 def test_ranges_give_their_records_however_earlier_ranges_ended(case):
     offsets, high, steps, seed, list_records = case
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fetcher, "_MOST_RECORDS", list_records)
+        patch.setattr(fetcher, "_MAX_RECORDS", list_records)
         broker = MemoryBroker(random=Random(seed))
         broker.use(patch)
         broker.add(TOPIC, 0, offsets, high=high)
@@ -97,7 +97,7 @@ def test_the_brokers_are_asked_after_a_second_without_records_and_not_before(bro
     monkeypatch.setattr(MemoryConsumer, "_response", lambda self: left.pop() or [] if left else real(self))
     monkeypatch.setattr(broker.random, "randint", lambda *_: 1)
     assert fetch(broker, 0, 9) == (list(range(9)), 0)
-    assert len(broker.asking) == clients
+    assert len(broker.query_clients) == clients
 
 
 def test_a_range_that_is_stopped_keeps_its_consumer_and_what_it_was_given(broker):
@@ -107,7 +107,7 @@ def test_a_range_that_is_stopped_keeps_its_consumer_and_what_it_was_given(broker
         begin = -(-stop_at // 3) * 3  # the record that was not used
         assert fetch(broker, begin, 90) == (list(range(begin, 90, 3)), 0)
     assert len(broker.consumers) == 1
-    assert len(consumers._kept) == 1
+    assert len(consumers._partition_pool) == 1
 
 
 def test_a_range_that_begins_where_the_last_one_stopped_needs_no_request(broker):
@@ -123,10 +123,10 @@ def test_a_range_that_begins_where_the_last_one_stopped_needs_no_request(broker)
 
 def test_records_that_were_not_used_serve_whoever_needs_no_more_of_them(broker, both_ways):
     broker.add(TOPIC, 0, range(100))
-    fetch(broker, 0, 100, stop_at=40, parts=Part.VALUE | Part.KEY)
-    assert fetch(broker, 40, 60, stop_at=50, parts=Part.VALUE) == (list(range(40, 50)), 0)
+    fetch(broker, 0, 100, stop_at=40, fields=RecordFields.VALUE | RecordFields.KEY)
+    assert fetch(broker, 40, 60, stop_at=50, fields=RecordFields.VALUE) == (list(range(40, 50)), 0)
     assert len(broker.consumers[0].assignments) == 1
-    assert fetch(broker, 50, 100, parts=Part.ALL) == (list(range(50, 100)), 0)
+    assert fetch(broker, 50, 100, fields=RecordFields.ALL) == (list(range(50, 100)), 0)
     is_native = both_ways == "native" and native() is not None
     assert len(broker.consumers[0].assignments) == (2 if is_native else 1)  # messages have all parts
 
@@ -144,7 +144,7 @@ def test_a_failing_reader_closes_its_consumer(broker):
         with pytest.raises(ZeroDivisionError):
             lists.throw(ZeroDivisionError())
     assert broker.consumers[0].closed
-    assert len(consumers._kept) == 0
+    assert len(consumers._partition_pool) == 0
 
 
 def test_deleted_records_are_data_loss(broker):
@@ -235,7 +235,7 @@ def test_passing_faults_do_not_outlast_the_poll_timeout(broker, monkeypatch):
     def open_noisy(settings):
         consumer = real(settings)
 
-        def consume(most, timeout_s):
+        def consume(max_records, timeout_s):
             broker.clock.advance_us(100_000)
             consumer.fail(KafkaError._ALL_BROKERS_DOWN)
             return [consumer.fetched.pop()]
@@ -265,13 +265,13 @@ def test_an_empty_range_asks_nothing(broker):
 def test_the_client_that_asked_why_nothing_came_is_closed_when_something_did(broker, monkeypatch):
     """One for each partition that ever stalled would stay open as long as its consumer is kept."""
     broker.add(TOPIC, 0, range(5))
-    broker.silent, open_asking = True, broker.open_asking
+    broker.silent, open_query_client = True, broker.open_query_client
 
     def opened(settings):
         broker.silent = False
-        return open_asking(settings)
+        return open_query_client(settings)
 
-    monkeypatch.setattr(broker, "open_asking", opened)
-    monkeypatch.setattr(consumers, "TellingConsumer", opened)
+    monkeypatch.setattr(broker, "open_query_client", opened)
+    monkeypatch.setattr(consumers, "ErrorCapturingConsumer", opened)
     assert fetch(broker, 0, 5) == ([0, 1, 2, 3, 4], 0)
-    assert [client.closed for client in broker.asking] == [True]
+    assert [client.closed for client in broker.query_clients] == [True]

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from datasources.kafka.client import native_client
 from datasources.kafka.client.message_client import MessageFeed
 from datasources.kafka.client.native_client import NativeFeed, is_for_native, open_native
-from datasources.kafka.client.record_columns import Part, joined
+from datasources.kafka.client.record_columns import RecordFields, joined
 from datasources.kafka.record.header_columns import header_lists, header_maps
 from datasources.kafka.record.raw_columns import RAW_COLUMNS
-from datasources.kafka.record.record_metadata import FACTS
+from datasources.kafka.record.record_metadata import RECORD_METADATA
 from datasources.native import native
 from tests.support.memory_queue import MemoryQueue
 
@@ -30,8 +30,8 @@ class Messages:
     def __init__(self, messages: list[Message], step: int = 500) -> None:
         self.messages, self.step = list(messages), step
 
-    def consume(self, most, timeout_s):
-        count = min(most, self.step)
+    def consume(self, max_records, timeout_s):
+        count = min(max_records, self.step)
         given, self.messages = self.messages[:count], self.messages[count:]
         return given
 
@@ -71,11 +71,11 @@ def event(code, offset=-1_001) -> Message:
     return Message(topic=TOPIC, partition=PARTITION, offset=offset, error=KafkaError(code))
 
 
-def drained(feed, parts=Part.ALL, most=16_384, end=FAR):
+def drained(feed, fields=RecordFields.ALL, max_records=16_384, end=FAR):
     """Everything before the end: the records in one piece, and the notices with the position at which each stands."""
     pieces, notices = [], []
     while True:
-        received = feed.receive(most, end, parts)
+        received = feed.receive(max_records, end, fields)
         if received.notice is not None:
             count = sum(map(len, [*pieces, received.records]))
             notices.append((count, received.notice.error.code(), received.notice.offset))
@@ -87,7 +87,7 @@ def drained(feed, parts=Part.ALL, most=16_384, end=FAR):
 
 def shown(records):
     """Every column that can be made of records, by name."""
-    facts = {f"fact {name}": column.read(records) for name, column in FACTS.items()}
+    facts = {f"fact {name}": column.read(records) for name, column in RECORD_METADATA.items()}
     return facts | {f"raw {name}": column.read(records) for name, column in RAW_COLUMNS.items()}
 
 
@@ -125,10 +125,10 @@ def streams(draw):
 
 
 @settings(max_examples=300)
-@given(messages=streams(), step=st.integers(1, 20), most=st.integers(1, 50), end=st.integers(0, 120))
-def test_both_ways_give_the_same_columns_and_notices(library, messages, step, most, end):
-    ours, our_notices = drained(native_feed(library, messages, step), most=most, end=end)
-    theirs, their_notices = drained(message_feed(messages, step), most=most, end=end)
+@given(messages=streams(), step=st.integers(1, 20), max_records=st.integers(1, 50), end=st.integers(0, 120))
+def test_both_ways_give_the_same_columns_and_notices(library, messages, step, max_records, end):
+    ours, our_notices = drained(native_feed(library, messages, step), max_records=max_records, end=end)
+    theirs, their_notices = drained(message_feed(messages, step), max_records=max_records, end=end)
     assert our_notices == their_notices
     assert_equal(ours, theirs)
     assert all(offset < end for offset in ours.offsets().to_pylist())
@@ -141,25 +141,25 @@ def test_parts_are_those_of_the_whole(library, messages, cuts):
     ours, _ = drained(native_feed(library, made))
     theirs, _ = drained(message_feed(made))
     edges = sorted({0, len(made), *(min(cut, len(made)) for cut in cuts)})
-    pieces = [ours.part(start, stop) for start, stop in pairwise(edges)]
+    pieces = [ours.slice(start, stop) for start, stop in pairwise(edges)]
     for piece, (start, stop) in zip(pieces, pairwise(edges), strict=True):
-        assert_equal(piece, theirs.part(start, stop))
+        assert_equal(piece, theirs.slice(start, stop))
     assert_equal(joined(pieces), theirs)
     for offset in range(len(made) * 2 + 1):
         assert ours.count_before(offset) == theirs.count_before(offset)
 
 
 @settings(max_examples=60)
-@given(messages=st.lists(contents, min_size=1, max_size=10), parts=st.sets(st.sampled_from(list(Part))))
-def test_what_is_not_asked_for_is_not_there(library, messages, parts):
-    wanted = Part.NOTHING
-    for part in parts:
-        wanted |= part
+@given(messages=st.lists(contents, min_size=1, max_size=10), fields=st.sets(st.sampled_from(list(RecordFields))))
+def test_what_is_not_asked_for_is_not_there(library, messages, fields):
+    wanted = RecordFields.NOTHING
+    for field in fields:
+        wanted |= field
     made = [record(number, **each) for number, each in enumerate(messages)]
     ours, _ = drained(native_feed(library, made), wanted)
-    assert ours.parts == wanted
+    assert ours.fields == wanted
     theirs, _ = drained(message_feed(made))
-    for column in [*RAW_COLUMNS.values(), *FACTS.values()]:
+    for column in [*RAW_COLUMNS.values(), *RECORD_METADATA.values()]:
         if column.needs in wanted:
             assert column.read(ours).to_pylist() == column.read(theirs).to_pylist()
         else:
@@ -169,14 +169,14 @@ def test_what_is_not_asked_for_is_not_there(library, messages, parts):
 
 @pytest.mark.parametrize("part", ["value", "key", "content", "name"])
 def test_a_record_that_is_larger_than_a_whole_list_comes_alone(library, part, monkeypatch):
-    monkeypatch.setattr(native_client, "_MOST_BYTES", 1_000)
-    monkeypatch.setattr(native_client, "_LEAST_BYTES", 1_000)
+    monkeypatch.setattr(native_client, "_MAX_BYTES", 1_000)
+    monkeypatch.setattr(native_client, "_MIN_BYTES", 1_000)
     big = b"x" * 300_000
     more = {"value": {"value": big}, "key": {"key": big}, "content": {"headers": [("h", big)]}}
     huge = more.get(part, {"headers": [("n" * 300_000, b"")]})
     made = [record(0, b"a"), record(1, **huge), record(2, b"c" * 900), record(3, b"d" * 900)]
     feed = native_feed(library, made)
-    lists = [feed.receive(100, FAR, Part.ALL).records for _ in range(4)]
+    lists = [feed.receive(100, FAR, RecordFields.ALL).records for _ in range(4)]
     assert [records.offsets().to_pylist() for records in lists] == [[0], [1], [2], [3]]
     theirs, _ = drained(message_feed(made))
     assert_equal(joined(lists), theirs)
@@ -191,26 +191,26 @@ def test_many_headers_get_the_room_that_they_need(library):
 
 def test_a_list_ends_before_the_end_although_more_is_there(library):
     feed = native_feed(library, [record(n, b"v") for n in (0, 1, 4, 6, 7)])
-    first = feed.receive(10, 3, Part.VALUE)
+    first = feed.receive(10, 3, RecordFields.VALUE)
     assert (first.records.offsets().to_pylist(), first.is_ended) == ([0, 1], True)
-    again = feed.receive(10, 4, Part.VALUE)
+    again = feed.receive(10, 4, RecordFields.VALUE)
     assert (len(again.records), again.is_ended) == (0, True)
-    rest = feed.receive(10, 7, Part.VALUE)
+    rest = feed.receive(10, 7, RecordFields.VALUE)
     assert (rest.records.offsets().to_pylist(), rest.is_ended) == ([4, 6], True)
 
 
 def test_moving_drops_what_was_received(library):
     feed = native_feed(library, [record(n, b"v") for n in range(5)])
-    assert len(feed.receive(10, 2, Part.VALUE).records) == 2
+    assert len(feed.receive(10, 2, RecordFields.VALUE).records) == 2
     assert feed._consumer.alive
     feed.assign(TOPIC, PARTITION, 9)
     assert not feed._consumer.alive
-    assert len(feed.receive(10, FAR, Part.VALUE).records) == 0
+    assert len(feed.receive(10, FAR, RecordFields.VALUE).records) == 0
 
 
 def test_a_notice_tells_what_the_client_said(library):
     feed = native_feed(library, [event(KafkaError.TOPIC_AUTHORIZATION_FAILED)])
-    notice = feed.receive(10, FAR, Part.ALL).notice
+    notice = feed.receive(10, FAR, RecordFields.ALL).notice
     assert notice is not None
     assert notice.error.code() == KafkaError.TOPIC_AUTHORIZATION_FAILED
     assert notice.error.str() == "Broker: Topic authorization failed"
@@ -225,7 +225,7 @@ def test_a_client_that_fails_raises_what_it_said(library):
 
     feed._consumer.consumer.consume = fail
     with pytest.raises(KafkaException):
-        feed.receive(10, FAR, Part.ALL)
+        feed.receive(10, FAR, RecordFields.ALL)
 
 
 def test_a_name_of_a_header_that_is_no_text_is_replaced(library):
@@ -234,14 +234,14 @@ def test_a_name_of_a_header_that_is_no_text_is_replaced(library):
     queue.name_of = lambda name: b"\xff" + name.encode()
     feed = NativeFeed(queue, library.kafka, lambda: None)
     feed.assign(TOPIC, PARTITION, 0)
-    records = feed.receive(10, FAR, Part.ALL).records
+    records = feed.receive(10, FAR, RecordFields.ALL).records
     assert records.headers().names.to_pylist() == ["\ufffdabc"]
 
 
 def test_of_two_headers_of_one_name_the_later_one_counts(library):
     made = [record(0, headers=[("a", b"1"), ("b", b"2"), ("a", None)]), record(1), record(2, headers=[("a", b"4")])]
     for records, _ in (drained(native_feed(library, made)), drained(message_feed(made))):
-        assert header_maps(records, FACTS["headers"].type).to_pylist() == [
+        assert header_maps(records, RECORD_METADATA["headers"].type).to_pylist() == [
             [("a", None), ("b", b"2")],
             [],
             [("a", b"4")],
@@ -256,7 +256,7 @@ def test_of_two_headers_of_one_name_the_later_one_counts(library):
 
 def test_columns_outlive_what_they_were_made_with(library):
     feed = native_feed(library, [record(n, b"%d" % n) for n in range(1_000)])
-    values = feed.receive(1_000, FAR, Part.VALUE).records.values()
+    values = feed.receive(1_000, FAR, RecordFields.VALUE).records.values()
     feed.close()
     del feed
     np.full(4 << 20, 7, np.uint8)  # what would take the place of buffers that nobody holds
@@ -288,7 +288,7 @@ def test_settings_that_the_client_refuses_are_left_to_messages():
 def test_without_the_library_messages_are_the_way_and_it_is_said_once(monkeypatch, caplog):
     caplog.set_level("INFO", logger="datasources.kafka.client.native_client")
     native.cache_clear()
-    native_client._say_slower.cache_clear()
+    native_client._log_slow_fetch.cache_clear()
     monkeypatch.setenv("TIDEMARK_NATIVE", "off")
     for _ in range(3):
         assert open_native({"bootstrap.servers": "b:1", "group.id": "g"}, lambda: None) is None
@@ -309,14 +309,14 @@ def test_a_feed_is_opened_and_closed_without_a_broker(library):
     feed = open_native({"bootstrap.servers": "127.0.0.1:1", "group.id": "g", "log_level": "0"}, lambda: None)
     assert feed is not None
     feed.assign("orders", 0, 0)
-    assert len(feed.receive(10, FAR, Part.ALL).records) == 0
+    assert len(feed.receive(10, FAR, RecordFields.ALL).records) == 0
     feed.close()
     feed.close()
 
 
 def test_a_child_does_not_end_what_its_parent_opened(library, monkeypatch):
     feed = native_feed(library, [record(n, b"v") for n in range(5)])
-    feed.receive(2, FAR, Part.VALUE)
+    feed.receive(2, FAR, RecordFields.VALUE)
     monkeypatch.setattr(native_client.os, "getpid", lambda: -1)
     ended = []
     feed._consumer.close = lambda: ended.append(True)

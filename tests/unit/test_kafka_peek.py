@@ -70,7 +70,7 @@ def logs_and_ranges(draw):
 def test_every_range_gives_its_records_in_order(case, seed, records, batch):
     logs, ranges = case
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(open_ranges, "_MOST_RECORDS", records)
+        patch.setattr(open_ranges, "_MAX_RECORDS", records)
         broker = MemoryBroker(random=Random(seed), batch_bytes=batch)
         broker.use(patch)
         for (topic, partition), (high, offsets) in logs.items():
@@ -140,7 +140,7 @@ def test_sizes_of_requests_are_not_the_users(broker):
 
 
 def test_who_stops_looking_leaves_a_consumer_that_works(broker, monkeypatch):
-    monkeypatch.setattr(open_ranges, "_MOST_RECORDS", 1)
+    monkeypatch.setattr(open_ranges, "_MAX_RECORDS", 1)
     for partition in range(3):
         broker.add("orders", partition, range(100))
     ranges = {f"orders-{n}": (0, 100) for n in range(3)}
@@ -230,7 +230,7 @@ def test_a_decoder_serves_many_peeks_and_one_of_them_at_a_time(broker, monkeypat
     made = []
     real = peek.ChunkMaker
     monkeypatch.setattr(peek, "ChunkMaker", lambda how: made.append(how) or real(how))
-    peek._makers._things.clear()
+    peek._makers._resources.clear()
     for _ in range(3):
         assert len(list(peek_chunks(broker.settings(), TEXT, {"orders-0": (0, 3)}, broker.clock))) == 1
     assert made == [TEXT]

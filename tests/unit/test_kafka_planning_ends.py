@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from confluent_kafka import KafkaError, KafkaException
 
-from datasources.kafka.client.attempts import Attempts, repeated
+from datasources.kafka.client.attempts import Attempts, retried
 from datasources.kafka.client.client_config import ClientConfig
 from datasources.kafka.metadata.offset_answers import OffsetAnswers
 from datasources.kafka.metadata.planning_ends import PlanningEnds
@@ -33,10 +33,10 @@ class Cluster:
         self.error = AWAY
         self.asked: list[list[tuple[str, int]]] = []
         self.planning = PlanningEnds(
-            quick=self.quick, quick_epoch=lambda _: 3, ask=self.ask, renew=self.renew, config=CONFIG, clock=self.clock
+            fast=self.fast, fast_epoch=lambda _: 3, ask=self.ask, renew=self.renew, config=CONFIG, clock=self.clock
         )
 
-    def quick(self, names):
+    def fast(self, names):
         if self.is_stale or any(name in self.away or name not in self.ends for name in names):
             return None
         return np.array([self.ends[name] for name in names], np.int64)
@@ -138,7 +138,7 @@ def test_a_partition_that_is_not_read_any_more_is_not_asked_about(cluster):
 def test_without_an_answer_within_the_bound_it_is_an_error(cluster):
     cluster.away = {A}
     cluster.planning.ask([A, B])
-    cluster.clock.advance_us((CONFIG.question_ms + 1) * 1_000)
+    cluster.clock.advance_us((CONFIG.total_timeout_ms + 1) * 1_000)
     with pytest.raises(KafkaException):
         cluster.planning.ask([A, B])
 
@@ -155,7 +155,7 @@ def test_a_question_is_asked_again_with_longer_timeouts_until_its_bound():
     attempts = Attempts(config, clock)
     attempts._event.set()
     with pytest.raises(KafkaException):
-        repeated(attempts, ask)
+        retried(attempts, ask)
     assert timeouts == [2, 4, 7, 7, 7, 3]
 
 
@@ -168,5 +168,5 @@ def test_an_error_that_does_not_pass_is_raised_at_once():
         raise refused
 
     with pytest.raises(KafkaException):
-        repeated(Attempts(CONFIG, ManualClock()), ask)
+        retried(Attempts(CONFIG, ManualClock()), ask)
     assert len(asked) == 1

@@ -17,9 +17,9 @@ def made(monkeypatch):
     formats = []
     real = readers.ChunkMaker
     monkeypatch.setattr(readers, "ChunkMaker", lambda how: formats.append(how) or real(how))
-    readers._makers._things.clear()
+    readers._makers._resources.clear()
     yield formats
-    readers._makers._things.clear()
+    readers._makers._resources.clear()
 
 
 def test_the_next_task_of_a_scan_finds_what_the_one_before_learned(made):

@@ -13,7 +13,7 @@ from datasources.formats.schema_text.ddl_types import type_text
 from datasources.source.api.reader import ReadCounts
 from tests.support.kafka_records import chunk_of, record, source_of
 
-FACTS = {
+METADATA_COLUMNS = {
     "topic": "topic",
     "part": "partition",
     "headers": "headers",
@@ -49,9 +49,9 @@ def update(offset, before=None, after=None, op="u", **more):
 
 
 def test_metadata_columns_have_flinks_keys_and_types():
-    fields = list(source_of(FACTS, **JSON).schema)[2:]
+    fields = list(source_of(METADATA_COLUMNS, **JSON).schema)[2:]
     assert all(field.nullable for field in fields)
-    assert {FACTS[field.name]: type_text(field.type) for field in fields} == {
+    assert {METADATA_COLUMNS[field.name]: type_text(field.type) for field in fields} == {
         "topic": "STRING",
         "partition": "INT",
         "headers": "MAP<STRING, BINARY>",
@@ -70,7 +70,7 @@ def test_a_record_says_where_it_is_and_what_came_with_it(options):
     first = record(7, None, {"id": 1}, headers=headers, leader_epoch=4)
     second = record(9, None, {"id": 2}, timestamp=(2, 5_000))
     third = record(12, None, {"id": 3}, timestamp=(0, -1))
-    found = rows(chunk_of(source_of(FACTS, **options), first, second, third), *FACTS)
+    found = rows(chunk_of(source_of(METADATA_COLUMNS, **options), first, second, third), *METADATA_COLUMNS)
     listed = [{"key": key, "value": value} for key, value in headers]
     at = datetime(1970, 1, 1, 0, 0, 1, 7_000, tzinfo=UTC)
     assert found[0] == (

@@ -9,7 +9,7 @@ from confluent_kafka import KafkaError, KafkaException
 
 from datasources.errors import SourceUnavailable
 from datasources.kafka.client.client_config import ClientConfig
-from datasources.kafka.client.pool import Kept
+from datasources.kafka.client.pool import ResourcePool
 from datasources.kafka.metadata import broker_metadata as metadata
 from datasources.kafka.metadata import topic_ids
 from datasources.kafka.metadata.broker_metadata import BrokerMetadata
@@ -64,7 +64,7 @@ def opened(monkeypatch):
             return 0
 
     monkeypatch.setattr(topic_ids, "AdminClient", Client)
-    monkeypatch.setattr(topic_ids, "_clients", Kept(2, lambda _: None))
+    monkeypatch.setattr(topic_ids, "_clients", ResourcePool(2, lambda _: None))
     return clients
 
 

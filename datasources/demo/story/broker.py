@@ -50,7 +50,7 @@ class OrdersTopic:
             self._producer.produce(self.name, order.to_json(), partition=order.partition, on_delivery=self._on_delivery)
         left = self._producer.flush(_DEADLINE_S)
         if self._refused:
-            raise explain(self._refused[0], doing="writing orders", servers=self.bootstrap_servers)
+            raise explain(self._refused[0], action="writing orders", servers=self.bootstrap_servers)
         if left:
             raise SourceUnavailable(f"the brokers at {self.bootstrap_servers} took no order for {_DEADLINE_S:g} s")
 
@@ -99,7 +99,7 @@ def open_topic(bootstrap_servers: str) -> Iterator[OrdersTopic]:
         admin.create_topics([NewTopic(name, num_partitions=len(ROLES))])[name].result(_DEADLINE_S)
         _wait_for_leaders(admin, name)
     except KafkaException as error:
-        raise explain(error, doing="creating the demo's topic", servers=bootstrap_servers) from error
+        raise explain(error, action="creating the demo's topic", servers=bootstrap_servers) from error
     try:
         yield OrdersTopic(bootstrap_servers, name)
     finally:
@@ -115,7 +115,7 @@ def require_answer(bootstrap_servers: str) -> None:
     try:
         AdminClient(_client(bootstrap_servers, {})).list_topics(timeout=_ANSWER_S)
     except KafkaException as error:
-        raise explain(error, doing="asking for its topics", servers=bootstrap_servers) from error
+        raise explain(error, action="asking for its topics", servers=bootstrap_servers) from error
 
 
 def _wait_for_leaders(admin: AdminClient, name: str) -> None:
@@ -132,7 +132,7 @@ def _delete(admin: AdminClient, bootstrap_servers: str, name: str) -> None:
     try:
         admin.delete_topics([name])[name].result(_DEADLINE_S)
     except KafkaException as error:
-        raise explain(error, doing=f"deleting topic '{name}'", servers=bootstrap_servers) from error
+        raise explain(error, action=f"deleting topic '{name}'", servers=bootstrap_servers) from error
 
 
 def _client(bootstrap_servers: str, more: dict[str, str]) -> dict[str, Any]:

@@ -1,8 +1,8 @@
-"""From Java client properties, which users know, to librdkafka's.
+"""Translates Java client properties to librdkafka's.
 
-`kafka.*` (Spark's prefix) and `properties.*` (Flink's) mean the same. Most keys have the same name on both sides.
-Those that belong to the source are refused; those that exist in Java only are translated or refused with the way out.
-Secrets go through here and must not be shown: the result is a mapping that masks itself.
+`kafka.*` (Spark's prefix) and `properties.*` (Flink's) are equivalent. Most keys have the same name on both sides.
+Those that the source sets itself are rejected; those that exist in Java only are translated or rejected with a hint.
+Secrets must not be logged: the result is a mapping whose repr masks them.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ __all__ = ["DEFAULT_GROUP", "PREFIXES", "QUIET", "ClientConfig", "client_config"
 PREFIXES = ("kafka.", "properties.")
 
 QUIET = {
-    # librdkafka repeats every failed connection on stderr, several times a second; what matters is in our errors.
-    # `kafka.log_level` = 6 brings its lines back.
+    # librdkafka logs every failed connection to stderr, several times a second; our errors hold what matters.
+    # `kafka.log_level` = 6 enables its log.
     "log_level": "2",
-    # A broker that hangs is waited for that long; librdkafka's default is a minute.
+    # How long to wait for a broker that hangs; librdkafka's default is a minute.
     "socket.timeout.ms": "15000",
 }
 
@@ -55,7 +55,7 @@ _RENAMED = {
 }
 _IGNORED_JAVA = frozenset({"max.poll.records", "default.api.timeout.ms"})
 DEFAULT_GROUP = "tidemark"
-"""The consumer group where none is named. Nothing joins it and nothing is committed, but the client looks it up."""
+"""The default consumer group. Nothing joins it and nothing is committed, but the client looks it up."""
 _DEFAULT_LEVEL = "read_uncommitted"
 _LEVELS = (_DEFAULT_LEVEL, "read_committed")
 _POSITIVE = re.compile(r"[1-9][0-9]{0,8}")
@@ -67,9 +67,9 @@ class ClientConfig(Mapping[str, str]):
     """librdkafka settings; secrets are masked when it is printed.
 
     Args:
-        settings: what is handed to librdkafka.
-        api_timeout_ms: how long a question for metadata or offsets may take, all its attempts together.
-        num_retries: how often a question for offsets that failed for that long is asked again.
+        settings: of librdkafka.
+        api_timeout_ms: the bound of a metadata or offset request, over all its attempts.
+        num_retries: how often an offset request that exceeded that bound is repeated.
         retry_interval_ms: the longest pause between two attempts.
     """
 
@@ -101,18 +101,18 @@ class ClientConfig(Mapping[str, str]):
 
     @property
     def request_timeout_ms(self) -> int:
-        """How long one request may take, at most `api_timeout_ms`."""
+        """The timeout of one attempt, at most `api_timeout_ms`."""
         own = self._settings.get("socket.timeout.ms", QUIET["socket.timeout.ms"])
         return min(int(own), self.api_timeout_ms) if _POSITIVE.fullmatch(own) else self.api_timeout_ms
 
     @property
-    def question_ms(self) -> int:
-        """How long a question for offsets may take, with all that it is asked again."""
+    def total_timeout_ms(self) -> int:
+        """The bound of an offset request, all repetitions included."""
         return self.api_timeout_ms + self.num_retries * (self.api_timeout_ms + self.retry_interval_ms)
 
     @property
     def isolation_level(self) -> str:
-        """Which records of transactions are read; Java's default and that of Spark's own source."""
+        """The isolation level; the default is that of Java and of Spark's own source."""
         return self._settings.get("isolation.level", _DEFAULT_LEVEL)
 
     @property
@@ -134,7 +134,7 @@ def client_config(
         options: of the source.
         num_retries: see `ClientConfig`.
         retry_interval_ms: as well.
-        group_prefix: what the consumer group's name begins with; None = it has its default name, or the one given.
+        group_prefix: of the consumer group's name; None = the given or the default group.
 
     Raises:
         OptionError: bootstrap.servers is missing, a key belongs to the source, or has no meaning outside Java; the

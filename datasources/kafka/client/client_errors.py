@@ -1,4 +1,4 @@
-"""librdkafka's errors as ours."""
+"""Maps librdkafka's errors to ours."""
 
 from __future__ import annotations
 
@@ -56,56 +56,56 @@ _RETRIABLE = _UNREACHABLE | {
     KafkaError.THROTTLING_QUOTA_EXCEEDED,
 }
 MAYBE_DELETED = frozenset({KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._NOENT})  # noqa: SLF001
-"""What is answered for a deleted partition, or by a new leader that does not know it yet; _NOENT: none has a leader."""
+"""Codes for a deleted partition, or from a new leader that does not know it yet; _NOENT: it has no leader."""
 _FILE_OPTION = re.compile(r"\bssl\.[a-z]+\.location(?= failed| file| PKCS|:)")
-_WAY_OUT = "Check the login (kafka.sasl.*), the certificates (kafka.ssl.*) and what the login may do."
+_HINT = "Check the login (kafka.sasl.*), the certificates (kafka.ssl.*) and what the login may do."
 
 
 def is_refusal(error: KafkaError) -> bool:
-    """Return whether the brokers, or our trust in them, said no: waiting does not help."""
+    """Return whether authentication, authorization or TLS failed: retrying does not help."""
     return error.code() in _REFUSED
 
 
 def is_retriable(error: KafkaException | KafkaError) -> bool:
-    """Return whether the same question may be answered a little later, perhaps by another broker."""
+    """Return whether the request may succeed later, perhaps at another broker."""
     cause = error.args[0] if isinstance(error, KafkaException) else error
     return isinstance(cause, KafkaError) and not cause.fatal() and cause.code() in _RETRIABLE
 
 
 def explain(
-    error: KafkaException | KafkaError, *, doing: str, servers: str, told: KafkaError | None = None, hint: str = ""
+    error: KafkaException | KafkaError, *, action: str, servers: str, reported: KafkaError | None = None, hint: str = ""
 ) -> TidemarkError:
     """Return our error for one of librdkafka's.
 
     Args:
         error: what was raised.
-        doing: what was tried, for the message: "listing the partitions of 'orders'".
+        action: for the message, as in "listing the partitions of 'orders'".
         servers: the bootstrap servers.
-        told: what the client told of its connections meanwhile (`Faults`).
-        hint: what may be meant, for what the brokers refuse.
+        reported: the connection error that the client reported meanwhile (`ConnectionErrors`).
+        hint: a suggestion, for names that the brokers reject.
     """
     cause = error.args[0] if isinstance(error, KafkaException) else error
     if not isinstance(cause, KafkaError):
-        return SourceUnavailable(f"{doing} at {servers} failed: {cause}")
-    if told is not None and is_refusal(told) and cause.code() in _UNREACHABLE:
-        return SourceUnavailable(f"the brokers at {servers} refused {doing}: {told.str()}. {_WAY_OUT}")
-    because = "" if told is None else f" ({told.str()})"
+        return SourceUnavailable(f"{action} at {servers} failed: {cause}")
+    if reported is not None and is_refusal(reported) and cause.code() in _UNREACHABLE:
+        return SourceUnavailable(f"the brokers at {servers} refused {action}: {reported.str()}. {_HINT}")
+    because = "" if reported is None else f" ({reported.str()})"
     if cause.code() in _UNREACHABLE:
         return SourceUnavailable(
-            f"the brokers at {servers} did not answer while {doing}: {cause.str()}{because}. Check "
+            f"the brokers at {servers} did not answer while {action}: {cause.str()}{because}. Check "
             f"kafka.bootstrap.servers, that the brokers' advertised listeners can be reached from here, and the "
             f"security settings (a TLS listener looks like a silent one to a plain client)."
         )
     if cause.code() in _REFUSED:
-        return SourceUnavailable(f"the brokers at {servers} refused {doing}: {cause.str()}{because}.{hint} {_WAY_OUT}")
+        return SourceUnavailable(f"the brokers at {servers} refused {action}: {cause.str()}{because}.{hint} {_HINT}")
     if cause.code() == KafkaError._INVALID_ARG:  # noqa: SLF001
-        return OptionError(f"librdkafka does not accept a kafka.* option: {cause.str()}.{_about_file(cause.str())}")
-    return SourceUnavailable(f"{doing} at {servers} failed: {cause.name()}: {cause.str()}{because}.")
+        return OptionError(f"librdkafka does not accept a kafka.* option: {cause.str()}.{_file_hint(cause.str())}")
+    return SourceUnavailable(f"{action} at {servers} failed: {cause.name()}: {cause.str()}{because}.")
 
 
-def _about_file(told: str) -> str:
-    """What librdkafka leaves out where a file is missing: OpenSSL's words for it name neither file nor reason."""
-    option = _FILE_OPTION.search(told)
+def _file_hint(reported: str) -> str:
+    """Return a hint about an unreadable file: OpenSSL's error names neither file nor reason."""
+    option = _FILE_OPTION.search(reported)
     if option is None:
         return ""
     return (

@@ -1,7 +1,7 @@
-"""Settings of librdkafka that make it load a library, run a command or send away a file.
+"""Settings of librdkafka that make it load a library, run a command or send a file to a server.
 
-Whoever may write a table's options could run code by them, on the driver and on every executor. The list is checked
-against the settings of the installed librdkafka by a test.
+By these settings a table's options can run code on the driver and on every executor. A test checks the list against
+the settings of the installed librdkafka.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ CODE_SETTINGS: Final[Mapping[str, str]] = {
     "sasl.oauthbearer.assertion.private.key.file": "signs with a file of the driver and the executors",
     "sasl.oauthbearer.assertion.jwt.template.file": "sends a file of the driver and the executors to a server",
 }
-"""The settings, and what each does."""
+"""The settings and their effects."""
 
-# librdkafka puts them into the command of kinit, which a shell runs.
+# librdkafka inserts them into the kinit command, which a shell runs.
 _IN_COMMAND: Final = frozenset({"sasl.kerberos.principal", "sasl.kerberos.keytab", "sasl.kerberos.service.name"})
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_./@:+=,~-]*")
 _URLS: Final = frozenset({"sasl.oauthbearer.token.endpoint.url"})
@@ -32,7 +32,7 @@ _URL: Final = re.compile(r"https?://", re.IGNORECASE)
 
 
 def code_settings(settings: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield (setting, what it does) for each setting that only an administrator may allow."""
+    """Yield (setting, effect) for each setting that requires an administrator's permission."""
     for name, value in settings.items():
         if name in CODE_SETTINGS:
             yield name, CODE_SETTINGS[name]

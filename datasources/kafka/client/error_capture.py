@@ -1,7 +1,7 @@
-"""Clients that can tell why the brokers do not let them in.
+"""Clients that capture connection errors.
 
-A request that fails for a wrong password or an unknown certificate says that it timed out. The reason comes to the
-client's `error_cb`, and only while it is polled.
+A request that fails because of a wrong password or an unknown certificate only reports a timeout. The cause goes to
+the client's `error_cb`, and only while the client is polled.
 """
 
 from __future__ import annotations
@@ -14,81 +14,81 @@ from confluent_kafka.admin import AdminClient
 
 from datasources.kafka.client.client_errors import is_refusal
 
-__all__ = ["Asking", "Faults", "TellingConsumer", "telling_admin"]
+__all__ = ["ConnectionErrors", "ErrorCapturingConsumer", "LazyClient", "error_capturing_admin"]
 
 
-class Faults:
-    """What clients of one cluster told of their connections since they were last asked to forget.
+class ConnectionErrors:
+    """The connection errors that clients of one cluster reported since the last `forget`.
 
     Attributes:
-        clients: each is opened with `note`, then added.
+        clients: each is opened with `note` as its `error_cb`, then added.
     """
 
     def __init__(self) -> None:
         self.clients: list[Any] = []
-        self._told: KafkaError | None = None
+        self._reported: KafkaError | None = None
 
     def note(self, error: KafkaError) -> None:
-        """Take a fault; a refusal is kept whatever follows it, such as that no broker is left."""
-        if self._told is None or is_refusal(error) or not is_refusal(self._told):
-            self._told = error
+        """Record an error; a refusal is not replaced by later errors, such as that all brokers are down."""
+        if self._reported is None or is_refusal(error) or not is_refusal(self._reported):
+            self._reported = error
 
     def forget(self) -> None:
-        """Leave out what was told before. Not for a client that reads: it would lose a record."""
-        self._listen()
-        self._told = None
+        """Drop earlier errors. Not for a client that reads records: polling would lose one."""
+        self._poll()
+        self._reported = None
 
     def last(self) -> KafkaError | None:
-        """Return the fault that says most."""
-        self._listen()
-        return self._told
+        """Return the most informative error; None if there is none."""
+        self._poll()
+        return self._reported
 
-    def _listen(self) -> None:
+    def _poll(self) -> None:
         for client in self.clients:
             client.poll(0)
 
 
-class TellingConsumer(Consumer):  # type: ignore[misc]  # confluent-kafka has no types
-    """A consumer of confluent-kafka with its faults.
+class ErrorCapturingConsumer(Consumer):  # type: ignore[misc]  # confluent-kafka has no types
+    """A consumer of confluent-kafka that captures connection errors.
 
     Args:
         settings: of the client.
-        faults: where it tells them; by default its own.
+        connection_errors: where they are recorded; by default its own.
     """
 
-    def __init__(self, settings: Mapping[str, Any], faults: Faults | None = None) -> None:
-        self.faults = Faults() if faults is None else faults
-        super().__init__({**settings, "error_cb": self.faults.note})
-        self.faults.clients.append(self)
+    def __init__(self, settings: Mapping[str, Any], connection_errors: ConnectionErrors | None = None) -> None:
+        self.connection_errors = ConnectionErrors() if connection_errors is None else connection_errors
+        super().__init__({**settings, "error_cb": self.connection_errors.note})
+        self.connection_errors.clients.append(self)
 
 
-def telling_admin(settings: Mapping[str, Any], faults: Faults) -> AdminClient:
-    """Return a client for administration that tells its faults."""
-    admin = AdminClient({**settings, "error_cb": faults.note})
-    faults.clients.append(admin)
+def error_capturing_admin(settings: Mapping[str, Any], connection_errors: ConnectionErrors) -> AdminClient:
+    """Return an admin client that captures connection errors."""
+    admin = AdminClient({**settings, "error_cb": connection_errors.note})
+    connection_errors.clients.append(admin)
     return admin
 
 
-class Asking:
-    """A client for questions to the brokers, opened with the first one; it reads nothing.
+class LazyClient:
+    """A client for metadata requests, opened on demand; it reads no records.
 
     Args:
         open_client: opens it.
     """
 
-    def __init__(self, open_client: Callable[[], TellingConsumer]) -> None:
+    def __init__(self, open_client: Callable[[], ErrorCapturingConsumer]) -> None:
         self._open = open_client
-        self._client: TellingConsumer | None = None
+        self._client: ErrorCapturingConsumer | None = None
 
     @property
-    def client(self) -> TellingConsumer:
+    def client(self) -> ErrorCapturingConsumer:
         """The client."""
         if self._client is None:
             self._client = self._open()
         return self._client
 
     def close(self) -> None:
-        """End it, if it was opened."""
+        """Close the client if it was opened."""
         if self._client is not None:
             self._client.close()
             self._client = None

@@ -1,7 +1,7 @@
-"""librdkafka's own interface, in the very library that confluent-kafka has loaded: a consumer without Python objects.
+"""librdkafka's C interface, in the library that confluent-kafka has loaded: a consumer without Python objects.
 
-The functions are looked up through confluent-kafka's extension module, which is linked to that library, wherever it is;
-nothing else is relied on but what librdkafka's public header promises for its versions 1 and 2.
+The functions are looked up through confluent-kafka's extension module, which is linked to that library; only the
+public header of librdkafka 1 and 2 is relied on.
 """
 
 from __future__ import annotations
@@ -64,10 +64,10 @@ class Librdkafka:
     """The functions, without the `rd_kafka_` of their names.
 
     Args:
-        library: of confluent-kafka, or one that it is linked to.
+        library: of confluent-kafka, or one that it links to.
 
     Raises:
-        AttributeError: it lacks one of them.
+        AttributeError: a function is missing.
     """
 
     def __init__(self, library: ctypes.CDLL) -> None:
@@ -93,7 +93,7 @@ def librdkafka() -> Librdkafka:
     """Return the library of this process.
 
     Raises:
-        OSError, AttributeError: it cannot be used from here, because it is another one than this file knows.
+        OSError, AttributeError: its version is not supported.
     """
     found = Librdkafka(ctypes.CDLL(cimpl.__file__))
     if found.major_version not in _MAJOR_VERSIONS:
@@ -105,10 +105,10 @@ class RawConsumer:
     """A consumer that is assigned partitions and read through a queue.
 
     Attributes:
-        feed: what C reads it with.
+        feed: the structure through which C reads it.
 
     Args:
-        settings: all of them are texts; those that name Python functions are not for it.
+        settings: strings only; settings with Python callbacks are not supported.
 
     Raises:
         KafkaException: librdkafka does not accept them.
@@ -140,40 +140,40 @@ class RawConsumer:
             KafkaException: it cannot be assigned.
         """
         call = self._library.call
-        places = call("topic_partition_list_new", 1)
-        place = call("topic_partition_list_add", places, topic.encode(), partition)
+        partitions = call("topic_partition_list_new", 1)
+        entry = call("topic_partition_list_add", partitions, topic.encode(), partition)
         if epoch is not None:
-            call("topic_partition_set_leader_epoch", place, epoch)
-        call("topic_partition_list_set_offset", places, topic.encode(), partition, position)
-        error = call("assign", self._handle, places)
-        call("topic_partition_list_destroy", places)
+            call("topic_partition_set_leader_epoch", entry, epoch)
+        call("topic_partition_list_set_offset", partitions, topic.encode(), partition, position)
+        error = call("assign", self._handle, partitions)
+        call("topic_partition_list_destroy", partitions)
         if error:
             raise KafkaException(KafkaError(error))
 
-    def ask_times(self, places: int, timeout_ms: int) -> int:
-        """Replace the times in a list of partitions by offsets, in place; -1 as a time is the end of the log.
+    def ask_times(self, partitions: int, timeout_ms: int) -> int:
+        """Replace the timestamps in a list of partitions by offsets, in place; the timestamp -1 is the end of the log.
 
         Returns:
             librdkafka's error, 0 = none; each partition may have one of its own.
         """
-        return int(self._library.call("offsets_for_times", self._handle, places, timeout_ms))
+        return int(self._library.call("offsets_for_times", self._handle, partitions, timeout_ms))
 
     def refresh(self, topic: str, timeout_ms: int) -> None:
-        """Look for the leaders of a topic anew; without an answer it goes on with those that it knows."""
+        """Refresh the leaders of a topic; without an answer the client keeps those that it knows."""
         call, found = self._library.call, c_void_p()
-        place = call("topic_new", self._handle, topic.encode(), None)
-        if not place:
+        handle = call("topic_new", self._handle, topic.encode(), None)
+        if not handle:
             return
-        if call("metadata", self._handle, 0, place, ctypes.byref(found), timeout_ms) == _NO_ERROR:
+        if call("metadata", self._handle, 0, handle, ctypes.byref(found), timeout_ms) == _NO_ERROR:
             call("metadata_destroy", found)
-        call("topic_destroy", place)
+        call("topic_destroy", handle)
 
     def failure(self) -> KafkaException:
         """Return why the last call of this thread failed."""
         return KafkaException(KafkaError(self._library.call("last_error")))
 
     def close(self) -> None:
-        """End it; nothing that came of it may be held any more."""
+        """Close it; all its records must have been released."""
         handle, self._handle = self._handle, None
         if handle:
             self._library.call("consumer_close", handle)

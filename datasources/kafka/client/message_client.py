@@ -1,6 +1,6 @@
-"""Records over confluent-kafka: a Python object for each one. It works everywhere, with any setting of the client.
+"""Records through confluent-kafka, a Python object per record. It works everywhere, with any client setting.
 
-Small requests beat large ones: a list of 500 message objects stays in the caches.
+Small requests are faster than large ones: a list of 500 message objects fits the CPU caches.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from confluent_kafka import Consumer, Message, TopicPartition
 from numpy.typing import NDArray
 
 from datasources.kafka.client.attempts import refresh_metadata
-from datasources.kafka.client.error_capture import Asking, TellingConsumer
-from datasources.kafka.client.record_columns import Headers, Notice, Part, Received
+from datasources.kafka.client.error_capture import ErrorCapturingConsumer, LazyClient
+from datasources.kafka.client.record_columns import Headers, Notice, Received, RecordFields
 
 __all__ = ["MessageFeed", "MessageRecords"]
 
@@ -26,18 +26,18 @@ _REQUEST_WAIT_S = 0.1
 
 @dataclass(frozen=True, slots=True)
 class MessageRecords:
-    """Messages that are records; of several partitions, where nobody asks for places in one."""
+    """Messages that are records; of several partitions if offsets are not searched."""
 
     messages: list[Message]
 
     @property
-    def parts(self) -> Part:
+    def fields(self) -> RecordFields:
         """Everything."""
-        return Part.ALL
+        return RecordFields.ALL
 
     @property
     def size_bytes(self) -> int:
-        """How much there is of values."""
+        """The size of all values."""
         return sum(map(len, self.messages))
 
     def __len__(self) -> int:
@@ -51,7 +51,7 @@ class MessageRecords:
         """Return how many records lie before an offset."""
         return bisect_left(self.messages, offset, key=Message.offset)
 
-    def part(self, start: int, stop: int) -> MessageRecords:
+    def slice(self, start: int, stop: int) -> MessageRecords:
         """Return the records [start, stop)."""
         return MessageRecords(self.messages[start:stop])
 
@@ -112,32 +112,32 @@ class MessageFeed:
 
     Args:
         consumer: it belongs to this feed.
-        open_asking: opens the client for questions to the brokers.
+        open_query_client: opens the client for metadata requests.
 
     Attributes:
-        asking: that client, once it is needed.
+        query_client: that client, opened on demand.
     """
 
-    def __init__(self, consumer: Consumer, open_asking: Callable[[], TellingConsumer]) -> None:
+    def __init__(self, consumer: Consumer, open_query_client: Callable[[], ErrorCapturingConsumer]) -> None:
         self._consumer = consumer
-        self.asking = Asking(open_asking)
+        self.query_client = LazyClient(open_query_client)
         self._held: list[Message] = []
         self._topic = ""
 
     def assign(self, topic: str, partition: int, position: int, epoch: int | None = None) -> None:
-        """Begin anew; what was fetched is dropped."""
+        """Start at an offset; prefetched records are dropped."""
         self._held = []
         self._topic = topic
         known = {} if epoch is None else {"leader_epoch": epoch}
         self._consumer.assign([TopicPartition(topic, partition, position, **known)])
 
     def refresh(self) -> None:
-        """Look for the leader anew."""
+        """Refresh the leader."""
         refresh_metadata(self._consumer, [self._topic])
 
-    def receive(self, most: int, end: int, parts: Part) -> Received:  # noqa: ARG002 - messages have all parts
-        """Take what is there, else wait for one message: gaps may keep a larger number from ever being reached."""
-        messages, self._held = self._held or self._consume(min(_REQUEST_RECORDS, most)), []
+    def receive(self, max_records: int, end: int, fields: RecordFields) -> Received:  # noqa: ARG002 - messages have all parts
+        """Return available records, else wait for a single one: because of gaps, more might never arrive."""
+        messages, self._held = self._held or self._consume(min(_REQUEST_RECORDS, max_records)), []
         count, notice = len(messages), None
         if any(map(Message.error, messages)):  # per record: kept in C
             count = next(n for n, message in enumerate(messages) if message.error() is not None)
@@ -148,13 +148,13 @@ class MessageFeed:
             return Received(records, notice)
         inside = records.count_before(end)
         self._held = messages[inside:]
-        return Received(records.part(0, inside), is_ended=True)
+        return Received(records.slice(0, inside), is_ended=True)
 
     def close(self) -> None:
-        """End it."""
+        """Close the feed."""
         self._consumer.close()
-        self.asking.close()
+        self.query_client.close()
 
-    def _consume(self, most: int) -> list[Message]:
-        messages: list[Message] = self._consumer.consume(most, 0) or self._consumer.consume(1, _REQUEST_WAIT_S)
+    def _consume(self, max_records: int) -> list[Message]:
+        messages: list[Message] = self._consumer.consume(max_records, 0) or self._consumer.consume(1, _REQUEST_WAIT_S)
         return messages

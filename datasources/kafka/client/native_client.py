@@ -1,12 +1,12 @@
-"""Records without a Python object for each one: C copies them from librdkafka's queue into the buffers of columns.
+"""Records without a Python object per record: C copies them from librdkafka's queue into column buffers.
 
-Theory of operation. A list of records is filled by as few calls as possible, each without the interpreter's lock. What
-librdkafka gave and the list had no room for, or no use for, stays with the feed and is the first thing that the next
-call gives; `assign` drops it. A record that is larger than the room for a whole list gets a list of its own.
+Theory of operation. A batch of records is filled by as few calls as possible, each without the GIL. Records that
+librdkafka returned but that did not fit or were not requested stay in the feed and are returned first by the next
+call; `assign` drops them. A record larger than the buffers of a whole batch gets a batch of its own.
 
-Questions to the brokers (where a log begins and ends, whether a topic exists) are rare, so they go through
-confluent-kafka's consumer with the same settings, opened at the first question. The settings that only Python can serve
-are left to `message_client.py` altogether.
+Metadata requests (the bounds of a log, whether a topic exists) are rare, so they go through confluent-kafka's consumer
+with the same settings, opened at the first request. Settings that need Python callbacks are only supported by
+`message_client.py`.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from typing import Final, Protocol
 
 from confluent_kafka import KafkaError, KafkaException
 
-from datasources.kafka.client.error_capture import Asking, TellingConsumer
+from datasources.kafka.client.error_capture import ErrorCapturingConsumer, LazyClient
 from datasources.kafka.client.librdkafka import RawConsumer, librdkafka
 from datasources.kafka.client.native_records import records_of
-from datasources.kafka.client.record_columns import Notice, Part, Received
+from datasources.kafka.client.record_columns import Notice, Received, RecordFields
 from datasources.native import native
 from datasources.native.kafka_fetch import Batch, Feed, KafkaFetch, Stop
 
@@ -32,15 +32,15 @@ __all__ = ["NativeFeed", "is_for_native", "open_native"]
 _logger: Final = logging.getLogger(__name__)
 _WAIT_MS: Final = 100
 _REFRESH_MS: Final = 2_000
-_MOST_BYTES: Final = 8 << 20
-_LEAST_BYTES: Final = 64 << 10
+_MAX_BYTES: Final = 8 << 20
+_MIN_BYTES: Final = 64 << 10
 _RECORD_BYTES: Final = 1 << 10
-_MOST_ROOM: Final = (1 << 31) - 1  # what 32-bit offsets reach; no record of Kafka is larger
+_MAX_BUFFER_BYTES: Final = (1 << 31) - 1  # the limit of 32-bit offsets; no record of Kafka is larger
 _NEEDS_PYTHON: Final = frozenset({"default.topic.config", "error_cb", "logger", "on_commit", "plugin.library.paths"})
 
 
 class AssignedConsumer(Protocol):
-    """What a feed needs of a consumer: `RawConsumer`, or what stands for it in tests."""
+    """The consumer interface of a feed: `RawConsumer`, or a fake in tests."""
 
     feed: Feed
 
@@ -48,13 +48,13 @@ class AssignedConsumer(Protocol):
         """Read one partition from an offset on, and no other."""
 
     def refresh(self, topic: str, timeout_ms: int) -> None:
-        """Look for the leaders of a topic anew; without an answer it goes on with those that it knows."""
+        """Refresh the leaders of a topic; without an answer the client keeps those that it knows."""
 
     def failure(self) -> KafkaException:
         """Return why the last call of this thread failed."""
 
     def close(self) -> None:
-        """End it."""
+        """Close the feed."""
 
 
 class NativeFeed:
@@ -63,39 +63,39 @@ class NativeFeed:
     Args:
         consumer: it belongs to this feed.
         fetch: the functions in C.
-        open_asking: opens the client for questions to the brokers.
+        open_query_client: opens the client for metadata requests.
 
     Attributes:
-        asking: that client, once it is needed.
+        query_client: that client, opened on demand.
     """
 
     def __init__(
-        self, consumer: AssignedConsumer, fetch: KafkaFetch, open_asking: Callable[[], TellingConsumer]
+        self, consumer: AssignedConsumer, fetch: KafkaFetch, open_query_client: Callable[[], ErrorCapturingConsumer]
     ) -> None:
         self._consumer = consumer
         self._fetch = fetch
-        self.asking = Asking(open_asking)
-        self._place = "", -1
+        self.query_client = LazyClient(open_query_client)
+        self._partition = "", -1
         self._end = weakref.finalize(self, _end, consumer, fetch, os.getpid())
 
     def assign(self, topic: str, partition: int, position: int, epoch: int | None = None) -> None:
-        """Begin anew; what was fetched is dropped."""
+        """Start at an offset; prefetched records are dropped."""
         self._fetch.drop(self._consumer.feed)
-        self._place = topic, partition
+        self._partition = topic, partition
         self._consumer.assign(topic, partition, position, epoch)
 
     def refresh(self) -> None:
-        """Look for the leader anew."""
-        self._consumer.refresh(self._place[0], _REFRESH_MS)
+        """Refresh the leader."""
+        self._consumer.refresh(self._partition[0], _REFRESH_MS)
 
-    def receive(self, most: int, end: int, parts: Part) -> Received:
-        """Take what is there, else wait for a tenth of a second."""
-        room = min(_MOST_BYTES, max(_LEAST_BYTES, most * _RECORD_BYTES))
-        batch = Batch(most, room, _names(parts))
-        stop = self._fetch.fetch(self._consumer.feed, batch, most, end, _WAIT_MS)
+    def receive(self, max_records: int, end: int, fields: RecordFields) -> Received:
+        """Return available records, else wait for up to 100 ms."""
+        buffer_bytes = min(_MAX_BYTES, max(_MIN_BYTES, max_records * _RECORD_BYTES))
+        batch = Batch(max_records, buffer_bytes, _names(fields))
+        stop = self._fetch.fetch(self._consumer.feed, batch, max_records, end, _WAIT_MS)
         while stop == Stop.NO_ROOM and not batch.count:
-            room = min(_MOST_ROOM, room * 8)
-            batch = Batch(1, room, _names(parts))
+            buffer_bytes = min(_MAX_BUFFER_BYTES, buffer_bytes * 8)
+            batch = Batch(1, buffer_bytes, _names(fields))
             stop = self._fetch.fetch(self._consumer.feed, batch, 1, end, _WAIT_MS)
         if stop == Stop.FAILED:
             raise self._consumer.failure()
@@ -103,16 +103,16 @@ class NativeFeed:
         if stop == Stop.NOTICE:
             code, text, offset = batch.notice
             notice = Notice(KafkaError(code, text), offset)
-        return Received(records_of(*self._place, batch), notice, is_ended=stop == Stop.AT_END)
+        return Received(records_of(*self._partition, batch), notice, is_ended=stop == Stop.AT_END)
 
     def close(self) -> None:
-        """End it."""
+        """Close the feed."""
         self._end()
-        self.asking.close()
+        self.query_client.close()
 
 
 def is_for_native(settings: Mapping[str, str]) -> bool:
-    """Return whether a client with these settings needs nothing of Python."""
+    """Return whether a client with these settings needs no Python callback."""
     for name, value in settings.items():
         if name in _NEEDS_PYTHON or name.endswith("_cb") or "oauth" in name:
             return False
@@ -121,18 +121,20 @@ def is_for_native(settings: Mapping[str, str]) -> bool:
     return True
 
 
-def open_native(settings: Mapping[str, str], open_asking: Callable[[], TellingConsumer]) -> NativeFeed | None:
-    """Return a feed with some settings; None if this process cannot have one, or if librdkafka refuses the settings.
+def open_native(
+    settings: Mapping[str, str], open_query_client: Callable[[], ErrorCapturingConsumer]
+) -> NativeFeed | None:
+    """Return a feed; None if this process does not support it, or if librdkafka rejects the settings.
 
     Args:
         settings: of the client.
-        open_asking: opens the client for questions to the brokers.
+        open_query_client: opens the client for metadata requests.
     """
     fetch = _fetch_functions()
     if fetch is None or not is_for_native(settings):
         return None
     try:
-        return NativeFeed(RawConsumer(settings), fetch, open_asking)
+        return NativeFeed(RawConsumer(settings), fetch, open_query_client)
     except KafkaException as error:
         _logger.info("kafka_fetch native=false reason=%r", str(error))
         return None
@@ -141,29 +143,29 @@ def open_native(settings: Mapping[str, str], open_asking: Callable[[], TellingCo
 def _fetch_functions() -> KafkaFetch | None:
     library = native()
     if library is None:
-        _say_slower("there is no C library, or TIDEMARK_NATIVE is off")
+        _log_slow_fetch("there is no C library, or TIDEMARK_NATIVE is off")
         return None
     try:
         librdkafka()
     except (OSError, AttributeError) as error:
-        _say_slower(str(error))
+        _log_slow_fetch(str(error))
         return None
     return library.kafka
 
 
 @cache
-def _say_slower(reason: str) -> None:
-    """Say once that each record costs several times as much."""
+def _log_slow_fetch(reason: str) -> None:
+    """Log once that fetching is several times slower."""
     _logger.info("kafka_fetch native=false slower=true reason=%r", reason)
 
 
 def _end(consumer: AssignedConsumer, fetch: KafkaFetch, pid: int) -> None:
-    """End a consumer in the process that opened it: after a fork there is nothing in the child to end."""
+    """Close a consumer in the process that opened it, never in a forked child."""
     if pid == os.getpid():
         fetch.drop(consumer.feed)
         consumer.close()
 
 
 @cache
-def _names(parts: Part) -> frozenset[str]:
-    return frozenset(str(part.name).lower() for part in parts)
+def _names(fields: RecordFields) -> frozenset[str]:
+    return frozenset(str(each.name).lower() for each in fields)

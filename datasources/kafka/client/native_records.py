@@ -1,16 +1,17 @@
-"""Records in the columns that C filled: nothing is copied when a column is asked for."""
+"""Records in columns that C filled: reading a column copies nothing."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from datasources.kafka.client.record_columns import Headers, Part
+from datasources.kafka.client.record_columns import Headers, RecordFields
 from datasources.native.kafka_fetch import Batch, ByteColumn
 
 __all__ = ["NativeRecords", "records_of"]
@@ -18,59 +19,63 @@ __all__ = ["NativeRecords", "records_of"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NativeRecords:
-    """Records of one partition in columns; what was not fetched is None."""
+    """Records of one partition in columns; fields that were not fetched are None."""
 
     topic: str
     partition: int
-    places: NDArray[np.int64]
-    contents: pa.BinaryArray | None = None
-    names: pa.BinaryArray | None = None
-    times: NDArray[np.int64] | None = None
-    time_kinds: NDArray[np.int8] | None = None
-    epochs: NDArray[np.int32] | None = None
-    heads: Headers | None = None
+    offset_values: NDArray[np.int64]
+    value_column: pa.BinaryArray | None = None
+    key_column: pa.BinaryArray | None = None
+    timestamp_values: NDArray[np.int64] | None = None
+    timestamp_type_values: NDArray[np.int8] | None = None
+    epoch_values: NDArray[np.int32] | None = None
+    header_columns: Headers | None = None
 
     @property
-    def parts(self) -> Part:
-        """What was fetched."""
-        there = {
-            Part.VALUE: self.contents,
-            Part.KEY: self.names,
-            Part.TIMESTAMP: self.times,
-            Part.LEADER_EPOCH: self.epochs,
-            Part.HEADERS: self.heads,
+    def fields(self) -> RecordFields:
+        """The fetched fields."""
+        columns = {
+            RecordFields.VALUE: self.value_column,
+            RecordFields.KEY: self.key_column,
+            RecordFields.TIMESTAMP: self.timestamp_values,
+            RecordFields.LEADER_EPOCH: self.epoch_values,
+            RecordFields.HEADERS: self.header_columns,
         }
-        parts = Part.NOTHING
-        for part, column in there.items():
-            parts |= Part.NOTHING if column is None else part
-        return parts
+        found = RecordFields.NOTHING
+        for each, column in columns.items():
+            found |= RecordFields.NOTHING if column is None else each
+        return found
 
     @property
     def size_bytes(self) -> int:
-        """How much there is of values."""
-        return 0 if self.contents is None else int(self.contents.nbytes)
+        """The size of all values."""
+        return 0 if self.value_column is None else int(self.value_column.nbytes)
 
     def __len__(self) -> int:
-        return len(self.places)
+        return len(self.offset_values)
 
     def offset(self, index: int) -> int:
         """Return the offset of a record."""
-        return int(self.places[index])
+        return int(self.offset_values[index])
 
     def count_before(self, offset: int) -> int:
         """Return how many records lie before an offset."""
-        return int(np.searchsorted(self.places, offset))
+        return int(np.searchsorted(self.offset_values, offset))
 
-    def part(self, start: int, stop: int) -> NativeRecords:
+    def slice(self, start: int, stop: int) -> NativeRecords:
         """Return the records [start, stop)."""
         cut = slice(start, stop)
-        return self._each(lambda columns: columns[0][cut], _sliced(self.heads, start, stop))
+        return self._each(lambda columns: columns[0][cut], _sliced(self.header_columns, start, stop))
 
     def join(self, others: Sequence[NativeRecords]) -> NativeRecords:
         """Return these records and then others of the same partition."""
         every = (self, *others)
-        heads = None if self.heads is None else _concatenated([r.heads for r in every if r.heads is not None])
-        return self._each(_end_to_end, heads, others)
+        header_columns = (
+            None
+            if self.header_columns is None
+            else _concatenated([r.header_columns for r in every if r.header_columns is not None])
+        )
+        return self._each(_concatenated_column, header_columns, others)
 
     def topics(self) -> pa.StringArray:
         """Return the topic of each record."""
@@ -82,71 +87,73 @@ class NativeRecords:
 
     def offsets(self) -> pa.Int64Array:
         """Return the offset of each record."""
-        return pa.array(self.places)
+        return pa.array(self.offset_values)
 
     def values(self) -> pa.BinaryArray:
         """Return the values, null where there is none."""
-        assert self.contents is not None
-        return self.contents
+        assert self.value_column is not None
+        return self.value_column
 
     def keys(self) -> pa.BinaryArray:
         """Return the keys, null where there is none."""
-        assert self.names is not None
-        return self.names
+        assert self.key_column is not None
+        return self.key_column
 
     def timestamps_ms(self) -> NDArray[np.int64]:
         """Return the timestamps, -1 where there is none."""
-        assert self.times is not None
-        return self.times
+        assert self.timestamp_values is not None
+        return self.timestamp_values
 
     def timestamp_kinds(self) -> NDArray[np.int8]:
         """Return where timestamps are from."""
-        assert self.time_kinds is not None
-        return self.time_kinds
+        assert self.timestamp_type_values is not None
+        return self.timestamp_type_values
 
     def leader_epochs(self) -> pa.Int32Array:
         """Return the epochs of the leaders that took the records, null where unknown."""
-        assert self.epochs is not None
-        return pa.array(self.epochs, mask=self.epochs < 0)
+        assert self.epoch_values is not None
+        return pa.array(self.epoch_values, mask=self.epoch_values < 0)
 
     def headers(self) -> Headers:
         """Return the headers."""
-        assert self.heads is not None
-        return self.heads
+        assert self.header_columns is not None
+        return self.header_columns
 
     def _each(
-        self, make: Callable[[list[Any]], Any], heads: Headers | None, others: Sequence[NativeRecords] = ()
+        self, make: Callable[[list[Any]], Any], header_columns: Headers | None, others: Sequence[NativeRecords] = ()
     ) -> NativeRecords:
-        """Return records of which every column but the headers was made of the same column of these and others."""
-        columns = [f.name for f in fields(self) if f.name not in ("topic", "partition", "heads")]
+        """Return records whose columns, except the headers, `make` builds from those of these and others."""
+        columns = [f.name for f in dataclasses.fields(self) if f.name not in ("topic", "partition", "header_columns")]
         made = {
             name: make([getattr(records, name) for records in (self, *others)])
             for name in columns
             if getattr(self, name) is not None
         }
-        return replace(self, heads=heads, **made)
+        return replace(self, header_columns=header_columns, **made)
 
 
 def records_of(topic: str, partition: int, batch: Batch) -> NativeRecords:
-    """Return what C put into a batch, without copying it."""
+    """Return the records that C put into a batch, without copying them."""
     count = batch.count
-    heads = None
+    header_columns = None
     if batch.header_ends is not None:
         assert batch.has_headers is not None
         names = _byte_strings(batch.names)
         assert names is not None
         text = _text(names)
-        heads = Headers(batch.header_ends[: count + 1], batch.has_headers[:count], text, _byte_strings(batch.contents))
+        header_columns = Headers(
+            batch.header_ends[: count + 1], batch.has_headers[:count], text, _byte_strings(batch.contents)
+        )
     return NativeRecords(
         topic=topic,
         partition=partition,
-        places=batch.offsets[:count],
-        contents=_byte_strings(batch.values),
-        names=_byte_strings(batch.keys),
-        times=None if batch.timestamps is None else batch.timestamps[:count],
-        time_kinds=None if batch.kinds is None else batch.kinds[:count],
-        epochs=None if batch.epochs is None else batch.epochs[:count],
-        heads=heads,
+        offset_values=batch.offsets[:count],
+        value_column=_byte_strings(batch.values),
+        key_column=_byte_strings(batch.keys),
+        timestamp_values=None if batch.timestamps is None else batch.timestamps[:count],
+        timestamp_type_values=None if batch.kinds is None else batch.kinds[:count],
+        epoch_values=None if batch.epochs is None else batch.epochs[:count],
+        header_columns=header_columns,
     )
 
 
@@ -162,35 +169,35 @@ def _byte_strings(column: ByteColumn | None) -> pa.BinaryArray | None:
 
 
 def _text(names: pa.BinaryArray) -> pa.StringArray:
-    """Return names of headers as text; what is not UTF-8 is replaced, as Java does it."""
+    """Return header names as text; invalid UTF-8 is replaced, as in Java."""
     try:
         return names.cast(pa.string())
     except pa.ArrowInvalid:
         return pa.array([name.decode("utf-8", "replace") for name in names.to_pylist()], pa.string())
 
 
-def _end_to_end(columns: list[Any]) -> Any:
+def _concatenated_column(columns: list[Any]) -> Any:
     return np.concatenate(columns) if isinstance(columns[0], np.ndarray) else pa.concat_arrays(columns)
 
 
-def _sliced(heads: Headers | None, start: int, stop: int) -> Headers | None:
-    if heads is None:
+def _sliced(header_columns: Headers | None, start: int, stop: int) -> Headers | None:
+    if header_columns is None:
         return None
-    ends = heads.ends[start : stop + 1]
+    ends = header_columns.ends[start : stop + 1]
     first, count = int(ends[0]), int(ends[-1] - ends[0])
     return Headers(
         ends - ends[0],
-        heads.has_headers[start:stop],
-        heads.names.slice(first, count),
-        heads.contents.slice(first, count),
+        header_columns.has_headers[start:stop],
+        header_columns.names.slice(first, count),
+        header_columns.contents.slice(first, count),
     )
 
 
-def _concatenated(parts: Sequence[Headers]) -> Headers:
-    counts = np.concatenate([np.diff(heads.ends) for heads in parts])
+def _concatenated(batches: Sequence[Headers]) -> Headers:
+    counts = np.concatenate([np.diff(header_columns.ends) for header_columns in batches])
     return Headers(
         np.cumsum(np.r_[0, counts], dtype=np.int32),
-        np.concatenate([heads.has_headers for heads in parts]),
-        pa.concat_arrays([heads.names for heads in parts]),
-        pa.concat_arrays([heads.contents for heads in parts]),
+        np.concatenate([header_columns.has_headers for header_columns in batches]),
+        pa.concat_arrays([header_columns.names for header_columns in batches]),
+        pa.concat_arrays([header_columns.contents for header_columns in batches]),
     )

@@ -1,8 +1,8 @@
-"""Things that are expensive to open and outlive what used them: consumers, decoders. Each belongs to one process.
+"""A pool for resources that are expensive to open, such as consumers and decoders. It belongs to one process.
 
-Who takes a thing owns it until it gives it back, so no two users ever share one. What was kept before a fork does not
-work after it, and closing it there would not either: the threads of a consumer stay in the parent, and freeing it
-without them aborts or waits for ever. So a child forgets what it was born with, and never frees it.
+A caller owns a resource from `take` to `give`, so resources are never shared. After a fork the child can neither use
+nor close the pooled resources: a consumer's threads stay in the parent, and freeing it without them aborts or blocks
+forever. So the child forgets them, and never frees them.
 """
 
 from __future__ import annotations
@@ -15,59 +15,59 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
 from typing import Any, Generic, TypeVar
 
-__all__ = ["Kept"]
+__all__ = ["ResourcePool"]
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
 
-class Kept(Generic[K, V]):
-    """A bounded pool; what was not used for longest goes first.
+class ResourcePool(Generic[K, V]):
+    """A bounded pool with least-recently-used eviction.
 
     Args:
-        most: how many things it keeps, > 0.
-        close: ends a thing that is not kept any longer.
+        max_size: how many resources it keeps, > 0.
+        close: closes an evicted resource.
     """
 
-    def __init__(self, most: int, close: Callable[[V], None]) -> None:
-        self._most = most
+    def __init__(self, max_size: int, close: Callable[[V], None]) -> None:
+        self._max_size = max_size
         self._close = close
-        self._things: OrderedDict[K, V] = OrderedDict()
+        self._resources: OrderedDict[K, V] = OrderedDict()
         self._pid = 0
         _pools.add(self)
 
     def __iter__(self) -> Iterator[K]:
         """The keys, oldest first."""
-        return iter(list(self._things))
+        return iter(list(self._resources))
 
     def __len__(self) -> int:
-        return len(self._things)
+        return len(self._resources)
 
     @property
     def is_full(self) -> bool:
-        """Whether another thing would push one out."""
-        return len(self._things) >= self._most
+        """Whether another resource would evict one."""
+        return len(self._resources) >= self._max_size
 
     def take(self, key: K) -> V | None:
-        """Return what is kept under `key`, which is the caller's now; None if there is nothing."""
+        """Remove and return the resource of a key, which the caller then owns; None if there is none."""
         self._forget_after_fork()
-        return self._things.pop(key, None)
+        return self._resources.pop(key, None)
 
-    def give(self, key: K, thing: V) -> None:
-        """Keep a thing for the next user; of two under one key the newer stays."""
+    def give(self, key: K, resource: V) -> None:
+        """Return a resource to the pool; of two with the same key the newer is kept."""
         self._forget_after_fork()
-        surplus = [self._things.pop(key)] if key in self._things else []
-        self._things[key] = thing
-        while len(self._things) > self._most:
-            surplus.append(self._things.popitem(last=False)[1])
-        for one in surplus:
+        evicted = [self._resources.pop(key)] if key in self._resources else []
+        self._resources[key] = resource
+        while len(self._resources) > self._max_size:
+            evicted.append(self._resources.popitem(last=False)[1])
+        for one in evicted:
             self._close(one)
 
     def leave_to_parent(self) -> None:
-        """Forget what is kept, and never free it: it is the parent's."""
-        for thing in self._things.values():
-            ctypes.pythonapi.Py_IncRef(ctypes.py_object(thing))
-        self._things = OrderedDict()
+        """Forget the resources without ever freeing them: the parent owns them."""
+        for resource in self._resources.values():
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(resource))
+        self._resources = OrderedDict()
 
     def _forget_after_fork(self) -> None:
         if self._pid != os.getpid():
@@ -76,11 +76,11 @@ class Kept(Generic[K, V]):
             atexit.register(self._close_all)
 
     def _close_all(self) -> None:
-        while self._pid == os.getpid() and self._things:
-            self._close(self._things.popitem()[1])
+        while self._pid == os.getpid() and self._resources:
+            self._close(self._resources.popitem()[1])
 
 
-_pools: weakref.WeakSet[Kept[Any, Any]] = weakref.WeakSet()
+_pools: weakref.WeakSet[ResourcePool[Any, Any]] = weakref.WeakSet()
 
 
 def _leave_all_to_parent() -> None:

@@ -1,8 +1,8 @@
-"""Consecutive records as columns: the seam between those who fetch, each in its own way, and those who decode.
+"""Consecutive records as columns: the interface between fetching and decoding.
 
-A way to fetch gives `Records`, which makes each column when it is asked for, and `Received`, which says what came
-beside them. `message_client.py` has the way over confluent-kafka's messages, `native_client.py` the one that makes no
-Python object for each record.
+A feed returns `Records`, which builds each column on request, within `Received`, which adds the client's events.
+`message_client.py` implements it over confluent-kafka's messages, `native_client.py` without a Python object per
+record.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ import pyarrow as pa
 from confluent_kafka import KafkaError
 from numpy.typing import NDArray
 
-from datasources.kafka.client.error_capture import Asking
+from datasources.kafka.client.error_capture import LazyClient
 
-__all__ = ["Feed", "Headers", "Notice", "Part", "Received", "RecordColumn", "Records", "joined"]
+__all__ = ["Feed", "Headers", "Notice", "Received", "RecordColumn", "RecordFields", "Records", "joined"]
 
 
-class Part(enum.Flag):
-    """What of a record is fetched, beside its offset. What is not asked for is not copied."""
+class RecordFields(enum.Flag):
+    """The fields of a record to fetch, besides its offset. Other fields are not copied."""
 
     NOTHING = 0
     VALUE = enum.auto()
@@ -36,11 +36,11 @@ class Part(enum.Flag):
 
 @dataclass(frozen=True, slots=True)
 class Headers:
-    """The headers of some records, all in one list.
+    """The headers of some records, in one flat list.
 
     Attributes:
-        ends: int32, one more than records: those of record `n` are [ends[n], ends[n + 1]).
-        has_headers: per record; without any, it has an empty list.
+        ends: int32 offsets, one more than records: the headers of record `n` are [ends[n], ends[n + 1]).
+        has_headers: per record; false = an empty list.
         names: strings.
         contents: binary, or null.
     """
@@ -52,15 +52,15 @@ class Headers:
 
 
 class Records(Protocol):
-    """Consecutive records. What was not fetched must not be asked for."""
+    """Consecutive records. Fields that were not fetched must not be requested."""
 
     @property
-    def parts(self) -> Part:
-        """What was fetched."""
+    def fields(self) -> RecordFields:
+        """The fetched fields."""
 
     @property
     def size_bytes(self) -> int:
-        """How much there is of values."""
+        """The size of all values."""
 
     def __len__(self) -> int: ...
 
@@ -70,7 +70,7 @@ class Records(Protocol):
     def count_before(self, offset: int) -> int:
         """Return how many records lie before an offset."""
 
-    def part(self, start: int, stop: int) -> Records:
+    def slice(self, start: int, stop: int) -> Records:
         """Return the records [start, stop)."""
 
     def join(self, others: Sequence[Self]) -> Records:
@@ -95,7 +95,7 @@ class Records(Protocol):
         """Return the timestamps, -1 where there is none."""
 
     def timestamp_kinds(self) -> NDArray[np.int8]:
-        """Return where timestamps are from: 0 = there is none, 1 = whoever wrote the record, 2 = the broker."""
+        """Return the timestamp types: 0 = none, 1 = create time, 2 = log append time."""
 
     def leader_epochs(self) -> pa.Int32Array:
         """Return the epochs of the leaders that took the records, null where unknown."""
@@ -105,16 +105,16 @@ class Records(Protocol):
 
 
 class RecordColumn(NamedTuple):
-    """A column that records have without being decoded: its type, what of a record it needs, how it is made."""
+    """A column that needs no decoder: its type, the record fields it needs, and how it is read."""
 
     type: pa.DataType
-    needs: Part
+    needs: RecordFields
     read: Callable[[Records], pa.Array]
 
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Something that the client says in place of a record. `offset`: the log's end, where that is what it says."""
+    """An event that the client reports in place of a record. `offset`: the log's end, if the event is about it."""
 
     error: KafkaError
     offset: int
@@ -122,12 +122,12 @@ class Notice:
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """What came at once.
+    """The result of one receive.
 
     Attributes:
-        records: those before the end that was asked for.
-        notice: what was said after them.
-        is_ended: whether a record at or behind the end is known to follow.
+        records: those before the requested end.
+        notice: the event that followed them.
+        is_ended: whether a record at or behind the end follows.
     """
 
     records: Records
@@ -136,44 +136,44 @@ class Received:
 
 
 class Feed(Protocol):
-    """The data of one partition, in order, from where it was told to begin; it fetches ahead.
+    """The records of one partition, in order, from an assigned offset on; it prefetches.
 
     Attributes:
-        asking: a client for questions to the brokers.
+        query_client: a client for metadata requests.
     """
 
-    asking: Asking
+    query_client: LazyClient
 
     def assign(self, topic: str, partition: int, position: int, epoch: int | None = None) -> None:
-        """Begin anew; what was fetched is dropped.
+        """Start at an offset; prefetched records are dropped.
 
         Args:
             topic: which topic.
             partition: which partition of it.
             position: the first offset.
-            epoch: of the leader when the position was planned. The client asks the leader of today whether the log
-                still has what that one had; if not, it gives the notice that the log was truncated.
+            epoch: of the leader when the position was planned. The client validates it with the current leader; if
+                the log diverged, it reports a truncation.
         """
 
     def refresh(self) -> None:
-        """Look for the partition's leader anew: the client waits for long for one that hangs."""
+        """Refresh the partition's leader: the client would wait long for one that hangs."""
 
-    def receive(self, most: int, end: int, parts: Part) -> Received:
-        """Take what is there, else wait for a tenth of a second.
+    def receive(self, max_records: int, end: int, fields: RecordFields) -> Received:
+        """Return available records, else wait for up to 100 ms.
 
         Args:
-            most: how many records at most, > 0.
-            end: the first offset that is not wanted.
-            parts: what of each record is.
+            max_records: > 0.
+            end: exclusive.
+            fields: the fields of records to fetch.
 
         Raises:
             KafkaException: the client failed.
         """
 
     def close(self) -> None:
-        """End it; it must not be used any more."""
+        """Close the feed."""
 
 
-def joined(parts: Sequence[Records]) -> Records:
-    """Return all records of at least one part, in order; the parts are of one kind."""
-    return parts[0] if len(parts) == 1 else parts[0].join(parts[1:])
+def joined(batches: Sequence[Records]) -> Records:
+    """Return the records of one or more batches of the same kind, in order."""
+    return batches[0] if len(batches) == 1 else batches[0].join(batches[1:])

@@ -1,7 +1,7 @@
-"""Questions to the brokers, each answer checked before it is stored.
+"""Requests to the brokers, with validated answers.
 
-`broker_metadata` lists partitions, begins, ends and times; `log_ends` asks for many ends without objects,
-`planning_ends` once per planning, also while a leader is away. `topic_ids` and `log_identities` tell logs apart,
-`absent_partitions` and `partition_log` decide what a missing part means, `subscriber` is which partitions a source
-reads.
+`broker_metadata` requests partitions, beginnings, ends and offsets for timestamps; `log_ends` requests many ends
+without Python objects, `planning_ends` once per planning, also while a leader is unavailable. `topic_ids` and
+`log_identities` identify a topic's incarnation, `absent_partitions` and `partition_log` handle missing partitions and
+records, `subscriber` selects the partitions of a source.
 """

@@ -1,8 +1,8 @@
-"""Whether a partition that no answer lists any more is gone.
+"""Whether a partition that is no longer listed was deleted.
 
-One broker that is behind may not list a topic that exists: taken at its word, the topic would be read twice. So an
-absence is believed only after several answers with new metadata, over some seconds. Meanwhile the partition keeps its
-place.
+A broker with stale metadata may not list a topic that exists; if that were trusted, the topic would be read twice. So
+an absence is confirmed only by several answers with fresh metadata over some seconds. Until then the partition keeps
+its position.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from watermark import Clock
 __all__ = ["INTERNAL_TOPICS", "AbsentPartitions"]
 
 INTERNAL_TOPICS: Final = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
-"""Topics that brokers make for themselves; no pattern means them. Source: Kafka's Topic.INTERNAL_TOPICS."""
+"""Internal topics of brokers, which patterns do not match. Source: Kafka's Topic.INTERNAL_TOPICS."""
 
 _ANSWERS: Final = 3
 _PAUSE_NS: Final = 1_000_000_000
-_LEAST_NS: Final = 5_000_000_000
+_MIN_ABSENCE_NS: Final = 5_000_000_000
 
 
 @dataclass(slots=True)
@@ -35,11 +35,11 @@ class _Absent:
 
 
 class AbsentPartitions:
-    """The partitions of one scan that were read and are not listed.
+    """The partitions of one scan that were read and are no longer listed.
 
     Args:
         subscriber: which partitions are read.
-        exists: asks the brokers for a partition, with new metadata.
+        exists: asks the brokers for a partition, with fresh metadata.
         clock: monotonic.
     """
 
@@ -50,7 +50,7 @@ class AbsentPartitions:
         self._absent: dict[TopicPartitionName, _Absent] = {}
 
     def absence(self, pair: TopicPartitionName) -> Absence:
-        """Return what an absence means; asks the brokers at most once a second."""
+        """Classify an absence; asks the brokers at most once a second."""
         if isinstance(self._subscriber, SubscribedPattern) and pair[0] in INTERNAL_TOPICS:
             return Absence.LEFT_OUT
         if not self._is_subscribed(pair):
@@ -63,7 +63,7 @@ class AbsentPartitions:
                 del self._absent[pair]
                 return Absence.UNCONFIRMED
             found.answers += 1
-        if found.answers < _ANSWERS or now - found.since_ns < _LEAST_NS:
+        if found.answers < _ANSWERS or now - found.since_ns < _MIN_ABSENCE_NS:
             return Absence.UNCONFIRMED
         del self._absent[pair]
         return Absence.GONE

@@ -1,8 +1,8 @@
-"""Questions to the brokers: which partitions exist, where they begin and end, where a time is.
+"""Requests to the brokers: which partitions exist, where they begin and end, and offsets for timestamps.
 
-Rules of this file: every question is asked again while its error may pass, is bounded by the configured timeout, and
-raises an error of ours that says what was asked. An answer of the client is checked before it is taken. Clients are
-opened when first needed; this object lives in the driver-side process of one query.
+Rules of this file: every request is retried while its error is retriable, is bounded by the configured timeout, and
+raises an error of ours that names the request. Responses of the client are validated. Clients are opened when first
+needed; this object lives in the driver-side process of one query.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from confluent_kafka import (
 from confluent_kafka.admin import AdminClient, ConfigResource, OffsetSpec
 
 from datasources.errors import SourceUnavailable
-from datasources.kafka.client.attempts import Attempts, no_answer, refresh_metadata, repeated
+from datasources.kafka.client.attempts import Attempts, no_answer, refresh_metadata, retried
 from datasources.kafka.client.client_config import DEFAULT_GROUP, QUIET, ClientConfig
 from datasources.kafka.client.client_errors import explain, is_retriable
-from datasources.kafka.client.error_capture import Faults, TellingConsumer, telling_admin
+from datasources.kafka.client.error_capture import ConnectionErrors, ErrorCapturingConsumer, error_capturing_admin
 from datasources.kafka.client.topic_partition import TopicPartitionName
 from datasources.kafka.metadata.absent_partitions import INTERNAL_TOPICS
 from datasources.kafka.metadata.log_ends import Int64s, LogEnds, open_log_ends
@@ -49,12 +49,12 @@ _UNKNOWN = frozenset({KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPI
 _MORE_ANSWERS = 2
 _PAUSE_S = 0.5
 
-_NOT_ASKED_TO_CREATE = {"allow.auto.create.topics": "false"}  # a question for a topic would create it by default
+_NOT_ASKED_TO_CREATE = {"allow.auto.create.topics": "false"}  # by default a metadata request creates the topic
 
 _ENDS = "asking for the ends of partitions"
-_IDS_WAIT_MS = 2_000
+_TOPIC_IDS_TIMEOUT_MS = 2_000
 _HINT_TIMEOUT_S = 5.0
-_MOST_NAMED = 20
+_MAX_NAMED = 20
 
 
 class BrokerMetadata:
@@ -62,20 +62,20 @@ class BrokerMetadata:
 
     Args:
         config: the client settings.
-        clock: monotonic, for the bounds of questions.
+        clock: monotonic, for the timeouts of requests.
     """
 
     def __init__(self, config: ClientConfig, clock: Clock | None = None) -> None:
         self._config = config
         self._clock = clock or SystemClock()
-        self._faults = Faults()
+        self._connection_errors = ConnectionErrors()
         self._unreadable: set[str] = set()
         self._missing: set[str] = set()
         self._pause = threading.Event()  # never set
         self._is_reached = False
         self._planning_ends = PlanningEnds(
-            quick=self._quick_ends,
-            quick_epoch=lambda place: None if self._log_ends is None else self._log_ends.epoch(place),
+            fast=self._fast_ends,
+            fast_epoch=lambda index: None if self._log_ends is None else self._log_ends.epoch(index),
             ask=lambda names, timeout_s: self._ask(names, OffsetSpec.latest(), timeout_s),
             renew=self._renew_log_ends,
             config=config,
@@ -95,7 +95,7 @@ class BrokerMetadata:
             SourceUnavailable: the brokers do not answer, or a named topic or partition does not exist.
         """
         if isinstance(wanted, SubscribedPattern):
-            return self._matching(wanted.pattern)
+            return self._matching_topics(wanted.pattern)
         if isinstance(wanted, Assigned):
             names = sorted({topic for topic, _ in wanted.partitions})
         else:
@@ -108,7 +108,7 @@ class BrokerMetadata:
                 there = sorted(number for name, number in found if name == topic)
                 raise SourceUnavailable(
                     f"partition {partition} of topic '{topic}' does not exist; it has "
-                    f"{', '.join(map(str, there[:_MOST_NAMED]))}{', ...' if len(there) > _MOST_NAMED else ''}."
+                    f"{', '.join(map(str, there[:_MAX_NAMED]))}{', ...' if len(there) > _MAX_NAMED else ''}."
                 )
             return [pair for pair in wanted.partitions if pair in found]
         return sorted(found)
@@ -116,12 +116,12 @@ class BrokerMetadata:
     def ends(self, partitions: Iterable[TopicPartitionName]) -> dict[TopicPartitionName, int]:
         """Return the end of each partition as this source may read it (the last stable offset if read_committed).
 
-        In the order of the question; a partition that the cluster does not list any more is left out.
+        In the order of `partitions`; a partition that the cluster no longer lists is left out.
         """
         asked = list(partitions)
-        quick = self._quick_ends(asked) if asked else None
-        if quick is not None:
-            return dict(zip(asked, quick.tolist(), strict=True))
+        fast = self._fast_ends(asked) if asked else None
+        if fast is not None:
+            return dict(zip(asked, fast.tolist(), strict=True))
         found = self._list(asked, OffsetSpec.latest(), _ENDS)
         self._renew_log_ends()
         return found
@@ -129,25 +129,25 @@ class BrokerMetadata:
     def current_ends(self, partitions: Sequence[TopicPartitionName]) -> CurrentEnds:
         """Return the ends for a planning: a partition whose leader does not answer has its last known end.
 
-        The first time there is none, and the end of a run may depend on the answer: then every leader is waited for.
+        On the first call there is none, and the end of a run may depend on it, so every leader is awaited.
 
         Raises:
             SourceUnavailable: a partition had no answer within the bound.
         """
-        if not self._planning_ends.has_begun:
+        if not self._planning_ends.is_initialized:
             self._planning_ends.begin(self.ends(partitions))
         found: CurrentEnds = self._call(_ENDS, lambda: self._planning_ends.ask(partitions))
         return found
 
     def topic_ids(self, topics: Collection[str], last: Mapping[str, str | None]) -> Mapping[str, str | None]:
-        """Return the id of each topic, which another one of the same name does not have; None = it is not known.
+        """Return the id of each topic, which differs between incarnations of the same name; None = unknown.
 
         Args:
             topics: their names.
-            last: the ids of the last answer, empty at first. They are returned where no broker answers at once: the
-                task that reads a topic asks again.
+            last: the previous ids, empty at first. They are returned if no broker answers at once: the task that
+                reads a topic checks again.
         """
-        attempts = Attempts(self._config, self._clock, bound_ms=_IDS_WAIT_MS if last else None)
+        attempts = Attempts(self._config, self._clock, bound_ms=_TOPIC_IDS_TIMEOUT_MS if last else None)
 
         def ask() -> Mapping[str, str | None]:
             try:
@@ -161,47 +161,47 @@ class BrokerMetadata:
         return found
 
     def beginnings(self, partitions: Iterable[TopicPartitionName]) -> dict[TopicPartitionName, int]:
-        """Return the first offset that each partition still holds; deleted ones are left out."""
+        """Return the first offset that each partition still holds; deleted partitions are left out."""
         return self._list(partitions, OffsetSpec.earliest(), "asking for the beginnings of partitions")
 
     def at_times(self, times_ms: Mapping[TopicPartitionName, int]) -> dict[TopicPartitionName, int | None]:
         """Return the first offset at or after a time in each partition; None where no record is that late."""
         if not times_ms:
             return {}
-        doing = f"looking up timestamps in {_named(times_ms)}"
+        action = f"looking up timestamps in {_named(times_ms)}"
 
         def ask(timeout_s: float) -> dict[TopicPartitionName, int | None]:
             asked = [TopicPartition(topic, partition, time) for (topic, partition), time in times_ms.items()]
             return _positions(self._consumer.offsets_for_times(asked, timeout=timeout_s), OFFSET_END)
 
-        return self._repeated(doing, ask, lambda: refresh_metadata(self._consumer, {topic for topic, _ in times_ms}))
+        return self._retried(action, ask, lambda: refresh_metadata(self._consumer, {topic for topic, _ in times_ms}))
 
     def committed(self, partitions: Iterable[TopicPartitionName]) -> dict[TopicPartitionName, int | None]:
-        """Return what the consumer group committed; None where nothing."""
+        """Return the offsets that the consumer group committed; None for a partition without one."""
         names = list(partitions)
 
         def ask(timeout_s: float) -> dict[TopicPartitionName, int | None]:
             asked = [TopicPartition(*name) for name in names]
             return _positions(self._consumer.committed(asked, timeout=timeout_s), OFFSET_INVALID)
 
-        return self._repeated("reading the group's committed offsets", ask)
+        return self._retried("reading the group's committed offsets", ask)
 
     def is_compacted(self, topic: str) -> bool:
         """Return whether records may vanish from the middle of a topic's log (cleanup.policy contains compact).
 
-        Where the broker does not let us read the topic's configuration nobody knows: then it may be so.
+        A topic whose configuration the login may not read is assumed to be compacted.
 
         Raises:
             SourceUnavailable: the brokers do not answer, or the topic does not exist.
         """
-        doing = f"reading the configuration of topic '{topic}'"
+        action = f"reading the configuration of topic '{topic}'"
         resource = ConfigResource(ConfigResource.Type.TOPIC, topic)
 
         def ask(timeout_s: float) -> Any:
             return self._admin.describe_configs([resource], request_timeout=timeout_s)[resource].result()
 
         try:
-            policy = self._repeated(doing, ask, passed=_NOT_ALLOWED)["cleanup.policy"].value
+            policy = self._retried(action, ask, passed=_NOT_ALLOWED)["cleanup.policy"].value
         except KafkaException:
             self._warn_unreadable(topic)
             return True
@@ -214,7 +214,7 @@ class BrokerMetadata:
             client = self.__dict__.get(name)
             if client is not None:
                 client.close()
-        self._faults.clients.clear()  # with the last reference to it the client for administration ends
+        self._connection_errors.clients.clear()  # dropping the last reference closes the admin client
         self.__dict__.pop("_admin", None)
 
     def _warn_unreadable(self, topic: str) -> None:
@@ -227,7 +227,7 @@ class BrokerMetadata:
             )
 
     def exists(self, pair: TopicPartitionName) -> bool:
-        """Return whether the brokers list a partition; a topic with any error but that it is unknown has its own."""
+        """Return whether the brokers list a partition; a topic with an error other than unknown counts as existing."""
         topic = self._listed(pair[0])
         return not _is_unknown(topic) and (topic.error is not None or pair[1] in topic.partitions)
 
@@ -236,18 +236,20 @@ class BrokerMetadata:
         for _ in range(_MORE_ANSWERS):
             if not _is_unknown(topic) or may_be_missing(name):
                 break
-            self._pause.wait(_PAUSE_S)  # the broker that was asked may not have heard of it yet
+            self._pause.wait(_PAUSE_S)  # this broker's metadata may be stale
             topic = self._listed(name)
         if topic.error is None:
             self._missing.discard(name)
             return [(name, partition) for partition in topic.partitions]
         if not _is_unknown(topic):
-            hint = self._like(name) if topic.error.code() in _NOT_ALLOWED else ""  # as for a name of nothing
-            raise explain(topic.error, doing=_listing(name), servers=self._config.bootstrap_servers, hint=hint)
+            hint = (
+                self._near_topics(name) if topic.error.code() in _NOT_ALLOWED else ""
+            )  # as for a topic that does not exist
+            raise explain(topic.error, action=_listing(name), servers=self._config.bootstrap_servers, hint=hint)
         if not may_be_missing(name):
             raise SourceUnavailable(
-                f"topic '{name}' does not exist at {self._config.bootstrap_servers}.{self._like(name)} Create it, "
-                f"correct the name, or use subscribePattern, which waits for topics to appear."
+                f"topic '{name}' does not exist at {self._config.bootstrap_servers}.{self._near_topics(name)} "
+                f"Create it, correct the name, or use subscribePattern, which waits for topics to appear."
             )
         if name not in self._missing:
             self._missing.add(name)
@@ -255,17 +257,17 @@ class BrokerMetadata:
         return []
 
     def _listed(self, name: str) -> Any:
-        return self._repeated(_listing(name), lambda timeout_s: _listed_topic(self._admin, name, timeout_s))
+        return self._retried(_listing(name), lambda timeout_s: _listed_topic(self._admin, name, timeout_s))
 
-    def _like(self, name: str) -> str:
-        """Return a sentence with topics that may be meant, of those that the login may see."""
+    def _near_topics(self, name: str) -> str:
+        """Return a sentence that suggests similar topic names visible to the login."""
         try:
             listed = self._admin.list_topics(timeout=_HINT_TIMEOUT_S).topics
         except KafkaException:
-            return ""  # what does not exist matters more
+            return ""  # the missing topic is the error to report
         return near_matches(name, sorted(set(listed) - INTERNAL_TOPICS - {name}))
 
-    def _matching(self, pattern: str) -> list[TopicPartitionName]:
+    def _matching_topics(self, pattern: str) -> list[TopicPartitionName]:
         def ask(timeout_s: float) -> dict[str, Any]:
             listed = self._admin.list_topics(timeout=timeout_s).topics
             wanted = {n: topic for n, topic in listed.items() if re.fullmatch(pattern, n) and n not in INTERNAL_TOPICS}
@@ -274,22 +276,22 @@ class BrokerMetadata:
                     raise KafkaException(topic.error)
             return wanted
 
-        found = self._repeated(f"listing the topics like {pattern}", ask)
+        found = self._retried(f"listing the topics like {pattern}", ask)
         return sorted((name, partition) for name, topic in found.items() for partition in topic.partitions)
 
     def _list(
-        self, partitions: Iterable[TopicPartitionName], spec: OffsetSpec, doing: str
+        self, partitions: Iterable[TopicPartitionName], spec: OffsetSpec, action: str
     ) -> dict[TopicPartitionName, int]:
         asked = names = list(partitions)
         found: dict[TopicPartitionName, int] = {}
         attempts = Attempts(self._config, self._clock)
         while names:
             timeout_s = attempts.timeout_s
-            answers = self._call(doing, lambda names=names, timeout_s=timeout_s: self._ask(names, spec, timeout_s))
+            answers = self._call(action, lambda names=names, timeout_s=timeout_s: self._ask(names, spec, timeout_s))
             found.update(answers.found)
             names = list(answers.unanswered)
-            if names and attempts.are_over:
-                raise self._explained(answers.unanswered[names[0]], f"{doing} of {_named(names)}") from None
+            if names and attempts.are_exhausted:
+                raise self._explained(answers.unanswered[names[0]], f"{action} of {_named(names)}") from None
             if names:
                 attempts.pause()
         return {pair: found[pair] for pair in asked if pair in found}
@@ -299,62 +301,66 @@ class BrokerMetadata:
         level = IsolationLevel.READ_COMMITTED if committed else IsolationLevel.READ_UNCOMMITTED
         return ask_offsets(self._admin, names, spec, level, timeout_s)
 
-    def _quick_ends(self, asked: Sequence[TopicPartitionName]) -> Int64s | None:
+    def _fast_ends(self, asked: Sequence[TopicPartitionName]) -> Int64s | None:
         return None if self._log_ends is None else self._log_ends.ask(asked)
 
     def _renew_log_ends(self) -> None:
-        """Close the client of the quick question: a new one finds the leaders of today."""
+        """Close the client of the fast path: a new client looks up the current leaders."""
         if self.__dict__.get("_log_ends") is not None:
             self.__dict__.pop("_log_ends").close()
 
-    def _repeated(
+    def _retried(
         self,
-        doing: str,
+        action: str,
         request: Callable[[float], _T],
         refresh: Callable[[], None] | None = None,
         passed: frozenset[int] = frozenset(),
     ) -> _T:
-        """Ask until there is an answer; errors in `passed` are not explained."""
-        self._faults.forget()
-        # Brokers that never answered are no outage: whoever wrote a wrong address learns it soon.
-        bound_ms = self._config.question_ms if self._is_reached else self._config.api_timeout_ms
+        """Retry until there is an answer; errors in `passed` are raised unexplained."""
+        self._connection_errors.forget()
+        # Brokers that never answered are not an outage but probably a wrong address, which must fail soon.
+        bound_ms = self._config.total_timeout_ms if self._is_reached else self._config.api_timeout_ms
         try:
-            found = repeated(Attempts(self._config, self._clock, bound_ms=bound_ms), request, refresh)
+            found = retried(Attempts(self._config, self._clock, bound_ms=bound_ms), request, refresh)
         except KafkaException as error:
             if error.args[0].code() in passed:
                 raise
-            raise self._explained(error, doing) from None
+            raise self._explained(error, action) from None
         self._is_reached = True
         return found
 
-    def _call(self, doing: str, request: Any) -> Any:
-        self._faults.forget()
+    def _call(self, action: str, request: Any) -> Any:
+        self._connection_errors.forget()
         try:
             return request()
         except KafkaException as error:
-            raise self._explained(error, doing) from None
+            raise self._explained(error, action) from None
 
-    def _explained(self, error: KafkaException, doing: str) -> Exception:
-        return explain(error, doing=doing, servers=self._config.bootstrap_servers, told=self._faults.last())
+    def _explained(self, error: KafkaException, action: str) -> Exception:
+        return explain(
+            error, action=action, servers=self._config.bootstrap_servers, reported=self._connection_errors.last()
+        )
 
     @functools.cached_property
     def _admin(self) -> AdminClient:
         settings = admin_settings(self._config)
-        return self._call("opening the client", lambda: telling_admin(settings, self._faults))
+        return self._call("opening the client", lambda: error_capturing_admin(settings, self._connection_errors))
 
     @functools.cached_property
     def _log_ends(self) -> LogEnds | None:
-        # As confluent-kafka's own question asks; librdkafka has another default.
+        # As confluent-kafka's list_offsets; librdkafka's default differs.
         level = {"isolation.level": "read_uncommitted"}
         own = {**_NOT_ASKED_TO_CREATE, "enable.auto.commit": "false"}
         settings = {**QUIET, "group.id": DEFAULT_GROUP, **level, **self._config, **own}
         return open_log_ends(settings, self._config.api_timeout_ms)
 
     @functools.cached_property
-    def _consumer(self) -> TellingConsumer:
+    def _consumer(self) -> ErrorCapturingConsumer:
         own = {**_NOT_ASKED_TO_CREATE, "enable.auto.commit": "false"}
         settings = {**QUIET, "group.id": DEFAULT_GROUP, **self._config, **own}
-        consumer: TellingConsumer = self._call("opening the client", lambda: TellingConsumer(settings, self._faults))
+        consumer: ErrorCapturingConsumer = self._call(
+            "opening the client", lambda: ErrorCapturingConsumer(settings, self._connection_errors)
+        )
         return consumer
 
 
@@ -367,7 +373,7 @@ def _is_unknown(topic: Any) -> bool:
 
 
 def _listed_topic(admin: AdminClient, name: str, timeout_s: float) -> Any:
-    """Return what the brokers say of a topic; an error that passes is raised, so that it is asked again."""
+    """Return the topic's metadata; a retriable error is raised, so that the request is repeated."""
     topic = admin.list_topics(name, timeout=timeout_s).topics[name]
     if topic.error is not None and is_retriable(topic.error):
         raise KafkaException(topic.error)
@@ -379,10 +385,10 @@ def _positions(answers: Iterable[TopicPartition], none: int) -> dict[TopicPartit
 
     Args:
         answers: of the client.
-        none: what it gives where there is no such position.
+        none: the client's value for "no such position".
 
     Raises:
-        KafkaException: one of them has an error, or no answer.
+        KafkaException: a partition has an error or no answer.
     """
     found: dict[TopicPartitionName, int | None] = {}
     for tp in answers:
@@ -395,6 +401,6 @@ def _positions(answers: Iterable[TopicPartition], none: int) -> dict[TopicPartit
 
 
 def _named(partitions: Iterable[TopicPartitionName]) -> str:
-    """Topics as an error names them."""
+    """Return topics as an error message names them."""
     first, *others = sorted({topic for topic, _ in partitions})
     return f"topic '{first}'" + (f" and {len(others)} more" if others else "")

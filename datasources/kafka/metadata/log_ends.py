@@ -1,9 +1,9 @@
-"""Where the logs of many partitions end, asked for without a Python object for each.
+"""The end offsets of many partitions, requested without a Python object per partition.
 
-An idle query asks this some fifty times a second. confluent-kafka makes a future, a lock and several objects for every
-partition that is asked about; librdkafka itself takes a list and writes the answers into it. The list is made once and
-read as an array. Nothing is explained here: what librdkafka does not answer at once, and for every partition, is asked
-again in the usual way, which has the words for it.
+An idle query needs them about fifty times a second. confluent-kafka allocates a future, a lock and several objects per
+partition; librdkafka itself takes a list and writes the results into it. The list is built once and read as an array.
+Errors are not explained here: if librdkafka does not answer at once for every partition, the request is repeated
+through the admin client, which reports them.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from datasources.native import native
 __all__ = ["Int64s", "LogEnds", "open_log_ends"]
 
 _LATEST: Final = -1
-_MOST_WAIT_MS: Final = 1_000
-_MOST_OF_A_LIST: Final = 128
-"""librdkafka searches a list from its beginning for every answer: one of 10,000 would take it a quarter of a second."""
+_MAX_WAIT_MS: Final = 1_000
+_MAX_PER_LIST: Final = 128
+"""librdkafka searches a list linearly for every answer: a list of 10,000 takes a quarter of a second."""
 
 Int64s = npt.NDArray[np.int64]
 
@@ -62,40 +62,40 @@ _ROW: Final = np.dtype(
         "itemsize": ctypes.sizeof(_Partition),
     }
 )
-"""What is written and read of a partition in a list."""
+"""The fields of a list entry that are written and read."""
 
 
 class LogEnds:
-    """Asks with a consumer of its own.
+    """Requests ends with a consumer of its own.
 
     Args:
         consumer: it belongs to this object.
-        timeout_ms: how long a question may take, ms; at most one second, because it is asked again elsewhere.
+        timeout_ms: of one request, at most one second, because the caller has a slower fallback.
     """
 
     def __init__(self, consumer: RawConsumer, timeout_ms: int) -> None:
         self._consumer = consumer
-        self._timeout_ms = min(timeout_ms, _MOST_WAIT_MS)
+        self._timeout_ms = min(timeout_ms, _MAX_WAIT_MS)
         self._asked: Sequence[TopicPartitionName] | None = None
-        self._lists: list[_Places] = []
+        self._lists: list[_NativePartitionList] = []
 
     def ask(self, partitions: Sequence[TopicPartitionName]) -> Int64s | None:
         """Return the end of each partition in order; None if there is no answer for one of them."""
         if partitions != self._asked:
             self._asked = list(partitions)
-            chunks = range(0, len(partitions), _MOST_OF_A_LIST)
-            self._lists = [_Places(partitions[first : first + _MOST_OF_A_LIST]) for first in chunks]
+            chunks = range(0, len(partitions), _MAX_PER_LIST)
+            self._lists = [_NativePartitionList(partitions[first : first + _MAX_PER_LIST]) for first in chunks]
         found = np.empty(len(partitions), np.int64)
-        for number, places in enumerate(self._lists):
-            ends = places.filled(self._consumer, self._timeout_ms)
+        for number, native_list in enumerate(self._lists):
+            ends = native_list.filled(self._consumer, self._timeout_ms)
             if ends is None:
                 return None
-            found[number * _MOST_OF_A_LIST :][: len(ends)] = ends
+            found[number * _MAX_PER_LIST :][: len(ends)] = ends
         return found
 
-    def epoch(self, place: int) -> int | None:
-        """Return the epoch of the leader that gave an end, by its place in the last answer; None = not known."""
-        return self._lists[place // _MOST_OF_A_LIST].epoch(place % _MOST_OF_A_LIST)
+    def epoch(self, index: int) -> int | None:
+        """Return the leader epoch of an end, by its index in the last request; None = unknown."""
+        return self._lists[index // _MAX_PER_LIST].epoch(index % _MAX_PER_LIST)
 
     def close(self) -> None:
         """End the consumer."""
@@ -104,8 +104,8 @@ class LogEnds:
         self._consumer.close()
 
 
-class _Places:
-    """A list of librdkafka's, freed with this object."""
+class _NativePartitionList:
+    """A native list of partitions, freed with this object."""
 
     def __init__(self, partitions: Sequence[TopicPartitionName]) -> None:
         call = librdkafka().call
@@ -117,13 +117,13 @@ class _Places:
         memory: Any = (ctypes.c_char * (len(partitions) * _ROW.itemsize)).from_address(self._first)
         self._rows = np.frombuffer(memory, _ROW)
 
-    def epoch(self, place: int) -> int | None:
-        """Return the leader's epoch of one answer; None = not known."""
-        epoch = int(librdkafka().call("topic_partition_get_leader_epoch", self._first + place * _ROW.itemsize))
+    def epoch(self, index: int) -> int | None:
+        """Return the leader epoch of one answer; None = unknown."""
+        epoch = int(librdkafka().call("topic_partition_get_leader_epoch", self._first + index * _ROW.itemsize))
         return None if epoch < 0 else epoch
 
     def filled(self, consumer: RawConsumer, timeout_ms: int) -> Int64s | None:
-        """Ask for the ends; None if one of them is not known."""
+        """Request the ends; None if one of them is unknown."""
         self._rows["offset"], self._rows["err"] = _LATEST, 0
         if consumer.ask_times(self._list, timeout_ms) or self._rows["err"].any() or (self._rows["offset"] < 0).any():
             return None
@@ -132,10 +132,10 @@ class _Places:
 
 
 def open_log_ends(settings: Mapping[str, str], timeout_ms: int) -> LogEnds | None:
-    """Return what asks with some client settings; None where only confluent-kafka can."""
+    """Return a client for these settings; None if only confluent-kafka supports them."""
     if native() is None or not is_for_native(settings):
         return None
     try:
         return LogEnds(RawConsumer(settings), timeout_ms)
     except (KafkaException, OSError, AttributeError):
-        return None  # what is wrong with the settings is said by the client that is opened instead
+        return None  # the admin client, opened instead, reports what is wrong with the settings

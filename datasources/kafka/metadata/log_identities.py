@@ -1,8 +1,8 @@
 """Which logs the ends of partitions belong to: topic ids and leader epochs, for the offset.
 
-An idle query plans some fifty times a second, so ids are asked for only when an end moved, at most once a second, when
-an end moved backwards, and with each discovery. A topic that is created again within that second is met by the task
-that reads it: it asks for the id itself before it gives away what it read.
+An idle query plans about fifty times a second, so topic ids are requested only after an end moved (at most once a
+second), when an end moved backwards, and at each discovery. A topic that is recreated within that second is detected
+by the task that reads it: the task requests the id itself before it emits rows.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class LogIdentities:
     """The identities of the logs of one source.
 
     Args:
-        ask: returns the ids of topics; given those of the last answer, which may be returned for want of a new one.
+        ask: returns the ids of topics; it gets the previous ids and may return them if no broker answers.
         clock: monotonic.
     """
 
@@ -41,7 +41,7 @@ class LogIdentities:
         self._is_due = True
 
     def note_discovery(self) -> None:
-        """The partitions were looked for anew: so are the ids."""
+        """Request the ids again: a partition discovery has run."""
         self._is_due = True
 
     def of(self, found: CurrentEnds) -> Mapping[TopicPartitionName, LogIdentity | None]:

@@ -1,7 +1,7 @@
-"""One attempt to learn where the logs of partitions begin or end, and what its answers are worth.
+"""One request for the beginnings or ends of partitions, with validated answers.
 
-Rules of this file: an answer is an offset of 0 or more without an error. Anything else is a partition without an
-answer, which is asked about again, or one that does not exist any more, or an error that asking again does not mend.
+Rules of this file: a valid answer is an offset of 0 or more without an error. Anything else is a partition without an
+answer, which is requested again, a partition that no longer exists, or an error that is not retriable.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _DELETED = frozenset({KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPI
 
 @dataclass(frozen=True, slots=True)
 class OffsetAnswers:
-    """What one attempt brought; a partition in neither does not exist any more.
+    """The answers of one request; a partition in neither `found` nor `unanswered` no longer exists.
 
     Attributes:
         found: the offsets.
@@ -44,17 +44,17 @@ def ask_offsets(
     level: IsolationLevel,
     timeout_s: float,
 ) -> OffsetAnswers:
-    """Ask once; where a partition has no answer, the client has looked for its leader anew afterwards.
+    """Send one request; if a partition has no answer, the client refreshes its leader afterwards.
 
     Args:
         admin: the client.
         names: which partitions.
         spec: the beginning or the end.
-        level: up to where transactions are read.
-        timeout_s: how long the leaders have, seconds.
+        level: the isolation level.
+        timeout_s: of the request, seconds.
 
     Raises:
-        KafkaException: the brokers refused, or asking again does not help.
+        KafkaException: the brokers rejected the request, or the error is not retriable.
     """
     asked = {TopicPartition(topic, partition): spec for topic, partition in names}
     futures = admin.list_offsets(asked, isolation_level=level, request_timeout=timeout_s)
@@ -79,7 +79,7 @@ def ask_offsets(
 
 
 def _offset(name: TopicPartitionName, answer: Any) -> int:
-    """Return an offset: the client gives -1001 without an error where a leader did not answer."""
+    """Return an offset: the client reports -1001 without an error if a leader did not answer."""
     if answer.offset < 0:
         raise no_answer(f"topic '{name[0]}', partition {name[1]}")
     return int(answer.offset)
@@ -88,7 +88,7 @@ def _offset(name: TopicPartitionName, answer: Any) -> int:
 def _listed(
     admin: AdminClient, unknown: Mapping[TopicPartitionName, KafkaException], timeout_s: float
 ) -> dict[TopicPartitionName, KafkaException]:
-    """Return those that exist: whoever has just become their leader may not have heard of them."""
+    """Return the partitions that exist: a newly elected leader may not know them yet."""
     topics = {topic for topic, _ in unknown}
     if not topics:
         return {}
@@ -103,7 +103,7 @@ def _listed(
 
 
 def _exists(topic: Any, partition: int) -> bool:
-    """Return whether a partition is listed; a topic that is listed with a passing error has its partitions still."""
+    """Return whether a partition is listed; a topic with a retriable error still has its partitions."""
     if topic is None or (topic.error is not None and topic.error.code() in _DELETED):
         return False
     return topic.error is not None or partition in topic.partitions

@@ -1,7 +1,8 @@
-"""One partition's log as its readers meet it: where it begins and ends, and what it means when a part is not there.
+"""One partition's log as seen by its readers: its bounds, and how to react when a part of it is missing.
 
-Rules of this file: nothing is read here. Readers bring what happened, this says what it means for a range of offsets:
-go on elsewhere, wait, or one of our errors. `failOnDataLoss` is decided here, and nowhere else on an executor.
+Rules of this file: nothing is read here. Readers pass in client events; this file maps them to a reaction for a range
+of offsets: continue at another offset, wait, or raise one of our errors. On an executor `failOnDataLoss` is applied
+only here.
 """
 
 from __future__ import annotations
@@ -15,19 +16,19 @@ from dataclasses import dataclass
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
 
 from datasources.errors import DataLossError, SourceUnavailable
-from datasources.kafka.client.attempts import Attempts, no_answer, refresh_metadata, repeated
+from datasources.kafka.client.attempts import Attempts, no_answer, refresh_metadata, retried
 from datasources.kafka.client.client_config import ClientConfig
 from datasources.kafka.client.client_errors import explain, is_retriable
-from datasources.kafka.client.error_capture import Asking
+from datasources.kafka.client.error_capture import LazyClient
 from watermark import Clock
 
-__all__ = ["Event", "FetchSettings", "PartitionLog", "Patience"]
+__all__ = ["Event", "FetchSettings", "PartitionLog", "RecordDeadline"]
 
 _logger = logging.getLogger(__name__)
 _NS_PER_MS = 1_000_000
-_LOOK_NS = 1_000 * _NS_PER_MS
-_LOOK_TIMEOUT_S = 1.0
-_MOST_MISSING = 2  # looks: a broker that has just started may not know every topic yet
+_CHECK_INTERVAL_NS = 1_000 * _NS_PER_MS
+_CHECK_TIMEOUT_S = 1.0
+_MAX_MISSING = 2  # checks: a broker that has just started may not know every topic yet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +47,7 @@ class FetchSettings:
 
 
 class Event(enum.Enum):
-    """What the client says in place of a record."""
+    """What the client reports in place of a record."""
 
     END = "the log was read up to the event's offset"
     OUT_OF_RANGE = "the position is not in the log"
@@ -64,24 +65,24 @@ _EVENTS = {
 }
 
 
-# librdkafka has a code for it, and gives it as the reason in the text of another one.
+# librdkafka has an error code for truncation, but reports it only in the text of another error.
 _TRUNCATED = re.compile(r"log truncation detected")
 _BROKER_END = re.compile(r"broker end offset is ([0-9]{1,18})")
 
 
 @dataclass(frozen=True, slots=True)
 class PartitionLog:
-    """One partition, and how its readers were told to behave."""
+    """One partition and the settings of its readers."""
 
     settings: FetchSettings
     topic: str
     partition: int
 
     def event(self, error: KafkaError) -> Event:
-        """Return what the client means by something that is no record.
+        """Classify a client event.
 
         Raises:
-            SourceUnavailable, OptionError: the client cannot go on.
+            SourceUnavailable, OptionError: the error is fatal for the client.
         """
         if _TRUNCATED.search(error.str()):
             return Event.TRUNCATED
@@ -90,14 +91,14 @@ class PartitionLog:
             raise self.explained(error)
         return found
 
-    def next_position(self, asking: Asking, position: int, end: int) -> int:
-        """Return where to go on in a range when `position` is not in the log: at its first record, or at `end`.
+    def next_position(self, query_client: LazyClient, position: int, end: int) -> int:
+        """Return the position to continue from when `position` is not in the log: its first record, or `end`.
 
         Raises:
-            DataLossError: something before `end` is gone, and that is an error.
-            SourceUnavailable: the log's bounds cannot be asked for.
+            DataLossError: records before `end` are gone and `failOnDataLoss` is set.
+            SourceUnavailable: the request for the log's bounds failed.
         """
-        low, high = self._bounds(asking)
+        low, high = self._bounds(query_client)
         if low <= position <= high:
             return position  # it is now
         self._lose(
@@ -106,19 +107,19 @@ class PartitionLog:
         )
         return min(low, end) if position < low else end
 
-    def lose_rest(self, position: int, end: int) -> None:
-        """Give up [position, end) of a partition that does not exist any more.
+    def lose_remaining(self, position: int, end: int) -> None:
+        """Account for the loss of [position, end) of a deleted partition.
 
         Raises:
-            DataLossError: that is an error.
+            DataLossError: `failOnDataLoss` is set.
         """
         self._lose(f"it does not exist any more, and [{position}, {end}) of it was not read. The topic was deleted")
 
     def lose_truncated(self, position: int, error: KafkaError) -> int:
-        """Give up what stands below `position` in a log that was truncated; return how many offsets that are.
+        """Account for records below `position` lost to truncation; return the number of offsets.
 
         Raises:
-            DataLossError: that is an error.
+            DataLossError: `failOnDataLoss` is set.
         """
         self._lose(
             f"its log was truncated below offset {position}, up to which it was read ({error.str()}). A replica "
@@ -129,10 +130,10 @@ class PartitionLog:
         return max(0, position - int(end[1])) if end else 0
 
     def lose_recreated(self, position: int, end: int, planned: str, found: str) -> None:
-        """Give up [position, end) of a topic that was deleted and created again since the range was planned.
+        """Account for the loss of [position, end) of a topic recreated since the range was planned.
 
         Raises:
-            DataLossError: that is an error.
+            DataLossError: `failOnDataLoss` is set.
         """
         self._lose(
             f"the topic was deleted and created again (topic id {planned} when the range was planned, {found} now), "
@@ -140,10 +141,10 @@ class PartitionLog:
             f"query with a new checkpoint location"
         )
 
-    def exists(self, asking: Asking) -> bool:
-        """Ask the brokers; a question without an answer says nothing, so that is a yes."""
+    def exists(self, query_client: LazyClient) -> bool:
+        """Return whether the brokers list the partition; true if there is no answer."""
         try:
-            answer = asking.client.list_topics(self.topic, timeout=_LOOK_TIMEOUT_S)
+            answer = query_client.client.list_topics(self.topic, timeout=_CHECK_TIMEOUT_S)
         except KafkaException:
             return True
         found = answer.topics[self.topic]
@@ -151,19 +152,19 @@ class PartitionLog:
             return self.partition in found.partitions
         return _EVENTS.get(found.error.code()) is not Event.GONE
 
-    def stalled(self, asking: Asking, position: int, end: int) -> Exception:
+    def stalled(self, query_client: LazyClient, position: int, end: int) -> Exception:
         """Return the error for a range in which nothing arrives."""
-        low, high = self._bounds(asking)
+        low, high = self._bounds(query_client)
         return SourceUnavailable(
             f"topic '{self.topic}', partition {self.partition}: nothing arrived at offset {position} for "
             f"{self.settings.poll_timeout_ms} ms, though the range ends at {end} and the log holds [{low}, {high}). "
             f"Check the broker, or raise kafkaConsumer.pollTimeoutMs."
         )
 
-    def explained(self, error: KafkaException | KafkaError, told: KafkaError | None = None) -> Exception:
-        """Return the client's error as ours, with what the client told of its connections."""
-        doing = f"reading topic '{self.topic}', partition {self.partition}"
-        return explain(error, doing=doing, servers=self.settings.config.bootstrap_servers, told=told)
+    def explained(self, error: KafkaException | KafkaError, reported: KafkaError | None = None) -> Exception:
+        """Return the client's error as ours, with the reported connection error."""
+        action = f"reading topic '{self.topic}', partition {self.partition}"
+        return explain(error, action=action, servers=self.settings.config.bootstrap_servers, reported=reported)
 
     def _lose(self, what: str) -> None:
         where = f"topic '{self.topic}', partition {self.partition}: {what}"
@@ -171,30 +172,30 @@ class PartitionLog:
             raise DataLossError(f"{where}. Set failOnDataLoss to false to go on with what is there.")
         _logger.warning("data_loss accepted=true where=%r", where)
 
-    def _bounds(self, asking: Asking) -> tuple[int, int]:
-        asking.client.faults.forget()
+    def _bounds(self, query_client: LazyClient) -> tuple[int, int]:
+        query_client.client.connection_errors.forget()
         attempts = Attempts(self.settings.config)
         try:
-            return repeated(
+            return retried(
                 attempts,
-                lambda timeout_s: self._bounds_once(asking, timeout_s),
-                lambda: refresh_metadata(asking.client, [self.topic]),
+                lambda timeout_s: self._bounds_once(query_client, timeout_s),
+                lambda: refresh_metadata(query_client.client, [self.topic]),
             )
         except KafkaException as error:
-            raise self.explained(error, asking.client.faults.last()) from None
+            raise self.explained(error, query_client.client.connection_errors.last()) from None
 
-    def _bounds_once(self, asking: Asking, timeout_s: float) -> tuple[int, int]:
-        found = asking.client.get_watermark_offsets(TopicPartition(self.topic, self.partition), timeout_s)
+    def _bounds_once(self, query_client: LazyClient, timeout_s: float) -> tuple[int, int]:
+        found = query_client.client.get_watermark_offsets(TopicPartition(self.topic, self.partition), timeout_s)
         if found is None or not 0 <= found[0] <= found[1]:
             raise no_answer(f"topic '{self.topic}', partition {self.partition}")
         return int(found[0]), int(found[1])
 
 
-class Patience:
-    """How long a reader waits for a record that must exist, and what it does meanwhile.
+class RecordDeadline:
+    """The deadline for a record that must exist, with an existence check while waiting.
 
-    The client says nothing of a partition that was deleted: it waits for it to appear. So once a second the brokers are
-    asked whether it exists, and the client looks for its leader anew.
+    librdkafka reports nothing for a deleted partition and waits for it to reappear. So once a second the brokers are
+    asked whether it exists, and the client refreshes its leader.
 
     Args:
         settings: the poll timeout.
@@ -207,27 +208,27 @@ class Patience:
         self.renew()
 
     def renew(self) -> None:
-        """Begin again: something arrived."""
+        """Restart the deadline: something arrived."""
         now = self._clock.monotonic_ns()
         self._deadline_ns = now + self._timeout_ns
-        self._next_look_ns = now + _LOOK_NS
+        self._next_check_ns = now + _CHECK_INTERVAL_NS
         self._missing = 0
 
     def is_over(self) -> bool:
         """Whether the poll timeout has passed."""
         return self._clock.monotonic_ns() > self._deadline_ns
 
-    def is_gone(self, log: PartitionLog, asking: Asking, refresh: Callable[[], None]) -> bool:
-        """Whether the partition was missing at several looks in a row; looks at most once a second.
+    def is_gone(self, log: PartitionLog, query_client: LazyClient, refresh: Callable[[], None]) -> bool:
+        """Whether the partition was missing in several consecutive checks; checks at most once a second.
 
         Args:
             log: of the partition.
-            asking: for questions.
-            refresh: lets the client that reads look for the leader anew: it waits for long for one that hangs.
+            query_client: for the check.
+            refresh: makes the reading client refresh the leader, which it does late if the broker hangs.
         """
-        if self._clock.monotonic_ns() < self._next_look_ns:
+        if self._clock.monotonic_ns() < self._next_check_ns:
             return False
         refresh()
-        self._missing = 0 if log.exists(asking) else self._missing + 1
-        self._next_look_ns = self._clock.monotonic_ns() + _LOOK_NS
-        return self._missing >= _MOST_MISSING
+        self._missing = 0 if log.exists(query_client) else self._missing + 1
+        self._next_check_ns = self._clock.monotonic_ns() + _CHECK_INTERVAL_NS
+        return self._missing >= _MAX_MISSING

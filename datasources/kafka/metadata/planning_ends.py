@@ -1,10 +1,10 @@
-"""Where logs end, asked for in one planning after the other, while the leader of one of them may be away.
+"""The end offsets that each planning needs, also while a partition's leader is unavailable.
 
-Theory of operation. All partitions are asked about in one question without Python objects (`LogEnds`). That question
-has no answer at all if one leader does not answer; then each partition is asked about once more in the usual way, for
-at most two seconds. Partitions without an answer keep their last known end. They are left out of the following
-questions and asked about in a thread of their own, with the leaders looked for anew each time, until they answer. So
-a planning waits once when a broker goes away, and not at all while it is away.
+Theory of operation. One request without Python objects (`LogEnds`) covers all partitions. It fails as a whole if one
+leader does not answer; then each partition is requested once more through the admin client, for at most two seconds.
+Partitions without an answer keep their last known end, are left out of later requests, and are polled by a background
+thread that refreshes the leaders each time, until they answer. So a planning waits once when a broker becomes
+unavailable, and not at all while it stays so.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ class CurrentEnds:
 
 
 @dataclass(frozen=True, slots=True)
-class _Waiting:
-    """A partition without an answer: since when, in monotonic time and on the wall, and the newest error."""
+class _PendingAnswer:
+    """A partition without an answer: since when, in monotonic and wall-clock time, and the latest error."""
 
     since_ns: int
     since_ms: int
@@ -62,13 +62,13 @@ class _Waiting:
 
 
 class PlanningEnds:
-    """Asks for the planner.
+    """Requests ends for the planner.
 
     Args:
-        quick: asks all at once; None if there is no answer for one of them.
-        quick_epoch: gives the epoch of the leader that gave an end, by its place in what `quick` was asked last.
-        ask: asks each in the usual way, within seconds.
-        renew: lets `quick` look for the leaders anew.
+        fast: requests all ends at once; None if one of them has no answer.
+        fast_epoch: returns the leader epoch of an end, by its index in the last request of `fast`.
+        ask: requests each end through the admin client, within a timeout in seconds.
+        renew: makes `fast` refresh the leaders.
         config: the bounds.
         clock: monotonic.
     """
@@ -76,22 +76,22 @@ class PlanningEnds:
     def __init__(  # noqa: PLR0913 - its collaborators, all of them seams of tests
         self,
         *,
-        quick: Callable[[Sequence[TopicPartitionName]], Int64s | None],
-        quick_epoch: Callable[[int], int | None],
+        fast: Callable[[Sequence[TopicPartitionName]], Int64s | None],
+        fast_epoch: Callable[[int], int | None],
         ask: Callable[[Sequence[TopicPartitionName], float], OffsetAnswers],
         renew: Callable[[], None],
         config: ClientConfig,
         clock: Clock,
     ) -> None:
-        self._quick = quick
-        self._quick_epoch = quick_epoch
+        self._fast = fast
+        self._fast_epoch = fast_epoch
         self._epochs: dict[TopicPartitionName, int | None] = {}
         self._ask = ask
         self._renew = renew
         self._config = config
         self._clock = clock
         self._last: Mapping[TopicPartitionName, int] | None = None
-        self._unanswered: dict[TopicPartitionName, _Waiting] = {}
+        self._unanswered: dict[TopicPartitionName, _PendingAnswer] = {}
         self._pool: ThreadPoolExecutor | None = None
         self._running: Future[OffsetAnswers] | None = None
         self._next_ns = 0
@@ -111,22 +111,22 @@ class PlanningEnds:
             return CurrentEnds(found, epochs=self._epochs)
         for pair in waiting.keys() - set(partitions):
             del waiting[pair]
-        self._ask_aside()
+        self._ask_in_background()
         known = {**(self._last or {}), **found}
         self._last = {pair: known[pair] for pair in partitions if pair in found or (pair in waiting and pair in known)}
         return CurrentEnds(self._last, {pair: one.shown() for pair, one in waiting.items()}, self._epochs)
 
     @property
-    def has_begun(self) -> bool:
+    def is_initialized(self) -> bool:
         """Whether there are last known ends."""
         return self._last is not None
 
     def begin(self, ends: Mapping[TopicPartitionName, int]) -> None:
-        """Take the last known ends."""
+        """Set the last known ends."""
         self._last = ends
 
     def close(self) -> None:
-        """End the thread."""
+        """Stop the thread."""
         if self._pool is not None:
             self._pool.shutdown(wait=False, cancel_futures=True)
             self._pool = None
@@ -134,7 +134,7 @@ class PlanningEnds:
     def _ends(self, asked: Sequence[TopicPartitionName]) -> Mapping[TopicPartitionName, int]:
         if not asked:
             return {}
-        ends = self._quick(asked)
+        ends = self._fast(asked)
         if ends is not None:
             found = dict(zip(asked, ends.tolist(), strict=True))
             self._note_epochs(found)
@@ -148,29 +148,29 @@ class PlanningEnds:
                 *pair,
                 str(error),
             )
-            self._unanswered[pair] = _Waiting(now_ns, now_ms, error)
+            self._unanswered[pair] = _PendingAnswer(now_ns, now_ms, error)
         if not answers.unanswered:
             self._renew()
         self._epochs = {**self._epochs, **answers.epochs}
         return {pair: answers.found[pair] for pair in asked if pair in answers.found}
 
     def _note_epochs(self, found: Mapping[TopicPartitionName, int]) -> None:
-        """Note the epochs of ends that moved; to ask for each of them would cost an idle query too much."""
+        """Store the epochs of ends that moved; requesting every epoch would cost an idle query too much."""
         if found == self._last and len(self._epochs) >= len(found):
             return
         last, known = self._last or {}, self._epochs
         moved = [
-            (place, pair)
-            for place, (pair, end) in enumerate(found.items())
+            (index, pair)
+            for index, (pair, end) in enumerate(found.items())
             if last.get(pair) != end or pair not in known
         ]
-        self._epochs = {**known, **{pair: self._quick_epoch(place) for place, pair in moved}}
+        self._epochs = {**known, **{pair: self._fast_epoch(index) for index, pair in moved}}
 
-    def _ask_aside(self) -> None:
-        """Ask about partitions without an answer in the thread, unless it is at it."""
+    def _ask_in_background(self) -> None:
+        """Poll partitions without an answer in the background thread, unless a poll is running."""
         now_ns = self._clock.monotonic_ns()
         for one in self._unanswered.values():
-            if now_ns - one.since_ns > self._config.question_ms * _NS_PER_MS:
+            if now_ns - one.since_ns > self._config.total_timeout_ms * _NS_PER_MS:
                 raise one.error
         if self._running is None and self._unanswered and now_ns >= self._next_ns:
             self._pool = self._pool or ThreadPoolExecutor(1, "tidemark-kafka-ends")
@@ -178,7 +178,7 @@ class PlanningEnds:
             self._running = self._pool.submit(self._ask, list(self._unanswered), timeout_s)
 
     def _take_answers(self) -> None:
-        """Those that answered, or do not exist any more, are asked about with the others again."""
+        """Move partitions that answered, or no longer exist, back to the common request."""
         if self._running is None or not self._running.done():
             return
         answers, self._running = self._running.result(), None

@@ -1,4 +1,4 @@
-"""Which incarnation of a topic exists: a topic that is deleted and created again has another id under the same name."""
+"""Topic ids: a topic that is deleted and recreated gets a new id under the same name."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Final
 from confluent_kafka import KafkaError, KafkaException, TopicCollection
 from confluent_kafka.admin import AdminClient
 
-from datasources.kafka.client.attempts import Attempts, refresh_metadata, repeated
+from datasources.kafka.client.attempts import Attempts, refresh_metadata, retried
 from datasources.kafka.client.client_config import QUIET, ClientConfig
-from datasources.kafka.client.pool import Kept
+from datasources.kafka.client.pool import ResourcePool
 
 __all__ = ["admin_settings", "ask_topic_ids", "current_topic_id"]
 
@@ -37,9 +37,9 @@ _CONSUMER_ONLY: Final = (
 
 
 def admin_settings(config: ClientConfig) -> dict[str, str]:
-    """Return the settings of a client for administration: those that only consumers have are left out."""
+    """Return the settings of an admin client: consumer-only settings are left out."""
     settings = {k: v for k, v in config.items() if not k.startswith(_CONSUMER_ONLY)}
-    return {**QUIET, **settings, "allow.auto.create.topics": "false"}  # a question for a topic would create it
+    return {**QUIET, **settings, "allow.auto.create.topics": "false"}  # a metadata request would create the topic
 
 
 def ask_topic_ids(admin: AdminClient, topics: Collection[str], attempts: Attempts) -> dict[str, str | None]:
@@ -48,14 +48,14 @@ def ask_topic_ids(admin: AdminClient, topics: Collection[str], attempts: Attempt
     Raises:
         KafkaException: the brokers did not answer within the bound of `attempts`.
     """
-    return repeated(attempts, lambda timeout_s: _ask(admin, topics, timeout_s), lambda: refresh_metadata(admin, topics))
+    return retried(attempts, lambda timeout_s: _ask(admin, topics, timeout_s), lambda: refresh_metadata(admin, topics))
 
 
 def current_topic_id(config: ClientConfig, topic: str) -> str | None:
-    """Return a topic's id at this moment, with a client that the process keeps; None as in `ask_topic_ids`.
+    """Return a topic's current id, with a pooled client; None as in `ask_topic_ids`.
 
-    A broker that has heard that a topic was deleted may not have heard that it was created again, while the new one is
-    read from its leader. So a topic that is missing is asked for again for two seconds before that is believed.
+    A broker may know of a topic's deletion but not yet of its recreation, while the new topic is already read from its
+    leader. So a missing topic is requested again for two seconds before it is reported as missing.
 
     Raises:
         KafkaException: the brokers did not answer within the bound.
@@ -65,7 +65,7 @@ def current_topic_id(config: ClientConfig, topic: str) -> str | None:
     attempts = Attempts(config)
     found = _found(client, topic, attempts)
     looks = Attempts(config, bound_ms=_MISSING_MS)
-    while found is _IS_MISSING and not looks.are_over:
+    while found is _IS_MISSING and not looks.are_exhausted:
         looks.pause()
         found = _found(client, topic, attempts)
     _clients.give(key, client)
@@ -74,7 +74,7 @@ def current_topic_id(config: ClientConfig, topic: str) -> str | None:
 
 def _found(client: _IdClient, topic: str, attempts: Attempts) -> str | None:
     try:
-        return repeated(attempts, lambda timeout_s: client.ask(topic, timeout_s), client.renew)
+        return retried(attempts, lambda timeout_s: client.ask(topic, timeout_s), client.renew)
     except KafkaException as error:
         if error.args[0].code() in _MISSING:
             return _IS_MISSING
@@ -82,9 +82,9 @@ def _found(client: _IdClient, topic: str, attempts: Attempts) -> str | None:
 
 
 class _IdClient:
-    """A client for the questions of tasks.
+    """An admin client for tasks.
 
-    An AdminClient in its place would be opened for every question: it counts as false, like an empty list.
+    It wraps AdminClient because an AdminClient is falsy (it has a length of 0), so `take(key) or ...` would reopen it.
     """
 
     def __init__(self, config: ClientConfig) -> None:
@@ -92,15 +92,15 @@ class _IdClient:
         self.renew()
 
     def ask(self, topic: str, timeout_s: float) -> str | None:
-        """Ask once; that the topic is missing is an error here."""
+        """Ask once; a missing topic is an error here."""
         return _ask(self._admin, [topic], timeout_s, missing_is_error=True)[topic]
 
     def renew(self) -> None:
-        """Open the client anew: one that is connected to a broker which hangs asks it for `socket.timeout.ms`."""
+        """Reopen the client: one connected to a broker that hangs waits for `socket.timeout.ms`."""
         self._admin = AdminClient(self._settings)
 
 
-_clients: Kept[tuple[tuple[str, str], ...], _IdClient] = Kept(2, lambda _: None)
+_clients: ResourcePool[tuple[tuple[str, str], ...], _IdClient] = ResourcePool(2, lambda _: None)
 
 
 def _ask(

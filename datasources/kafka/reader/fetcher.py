@@ -1,12 +1,12 @@
 """Fetching [start, end) of one partition: in order, ended by position, never by count.
 
 Offsets may have gaps (compaction, aborted transactions, control records), so the last offset of a range need not be a
-record. The range ends when a record at or behind `end` arrives, or when the broker says that the partition was read up
-to there. Python's cyclic collector is off while a range is read: it would walk thousands of live messages again and
-again, and nothing here makes cycles.
+record. The range ends when a record at or behind `end` arrives, or when the broker reports that the partition was read
+up to there. Python's cyclic garbage collector is off while a range is read: it would traverse thousands of live
+messages repeatedly, and nothing here creates cycles.
 
-Who reads a range may stop in its middle. Only it knows which records it used, so the last list that it was given is
-kept, and the next range, which begins inside of it, needs no request.
+A caller may stop in the middle of a range. Only the caller knows which records it used, so the last batch that was
+returned is kept, and the next range, which begins inside it, needs no request.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from confluent_kafka import KafkaException
 
 from datasources.kafka.client.consumers import PartitionConsumer, return_consumer, take_consumer
 from datasources.kafka.client.message_client import MessageRecords
-from datasources.kafka.client.record_columns import Notice, Part, Received, Records, joined
-from datasources.kafka.metadata.partition_log import Event, FetchSettings, PartitionLog, Patience
+from datasources.kafka.client.record_columns import Notice, Received, RecordFields, Records, joined
+from datasources.kafka.metadata.partition_log import Event, FetchSettings, PartitionLog, RecordDeadline
 from datasources.kafka.metadata.topic_ids import current_topic_id
 from datasources.source.api.split import LogIdentity
 from watermark import Clock
 
 __all__ = ["FetchSettings", "Fetched", "PartitionFetcher", "collector_off"]
 
-_MOST_RECORDS = 32_768
-_MOST_BYTES = 8 << 20
+_MAX_RECORDS = 32_768
+_MAX_BYTES = 8 << 20
 _NONE: Records = MessageRecords([])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fetched:
-    """Consecutive records of a partition, and how many offsets before them were gone."""
+    """Consecutive records of a partition, and the number of offsets lost before them."""
 
     topic: str
     partition: int
@@ -47,12 +47,12 @@ class PartitionFetcher:
     """Fetches ranges of one partition.
 
     Args:
-        settings: how.
+        settings: of the scan.
         topic: which topic.
         partition: which partition of it.
         clock: monotonic time for the deadline.
-        parts: what of each record is needed.
-        planned: which log it was when the range was planned; None = not known.
+        fields: the fields of records to fetch.
+        planned: the log's identity when the range was planned; None = unknown.
     """
 
     def __init__(  # noqa: PLR0913 - what a range is read by
@@ -61,28 +61,28 @@ class PartitionFetcher:
         topic: str,
         partition: int,
         clock: Clock,
-        parts: Part = Part.ALL,
+        fields: RecordFields = RecordFields.ALL,
         *,
         planned: LogIdentity | None = None,
     ) -> None:
         self._planned = planned or LogIdentity()
-        self._parts = parts
+        self._fields = fields
         self._log = PartitionLog(settings, topic, partition)
-        self._patience = Patience(settings, clock)
+        self._deadline = RecordDeadline(settings, clock)
         self._lost = 0
         self._is_gone = False
 
     def fetch(self, start: int, end: int) -> Generator[Fetched, None, None]:
-        """Yield the records of [start, end) in lists of some ten thousand.
+        """Yield the records of [start, end) in batches of at most 32,768 records or about 8 MiB.
 
         Raises:
-            DataLossError: a part of the range is gone and that is an error.
+            DataLossError: a part of the range is gone and `failOnDataLoss` is set.
             SourceUnavailable: nothing arrived for the poll timeout.
         """
         if start >= end:
             return
         config, epoch = self._log.settings.config, self._planned.start_epoch
-        used = take_consumer(config, self._log.topic, self._log.partition, start, self._parts, epoch=epoch)
+        used = take_consumer(config, self._log.topic, self._log.partition, start, self._fields, epoch=epoch)
         try:
             with collector_off():
                 yield from self._lists(used, end)
@@ -96,7 +96,7 @@ class PartitionFetcher:
 
     def _give_back(self, used: PartitionConsumer) -> None:
         if self._is_gone:
-            used.close()  # it would not notice a new topic of the same name
+            used.close()  # it would not detect a new topic of the same name
         else:
             return_consumer(used)
 
@@ -112,14 +112,14 @@ class PartitionFetcher:
                 try:
                     yield Fetched(topic=self._log.topic, partition=self._log.partition, records=records, lost=lost)
                 except GeneratorExit:
-                    used.take_back(records)
+                    used.push_back(records)
                     raise
 
     def _is_recreated(self, position: int, end: int) -> bool:
-        """Whether what came may be of a topic that was created again: the id is asked for when it has come.
+        """Whether the fetched records may belong to a recreated topic: the id is checked after the fetch.
 
         Raises:
-            DataLossError: it was, and that is an error.
+            DataLossError: they do and `failOnDataLoss` is set.
         """
         planned = self._planned.id
         if planned is None:
@@ -136,28 +136,28 @@ class PartitionFetcher:
         return True
 
     def _gather(self, used: PartitionConsumer, end: int) -> tuple[Records, bool]:
-        """Collect up to a list's worth; True when the range ended."""
+        """Collect one batch; True when the range ended."""
         gathered: list[Records] = []
         count = size = 0
         finished = False
-        while not finished and count < _MOST_RECORDS and size < _MOST_BYTES:
-            records, finished = self._next(used, end, _MOST_RECORDS - count)
+        while not finished and count < _MAX_RECORDS and size < _MAX_BYTES:
+            records, finished = self._next(used, end, _MAX_RECORDS - count)
             if len(records):
                 gathered.append(records)
                 count += len(records)
                 size += records.size_bytes
         return joined(gathered) if gathered else _NONE, finished
 
-    def _next(self, used: PartitionConsumer, end: int, most: int) -> tuple[Records, bool]:
-        """Return the next records before `end`; True when nothing before `end` can follow."""
-        self._patience.renew()
+    def _next(self, used: PartitionConsumer, end: int, max_records: int) -> tuple[Records, bool]:
+        """Return the next records before `end`; True when no further record before `end` can follow."""
+        self._deadline.renew()
         while used.position < end:
-            received = self._receive(used, end, most)
+            received = self._receive(used, end, max_records)
             records = received.records
             behind = records.offset(-1) + 1 if len(records) else used.position
             if received.notice is not None:
                 self._follow(received.notice, used, behind, end)
-            if received.is_ended or used.has_given(end):
+            if received.is_ended or used.has_delivered(end):
                 used.position = end
             else:
                 used.position = max(used.position, behind)
@@ -167,19 +167,19 @@ class PartitionFetcher:
                 self._wait(used, end)
         return _NONE, True
 
-    def _receive(self, used: PartitionConsumer, end: int, most: int) -> Received:
-        if used.has_given(end):
+    def _receive(self, used: PartitionConsumer, end: int, max_records: int) -> Received:
+        if used.has_delivered(end):
             return Received(_NONE)
         try:
-            return used.receive(min(most, end - used.position), end, self._parts)
+            return used.receive(min(max_records, end - used.position), end, self._fields)
         except KafkaException as error:
             raise self._log.explained(error) from None
 
     def _wait(self, used: PartitionConsumer, end: int) -> None:
-        if self._patience.is_over():
-            raise self._log.stalled(used.feed.asking, used.position, end)
-        if self._patience.is_gone(self._log, used.feed.asking, used.feed.refresh):
-            self._lose_rest(used, used.position, end)
+        if self._deadline.is_over():
+            raise self._log.stalled(used.feed.query_client, used.position, end)
+        if self._deadline.is_gone(self._log, used.feed.query_client, used.feed.refresh):
+            self._lose_remaining(used, used.position, end)
 
     def _follow(self, notice: Notice, used: PartitionConsumer, position: int, end: int) -> None:
         event = self._log.event(notice.error)
@@ -188,33 +188,33 @@ class PartitionFetcher:
         elif event is Event.OUT_OF_RANGE:
             self._skip(used, position, end)
         elif event is Event.GONE:
-            self._lose_rest(used, position, end)
+            self._lose_remaining(used, position, end)
         elif event is Event.TRUNCATED and position < end:
             self._lost += self._log.lose_truncated(position, notice.error)
             used.move(position)
-            self._patience.renew()
+            self._deadline.renew()
 
     def _skip(self, used: PartitionConsumer, position: int, end: int) -> None:
-        """The position is not in the log: fail, or go on with the first record that is there."""
+        """The position is not in the log: fail, or continue with the first record of the log."""
         begin = position
-        if position < end:  # else it is the next range's concern
-            begin = self._log.next_position(used.feed.asking, position, end)
+        if position < end:  # else the next range handles it
+            begin = self._log.next_position(used.feed.query_client, position, end)
             self._lost += begin - position
         used.move(begin)
-        self._patience.renew()
+        self._deadline.renew()
 
-    def _lose_rest(self, used: PartitionConsumer, position: int, end: int) -> None:
-        """The partition does not exist any more: fail, or end the range."""
+    def _lose_remaining(self, used: PartitionConsumer, position: int, end: int) -> None:
+        """The partition no longer exists: fail, or end the range."""
         self._is_gone = True
         if position < end:
-            self._log.lose_rest(position, end)
+            self._log.lose_remaining(position, end)
             self._lost += end - position
             used.position = end
 
 
 @contextmanager
 def collector_off() -> Iterator[None]:
-    """Keep Python's cyclic collector from walking thousands of live messages."""
+    """Disable Python's cyclic garbage collector, which would traverse thousands of live messages."""
     was_on = gc.isenabled()
     gc.disable()
     try:

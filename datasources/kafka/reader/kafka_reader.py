@@ -1,4 +1,4 @@
-"""Kafka ranges as Arrow columns: on an executor range by range, on the driver a few records of many partitions."""
+"""Reads Kafka ranges into Arrow columns: one range on an executor, a few records of many partitions on the driver."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 import pyarrow as pa
 
 from datasources.formats.api.error_policy import OnError
-from datasources.kafka.client.pool import Kept
+from datasources.kafka.client.pool import ResourcePool
 from datasources.kafka.client.topic_partition import parse_split
 from datasources.kafka.reader.fetcher import FetchSettings, PartitionFetcher
 from datasources.kafka.reader.peek import peek_chunks
@@ -21,8 +21,8 @@ from watermark import SystemClock
 
 __all__ = ["KafkaReader", "KafkaReaderFactory"]
 
-# To open a decoder and to learn takes it as long as some ten thousand records.
-_makers: Kept[ChunkFormat, ChunkMaker] = Kept(8, lambda _: None)
+# Opening a decoder and learning the templates costs as much as decoding some ten thousand records.
+_makers: ResourcePool[ChunkFormat, ChunkMaker] = ResourcePool(8, lambda _: None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,10 +33,10 @@ class KafkaReaderFactory:
         schema: the columns, metadata included.
         settings: how to fetch.
         layout: where the columns come from.
-        on_error: what a bad record does.
+        on_error: the policy for bad records.
         time_zone: the zone of text without one.
-        columns: the columns that are decoded, the others are null; None = all.
-        logs: which logs are read, where it is known.
+        columns: the columns to decode, the others are null; None = all.
+        logs: the identities of the logs, where known.
     """
 
     schema: pa.Schema
@@ -48,7 +48,7 @@ class KafkaReaderFactory:
     logs: Mapping[SplitId, LogIdentity] = field(default_factory=dict)
 
     def in_logs(self, logs: Mapping[SplitId, LogIdentity]) -> KafkaReaderFactory:
-        """Return a copy whose readers check that they read these logs."""
+        """Return a copy whose readers verify the identities of the logs."""
         return replace(self, logs=logs)
 
     def open(self, *, only: frozenset[str] | None = None) -> KafkaReader:
@@ -56,7 +56,7 @@ class KafkaReaderFactory:
         return KafkaReader(self, only)
 
     def chunk_format(self, only: frozenset[str] | None) -> ChunkFormat:
-        """Return how records become rows; with `only`, other columns may be null."""
+        """Return how records are decoded; with `only`, other columns may be null."""
         decoded = None if self.columns is None else frozenset(self.columns)
         return ChunkFormat(
             schema=self.schema,
@@ -67,19 +67,19 @@ class KafkaReaderFactory:
         )
 
     def peek(self, ranges: Mapping[SplitId, tuple[int, int]], only: frozenset[str]) -> Iterator[tuple[SplitId, Chunk]]:
-        """Yield the rows of small ranges of many partitions, as a reader gives them.
+        """Yield the rows of small ranges of many partitions, as a reader would.
 
-        A bad record is left out even if it fails its task (`format.on-error` = `fail`): the task that reads it names
-        its place, and until then it is only looked at.
+        Bad records are skipped even with `format.on-error` = `fail`: the task that reads them later reports their
+        position.
 
         Raises:
-            DataLossError: a part of a range is gone and that is an error.
+            DataLossError: a part of a range is gone and `failOnDataLoss` is set.
             SourceUnavailable: nothing arrived for the poll timeout.
         """
-        how = self.chunk_format(only)
-        if how.on_error is OnError.FAIL:
-            how = replace(how, on_error=OnError.SKIP)
-        return peek_chunks(self.settings, how, ranges, SystemClock())
+        chunk_format = self.chunk_format(only)
+        if chunk_format.on_error is OnError.FAIL:
+            chunk_format = replace(chunk_format, on_error=OnError.SKIP)
+        return peek_chunks(self.settings, chunk_format, ranges, SystemClock())
 
 
 class KafkaReader:
@@ -93,18 +93,18 @@ class KafkaReader:
     def __init__(self, factory: KafkaReaderFactory, only: frozenset[str] | None) -> None:
         self._settings = factory.settings
         self._logs = factory.logs
-        self._how = factory.chunk_format(only)
-        self._maker = _makers.take(self._how) or ChunkMaker(self._how)
+        self._chunk_format = factory.chunk_format(only)
+        self._maker = _makers.take(self._chunk_format) or ChunkMaker(self._chunk_format)
 
     def read(self, split: SplitId, start_inclusive: int, end_exclusive: int) -> Iterator[Chunk]:
         """Yield the rows of a range of offsets."""
         topic, partition = parse_split(split)
         clock, planned = SystemClock(), self._logs.get(split)
-        fetcher = PartitionFetcher(self._settings, topic, partition, clock, self._maker.parts, planned=planned)
+        fetcher = PartitionFetcher(self._settings, topic, partition, clock, self._maker.fields, planned=planned)
         with closing(fetcher.fetch(start_inclusive, end_exclusive)) as ranges:
             for fetched in ranges:
                 yield from self._maker.chunks([fetched])
 
     def close(self) -> None:
-        """Keep what was learned of the documents for the next task. Consumers went back with each range."""
-        _makers.give(self._how, self._maker)
+        """Return the decoder to the pool for the next task; consumers were returned after each range."""
+        _makers.give(self._chunk_format, self._maker)

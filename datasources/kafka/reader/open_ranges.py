@@ -1,4 +1,4 @@
-"""The ranges of a peek: what came of them, what is still to come. Bookkeeping only; nothing is asked for here."""
+"""The progress of a peek's ranges: what was received and what is pending. Bookkeeping only, without I/O."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from datasources.source.api.split import SplitId
 
 __all__ = ["OpenRange", "OpenRanges"]
 
-_MOST_RECORDS = 16_384
-_MOST_BYTES = 8 << 20
+_MAX_RECORDS = 16_384
+_MAX_BYTES = 8 << 20
 
 
 @dataclass(slots=True)
 class OpenRange:
-    """What is still to come of one range.
+    """The remaining part of one range.
 
     Attributes:
         log: of the partition.
-        position: everything before it came, or is not there.
+        position: everything before it was received or does not exist.
         end: of the range, exclusive.
-        lost: how many offsets were found to be gone since the last record.
+        lost: offsets lost since the last record.
     """
 
     log: PartitionLog
@@ -46,8 +46,8 @@ class OpenRanges:
     """A set of ranges of different partitions, until all have ended.
 
     Attributes:
-        positions_left: how many positions are still to come, gaps included.
-        records: how many records came.
+        positions_left: pending positions, gaps included.
+        records: how many records were received.
 
     Args:
         settings: of the scan.
@@ -58,10 +58,10 @@ class OpenRanges:
         names = {parse_split(split): bounds for split, bounds in ranges.items() if bounds[0] < bounds[1]}
         self._open = {name: OpenRange(PartitionLog(settings, *name), *bounds) for name, bounds in names.items()}
         self._finished: list[TopicPartitionName] = []
-        self._parts: list[Fetched] = []
-        self._newest: list[Message] = []  # of the last part
-        self._part_records = 0
-        self._part_bytes = 0
+        self._segments: list[Fetched] = []
+        self._newest: list[Message] = []  # of the last segment
+        self._segment_records = 0
+        self._segment_bytes = 0
         self.positions_left = sum(found.end - found.position for found in self._open.values())
         self.records = 0
 
@@ -69,11 +69,11 @@ class OpenRanges:
         return len(self._open)
 
     def topics(self) -> set[str]:
-        """Return the topics in which something is to come."""
+        """Return the topics with open ranges."""
         return {topic for topic, _ in self._open}
 
     def positions(self) -> dict[TopicPartitionName, int]:
-        """Return where to read on."""
+        """Return the position to continue from, per partition."""
         return {name: found.position for name, found in self._open.items()}
 
     def find(self, name: TopicPartitionName) -> OpenRange | None:
@@ -89,7 +89,7 @@ class OpenRanges:
         return [found for (name, _), found in self._open.items() if name == topic]
 
     def take(self, records: list[Message]) -> None:
-        """Take consecutive records of one partition; what lies behind its range is left out."""
+        """Add consecutive records of one partition; those behind its range are dropped."""
         found = self._open.get((records[0].topic(), records[0].partition()))
         if found is None:
             return
@@ -100,7 +100,7 @@ class OpenRanges:
         self.advance(found, min(behind, found.end))
 
     def advance(self, found: OpenRange, position: int) -> None:
-        """Nothing before `position` is still to come."""
+        """Move on: no record before `position` is pending."""
         self.positions_left -= position - found.position
         found.position = position
         if position >= found.end:
@@ -109,37 +109,37 @@ class OpenRanges:
             del self._open[found.name]
 
     def lose(self, found: OpenRange, position: int) -> None:
-        """Everything before `position` that did not come is gone."""
+        """Move on: the pending records before `position` are lost."""
         found.lost += position - found.position
         self.advance(found, position)
 
     def take_finished(self) -> list[TopicPartitionName]:
-        """Return the partitions whose ranges ended since this was last asked."""
+        """Return the partitions whose ranges ended since the last call."""
         finished, self._finished = self._finished, []
         return finished
 
     def is_full(self) -> bool:
-        """Whether enough came to be worth decoding, or to be held."""
-        return self._part_records >= _MOST_RECORDS or self._part_bytes >= _MOST_BYTES
+        """Whether the buffered segments are large enough to decode."""
+        return self._segment_records >= _MAX_RECORDS or self._segment_bytes >= _MAX_BYTES
 
-    def take_parts(self) -> list[Fetched]:
-        """Return what came since this was last asked."""
-        parts, self._parts = self._parts, []
-        self._part_records = self._part_bytes = 0
-        return parts
+    def take_segments(self) -> list[Fetched]:
+        """Return the segments received since the last call."""
+        segments, self._segments = self._segments, []
+        self._segment_records = self._segment_bytes = 0
+        return segments
 
     def _keep(self, found: OpenRange, records: list[Message]) -> None:
         if not records and not found.lost:
             return
         topic, partition = found.name
-        last = self._parts[-1] if self._parts else None
+        last = self._segments[-1] if self._segments else None
         if last is not None and not found.lost and (last.topic, last.partition) == found.name:
             self._newest.extend(records)
         else:
             self._newest = list(records)
             kept = MessageRecords(self._newest)
-            self._parts.append(Fetched(topic=topic, partition=partition, records=kept, lost=found.lost))
+            self._segments.append(Fetched(topic=topic, partition=partition, records=kept, lost=found.lost))
         found.lost = 0
         self.records += len(records)
-        self._part_records += len(records)
-        self._part_bytes += sum(map(len, records))
+        self._segment_records += len(records)
+        self._segment_bytes += sum(map(len, records))

@@ -1,14 +1,14 @@
-"""Reading small ranges of many partitions at once: what alignment looks at, on the driver, before it plans.
+"""Reading small ranges of many partitions at once, on the driver, for alignment to look ahead before it plans.
 
-Theory of operation. One consumer is assigned all the ranges' beginnings; records arrive from all partitions in one
-response. A range ends as a fetch does: by a record at or behind its end, or by the broker's word that the log was read
-up to there. A partition whose range ended is dropped, so that no request asks for it again.
+Theory of operation. One consumer is assigned the start of every range; a response holds records of all partitions. A
+range ends as in the fetcher: at a record at or behind its end, or when the broker reports that the log was read up to
+there. A partition whose range has ended is unassigned, so that later requests leave it out.
 
-How much a request asks of each partition decides the cost. Too much, and hundreds of records arrive for each one that
-is wanted. Too little, and a partition whose first batch is larger gets nothing, except the first one of each request: a
-broker gives that one its batch, whatever its size. So a peek begins with little and asks for more when a few requests
-bring next to nothing of what is left; the next one begins with what this one ended with, or less if most of it was
-surplus. Few partitions are not worth the trouble.
+The number of bytes requested per partition decides the cost. If it is too large, hundreds of surplus records arrive for
+each one that is needed. If it is too small, a partition whose first record batch is larger returns nothing, except for
+the first partition of a request, to which the broker always returns one batch. So a peek starts small and requests more
+when several requests bring almost none of the remaining records; the next peek starts with the final size of this one,
+or a smaller one if most records were surplus. Sizes are not adapted for a few partitions.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from confluent_kafka import KafkaException, Message
 
 from datasources.kafka.client.attempts import refresh_metadata
 from datasources.kafka.client.consumers import WideConsumer, return_wide_consumer, take_wide_consumer
-from datasources.kafka.client.pool import Kept
+from datasources.kafka.client.pool import ResourcePool
 from datasources.kafka.client.topic_partition import TopicPartitionName, split_id
-from datasources.kafka.metadata.partition_log import Event, FetchSettings, Patience
+from datasources.kafka.metadata.partition_log import Event, FetchSettings, RecordDeadline
 from datasources.kafka.reader.fetcher import Fetched, collector_off
 from datasources.kafka.reader.open_ranges import OpenRange, OpenRanges
 from datasources.kafka.reader.record_chunks import ChunkFormat, ChunkMaker
@@ -39,17 +39,17 @@ _FEW = 8
 _SIZE_FOR_FEW = 1
 _WAITS = 4
 _SLOWEST = 8
-_MOST_SURPLUS = 16
+_MAX_SURPLUS = 16
 _REQUEST_RECORDS = 1_000
 _SHORT_WAIT_S = 0.001
 _LONG_WAIT_S = 0.1
 
-_makers: Kept[ChunkFormat, ChunkMaker] = Kept(8, lambda _: None)
-_first_size: Kept[str, int] = Kept(64, lambda _: None)
+_makers: ResourcePool[ChunkFormat, ChunkMaker] = ResourcePool(8, lambda _: None)
+_first_size: ResourcePool[str, int] = ResourcePool(64, lambda _: None)
 
 
 def peek_chunks(
-    settings: FetchSettings, how: ChunkFormat, ranges: Mapping[SplitId, tuple[int, int]], clock: Clock
+    settings: FetchSettings, chunk_format: ChunkFormat, ranges: Mapping[SplitId, tuple[int, int]], clock: Clock
 ) -> Iterator[tuple[SplitId, Chunk]]:
     """Yield the rows of [start, end) of each split; the chunks of one split in its order.
 
@@ -57,14 +57,14 @@ def peek_chunks(
         DataLossError: a part of a range is gone and that is an error.
         SourceUnavailable: nothing arrived for the poll timeout.
     """
-    maker = _makers.take(how) or ChunkMaker(how)
+    maker = _makers.take(chunk_format) or ChunkMaker(chunk_format)
     try:
         with closing(RangePeeker(settings, ranges, clock).fetch()) as lists:
-            for parts in lists:
-                for part, chunk in zip(parts, maker.chunks(parts), strict=True):
-                    yield split_id(part.topic, part.partition), chunk
+            for segments in lists:
+                for segment, chunk in zip(segments, maker.chunks(segments), strict=True):
+                    yield split_id(segment.topic, segment.partition), chunk
     finally:
-        _makers.give(how, maker)
+        _makers.give(chunk_format, maker)
 
 
 class RangePeeker:
@@ -78,7 +78,7 @@ class RangePeeker:
 
     def __init__(self, settings: FetchSettings, ranges: Mapping[SplitId, tuple[int, int]], clock: Clock) -> None:
         self._config = settings.config
-        self._patience = Patience(settings, clock)
+        self._deadline = RecordDeadline(settings, clock)
         self._ranges = OpenRanges(settings, ranges)
         self._key: Callable[[Message], object] = Message.partition if len(self._ranges.topics()) == 1 else _name
         self._is_few = len(self._ranges) <= _FEW
@@ -86,7 +86,7 @@ class RangePeeker:
         self._is_gone = False
 
     def fetch(self) -> Generator[list[Fetched], None, None]:
-        """Yield the records of all ranges, a list of parts at a time."""
+        """Yield the records of all ranges, a list of segments at a time."""
         cluster = self._config.bootstrap_servers
         size = _SIZE_FOR_FEW if self._is_few else _first_size.take(cluster) or 0
         with collector_off():
@@ -94,10 +94,10 @@ class RangePeeker:
                 yield from self._lists(size)
                 size += 1 if self._ranges else 0
             if not self._is_few:
-                is_too_large = self._received > _MOST_SURPLUS * max(1, self._ranges.records)
+                is_too_large = self._received > _MAX_SURPLUS * max(1, self._ranges.records)
                 _first_size.give(cluster, max(0, size - 1) if is_too_large else size)
-            if parts := self._ranges.take_parts():
-                yield parts
+            if segments := self._ranges.take_segments():
+                yield segments
 
     def _lists(self, size: int) -> Iterator[list[Fetched]]:
         used = take_wide_consumer(self._config, _PARTITION_BYTES[size])
@@ -107,15 +107,15 @@ class RangePeeker:
             self._give_back(used)
             raise
         except BaseException:
-            used.close()  # what it still holds is unknown
+            used.close()  # its remaining records are unknown
             raise
         self._give_back(used)
 
     def _requests(self, used: WideConsumer, *, is_largest: bool) -> Iterator[list[Fetched]]:
-        """Read with one consumer until nothing is left, or until it is too slow for what is left."""
+        """Read with one consumer until no range remains, or until it is too slow for the remaining ones."""
         used.assign(self._ranges.positions())
-        self._ranges.take_finished()  # the consumer before this one had them
-        self._patience.renew()
+        self._ranges.take_finished()  # the previous consumer's
+        self._deadline.renew()
         waits, left_before = 0, self._ranges.positions_left
         while self._ranges:
             left = self._ranges.positions_left
@@ -124,20 +124,20 @@ class RangePeeker:
                 self._wait(used)
                 continue
             if self._ranges.is_full():
-                yield self._ranges.take_parts()
-            self._patience.renew()
+                yield self._ranges.take_segments()
+            self._deadline.renew()
             if waits >= _WAITS:
                 if not is_largest and self._is_slow(left_before):
                     return
                 waits, left_before = 0, self._ranges.positions_left
 
     def _is_slow(self, left_before: int) -> bool:
-        """Whether some requests brought little of what was left then."""
+        """Whether the last requests brought only a small share of the remaining positions."""
         came = left_before - self._ranges.positions_left
         return len(self._ranges) > _FEW and came * _SLOWEST < left_before
 
     def _request(self, used: WideConsumer) -> bool:
-        """Take what is there, else wait for more; return whether more came then."""
+        """Take the available records, else wait; return whether the wait brought records."""
         received = self._consume(used, min(_REQUEST_RECORDS, self._ranges.positions_left), _SHORT_WAIT_S)
         is_dry = not received
         if is_dry:
@@ -148,16 +148,16 @@ class RangePeeker:
             used.drop(finished)
         return is_dry and bool(received)
 
-    def _consume(self, used: WideConsumer, most: int, wait_s: float) -> list[Message]:
+    def _consume(self, used: WideConsumer, max_records: int, wait_s: float) -> list[Message]:
         try:
-            received: list[Message] = used.consumer.consume(most, wait_s)
+            received: list[Message] = used.consumer.consume(max_records, wait_s)
         except KafkaException as error:
             raise self._ranges.first().log.explained(error) from None
         self._received += len(received)
         return received
 
     def _take(self, used: WideConsumer, received: list[Message]) -> None:
-        """Keep the records that lie in ranges, and follow the client's events."""
+        """Keep the records that lie in ranges, and handle the client's events."""
         events: list[Message] = []
         if any(map(Message.error, received)):  # per record: kept in C
             events = [m for m in received if m.error() is not None]
@@ -179,39 +179,39 @@ class RangePeeker:
         elif event is Event.OUT_OF_RANGE:
             self._skip(used, found)
         elif event is Event.GONE:
-            self._lose_rest(found)
-        elif event is Event.TRUNCATED:  # what the task meets too, and reports
+            self._lose_remaining(found)
+        elif event is Event.TRUNCATED:  # the task gets the same event and reports it
             used.drop([found.name])
             used.add(found.name, found.position)
 
     def _skip(self, used: WideConsumer, found: OpenRange) -> None:
-        """The position is not in the log: fail, or go on with the first record that is there."""
-        begin = found.log.next_position(used.asking, found.position, found.end)
+        """The position is not in the log: fail, or continue with the first record of the log."""
+        begin = found.log.next_position(used.query_client, found.position, found.end)
         self._ranges.lose(found, begin)
         if begin < found.end:
             used.drop([found.name])
             used.add(found.name, begin)
 
-    def _lose_rest(self, found: OpenRange) -> None:
-        """The partition does not exist any more: fail, or end the range."""
-        found.log.lose_rest(found.position, found.end)
+    def _lose_remaining(self, found: OpenRange) -> None:
+        """The partition no longer exists: fail, or end the range."""
+        found.log.lose_remaining(found.position, found.end)
         self._is_gone = True
         self._ranges.lose(found, found.end)
 
     def _wait(self, used: WideConsumer) -> None:
-        """Nothing came: look for a reason."""
+        """Nothing arrived: check the deadline and whether the partitions exist."""
         first = self._ranges.first()
-        if self._patience.is_over():
-            raise first.log.stalled(used.asking, first.position, first.end)
+        if self._deadline.is_over():
+            raise first.log.stalled(used.query_client, first.position, first.end)
         refresh = partial(refresh_metadata, used.consumer, self._ranges.topics())
-        if self._patience.is_gone(first.log, used.asking, refresh):
+        if self._deadline.is_gone(first.log, used.query_client, refresh):
             for found in self._ranges.of_topic(first.log.topic):
-                if not found.log.exists(used.asking):
-                    self._lose_rest(found)
+                if not found.log.exists(used.query_client):
+                    self._lose_remaining(found)
 
     def _give_back(self, used: WideConsumer) -> None:
         if self._is_gone:
-            used.close()  # it would not notice a new topic of the same name
+            used.close()  # it would not detect a new topic of the same name
         else:
             return_wide_consumer(used)
 

@@ -1,4 +1,4 @@
-"""Records of partitions as chunks of rows: the same rows, whoever fetched the records."""
+"""Decodes fetched records into chunks of rows, independently of how they were fetched."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from datasources.formats.api.decoder import Decoded
 from datasources.formats.api.error_policy import OnError, apply_policy
-from datasources.kafka.client.record_columns import Part, joined
+from datasources.kafka.client.record_columns import RecordFields, joined
 from datasources.kafka.reader.fetcher import Fetched
 from datasources.kafka.record.record_layout import RecordLayout, plain_layout
 from datasources.kafka.record.records import RecordDecoder
@@ -21,14 +21,14 @@ __all__ = ["ChunkFormat", "ChunkMaker"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChunkFormat:
-    """How records become rows.
+    """How records are decoded into rows.
 
     Attributes:
         schema: the columns, metadata included.
-        on_error: what a bad record does.
+        on_error: the policy for bad records.
         time_zone: the zone of text without one.
-        only: the columns that are needed; None = all.
-        layout: where the columns come from; None = all from JSON values, or all raw ones.
+        only: the columns to decode; None = all.
+        layout: where the columns come from; None = all from JSON values, or all raw columns.
         is_json: without a layout: whether values are decoded.
     """
 
@@ -41,50 +41,52 @@ class ChunkFormat:
 
 
 class ChunkMaker:
-    """Makes chunks in one process.
+    """Decodes chunks within one process.
 
     Args:
-        how: of the scan.
+        chunk_format: how records are decoded.
     """
 
-    def __init__(self, how: ChunkFormat) -> None:
-        self._on_error = how.on_error
-        layout = how.layout or plain_layout(how.schema, is_json=how.is_json)
-        self._decoder = RecordDecoder(how.schema, layout, time_zone=how.time_zone, only=how.only)
+    def __init__(self, chunk_format: ChunkFormat) -> None:
+        self._on_error = chunk_format.on_error
+        layout = chunk_format.layout or plain_layout(chunk_format.schema, is_json=chunk_format.is_json)
+        self._decoder = RecordDecoder(
+            chunk_format.schema, layout, time_zone=chunk_format.time_zone, only=chunk_format.only
+        )
 
     @property
-    def parts(self) -> Part:
-        """What of records must be fetched."""
-        return self._decoder.parts
+    def fields(self) -> RecordFields:
+        """The fields of records that must be fetched."""
+        return self._decoder.fields
 
-    def chunks(self, parts: Sequence[Fetched]) -> Iterator[Chunk]:
-        """Yield a chunk for each part, in order. They are decoded together: that is what makes small parts cheap.
+    def chunks(self, batches: Sequence[Fetched]) -> Iterator[Chunk]:
+        """Yield one chunk per batch, in order. All batches are decoded together, which keeps small ones cheap.
 
         Raises:
             RecordError: a record is bad and `on_error` is FAIL.
         """
-        if not parts:
+        if not batches:
             return
-        decoded = self._decoder.decode(joined([part.records for part in parts]))
+        decoded = self._decoder.decode(joined([batch.records for batch in batches]))
         start = 0
-        for part in parts:
-            count = len(part.records)
-            yield _chunk(part, _slice(decoded, start, count), self._on_error)
+        for batch in batches:
+            count = len(batch.records)
+            yield _chunk(batch, _slice(decoded, start, count), self._on_error)
             start += count
 
 
 def _slice(decoded: Decoded, start: int, count: int) -> Decoded:
-    """Return what came of `count` records from `start` on."""
+    """Return the rows of `count` records from `start` on."""
     if decoded.records is not None:
         first, end = np.searchsorted(decoded.records, [start, start + count])
-        part = replace(decoded, records=decoded.records[first:end] - start)
-        return _judged(part, decoded.columns.slice(first, end - first), start, count)
+        selected = replace(decoded, records=decoded.records[first:end] - start)
+        return _with_statuses(selected, decoded.columns.slice(first, end - first), start, count)
     if count == decoded.columns.num_rows:
         return decoded
-    return _judged(decoded, decoded.columns.slice(start, count), start, count)
+    return _with_statuses(decoded, decoded.columns.slice(start, count), start, count)
 
 
-def _judged(decoded: Decoded, columns: pa.RecordBatch, start: int, count: int) -> Decoded:
+def _with_statuses(decoded: Decoded, columns: pa.RecordBatch, start: int, count: int) -> Decoded:
     if decoded.statuses is None:
         return replace(decoded, columns=columns)
     statuses = decoded.statuses[start : start + count]
@@ -92,12 +94,12 @@ def _judged(decoded: Decoded, columns: pa.RecordBatch, start: int, count: int) -
     return replace(decoded, columns=columns, statuses=statuses if statuses.any() else None, reasons=reasons)
 
 
-def _chunk(part: Fetched, decoded: Decoded, on_error: OnError) -> Chunk:
+def _chunk(batch: Fetched, decoded: Decoded, on_error: OnError) -> Chunk:
 
-    def place(index: int) -> str:
-        return f"topic '{part.topic}', partition {part.partition}, offset {part.records.offset(index)}"
+    def position_text(index: int) -> str:
+        return f"topic '{batch.topic}', partition {batch.partition}, offset {batch.records.offset(index)}"
 
-    result = apply_policy(decoded, on_error, place)
+    result = apply_policy(decoded, on_error, position_text)
     records = result.records
     if records is None and result.kept is not None:
         records = np.flatnonzero(result.kept)
@@ -107,13 +109,13 @@ def _chunk(part: Fetched, decoded: Decoded, on_error: OnError) -> Chunk:
 
     def counts_before(row: int) -> ReadCounts:
         bad, null_value = result.counts_before(row)
-        return ReadCounts(bad=bad, null_value=null_value, lost=part.lost)
+        return ReadCounts(bad=bad, null_value=null_value, lost=batch.lost)
 
     return Chunk(
         columns=result.columns,
-        counts=ReadCounts(bad=result.bad_rows, null_value=result.null_value_rows, lost=part.lost),
-        place=lambda row: place(record(row)),
-        position=lambda row: part.records.offset(record(row)),
+        counts=ReadCounts(bad=result.bad_rows, null_value=result.null_value_rows, lost=batch.lost),
+        place=lambda row: position_text(record(row)),
+        position=lambda row: batch.records.offset(record(row)),
         counts_before=counts_before,
         first_row=None if result.records is None else result.first_row,
     )

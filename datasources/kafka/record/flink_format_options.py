@@ -1,8 +1,7 @@
 """The options of Flink's JSON formats, so that its tables can be read as they were written.
 
-Flink gives each format its own copy of the same few options, once under the format's name and once more behind
-`value.` or `key.`. Ours have one meaning for all formats: this module says which of Flink's are the same, and refuses
-the others.
+Flink declares the same few options per format, once under the format's name and once prefixed with `value.` or `key.`.
+Our options apply to all formats: this module maps Flink's options to them and rejects those that have no equivalent.
 """
 
 from __future__ import annotations
@@ -60,7 +59,7 @@ def _schema(key: str) -> Any:
 
 
 class FlinkFormatOptions(OptionGroup):
-    """Flink's names of what formats do."""
+    """Flink's names for options of formats."""
 
     json_ignores: bool | None = _ignores("json.ignore-parse-errors")
     json_standard: TimestampStandard | None = _standard("json.timestamp-format.standard")
@@ -86,10 +85,10 @@ class FlinkFormatOptions(OptionGroup):
 
 
 def check_flink_options(options: FlinkFormatOptions, value: ValueFormat, key: KeyFormat | None) -> None:
-    """Check that each option belongs to a format of this source, and is said under one name.
+    """Check that each option belongs to a format of this source, and is set under one name only.
 
     Raises:
-        OptionError: naming the option, and what it needs.
+        OptionError: names the option and what it requires.
     """
     given = options.given("")
     for name in given:
@@ -112,32 +111,34 @@ def check_flink_options(options: FlinkFormatOptions, value: ValueFormat, key: Ke
 
 
 def on_error(options: FlinkFormatOptions, formats: FormatOptions) -> OnError:
-    """Return what a bad record does, said in either way.
+    """Return the policy for bad records, from Flink's options or ours.
 
     Raises:
         OptionError: two of the options differ.
     """
     ignores = options.given(_IGNORES)
-    said = {name: OnError.SKIP if value else OnError.FAIL for name, value in ignores.items()}
+    given_by = {name: OnError.SKIP if value else OnError.FAIL for name, value in ignores.items()}
     if "on_error" in formats.model_fields_set:
-        said["format.on-error"] = formats.on_error
-    if len(set(said.values())) > 1:
-        raise _contradiction({**said, **ignores})
-    return next(iter(said.values()), formats.on_error)
+        given_by["format.on-error"] = formats.on_error
+    if len(set(given_by.values())) > 1:
+        raise _contradiction({**given_by, **ignores})
+    return next(iter(given_by.values()), formats.on_error)
 
 
 def has_debezium_schema(options: FlinkFormatOptions) -> bool:
-    """Return whether Debezium's events have a schema around them."""
+    """Return whether Debezium's events are wrapped in a schema."""
     return any(options.given(_SCHEMA).values())
 
 
-def _contradiction(said: Mapping[str, Any]) -> OptionError:
-    texts = {name: value.value if isinstance(value, enum.Enum) else str(value).lower() for name, value in said.items()}
+def _contradiction(given_by: Mapping[str, Any]) -> OptionError:
+    texts = {
+        name: value.value if isinstance(value, enum.Enum) else str(value).lower() for name, value in given_by.items()
+    }
     listed = " and ".join(f"'{name}' = '{text}'" for name, text in texts.items())
     return OptionError(f"options {listed} contradict each other: set one of them.")
 
 
 def _owner(name: str) -> tuple[str, str]:
-    """Return the side of a record and the format that an option belongs to."""
+    """Return (side of the record, format) of an option."""
     side, _, rest = name.partition(".") if name.startswith(("key.", "value.")) else ("value", "", name)
     return side, rest.partition(".")[0]

@@ -1,10 +1,10 @@
-"""Raw columns, named and typed as Spark's own Kafka source has them."""
+"""Raw columns, with the names and types of Spark's own Kafka source."""
 
 from __future__ import annotations
 
 import pyarrow as pa
 
-from datasources.kafka.client.record_columns import Part, RecordColumn, Records
+from datasources.kafka.client.record_columns import RecordColumn, RecordFields, Records
 from datasources.kafka.record.header_columns import header_lists
 
 __all__ = ["RAW_COLUMNS", "raw_schema"]
@@ -23,17 +23,19 @@ def _timestamp_types(records: Records) -> pa.Array:
 
 
 RAW_COLUMNS: dict[str, RecordColumn] = {
-    "key": RecordColumn(pa.binary(), Part.KEY, lambda records: records.keys()),
-    "value": RecordColumn(pa.binary(), Part.VALUE, lambda records: records.values()),
-    "topic": RecordColumn(pa.string(), Part.NOTHING, lambda records: records.topics()),
-    "partition": RecordColumn(pa.int32(), Part.NOTHING, lambda records: records.partitions()),
-    "offset": RecordColumn(pa.int64(), Part.NOTHING, lambda records: records.offsets()),
-    "timestamp": RecordColumn(_TIMESTAMP, Part.TIMESTAMP, _timestamps),
-    "timestampType": RecordColumn(pa.int32(), Part.TIMESTAMP, _timestamp_types),
-    "headers": RecordColumn(_HEADERS, Part.HEADERS, lambda records: header_lists(records, _HEADERS, nulls=True)),
+    "key": RecordColumn(pa.binary(), RecordFields.KEY, lambda records: records.keys()),
+    "value": RecordColumn(pa.binary(), RecordFields.VALUE, lambda records: records.values()),
+    "topic": RecordColumn(pa.string(), RecordFields.NOTHING, lambda records: records.topics()),
+    "partition": RecordColumn(pa.int32(), RecordFields.NOTHING, lambda records: records.partitions()),
+    "offset": RecordColumn(pa.int64(), RecordFields.NOTHING, lambda records: records.offsets()),
+    "timestamp": RecordColumn(_TIMESTAMP, RecordFields.TIMESTAMP, _timestamps),
+    "timestampType": RecordColumn(pa.int32(), RecordFields.TIMESTAMP, _timestamp_types),
+    "headers": RecordColumn(
+        _HEADERS, RecordFields.HEADERS, lambda records: header_lists(records, _HEADERS, nulls=True)
+    ),
 }
 
 
 def raw_schema(*, headers: bool) -> pa.Schema:
-    """Return the raw columns; `headers` only if asked for."""
+    """Return the raw columns; `headers` only if requested."""
     return pa.schema([(name, column.type) for name, column in RAW_COLUMNS.items() if headers or name != "headers"])

@@ -14,17 +14,17 @@ __all__ = ["RecordLayout", "plain_layout"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordLayout:
-    """Which part of a record holds which columns. A column may stand in the key and in the value.
+    """Which part of a record holds which columns. A column may be in both key and value.
 
     Attributes:
-        value_format: how values are decoded; without meaning where there are no value columns.
+        value_format: how values are decoded; ignored without value columns.
         value_columns: the columns in the value.
         key_format: how keys are decoded; None = they are not.
         key_columns: the columns in the key, each with its name there.
-        raw_columns: the columns that are Spark's raw ones.
+        raw_columns: the raw columns, as in Spark's source.
         metadata: the metadata columns, each with its key.
         is_upsert: whether a record without a value deletes the row of its key.
-        has_schema: whether Debezium's events have a schema around them.
+        has_schema: whether Debezium's events are wrapped in a schema.
     """
 
     value_format: ValueFormat = ValueFormat.RAW

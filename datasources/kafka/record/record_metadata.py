@@ -1,4 +1,4 @@
-"""Metadata columns: what a record says about itself beside its key and value.
+"""Metadata columns: the fields of a record besides its key and value.
 
 Source: Flink's Kafka table source; `row_kind` is Tidemark's own, because Spark's rows have no kind.
 """
@@ -12,14 +12,14 @@ import pyarrow as pa
 
 from datasources.formats.debezium.source_columns import DEBEZIUM_METADATA
 from datasources.formats.schema_text.ddl_types import list_of, map_of, timestamp_ltz
-from datasources.kafka.client.record_columns import Part, RecordColumn, Records
+from datasources.kafka.client.record_columns import RecordColumn, RecordFields, Records
 from datasources.kafka.record.header_columns import header_lists, header_maps
 
-__all__ = ["FACTS", "METADATA_TYPES", "ROW_KIND", "VALUE_PREFIX"]
+__all__ = ["METADATA_TYPES", "RECORD_METADATA", "ROW_KIND", "VALUE_PREFIX"]
 
 ROW_KIND = "row_kind"
 VALUE_PREFIX = "value."
-"""What the keys of a value format's metadata begin with."""
+"""The prefix of metadata keys that the value format provides."""
 
 _HEADER_LIST = list_of(pa.struct([pa.field("key", pa.string()), pa.field("value", pa.binary())]))
 _HEADER_MAP = map_of(pa.string(), pa.binary())
@@ -36,27 +36,27 @@ def _timestamp_types(records: Records) -> pa.Array:
     return pa.array(_TIMESTAMP_TYPES).take(pa.array(records.timestamp_kinds()))
 
 
-FACTS: Mapping[str, RecordColumn] = MappingProxyType(
+RECORD_METADATA: Mapping[str, RecordColumn] = MappingProxyType(
     {
-        "topic": RecordColumn(pa.string(), Part.NOTHING, lambda records: records.topics()),
-        "partition": RecordColumn(pa.int32(), Part.NOTHING, lambda records: records.partitions()),
-        "headers": RecordColumn(_HEADER_MAP, Part.HEADERS, lambda records: header_maps(records, _HEADER_MAP)),
+        "topic": RecordColumn(pa.string(), RecordFields.NOTHING, lambda records: records.topics()),
+        "partition": RecordColumn(pa.int32(), RecordFields.NOTHING, lambda records: records.partitions()),
+        "headers": RecordColumn(_HEADER_MAP, RecordFields.HEADERS, lambda records: header_maps(records, _HEADER_MAP)),
         "header-list": RecordColumn(
-            _HEADER_LIST, Part.HEADERS, lambda records: header_lists(records, _HEADER_LIST, nulls=False)
+            _HEADER_LIST, RecordFields.HEADERS, lambda records: header_lists(records, _HEADER_LIST, nulls=False)
         ),
-        "leader-epoch": RecordColumn(pa.int32(), Part.LEADER_EPOCH, lambda records: records.leader_epochs()),
-        "offset": RecordColumn(pa.int64(), Part.NOTHING, lambda records: records.offsets()),
-        "timestamp": RecordColumn(timestamp_ltz, Part.TIMESTAMP, _timestamps),
-        "timestamp-type": RecordColumn(pa.string(), Part.TIMESTAMP, _timestamp_types),
+        "leader-epoch": RecordColumn(pa.int32(), RecordFields.LEADER_EPOCH, lambda records: records.leader_epochs()),
+        "offset": RecordColumn(pa.int64(), RecordFields.NOTHING, lambda records: records.offsets()),
+        "timestamp": RecordColumn(timestamp_ltz, RecordFields.TIMESTAMP, _timestamps),
+        "timestamp-type": RecordColumn(pa.string(), RecordFields.TIMESTAMP, _timestamp_types),
     }
 )
-"""Keys with their types and values, one for each record."""
+"""Metadata keys with type and value, one value per record."""
 
 METADATA_TYPES: Mapping[str, pa.DataType] = MappingProxyType(
     {
-        **{key: column.type for key, column in FACTS.items()},
+        **{key: column.type for key, column in RECORD_METADATA.items()},
         ROW_KIND: pa.string(),
         **{VALUE_PREFIX + key: kind for key, kind in DEBEZIUM_METADATA.items()},
     }
 )
-"""Every key that a metadata column may name, and its type."""
+"""All metadata keys and their types."""

@@ -1,4 +1,4 @@
-"""The options that say how a record becomes columns: Flink's keys, and Spark's `includeHeaders`."""
+"""The options for decoding records into columns: Flink's keys, and Spark's `includeHeaders`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Records to rows: keys and values are decoded, each by its format, and put beside what records say of themselves."""
+"""Decodes records into rows: keys and values, each by its format, and the metadata columns."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from datasources.formats.api.decoder import ROW_KINDS, Decoded, RecordStatus, RowKind
-from datasources.kafka.client.record_columns import Part, Records
-from datasources.kafka.record.key_parts import KeyParts, judged_keys, only_ok
+from datasources.kafka.client.record_columns import RecordFields, Records
+from datasources.kafka.record.decoded_keys import DecodedKeys, check_keys, with_bad_keys
 from datasources.kafka.record.raw_columns import RAW_COLUMNS
 from datasources.kafka.record.record_decoders import Decode, key_decoder, value_decoder
 from datasources.kafka.record.record_layout import RecordLayout
-from datasources.kafka.record.record_metadata import FACTS, ROW_KIND, VALUE_PREFIX
+from datasources.kafka.record.record_metadata import RECORD_METADATA, ROW_KIND, VALUE_PREFIX
 from datasources.kafka.record.record_options import ValueFormat
 
 __all__ = ["RecordDecoder"]
@@ -27,7 +27,7 @@ class RecordDecoder:
         schema: the columns of the rows.
         layout: where they come from.
         time_zone: the zone of text without one.
-        only: the columns that are needed, the others are null; None = all.
+        only: the columns to decode, the others are null; None = all.
     """
 
     def __init__(
@@ -42,17 +42,17 @@ class RecordDecoder:
         self._key: Decode | None = key_decoder(schema, layout, time_zone) if layout.key_format else None
 
     @property
-    def parts(self) -> Part:
-        """What of records it needs."""
-        parts = Part.NOTHING if self._key is None else Part.KEY
+    def fields(self) -> RecordFields:
+        """The fields of records that it needs."""
+        fields = RecordFields.NOTHING if self._key is None else RecordFields.KEY
         if self._value is not None:
-            parts |= Part.VALUE
+            fields |= RecordFields.VALUE
         for name in filter(self._is_wanted, self._schema.names):
             if name in self._layout.raw_columns:
-                parts |= RAW_COLUMNS[name].needs
-            elif (fact := FACTS.get(self._metadata.get(name, ""))) is not None:
-                parts |= fact.needs
-        return parts
+                fields |= RAW_COLUMNS[name].needs
+            elif (metadata_column := RECORD_METADATA.get(self._metadata.get(name, ""))) is not None:
+                fields |= metadata_column.needs
+        return fields
 
     def decode(self, records: Records) -> Decoded:
         """Return the rows of consecutive records."""
@@ -60,8 +60,8 @@ class RecordDecoder:
         keys = None
         if self._key is not None:
             found = self._key(records.keys())
-            keys = judged_keys(found, self._layout, self._schema)
-            values = only_ok(values, keys.problems, len(records))
+            keys = check_keys(found, self._layout, self._schema)
+            values = with_bad_keys(values, keys.problems, len(records))
         count = len(records) if values.records is None else len(values.records)
         columns = [self._column(field, records, values, keys, count) for field in self._schema]
         return replace(values, columns=pa.RecordBatch.from_arrays(columns, schema=self._schema))
@@ -77,7 +77,7 @@ class RecordDecoder:
         return values
 
     def _column(
-        self, field: pa.Field, records: Records, values: Decoded, keys: KeyParts | None, count: int
+        self, field: pa.Field, records: Records, values: Decoded, keys: DecodedKeys | None, count: int
     ) -> pa.Array:
         name = field.name
         if not self._is_wanted(name):
@@ -99,15 +99,15 @@ class RecordDecoder:
             return _row_kinds(values, count)
         if key.startswith(VALUE_PREFIX):
             return values.columns.column(key.removeprefix(VALUE_PREFIX))
-        facts = FACTS[key].read(records)
-        return facts if values.records is None else facts.take(pa.array(values.records))
+        column = RECORD_METADATA[key].read(records)
+        return column if values.records is None else column.take(pa.array(values.records))
 
     def _is_wanted(self, name: str) -> bool:
         return self._only is None or name in self._only
 
 
 def _upserts(values: Decoded, count: int) -> Decoded:
-    """A record without a value is a delete, any other one the newest row."""
+    """A record without a value is a delete, any other record is an upsert."""
     if values.statuses is None:
         return replace(values, kinds=np.full(count, RowKind.UPDATE_AFTER, dtype=np.uint8))
     is_delete = values.statuses == RecordStatus.NULL_VALUE
@@ -117,7 +117,7 @@ def _upserts(values: Decoded, count: int) -> Decoded:
 
 
 def _with_nulls(values: Decoded, field: pa.Field) -> Decoded:
-    """A record without a value is a row with a null: the bytes are all that there is to a raw value."""
+    """A record without a value is a row with a null."""
     if values.statuses is None:
         return values
     is_null = values.statuses == RecordStatus.NULL_VALUE
@@ -140,6 +140,6 @@ def _row_kinds(values: Decoded, count: int) -> pa.Array:
 
 
 def _where(mask: NDArray[np.bool_], one: pa.Array, other: pa.Array) -> pa.Array:
-    """Return `one` where the mask is true, else `other`; for every type, also those that if_else does not know."""
+    """Return `one` where the mask is true, else `other`; also for types that `if_else` does not support."""
     rows = np.arange(len(mask))
     return pa.concat_arrays([one, other]).take(pa.array(np.where(mask, rows, rows + len(mask))))

@@ -1,4 +1,4 @@
-"""Which columns the key holds, and which the value: the key options, checked against each other and the schema.
+"""Derives which columns the key and the value hold from the key options, checked against the schema.
 
 Source: Flink's KafkaConnectorOptionsUtil and UpsertKafkaDynamicTableFactory.
 """
@@ -20,7 +20,7 @@ def key_columns_of(options: RecordOptions, schema: pa.Schema) -> tuple[tuple[str
     """Return the columns in the key and their names there.
 
     Raises:
-        OptionError: a key option lacks another one, or names what is no column.
+        OptionError: a key option requires another one, or names an unknown column.
     """
     fields = _listed("key.fields", options.key_fields)
     if options.is_upsert and options.key_fields is None:
@@ -51,7 +51,7 @@ def value_columns_of(
     """Return the columns in the value.
 
     Raises:
-        OptionError: there is none, or a prefix meets `ALL`.
+        OptionError: there is none, or a prefix is combined with `ALL`.
     """
     if options.fields_include is not FieldsInclude.EXCEPT_KEY:
         if options.key_fields_prefix:
@@ -71,10 +71,10 @@ def value_columns_of(
 
 
 def require_upsert(options: RecordOptions, value_format: ValueFormat, key_columns: tuple[tuple[str, str], ...]) -> None:
-    """Check what an upsert table needs, and that nothing of it is given without one.
+    """Check the options of an upsert table, and that they are not set for other tables.
 
     Raises:
-        OptionError: naming the option.
+        OptionError: names the option.
     """
     primary = _listed("primary-key", options.primary_key)
     if not options.is_upsert:
@@ -97,7 +97,7 @@ def require_upsert(options: RecordOptions, value_format: ValueFormat, key_column
 
 
 def _require_same(keys: Sequence[str], primary: Sequence[str]) -> None:
-    """Check that the key holds the primary key, and nothing else."""
+    """Check that the key columns are exactly the primary key."""
     for name in primary:
         if name not in keys:
             raise OptionError(

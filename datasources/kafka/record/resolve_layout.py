@@ -1,4 +1,4 @@
-"""From options and a schema to a record's layout; everything that does not fit together is refused here.
+"""Derives a record's layout from options and schema; incompatible options are rejected here.
 
 Source: Flink's KafkaConnectorOptionsUtil.
 """
@@ -33,7 +33,7 @@ def resolve_layout(
     """Return the data columns and where they come from.
 
     Raises:
-        OptionError, SchemaError: naming the options that do not fit together.
+        OptionError, SchemaError: names the incompatible options.
     """
     value_format = _either("format", options.format, "value.format", options.value_format) or ValueFormat.RAW
     check_flink_options(flink, value_format, options.key_format)
@@ -81,7 +81,7 @@ def _without_schema(options: RecordOptions, value_format: ValueFormat) -> tuple[
 
 
 def _check_types(schema: pa.Schema, layout: RecordLayout) -> None:
-    """Check that the formats have the columns' types."""
+    """Check that the formats support the columns' types."""
     in_key = pa.schema([schema.field(name) for name, _ in layout.key_columns])
     if layout.key_format is KeyFormat.JSON:
         check_json_types(in_key)
@@ -99,7 +99,7 @@ def _check_types(schema: pa.Schema, layout: RecordLayout) -> None:
 
 
 def _raw_columns(schema: pa.Schema, layout: RecordLayout) -> RecordLayout:
-    """Return the layout of several columns with format=raw: they must be Spark's, by name and type."""
+    """Return the layout of several columns with format=raw: name and type must match Spark's raw columns."""
     for field in schema:
         known = RAW_COLUMNS.get(field.name)
         if known is None or layout.key_format is not None:

@@ -1,4 +1,4 @@
-"""Options of Spark's own Kafka source that this one does not have, and what to do instead."""
+"""Options of Spark's own Kafka source that are not supported here, and the alternatives."""
 
 from __future__ import annotations
 
@@ -21,4 +21,4 @@ REFUSED: Final[Mapping[str, str]] = MappingProxyType(
         "maxRecordsPerPartition": f"{_IN_ORDER}; to make batches smaller set maxOffsetsPerTrigger.",
     }
 )
-"""Option -> why it is refused and what to do instead, to stand behind a colon."""
+"""Option -> why it is rejected and the alternative, to follow a colon."""

@@ -1,4 +1,4 @@
-"""Where to begin and where to end: Spark's and Flink's ways to say it, as one small set of choices.
+"""Where to begin and where to end: Spark's and Flink's options mapped to one set of choices.
 
 Source: Flink OffsetsInitializer; Spark's KafkaOffsetRangeLimit.
 """
@@ -21,7 +21,7 @@ PartitionMap = Mapping[tuple[str, int], int]
 _EARLIEST, _LATEST = -2, -1
 _FLINK_PAIR = re.compile(r"partition:([0-9]{1,9}),offset:([0-9]{1,18})")
 _PARTITION = re.compile(r"[0-9]{1,9}")
-_LARGEST = 2**63 - 1
+_MAX_OFFSET = 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ def _starting(options: KafkaOptions) -> Where | None:
 
 
 def ending(options: KafkaOptions, *, is_batch: bool) -> Where | None:
-    """Return where to end; None = never. Batch reads end at the latest offset unless told otherwise.
+    """Return where to end; None = never. Batch reads end at the latest offset by default.
 
     Raises:
         OptionError: two ways at once, malformed, `earliest`, or an end of batch reads in a stream.
@@ -135,7 +135,7 @@ def ending(options: KafkaOptions, *, is_batch: bool) -> Where | None:
 
 
 def _require_mode(needed: enum.Enum, mode: enum.Enum | None, key: str, value: object) -> None:
-    """Refuse a detail of a mode that is not the chosen one: it would be ignored in silence."""
+    """Reject an option of a mode that is not selected: it would be silently ignored."""
     if value is not None and mode is not needed:
         prefix = "scan.startup.mode" if isinstance(needed, StartupMode) else "scan.bounded.mode"
         raise OptionError(f"option '{key}' has no effect without '{prefix}' = '{needed.value}': set both or neither.")
@@ -194,7 +194,7 @@ def _per_partition(text: str, key: str, *, lowest: int = 0) -> tuple[tuple[tuple
     except (ValueError, AttributeError, RecursionError):
         raise problem from None
     if not cells or not all(
-        _PARTITION.fullmatch(partition) and type(value) is int and lowest <= value <= _LARGEST
+        _PARTITION.fullmatch(partition) and type(value) is int and lowest <= value <= _MAX_OFFSET
         for _, partition, value in cells
     ):
         raise problem

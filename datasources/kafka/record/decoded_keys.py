@@ -1,4 +1,4 @@
-"""What the keys of records give, and what is wrong with them."""
+"""Decoded record keys and their errors."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import pyarrow as pa
 from datasources.formats.api.decoder import Decoded, RecordStatus
 from datasources.kafka.record.record_layout import RecordLayout
 
-__all__ = ["KeyParts", "judged_keys", "only_ok"]
+__all__ = ["DecodedKeys", "check_keys", "with_bad_keys"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KeyParts:
+class DecodedKeys:
     """Decoded keys.
 
     Attributes:
@@ -42,15 +42,15 @@ class KeyParts:
         return found.take(pa.array(records, mask=mask))
 
 
-def judged_keys(decoded: Decoded, layout: RecordLayout, schema: pa.Schema) -> KeyParts:
-    """Return the keys with what is wrong: one that cannot be decoded, or none where a column needs a value.
+def check_keys(decoded: Decoded, layout: RecordLayout, schema: pa.Schema) -> DecodedKeys:
+    """Return the keys with their errors: a key that cannot be decoded, or a missing key where a column is NOT NULL.
 
-    A record without a key has null key columns. With an upsert table it is bad: nobody knows which row it is about.
+    A record without a key has null key columns. In an upsert table it is bad: it identifies no row.
     """
     names = dict(layout.key_columns)
     problems = {record: f"its key: {reason}" for record, reason in decoded.reasons.items()}
     if decoded.statuses is None:
-        return KeyParts(decoded=decoded, names=names, problems=problems)
+        return DecodedKeys(decoded=decoded, names=names, problems=problems)
     required = next((name for name in layout.only_in_key if not schema.field(name).nullable), None)
     why = None
     if layout.is_upsert:
@@ -60,16 +60,16 @@ def judged_keys(decoded: Decoded, layout: RecordLayout, schema: pa.Schema) -> Ke
     if why is not None:
         for record in np.flatnonzero(decoded.statuses == RecordStatus.NULL_VALUE).tolist():
             problems[record] = why
-    return KeyParts(decoded=decoded, names=names, problems=problems)
+    return DecodedKeys(decoded=decoded, names=names, problems=problems)
 
 
-def only_ok(values: Decoded, problems: Mapping[int, str], count: int) -> Decoded:
-    """Return the rows in which records with a problem are bad: one row of nulls each.
+def with_bad_keys(values: Decoded, problems: Mapping[int, str], count: int) -> Decoded:
+    """Return the rows with records that have a problem marked bad: one row of nulls each.
 
-    A record that is bad already keeps its reason; one that is left out for having no value has no problem.
+    A record that is already bad keeps its reason; one without a value is skipped and not marked.
 
     Args:
-        values: what the records' values gave.
+        values: the decoded values.
         problems: record -> why it is bad.
         count: how many records there are.
     """
