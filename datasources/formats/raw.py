@@ -38,7 +38,7 @@ class RawDecoder:
         schema: the column.
 
     Raises:
-        SchemaError: it is not one column, or of a type that has no bytes of its own.
+        SchemaError: it is not one column, or its type has no binary form.
     """
 
     schema: pa.Schema

@@ -11,10 +11,10 @@ import numpy.typing as npt
 
 from datasources.native.calls import address, function
 
-__all__ = ["MOST_NAME_BYTES", "SPARE_BYTES", "JsonRows"]
+__all__ = ["MAX_NAME_BYTES", "SPARE_BYTES", "JsonRows"]
 
 SPARE_BYTES: Final = 16
-MOST_NAME_BYTES: Final = 1_000
+MAX_NAME_BYTES: Final = 1_000
 """Of a column's name; both as in `json_rows.c`."""
 
 _FIELDS_OF_A_COLUMN: Final = 5
@@ -40,7 +40,7 @@ class JsonRows:
         texts: tuple[Bytes, npt.NDArray[np.int32], npt.NDArray[np.bool_]],
         columns: npt.NDArray[np.int64],
         names: Bytes,
-        room: Sequence[tuple[npt.NDArray[Any] | None, npt.NDArray[np.int32] | None]],
+        buffers: Sequence[tuple[npt.NDArray[Any] | None, npt.NDArray[np.int32] | None]],
     ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
         """Decode documents.
 
@@ -48,7 +48,7 @@ class JsonRows:
             texts: Valid UTF-8, where each document begins in it and behind the last one, whether there is one.
             columns: Five numbers for each column: `json_rows.c` says which (json_column).
             names: Their names.
-            room: Per column what receives its values and, of texts, the offsets, the first of which is 0; texts need
+            buffers: Per column what receives its values and, of texts, the offsets, the first of which is 0; texts need
                 `SPARE_BYTES` more than the documents have. None = the column is judged only.
 
         Returns:
@@ -57,7 +57,7 @@ class JsonRows:
         data, starts, is_given = texts
         rows, count = len(is_given), len(columns)
         assert columns.shape == (count, _FIELDS_OF_A_COLUMN)
-        values, offsets = (np.array([address(each[side]) for each in room], np.uint64) for side in (0, 1))
+        values, offsets = (np.array([address(each[side]) for each in buffers], np.uint64) for side in (0, 1))
         is_valid, seen = np.zeros((count, rows), np.uint8), np.zeros(count, np.int64)
         is_done = np.empty(rows, np.uint8)
         self._decode(

@@ -27,7 +27,7 @@ __all__ = ["NativeLibrary", "native"]
 _logger: Final = logging.getLogger(__name__)
 _PATH: Final = Path(__file__).with_name("_native.so")
 _VARIABLE: Final = "TIDEMARK_NATIVE"
-_LEAST_PACKET_BYTES: Final = 4
+_MIN_PACKET_BYTES: Final = 4
 
 Bytes = npt.NDArray[np.uint8]
 Int64s = npt.NDArray[np.int64]
@@ -62,7 +62,7 @@ class NativeLibrary:
 
         It stops before a packet that is not whole, and before one that the next one continues.
         """
-        room = (end - begin) // _LEAST_PACKET_BYTES + 1
+        room = (end - begin) // _MIN_PACKET_BYTES + 1
         begins = np.empty(room, np.int64)
         count = self._packets(address(data), begin, end, address(begins), room)
         return begins[: count + 1]

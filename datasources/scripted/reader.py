@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from datasources.errors import DataLossError
-from datasources.formats.api.error_policy import OnError, Outcome, apply_policy
+from datasources.formats.api.error_policy import OnError, PolicyResult, apply_policy
 from datasources.scripted.enumerator import SUFFIX
 from datasources.source.api.reader import Chunk, ReadCounts
 from datasources.source.api.split import SplitId
@@ -110,11 +110,11 @@ class ScriptedReader:
             counts_before=counts_before,
         )
 
-    def _with_metadata(self, result: Outcome, split: SplitId, first: int) -> pa.RecordBatch:
+    def _with_metadata(self, result: PolicyResult, split: SplitId, first: int) -> pa.RecordBatch:
         if not self._factory.metadata:
             return result.columns
         rows = result.columns.num_rows
-        lines = np.arange(rows) if result.kept is None else np.flatnonzero(result.kept)
+        lines = np.arange(rows) if result.has_rows is None else np.flatnonzero(result.has_rows)
         facts = {"split": pa.repeat(pa.scalar(str(split)), rows), "position": pa.array(lines + first, pa.int64())}
         added = [facts[key] for key in self._factory.metadata.values()]
         return pa.RecordBatch.from_arrays([*result.columns.columns, *added], schema=self._schema)

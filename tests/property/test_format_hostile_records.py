@@ -18,7 +18,7 @@ from datasources.formats.debezium.debezium_json import DebeziumDecoder
 from datasources.formats.json.json_format import JsonDecoder
 from datasources.formats.raw import RawDecoder
 from datasources.formats.schema_text.ddl import parse_schema
-from tests.property.test_format_json_two_ways import assert_same_as_exact
+from tests.property.test_format_json_paths import assert_same_as_exact
 
 pytestmark = pytest.mark.usefixtures("both_ways")
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from datasources.formats.json.native_path import NativeDecoder
-from datasources.formats.json.slow_path import BadRecord, ExactDecoder
+from datasources.formats.json.slow_path import BadRecord, SlowPathDecoder
 from datasources.formats.schema_text.ddl import parse_schema
 from datasources.formats.values.zones import find_zone
 from tests.support.format_documents import batch_of, hostile_documents
@@ -46,7 +46,7 @@ def exact_array(documents: list[bytes]) -> pa.Array:
     return pa.Array.from_buffers(pa.string(), len(documents), [None, pa.py_buffer(starts), pa.py_buffer(data)])
 
 
-def exact_row(exact: ExactDecoder, document: bytes) -> list[Any] | str:
+def exact_row(exact: SlowPathDecoder, document: bytes) -> list[Any] | str:
     try:
         return list(exact.row(document))
     except BadRecord as bad:
@@ -66,7 +66,7 @@ def check(library: Any, documents: list[bytes], zone: str | None = "UTC") -> int
     """Hold what is decoded against the exact way; return how many documents were."""
     documents = [each for each in documents if is_utf8(each)]
     found = NativeDecoder(library, SCHEMA, SCHEMA.names, zone and find_zone(zone)).decode(exact_array(documents))
-    exact = ExactDecoder(SCHEMA, zone and find_zone(zone))
+    exact = SlowPathDecoder(SCHEMA, zone and find_zone(zone))
     done = np.flatnonzero(found.is_done).tolist()
     wanted = [exact_row(exact, documents[row]) for row in done]
     bad = [(documents[row], reason) for row, reason in zip(done, wanted, strict=True) if isinstance(reason, str)]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from datasources.formats.api.decoder import Decoded, RecordStatus
 from datasources.formats.json.json_format import JsonDecoder
-from datasources.formats.json.slow_path import BadRecord, ExactDecoder
+from datasources.formats.json.slow_path import BadRecord, SlowPathDecoder
 from datasources.formats.schema_text.ddl import parse_schema
 from datasources.formats.values.zones import find_zone
 from tests.support.format_documents import SCHEMAS, batch_of, document_of, hostile_documents, written_alike
@@ -51,7 +51,7 @@ def as_numbers(array: pa.Array) -> pa.Array:
     return array
 
 
-def one_by_one(exact: ExactDecoder, value: bytes | None) -> tuple[RecordStatus, list[object] | None, str | None]:
+def one_by_one(exact: SlowPathDecoder, value: bytes | None) -> tuple[RecordStatus, list[object] | None, str | None]:
     if value is None:
         return RecordStatus.NULL_VALUE, None, None
     try:
@@ -62,7 +62,7 @@ def one_by_one(exact: ExactDecoder, value: bytes | None) -> tuple[RecordStatus, 
 
 def assert_same_as_exact(decoded: Decoded, values: list[bytes | None], ddl: str, zone: str | None) -> None:
     schema = parse_schema(ddl)
-    exact = ExactDecoder(schema, find_zone(zone) if zone else None)
+    exact = SlowPathDecoder(schema, find_zone(zone) if zone else None)
     rows: list[list[object]] = []
     for index, value in enumerate(values):
         status, row, reason = one_by_one(exact, value)

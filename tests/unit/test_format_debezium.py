@@ -201,7 +201,7 @@ def test_ordinary_events_are_decoded_in_batches():
         batch = pa.array(list(map(wrapped, values)) if has_schema else values, pa.binary())
         assert used.decode(batch).columns.num_rows == 250
         engine = used._engine[0]._inner if has_schema else used._engine[0]
-        assert engine._quick.decode(pa.array([v.decode() for v in values])).is_done.all()
+        assert engine._fast_path.decode(pa.array([v.decode() for v in values])).is_done.all()
 
 
 def test_a_decoder_travels_by_pickle_also_after_use():

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from datasources.formats.api.decoder import RecordStatus
-from datasources.formats.json.fast_path.template_decoder import QuickDecoder
+from datasources.formats.json.fast_path.template_decoder import TemplateDecoder
 from datasources.formats.json.json_engine import JsonEngine
 from datasources.formats.schema_text.ddl import parse_schema
 from datasources.formats.values.zones import find_zone
@@ -61,7 +61,7 @@ def test_a_document_is_bad_whatever_is_wanted_of_it(wanted):
 
 def done(ddl: str, documents: list[str], *, wanted: list[str] | None = None) -> list[bool]:
     schema = parse_schema(ddl)
-    part = QuickDecoder(schema, schema.names if wanted is None else wanted, UTC).decode(pa.array(documents))
+    part = TemplateDecoder(schema, schema.names if wanted is None else wanted, UTC).decode(pa.array(documents))
     return [] if part is None else part.is_done.tolist()
 
 
@@ -88,7 +88,7 @@ def test_binary_values_inside_of_structs_take_the_quick_way_and_are_decoded():
 def test_binary_values_inside_of_lists_do_not_but_are_decoded():
     schema = parse_schema("l ARRAY<BINARY>, s ARRAY<STRUCT<b: BINARY>>")
     documents = ['{"l":["AQI=",null],"s":[{"b":"AA=="}]}']
-    assert QuickDecoder(schema, schema.names, UTC).decode(pa.array(documents)) is None
+    assert TemplateDecoder(schema, schema.names, UTC).decode(pa.array(documents)) is None
     found = JsonEngine(schema, list(schema), UTC).decode(pa.array([d.encode() for d in documents], pa.binary()))
     assert [column.to_pylist() for column in found.columns] == [[[b"\1\2", None]], [[{"b": b"\0"}]]]
 

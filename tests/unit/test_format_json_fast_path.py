@@ -6,19 +6,19 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from datasources.formats.json.fast_path.template_decoder import QuickDecoder
+from datasources.formats.json.fast_path.template_decoder import TemplateDecoder
 from datasources.formats.schema_text.ddl import parse_schema
 from datasources.formats.values.zones import find_zone
 
 ORDERS = "user BIGINT, item STRING, price DOUBLE, ts TIMESTAMP"
 
 
-def quick(ddl: str, zone: str | None = "UTC") -> QuickDecoder:
+def quick(ddl: str, zone: str | None = "UTC") -> TemplateDecoder:
     schema = parse_schema(ddl)
-    return QuickDecoder(schema, schema.names, find_zone(zone) if zone else None)
+    return TemplateDecoder(schema, schema.names, find_zone(zone) if zone else None)
 
 
-def done(decoder: QuickDecoder, *documents: str | None) -> list[bool]:
+def done(decoder: TemplateDecoder, *documents: str | None) -> list[bool]:
     part = decoder.decode(pa.array(documents, pa.string()))
     return [False] * len(documents) if part is None else part.is_done.tolist()
 

@@ -10,10 +10,10 @@ import pyarrow.compute as pc
 import pytest
 
 from datasources.formats.debezium.debezium_json import DebeziumDecoder
-from datasources.formats.json.fast_path import template_decoder as json_quick
-from datasources.formats.json.fast_path.template_decoder import QuickDecoder
+from datasources.formats.json.fast_path import template_decoder as fast_path
+from datasources.formats.json.fast_path.template_decoder import TemplateDecoder
 from datasources.formats.schema_text.ddl import parse_schema
-from datasources.formats.values.ranked import Ranked
+from datasources.formats.values.usage_cache import UsageCache
 from datasources.formats.values.zones import find_zone
 from tests.support.work import calls_of
 
@@ -47,13 +47,13 @@ def characters(monkeypatch):
         return match(texts, pattern=pattern)
 
     match = pc.match_substring_regex
-    monkeypatch.setattr(json_quick.pc, "match_substring_regex", counted)
+    monkeypatch.setattr(fast_path.pc, "match_substring_regex", counted)
     return spent
 
 
 def quick(ddl=DDL):
     schema = parse_schema(ddl)
-    return QuickDecoder(schema, schema.names, find_zone("UTC"))
+    return TemplateDecoder(schema, schema.names, find_zone("UTC"))
 
 
 def cost_of(decoder, characters, texts):
@@ -133,7 +133,7 @@ def test_odd_schemas_around_change_events_leave_no_trace():
 
 
 def test_what_is_needed_least_goes_first():
-    ranked = Ranked(2)
+    ranked = UsageCache(2)
     for item, records in (("a", 1), ("b", 5), ("c", 3)):
         ranked.add(item)
         ranked.count(item, records)

@@ -24,7 +24,7 @@ def place(index: int) -> str:
 def test_a_clean_batch_passes_untouched(on_error):
     outcome = apply_policy(Decoded(columns=ROWS), on_error, place)
     assert outcome.columns is ROWS
-    assert (outcome.kept, outcome.bad_rows, outcome.null_value_rows) == (None, 0, 0)
+    assert (outcome.has_rows, outcome.bad_rows, outcome.null_value_rows) == (None, 0, 0)
 
 
 def test_fail_names_place_reason_and_ways_out():
@@ -39,16 +39,16 @@ def test_fail_names_place_reason_and_ways_out():
 def test_null_keeps_a_bad_record_as_a_row_of_nulls():
     outcome = apply_policy(MIXED, OnError.NULL, place)
     assert outcome.columns.to_pydict() == {"a": [1, None, 4]}
-    assert outcome.kept is not None
-    assert outcome.kept.tolist() == [True, False, True, True]
+    assert outcome.has_rows is not None
+    assert outcome.has_rows.tolist() == [True, False, True, True]
     assert (outcome.bad_rows, outcome.null_value_rows) == (1, 1)
 
 
 def test_skip_leaves_a_bad_record_out():
     outcome = apply_policy(MIXED, OnError.SKIP, place)
     assert outcome.columns.to_pydict() == {"a": [1, 4]}
-    assert outcome.kept is not None
-    assert outcome.kept.tolist() == [True, False, False, True]
+    assert outcome.has_rows is not None
+    assert outcome.has_rows.tolist() == [True, False, False, True]
     assert (outcome.bad_rows, outcome.null_value_rows) == (1, 1)
 
 
@@ -63,4 +63,4 @@ def test_bad_rows_that_are_all_kept_need_no_mask():
     statuses = np.array([0, 0, RecordStatus.BAD, 0], dtype=np.uint8)
     outcome = apply_policy(Decoded(columns=ROWS, statuses=statuses, reasons={2: "x"}), OnError.NULL, place)
     assert outcome.columns is ROWS
-    assert (outcome.kept, outcome.bad_rows) == (None, 1)
+    assert (outcome.has_rows, outcome.bad_rows) == (None, 1)

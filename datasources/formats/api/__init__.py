@@ -1,1 +1,1 @@
-"""What a format implements, its options, and what becomes of bad records."""
+"""The interface of a format, its options, and the policy for bad records."""

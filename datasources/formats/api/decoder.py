@@ -1,4 +1,4 @@
-"""What a decoder gives back for a batch of records, and the seam that every format implements."""
+"""The result of decoding a batch of records, and the interface that every format implements."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NO_REASONS: Mapping[int, str] = MappingProxyType({})
 
 
 class RecordStatus(IntEnum):
-    """How one input record came out of its decoder."""
+    """The result of decoding one record."""
 
     OK = 0
     """The row holds the record's values."""
@@ -29,13 +29,13 @@ class RecordStatus(IntEnum):
 
 
 class RowKind(IntEnum):
-    """What a row of a changelog does. `ROW_KINDS` has the texts, in this order."""
+    """The kind of change of a changelog row. `ROW_KINDS` has the texts, in this order."""
 
     INSERT = 0
     UPDATE_BEFORE = 1
     """The row as it was; the row as it is follows."""
     UPDATE_AFTER = 2
-    """The row as it is; without an UPDATE_BEFORE before it: whether it was there is not said."""
+    """The row as it is; without a preceding UPDATE_BEFORE it may be an insert."""
     DELETE = 3
     TRUNCATE = 4
     """All rows are gone; there are no values."""

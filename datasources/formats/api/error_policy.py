@@ -1,4 +1,4 @@
-"""What becomes of records that could not be decoded: the option `format.on-error`."""
+"""The policy for records that could not be decoded: the option `format.on-error`."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ import pyarrow as pa
 from datasources.errors import RecordError
 from datasources.formats.api.decoder import Decoded, RecordStatus
 
-__all__ = ["OnError", "Outcome", "apply_policy"]
+__all__ = ["OnError", "PolicyResult", "apply_policy"]
 
 
 class OnError(Enum):
     """The values of `format.on-error`."""
 
     FAIL = "fail"
-    """The query stops at the first bad record and names its place."""
+    """The query stops at the first bad record and reports its position."""
     NULL = "null"
     """A bad record becomes a row whose data columns are null."""
     SKIP = "skip"
@@ -28,12 +28,12 @@ class OnError(Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
-    """The rows that the query gets to see, and how many records were not plain data.
+class PolicyResult:
+    """The rows that the query reads, and how many records were bad or had no value.
 
     Attributes:
         columns: the remaining rows, in the order of the input.
-        kept: for each input record whether it has rows in `columns`; None when every one has.
+        has_rows: for each input record whether it has rows in `columns`; None when every one has.
         bad_rows: number of bad records, kept as null rows or skipped.
         null_value_rows: number of records without a value; they never give a row.
         statuses: of each input record; None when all are plain data.
@@ -41,7 +41,7 @@ class Outcome:
     """
 
     columns: pa.RecordBatch
-    kept: npt.NDArray[np.bool_] | None
+    has_rows: npt.NDArray[np.bool_] | None
     bad_rows: int
     null_value_rows: int
     statuses: npt.NDArray[np.uint8] | None = None
@@ -51,7 +51,7 @@ class Outcome:
         """Return which input record a row of `columns` comes from."""
         if self.records is not None:
             return int(self.records[row])
-        return row if self.kept is None else int(np.flatnonzero(self.kept)[row])
+        return row if self.has_rows is None else int(np.flatnonzero(self.has_rows)[row])
 
     def first_row(self, row: int) -> int:
         """Return the first row of the record that a row of `columns` belongs to."""
@@ -66,31 +66,33 @@ class Outcome:
         return bad, int(np.count_nonzero(before == RecordStatus.NULL_VALUE))
 
 
-def apply_policy(decoded: Decoded, on_error: OnError, place: Callable[[int], str]) -> Outcome:
+def apply_policy(decoded: Decoded, on_error: OnError, place: Callable[[int], str]) -> PolicyResult:
     """Drop records without a value, and fail at, keep as null or drop the bad ones.
 
     Args:
         decoded: a decoder's result.
         on_error: the user's choice.
-        place: gives the words that name the place of an input record, such as
-            "topic orders, partition 3, offset 17"; asked only for the record that fails.
+        place: describes the position of an input record, such as
+            "topic orders, partition 3, offset 17"; called only for the record that fails.
 
     Raises:
         RecordError: `on_error` is FAIL and there is a bad record; the first one is named.
     """
     if decoded.statuses is None:
-        return Outcome(columns=decoded.columns, kept=None, bad_rows=0, null_value_rows=0, records=decoded.records)
+        return PolicyResult(
+            columns=decoded.columns, has_rows=None, bad_rows=0, null_value_rows=0, records=decoded.records
+        )
     bad = decoded.statuses == RecordStatus.BAD
     absent = decoded.statuses == RecordStatus.NULL_VALUE
     if on_error is OnError.FAIL and bad.any():
         index = int(np.flatnonzero(bad)[0])
         raise RecordError(_failure(place(index), decoded.reasons[index]))
-    kept = ~(absent | bad) if on_error is OnError.SKIP else ~absent
-    all_kept = bool(kept.all())
-    rows = kept if decoded.records is None else kept[decoded.records]
-    return Outcome(
-        columns=decoded.columns if all_kept else decoded.columns.filter(pa.array(rows)),
-        kept=None if all_kept else kept,
+    has_rows = ~(absent | bad) if on_error is OnError.SKIP else ~absent
+    all_have_rows = bool(has_rows.all())
+    rows = has_rows if decoded.records is None else has_rows[decoded.records]
+    return PolicyResult(
+        columns=decoded.columns if all_have_rows else decoded.columns.filter(pa.array(rows)),
+        has_rows=None if all_have_rows else has_rows,
         bad_rows=int(np.count_nonzero(bad)),
         null_value_rows=int(np.count_nonzero(absent)),
         statuses=decoded.statuses,

@@ -1,4 +1,4 @@
-"""Change events to rows of a changelog: how many rows each gives, of which kind, from which side."""
+"""Turns change events into changelog rows: the number of rows of each event, their kind, and `before` or `after`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _CREATE, _READ, _UPDATE, _DELETE, _TRUNCATE = range(5)
 _NO_OP = -1
 _KIND_OF = np.array(
     [RowKind.INSERT, RowKind.INSERT, RowKind.UPDATE_BEFORE, RowKind.DELETE, RowKind.TRUNCATE, RowKind.INSERT],
-    dtype=np.uint8,  # the last one is for no op: it is looked up at -1
+    dtype=np.uint8,  # the last one is for no op, whose index is -1
 )
 _NAMES = {_CREATE: "an insert", _READ: "a snapshot read", _UPDATE: "an update", _DELETE: "a delete"}
 
@@ -49,14 +49,14 @@ class Events:
         """How many rows there are."""
         return len(self.sources)
 
-    def taken(self, before: pa.Array, after: pa.Array) -> pa.Array:
+    def row_values(self, before: pa.Array, after: pa.Array) -> pa.Array:
         """Return a column of the rows, from its values in `before` and `after`."""
         if self._is_all_after():
             return after
         rows = pa.array(self.sources, mask=self.sources < 0)
         return pa.concat_arrays([before, after]).take(rows)
 
-    def repeated(self, column: pa.Array) -> pa.Array:
+    def per_row(self, column: pa.Array) -> pa.Array:
         """Return a column of the rows, from its values in the events; null where the event is not OK."""
         records = np.arange(self.event_count) if self.records is None else self.records
         if self.statuses is None:
@@ -74,11 +74,11 @@ def rows_of(op: pa.Array, before: pa.Array, after: pa.Array, found: JsonColumns)
         op: the kind of each event.
         before: the row as it was.
         after: the row as it is.
-        found: what the decoder says of each event.
+        found: the decoder's result.
     """
     count = len(op)
     ops = pc.index_in(op, value_set=pa.array(_OPS)).fill_null(_NO_OP).to_numpy(zero_copy_only=False).astype(np.int64)
-    statuses, reasons = _judged(ops, op, _validity(before), _validity(after), found)
+    statuses, reasons = _with_statuses(ops, op, _validity(before), _validity(after), found)
     if statuses is not None:
         ops[statuses != RecordStatus.OK] = _NO_OP
     is_update = ops == _UPDATE
@@ -101,10 +101,10 @@ def rows_of(op: pa.Array, before: pa.Array, after: pa.Array, found: JsonColumns)
     )
 
 
-def _judged(
+def _with_statuses(
     ops: NDArray[np.int64], op: pa.Array, before: NDArray[np.bool_], after: NDArray[np.bool_], found: JsonColumns
 ) -> tuple[NDArray[np.uint8] | None, dict[int, str]]:
-    """Return the status of each event, and why one is bad: what the decoder says, or what the op says."""
+    """Return the status of each event and the reasons of bad ones, from the decoder or from the op."""
     statuses = found.statuses
     needs_after = (ops == _CREATE) | (ops == _READ) | (ops == _UPDATE)
     needs_before = (ops == _UPDATE) | (ops == _DELETE)

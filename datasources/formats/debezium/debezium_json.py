@@ -9,8 +9,8 @@ An event is an envelope `{"before": row, "after": row, "op": "u", "ts_ms": ..., 
 | d | `before` as -D |
 | t | one row without values, T |
 
-The envelope is a JSON object with a known schema, so the JSON decoder does the work, column by column; what is left is
-to take the rows from `before` and `after`. Source: Flink DebeziumJsonDeserializationSchema.
+The envelope is a JSON object with a known schema, so the JSON decoder decodes it column by column; then rows are taken
+from `before` and `after`. Source: Flink DebeziumJsonDeserializationSchema.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ __all__ = ["DEBEZIUM_METADATA", "DebeziumDecoder"]
 class DebeziumDecoder:
     """Decodes Debezium's change events.
 
-    It is configuration until its first batch, and is pickled as such. Not for use by several threads at once.
+    It is configuration until its first batch, and is pickled as such. Not thread-safe.
 
     Attributes:
         row: the columns of the captured table, with their nullability: a null in a NOT NULL column makes an event bad
             in `after`. In `before` it does not, because databases send less of the row as it was.
         metadata: keys of `DEBEZIUM_METADATA` that are read.
-        time_zone: where timestamps without a zone were written; None refuses them.
+        time_zone: of timestamps without a zone; None rejects them.
         has_schema: whether each record is `{"schema": ..., "payload": event}`.
         columns: the columns and keys to decode, the others are null; None decodes all. An event is bad or not
             regardless of it.
@@ -96,27 +96,27 @@ class DebeziumDecoder:
         arrays = []
         for column in self.row:
             if self._is_wanted(column.name):
-                arrays.append(events.taken(before[column.name], after[column.name]))
+                arrays.append(events.row_values(before[column.name], after[column.name]))
             else:
                 arrays.append(pa.nulls(events.row_count, column.type))
         for key in self.metadata:
             if self._is_wanted(key):
-                arrays.append(events.repeated(metadata_column(key, parts)))
+                arrays.append(events.per_row(metadata_column(key, parts)))
             else:
                 arrays.append(pa.nulls(events.row_count, DEBEZIUM_METADATA[key]))
         return arrays
 
     def _envelope(self) -> tuple[pa.Schema, list[pa.Field]]:
-        """Return the schema by which events are judged, and what is decoded of it."""
+        """Return the schema that validates events, and the fields that are decoded."""
         before = pa.struct([f.with_nullable(True) for f in self.row])
         fields = [("before", before), ("after", pa.struct(list(self.row))), ("op", pa.string())]
         wanted = [f.name for f in self.row if self._is_wanted(f.name)] or self.row.names[:1]
         narrow = [pa.field(name, _narrowed(kind, wanted)) for name, kind in fields]
-        judged = envelope_metadata(self.metadata)
+        checked = envelope_metadata(self.metadata)
         keys = [key for key in self.metadata if self._is_wanted(key)]
         needed = set(envelope_metadata(keys).names)
-        schema = pa.schema([*(pa.field(name, kind) for name, kind in fields), *judged])
-        return schema, [*narrow, *(f for f in judged if f.name in needed)]
+        schema = pa.schema([*(pa.field(name, kind) for name, kind in fields), *checked])
+        return schema, [*narrow, *(f for f in checked if f.name in needed)]
 
     def _is_wanted(self, name: str) -> bool:
         return self.columns is None or name in self.columns
@@ -133,7 +133,7 @@ def _fields(rows: pa.StructArray) -> dict[str, pa.Array]:
 
 
 def _unpickled(
-    row: pa.Schema, rest: tuple[tuple[str, ...], str | None, bool, tuple[str, ...] | None]
+    row: pa.Schema, state: tuple[tuple[str, ...], str | None, bool, tuple[str, ...] | None]
 ) -> DebeziumDecoder:
-    metadata, time_zone, has_schema, columns = rest
+    metadata, time_zone, has_schema, columns = state
     return DebeziumDecoder(row, metadata=metadata, time_zone=time_zone, has_schema=has_schema, columns=columns)

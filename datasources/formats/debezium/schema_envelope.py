@@ -1,9 +1,9 @@
 """Debezium records that carry their schema: `{"schema": {...}, "payload": event}`.
 
-Theory of operation: the schema is many times longer than the event, and the same text in record after record. So the
-text up to the event is learned from one record, which is parsed, and forgotten when no record has it any more; records
-that begin with the same bytes and end with a brace hold their event between the two. What the event's decoder then
-refuses, and every record that begins otherwise, is decoded as a whole.
+Theory of operation: the schema is many times longer than the event, and its text is the same in many records. So the
+text before the event, the head, is taken from one parsed record and cached while records use it; records that begin
+with the same bytes and end with a brace hold their event in between. Events that the decoder rejects, and records with
+another head, are decoded as a whole.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from datasources.formats.api.decoder import RecordStatus
 from datasources.formats.json.json_engine import JsonColumns, JsonEngine
 from datasources.formats.json.partial_rows import with_rows
 from datasources.formats.json.text.json_scanner import MAX_DEPTH
-from datasources.formats.values.ranked import Ranked
+from datasources.formats.values.usage_cache import UsageCache
 from datasources.formats.values.zones import Zone
 
 __all__ = ["PayloadEngine"]
@@ -39,9 +39,9 @@ class PayloadEngine:
     """Decodes the member `payload` of documents as `JsonEngine` decodes whole documents.
 
     Args:
-        schema: what payloads are judged by.
+        schema: validates payloads.
         wanted: the columns to decode.
-        zone: where timestamps without a zone were written.
+        zone: of timestamps without a zone.
     """
 
     def __init__(self, schema: pa.Schema, wanted: Sequence[pa.Field], zone: Zone | None) -> None:
@@ -49,7 +49,7 @@ class PayloadEngine:
         self._inner = JsonEngine(schema, wanted, zone)
         payload = pa.field("payload", pa.struct(list(schema)))
         self._outer = JsonEngine(pa.schema([payload]), [pa.field("payload", pa.struct(list(wanted)))], zone)
-        self._heads: Ranked[bytes] = Ranked(_MAX_HEADS)
+        self._heads: UsageCache[bytes] = UsageCache(_MAX_HEADS)
 
     def decode(self, values: pa.Array) -> JsonColumns:
         """Decode one batch of payloads, `pa.binary()`; null stands for a Kafka null value."""
@@ -59,18 +59,18 @@ class PayloadEngine:
         is_done = np.asarray(payloads.is_valid())
         if found.statuses is not None:
             is_done &= found.statuses == RecordStatus.OK
-        left = np.flatnonzero(has_value & ~is_done)
-        if not len(left):
+        remaining = np.flatnonzero(has_value & ~is_done)
+        if not len(remaining):
             return JsonColumns(columns=found.columns, statuses=_statuses(has_value, {}), reasons={})
-        columns, reasons = self._wrapped(values, left)
+        columns, reasons = self._wrapped(values, remaining)
         return JsonColumns(
-            columns=[with_rows(quick, left, late) for quick, late in zip(found.columns, columns, strict=True)],
+            columns=[with_rows(fast, remaining, slow) for fast, slow in zip(found.columns, columns, strict=True)],
             statuses=_statuses(has_value, reasons),
             reasons=reasons,
         )
 
     def _payloads(self, values: pa.Array) -> pa.Array:
-        """Return the events of the records that begin as known; null for the others."""
+        """Return the events of records with a known head; null for the others."""
         found = pa.nulls(len(values), pa.binary())
         for _ in range(2):
             for head in self._heads:
@@ -79,16 +79,16 @@ class PayloadEngine:
                 is_new = pc.and_(starts, found.is_null()).fill_null(False)
                 self._heads.count(head, is_new.true_count)
                 found = pc.if_else(is_new, events, found)
-            left = np.flatnonzero(np.asarray(pc.and_(values.is_valid(), found.is_null())))
-            if not len(left) or not self._learn(values, left):
+            remaining = np.flatnonzero(np.asarray(pc.and_(values.is_valid(), found.is_null())))
+            if not len(remaining) or not self._add_heads(values, remaining):
                 break
         self._heads.end_batch()
         return found
 
-    def _learn(self, values: pa.Array, left: npt.NDArray[np.intp]) -> bool:
-        """Learn the heads of a sample of the records; return whether there is a new one."""
+    def _add_heads(self, values: pa.Array, remaining: npt.NDArray[np.intp]) -> bool:
+        """Add the heads of a sample of the records; return whether one is new."""
         known = len(self._heads)
-        for row in left[:: max(1, len(left) // _SAMPLES)][:_SAMPLES].tolist():
+        for row in remaining[:: max(1, len(remaining) // _SAMPLES)][:_SAMPLES].tolist():
             head = _head_of(values[row].as_py())
             if head is not None:
                 self._heads.add(head)

@@ -1,4 +1,4 @@
-"""What a Debezium event says about itself: when it was captured, and where it comes from."""
+"""The metadata of a Debezium event: when it was captured, and its source."""
 
 from __future__ import annotations
 

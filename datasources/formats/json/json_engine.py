@@ -1,8 +1,8 @@
-"""All ways of decoding JSON behind one door: which way a document takes is never visible in its row.
+"""The facade of the three JSON decoding paths, which all give the same rows.
 
-Flat documents of plain values are decoded by the C library (`json_native`). Others are decoded in batches by DuckDB
-(`json_quick`), which is only asked for those whose result is known to be Spark's; every other document is decoded by
-itself (`json_exact`).
+Flat documents of plain values are decoded by the C library (`native_path`). Others are decoded in batches by DuckDB
+(`fast_path`), but only those for which its result is known to equal Spark's; every other document is decoded by
+itself (`slow_path`).
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from datasources.formats.api.decoder import RecordStatus
-from datasources.formats.json.fast_path.template_decoder import QuickDecoder
+from datasources.formats.json.fast_path.template_decoder import TemplateDecoder
 from datasources.formats.json.native_path import NativeDecoder
-from datasources.formats.json.partial_rows import Part, filled_in, nothing_done, with_rows
-from datasources.formats.json.slow_path import BadRecord, ExactDecoder
+from datasources.formats.json.partial_rows import PartialRows, filled_in, nothing_done, with_rows
+from datasources.formats.json.slow_path import BadRecord, SlowPathDecoder
 from datasources.formats.values.zones import Zone
 from datasources.native import native
 
@@ -41,71 +41,75 @@ class JsonColumns:
 
 
 class JsonEngine:
-    """Decodes batches of documents; not for use by several threads at once.
+    """Decodes batches of documents. Not thread-safe.
 
     Args:
-        schema: what documents are judged by: a document is bad or not whatever is wanted of it.
+        schema: validates documents: whether one is bad does not depend on `wanted`.
         wanted: the columns to decode, by the names of the schema. The type of a STRUCT may have fewer fields than in
             the schema: the others are not decoded.
-        zone: where timestamps without a zone were written; None refuses them.
+        zone: of timestamps without a zone; None rejects them.
     """
 
     def __init__(self, schema: pa.Schema, wanted: Sequence[pa.Field], zone: Zone | None) -> None:
-        self._places = [schema.get_field_index(f.name) for f in wanted]
+        self._column_indexes = [schema.get_field_index(f.name) for f in wanted]
         self._types = [f.type for f in wanted]
-        self._quick = QuickDecoder(schema, [f.name for f in wanted], zone, types={f.name: f.type for f in wanted})
-        self._exact = ExactDecoder(schema, zone)
+        self._fast_path = TemplateDecoder(
+            schema, [f.name for f in wanted], zone, types={f.name: f.type for f in wanted}
+        )
+        self._slow_path = SlowPathDecoder(schema, zone)
         library = native() if NativeDecoder.can_decode(schema) else None
-        self._native = None if library is None else NativeDecoder(library, schema, [f.name for f in wanted], zone)
+        self._native_path = None if library is None else NativeDecoder(library, schema, [f.name for f in wanted], zone)
         self._bad_row = (None,) * len(schema)
 
     def decode(self, values: pa.Array) -> JsonColumns:
         """Decode one batch of payloads, `pa.binary()` or `pa.string()`; null stands for a Kafka null value."""
-        part = self._decoded(_texts(values))
+        partial = self._decoded(_texts(values))
         has_value = np.asarray(values.is_valid())
-        left = np.flatnonzero(has_value & ~part.is_done)
-        rows, reasons = self._exact_rows(values, left)
+        remaining = np.flatnonzero(has_value & ~partial.is_done)
+        rows, reasons = self._slow_path_rows(values, remaining)
         statuses = None
         if reasons or values.null_count:
             statuses = np.where(has_value, np.uint8(RecordStatus.OK), np.uint8(RecordStatus.NULL_VALUE))
             statuses[list(reasons)] = RecordStatus.BAD
-        columns = self._assembled(part, left, rows)
+        columns = self._assembled(partial, remaining, rows)
         return JsonColumns(columns=columns, statuses=statuses, reasons=reasons)
 
-    def _decoded(self, texts: pa.Array) -> Part:
-        """Decode what is not left to the exact way."""
-        if self._native is None:
-            return self._quick.decode(texts) or nothing_done(len(texts), self._types)
-        part = self._native.decode(texts)
-        left = np.flatnonzero(~part.is_done & np.asarray(texts.is_valid()))
-        found = self._quick.decode(texts.take(pa.array(left))) if len(left) else None
-        return part if found is None else filled_in(part, left, found)
+    def _decoded(self, texts: pa.Array) -> PartialRows:
+        """Decode the documents that the native and the fast path support."""
+        if self._native_path is None:
+            return self._fast_path.decode(texts) or nothing_done(len(texts), self._types)
+        partial = self._native_path.decode(texts)
+        remaining = np.flatnonzero(~partial.is_done & np.asarray(texts.is_valid()))
+        found = self._fast_path.decode(texts.take(pa.array(remaining))) if len(remaining) else None
+        return partial if found is None else filled_in(partial, remaining, found)
 
-    def _exact_rows(
-        self, values: pa.Array, left: npt.NDArray[np.intp]
+    def _slow_path_rows(
+        self, values: pa.Array, remaining: npt.NDArray[np.intp]
     ) -> tuple[list[Sequence[object]], dict[int, str]]:
         rows: list[Sequence[object]] = []
         reasons: dict[int, str] = {}
-        for index in left.tolist():
+        for index in remaining.tolist():
             try:
-                rows.append(self._exact.row(values[index].as_buffer().to_pybytes()))
+                rows.append(self._slow_path.row(values[index].as_buffer().to_pybytes()))
             except BadRecord as reason:
                 rows.append(self._bad_row)
                 reasons[index] = str(reason)
         return rows, reasons
 
-    def _assembled(self, part: Part, left: npt.NDArray[np.intp], rows: list[Sequence[object]]) -> list[pa.Array]:
+    def _assembled(
+        self, partial: PartialRows, remaining: npt.NDArray[np.intp], rows: list[Sequence[object]]
+    ) -> list[pa.Array]:
         columns = []
-        for position, (at, arrow) in enumerate(zip(self._places, self._types, strict=True)):
-            column = part.columns[position]
-            if len(left):
-                column = with_rows(column, left, pa.array([row[at] for row in rows], arrow))
+        for position, (at, arrow) in enumerate(zip(self._column_indexes, self._types, strict=True)):
+            column = partial.columns[position]
+            if len(remaining):
+                column = with_rows(column, remaining, pa.array([row[at] for row in rows], arrow))
             columns.append(column)
         return columns
 
 
 def _texts(values: pa.Array) -> pa.Array:
-    """Return the payloads as strings; null where they are no UTF-8, which the exact way has to judge."""
+    """Return the payloads as strings; null for invalid UTF-8, which the slow path handles."""
     try:
         return values.cast(pa.string())
     except pa.ArrowInvalid:

@@ -19,12 +19,12 @@ __all__ = ["JsonDecoder", "session_zone"]
 class JsonDecoder:
     """Decodes JSON objects into the columns of a schema.
 
-    It is configuration until its first batch, and is pickled as such; what it learns about the documents stays in the
-    process. Not for use by several threads at once.
+    It is configuration until its first batch, and is pickled as such; its templates stay in the process. Not
+    thread-safe.
 
     Attributes:
         schema: the columns with their nullability as declared; `ddl.parse_schema` makes one.
-        time_zone: where timestamps without a zone were written, by any name that Spark knows; None refuses them.
+        time_zone: of timestamps without a zone, by any name that Spark knows; None rejects them.
         columns: the columns to decode, the others are null; None decodes all. A record is bad or not regardless of it.
 
     Raises:

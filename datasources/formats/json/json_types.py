@@ -1,4 +1,4 @@
-"""Which types JSON can carry. Apart from the decoder, so that options can be checked without loading it."""
+"""Which types JSON supports. Separate from the decoder, so that options can be checked without loading it."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ __all__ = ["check_json_types"]
 
 
 def check_json_types(schema: pa.Schema) -> None:
-    """Check that JSON can carry every type.
+    """Check that JSON supports every type.
 
     Raises:
-        SchemaError: it cannot.
+        SchemaError: it does not.
     """
     for column in schema:
         _check_type(column.name, column.type)

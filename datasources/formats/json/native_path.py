@@ -1,8 +1,8 @@
-"""The first way of decoding: flat documents of plain values, in one pass by the C library.
+"""The native path: flat documents of plain values, in one pass by the C library.
 
-A schema whose columns all have types that it knows is decoded by it as far as it goes: `json_rows.c` says which
-documents it takes. It accepts of each type a part of the texts that `json_patterns` allows, so what is said there of
-the two other ways holds here as well. Without the library, and with another schema, nothing is decoded here.
+It handles schemas whose columns all have supported types; `json_rows.c` defines which documents it accepts. Per type it
+accepts a subset of the texts that `value_patterns` allows, so the guarantees given there hold here as well. Without the
+library, or with another schema, nothing is decoded here.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from datasources.formats.json.partial_rows import Part
+from datasources.formats.json.partial_rows import PartialRows
 from datasources.formats.schema_text.ddl_types import timestamp_ltz, timestamp_ntz
 from datasources.formats.values.zones import FixedOffset, Zone
 from datasources.native import NativeLibrary
-from datasources.native.json_rows import MOST_NAME_BYTES, SPARE_BYTES
+from datasources.native.json_rows import MAX_NAME_BYTES, SPARE_BYTES
 
 __all__ = ["NativeDecoder"]
 
 _NOT_PLAIN: Final = re.compile(rb'[\x00-\x1f"\\]')
-_Room = tuple[npt.NDArray[Any] | None, npt.NDArray[np.int32] | None]
+_Buffer = tuple[npt.NDArray[Any] | None, npt.NDArray[np.int32] | None]
 
 
 class _Form(IntEnum):
-    """What C makes of a value (json_rows.c)."""
+    """How C converts a value (json_rows.c)."""
 
     BOOLEAN = 0
     INTEGER = 1
@@ -55,16 +55,16 @@ class NativeDecoder:
     """Decodes documents by the C library.
 
     Args:
-        library: it.
-        schema: what documents are judged by; `can_decode`.
+        library: the C library.
+        schema: validates documents; `can_decode` must hold.
         wanted: names of the columns to decode.
-        zone: where timestamps without a zone were written; None = they have none.
+        zone: of timestamps without a zone; None = they are not decoded here.
     """
 
     def __init__(self, library: NativeLibrary, schema: pa.Schema, wanted: Sequence[str], zone: Zone | None) -> None:
         self._library = library
         self._types = [field.type for field in schema]
-        self._places = [schema.get_field_index(name) for name in wanted]
+        self._column_indexes = [schema.get_field_index(name) for name in wanted]
         encoded = [field.name.encode() for field in schema]
         self._names = np.frombuffer(b"".join(encoded) + b"\0", np.uint8)
         begins = np.cumsum([0, *map(len, encoded)])
@@ -79,11 +79,11 @@ class NativeDecoder:
 
     @staticmethod
     def can_decode(schema: pa.Schema) -> bool:
-        """Return whether the types of all columns are known here."""
+        """Return whether the types of all columns are supported."""
         return len(schema) > 0 and all(field.type in _FORMS for field in schema)
 
-    def decode(self, texts: pa.Array) -> Part:
-        """Decode what is plain.
+    def decode(self, texts: pa.Array) -> PartialRows:
+        """Decode the plain documents.
 
         Args:
             texts: a `pa.string()` array of valid UTF-8; null where there is nothing to decode.
@@ -92,32 +92,34 @@ class NativeDecoder:
         _, starts, data = texts.buffers()
         begins = np.frombuffer(starts, np.int32, count + 1, texts.offset * 4)
         size = int(begins[-1] - begins[0])
-        wanted = set(self._places)
-        room = [_room(arrow, count, size) if at in wanted else (None, None) for at, arrow in enumerate(self._types)]
+        wanted = set(self._column_indexes)
+        buffers = [
+            _buffer(arrow, count, size) if at in wanted else (None, None) for at, arrow in enumerate(self._types)
+        ]
         content = np.frombuffer(data if data is not None and data.size else b"\0", np.uint8)
         is_given = np.ascontiguousarray(np.asarray(texts.is_valid()))
-        is_done, is_valid = self._library.json.decode((content, begins, is_given), self._columns, self._names, room)
-        columns = [_array(self._types[at], room[at], is_valid[at]) for at in self._places]
-        return Part(columns, is_done)
+        is_done, is_valid = self._library.json.decode((content, begins, is_given), self._columns, self._names, buffers)
+        columns = [_array(self._types[at], buffers[at], is_valid[at]) for at in self._column_indexes]
+        return PartialRows(columns, is_done)
 
 
 def _name_bytes(name: bytes) -> int:
-    """Return the bytes of a name; -1 for one that C leaves to others."""
-    return -1 if _NOT_PLAIN.search(name) or len(name) > MOST_NAME_BYTES else len(name)
+    """Return the length of a name in bytes; -1 if C does not support it."""
+    return -1 if _NOT_PLAIN.search(name) or len(name) > MAX_NAME_BYTES else len(name)
 
 
 def _detail(arrow: pa.DataType, is_utc: int) -> int:
     return arrow.bit_width // 8 if _FORMS[arrow] is _Form.INTEGER else is_utc
 
 
-def _room(arrow: pa.DataType, rows: int, size: int) -> _Room:
+def _buffer(arrow: pa.DataType, rows: int, size: int) -> _Buffer:
     if arrow == pa.string():
         return np.empty(size + SPARE_BYTES, np.uint8), np.zeros(rows + 1, np.int32)
     return np.empty(rows * max(1, arrow.bit_width // 8), np.uint8), None
 
 
-def _array(arrow: pa.DataType, room: _Room, is_valid: npt.NDArray[np.bool_]) -> pa.Array:
-    values, offsets = room
+def _array(arrow: pa.DataType, output: _Buffer, is_valid: npt.NDArray[np.bool_]) -> pa.Array:
+    values, offsets = output
     assert values is not None
     mask = None if is_valid.all() else pa.py_buffer(np.packbits(is_valid, bitorder="little"))
     if offsets is not None:

@@ -1,4 +1,4 @@
-"""Rows of which some are decoded: what each way of decoding JSON leaves to the next one."""
+"""Partially decoded rows, which one decoding path of JSON passes to the next."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-__all__ = ["Part", "filled_in", "joined", "nothing_done", "with_rows"]
+__all__ = ["PartialRows", "filled_in", "joined", "nothing_done", "with_rows"]
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PartialRows:
     """Rows of which some are decoded.
 
     Attributes:
@@ -25,34 +25,34 @@ class Part:
     is_done: npt.NDArray[np.bool_]
 
 
-def nothing_done(rows: int, types: Sequence[pa.DataType]) -> Part:
-    """Return rows of which none is decoded."""
-    return Part([pa.nulls(rows, each) for each in types], np.zeros(rows, np.bool_))
+def nothing_done(rows: int, types: Sequence[pa.DataType]) -> PartialRows:
+    """Return rows none of which is decoded."""
+    return PartialRows([pa.nulls(rows, each) for each in types], np.zeros(rows, np.bool_))
 
 
-def joined(one: Part, other: Part) -> Part:
+def joined(one: PartialRows, other: PartialRows) -> PartialRows:
     """Return the rows of both, one behind the other."""
     columns = [pa.concat_arrays(pair) for pair in zip(one.columns, other.columns, strict=True)]
-    return Part(columns, np.concatenate((one.is_done, other.is_done)))
+    return PartialRows(columns, np.concatenate((one.is_done, other.is_done)))
 
 
-def filled_in(part: Part, rows: npt.NDArray[np.intp], found: Part) -> Part:
-    """Return a part with rows in it that were decoded later.
+def filled_in(partial: PartialRows, rows: npt.NDArray[np.intp], found: PartialRows) -> PartialRows:
+    """Return partial rows completed with rows that were decoded later.
 
     Args:
-        part: what was decoded before.
-        rows: the places of the others.
-        found: those.
+        partial: what was decoded before.
+        rows: the indexes of the others.
+        found: the others.
     """
-    is_done = part.is_done.copy()
+    is_done = partial.is_done.copy()
     is_done[rows] = found.is_done
-    return Part(
-        [with_rows(column, rows, late) for column, late in zip(part.columns, found.columns, strict=True)], is_done
+    return PartialRows(
+        [with_rows(column, rows, late) for column, late in zip(partial.columns, found.columns, strict=True)], is_done
     )
 
 
 def with_rows(column: pa.Array, rows: npt.NDArray[np.intp], values: pa.Array) -> pa.Array:
-    """Return a column in which some rows have other values."""
+    """Return a column with the values of some rows replaced."""
     if len(rows) == len(column):
         return values
     source = np.arange(len(column))

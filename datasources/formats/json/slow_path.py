@@ -1,4 +1,4 @@
-"""The exact way of decoding: record by record, in Python, for what the quick way leaves over.
+"""The slow path: record by record, in Python, for documents that the fast paths do not decode.
 
 A record is bad here exactly when Spark's `from_json` fails on it in FAILFAST mode, and also when there is anything but
 blanks after the object, when a column declared NOT NULL gets no value, and in the cases that docs/formats.md lists.
@@ -17,7 +17,7 @@ from datasources.formats.json.text.json_text import without_surrogates
 from datasources.formats.json.text.json_values import BadValue, Convert, refusal, scalar_converter
 from datasources.formats.values.zones import Zone
 
-__all__ = ["BadRecord", "ExactDecoder"]
+__all__ = ["BadRecord", "SlowPathDecoder"]
 
 
 class BadRecord(ValueError):
@@ -29,7 +29,7 @@ _ENCODED_SURROGATE = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]?")
 _REPLACEMENT = "\ufffd".encode()
 
 
-class ExactDecoder:
+class SlowPathDecoder:
     """Decodes single records; thread-safe, built once per process."""
 
     def __init__(self, schema: pa.Schema, zone: Zone | None) -> None:
@@ -67,7 +67,7 @@ def _kind(document: object) -> str:
 
 
 def _members_reader(fields: Iterable[pa.Field], zone: Zone | None, path: str) -> Callable[[Members], list[object]]:
-    """Return the function that sorts an object's members into a list of the fields' values."""
+    """Return the function that arranges an object's members into a list of the fields' values."""
     declared = list(fields)
     readers = {f.name: (at, _converter(f.type, zone, path + f.name)) for at, f in enumerate(declared)}
     required = [(at, path + f.name) for at, f in enumerate(declared) if not f.nullable]

@@ -1,7 +1,7 @@
 """Spark's DDL schema text to an Arrow schema and back, without a JVM.
 
 Executors' Python workers have no JVM to ask, and a SQL parser costs them start-up time, so the few rules of
-`name TYPE [NOT NULL] [COMMENT 'text'], ...` stand here. What Spark's own `StructType.fromDDL` accepts is accepted with
+`name TYPE [NOT NULL] [COMMENT 'text'], ...` are here. What Spark's own `StructType.fromDDL` accepts is accepted with
 the same meaning, except: types that no decoded column can have, two columns whose names differ in case only, and the
 names that Tidemark adds to rows. VARCHAR(n) and CHAR(n) are STRING, as in every table schema of Spark.
 """

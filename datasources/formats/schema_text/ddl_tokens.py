@@ -1,7 +1,7 @@
-"""The words of a DDL schema text, cut the way Spark's lexer cuts them.
+"""The tokens of a DDL schema text, as Spark's lexer produces them.
 
-Rules of this file: positions are character offsets into the text; they travel with every token, because an error
-that cannot point at its place is of little help in a schema of two hundred columns.
+Rules of this file: positions are character offsets into the text; every token has one, because an error must point at
+its position in a schema of two hundred columns.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ __all__ = ["Token", "TokenKind", "malformed", "quoted", "tokenize", "unquoted"]
 
 
 class TokenKind(Enum):
-    """What a token is, as far as the parser has to know."""
+    """The kinds of tokens that the parser distinguishes."""
 
     WORD = "word"
     QUOTED = "quoted identifier"
@@ -28,7 +28,7 @@ class TokenKind(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Token:
-    """One token and where it stands: `text[start:end]`, in characters."""
+    """One token and its span: `text[start:end]`, in characters."""
 
     kind: TokenKind
     text: str
@@ -57,7 +57,7 @@ _COMMENT_EDGE = re.compile(r"/\*|\*/")
 
 
 def tokenize(ddl: str) -> list[Token]:
-    """Cut a text into tokens; the last one is always END.
+    """Split a text into tokens; the last one is always END.
 
     Raises:
         SchemaError: a character that starts no token, an open comment, string or quoted name.

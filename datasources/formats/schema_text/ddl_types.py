@@ -1,4 +1,4 @@
-"""Spark's names for types and the Arrow types that stand for them, in both directions.
+"""Maps Spark's type names to Arrow types and back.
 
 The Arrow types are those that Spark itself uses when it exchanges Arrow data with Python: a list's item is called
 `element`, a map's parts `key` and `value`, TIMESTAMP is an instant in microseconds with zone UTC.

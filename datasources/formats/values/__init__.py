@@ -1,4 +1,4 @@
 """Values that several formats read.
 
-`datetime_text` reads times, `zones` knows time zones, `ranked` keeps what was learned from records while it is used.
+`datetime_text` reads times, `zones` resolves time zones, `usage_cache` keeps templates that records still use.
 """

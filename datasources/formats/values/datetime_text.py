@@ -22,7 +22,7 @@ __all__ = ["UnreadableText", "ZoneMissing", "days_from_civil", "read_date", "rea
 
 
 class UnreadableText(ValueError):
-    """The text is no date or time of the type; the message says what is wrong, if more is known."""
+    """The text is no date or time of the type; the message is the reason, if known."""
 
 
 class ZoneMissing(UnreadableText):
@@ -56,7 +56,7 @@ def read_timestamp(text: str, zone: Zone | None) -> int:
 
     Args:
         text: the string of the JSON document.
-        zone: where texts without a zone were written; None: nowhere in particular.
+        zone: of texts without a zone; None = such texts are rejected.
 
     Raises:
         ZoneMissing: the text needs a zone and there is none.
@@ -128,12 +128,12 @@ def _local(text: str) -> tuple[int, str | None]:
     match = _TIMESTAMP.match(trimmed)
     if match is None:
         is_time = _TIME_ONLY.match(trimmed) is not None
-        raise UnreadableText("a time without a date would mean another day each time it is read" if is_time else "")
+        raise UnreadableText("a time without a date would be another day each time it is read" if is_time else "")
     sign, year, month, day, hour, minute, second, fraction, zone_text = match.groups()
     days = _days(sign, year, month, day)
     hours, minutes, seconds = int(hour or 0), int(minute or 0), int(second or 0)
     if days is None or hours > 23 or minutes > 59 or seconds > 59:  # noqa: PLR2004 - parts of a day
-        raise UnreadableText("no calendar has this date or no clock this time")
+        raise UnreadableText("it is an invalid date or time")
     micros = int((fraction or "")[:6].ljust(6, "0"))
     return days * _MICROS_PER_DAY + (hours * 3600 + minutes * 60 + seconds) * MICROS_PER_SECOND + micros, zone_text
 

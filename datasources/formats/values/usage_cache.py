@@ -1,29 +1,28 @@
-"""What was learned from records, and is kept as long as records need it."""
+"""A cache of templates derived from records, with eviction by usage."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Generic, TypeVar
 
-__all__ = ["Ranked"]
+__all__ = ["UsageCache"]
 
 T = TypeVar("T")
-_LEAST_USE = 1 / 1_024
-"""Of one record that was seen ten batches ago; what was needed less is forgotten."""
+_MIN_USE = 1 / 1_024
+"""The usage of one record ten batches ago; less used items are evicted."""
 
 
-class Ranked(Generic[T]):
-    """A few learned items, the most needed first.
+class UsageCache(Generic[T]):
+    """A few items, the most used first.
 
-    The use of an item is the number of records that needed it, halved with each batch. Not for use by several threads
-    at once.
+    The usage of an item is the number of records that needed it, halved with each batch. Not thread-safe.
 
     Args:
-        most: items that outlive a batch.
+        max_items: how many items are retained after a batch.
     """
 
-    def __init__(self, most: int) -> None:
-        self._most = most
+    def __init__(self, max_items: int) -> None:
+        self._max_items = max_items
         self._use: dict[T, float] = {}
 
     def __iter__(self) -> Iterator[T]:
@@ -36,22 +35,22 @@ class Ranked(Generic[T]):
         return item in self._use
 
     def add(self, item: T) -> None:
-        """Add an item that one record needs."""
+        """Add an item that one record used."""
         self._use.setdefault(item, 1.0)
 
     def replace(self, item: T, by: T) -> None:
-        """Put one in the place of another."""
+        """Replace an item by another, which takes over its usage."""
         self._use[by] = self._use.pop(item) + (self._use.get(by, 0.0) if by != item else 0.0)
 
     def count(self, item: T, records: int) -> None:
-        """Note that records needed an item."""
+        """Count records that used an item."""
         self._use[item] += records
 
     def end_batch(self) -> None:
-        """Forget what was not needed for long, and the least needed where there are too many."""
-        kept = list(self)[: self._most]
-        self._use = {item: self._use[item] / 2 for item in kept if self._use[item] / 2 >= _LEAST_USE}
+        """Halve all usages; evict items that are rarely used or exceed the maximum."""
+        retained = list(self)[: self._max_items]
+        self._use = {item: self._use[item] / 2 for item in retained if self._use[item] / 2 >= _MIN_USE}
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Remove all items."""
         self._use.clear()

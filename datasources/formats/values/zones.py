@@ -1,4 +1,4 @@
-"""Time zones by the names that Spark understands, and what their local times mean.
+"""Time zones by the names that Spark understands, and the instants of their local times.
 
 Source: `java.time.ZoneId.of` with its short ids, and Spark's older forms `+h:mm` and `+hh:m`. The rules of the regions
 come from the machine's tz database, as Java's come from the JVM's.
@@ -18,7 +18,7 @@ MICROS_PER_SECOND = 1_000_000
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC).replace(tzinfo=None)
 _MAX_OFFSET_S = 18 * 3600
-_LONGEST_NAME = 100
+_MAX_NAME_LENGTH = 100
 """Characters; the longest name of the tz database has 32."""
 _CYCLE_US = 146_097 * 86_400 * MICROS_PER_SECOND
 """400 years of the Gregorian calendar: rules that repeat every year repeat after a cycle with the same weekdays."""
@@ -108,8 +108,8 @@ def find_zone(name: str) -> Zone | None:
         name: a region as in Europe/Berlin, an offset as in +02:00, UTC, GMT+2, Z, or a short id such as PST. Upper
             and lower case matter, as in Spark.
     """
-    # Records name zones: a text of any length must not stay in memory.
-    return _zone(name) if len(name) <= _LONGEST_NAME else None
+    # Records contain zone names: a text of any length must not be cached.
+    return _zone(name) if len(name) <= _MAX_NAME_LENGTH else None
 
 
 @lru_cache(maxsize=1024)
@@ -146,5 +146,5 @@ def _region(name: str) -> Region | None:
 
 @lru_cache(maxsize=1)
 def _regions() -> frozenset[str]:
-    # Asking for the list also keeps names with other capitals out, which some file systems would find.
+    # Checking against the list also rejects names in other case, which some file systems would find.
     return frozenset(zoneinfo.available_timezones())

@@ -101,8 +101,8 @@ def _chunk(batch: Fetched, decoded: Decoded, on_error: OnError) -> Chunk:
 
     result = apply_policy(decoded, on_error, position_text)
     records = result.records
-    if records is None and result.kept is not None:
-        records = np.flatnonzero(result.kept)
+    if records is None and result.has_rows is not None:
+        records = np.flatnonzero(result.has_rows)
 
     def record(row: int) -> int:
         return row if records is None else int(records[row])

@@ -1,4 +1,4 @@
-"""The patterns of objects and arrays, put together from those of their parts."""
+"""The patterns of objects and arrays, composed of those of their elements."""
 
 from __future__ import annotations
 
@@ -6,23 +6,30 @@ from collections.abc import Iterable
 
 from datasources.formats.json.fast_path.value_patterns import SPACE, STRING
 
-__all__ = ["Unlearnable", "array_pattern", "map_pattern", "member_pattern", "object_pattern", "sequence_pattern"]
+__all__ = [
+    "UnsupportedTemplate",
+    "array_pattern",
+    "map_pattern",
+    "member_pattern",
+    "object_pattern",
+    "sequence_pattern",
+]
 
 _MAX_LENGTH = 100_000
 
 
-class Unlearnable(Exception):
-    """No template can be made of this document; it takes the exact way."""
+class UnsupportedTemplate(Exception):
+    """No template can be derived from this document; the slow path decodes it."""
 
 
 def name_pattern(name: str) -> str:
-    """Return the pattern of a member's name as it stands in the text.
+    """Return the pattern of a member's name as it is written in the text.
 
     Raises:
-        Unlearnable: it has to be escaped there.
+        UnsupportedTemplate: it has to be escaped.
     """
     if any(c in '"\\' or c < " " for c in name):
-        raise Unlearnable
+        raise UnsupportedTemplate
     return '"' + "".join(c if c.isalnum() or c == "_" else f"\\x{{{ord(c):x}}}" for c in name) + '"'
 
 
@@ -71,5 +78,5 @@ def map_pattern(patterns: Iterable[str]) -> str:
 def _checked(pattern: str) -> str:
     # Items occur twice in an array's pattern: without a limit, nested arrays would double it level by level.
     if len(pattern) > _MAX_LENGTH:
-        raise Unlearnable
+        raise UnsupportedTemplate
     return pattern

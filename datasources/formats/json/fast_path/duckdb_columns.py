@@ -1,4 +1,4 @@
-"""DuckDB's columns to the columns of the schema: types, local timestamps, seconds and base64.
+"""Converts DuckDB's columns to those of the schema: types, local timestamps, seconds and base64.
 
 Units: local times and instants in microseconds since 1970-01-01 00:00:00.
 """
@@ -15,12 +15,12 @@ from datasources.formats.json.fast_path.value_patterns import TimestampText
 from datasources.formats.schema_text.ddl_types import timestamp_ltz
 from datasources.formats.values.zones import MICROS_PER_SECOND, Zone
 
-__all__ = ["LocalTimes", "duck_structure", "finished"]
+__all__ = ["LocalTimes", "duckdb_structure", "finished"]
 
 _BUCKET_US = 900 * MICROS_PER_SECOND
 _MAX_BUCKETS = 50_000
 
-_DUCK_NAMES: dict[pa.DataType, str] = {
+_DUCKDB_NAMES: dict[pa.DataType, str] = {
     pa.bool_(): "BOOLEAN",
     pa.int8(): "TINYINT",
     pa.int16(): "SMALLINT",
@@ -68,33 +68,33 @@ class LocalTimes:
         return self._offset_us[bucket]
 
 
-def duck_structure(arrow: pa.DataType, kind: TimestampText | None = None) -> object:
-    """Return what stands for a type in the structure that `json_transform` takes.
+def duckdb_structure(arrow: pa.DataType, kind: TimestampText | None = None) -> object:
+    """Return the entry for a type in the structure argument of `json_transform`.
 
     Args:
-        arrow: a type for which `json_patterns.can_be_quick` holds.
+        arrow: a type for which `json_patterns.can_use_fast_path` holds.
         kind: how a TIMESTAMP column is written, where that is known.
     """
     if kind is TimestampText.SECONDS and arrow == timestamp_ltz:
         return "BIGINT"
     if pa.types.is_struct(arrow):
-        return {f.name: duck_structure(f.type) for f in arrow}
+        return {f.name: duckdb_structure(f.type) for f in arrow}
     if pa.types.is_list(arrow):
-        return [duck_structure(arrow.value_type)]
-    return _duck_type(arrow)
+        return [duckdb_structure(arrow.value_type)]
+    return _duckdb_type(arrow)
 
 
-def _duck_type(arrow: pa.DataType) -> str:
+def _duckdb_type(arrow: pa.DataType) -> str:
     if pa.types.is_map(arrow):
-        return f"MAP(VARCHAR, {_duck_type(arrow.item_type)})"
+        return f"MAP(VARCHAR, {_duckdb_type(arrow.item_type)})"
     if pa.types.is_list(arrow):
-        return f"{_duck_type(arrow.value_type)}[]"
+        return f"{_duckdb_type(arrow.value_type)}[]"
     if pa.types.is_struct(arrow):
-        fields = (f'"{f.name.replace(chr(34), chr(34) * 2)}" {_duck_type(f.type)}' for f in arrow)
+        fields = (f'"{f.name.replace(chr(34), chr(34) * 2)}" {_duckdb_type(f.type)}' for f in arrow)
         return f"STRUCT({', '.join(fields)})"
     if pa.types.is_decimal128(arrow):
         return f"DECIMAL({arrow.precision}, {arrow.scale})"
-    return _DUCK_NAMES[arrow]
+    return _DUCKDB_NAMES[arrow]
 
 
 def finished(array: pa.Array, arrow: pa.DataType, kind: TimestampText | None, local: LocalTimes | None) -> pa.Array:

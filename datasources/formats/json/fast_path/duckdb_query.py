@@ -1,4 +1,4 @@
-"""One DuckDB connection that runs one prepared query over Arrow batches, again and again.
+"""One DuckDB connection that repeatedly runs one prepared query over Arrow batches.
 
 A prepared query over an exchangeable Arrow source costs a third of a millisecond for each call; planning it each time
 would cost more than decoding a small batch.
@@ -12,11 +12,11 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-__all__ = ["DuckError", "PreparedQuery"]
+__all__ = ["DuckDbError", "PreparedQuery"]
 
-DuckError = duckdb.Error
+DuckDbError = duckdb.Error
 
-# Nothing is loaded, fetched or spilled behind the user's back, and a Spark task has one core.
+# No extension is loaded or downloaded and nothing is spilled; a Spark task has one core.
 _SETTINGS = {
     "threads": "1",
     "autoinstall_known_extensions": "false",
@@ -25,7 +25,7 @@ _SETTINGS = {
 }
 
 
-class _Feed:
+class _QueryInput:
     """The Arrow data that the query reads next."""
 
     __slots__ = ("table",)
@@ -44,16 +44,16 @@ class PreparedQuery:
     """
 
     def __init__(self) -> None:
-        self._feed = _Feed(_as_table(pa.array([], pa.string())))
+        self._feed = _QueryInput(_as_table(pa.array([], pa.string())))
         self._connection: Any = None
 
     def prepare(self, expression: str) -> None:
         """Set the expression.
 
         Raises:
-            DuckError: it does not compile; the one before may be gone.
+            DuckError: it does not compile; the previous one may be lost.
         """
-        if self._connection is None:  # it takes longer than a small batch, and many decoders never need one
+        if self._connection is None:  # opening takes longer than a small batch, and many decoders never need one
             self._connection = duckdb.connect(":memory:", config=dict(_SETTINGS))
             self._connection.execute("SET TimeZone = 'UTC'")
             self._connection.register("feed", self._feed)
@@ -69,7 +69,7 @@ class PreparedQuery:
         """
         self._feed.table = _as_table(values)
         with warnings.catch_warnings():
-            # It recommends a call that plans the query anew each time.
+            # It recommends a call that plans the query each time.
             warnings.filterwarnings("ignore", message="Arrow output on a DB-API result", category=UserWarning)
             result = self._connection.execute("EXECUTE decode").to_arrow_table()
         return result.column(0).combine_chunks()

@@ -1,13 +1,12 @@
-"""The quick way of decoding: whole batches in DuckDB, for the documents whose text a template matches.
+"""The fast path: whole batches in DuckDB, for the documents whose text a template matches.
 
-Theory of operation: each text is matched against the templates learned so far, and one prepared query transforms those
-that match. A few of the documents left over are looked at to extend the templates, and again a few of those that are
-still left over, for documents of several kinds may alternate; what no template matches then is the exact way's. So
-what is learned decides only about speed.
+Theory of operation: each text is matched against the cached templates, and one prepared query transforms those that
+match. A sample of the unmatched documents extends the templates, repeatedly, because documents of several kinds may
+alternate; the slow path decodes documents that remain unmatched. So templates only affect speed.
 
-A decoder lives as long as its process, so nothing that it learns may stay for good: templates are tried from the
-shortest on, each on what the ones before it left; one that matches little makes room for others (`ranked`); and all of
-them are learned anew at intervals, earlier where most documents are left over.
+A decoder lives as long as its process, so no template may be kept forever: templates are tried from the shortest on,
+each on the documents that the previous ones did not match; rarely used ones are evicted (`usage_cache`); and all of
+them are rebuilt at intervals, sooner if most documents remain unmatched.
 """
 
 from __future__ import annotations
@@ -20,39 +19,39 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from datasources.formats.json.fast_path.composite_patterns import Unlearnable
-from datasources.formats.json.fast_path.duckdb_columns import LocalTimes, duck_structure, finished
-from datasources.formats.json.fast_path.duckdb_query import DuckError, PreparedQuery
+from datasources.formats.json.fast_path.composite_patterns import UnsupportedTemplate
+from datasources.formats.json.fast_path.duckdb_columns import LocalTimes, duckdb_structure, finished
+from datasources.formats.json.fast_path.duckdb_query import DuckDbError, PreparedQuery
 from datasources.formats.json.fast_path.templates import Template, TimestampKinds, merged, template_of
-from datasources.formats.json.fast_path.value_patterns import can_be_quick, holds_map
-from datasources.formats.json.partial_rows import Part, filled_in, joined, nothing_done
+from datasources.formats.json.fast_path.value_patterns import can_use_fast_path, holds_map
+from datasources.formats.json.partial_rows import PartialRows, filled_in, joined, nothing_done
 from datasources.formats.json.text.json_scanner import Malformed
 from datasources.formats.json.text.json_syntax import parse
-from datasources.formats.values.ranked import Ranked
+from datasources.formats.values.usage_cache import UsageCache
 from datasources.formats.values.zones import FixedOffset, Zone
 
-__all__ = ["QuickDecoder"]
+__all__ = ["TemplateDecoder"]
 
 _SAMPLES = 8
 _ROUNDS_PER_BATCH = 3
 _MAX_TEMPLATES = 8
 _MAX_SAMPLE_CHARACTERS = 100_000
-_FEWEST_ROWS_TO_HALVE = 16
-_FEWEST_ROWS_TO_FORGET = 100
-_MOST_BATCHES_TO_WAIT = 64
-"""Batches after which templates are learned anew; to learn is to parse some 20 documents."""
+_MIN_ROWS_TO_SPLIT = 16
+_MIN_ROWS_TO_RESET = 100
+_MAX_BATCHES_TO_RESET = 64
+"""Batches after which templates are rebuilt, which means parsing some 20 documents."""
 
 
-class QuickDecoder:
-    """Decodes what it can of a batch, and remembers templates for the next ones.
+class TemplateDecoder:
+    """Decodes the documents of a batch that match a template, and caches templates for the next batches.
 
-    Not for use by several threads at once.
+    Not thread-safe.
 
     Args:
-        schema: what documents are judged by.
-        wanted: names of the columns to decode; without any, documents are only judged.
-        zone: where timestamps without a zone were written; None = they have none.
-        types: types of wanted columns, where they are not the schema's: a STRUCT of which some fields are left out.
+        schema: validates documents.
+        wanted: names of the columns to decode; if empty, documents are only validated.
+        zone: of timestamps without a zone; None = they are not decoded here.
+        types: types of wanted columns that differ from the schema: a STRUCT without some of its fields.
     """
 
     def __init__(
@@ -68,67 +67,67 @@ class QuickDecoder:
         self._types = [field.type for field in self._wanted]
         self._local = None if zone is None else LocalTimes(zone)
         self._kinds = TimestampKinds({}, is_utc=zone == FixedOffset(0), has_zone=zone is not None)
-        self._templates: Ranked[Template] = Ranked(_MAX_TEMPLATES)
+        self._templates: UsageCache[Template] = UsageCache(_MAX_TEMPLATES)
         self._query = PreparedQuery()
         self._prepared = ""
-        self._is_possible = all(can_be_quick(f.type) for f in schema)
-        # A name twice in a MAP is an error in DuckDB's strict mode only; otherwise it makes a null of the column.
+        self._is_possible = all(can_use_fast_path(f.type) for f in schema)
+        # A duplicate name in a MAP is an error in DuckDB's strict mode only; otherwise the column becomes null.
         self._is_strict = any(holds_map(f.type) for f in self._wanted)
-        self._seen = _Seen()
+        self._reset_schedule = _ResetSchedule()
 
-    def decode(self, texts: pa.Array) -> Part | None:
-        """Decode the documents that it knows to decode as the exact way would.
+    def decode(self, texts: pa.Array) -> PartialRows | None:
+        """Decode the documents for which the result is known to equal the slow path's.
 
         Args:
             texts: a `pa.string()` array of valid UTF-8; null where there is nothing to decode.
 
         Returns:
-            What is decoded, or None if nothing is.
+            The partial rows; None if nothing was decoded.
         """
         if not self._is_possible:
             return None
-        if self._seen.is_over():
+        if self._reset_schedule.is_due():
             self._forget()
-        part = self._run(texts)
-        left = np.flatnonzero(~part.is_done & np.asarray(texts.is_valid()))
+        partial = self._run(texts)
+        remaining = np.flatnonzero(~partial.is_done & np.asarray(texts.is_valid()))
         for _ in range(_ROUNDS_PER_BATCH):
-            if not len(left) or not self._learn(texts, left):
+            if not len(remaining) or not self._add_templates(texts, remaining):
                 break
-            part = filled_in(part, left, self._run(texts.take(pa.array(left))))
-            left = left[~part.is_done[left]]
+            partial = filled_in(partial, remaining, self._run(texts.take(pa.array(remaining))))
+            remaining = remaining[~partial.is_done[remaining]]
         self._templates.end_batch()
-        self._seen.add(len(texts), len(left))
-        return part if part.is_done.any() else None
+        self._reset_schedule.add(len(texts), len(remaining))
+        return partial if partial.is_done.any() else None
 
-    def _run(self, texts: pa.Array) -> Part:
+    def _run(self, texts: pa.Array) -> PartialRows:
         is_known = self._known(texts)
         if not is_known.any():
             return nothing_done(len(texts), self._types)
         if not self._wanted:
-            return Part([], is_known)  # whoever matches is no bad record
+            return PartialRows([], is_known)  # a document that matches is not bad
         return self._transformed(texts if is_known.all() else pc.if_else(pa.array(is_known), texts, None))
 
     def _known(self, texts: pa.Array) -> npt.NDArray[np.bool_]:
         """Return which texts a template matches."""
         is_known = np.zeros(len(texts), np.bool_)
-        left = np.flatnonzero(np.asarray(texts.is_valid()))
+        remaining = np.flatnonzero(np.asarray(texts.is_valid()))
         for template in sorted(self._templates, key=lambda template: len(template.pattern)):
-            if not len(left):
+            if not len(remaining):
                 break
             # RE2 as Arrow calls it is twice as fast as RE2 as DuckDB calls it.
-            tried = texts if len(left) == len(texts) else texts.take(pa.array(left))
+            tried = texts if len(remaining) == len(texts) else texts.take(pa.array(remaining))
             found = np.asarray(pc.match_substring_regex(tried, pattern=_whole(template)))
             self._templates.count(template, int(np.count_nonzero(found)))
-            is_known[left[found]] = True
-            left = left[~found]
+            is_known[remaining[found]] = True
+            remaining = remaining[~found]
         return is_known
 
-    def _transformed(self, texts: pa.Array) -> Part:
+    def _transformed(self, texts: pa.Array) -> PartialRows:
         try:
             result = self._query.run(texts)
-        except DuckError:
-            # One document is enough to fail a query: a name twice in a MAP, for instance.
-            if len(texts) < _FEWEST_ROWS_TO_HALVE:
+        except DuckDbError:
+            # One document is enough to fail a query, for instance by a duplicate name in a MAP.
+            if len(texts) < _MIN_ROWS_TO_SPLIT:
                 return nothing_done(len(texts), self._types)
             middle = len(texts) // 2
             return joined(self._transformed(texts[:middle]), self._transformed(texts[middle:]))
@@ -136,18 +135,18 @@ class QuickDecoder:
             finished(array, field.type, self._kinds.columns.get(field.name), self._local)
             for array, field in zip(result.flatten(), self._wanted, strict=True)
         ]
-        return Part(columns, np.asarray(result.is_valid()))
+        return PartialRows(columns, np.asarray(result.is_valid()))
 
-    def _learn(self, texts: pa.Array, left: npt.NDArray[np.intp]) -> bool:
-        """Extend the templates by a sample of the rows; return whether there is anything new."""
+    def _add_templates(self, texts: pa.Array, remaining: npt.NDArray[np.intp]) -> bool:
+        """Extend the templates by a sample of the rows; return whether they changed."""
         is_new = False
-        for row in left[:: max(1, len(left) // _SAMPLES)][:_SAMPLES].tolist():
+        for row in remaining[:: max(1, len(remaining) // _SAMPLES)][:_SAMPLES].tolist():
             text = texts[row].as_py()
             if len(text) > _MAX_SAMPLE_CHARACTERS:
                 continue
             try:
                 is_new |= self._add(template_of(parse(text), self._fields, self._kinds))
-            except (Malformed, Unlearnable):
+            except (Malformed, UnsupportedTemplate):
                 continue
         return is_new and self._prepare()
 
@@ -163,16 +162,16 @@ class QuickDecoder:
         return True
 
     def _prepare(self) -> bool:
-        structure = {f.name: duck_structure(f.type, self._kinds.columns.get(f.name)) for f in self._wanted}
-        # Where no document lacks a field, DuckDB shall stop at one that does, or at a value that it cannot convert.
+        structure = {f.name: duckdb_structure(f.type, self._kinds.columns.get(f.name)) for f in self._wanted}
+        # If no document may lack a field, DuckDB must fail on one that does, or on a value it cannot convert.
         transform = "json_transform_strict" if all(t.is_total for t in self._templates) else "json_transform"
         expression = f"{transform}(v, {_literal(json.dumps(structure, ensure_ascii=False))})"
         if not structure or expression == self._prepared:
             return True
         try:
             self._query.prepare(expression)
-        except DuckError:
-            # Two fields differ only in a way that DuckDB does not see.
+        except DuckDbError:
+            # DuckDB does not distinguish the names of two fields.
             self._is_possible = False
         self._prepared = expression
         return self._is_possible
@@ -182,27 +181,27 @@ class QuickDecoder:
         self._kinds.columns.clear()
 
 
-class _Seen:
-    """How the templates did since they were last forgotten."""
+class _ResetSchedule:
+    """Decides when to rebuild the templates, from the share of documents that they matched since the last time."""
 
     def __init__(self) -> None:
-        self._batches = self._rows = self._left = 0
+        self._batches = self._rows = self._remaining = 0
         self._wait = 1
 
-    def add(self, rows: int, left: int) -> None:
+    def add(self, rows: int, remaining: int) -> None:
         """Count a batch."""
         self._batches += 1
         self._rows += rows
-        self._left += left
+        self._remaining += remaining
 
-    def is_over(self) -> bool:
-        """Return whether the templates have to be learned anew, and begin again if so."""
-        is_useless = self._left * 2 > self._rows >= _FEWEST_ROWS_TO_FORGET
-        if self._batches < (self._wait if is_useless else _MOST_BATCHES_TO_WAIT):
+    def is_due(self) -> bool:
+        """Return whether the templates must be rebuilt, and restart the count if so."""
+        is_useless = self._remaining * 2 > self._rows >= _MIN_ROWS_TO_RESET
+        if self._batches < (self._wait if is_useless else _MAX_BATCHES_TO_RESET):
             return False
-        # Documents that cannot be learned must not be looked at anew in each batch.
-        self._wait = min(self._wait * 2, _MOST_BATCHES_TO_WAIT) if is_useless else 1
-        self._batches = self._rows = self._left = 0
+        # Documents without a template must not be sampled again in each batch.
+        self._wait = min(self._wait * 2, _MAX_BATCHES_TO_RESET) if is_useless else 1
+        self._batches = self._rows = self._remaining = 0
         return True
 
 

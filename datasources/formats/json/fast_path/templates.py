@@ -1,11 +1,10 @@
-"""Templates: the language of the documents that one producer writes, learned from a few of them.
+"""Templates: a regular expression for the documents of one producer, derived from a sample of them.
 
-Theory of operation: whether a document may be decoded the quick way is a question about its whole text: the names of
-its members must be distinct and known, each value's text must be one that both decoders read alike. Producers write
-the members of a record in a fixed order, so the answer is a regular expression: the members one after the other,
-those that some documents lack made optional, each value with the pattern of its column's type. Members that the
-schema does not have are in it too, for their syntax must be checked. A document that no template matches costs time,
-nothing else.
+Theory of operation: whether the fast path may decode a document depends on its whole text: the names of its members
+must be distinct and known, and both decoders must read each value's text alike. Producers write the members of a
+record in a fixed order, so a regular expression can decide: the members in order, those that some documents lack as
+optional, each value with the pattern of its column's type. Members that the schema does not have are included, because
+their syntax must be checked. A document that no template matches only takes longer.
 
 Rules of this file: a template never holds a name twice; a member of a NOT NULL column is never optional nor null.
 """
@@ -19,7 +18,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from datasources.formats.json.fast_path.composite_patterns import (
-    Unlearnable,
+    UnsupportedTemplate,
     array_pattern,
     map_pattern,
     member_pattern,
@@ -48,12 +47,12 @@ _MAX_GROWTH = 4_000
 
 @dataclass(frozen=True, slots=True)
 class TimestampKinds:
-    """How the TIMESTAMP columns are written; settled by the first value of each column.
+    """How the TIMESTAMP columns are written; determined by the first value of each column.
 
     Attributes:
-        columns: name of a top-level column -> its kind; filled while documents are learned.
+        columns: name of a top-level column -> its kind; filled while templates are built.
         is_utc: texts without a zone mean UTC.
-        has_zone: texts without a zone mean something at all.
+        has_zone: texts without a zone can be read.
     """
 
     columns: dict[str, TimestampText]
@@ -78,7 +77,7 @@ class TimestampKinds:
             is_readable = kind is not TimestampText.LOCAL or self.has_zone
             if is_readable and re.fullmatch(timestamp_pattern(kind, is_utc=self.is_utc), text):
                 return kind
-        raise Unlearnable
+        raise UnsupportedTemplate
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +98,7 @@ class Template:
         pattern: the regular expression that matches the whole text of these documents.
 
     Raises:
-        Unlearnable: the pattern would be too long.
+        UnsupportedTemplate: the pattern would be too long.
     """
 
     members: Mapping[str, Member] = field(compare=False)
@@ -117,19 +116,19 @@ def template_of(document: object, fields: Mapping[str, pa.Field], kinds: Timesta
     Args:
         document: a tree of `json_syntax.parse`.
         fields: the schema's fields by name.
-        kinds: how timestamps are written; extended by columns that it does not know yet.
+        kinds: how timestamps are written; extended by new columns.
 
     Raises:
-        Unlearnable: the document is no object, names a member twice, lacks a value for a NOT NULL column, or the
+        UnsupportedTemplate: the document is no object, repeats a member, lacks a value for a NOT NULL column, or the
             template would be too large.
     """
-    learner = _Learner(kinds)
-    items = learner.members(document, fields, is_top=True)
-    return _checked(Template(members={n: Member((p,), True) for n, p in items}, is_total=learner.is_total))
+    builder = _TemplateBuilder(kinds)
+    items = builder.members(document, fields, is_top=True)
+    return _checked(Template(members={n: Member((p,), True) for n, p in items}, is_total=builder.is_total))
 
 
 def merged(one: Template, other: Template, fields: Mapping[str, pa.Field]) -> Template | None:
-    """Return the template for what either matches and for mixtures.
+    """Return the template for documents that either one matches, and for mixtures of them.
 
     Returns:
         It, or None if their orders contradict each other, or if its pattern would be much longer than one of theirs.
@@ -146,14 +145,14 @@ def merged(one: Template, other: Template, fields: Mapping[str, pa.Field]) -> Te
     try:
         lacks = any(name not in members or not members[name].is_required for name in fields)
         both = _checked(Template(members=members, is_total=one.is_total and other.is_total and not lacks))
-    except Unlearnable:
+    except UnsupportedTemplate:
         return None
-    # A document is matched against all of a pattern: a few with odd members must not make it long for all the others.
+    # Matching cost grows with the pattern: a few documents with unusual members must not slow down all others.
     shorter, longer = sorted((len(one.pattern), len(other.pattern)))
     return both if len(both.pattern) <= min(2 * shorter, longer) + _MAX_GROWTH else None
 
 
-class _Learner:
+class _TemplateBuilder:
     """Builds the patterns of one document's values."""
 
     def __init__(self, kinds: TimestampKinds) -> None:
@@ -164,11 +163,11 @@ class _Learner:
     def members(self, value: object, fields: Mapping[str, pa.Field], *, is_top: bool = False) -> list[tuple[str, str]]:
         """Return name and pattern of each member of an object."""
         if type(value) is not Members or len({name for name, _ in value}) < len(value):
-            raise Unlearnable
+            raise UnsupportedTemplate
         items = [(name, self._member(name, item, fields.get(name), is_top=is_top)) for name, item in value]
         missing = fields.keys() - {name for name, _ in items}
         if any(not fields[name].nullable for name in missing):
-            raise Unlearnable
+            raise UnsupportedTemplate
         self.is_total = self.is_total and not missing
         return items
 
@@ -177,7 +176,7 @@ class _Learner:
             return self._unknown(value)
         if value is None:
             if not field.nullable:
-                raise Unlearnable
+                raise UnsupportedTemplate
             return NULL
         pattern = self._typed(value, field.type, name if is_top else None)
         return f"{pattern}|{NULL}" if field.nullable else pattern
@@ -187,11 +186,11 @@ class _Learner:
             return self._object(value, {f.name: f for f in arrow})
         if pa.types.is_list(arrow):
             if type(value) is not list:
-                raise Unlearnable
+                raise UnsupportedTemplate
             return array_pattern(self._items(value, arrow.value_type))
         if pa.types.is_map(arrow):
             if type(value) is not Members:
-                raise Unlearnable
+                raise UnsupportedTemplate
             return map_pattern(self._items([item for _, item in value], arrow.item_type))
         if arrow == timestamp_ltz:
             return self._kinds.pattern(column, value)
@@ -210,7 +209,7 @@ class _Learner:
             return ANY_SCALAR
         self._depth += 1
         if self._depth > _MAX_DEPTH:
-            raise Unlearnable
+            raise UnsupportedTemplate
         if type(value) is Members:
             pattern = self._object(value, {})
         else:
@@ -227,22 +226,22 @@ def _joined(one: Member | None, other: Member | None) -> Member:
 
 def _interleaved(one: list[str], other: list[str], common: set[str]) -> Iterator[str]:
     """Yield the names of both in an order that contradicts neither; the common ones come in the same order in both."""
-    rest = iter(other)
+    remaining = iter(other)
     for name in one:
         if name in common:
-            for between in rest:
+            for between in remaining:
                 yield between
                 if between == name:
                     break
         else:
             yield name
-    yield from rest
+    yield from remaining
 
 
 def _checked(template: Template) -> Template:
     has_required = any(m.is_required for m in template.members.values())
     if not has_required and len(template.members) > _MAX_ALL_OPTIONAL:
-        raise Unlearnable
+        raise UnsupportedTemplate
     if any(len(m.patterns) > _MAX_VARIANTS for m in template.members.values()):
-        raise Unlearnable
+        raise UnsupportedTemplate
     return template

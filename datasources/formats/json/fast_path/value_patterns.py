@@ -1,8 +1,8 @@
-"""Which texts of a value the quick way may decode: one regular expression for each type.
+"""Which texts of a value the fast path may decode: one regular expression for each type.
 
 Rules of this file: a pattern matches only texts that DuckDB's `json_transform` and Spark's `from_json` turn into the
-same value, and each such claim has its reason beside it. A pattern may miss texts (they take the exact way), it may
-never match one too many. The dialect is RE2's, which needs time linear in the text and knows no look-around.
+same value, and each such claim has its reason beside it. A pattern may miss texts (the slow path decodes them), but it
+must never match a text that is read differently. The dialect is RE2's: linear time, no look-around.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = [
     "STRING",
     "TimestampText",
     "base64",
-    "can_be_quick",
+    "can_use_fast_path",
     "holds_map",
     "scalar_pattern",
     "timestamp_pattern",
@@ -46,7 +46,7 @@ ANY_SCALAR = f"{STRING}|{_NUMBER}|{_BOOLEAN}|{NULL}"
 # the middle of two floats is further from it than half a unit in the last place of a double.
 _FLOAT = r"-?(?:0|[1-9][0-9]{0,8})(?:\.[0-9]{1,6})?"
 
-# Days that exist in every year: the 29th of February takes the exact way. Years of four digits without sign.
+# Days that exist in every year: the slow path decodes the 29th of February. Years of four digits without sign.
 _DATE = (
     "[1-9][0-9]{3}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])"
     "|(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)|02-(?:0[1-9]|1[0-9]|2[0-8]))"
@@ -61,21 +61,21 @@ _SAFE_DIGITS = 15
 
 
 class TimestampText(Enum):
-    """The ways in which documents write a TIMESTAMP. One column of one decoder is read in one of them."""
+    """How documents write a TIMESTAMP. One column of one decoder is read in one of these forms."""
 
     ZONED = "with a zone"
     LOCAL = "without a zone"
     SECONDS = "as seconds since 1970"
 
 
-def can_be_quick(arrow: pa.DataType, *, is_item: bool = False) -> bool:
-    """Return whether DuckDB has a type for these values; BINARY is converted afterwards, and not inside of lists."""
+def can_use_fast_path(arrow: pa.DataType, *, is_item: bool = False) -> bool:
+    """Return whether DuckDB has a type for these values; BINARY is converted afterwards, except inside lists."""
     if pa.types.is_struct(arrow):
-        return arrow.num_fields > 0 and all(can_be_quick(f.type, is_item=is_item) for f in arrow)
+        return arrow.num_fields > 0 and all(can_use_fast_path(f.type, is_item=is_item) for f in arrow)
     if pa.types.is_list(arrow):
-        return can_be_quick(arrow.value_type, is_item=True)
+        return can_use_fast_path(arrow.value_type, is_item=True)
     if pa.types.is_map(arrow):
-        return can_be_quick(arrow.item_type, is_item=True)
+        return can_use_fast_path(arrow.item_type, is_item=True)
     return not (is_item and pa.types.is_binary(arrow))
 
 
@@ -97,8 +97,8 @@ def timestamp_pattern(kind: TimestampText, *, is_utc: bool) -> str:
     """Return the pattern of TIMESTAMP values of one kind.
 
     Args:
-        kind: the way in which the documents write them.
-        is_utc: a text without a zone means UTC, so that it may stand among those with a zone.
+        kind: how the documents write them.
+        is_utc: a text without a zone means UTC, so it may be mixed with texts with a zone.
     """
     if kind is TimestampText.SECONDS:
         return _SECONDS

@@ -1,7 +1,7 @@
-"""A complete reader of the JSON dialect of Spark's `from_json`, for the texts that a quicker parser refuses.
+"""A complete parser of the JSON dialect of Spark's `from_json`, for texts that the faster parser rejects.
 
 Rules of this file: no recursion, because a document may be a thousand levels deep and the interpreter's stack may
-not; every error says at which character the text stops making sense and what stands there.
+not; every error names the character where parsing failed and the text there.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Fraction(str):
 
 
 class Malformed(ValueError):
-    """The text is no JSON document; the message says where and why."""
+    """The text is no JSON document; the message has the position and the reason."""
 
 
 def excerpt(text: str, start: int = 0) -> str:
@@ -229,7 +229,7 @@ class _Scanner:
 
 
 def _join_surrogates(text: str) -> str:
-    """Make one character of each pair of surrogates that escapes have put side by side."""
+    """Join each pair of surrogates that was written as two escapes."""
     if text.isascii() or not any("\ud800" <= c <= "\udbff" for c in text):
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")

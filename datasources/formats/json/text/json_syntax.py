@@ -1,10 +1,10 @@
-"""JSON text to a tree that keeps what the standard library's parser throws away: number texts and duplicate keys.
+"""Parses JSON text into a tree that keeps number texts and duplicate keys, unlike the standard library's parser.
 
 Theory of operation: the grammar is the one that Spark's `from_json` reads by default. It is RFC 8259 plus strings and
 names in single quotes, an escaped single quote, and the bare words NaN, Infinity, +Infinity, -Infinity, +INF and -INF;
-it ends where the limits of `json_scanner` end. The standard library's C scanner accepts a subset of it with the same
-meaning, so it goes first; what it refuses is read again by `json_scanner`, which accepts the whole grammar and says
-where the text is wrong.
+the limits are those of `json_scanner`. The standard library's C scanner accepts a subset of it with the same meaning,
+so it is tried first; texts that it rejects are parsed by `json_scanner`, which accepts the whole grammar and reports
+where a text is malformed.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from datasources.formats.json.text.json_scanner import (
 __all__ = ["Fraction", "Malformed", "Members", "Whole", "parse"]
 
 
-class _Again(Exception):
-    """The quick parser has met something that the full one has to judge."""
+class _NeedsFullParser(Exception):
+    """The fast parser cannot decide; the full one must."""
 
 
 def parse(text: str) -> object:
@@ -39,11 +39,11 @@ def parse(text: str) -> object:
     Raises:
         Malformed: the text is no document of the grammar, or exceeds one of its limits.
     """
-    # The C scanner recurses on the C stack and counts its depth in another way.
+    # The C scanner recurses on the C stack and counts depth differently.
     if text.count("[") + text.count("{") <= MAX_DEPTH:
         try:
-            return _QUICK(text)
-        except (ValueError, RecursionError, _Again):
+            return _FAST_PARSE(text)
+        except (ValueError, RecursionError, _NeedsFullParser):
             pass
     return scan(text)
 
@@ -51,7 +51,7 @@ def parse(text: str) -> object:
 def _members(pairs: list[tuple[str, object]]) -> Members:
     for name, _ in pairs:
         if len(name) > MAX_NAME_LENGTH:
-            raise _Again
+            raise _NeedsFullParser
     return Members(pairs)
 
 
@@ -63,6 +63,6 @@ def _fraction(text: str) -> Fraction:
     return Fraction(check_number(text))
 
 
-_QUICK: Callable[[str], object] = json.JSONDecoder(
+_FAST_PARSE: Callable[[str], object] = json.JSONDecoder(
     object_pairs_hook=_members, parse_int=_whole, parse_float=_fraction, parse_constant=Fraction, strict=True
 ).decode

@@ -1,4 +1,4 @@
-"""The text of a JSON value that stands in a STRING column, as Spark's `from_json` writes it.
+"""The text of a JSON value in a STRING column, as Spark's `from_json` writes it.
 
 Objects and arrays are written again without blanks; numbers that have a fraction or an exponent are read as DOUBLE
 and written as Java (from version 19 on) writes a double, so that 1.10 becomes 1.1 and 1e3 becomes 1000.0. Earlier

@@ -1,8 +1,8 @@
 """One JSON value to one Python value of a column's type, exactly as Spark's `from_json` converts it.
 
 Rules of this file: a converter gets a value of `json_syntax.parse` that is not null, and returns what `pa.array` takes
-for the column's Arrow type; it raises `BadValue` with the words that follow "column 'x' ...". Nothing is converted that
-Spark refuses: no text to a number (except in DECIMAL), no fraction to an integer, no number to a boolean.
+for the column's Arrow type; it raises `BadValue` with the text that follows "column 'x' ...". Conversions that Spark
+rejects are rejected: text to a number (except in DECIMAL), a fraction to an integer, a number to a boolean.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def scalar_converter(arrow: pa.DataType, zone: Zone | None) -> Convert:
 
     Args:
         arrow: one of the types of `ddl_types`.
-        zone: where timestamps without a zone were written; None refuses them.
+        zone: of timestamps without a zone; None rejects them.
     """
     if arrow in _RANGES:
         return _integer(arrow)
@@ -148,7 +148,7 @@ def _float(value: object) -> float:
 
 
 def _rounded_to_odd(text: str, nearest: float) -> float:
-    """Return the double that keeps a trace of what was cut off, so that rounding it to a float rounds only once.
+    """Return the double rounded to odd, so that converting it to a float does not round twice.
 
     Java reads a float from its text. The nearest double may be the exact middle of two floats where the text is not;
     the double next to zero from the text with its last bit set never is.
@@ -157,8 +157,8 @@ def _rounded_to_odd(text: str, nearest: float) -> float:
     if exact == found:
         return nearest
     (bits,) = _DOUBLE_BITS.unpack(_DOUBLE.pack(nearest))
-    (odd,) = _DOUBLE.unpack(_DOUBLE_BITS.pack((bits - (found.copy_abs() > exact.copy_abs())) | 1))
-    return float(odd)
+    (odd_double,) = _DOUBLE.unpack(_DOUBLE_BITS.pack((bits - (found.copy_abs() > exact.copy_abs())) | 1))
+    return float(odd_double)
 
 
 _DOUBLE, _DOUBLE_BITS = struct.Struct("<d"), struct.Struct("<q")
