@@ -4,8 +4,8 @@
     def watermark_on_flag(log_ts: pa.Array, flag: pa.Array) -> pa.Array:
         return pc.if_else(flag, pc.cast(log_ts, pa.int64()), None)
 
-A reader imports this module and no SQL parser. A function is called with whole columns, never with one row; it must
-give the same whenever it is called with the same, unless it says that it does not.
+A reader imports this module and no SQL parser. A function is called with whole columns, never with one row; it must be
+deterministic unless it is declared otherwise.
 """
 
 from __future__ import annotations
@@ -53,11 +53,11 @@ _MAX_DIGITS: Final = 38
 class ArrowFunction:
     """A function of Arrow arrays with a result type.
 
-    Calling it calls the function as it was written. It is pickled by name where a worker can import it, and with its
+    Calling it calls the wrapped function. It is pickled by name if a worker can import it, and with its
     code otherwise (by cloudpickle, as Spark does).
 
     Args:
-        function: takes as many `pyarrow.Array`s of equal length as SQL gives it arguments, returns one of that length.
+        function: takes one `pyarrow.Array` per SQL argument, of equal length, and returns one of that length.
         result_type: Spark's name of the result's type: TIMESTAMP is a moment, TIMESTAMP_NTZ a wall clock.
         deterministic: whether equal arguments give equal results. Only then it may stand in a watermark.
 
@@ -78,7 +78,7 @@ class ArrowFunction:
 
     @property
     def name(self) -> str:
-        """How the function calls itself, for messages: `package.module.name`."""
+        """The qualified name for messages: `package.module.name`."""
         return f"{self.__module__}.{self.__qualname__}"
 
     @property
@@ -97,7 +97,7 @@ class ArrowFunction:
         return self._is_deterministic
 
     def __call__(self, *arguments: Any) -> Any:
-        """Call the function as it was written."""
+        """Call the wrapped function."""
         return self._function(*arguments)
 
     def __repr__(self) -> str:

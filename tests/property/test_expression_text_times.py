@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from datasources.expressions.kernels.datetime_casts import fixed_offset_us, parse_timestamp
 from datasources.expressions.kernels.datetime_columns import parse_columns
-from datasources.expressions.vectors.vectors import Fault, objects
+from datasources.expressions.vectors.vectors import EvalError, objects
 
 EPOCH = dt.datetime(1970, 1, 1)
 MICROSECOND = dt.timedelta(microseconds=1)
@@ -77,9 +77,10 @@ def test_offsets_of_zones_are_known_only_where_they_never_change():
 
 
 def test_text_that_needs_a_zone_says_so():
-    assert parse_timestamp("2026-01-01 00:00:00", keeps_wall_clock=False, offset_us=None) is Fault.ZONE_NEEDED
+    assert parse_timestamp("2026-01-01 00:00:00", keeps_wall_clock=False, offset_us=None) is EvalError.ZONE_NEEDED
     assert (
-        parse_timestamp("2026-01-01 00:00:00 Europe/Paris", keeps_wall_clock=False, offset_us=0) is Fault.REGION_IN_TEXT
+        parse_timestamp("2026-01-01 00:00:00 Europe/Paris", keeps_wall_clock=False, offset_us=0)
+        is EvalError.REGION_IN_TEXT
     )
-    assert parse_timestamp("T12:00", keeps_wall_clock=False, offset_us=0) is Fault.CLOCK_IN_TEXT
-    assert parse_timestamp("x", keeps_wall_clock=False, offset_us=0) is Fault.MALFORMED_TIMESTAMP
+    assert parse_timestamp("T12:00", keeps_wall_clock=False, offset_us=0) is EvalError.CLOCK_IN_TEXT
+    assert parse_timestamp("x", keeps_wall_clock=False, offset_us=0) is EvalError.MALFORMED_TIMESTAMP

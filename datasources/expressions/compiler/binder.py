@@ -21,7 +21,7 @@ from datasources.expressions.evaluation.nodes import Apply, Constant, Node
 from datasources.expressions.kernels.datetime_casts import parse_timestamp
 from datasources.expressions.vectors import spark_types as types
 from datasources.expressions.vectors.spark_types import STRING, is_integral
-from datasources.expressions.vectors.vectors import Fault
+from datasources.expressions.vectors.vectors import EvalError
 
 __all__ = ["bind"]
 
@@ -210,9 +210,11 @@ def _typed_literal(scope: Scope, tree: exp.Expr) -> Node:
 def _moment(scope: Scope, tree: exp.Expr, text: str, *, is_local: bool) -> Node:
     session_us = 0 if is_local else scope.session_offset_us()
     found = parse_timestamp(text, keeps_wall_clock=False, offset_us=session_us)
-    if found is Fault.ZONE_NEEDED:
+    if found is EvalError.ZONE_NEEDED:
         scope.require_offset_us(tree, "a timestamp literal without an offset")
-    if isinstance(found, Fault) or (is_local and found != parse_timestamp(text, keeps_wall_clock=True, offset_us=0)):
+    if isinstance(found, EvalError) or (
+        is_local and found != parse_timestamp(text, keeps_wall_clock=True, offset_us=0)
+    ):
         raise literals.LiteralProblem(
             "the text is not a moment that the reader reads; write 'yyyy-mm-dd hh:mm:ss', with an offset for TIMESTAMP"
         )

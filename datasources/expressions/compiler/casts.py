@@ -1,7 +1,7 @@
 """CAST and TRY_CAST: which pairs of types are converted in the reader, and how.
 
 A pair that is not in this file is refused. Without ANSI mode Spark answers a failed cast of text or to a decimal
-with NULL, and lets a number that is too large wrap; the first is reproduced, the second is a fault.
+with NULL, and lets a number that is too large wrap; the first is reproduced, the second is an error.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from datasources.expressions.compiler.syntax import span_of
 from datasources.expressions.evaluation.nodes import Apply, Constant, Node
 from datasources.expressions.vectors import spark_types as types
 from datasources.expressions.vectors.spark_types import is_integral, spark_name
-from datasources.expressions.vectors.vectors import Fault
+from datasources.expressions.vectors.vectors import EvalError
 
 __all__ = ["cast", "literal_type", "target_type", "to_double", "widened"]
 
@@ -65,25 +65,25 @@ class _Cast:
         return f"a cast of {spark_name(self.operand.type)} to {spark_name(self.target)}"
 
     def apply(self, kernel: str, *params: object) -> Apply:
-        """Convert without any fault of its own that depends on ANSI mode."""
+        """Convert by a kernel without errors that depend on ANSI mode."""
         return Apply(
             kernel=kernel,
             arguments=(self.operand,),
             type=self.target,
             params=params,
-            faults_to_null=self.lenient,
+            errors_to_null=self.lenient,
         )
 
     def apply_nulling(self, kernel: str, *params: object) -> Apply:
-        """Convert with faults that are NULL without ANSI mode."""
+        """Convert by a kernel whose errors are NULL without ANSI mode."""
         to_null = self.lenient or not self.scope.require_ansi(self.tree, self.what)
-        return Apply(kernel=kernel, arguments=(self.operand,), type=self.target, params=params, faults_to_null=to_null)
+        return Apply(kernel=kernel, arguments=(self.operand,), type=self.target, params=params, errors_to_null=to_null)
 
-    def wrap_fault(self) -> Fault:
-        """Return the fault of a number that is too large for the target."""
+    def overflow_error(self) -> EvalError:
+        """Return the error for a number that is too large for the target."""
         if self.lenient:
-            return Fault.CAST_OVERFLOW
-        return self.scope.wrap_fault(self.tree, self.what, Fault.CAST_OVERFLOW)
+            return EvalError.CAST_OVERFLOW
+        return self.scope.overflow_error(self.tree, self.what, EvalError.CAST_OVERFLOW)
 
     def offset_us(self) -> int:
         return self.scope.require_offset_us(self.tree, self.what)
@@ -172,16 +172,16 @@ def _family(data_type: pa.DataType) -> str:
 def _narrow(job: _Cast) -> Node:
     if types.wider_integral(job.target, job.operand.type) == job.target:
         return widened(job.operand, job.target)
-    return job.apply("int_to_int", types.INTEGER_BITS[job.target], job.wrap_fault())
+    return job.apply("int_to_int", types.INTEGER_BITS[job.target], job.overflow_error())
 
 
 def _truncate(job: _Cast) -> Node:
-    return job.apply("float_to_int", types.INTEGER_BITS[job.target], job.wrap_fault())
+    return job.apply("float_to_int", types.INTEGER_BITS[job.target], job.overflow_error())
 
 
 def _decimal_to_integral(job: _Cast) -> Node:
     bits = types.INTEGER_BITS[job.target]
-    return job.apply("decimal_to_int", job.operand.type.scale, bits, job.wrap_fault())
+    return job.apply("decimal_to_int", job.operand.type.scale, bits, job.overflow_error())
 
 
 def _to_decimal(job: _Cast) -> Node:

@@ -37,7 +37,7 @@ __all__ = [
 
 _MILLISECOND_US: Final = 1_000
 _DEEPEST: Final = 150
-"""Operators within operators: a task, whose stack is not the driver's, must manage what is accepted."""
+"""The depth of nested operators: a task's stack may be smaller than the driver's."""
 _UNITS: Final = {
     name: unit
     for unit, names in {
@@ -76,7 +76,7 @@ def compile_expression(  # noqa: PLR0913 - the text and all that its meaning dep
 
     Raises:
         ExpressionError: The text does not parse, names unknown columns, or is not certain to be evaluated with
-            Spark's own result. The message has the reason, the place and the way out.
+            Spark's own result. The message has the reason, the position and a hint.
     """
     source = SourceText(text=text, purpose=purpose)
     scope = Scope(source=source, schema=schema, time_zone=time_zone, ansi=ansi, bind=bind, functions=by_name(functions))
@@ -225,7 +225,7 @@ def _compiled(source: SourceText, plan: Node) -> CompiledExpression:
 
 
 def _refuse_length(text: str, attribute: CompiledExpression) -> None:
-    """Refuse a length of time, and a number: whoever writes '5 seconds' means so much behind the rowtime."""
+    """Reject an interval or a number: '5 seconds' probably means that long behind the rowtime."""
     if _NUMBER.fullmatch(text.strip()):
         source = SourceText(text=text, purpose="watermark.as")
         raise source.refusal(
@@ -280,7 +280,7 @@ def _wrong_watermark_type(compiled: CompiledExpression, attribute: CompiledExpre
     source = SourceText(text=compiled.text, purpose=compiled.purpose)
     reason = f"the watermark is {spark_name(found)}, and has to be {wanted}, as {attribute.text} is, or BIGINT"
     if is_time(found):
-        way_out = f"TIMESTAMP and TIMESTAMP_NTZ are different clocks; derive the watermark from {wanted} values."
+        hint = f"TIMESTAMP and TIMESTAMP_NTZ are different clocks; derive the watermark from {wanted} values."
     else:
-        way_out = f"Return a {wanted}, or epoch milliseconds as BIGINT."
-    return source.refusal(source.whole, reason, way_out)
+        hint = f"Return a {wanted}, or epoch milliseconds as BIGINT."
+    return source.refusal(source.whole, reason, hint)

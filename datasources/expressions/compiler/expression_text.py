@@ -43,15 +43,15 @@ class SourceText:
         """Return the characters of a span."""
         return self.text[span.start_inclusive : span.end_exclusive]
 
-    def refusal(self, span: Span, reason: str, way_out: str) -> ExpressionError:
-        """Build the error that says why the part at ``span`` cannot be used, and what to do.
+    def refusal(self, span: Span, reason: str, hint: str) -> ExpressionError:
+        """Build the error that rejects the part at ``span``, with a reason and a hint.
 
         Args:
             span: The offending part.
             reason: One clause without a full stop.
-            way_out: One sentence.
+            hint: One sentence.
         """
-        return ExpressionError(f"{self.purpose}: {reason}.\n{self._marked(span)}\n{way_out}")
+        return ExpressionError(f"{self.purpose}: {reason}.\n{self._marked(span)}\n{hint}")
 
     def _marked(self, span: Span) -> str:
         start = min(max(span.start_inclusive, 0), len(self.text))

@@ -61,8 +61,8 @@ _ANY: Final = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Function:
-    fewest: int
-    most: int
+    min_arguments: int
+    max_arguments: int
     bind: Binder
 
 
@@ -83,7 +83,7 @@ def call(scope: Scope, tree: exp.Anonymous) -> Node:
         near = get_close_matches(name, [*FUNCTIONS, *scope.functions], n=3)
         hint = f"Did you mean {' or '.join(near)}? " if near else ""
         raise scope.refusal(tree, f"the function {name} is not evaluated in the reader", hint + SEE_DOCS)
-    if not function.fewest <= len(arguments) <= function.most:
+    if not function.min_arguments <= len(arguments) <= function.max_arguments:
         raise scope.refusal(tree, f"{name} takes {_counts(function)}, not {len(arguments)}")
     return function.bind(scope, tree, arguments)
 
@@ -99,11 +99,11 @@ def non_deterministic(scope: Scope, tree: exp.Expr, name: str) -> Exception:
 
 
 def _counts(function: _Function) -> str:
-    if function.most == _ANY:
-        return f"at least {function.fewest} arguments"
-    if function.fewest == function.most:
-        return f"{function.fewest} argument{'s' if function.fewest != 1 else ''}"
-    return f"{function.fewest} to {function.most} arguments"
+    if function.max_arguments == _ANY:
+        return f"at least {function.min_arguments} arguments"
+    if function.min_arguments == function.max_arguments:
+        return f"{function.min_arguments} argument{'s' if function.min_arguments != 1 else ''}"
+    return f"{function.min_arguments} to {function.max_arguments} arguments"
 
 
 def conditional(
@@ -282,8 +282,8 @@ def _to_moment(target: pa.DataType, *, lenient: bool = False) -> Binder:
     return bind
 
 
-def _function(fewest: int, most: int, bind: Binder) -> _Function:
-    return _Function(fewest=fewest, most=most, bind=bind)
+def _function(min_arguments: int, max_arguments: int, bind: Binder) -> _Function:
+    return _Function(min_arguments=min_arguments, max_arguments=max_arguments, bind=bind)
 
 
 FUNCTIONS: Final[dict[str, _Function]] = {

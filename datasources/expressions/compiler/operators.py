@@ -19,7 +19,7 @@ from datasources.expressions.compiler.scope import Scope
 from datasources.expressions.evaluation.nodes import Apply, Constant, Node, children_of
 from datasources.expressions.vectors import spark_types as types
 from datasources.expressions.vectors.spark_types import as_decimal, is_integral, is_numeric, is_time, spark_name
-from datasources.expressions.vectors.vectors import Fault
+from datasources.expressions.vectors.vectors import EvalError
 
 __all__ = [
     "add",
@@ -63,7 +63,7 @@ class _Pair:
     def integers(self, kernel: str) -> Node:
         """Combine integral operands in the wider type."""
         target = types.wider_integral(self.left.type, self.right.type)
-        params = (types.INTEGER_BITS[target], self.scope.wrap_fault(self.tree, self.what))
+        params = (types.INTEGER_BITS[target], self.scope.overflow_error(self.tree, self.what))
         return Apply(kernel=kernel, arguments=(self.left, self.right), type=target, params=params)
 
     def doubles(self, kernel: str) -> Node:
@@ -106,7 +106,7 @@ def add(scope: Scope, tree: exp.Expr, left: Node, right: Node, *, subtract: bool
     name = "subtract" if subtract else "add"
     if left.type == right.type == types.INTERVAL:
         return _folded(
-            Apply(kernel=f"int_{name}", arguments=(left, right), type=types.INTERVAL, params=(64, Fault.OVERFLOW))
+            Apply(kernel=f"int_{name}", arguments=(left, right), type=types.INTERVAL, params=(64, EvalError.OVERFLOW))
         )
     if pair.is_integral():
         return pair.integers(f"int_{name}")
@@ -135,7 +135,9 @@ def _add_time(pair: _Pair, *, subtract: bool) -> Node:
     if left.type == right.type and subtract:
         if left.type == types.TIMESTAMP:
             pair.scope.require_offset_us(pair.tree, "the difference of two TIMESTAMPs")
-        return Apply(kernel="int_subtract", arguments=(left, right), type=types.INTERVAL, params=(64, Fault.OVERFLOW))
+        return Apply(
+            kernel="int_subtract", arguments=(left, right), type=types.INTERVAL, params=(64, EvalError.OVERFLOW)
+        )
     if is_numeric(left.type) or is_numeric(right.type):
         raise pair.scope.refusal(
             pair.tree, "a number cannot be added to a timestamp", "Write an interval, such as INTERVAL '5' SECOND."
@@ -152,8 +154,10 @@ def _shifted(pair: _Pair, moment: Node, interval: Node, *, subtract: bool) -> No
         delta = -interval.value if subtract else interval.value
         return Apply(kernel="shift", arguments=(moment,), type=moment.type, params=(delta,))
     kernel = "int_subtract" if subtract else "int_add"
-    # Spark looks at the moment first, also in `interval + moment`: its NULL hides an error of the interval.
-    return Apply(kernel=kernel, arguments=(moment, interval), type=moment.type, params=(64, Fault.TIMESTAMP_OVERFLOW))
+    # Spark evaluates the timestamp first, also in `interval + timestamp`: its NULL hides an error of the interval.
+    return Apply(
+        kernel=kernel, arguments=(moment, interval), type=moment.type, params=(64, EvalError.TIMESTAMP_OVERFLOW)
+    )
 
 
 def _longest_us(node: Node) -> int | None:
@@ -174,7 +178,9 @@ def multiply(scope: Scope, tree: exp.Expr, left: Node, right: Node) -> Node:
         if not is_integral(other.type):
             raise pair.refusal()
         return _folded(
-            Apply(kernel="int_multiply", arguments=(interval, other), type=types.INTERVAL, params=(64, Fault.OVERFLOW))
+            Apply(
+                kernel="int_multiply", arguments=(interval, other), type=types.INTERVAL, params=(64, EvalError.OVERFLOW)
+            )
         )
     if pair.is_integral():
         return pair.integers("int_multiply")
@@ -197,17 +203,17 @@ def divide(scope: Scope, tree: exp.Expr, left: Node, right: Node, *, whole: bool
     pair = _Pair(scope=scope, tree=tree, symbol="div" if whole else "/", left=left, right=right)
     ansi = scope.require_ansi(tree, pair.what)
     if whole and pair.is_integral():
-        fault = Fault.OVERFLOW if ansi else Fault.SILENT_WRAP
+        error = EvalError.OVERFLOW if ansi else EvalError.SILENT_WRAP
         return Apply(
             kernel="int_quotient",
             arguments=(right, left),
             type=types.BIGINT,
-            params=(fault,),
-            faults_to_null=not ansi,
+            params=(error,),
+            errors_to_null=not ansi,
         )
     if not whole and (pair.is_integral() or pair.is_floating()):
         operands = (to_double(right), to_double(left))
-        return Apply(kernel="float_divide", arguments=operands, type=types.DOUBLE, faults_to_null=not ansi)
+        return Apply(kernel="float_divide", arguments=operands, type=types.DOUBLE, errors_to_null=not ansi)
     raise pair.refusal()
 
 
@@ -218,18 +224,18 @@ def remainder(scope: Scope, tree: exp.Expr, left: Node, right: Node) -> Node:
     if not pair.is_integral():
         raise pair.refusal()
     target = types.wider_integral(left.type, right.type)
-    return Apply(kernel="int_remainder", arguments=(right, left), type=target, faults_to_null=not ansi)
+    return Apply(kernel="int_remainder", arguments=(right, left), type=target, errors_to_null=not ansi)
 
 
 def negate(scope: Scope, tree: exp.Expr, operand: Node, *, name: str = "negate") -> Node:
     """Type ``-operand``, or its absolute value with ``name`` "abs"."""
     what = "the operator -" if name == "negate" else "abs"
     if is_integral(operand.type):
-        params = (types.INTEGER_BITS[operand.type], scope.wrap_fault(tree, what))
+        params = (types.INTEGER_BITS[operand.type], scope.overflow_error(tree, what))
         return Apply(kernel=f"int_{name}", arguments=(operand,), type=operand.type, params=params)
     if operand.type == types.INTERVAL and name == "negate":
         return _folded(
-            Apply(kernel="int_negate", arguments=(operand,), type=types.INTERVAL, params=(64, Fault.OVERFLOW))
+            Apply(kernel="int_negate", arguments=(operand,), type=types.INTERVAL, params=(64, EvalError.OVERFLOW))
         )
     if operand.type in (types.FLOAT, types.DOUBLE):
         return Apply(kernel=f"float_{name}", arguments=(operand,), type=operand.type)

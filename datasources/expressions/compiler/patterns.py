@@ -25,7 +25,7 @@ _PUNCTUATION: Final = frozenset(r"\.[]{}()*+?^$|-/:,;=!<>@#%&~'\"`_ ")
 
 
 class UnsupportedPattern(ValueError):
-    """The pattern is outside the subset; the text says what it holds."""
+    """The pattern is outside the subset; the message names the construct."""
 
 
 @dataclass(slots=True)

@@ -15,7 +15,7 @@ __all__ = ["bind_call", "by_name"]
 
 
 def by_name(functions: Mapping[str, ReaderFunction]) -> dict[str, ReaderFunction]:
-    """Return the functions under their names in lower case, as calls look them up."""
+    """Return the functions by lower-case name, as calls look them up."""
     return {name.lower(): function for name, function in functions.items()}
 
 

@@ -1,4 +1,4 @@
-"""What the compiler knows while it types an expression: the text, the schema and the session's settings."""
+"""The context of type analysis: the expression's text, the schema and the session's settings."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from datasources.expressions.compiler.syntax import span_of
 from datasources.expressions.evaluation.nodes import Constant, Node
 from datasources.expressions.kernels.datetime_casts import fixed_offset_us
 from datasources.expressions.vectors.spark_types import STRING, is_integral, spark_name
-from datasources.expressions.vectors.vectors import Fault
+from datasources.expressions.vectors.vectors import EvalError
 
 if TYPE_CHECKING:
     from datasources.expressions.evaluation.function_call import ReaderFunction
@@ -27,7 +27,7 @@ SEE_DOCS: Final = "docs/expressions.md lists what the reader evaluates."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """The surroundings of an expression under compilation.
+    """The context of an expression under compilation.
 
     Attributes:
         source: The user's text.
@@ -49,13 +49,13 @@ class Scope:
         """Type a subtree."""
         return self.bind(self, tree)
 
-    def refusal(self, tree: exp.Expr, reason: str, way_out: str = SEE_DOCS) -> ExpressionError:
-        """Build the error that refuses the part of the text that ``tree`` stands for."""
-        return self.source.refusal(span_of(self.source, tree), reason, way_out)
+    def refusal(self, tree: exp.Expr, reason: str, hint: str = SEE_DOCS) -> ExpressionError:
+        """Build the error that rejects the part of the text that ``tree`` spans."""
+        return self.source.refusal(span_of(self.source, tree), reason, hint)
 
-    def wrong_type(self, tree: exp.Expr, what: str, found: pa.DataType, way_out: str = SEE_DOCS) -> ExpressionError:
+    def wrong_type(self, tree: exp.Expr, what: str, found: pa.DataType, hint: str = SEE_DOCS) -> ExpressionError:
         """Build the error for an operand whose type is not on the list."""
-        return self.refusal(tree, f"{what} does not take {spark_name(found)} here", way_out)
+        return self.refusal(tree, f"{what} does not take {spark_name(found)} here", hint)
 
     def session_offset_us(self) -> int | None:
         """Return the session zone's offset if it is known and never changes."""
@@ -96,9 +96,9 @@ class Scope:
             )
         return self.ansi
 
-    def wrap_fault(self, tree: exp.Expr, what: str, fault: Fault = Fault.OVERFLOW) -> Fault:
-        """Return the fault of a number that leaves its type: an error, or without ANSI mode a refusal."""
-        return fault if self.require_ansi(tree, what) else Fault.SILENT_WRAP
+    def overflow_error(self, tree: exp.Expr, what: str, error: EvalError = EvalError.OVERFLOW) -> EvalError:
+        """Return the error for an integer overflow: Spark's own, or without ANSI mode a limit of the reader."""
+        return error if self.require_ansi(tree, what) else EvalError.SILENT_WRAP
 
     def constant_text(self, tree: exp.Expr, what: str) -> str:
         """Return the text of an operand that has to be a literal."""

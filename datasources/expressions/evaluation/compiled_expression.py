@@ -1,9 +1,8 @@
 """A compiled expression, and its evaluation on Arrow batches in a reader.
 
 Theory of operation. `CompiledExpression` is built on the driver, pickled into the reader, and holds only the
-typed plan: loading it needs neither the parser nor a session. `Evaluator` runs the plan on batches. Shapes that
-carry nearly every strategy, a time column or a time column minus a constant, are taken straight from the Arrow
-buffer.
+typed plan: loading it needs neither the parser nor a session. `Evaluator` runs the plan on batches. The common
+strategies, a time column or a time column minus a constant, read the Arrow buffer directly.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from datasources.errors import ExpressionError
 from datasources.expressions.evaluation.function_failure import FunctionFailure
 from datasources.expressions.evaluation.nodes import Apply, FieldPath, Frame, Node
 from datasources.expressions.vectors.spark_types import BIGINT, is_time
-from datasources.expressions.vectors.vectors import Fault, Mask, Vector, is_reader_limit, merge_faults, to_arrow
+from datasources.expressions.vectors.vectors import EvalError, Mask, Vector, is_reader_limit, merge_errors, to_arrow
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,34 +28,34 @@ Micros: TypeAlias = "NDArray[np.int64]"
 
 _MILLISECOND_US: Final = 1_000
 
-_REASONS: Final[dict[Fault, str]] = {
-    Fault.OVERFLOW: "a number leaves the range of its type",
-    Fault.DIVIDE_BY_ZERO: "division by zero",
-    Fault.CAST_OVERFLOW: "a number does not fit the type that it is cast to",
-    Fault.MALFORMED_NUMBER: "a text that is cast to a number is none, or does not fit the type",
-    Fault.MALFORMED_TIMESTAMP: "a text that is read as a timestamp is none",
-    Fault.DECIMAL_OVERFLOW: "a number has too many digits for the decimal that it is cast to",
-    Fault.TIMESTAMP_OVERFLOW: "a moment leaves the range of timestamps",
-    Fault.SILENT_WRAP: (
+_REASONS: Final[dict[EvalError, str]] = {
+    EvalError.OVERFLOW: "a number leaves the range of its type",
+    EvalError.DIVIDE_BY_ZERO: "division by zero",
+    EvalError.CAST_OVERFLOW: "a number does not fit the type that it is cast to",
+    EvalError.MALFORMED_NUMBER: "a text that is cast to a number is none, or does not fit the type",
+    EvalError.MALFORMED_TIMESTAMP: "a text that is read as a timestamp is none",
+    EvalError.DECIMAL_OVERFLOW: "a number has too many digits for the decimal that it is cast to",
+    EvalError.TIMESTAMP_OVERFLOW: "a moment leaves the range of timestamps",
+    EvalError.SILENT_WRAP: (
         "a number leaves the range of its type, and without ANSI mode Spark would continue with a wrong number; "
         "set spark.sql.ansi.enabled, or bring the value into range"
     ),
-    Fault.ZONE_NEEDED: (
+    EvalError.ZONE_NEEDED: (
         "a text has no offset from UTC, and the session time zone is unknown or changes its offset; "
         "write the offset into the text, or set spark.sql.session.timeZone to UTC"
     ),
-    Fault.REGION_IN_TEXT: "a text names its time zone by region, which the reader does not resolve; use an offset",
-    Fault.CLOCK_IN_TEXT: "a text is a time without a date, which Spark completes from its clock",
-    Fault.JSON_NOT_SCALAR: (
+    EvalError.REGION_IN_TEXT: "a text names its time zone by region, which the reader does not resolve; use an offset",
+    EvalError.CLOCK_IN_TEXT: "a text is a time without a date, which Spark completes from its clock",
+    EvalError.JSON_NOT_SCALAR: (
         "the JSON path leads to a fraction, an object or an array, which Spark writes in its own form; "
         "the reader gives texts, whole numbers and booleans"
     ),
-    Fault.JSON_BEYOND_LIMITS: (
+    EvalError.JSON_BEYOND_LIMITS: (
         "the JSON text has a repeated name, single quotes, text after the value, a lone surrogate, or is very deep "
         "or long; the reader does not reproduce how Spark reads that"
     ),
-    Fault.CASE_MAPPING: "upper and lower are exact for ASCII text only, and this text has other letters",
-    Fault.CANDIDATE_RANGE: "the epoch milliseconds leave the range of timestamps",
+    EvalError.CASE_MAPPING: "upper and lower are exact for ASCII text only, and this text has other letters",
+    EvalError.CANDIDATE_RANGE: "the epoch milliseconds leave the range of timestamps",
 }
 
 
@@ -78,7 +77,7 @@ class CompiledExpression:
     """A Spark SQL expression that the reader evaluates with Spark's own result.
 
     Attributes:
-        text: What the user wrote.
+        text: The user's text.
         purpose: The option that it came from; errors name it.
         plan: The typed plan.
         result_type: The type that Spark's analyser gives: timestamp[us, UTC] is TIMESTAMP, timestamp[us] is
@@ -103,7 +102,7 @@ class CompiledExpression:
 
 
 class Evaluator:
-    """Evaluates one expression on Arrow batches; cheap to make, holds nothing between batches."""
+    """Evaluates one expression on Arrow batches; cheap to create, without state between batches."""
 
     def __init__(self, expression: CompiledExpression) -> None:
         self._expression = expression
@@ -140,8 +139,8 @@ class Evaluator:
     def _from_milliseconds(self, vector: Vector) -> Micros:
         limit = (2**63 - 1) // _MILLISECOND_US
         outside = (vector.values > limit) | (vector.values < -limit)
-        faults = np.where(outside & vector.valid_mask(), np.uint8(Fault.CANDIDATE_RANGE), np.uint8(0))
-        self._checked(Vector(values=vector.values, faults=merge_faults(None, faults)))
+        errors = np.where(outside & vector.valid_mask(), np.uint8(EvalError.CANDIDATE_RANGE), np.uint8(0))
+        self._checked(Vector(values=vector.values, errors=merge_errors(None, errors)))
         return np.where(outside, 0, vector.values) * _MILLISECOND_US
 
     def _vector(self, batch: pa.RecordBatch) -> Vector:
@@ -151,11 +150,11 @@ class Evaluator:
             raise self._error(failure.row, failure.reason) from failure
 
     def _checked(self, vector: Vector) -> Vector:
-        if vector.faults is None or not vector.faults.any():
+        if vector.errors is None or not vector.errors.any():
             return vector
-        row = int(np.flatnonzero(vector.faults)[0])
-        error = self._error(row, _REASONS[Fault(int(vector.faults[row]))])
-        error.is_reader_limit = bool(is_reader_limit(vector.faults[row]))
+        row = int(np.flatnonzero(vector.errors)[0])
+        error = self._error(row, _REASONS[EvalError(int(vector.errors[row]))])
+        error.is_reader_limit = bool(is_reader_limit(vector.errors[row]))
         raise error
 
     def _error(self, row: int, reason: str) -> ExpressionEvaluationError:
@@ -177,7 +176,7 @@ def _floored(values: Micros, grain_us: int) -> Micros:
 
 
 def constant_delay_us(plan: Node) -> tuple[FieldPath, int] | None:
-    """Return the column and its delay if the plan is a time column with constants taken off; else None."""
+    """Return the column and its delay if the plan is a time column minus constants; else None."""
     base, delay_us = unshifted(plan)
     if isinstance(base, FieldPath) and is_time(base.type) and delay_us >= 0:
         return base, delay_us
@@ -185,7 +184,7 @@ def constant_delay_us(plan: Node) -> tuple[FieldPath, int] | None:
 
 
 def unshifted(plan: Node) -> tuple[Node, int]:
-    """Return what is left of a plan without the constants that are taken off at its end, and their sum, µs."""
+    """Return a plan without the constants that it subtracts at its end, and their sum, µs."""
     delay_us = 0
     while isinstance(plan, Apply) and plan.kernel == "shift":
         delay_us -= plan.params[0]

@@ -17,7 +17,7 @@ import pyarrow as pa
 from datasources.errors import ExpressionError
 from datasources.expressions.evaluation.function_failure import FunctionFailure
 from datasources.expressions.evaluation.nodes import Frame, Node
-from datasources.expressions.vectors.vectors import Faults, Vector, from_arrow, merge_faults, to_arrow
+from datasources.expressions.vectors.vectors import EvalErrors, Vector, from_arrow, merge_errors, to_arrow
 
 __all__ = ["FunctionCall", "ReaderFunction"]
 
@@ -39,14 +39,14 @@ class ReaderFunction(Protocol):
         """Return `rows` values of `arrow_type`.
 
         Raises:
-            ExpressionError: the function raised an error, or returned something else than it was declared to return.
+            ExpressionError: the function raised an error, or its result does not have the declared type and length.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FunctionCall:
-    """A call of a user's function: all arguments are evaluated, an error of one is the error of the row."""
+    """A call of a user's function: all arguments are evaluated, an error of an argument is the error of the row."""
 
     function: ReaderFunction
     operands: tuple[Node, ...]
@@ -56,26 +56,26 @@ class FunctionCall:
         """Call the function once for the batch.
 
         Raises:
-            FunctionFailure: It has no value for the batch; the first row to blame is named if there is one.
+            FunctionFailure: It failed for the batch; the first failing row is named if there is one.
         """
-        faults: Faults | None = None
+        errors: EvalErrors | None = None
         vectors = [operand.evaluate(frame) for operand in self.operands]
         for vector in vectors:
-            faults = merge_faults(faults, vector.faults)
-        arguments = [_array(v, operand.type, faults) for v, operand in zip(vectors, self.operands, strict=True)]
+            errors = merge_errors(errors, vector.errors)
+        arguments = [_array(v, operand.type, errors) for v, operand in zip(vectors, self.operands, strict=True)]
         result = self._result(arguments, frame.rows) if frame.rows else pa.array([], self.type)
         found = from_arrow(result, self.type)
-        return Vector(values=found.values, valid=found.valid, faults=faults)
+        return Vector(values=found.values, valid=found.valid, errors=errors)
 
     def _result(self, arguments: Sequence[pa.Array], rows: int) -> pa.Array:
         try:
             return self.function.evaluate(arguments, rows).cast(self.type)
         except ExpressionError as error:
-            row = self._guilty_row(arguments, rows)
+            row = self._failing_row(arguments, rows)
             raise FunctionFailure(error.message.rstrip("."), row=row) from error
 
-    def _guilty_row(self, arguments: Sequence[pa.Array], rows: int) -> int:
-        """Return the first row for which the function fails alone, found by halving; -1 if it is not about one row."""
+    def _failing_row(self, arguments: Sequence[pa.Array], rows: int) -> int:
+        """Return the first row for which the function fails alone, by bisection; -1 if no single row fails."""
         first, count = 0, rows
         while count > 1:
             half = count // 2
@@ -95,8 +95,8 @@ class FunctionCall:
         return False
 
 
-def _array(vector: Vector, data_type: pa.DataType, faults: Faults | None) -> pa.Array:
-    """Return an argument as an Arrow array; where an argument has an error, what is passed is NULL."""
-    if faults is not None:
-        vector = Vector(values=vector.values, valid=vector.valid_mask() & np.asarray(faults == 0))
+def _array(vector: Vector, data_type: pa.DataType, errors: EvalErrors | None) -> pa.Array:
+    """Return an argument as an Arrow array; NULL where an argument has an error."""
+    if errors is not None:
+        vector = Vector(values=vector.values, valid=vector.valid_mask() & np.asarray(errors == 0))
     return to_arrow(vector, data_type)

@@ -1,4 +1,4 @@
-"""The error of a user's function, on its way to the evaluator, which knows the expression around it."""
+"""The error of a user's function; the evaluator adds the expression to it."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ __all__ = ["FunctionFailure"]
 
 
 class FunctionFailure(Exception):
-    """A function raised an error or returned something else than it was declared to return.
+    """A function raised an error, or its result does not have the declared type and length.
 
     Args:
-        reason: what happened, a clause without a full stop.
-        row: the row of the batch that it is about; -1 = it is not about one row.
+        reason: a clause without a full stop.
+        row: the failing row of the batch; -1 = none in particular.
     """
 
     def __init__(self, reason: str, *, row: int = -1) -> None:

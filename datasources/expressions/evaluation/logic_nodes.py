@@ -1,6 +1,6 @@
 """Nodes that do not need every operand: AND, OR, IS NULL, <=>, IN, CASE, COALESCE, GREATEST and LEAST.
 
-Which operand's fault counts is Spark's order of evaluation: AND stops at false, OR at true, CASE and COALESCE
+Spark's order of evaluation decides which operand's error counts: AND stops at false, OR at true, CASE and COALESCE
 at the first branch that answers; GREATEST, LEAST and <=> look at all operands.
 """
 
@@ -14,7 +14,7 @@ import pyarrow as pa
 from datasources.expressions.evaluation.nodes import Frame, Node
 from datasources.expressions.vectors.comparison import compare
 from datasources.expressions.vectors.spark_types import BOOLEAN
-from datasources.expressions.vectors.vectors import Mask, Vector, merge_faults
+from datasources.expressions.vectors.vectors import Mask, Vector, merge_errors
 
 __all__ = ["Case", "Coalesce", "Conjunction", "Extreme", "IsNull", "Member", "NullSafeEqual"]
 
@@ -34,8 +34,8 @@ class Conjunction:
         decided_left = left_known & (left.values == self.decisive)
         decided = decided_left | (right_known & (right.values == self.decisive))
         values = decided if self.decisive else ~decided
-        faults = merge_faults(left.faults, right.faults, ~decided_left)
-        return Vector(values=values, valid=decided | (left_known & right_known), faults=faults)
+        errors = merge_errors(left.errors, right.errors, ~decided_left)
+        return Vector(values=values, valid=decided | (left_known & right_known), errors=errors)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,9 +46,9 @@ class IsNull:
     type: pa.DataType = BOOLEAN
 
     def evaluate(self, frame: Frame) -> Vector:
-        """Tell which rows are null; a fault stays one."""
+        """Return which rows are null; errors are kept."""
         vector = self.operands[0].evaluate(frame)
-        return Vector(values=~vector.valid_mask(), faults=vector.faults)
+        return Vector(values=~vector.valid_mask(), errors=vector.errors)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +64,7 @@ class NullSafeEqual:
         left_known, right_known = left.valid_mask(), right.valid_mask()
         equal = compare("=", left.values, right.values)
         values = np.where(left_known & right_known, equal, left_known == right_known)
-        return Vector(values=values, faults=merge_faults(left.faults, right.faults))
+        return Vector(values=values, errors=merge_errors(left.errors, right.errors))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +82,7 @@ class Member:
         for element in self.operands[1:]:
             found |= compare("=", vector.values, element.evaluate(frame).values)
         valid = vector.valid_mask()
-        return Vector(values=found, valid=valid & found if self.has_null else valid, faults=vector.faults)
+        return Vector(values=found, valid=valid & found if self.has_null else valid, errors=vector.errors)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +99,7 @@ class Case:
             condition = self.operands[index].evaluate(frame)
             taken = condition.values if condition.valid is None else condition.values & condition.valid
             result = _choose(taken, self.operands[index + 1].evaluate(frame), result)
-            result.faults = merge_faults(condition.faults, result.faults)
+            result.errors = merge_errors(condition.errors, result.errors)
         return result
 
 
@@ -111,10 +111,10 @@ class Coalesce:
     type: pa.DataType
 
     def evaluate(self, frame: Frame) -> Vector:
-        """Look at the operands from left to right; a fault ends the look."""
+        """Evaluate the operands from left to right; an error stops the evaluation."""
         result = self.operands[0].evaluate(frame)
         for operand in self.operands[1:]:
-            answered = result.valid_mask() | (result.fault_codes() != 0)
+            answered = result.valid_mask() | (result.error_codes() != 0)
             if answered.all():
                 return result
             result = _choose(answered, result, operand.evaluate(frame))
@@ -136,18 +136,18 @@ class Extreme:
             vector = operand.evaluate(frame)
             known = result.valid_mask()
             better = vector.valid_mask() & (~known | compare(self.comparison, vector.values, result.values))
-            faults = merge_faults(result.faults, vector.faults)
+            errors = merge_errors(result.errors, vector.errors)
             result = _choose(better, vector, result)
-            result.faults = faults
+            result.errors = errors
         return result
 
 
 def _choose(condition: Mask, chosen: Vector, other: Vector) -> Vector:
-    """Take the rows of ``chosen`` where the condition holds, with their nulls and faults."""
+    """Take the rows of ``chosen`` where the condition holds, with their nulls and errors."""
     valid = None
     if chosen.valid is not None or other.valid is not None:
         valid = np.where(condition, chosen.valid_mask(), other.valid_mask())
-    faults = None
-    if chosen.faults is not None or other.faults is not None:
-        faults = np.where(condition, chosen.fault_codes(), other.fault_codes())
-    return Vector(values=np.where(condition, chosen.values, other.values), valid=valid, faults=faults)
+    errors = None
+    if chosen.errors is not None or other.errors is not None:
+        errors = np.where(condition, chosen.error_codes(), other.error_codes())
+    return Vector(values=np.where(condition, chosen.values, other.values), valid=valid, errors=errors)

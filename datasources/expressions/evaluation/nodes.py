@@ -1,9 +1,9 @@
-"""What a compiled expression consists of: small picklable nodes that evaluate whole batches.
+"""The nodes of a compiled expression: small and picklable, they evaluate whole batches.
 
-Theory of operation. `Apply` is a strict function: its arguments are looked at from left to right, a NULL ends
-the look (later arguments are not evaluated then, as in Spark), a fault of an argument is the fault of the row.
-The functions themselves are named by a string and live in `kernels`; nodes hold no code, so they pickle small
-and load without parser or database. The nodes of `logic` are those that do not look at every argument.
+Theory of operation. `Apply` is a strict function: its arguments are evaluated from left to right, a NULL stops the
+evaluation (as in Spark, later arguments are not evaluated), and an error of an argument is the error of the row.
+Functions are referenced by name and live in `kernels`; nodes hold no code, so their pickles are small and load without
+a parser. The nodes of `logic_nodes` are the functions that are not strict.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ import pyarrow as pa
 
 from datasources.errors import InternalError
 from datasources.expressions.kernels import KERNELS
-from datasources.expressions.vectors.kernel_call import Call, Outcome
+from datasources.expressions.vectors.kernel_call import KernelCall, KernelResult
 from datasources.expressions.vectors.spark_types import canonical, spark_name
 from datasources.expressions.vectors.vectors import (
-    Fault,
-    Faults,
+    EvalError,
+    EvalErrors,
     Mask,
     Values,
     Vector,
     from_arrow,
     is_reader_limit,
-    merge_faults,
+    merge_errors,
     objects,
 )
 
@@ -54,7 +54,7 @@ class Node(Protocol):
         """The type that Spark's analyser gives."""
 
     def evaluate(self, frame: Frame) -> Vector:
-        """Return the values, nulls and faults of all rows."""
+        """Return the values, nulls and errors of all rows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,40 +115,42 @@ class Apply:
 
     Attributes:
         kernel: Name in `kernels.KERNELS`.
-        faults_to_null: The function's own faults give NULL (try_..., or Spark without ANSI mode); limits of
-            the reader stay faults.
+        errors_to_null: The function's own errors become NULL (try_..., or Spark without ANSI mode); limits of
+            the reader remain errors.
     """
 
     kernel: str
     arguments: tuple[Node, ...]
     type: pa.DataType
     params: tuple[Any, ...] = ()
-    faults_to_null: bool = False
+    errors_to_null: bool = False
 
     def evaluate(self, frame: Frame) -> Vector:
         """Evaluate the arguments from left to right, then the function."""
         valid: Mask | None = None
-        faults: Faults | None = None
+        errors: EvalErrors | None = None
         values: list[Values] = []
         for argument in self.arguments:
             vector = argument.evaluate(frame)
             values.append(vector.values)
-            faults = merge_faults(faults, vector.faults, valid)
+            errors = merge_errors(errors, vector.errors, valid)
             if vector.valid is not None:
                 valid = vector.valid if valid is None else valid & vector.valid
-        known = _known(valid, faults)
-        call = Call(arguments=values, params=self.params, rows=frame.rows, known=known)
-        return self._with_own(KERNELS[self.kernel](call), valid, faults, known)
+        known = _known(valid, errors)
+        call = KernelCall(arguments=values, params=self.params, rows=frame.rows, known=known)
+        return self._with_own(KERNELS[self.kernel](call), valid, errors, known)
 
-    def _with_own(self, outcome: Outcome, valid: Mask | None, faults: Faults | None, known: Mask | None) -> Vector:
-        own, nulls = outcome.faults, outcome.nulls
-        if own is not None and self.faults_to_null:
-            forgiven = (own != Fault.NONE) & ~is_reader_limit(own)
+    def _with_own(
+        self, result: KernelResult, valid: Mask | None, errors: EvalErrors | None, known: Mask | None
+    ) -> Vector:
+        own, nulls = result.errors, result.nulls
+        if own is not None and self.errors_to_null:
+            forgiven = (own != EvalError.NONE) & ~is_reader_limit(own)
             nulls = forgiven if nulls is None else nulls | forgiven
             own = np.where(forgiven, np.uint8(0), own)
         if nulls is not None and nulls.any():
             valid = ~nulls if valid is None else valid & ~nulls
-        return Vector(values=outcome.values, valid=valid, faults=merge_faults(faults, own, known))
+        return Vector(values=result.values, valid=valid, errors=merge_errors(errors, own, known))
 
 
 def children_of(node: Node) -> tuple[Node, ...]:
@@ -159,10 +161,10 @@ def children_of(node: Node) -> tuple[Node, ...]:
     return operands
 
 
-def _known(valid: Mask | None, faults: Faults | None) -> Mask | None:
-    if faults is None:
+def _known(valid: Mask | None, errors: EvalErrors | None) -> Mask | None:
+    if errors is None:
         return valid
-    clean = np.asarray(faults == 0)
+    clean = np.asarray(errors == 0)
     return clean if valid is None else valid & clean
 
 

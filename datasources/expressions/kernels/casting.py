@@ -7,9 +7,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from datasources.expressions.kernels.arithmetic import fault_where, in_range
-from datasources.expressions.vectors.kernel_call import Call, Kernel, Outcome
-from datasources.expressions.vectors.vectors import SPARK_BLANKS, Fault, Mask, objects
+from datasources.expressions.kernels.arithmetic import errors_where, in_range
+from datasources.expressions.vectors.kernel_call import Kernel, KernelCall, KernelResult
+from datasources.expressions.vectors.vectors import SPARK_BLANKS, EvalError, Mask, objects
 
 __all__ = ["KERNELS"]
 
@@ -18,23 +18,23 @@ _WHOLE: Final = re.compile(r"[+-]?[0-9]+")
 _WITH_FRACTION: Final = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]*)")
 
 
-def _int_to_int(call: Call) -> Outcome:
-    bits, fault = call.params
+def _int_to_int(call: KernelCall) -> KernelResult:
+    bits, error = call.params
     values = call.arguments[0]
-    return Outcome(values, fault_where(~in_range(values, bits), fault))
+    return KernelResult(values, errors_where(~in_range(values, bits), error))
 
 
-def _int_to_float(call: Call) -> Outcome:
-    return Outcome(call.arguments[0].astype(np.float32))
+def _int_to_float(call: KernelCall) -> KernelResult:
+    return KernelResult(call.arguments[0].astype(np.float32))
 
 
-def _to_double(call: Call) -> Outcome:
-    return Outcome(call.arguments[0].astype(np.float64))
+def _to_double(call: KernelCall) -> KernelResult:
+    return KernelResult(call.arguments[0].astype(np.float64))
 
 
-def _float_to_int(call: Call) -> Outcome:
+def _float_to_int(call: KernelCall) -> KernelResult:
     """Truncate; a number counts as too large only if its floor exceeds the type's maximum as a double."""
-    bits, fault = call.params
+    bits, error = call.params
     values = call.arguments[0].astype(np.float64)
     limit = 1 << (bits - 1)
     low, high = float(-limit), float(limit - 1)
@@ -44,16 +44,16 @@ def _float_to_int(call: Call) -> Outcome:
     saturated = whole >= float(2**63)
     numbers = np.where(saturated, 0.0, whole).astype(np.int64)
     numbers = np.where(saturated, np.int64(2**63 - 1), numbers)
-    return Outcome(numbers, fault_where(~fits, fault))
+    return KernelResult(numbers, errors_where(~fits, error))
 
 
-def _int_to_decimal(call: Call) -> Outcome:
+def _int_to_decimal(call: KernelCall) -> KernelResult:
     precision, scale = call.params
     limit, factor = 10**precision, 10**scale
     return _checked_objects([int(value) * factor for value in call.arguments[0]], limit)
 
 
-def _decimal_to_decimal(call: Call) -> Outcome:
+def _decimal_to_decimal(call: KernelCall) -> KernelResult:
     from_scale, precision, scale = call.params
     limit = 10**precision
     if scale >= from_scale:
@@ -68,27 +68,27 @@ def _half_up(value: int, divisor: int) -> int:
     return magnitude if value >= 0 else -magnitude
 
 
-def _checked_objects(values: list[int], limit: int) -> Outcome:
+def _checked_objects(values: list[int], limit: int) -> KernelResult:
     over = np.fromiter((abs(value) >= limit for value in values), dtype=np.bool_, count=len(values))
-    return Outcome(objects(values), fault_where(over, Fault.DECIMAL_OVERFLOW))
+    return KernelResult(objects(values), errors_where(over, EvalError.DECIMAL_OVERFLOW))
 
 
-def _decimal_to_double(call: Call) -> Outcome:
+def _decimal_to_double(call: KernelCall) -> KernelResult:
     divisor = 10 ** call.params[0]
     values = [int(value) / divisor for value in call.arguments[0]]
-    return Outcome(np.array(values, dtype=np.float64))
+    return KernelResult(np.array(values, dtype=np.float64))
 
 
-def _decimal_to_int(call: Call) -> Outcome:
-    scale, bits, fault = call.params
+def _decimal_to_int(call: KernelCall) -> KernelResult:
+    scale, bits, error = call.params
     divisor, limit = 10**scale, 1 << (bits - 1)
     whole = [abs(value) // divisor * (1 if value >= 0 else -1) for value in call.arguments[0]]
     fits: Mask = np.fromiter((-limit <= value < limit for value in whole), dtype=np.bool_, count=len(whole))
     numbers = [value if fit else 0 for value, fit in zip(whole, fits, strict=True)]
-    return Outcome(np.array(numbers, dtype=np.int64), fault_where(~fits, fault))
+    return KernelResult(np.array(numbers, dtype=np.int64), errors_where(~fits, error))
 
 
-def _string_to_int(call: Call) -> Outcome:
+def _string_to_int(call: KernelCall) -> KernelResult:
     bits, fraction_allowed = call.params
     pattern = _WITH_FRACTION if fraction_allowed else _WHOLE
     limit = 1 << (bits - 1)
@@ -101,7 +101,7 @@ def _string_to_int(call: Call) -> Outcome:
             malformed[row] = True
         else:
             numbers[row] = number
-    return Outcome(numbers, fault_where(malformed, Fault.MALFORMED_NUMBER))
+    return KernelResult(numbers, errors_where(malformed, EvalError.MALFORMED_NUMBER))
 
 
 def _integer(text: str) -> int | None:
@@ -112,13 +112,13 @@ def _integer(text: str) -> int | None:
     return -int(unsigned or "0") if digits.startswith("-") else int(unsigned or "0")
 
 
-def _int_to_string(call: Call) -> Outcome:
-    return Outcome(objects([str(value) for value in call.arguments[0].tolist()]))
+def _int_to_string(call: KernelCall) -> KernelResult:
+    return KernelResult(objects([str(value) for value in call.arguments[0].tolist()]))
 
 
-def _boolean_to_string(call: Call) -> Outcome:
+def _boolean_to_string(call: KernelCall) -> KernelResult:
     names: list[Any] = ["true" if value else "false" for value in call.arguments[0]]
-    return Outcome(objects(names))
+    return KernelResult(objects(names))
 
 
 KERNELS: Final[dict[str, Kernel]] = {

@@ -12,7 +12,7 @@ import re
 from datetime import date
 from typing import Final
 
-from datasources.expressions.vectors.vectors import SPARK_BLANKS, Fault
+from datasources.expressions.vectors.vectors import SPARK_BLANKS, EvalError
 
 __all__ = ["fixed_offset_us", "parse_timestamp"]
 
@@ -57,7 +57,7 @@ def _offset_us(match: re.Match[str]) -> int | None:
     return (total if match[1] == "+" else -total) * _SECOND_US
 
 
-def parse_timestamp(text: str, *, keeps_wall_clock: bool, offset_us: int | None) -> int | Fault:
+def parse_timestamp(text: str, *, keeps_wall_clock: bool, offset_us: int | None) -> int | EvalError:
     """Return the moment that a text stands for, or why there is none.
 
     Args:
@@ -66,34 +66,34 @@ def parse_timestamp(text: str, *, keeps_wall_clock: bool, offset_us: int | None)
         offset_us: The session zone's fixed offset; None if the text must bring its own.
 
     Returns:
-        Microseconds since the epoch, or the fault.
+        Microseconds since the epoch, or the error.
     """
     stripped = text.strip(SPARK_BLANKS)
     match = _GRAMMAR.fullmatch(stripped)
     if match is None:
         clock = not keeps_wall_clock and _TIME_ONLY.match(stripped)
-        return Fault.CLOCK_IN_TEXT if clock else Fault.MALFORMED_TIMESTAMP
+        return EvalError.CLOCK_IN_TEXT if clock else EvalError.MALFORMED_TIMESTAMP
     wall_us = _wall_clock_us(match)
     if wall_us is None:
-        return Fault.MALFORMED_TIMESTAMP
+        return EvalError.MALFORMED_TIMESTAMP
     offset = _offset_of(match[9], offset_us)
-    if isinstance(offset, Fault):
-        return offset if not (keeps_wall_clock and offset is Fault.ZONE_NEEDED) else _in_range(wall_us)
+    if isinstance(offset, EvalError):
+        return offset if not (keeps_wall_clock and offset is EvalError.ZONE_NEEDED) else _in_range(wall_us)
     return _in_range(wall_us if keeps_wall_clock else wall_us - offset)
 
 
-def _offset_of(zone: str | None, session_us: int | None) -> int | Fault:
+def _offset_of(zone: str | None, session_us: int | None) -> int | EvalError:
     name = (zone or "").strip()
     if not zone:
-        return Fault.ZONE_NEEDED if session_us is None else session_us
+        return EvalError.ZONE_NEEDED if session_us is None else session_us
     offset = fixed_offset_us(name)
     if offset is not None:
         return offset
-    return Fault.REGION_IN_TEXT if _REGION.fullmatch(name) else Fault.MALFORMED_TIMESTAMP
+    return EvalError.REGION_IN_TEXT if _REGION.fullmatch(name) else EvalError.MALFORMED_TIMESTAMP
 
 
-def _in_range(moment_us: int) -> int | Fault:
-    return moment_us if -_RANGE <= moment_us < _RANGE else Fault.MALFORMED_TIMESTAMP
+def _in_range(moment_us: int) -> int | EvalError:
+    return moment_us if -_RANGE <= moment_us < _RANGE else EvalError.MALFORMED_TIMESTAMP
 
 
 def _wall_clock_us(match: re.Match[str]) -> int | None:

@@ -15,8 +15,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from datasources.expressions.vectors.kernel_call import Call, Kernel, Outcome
-from datasources.expressions.vectors.vectors import Fault, objects
+from datasources.expressions.vectors.kernel_call import Kernel, KernelCall, KernelResult
+from datasources.expressions.vectors.vectors import EvalError, objects
 
 __all__ = ["KERNELS"]
 
@@ -41,7 +41,7 @@ def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     result = dict(pairs)
     if len(result) < len(pairs):
         counts = Counter(name for name, _ in pairs)
-        result.update((name, Fault.JSON_BEYOND_LIMITS) for name, count in counts.items() if count > 1)
+        result.update((name, EvalError.JSON_BEYOND_LIMITS) for name, count in counts.items() if count > 1)
     return result
 
 
@@ -50,7 +50,7 @@ def _refuse_constant(name: str) -> Any:
 
 
 def _integer(text: str) -> Any:
-    return int(text) if len(text) <= _MAX_DIGITS else Fault.JSON_BEYOND_LIMITS
+    return int(text) if len(text) <= _MAX_DIGITS else EvalError.JSON_BEYOND_LIMITS
 
 
 _DECODER: Final = json.JSONDecoder(
@@ -62,26 +62,26 @@ _DECODER: Final = json.JSONDecoder(
 )
 
 
-def _get(call: Call) -> Outcome:
+def _get(call: KernelCall) -> KernelResult:
     path: tuple[str, ...] = call.params
     values: list[Any] = [""] * call.rows
     nulls = np.zeros(call.rows, dtype=np.bool_)
-    faults = np.zeros(call.rows, dtype=np.uint8)
+    errors = np.zeros(call.rows, dtype=np.uint8)
     for row in np.flatnonzero(call.known_mask()):
         found = _lookup(call.arguments[0][row], path)
         if found is None:
             nulls[row] = True
-        elif isinstance(found, Fault):
-            faults[row] = found
+        elif isinstance(found, EvalError):
+            errors[row] = found
         else:
             values[row] = found
-    return Outcome(objects(values), faults if faults.any() else None, nulls if nulls.any() else None)
+    return KernelResult(objects(values), errors if errors.any() else None, nulls if nulls.any() else None)
 
 
-def _lookup(text: str, path: tuple[str, ...]) -> str | Fault | None:
+def _lookup(text: str, path: tuple[str, ...]) -> str | EvalError | None:
     value = _decoded(text)
     for name in path:
-        if isinstance(value, Fault):
+        if isinstance(value, EvalError):
             return value
         value = value.get(name) if isinstance(value, dict) else None
     return _as_text(value)
@@ -89,22 +89,22 @@ def _lookup(text: str, path: tuple[str, ...]) -> str | Fault | None:
 
 def _decoded(text: str) -> Any:
     if text.count("{") + text.count("[") > _MAX_DEPTH:
-        return Fault.JSON_BEYOND_LIMITS
+        return EvalError.JSON_BEYOND_LIMITS
     try:
         return _DECODER.raw_decode(text.lstrip(_BLANKS))[0]
     except ValueError:
-        return Fault.JSON_BEYOND_LIMITS if "'" in text else None
+        return EvalError.JSON_BEYOND_LIMITS if "'" in text else None
 
 
-def _as_text(value: Any) -> str | Fault | None:
-    if value is None or isinstance(value, Fault):
+def _as_text(value: Any) -> str | EvalError | None:
+    if value is None or isinstance(value, EvalError):
         return value
     if isinstance(value, (dict, list, _Written)):
-        return Fault.JSON_NOT_SCALAR
+        return EvalError.JSON_NOT_SCALAR
     if isinstance(value, bool):
         return "true" if value else "false"
     text = str(value)
-    return Fault.JSON_BEYOND_LIMITS if _LONE_SURROGATE.search(text) else text
+    return EvalError.JSON_BEYOND_LIMITS if _LONE_SURROGATE.search(text) else text
 
 
 KERNELS: Final[dict[str, Kernel]] = {"get_json_object": _get}

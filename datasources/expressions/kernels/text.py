@@ -9,8 +9,8 @@ from typing import Final
 
 import numpy as np
 
-from datasources.expressions.vectors.kernel_call import Call, Kernel, Outcome
-from datasources.expressions.vectors.vectors import Fault, objects
+from datasources.expressions.vectors.kernel_call import Kernel, KernelCall, KernelResult
+from datasources.expressions.vectors.vectors import EvalError, objects
 
 __all__ = ["KERNELS"]
 
@@ -18,23 +18,23 @@ __all__ = ["KERNELS"]
 def _mapped(function: Callable[[str], str]) -> Kernel:
     """Map the case of ASCII text; beyond ASCII the result depends on the version of Unicode."""
 
-    def kernel(call: Call) -> Outcome:
+    def kernel(call: KernelCall) -> KernelResult:
         texts = call.arguments[0]
-        faults = np.fromiter(
-            (0 if text.isascii() else Fault.CASE_MAPPING for text in texts), dtype=np.uint8, count=call.rows
+        errors = np.fromiter(
+            (0 if text.isascii() else EvalError.CASE_MAPPING for text in texts), dtype=np.uint8, count=call.rows
         )
-        return Outcome(objects([function(text) for text in texts]), faults if faults.any() else None)
+        return KernelResult(objects([function(text) for text in texts]), errors if errors.any() else None)
 
     return kernel
 
 
-def _length(call: Call) -> Outcome:
-    return Outcome(np.fromiter((len(text) for text in call.arguments[0]), dtype=np.int64, count=call.rows))
+def _length(call: KernelCall) -> KernelResult:
+    return KernelResult(np.fromiter((len(text) for text in call.arguments[0]), dtype=np.int64, count=call.rows))
 
 
-def _substring(call: Call) -> Outcome:
+def _substring(call: KernelCall) -> KernelResult:
     position, length = call.params
-    return Outcome(objects([_part(text, position, length) for text in call.arguments[0]]))
+    return KernelResult(objects([_part(text, position, length) for text in call.arguments[0]]))
 
 
 def _part(text: str, position: int, length: int | None) -> str:
@@ -43,19 +43,19 @@ def _part(text: str, position: int, length: int | None) -> str:
     return text[max(start, 0) : max(end, 0)]
 
 
-def _trimmed(call: Call) -> Outcome:
+def _trimmed(call: KernelCall) -> KernelResult:
     side = call.params[0]
     strip = {"both": str.strip, "left": str.lstrip, "right": str.rstrip}[side]
-    return Outcome(objects([strip(text, " ") for text in call.arguments[0]]))
+    return KernelResult(objects([strip(text, " ") for text in call.arguments[0]]))
 
 
-def _concatenation(call: Call) -> Outcome:
-    return Outcome(objects(["".join(parts) for parts in zip(*call.arguments, strict=True)]))
+def _concatenation(call: KernelCall) -> KernelResult:
+    return KernelResult(objects(["".join(parts) for parts in zip(*call.arguments, strict=True)]))
 
 
-def _split_part(call: Call) -> Outcome:
+def _split_part(call: KernelCall) -> KernelResult:
     delimiter, number = call.params
-    return Outcome(objects([_nth(text.split(delimiter), number) for text in call.arguments[0]]))
+    return KernelResult(objects([_nth(text.split(delimiter), number) for text in call.arguments[0]]))
 
 
 def _nth(parts: list[str], number: int) -> str:
@@ -69,16 +69,16 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.ASCII)
 
 
-def _matches(call: Call) -> Outcome:
+def _matches(call: KernelCall) -> KernelResult:
     search = _compiled(call.params[0]).search
     found = (search(text) is not None for text in call.arguments[0])
-    return Outcome(np.fromiter(found, dtype=np.bool_, count=call.rows))
+    return KernelResult(np.fromiter(found, dtype=np.bool_, count=call.rows))
 
 
-def _extracted(call: Call) -> Outcome:
+def _extracted(call: KernelCall) -> KernelResult:
     pattern, group = call.params
     search = _compiled(pattern).search
-    return Outcome(objects([_group(search(text), group) for text in call.arguments[0]]))
+    return KernelResult(objects([_group(search(text), group) for text in call.arguments[0]]))
 
 
 def _group(match: re.Match[str] | None, group: int) -> str:

@@ -10,11 +10,11 @@ from typing import Final
 
 import numpy as np
 
-from datasources.expressions.kernels.arithmetic import fault_where, multiply_exact
+from datasources.expressions.kernels.arithmetic import errors_where, multiply_exact
 from datasources.expressions.kernels.datetime_casts import parse_timestamp
 from datasources.expressions.kernels.datetime_columns import parse_columns
-from datasources.expressions.vectors.kernel_call import Call, Kernel, Outcome
-from datasources.expressions.vectors.vectors import Fault, Mask, Values
+from datasources.expressions.vectors.kernel_call import Kernel, KernelCall, KernelResult
+from datasources.expressions.vectors.vectors import EvalError, Mask, Values
 
 __all__ = ["DAY_US", "KERNELS", "UNITS_US"]
 
@@ -33,46 +33,46 @@ _SMALLEST: Final = -(2**63)
 
 
 def shift(values: Values, delta_us: int) -> tuple[Values, Mask]:
-    """Add a constant to moments; the mask tells where the sum leaves the range (its value wraps)."""
+    """Add a constant to timestamps; the mask is true where the sum overflows (its value wraps)."""
     low, high = (_SMALLEST - delta_us, _LARGEST) if delta_us < 0 else (_SMALLEST, _LARGEST - delta_us)
     with np.errstate(over="ignore"):
         return values + np.int64(delta_us), np.asarray((values < low) | (values > high))
 
 
-def _shift(call: Call) -> Outcome:
+def _shift(call: KernelCall) -> KernelResult:
     values, outside = shift(call.arguments[0], call.params[0])
-    return Outcome(values, fault_where(outside, Fault.TIMESTAMP_OVERFLOW))
+    return KernelResult(values, errors_where(outside, EvalError.TIMESTAMP_OVERFLOW))
 
 
-def _scale_up(call: Call) -> Outcome:
+def _scale_up(call: KernelCall) -> KernelResult:
     factor, saturates = call.params
     values, overflow = multiply_exact(call.arguments[0], np.full(call.rows, factor, dtype=np.int64))
     if saturates:
         limit = np.where(call.arguments[0] < 0, np.int64(_SMALLEST), np.int64(_LARGEST))
-        return Outcome(np.where(overflow, limit, values))
-    return Outcome(values, fault_where(overflow, Fault.TIMESTAMP_OVERFLOW))
+        return KernelResult(np.where(overflow, limit, values))
+    return KernelResult(values, errors_where(overflow, EvalError.TIMESTAMP_OVERFLOW))
 
 
-def _scale_down(call: Call) -> Outcome:
-    return Outcome(call.arguments[0] // np.int64(call.params[0]))
+def _scale_down(call: KernelCall) -> KernelResult:
+    return KernelResult(call.arguments[0] // np.int64(call.params[0]))
 
 
-def _seconds_as_double(call: Call) -> Outcome:
-    return Outcome(call.arguments[0].astype(np.float64) / 1_000_000.0)
+def _seconds_as_double(call: KernelCall) -> KernelResult:
+    return KernelResult(call.arguments[0].astype(np.float64) / 1_000_000.0)
 
 
-def _identity(call: Call) -> Outcome:
-    return Outcome(call.arguments[0])
+def _identity(call: KernelCall) -> KernelResult:
+    return KernelResult(call.arguments[0])
 
 
-def _truncate(call: Call) -> Outcome:
+def _truncate(call: KernelCall) -> KernelResult:
     unit, offset_us = call.params
     local, outside = shift(call.arguments[0], offset_us)
     local = np.where(outside, 0, local)
     floor = _floor_to(local, unit)
     values, below = shift(floor, -offset_us)
     wrapped = floor > local
-    return Outcome(values, fault_where(outside | below | wrapped, Fault.TIMESTAMP_OVERFLOW))
+    return KernelResult(values, errors_where(outside | below | wrapped, EvalError.TIMESTAMP_OVERFLOW))
 
 
 def _floor_to(local: Values, unit: str) -> Values:
@@ -92,37 +92,37 @@ def _first_day(days: Values, unit: str) -> Values:
     return first.astype("datetime64[D]").astype(np.int64)
 
 
-def _field(call: Call) -> Outcome:
+def _field(call: KernelCall) -> KernelResult:
     """HOUR, MINUTE or SECOND: the rest within the larger unit, in units."""
     unit_us, modulus, offset_us = call.params
     local, outside = shift(call.arguments[0], offset_us)
-    return Outcome(local // unit_us % modulus, fault_where(outside, Fault.TIMESTAMP_OVERFLOW))
+    return KernelResult(local // unit_us % modulus, errors_where(outside, EvalError.TIMESTAMP_OVERFLOW))
 
 
-def _date_to_moment(call: Call) -> Outcome:
+def _date_to_moment(call: KernelCall) -> KernelResult:
     (offset_us,) = call.params
     midnight, overflow = multiply_exact(call.arguments[0], np.full(call.rows, DAY_US, dtype=np.int64))
     values, outside = shift(midnight, -offset_us)
-    return Outcome(values, fault_where(overflow | outside, Fault.TIMESTAMP_OVERFLOW))
+    return KernelResult(values, errors_where(overflow | outside, EvalError.TIMESTAMP_OVERFLOW))
 
 
-def _moment_to_date(call: Call) -> Outcome:
+def _moment_to_date(call: KernelCall) -> KernelResult:
     local, outside = shift(call.arguments[0], call.params[0])
-    return Outcome(local // DAY_US, fault_where(outside, Fault.TIMESTAMP_OVERFLOW))
+    return KernelResult(local // DAY_US, errors_where(outside, EvalError.TIMESTAMP_OVERFLOW))
 
 
-def _text_to_moment(call: Call) -> Outcome:
+def _text_to_moment(call: KernelCall) -> KernelResult:
     keeps_wall_clock, offset_us = call.params
     texts = call.arguments[0]
     values, done = parse_columns(texts, keeps_wall_clock=keeps_wall_clock, offset_us=offset_us)
-    faults = np.zeros(call.rows, dtype=np.uint8)
+    errors = np.zeros(call.rows, dtype=np.uint8)
     for row in np.flatnonzero(call.known_mask() & ~done):
         moment = parse_timestamp(texts[row], keeps_wall_clock=keeps_wall_clock, offset_us=offset_us)
-        if isinstance(moment, Fault):
-            faults[row] = moment
+        if isinstance(moment, EvalError):
+            errors[row] = moment
         else:
             values[row] = moment
-    return Outcome(values, faults if faults.any() else None)
+    return KernelResult(values, errors if errors.any() else None)
 
 
 KERNELS: Final[dict[str, Kernel]] = {

@@ -1,5 +1,5 @@
 """Columns under evaluation: numpy arrays with a null mask and an error mask.
 
-`vectors` is the type, `spark_types` are its types, `comparison` is Spark's order of values, `kernel_call` is what a
-kernel takes and returns.
+`vectors` has the vector, `spark_types` the types of its values, `comparison` Spark's order of values, `kernel_call` the
+arguments and the result of a kernel.
 """

@@ -1,4 +1,4 @@
-"""What a kernel is called with and what it returns."""
+"""The arguments and the result of a kernel."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from datasources.expressions.vectors.vectors import Faults, Mask, Values
+from datasources.expressions.vectors.vectors import EvalErrors, Mask, Values
 
-__all__ = ["Call", "Kernel", "Outcome"]
+__all__ = ["Kernel", "KernelCall", "KernelResult"]
 
 
 @dataclass(slots=True, kw_only=True)
-class Call:
-    """What a kernel is called with.
+class KernelCall:
+    """The arguments of a kernel.
 
     Attributes:
         arguments: One array per argument.
@@ -35,13 +35,13 @@ class Call:
 
 
 @dataclass(slots=True)
-class Outcome:
-    """What a kernel returns: values, faults (None: none) and rows that are NULL although no argument is."""
+class KernelResult:
+    """The result of a kernel: values, errors (None: none) and rows that are NULL although no argument is."""
 
     values: Values
-    faults: Faults | None = None
+    errors: EvalErrors | None = None
     nulls: Mask | None = None
 
 
-Kernel = Callable[[Call], Outcome]
+Kernel = Callable[[KernelCall], KernelResult]
 """One function over columns."""

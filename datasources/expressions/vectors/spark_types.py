@@ -1,4 +1,4 @@
-"""The types of Spark SQL, written as Arrow types, and Spark's rules for combining them.
+"""The types of Spark SQL as Arrow types, and Spark's rules for combining them.
 
 One Arrow type stands for each Spark type: timestamp[us, UTC] is TIMESTAMP, timestamp[us] is TIMESTAMP_NTZ,
 duration[us] is INTERVAL DAY TO SECOND, null is VOID. Decimal precision and scale follow Spark's
@@ -96,17 +96,17 @@ def spark_name(data_type: pa.DataType) -> str:
 
 
 def is_integral(data_type: pa.DataType) -> bool:
-    """Tell whether the type is TINYINT, SMALLINT, INT or BIGINT."""
+    """Return whether the type is TINYINT, SMALLINT, INT or BIGINT."""
     return data_type in INTEGER_BITS
 
 
 def is_numeric(data_type: pa.DataType) -> bool:
-    """Tell whether the type is a number."""
+    """Return whether the type is a number."""
     return is_integral(data_type) or data_type in (FLOAT, DOUBLE) or pa.types.is_decimal(data_type)
 
 
 def is_time(data_type: pa.DataType) -> bool:
-    """Tell whether the type is TIMESTAMP or TIMESTAMP_NTZ."""
+    """Return whether the type is TIMESTAMP or TIMESTAMP_NTZ."""
     return data_type in (TIMESTAMP, NTZ)
 
 

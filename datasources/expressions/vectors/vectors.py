@@ -1,13 +1,13 @@
-"""Columns of values while an expression is evaluated: numpy arrays with a null mask and a fault mask.
+"""Columns of values while an expression is evaluated: numpy arrays with a null mask and an error mask.
 
-Theory of operation. A fault (overflow, malformed text, ...) is a *value* of a row until the end: a branch of
-CASE that is not taken, or the right side of an AND whose left side is false, may hold faults that nobody
-sees, as in Spark. Only faults of the result are raised. So every node is evaluated for all rows at once, and
-yet the errors are those of Spark's row-by-row evaluation.
+Theory of operation. An evaluation error (overflow, malformed text, ...) is a *value* of a row until the end: a branch
+of CASE that is not taken, or the right side of an AND whose left side is false, may hold errors that have no effect,
+as in Spark. Only errors of the result are raised. So every node is evaluated for all rows at once, and yet the errors
+are those of Spark's row-by-row evaluation.
 
 Layout by type: BOOLEAN bool; integers, DATE (days), timestamps and intervals (µs) int64; FLOAT and DOUBLE
-themselves; DECIMAL unscaled Python integers and STRING Python strings in object arrays. What stands at a null
-or faulty row is arbitrary, but of the right kind.
+themselves; DECIMAL unscaled Python integers and STRING Python strings in object arrays. The value of a row that is
+null or has an error is arbitrary, but of the right type.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ if TYPE_CHECKING:
 
 __all__ = [
     "SPARK_BLANKS",
-    "Fault",
-    "Faults",
+    "EvalError",
+    "EvalErrors",
     "Mask",
     "Values",
     "Vector",
     "from_arrow",
     "is_reader_limit",
-    "merge_faults",
+    "merge_errors",
     "objects",
     "to_arrow",
 ]
 
 Values: TypeAlias = "NDArray[Any]"
 Mask: TypeAlias = "NDArray[np.bool_]"
-Faults: TypeAlias = "NDArray[np.uint8]"
+EvalErrors: TypeAlias = "NDArray[np.uint8]"
 
 SPARK_BLANKS: Final = "".join(map(chr, range(33))) + "\x7f"
 """The characters that Spark strips from text before it casts it."""
@@ -51,7 +51,7 @@ _FILLERS: Final[dict[pa.DataType, object]] = {BOOLEAN: False, STRING: "", FLOAT:
 _WIDE: Final = decimal.Context(prec=80)
 
 
-class Fault(IntEnum):
+class EvalError(IntEnum):
     """Why a row has no value. From 100 on: limits of the reader, which never become NULL."""
 
     NONE = 0
@@ -79,29 +79,29 @@ class Vector:
     Attributes:
         values: One element per row, laid out by type (see the module).
         valid: False where the value is NULL; None where no row is NULL.
-        faults: `Fault` codes; None where no row has one.
+        errors: `EvalError` codes; None where no row has one.
     """
 
     values: Values
     valid: Mask | None = None
-    faults: Faults | None = None
+    errors: EvalErrors | None = None
 
     def valid_mask(self) -> Mask:
         """Return the mask of rows that are not NULL, as an array."""
         return np.ones(len(self.values), dtype=np.bool_) if self.valid is None else self.valid
 
-    def fault_codes(self) -> Faults:
-        """Return the fault of each row, as an array."""
-        return np.zeros(len(self.values), dtype=np.uint8) if self.faults is None else self.faults
+    def error_codes(self) -> EvalErrors:
+        """Return the error code of each row, as an array."""
+        return np.zeros(len(self.values), dtype=np.uint8) if self.errors is None else self.errors
 
 
-def is_reader_limit(faults: Faults) -> Mask:
-    """Tell which faults are limits of the reader, not errors that Spark would raise too."""
-    return np.asarray(faults >= _FIRST_READER_LIMIT)
+def is_reader_limit(errors: EvalErrors) -> Mask:
+    """Return which errors are limits of the reader, not errors that Spark would raise too."""
+    return np.asarray(errors >= _FIRST_READER_LIMIT)
 
 
-def merge_faults(first: Faults | None, second: Faults | None, where: Mask | None = None) -> Faults | None:
-    """Return ``first`` with the faults of ``second`` where it has none and ``where`` holds."""
+def merge_errors(first: EvalErrors | None, second: EvalErrors | None, where: Mask | None = None) -> EvalErrors | None:
+    """Return ``first`` with the errors of ``second`` where it has none and ``where`` holds."""
     if second is None or not second.any():
         return first
     seen = second if where is None else np.where(where, second, np.uint8(0))
@@ -125,7 +125,7 @@ def from_arrow(array: pa.Array, data_type: pa.DataType) -> Vector:
 
 
 def to_arrow(vector: Vector, data_type: pa.DataType) -> pa.Array:
-    """Return a vector without faults as an Arrow array of its type."""
+    """Return a vector without errors as an Arrow array of its type."""
     nulls = None if vector.valid is None else ~vector.valid
     if pa.types.is_decimal(data_type):
         return pa.array(_decimals(vector, data_type.scale), type=data_type)
