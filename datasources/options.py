@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import difflib
 import enum
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Annotated, Any, TypeVar, get_args
 
@@ -22,6 +22,7 @@ from datasources.errors import OptionError
 
 __all__ = [
     "SECRET_MARK",
+    "Choices",
     "DurationMs",
     "OptionGroup",
     "Secret",
@@ -51,6 +52,17 @@ G = TypeVar("G", bound=OptionGroup)
 
 class _DurationMarker:
     """Marks a field as a duration, for the reference table."""
+
+
+class Choices:
+    """Marks a text field that takes one of some names, for the reference table.
+
+    Args:
+        names: returns the names.
+    """
+
+    def __init__(self, names: Callable[[], list[str]]) -> None:
+        self.names = names
 
 
 class _SecretMarker:
@@ -192,7 +204,8 @@ def _choices(annotation: Any) -> list[str]:
 def _type_name(field: Any) -> str:
     if is_marked(field, _DurationMarker):
         return "duration"
-    choices = _choices(field.annotation)
+    named = [name for mark in field.metadata if isinstance(mark, Choices) for name in mark.names()]
+    choices = named or _choices(field.annotation)
     if choices:
         return " \\| ".join(choices)
     types = [t for t in (get_args(field.annotation) or (field.annotation,)) if t is not type(None)]

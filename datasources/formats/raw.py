@@ -14,10 +14,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from datasources.errors import SchemaError
-from datasources.formats.api.decoder import Decoded, RecordStatus
+from datasources.formats.api.decoder import Decoded, Decoder, RecordStatus
+from datasources.formats.api.format import DecoderSettings, Format
 from datasources.formats.schema_text.ddl_types import type_text
 
-__all__ = ["RawDecoder"]
+__all__ = ["RAW", "RawDecoder"]
 
 _NUMBERS: dict[pa.DataType, str] = {
     pa.int8(): ">i1",
@@ -100,3 +101,17 @@ def _statuses(has_value: npt.NDArray[np.bool_], reasons: dict[int, str]) -> npt.
     statuses = np.where(has_value, np.uint8(RecordStatus.OK), np.uint8(RecordStatus.NULL_VALUE))
     statuses[list(reasons)] = RecordStatus.BAD
     return statuses
+
+
+def _decoder(settings: DecoderSettings) -> Decoder:
+    return RawDecoder(settings.schema)
+
+
+RAW = Format(
+    name="raw",
+    description="`raw`, which is the default: without `schema`, key, value, topic, partition, offset, timestamp, "
+    "timestampType as Spark's own source has them; with it, one column that holds the value.",
+    check=RawDecoder,
+    decoder=_decoder,
+    is_raw=True,
+)

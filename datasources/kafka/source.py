@@ -19,8 +19,8 @@ from datasources.kafka.metadata.subscriber import subscriber
 from datasources.kafka.reader.fetcher import FetchSettings
 from datasources.kafka.reader.kafka_reader import KafkaReaderFactory
 from datasources.kafka.record.flink_format_options import FlinkFormatOptions, on_error
-from datasources.kafka.record.record_metadata import METADATA_TYPES, VALUE_PREFIX
-from datasources.kafka.record.record_options import RecordOptions, ValueFormat
+from datasources.kafka.record.record_metadata import METADATA_TYPES, VALUE_PREFIX, formats_with
+from datasources.kafka.record.record_options import RecordOptions
 from datasources.kafka.record.resolve_layout import resolve_layout
 from datasources.kafka.startup.kafka_options import KafkaOptions, StartupMode
 from datasources.kafka.startup.refused_options import REFUSED
@@ -114,10 +114,10 @@ class KafkaSource(ScanSource):
         """Return a copy whose schema ends with metadata columns, name -> key."""
         layout = self.factory.layout
         for name, key in columns.items():
-            if key.startswith(VALUE_PREFIX) and layout.value_format is not ValueFormat.DEBEZIUM_JSON:
+            if key.startswith(VALUE_PREFIX) and key.removeprefix(VALUE_PREFIX) not in layout.value_format.metadata:
                 raise OptionError(
-                    f"metadata column '{name}': the key '{key}' needs 'format' = 'debezium-json'; the format here is "
-                    f"'{layout.value_format.value}'."
+                    f"metadata column '{name}': the key '{key}' needs 'format' = {formats_with(key)}; the format here "
+                    f"is '{layout.value_format.name}'."
                 )
         schema = self.columns
         for name, key in columns.items():

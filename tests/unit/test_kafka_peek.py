@@ -14,15 +14,21 @@ from hypothesis import strategies as st
 
 from datasources.errors import DataLossError, SourceUnavailable
 from datasources.formats.api.error_policy import OnError
+from datasources.formats.format_table import FORMATS
 from datasources.kafka.client import consumers
 from datasources.kafka.reader import open_ranges, peek
 from datasources.kafka.reader.peek import RangePeeker, peek_chunks
 from datasources.kafka.reader.record_chunks import ChunkFormat
+from datasources.kafka.record.record_layout import RecordLayout
 from tests.support.memory_broker import MemoryBroker
 
 SMALL, LARGE = "16384", "65536"
 TEXT = ChunkFormat(
-    schema=pa.schema([("id", pa.int64())]), is_json=True, on_error=OnError.SKIP, time_zone="UTC", only=None
+    schema=pa.schema([("id", pa.int64())]),
+    layout=RecordLayout(value_format=FORMATS["json"], value_columns=("id",)),
+    on_error=OnError.SKIP,
+    time_zone="UTC",
+    only=None,
 )
 
 

@@ -6,8 +6,8 @@ import pytest
 
 from datasources.errors import OptionError, SchemaError
 from datasources.formats.api.error_policy import OnError
+from datasources.formats.format_table import FORMATS
 from datasources.kafka.record.record_layout import RecordLayout
-from datasources.kafka.record.record_options import KeyFormat, ValueFormat
 from tests.support.kafka_records import source_of
 
 DDL = "id BIGINT, region STRING, price DOUBLE"
@@ -20,13 +20,13 @@ def layout(**options) -> RecordLayout:
 @pytest.mark.parametrize("name", ["format", "value__format"])
 def test_the_value_holds_all_columns_unless_something_else_is_said(name):
     found = layout(schema=DDL, **{name: "json"})
-    assert found == RecordLayout(value_format=ValueFormat.JSON, value_columns=("id", "region", "price"))
+    assert found == RecordLayout(value_format=FORMATS["json"], value_columns=("id", "region", "price"))
 
 
 def test_key_columns_are_in_the_value_too_or_not():
     options = {"format": "json", "schema": DDL, "key__format": "json", "key__fields": "region; id"}
     both = layout(**options)
-    assert (both.key_format, both.key_columns) == (KeyFormat.JSON, (("region", "region"), ("id", "id")))
+    assert (both.key_format, both.key_columns) == (FORMATS["json"], (("region", "region"), ("id", "id")))
     assert (both.value_columns, both.only_in_key) == (("id", "region", "price"), ())
     apart = layout(**options, value__fields_include="EXCEPT_KEY")
     assert (apart.value_columns, apart.only_in_key) == (("price",), ("region", "id"))
@@ -49,16 +49,19 @@ def test_raw_columns_are_fixed_unless_there_is_a_schema():
     assert layout().raw_columns == ("key", "value", "topic", "partition", "offset", "timestamp", "timestampType")
     assert layout(includeHeaders="true").raw_columns[-1] == "headers"
     one = layout(schema="line STRING", format="raw")
-    assert (one.value_format, one.value_columns, one.raw_columns) == (ValueFormat.RAW, ("line",), ())
+    assert (one.value_format, one.value_columns, one.raw_columns) == (FORMATS["raw"], ("line",), ())
     some = layout(schema="value BINARY, offset BIGINT")
     assert (some.value_columns, some.raw_columns) == ((), ("value", "offset"))
 
 
 def test_debezium_may_have_a_schema_around_its_events_under_two_names():
     options = {"format": "debezium-json", "schema": DDL}
-    assert not layout(**options).has_schema
-    assert layout(**options, debezium_json__schema_include="true").has_schema
-    assert layout(schema=DDL, value__format="debezium-json", value__debezium_json__schema_include="true").has_schema
+    assert "schema-include" not in layout(**options).switches
+    assert "schema-include" in layout(**options, debezium_json__schema_include="true").switches
+    assert (
+        "schema-include"
+        in layout(schema=DDL, value__format="debezium-json", value__debezium_json__schema_include="true").switches
+    )
 
 
 @pytest.mark.parametrize(

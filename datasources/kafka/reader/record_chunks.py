@@ -12,7 +12,7 @@ from datasources.formats.api.decoder import Decoded
 from datasources.formats.api.error_policy import OnError, apply_policy
 from datasources.kafka.client.record_columns import RecordFields, joined
 from datasources.kafka.reader.fetcher import Fetched
-from datasources.kafka.record.record_layout import RecordLayout, plain_layout
+from datasources.kafka.record.record_layout import RecordLayout
 from datasources.kafka.record.records import RecordDecoder
 from datasources.source.api.reader import Chunk, ReadCounts
 
@@ -25,19 +25,17 @@ class ChunkFormat:
 
     Attributes:
         schema: the columns, metadata included.
+        layout: where the columns come from.
         on_error: the policy for bad records.
         time_zone: the zone of text without one.
         only: the columns to decode; None = all.
-        layout: where the columns come from; None = all from JSON values, or all raw columns.
-        is_json: without a layout: whether values are decoded.
     """
 
     schema: pa.Schema
+    layout: RecordLayout
     on_error: OnError
     time_zone: str | None
     only: frozenset[str] | None = None
-    layout: RecordLayout | None = None
-    is_json: bool = False
 
 
 class ChunkMaker:
@@ -49,9 +47,8 @@ class ChunkMaker:
 
     def __init__(self, chunk_format: ChunkFormat) -> None:
         self._on_error = chunk_format.on_error
-        layout = chunk_format.layout or plain_layout(chunk_format.schema, is_json=chunk_format.is_json)
         self._decoder = RecordDecoder(
-            chunk_format.schema, layout, time_zone=chunk_format.time_zone, only=chunk_format.only
+            chunk_format.schema, chunk_format.layout, time_zone=chunk_format.time_zone, only=chunk_format.only
         )
 
     @property

@@ -7,75 +7,28 @@ Our options apply to all formats: this module maps Flink's options to them and r
 from __future__ import annotations
 
 import enum
+import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
-from pydantic import Field
+from pydantic import Field, create_model
 
 from datasources.errors import OptionError
 from datasources.formats.api.error_policy import OnError
+from datasources.formats.api.flink_options import FAIL_ON_MISSING_FIELD, IGNORE_PARSE_ERRORS, TIMESTAMP_STANDARD
+from datasources.formats.api.format import Format
 from datasources.formats.api.format_options import FormatOptions
-from datasources.kafka.record.record_options import KeyFormat, ValueFormat
+from datasources.formats.format_table import FORMATS
 from datasources.options import OptionGroup
 
-__all__ = ["FlinkFormatOptions", "check_flink_options", "has_debezium_schema", "on_error"]
+__all__ = ["FlinkFormatOptions", "FlinkOptions", "check_flink_options", "on_error", "switches"]
+
+_COMMON: Final = frozenset({FAIL_ON_MISSING_FIELD, IGNORE_PARSE_ERRORS, TIMESTAMP_STANDARD})
+"""The options that have an equivalent for all formats; the others are passed to the decoder."""
 
 
-class TimestampStandard(enum.Enum):
-    """How Flink writes a timestamp; both are read whichever is named."""
-
-    SQL = "SQL"
-    ISO_8601 = "ISO-8601"
-
-
-_IGNORES = "ignore-parse-errors"
-_STANDARD = "timestamp-format.standard"
-_MISSING = "fail-on-missing-field"
-_SCHEMA = "schema-include"
-
-
-def _field(key: str, description: str) -> Any:
-    return Field(None, alias=key, description=description)
-
-
-def _ignores(key: str) -> Any:
-    return _field(key, "Flink's way to say `format.on-error` = `skip`: the whole record is left out, and counted.")
-
-
-def _standard(key: str) -> Any:
-    return _field(key, "Accepted as Flink's; both standards are read whichever is named.")
-
-
-def _missing(key: str) -> Any:
-    return _field(key, "Flink's; only `false`. A field must be there if its column is NOT NULL.")
-
-
-def _schema(key: str) -> Any:
-    return _field(
-        key,
-        'Whether each record is `{"schema": ..., "payload": event}`, as Kafka Connect writes it with '
-        "`value.converter.schemas.enable`. Default: false.",
-    )
-
-
-class FlinkFormatOptions(OptionGroup):
-    """Flink's names for options of formats."""
-
-    json_ignores: bool | None = _ignores("json.ignore-parse-errors")
-    json_standard: TimestampStandard | None = _standard("json.timestamp-format.standard")
-    json_missing: bool | None = _missing("json.fail-on-missing-field")
-    value_json_ignores: bool | None = _ignores("value.json.ignore-parse-errors")
-    value_json_standard: TimestampStandard | None = _standard("value.json.timestamp-format.standard")
-    value_json_missing: bool | None = _missing("value.json.fail-on-missing-field")
-    key_json_ignores: bool | None = _ignores("key.json.ignore-parse-errors")
-    key_json_standard: TimestampStandard | None = _standard("key.json.timestamp-format.standard")
-    key_json_missing: bool | None = _missing("key.json.fail-on-missing-field")
-    debezium_schema: bool | None = _schema("debezium-json.schema-include")
-    debezium_ignores: bool | None = _ignores("debezium-json.ignore-parse-errors")
-    debezium_standard: TimestampStandard | None = _standard("debezium-json.timestamp-format.standard")
-    value_debezium_schema: bool | None = _schema("value.debezium-json.schema-include")
-    value_debezium_ignores: bool | None = _ignores("value.debezium-json.ignore-parse-errors")
-    value_debezium_standard: TimestampStandard | None = _standard("value.debezium-json.timestamp-format.standard")
+class FlinkOptions(OptionGroup):
+    """The options of formats that were set."""
 
     def given(self, suffix: str) -> dict[str, Any]:
         """Return what was set under the names with a suffix, such as `ignore-parse-errors`: key -> value."""
@@ -84,7 +37,25 @@ class FlinkFormatOptions(OptionGroup):
         return {key: value for key, value in values.items() if value is not None}
 
 
-def check_flink_options(options: FlinkFormatOptions, value: ValueFormat, key: KeyFormat | None) -> None:
+def _sides(owner: Format) -> tuple[str, ...]:
+    """Return the prefixes of a format's options; the empty one means the value."""
+    return ("", "value.", "key.") if owner.supports_keys else ("", "value.")
+
+
+_FIELDS: Final[Mapping[str, Any]] = {
+    re.sub(r"\W", "_", key): (option.type | None, Field(None, alias=key, description=option.description))
+    for owner in FORMATS.values()
+    for side in _sides(owner)
+    for option in owner.options
+    for key in (f"{side}{owner.name}.{option.key}",)
+}
+
+FlinkFormatOptions = create_model(
+    "FlinkFormatOptions", __base__=FlinkOptions, __doc__="Flink's names for options of formats.", **_FIELDS
+)
+
+
+def check_flink_options(options: FlinkOptions, value: Format, key: Format | None) -> None:
     """Check that each option belongs to a format of this source, and is set under one name only.
 
     Raises:
@@ -93,16 +64,16 @@ def check_flink_options(options: FlinkFormatOptions, value: ValueFormat, key: Ke
     given = options.given("")
     for name in given:
         side, format_name = _owner(name)
-        if side == "key" and (key is None or key.value != format_name):
+        if side == "key" and (key is None or key.name != format_name):
             raise OptionError(f"option '{name}' has no effect without 'key.format' = '{format_name}'.")
-        if side == "value" and value.value != format_name:
+        if side == "value" and value.name != format_name:
             raise OptionError(f"option '{name}' has no effect without 'format' = '{format_name}'.")
         longer = f"value.{name}"
         if longer in given and given[longer] == given[name]:
             raise OptionError(f"options '{name}' and '{longer}' mean the same: set one of them.")
         if longer in given:
             raise _contradiction({name: given[name], longer: given[longer]})
-    for name, value_of in options.given(_MISSING).items():
+    for name, value_of in options.given(FAIL_ON_MISSING_FIELD.key).items():
         if value_of:
             raise OptionError(
                 f"option '{name}' = 'true' is not supported: declare the column NOT NULL instead, and a record without "
@@ -110,13 +81,13 @@ def check_flink_options(options: FlinkFormatOptions, value: ValueFormat, key: Ke
             )
 
 
-def on_error(options: FlinkFormatOptions, formats: FormatOptions) -> OnError:
+def on_error(options: FlinkOptions, formats: FormatOptions) -> OnError:
     """Return the policy for bad records, from Flink's options or ours.
 
     Raises:
         OptionError: two of the options differ.
     """
-    ignores = options.given(_IGNORES)
+    ignores = options.given(IGNORE_PARSE_ERRORS.key)
     given_by = {name: OnError.SKIP if value else OnError.FAIL for name, value in ignores.items()}
     if "on_error" in formats.model_fields_set:
         given_by["format.on-error"] = formats.on_error
@@ -125,9 +96,11 @@ def on_error(options: FlinkFormatOptions, formats: FormatOptions) -> OnError:
     return next(iter(given_by.values()), formats.on_error)
 
 
-def has_debezium_schema(options: FlinkFormatOptions) -> bool:
-    """Return whether Debezium's events are wrapped in a schema."""
-    return any(options.given(_SCHEMA).values())
+def switches(options: FlinkOptions, value: Format) -> frozenset[str]:
+    """Return the keys of the value format's boolean options that are set to true, under either name."""
+    given = options.given("")
+    own = (option.key for option in value.options if option.type is bool and option not in _COMMON)
+    return frozenset(key for key in own if any(given.get(f"{side}{value.name}.{key}") for side in ("", "value.")))
 
 
 def _contradiction(given_by: Mapping[str, Any]) -> OptionError:

@@ -1,4 +1,4 @@
-"""The decoders of keys and values. They are loaded where they are used: raw columns need none."""
+"""Opens the decoders of keys and values."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 import pyarrow as pa
 
 from datasources.formats.api.decoder import Decoded
+from datasources.formats.api.format import DecoderSettings
 from datasources.kafka.record.record_layout import RecordLayout
 from datasources.kafka.record.record_metadata import VALUE_PREFIX
-from datasources.kafka.record.record_options import KeyFormat, ValueFormat
 
 __all__ = ["Decode", "key_decoder", "value_decoder"]
 
@@ -21,37 +21,21 @@ def value_decoder(schema: pa.Schema, layout: RecordLayout, time_zone: str | None
 
     The columns of an update's metadata go by their keys, without `value.`.
     """
-    columns = pa.schema([schema.field(name) for name in layout.value_columns])
-    needed = tuple(name for name in columns.names if name in wanted)
-    if layout.value_format is ValueFormat.RAW:
-        from datasources.formats.raw import RawDecoder
-
-        return RawDecoder(columns).decode
-    if layout.value_format is ValueFormat.JSON:
-        from datasources.formats.json.json_format import JsonDecoder
-
-        return JsonDecoder(columns, time_zone=time_zone, columns=needed).decode
-    from datasources.formats.debezium.debezium_json import DebeziumDecoder
-
-    return DebeziumDecoder(
-        columns,
+    settings = DecoderSettings(
+        schema=pa.schema([schema.field(name) for name in layout.value_columns]),
+        columns=(*(name for name in layout.value_columns if name in wanted), *_value_keys(layout, wanted)),
         metadata=_value_keys(layout, [name for name, _ in layout.metadata]),
         time_zone=time_zone,
-        has_schema=layout.has_schema,
-        columns=(*needed, *_value_keys(layout, wanted)),
-    ).decode
+        switches=layout.switches,
+    )
+    return layout.value_format.decoder(settings).decode
 
 
 def key_decoder(schema: pa.Schema, layout: RecordLayout, time_zone: str | None) -> Decode:
     """Return what decodes keys into columns by the names that they have in the key."""
+    assert layout.key_format is not None
     fields = [schema.field(column).with_name(name) for column, name in layout.key_columns]
-    if layout.key_format is KeyFormat.RAW:
-        from datasources.formats.raw import RawDecoder
-
-        return RawDecoder(pa.schema(fields)).decode
-    from datasources.formats.json.json_format import JsonDecoder
-
-    return JsonDecoder(pa.schema(fields), time_zone=time_zone).decode
+    return layout.key_format.decoder(DecoderSettings(schema=pa.schema(fields), time_zone=time_zone)).decode
 
 
 def _value_keys(layout: RecordLayout, columns: Sequence[str]) -> tuple[str, ...]:

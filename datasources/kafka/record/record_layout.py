@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import pyarrow as pa
+from datasources.formats.api.format import Format
+from datasources.formats.format_table import DEFAULT_FORMAT
 
-from datasources.kafka.record.raw_columns import RAW_COLUMNS
-from datasources.kafka.record.record_options import KeyFormat, ValueFormat
-
-__all__ = ["RecordLayout", "plain_layout"]
+__all__ = ["RecordLayout"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,27 +22,19 @@ class RecordLayout:
         raw_columns: the raw columns, as in Spark's source.
         metadata: the metadata columns, each with its key.
         is_upsert: whether a record without a value deletes the row of its key.
-        has_schema: whether Debezium's events are wrapped in a schema.
+        switches: keys of the value format's boolean options that are set to true.
     """
 
-    value_format: ValueFormat = ValueFormat.RAW
+    value_format: Format = DEFAULT_FORMAT
     value_columns: tuple[str, ...] = ()
-    key_format: KeyFormat | None = None
+    key_format: Format | None = None
     key_columns: tuple[tuple[str, str], ...] = ()
     raw_columns: tuple[str, ...] = ()
     metadata: tuple[tuple[str, str], ...] = ()
     is_upsert: bool = False
-    has_schema: bool = False
+    switches: frozenset[str] = frozenset()
 
     @property
     def only_in_key(self) -> tuple[str, ...]:
         """The columns that the value does not hold."""
         return tuple(column for column, _ in self.key_columns if column not in self.value_columns)
-
-
-def plain_layout(schema: pa.Schema, *, is_json: bool) -> RecordLayout:
-    """Return the layout of records whose columns are all members of a JSON value, or all raw columns."""
-    names = tuple(schema.names)
-    if is_json:
-        return RecordLayout(value_format=ValueFormat.JSON, value_columns=names)
-    return RecordLayout(raw_columns=tuple(name for name in names if name in RAW_COLUMNS))

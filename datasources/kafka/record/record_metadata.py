@@ -10,12 +10,12 @@ from types import MappingProxyType
 
 import pyarrow as pa
 
-from datasources.formats.debezium.source_columns import DEBEZIUM_METADATA
+from datasources.formats.format_table import FORMATS
 from datasources.formats.schema_text.ddl_types import list_of, map_of, timestamp_ltz
 from datasources.kafka.client.record_columns import RecordColumn, RecordFields, Records
 from datasources.kafka.record.header_columns import header_lists, header_maps
 
-__all__ = ["METADATA_TYPES", "RECORD_METADATA", "ROW_KIND", "VALUE_PREFIX"]
+__all__ = ["METADATA_TYPES", "RECORD_METADATA", "ROW_KIND", "VALUE_PREFIX", "formats_with"]
 
 ROW_KIND = "row_kind"
 VALUE_PREFIX = "value."
@@ -56,7 +56,13 @@ METADATA_TYPES: Mapping[str, pa.DataType] = MappingProxyType(
     {
         **{key: column.type for key, column in RECORD_METADATA.items()},
         ROW_KIND: pa.string(),
-        **{VALUE_PREFIX + key: kind for key, kind in DEBEZIUM_METADATA.items()},
+        **{VALUE_PREFIX + key: kind for each in FORMATS.values() for key, kind in each.metadata.items()},
     }
 )
 """All metadata keys and their types."""
+
+
+def formats_with(key: str) -> str:
+    """Return the quoted names of the formats that have a metadata key, for messages."""
+    name = key.removeprefix(VALUE_PREFIX)
+    return " or ".join(f"'{each.name}'" for each in FORMATS.values() if name in each.metadata)

@@ -4,28 +4,15 @@ from __future__ import annotations
 
 import difflib
 import enum
+from collections.abc import Callable
 from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
-from datasources.options import OptionGroup
+from datasources.formats.format_table import FORMATS
+from datasources.options import Choices, OptionGroup
 
-__all__ = ["FieldsInclude", "KeyFormat", "RecordOptions", "ValueFormat"]
-
-
-class ValueFormat(enum.Enum):
-    """How record values are read."""
-
-    RAW = "raw"
-    JSON = "json"
-    DEBEZIUM_JSON = "debezium-json"
-
-
-class KeyFormat(enum.Enum):
-    """How record keys are read."""
-
-    RAW = "raw"
-    JSON = "json"
+__all__ = ["FieldsInclude", "RecordOptions"]
 
 
 class FieldsInclude(enum.Enum):
@@ -35,10 +22,17 @@ class FieldsInclude(enum.Enum):
     EXCEPT_KEY = "EXCEPT_KEY"
 
 
-def _known(formats: type[enum.Enum]) -> BeforeValidator:
-    names = [str(member.value) for member in formats]
+def _value_formats() -> list[str]:
+    return list(FORMATS)
 
+
+def _key_formats() -> list[str]:
+    return [each.name for each in FORMATS.values() if each.supports_keys]
+
+
+def _known(formats: Callable[[], list[str]]) -> BeforeValidator:
     def check(value: object) -> object:
+        names = formats()
         if not isinstance(value, str) or value in names:
             return value
         near = difflib.get_close_matches(value.lower(), names, n=1, cutoff=0.5)
@@ -49,21 +43,23 @@ def _known(formats: type[enum.Enum]) -> BeforeValidator:
     return BeforeValidator(check)
 
 
+_ValueFormat = Annotated[str | None, _known(_value_formats), Choices(_value_formats)]
+_KeyFormat = Annotated[str | None, _known(_key_formats), Choices(_key_formats)]
+
+
 class RecordOptions(OptionGroup):
     """How the key and the value of a record become columns."""
 
-    format: Annotated[ValueFormat | None, _known(ValueFormat)] = Field(
+    format: _ValueFormat = Field(
         None,
         alias="format",
-        description="`raw`, which is the default: without `schema`, key, value, topic, partition, offset, timestamp, "
-        "timestampType as Spark's own source has them; with it, one column that holds the value. `json`: the columns "
-        "of `schema`. `debezium-json`: the columns of `schema` as a changelog of Debezium's events.",
+        description=" ".join(each.description for each in FORMATS.values()),
     )
-    value_format: Annotated[ValueFormat | None, _known(ValueFormat)] = Field(
+    value_format: _ValueFormat = Field(
         None, alias="value.format", description="Another name of format, beside key.format."
     )
     include_headers: bool = Field(False, alias="includeHeaders", description="Adds the column headers to raw columns.")
-    key_format: Annotated[KeyFormat | None, _known(KeyFormat)] = Field(
+    key_format: _KeyFormat = Field(
         None, alias="key.format", description="How keys are decoded; needs `key.fields`. Without it they are not read."
     )
     key_fields: str | None = Field(

@@ -15,7 +15,6 @@ from datasources.kafka.record.raw_columns import RAW_COLUMNS
 from datasources.kafka.record.record_decoders import Decode, key_decoder, value_decoder
 from datasources.kafka.record.record_layout import RecordLayout
 from datasources.kafka.record.record_metadata import RECORD_METADATA, ROW_KIND, VALUE_PREFIX
-from datasources.kafka.record.record_options import ValueFormat
 
 __all__ = ["RecordDecoder"]
 
@@ -72,7 +71,7 @@ class RecordDecoder:
         values = self._value(records.values())
         if self._layout.is_upsert:
             return _upserts(values, len(records))
-        if self._layout.value_format is ValueFormat.RAW:
+        if self._layout.value_format.is_raw:
             return _with_nulls(values, self._schema.field(self._layout.value_columns[0]))
         return values
 

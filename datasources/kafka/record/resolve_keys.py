@@ -11,7 +11,8 @@ from collections.abc import Sequence
 import pyarrow as pa
 
 from datasources.errors import OptionError
-from datasources.kafka.record.record_options import FieldsInclude, RecordOptions, ValueFormat
+from datasources.formats.api.format import Format
+from datasources.kafka.record.record_options import FieldsInclude, RecordOptions
 
 __all__ = ["key_columns_of", "require_upsert", "value_columns_of"]
 
@@ -31,7 +32,7 @@ def key_columns_of(options: RecordOptions, schema: pa.Schema) -> tuple[tuple[str
     if not fields:
         wanted = "primary-key" if options.is_upsert else "key.fields"
         raise OptionError(
-            f"option 'key.format' = '{options.key_format.value}' needs '{wanted}': the columns that the key holds, "
+            f"option 'key.format' = '{options.key_format}' needs '{wanted}': the columns that the key holds, "
             f"separated by semicolons."
         )
     _require_columns("key.fields" if options.key_fields is not None else "primary-key", fields, schema)
@@ -70,7 +71,7 @@ def value_columns_of(
     return rest
 
 
-def require_upsert(options: RecordOptions, value_format: ValueFormat, key_columns: tuple[tuple[str, str], ...]) -> None:
+def require_upsert(options: RecordOptions, value_format: Format, key_columns: tuple[tuple[str, str], ...]) -> None:
     """Check the options of an upsert table, and that they are not set for other tables.
 
     Raises:
@@ -88,10 +89,10 @@ def require_upsert(options: RecordOptions, value_format: ValueFormat, key_column
         )
     if options.key_format is None:
         raise OptionError("option 'scan.upsert' needs 'key.format': the primary key is read from the record's key.")
-    if value_format is ValueFormat.DEBEZIUM_JSON:
+    if value_format.is_changelog:
         raise OptionError(
-            "option 'scan.upsert' cannot be combined with 'format' = 'debezium-json': its events say themselves what "
-            "they delete. Leave scan.upsert out."
+            f"option 'scan.upsert' cannot be combined with 'format' = '{value_format.name}': its events say themselves "
+            f"what they delete. Leave scan.upsert out."
         )
     _require_same([name for name, _ in key_columns], primary)
 

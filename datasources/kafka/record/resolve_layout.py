@@ -11,15 +11,15 @@ from typing import TypeVar
 import pyarrow as pa
 
 from datasources.errors import OptionError, SchemaError
+from datasources.formats.api.format import Format
 from datasources.formats.api.format_options import FormatOptions
-from datasources.formats.json.json_types import check_json_types
-from datasources.formats.raw import RawDecoder
+from datasources.formats.format_table import DEFAULT_FORMAT, FORMATS
 from datasources.formats.schema_text.ddl import parse_schema
 from datasources.formats.schema_text.ddl_types import type_text
-from datasources.kafka.record.flink_format_options import FlinkFormatOptions, check_flink_options, has_debezium_schema
+from datasources.kafka.record.flink_format_options import FlinkOptions, check_flink_options, switches
 from datasources.kafka.record.raw_columns import RAW_COLUMNS, raw_schema
 from datasources.kafka.record.record_layout import RecordLayout
-from datasources.kafka.record.record_options import KeyFormat, RecordOptions, ValueFormat
+from datasources.kafka.record.record_options import RecordOptions
 from datasources.kafka.record.resolve_keys import key_columns_of, require_upsert, value_columns_of
 
 __all__ = ["resolve_layout"]
@@ -28,15 +28,17 @@ V = TypeVar("V")
 
 
 def resolve_layout(
-    options: RecordOptions, flink: FlinkFormatOptions, formats: FormatOptions
+    options: RecordOptions, flink: FlinkOptions, formats: FormatOptions
 ) -> tuple[pa.Schema, RecordLayout]:
     """Return the data columns and where they come from.
 
     Raises:
         OptionError, SchemaError: names the incompatible options.
     """
-    value_format = _either("format", options.format, "value.format", options.value_format) or ValueFormat.RAW
-    check_flink_options(flink, value_format, options.key_format)
+    name = _either("format", options.format, "value.format", options.value_format)
+    value_format = DEFAULT_FORMAT if name is None else FORMATS[name]
+    key_format = None if options.key_format is None else FORMATS[options.key_format]
+    check_flink_options(flink, value_format, key_format)
     if formats.ddl is None:
         return _without_schema(options, value_format)
     if options.include_headers:
@@ -51,20 +53,20 @@ def resolve_layout(
     layout = RecordLayout(
         value_format=value_format,
         value_columns=value_columns,
-        key_format=options.key_format,
+        key_format=key_format,
         key_columns=key_columns,
         is_upsert=options.is_upsert,
-        has_schema=has_debezium_schema(flink),
+        switches=switches(flink, value_format),
     )
     _check_types(schema, layout)
-    if value_format is ValueFormat.RAW and len(value_columns) > 1:
+    if value_format.is_raw and len(value_columns) > 1:
         return schema, _raw_columns(schema, layout)
     return schema, layout
 
 
-def _without_schema(options: RecordOptions, value_format: ValueFormat) -> tuple[pa.Schema, RecordLayout]:
-    if value_format is not ValueFormat.RAW:
-        raise OptionError(f"option 'format' = '{value_format.value}' needs 'schema': the columns as Spark DDL.")
+def _without_schema(options: RecordOptions, value_format: Format) -> tuple[pa.Schema, RecordLayout]:
+    if not value_format.is_raw:
+        raise OptionError(f"option 'format' = '{value_format.name}' needs 'schema': the columns as Spark DDL.")
     given = {
         "key.format": options.key_format,
         "key.fields": options.key_fields,
@@ -83,19 +85,16 @@ def _without_schema(options: RecordOptions, value_format: ValueFormat) -> tuple[
 def _check_types(schema: pa.Schema, layout: RecordLayout) -> None:
     """Check that the formats support the columns' types."""
     in_key = pa.schema([schema.field(name) for name, _ in layout.key_columns])
-    if layout.key_format is KeyFormat.JSON:
-        check_json_types(in_key)
-    elif layout.key_format is KeyFormat.RAW:
-        if len(in_key) > 1:
+    if layout.key_format is not None:
+        if layout.key_format.is_raw and len(in_key) > 1:
             raise OptionError(
-                f"option 'key.format' = 'raw' gives one column, but the key columns are {_quoted(in_key.names)}."
+                f"option 'key.format' = '{layout.key_format.name}' gives one column, but the key columns are "
+                f"{_quoted(in_key.names)}."
             )
-        RawDecoder(in_key)
+        layout.key_format.check(in_key)
     in_value = pa.schema([schema.field(name) for name in layout.value_columns])
-    if layout.value_format is not ValueFormat.RAW:
-        check_json_types(in_value)
-    elif len(in_value) == 1:
-        RawDecoder(in_value)
+    if not layout.value_format.is_raw or len(in_value) == 1:
+        layout.value_format.check(in_value)
 
 
 def _raw_columns(schema: pa.Schema, layout: RecordLayout) -> RecordLayout:
@@ -104,9 +103,9 @@ def _raw_columns(schema: pa.Schema, layout: RecordLayout) -> RecordLayout:
         known = RAW_COLUMNS.get(field.name)
         if known is None or layout.key_format is not None:
             raise SchemaError(
-                f"the format 'raw' gives one column, which holds the value, but there are {len(layout.value_columns)}: "
-                f"{_quoted(layout.value_columns)}. Declare one, use 'format' = 'json', or declare raw columns only: "
-                f"{_quoted(list(RAW_COLUMNS))}."
+                f"the format '{layout.value_format.name}' gives one column, which holds the value, but there are "
+                f"{len(layout.value_columns)}: {_quoted(layout.value_columns)}. Declare one, use 'format' = 'json', or "
+                f"declare raw columns only: {_quoted(list(RAW_COLUMNS))}."
             )
         if known.type != field.type:
             raise SchemaError(

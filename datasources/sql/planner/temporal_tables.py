@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from datasources.formats.format_table import FORMATS
 from datasources.options import lower_keys
 from datasources.sql.planner.connectors import Connector
 from datasources.sql.query.block.temporal_request import TableTraits
@@ -21,7 +22,6 @@ SEQUENCE: Final = "__tidemark_sequence"
 _KEYS: Final = {ROW_KIND: "row_kind", SEQUENCE: "_seq"}
 CHANGELOG_NAMES: Final = (*_KEYS, *_KEYS.values())
 """What those columns may be called."""
-_CHANGELOG_FORMATS: Final = frozenset({"debezium-json"})
 
 
 def traits_of(table: ResolvedTable, connector: Connector, options: Mapping[str, str]) -> TableTraits:
@@ -33,8 +33,9 @@ def traits_of(table: ResolvedTable, connector: Connector, options: Mapping[str, 
         options: the statement's for this table, which go before the table's own.
     """
     given = {**connector.options, **lower_keys(table.options), **lower_keys(options)}
+    value_format = FORMATS.get(given.get("value.format", given.get("format", "")))
     says_changes = given.get("scan.upsert", "").lower() == "true" or (
-        given.get("value.format", given.get("format", "")) in _CHANGELOG_FORMATS
+        value_format is not None and value_format.is_changelog
     )
     return TableTraits(
         connector=connector.name,

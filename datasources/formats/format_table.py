@@ -1,0 +1,22 @@
+"""The formats. A new one is one module that defines its `Format`, and one line here."""
+
+from __future__ import annotations
+
+from datasources.formats.api.format import Format
+from datasources.formats.debezium.debezium_descriptor import DEBEZIUM_JSON
+from datasources.formats.json.json_descriptor import JSON
+from datasources.formats.raw import RAW
+
+__all__ = ["DEFAULT_FORMAT", "FORMATS"]
+
+FORMATS: dict[str, Format] = {
+    each.name: each
+    for each in (
+        RAW,
+        JSON,
+        DEBEZIUM_JSON,
+    )
+}
+"""The formats by name, in the order of the reference of options."""
+
+DEFAULT_FORMAT = RAW
