@@ -1,4 +1,4 @@
-"""The watermark of every split, visible: a page, its JSON, metrics for Prometheus, a table in the terminal.
+"""Shows the watermark of every split: a page, its JSON, metrics for Prometheus, a table in the terminal.
 
 It knows tables of JSON primitives and nothing of Spark, so it runs in any process that has such tables.
 """

@@ -1,4 +1,4 @@
-"""Who may look at the page.
+"""Access control of the page.
 
 A page on loopback has no token: whoever reaches it is on the driver's machine. Only requests that name this machine get
 an answer, so a web page whose host name was turned to this machine's address (DNS rebinding) gets nothing.
@@ -26,16 +26,16 @@ _SCHEME: Final = "bearer"
 _PARAMETER: Final = "token"
 _SHORTEST_TOKEN: Final = 16
 _TOKEN_BYTES: Final = 24
-_LONGEST_COOKIES: Final = 8_192
+_MAX_COOKIE_CHARACTERS: Final = 8_192
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemoteAccess:
-    """How others than the driver's machine look at a page.
+    """Access from machines other than the driver's.
 
     Attributes:
-        token: what they must have; None = one that nobody can guess is made.
-        names: under which the page may be asked, besides the host's own; a proxy's, say.
+        token: that they must send; None = a random one is generated.
+        names: accepted in the Host header besides the host's own, such as a proxy's.
     """
 
     token: str | None = field(default=None, repr=False)
@@ -48,8 +48,8 @@ class Access:
 
     Attributes:
         is_local: whether only this machine can connect.
-        hosts: names under which the page may be asked, in lower case.
-        token: what a request must have; None for a local page.
+        hosts: names accepted in the Host header, in lower case.
+        token: that a request must send; None for a local page.
         cookie: the name of the cookie that has it: cookies are kept by host, and a host may have several pages.
     """
 
@@ -115,11 +115,11 @@ class Access:
         found = []
         for header in cookies:
             try:
-                kept = SimpleCookie(header[:_LONGEST_COOKIES])
+                request_cookies = SimpleCookie(header[:_MAX_COOKIE_CHARACTERS])
             except CookieError:
                 continue
-            if self.cookie in kept:
-                found.append(kept[self.cookie].value)
+            if self.cookie in request_cookies:
+                found.append(request_cookies[self.cookie].value)
         return found
 
 

@@ -21,7 +21,7 @@ from watermark.clock import Clock
 __all__ = ["History", "HistoryLimits"]
 
 _NONE: Final = -(1 << 63)
-_MOST: Final = (1 << 63) - 1
+_MAX_VALUE: Final = (1 << 63) - 1
 _ABSENT: Final = "-"
 _UNKNOWN: Final = "?"
 _LETTERS: Final = {status: status[0] for status in STATUSES}
@@ -32,14 +32,14 @@ _NANOS_PER_SECOND: Final = 1_000_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryLimits:
-    """How much is kept. With the defaults: 10 minutes of one sample a second in at most 25 MB.
+    """The limits of the history. With the defaults: 10 minutes of one sample a second in at most 25 MB.
 
     Attributes:
         samples: per source and split; older ones are overwritten.
         splits: kept of one source.
         sources: kept at the same time; of more, those that come first in the tables.
         series: splits of all sources together; each source gets an equal part.
-        forget_after_s: how long a source that is in no table any more is remembered.
+        forget_after_s: how long a source without a table is kept.
     """
 
     samples: int = 600
@@ -58,7 +58,7 @@ class _Ring:
         self._values = array("q", [_NONE]) * size
 
     def put(self, sequence: int, value: int | None) -> None:
-        self._values[sequence % len(self._values)] = _NONE if value is None else max(_NONE + 1, min(_MOST, value))
+        self._values[sequence % len(self._values)] = _NONE if value is None else max(_NONE + 1, min(_MAX_VALUE, value))
 
     def read(self, start: int, stop: int) -> list[int | None]:
         first, end = start % len(self._values), start % len(self._values) + stop - start
@@ -122,17 +122,17 @@ class _Source:
         self.shared = {name: _Ring(self.size) for name in _SHARED}
 
     def put(self, table: Table, *, now_ms: int, max_splits: int) -> None:
-        ranked = worst_first(table["splits"])
+        by_urgency = worst_first(table["splits"])
         values = {
             "times": now_ms,
             "watermark": table["watermark"],
             "max_allowed": table["max_allowed"],
-            **_spread(ranked),
+            **_spread(by_urgency),
         }
         for name, value in values.items():
             self.shared[name].put(self.next, value)
-        self._choose(ranked, max_splits)
-        present = {split["split"]: split for split in ranked}
+        self._choose(by_urgency, max_splits)
+        present = {split["split"]: split for split in by_urgency}
         for name, series in self.splits.items():
             series.put(self.next, present.get(name))
         self.next += 1
@@ -144,15 +144,15 @@ class _Source:
         splits = {name: series.read(start, self.next) for name, series in self.splits.items()}
         return {"start": start, "next": self.next, **shared, "splits": splits}
 
-    def _choose(self, ranked: list[Table], most: int) -> None:
-        """Decide which splits have a series: the worst ones, those that had one, then whoever is there."""
-        order = [split["split"] for split in ranked]
+    def _choose(self, by_urgency: list[Table], max_splits: int) -> None:
+        """Choose the splits with a series: the worst ones, those that already have one, then any others."""
+        order = [split["split"] for split in by_urgency]
         had = [name for name in order if name in self.splits]
         present = frozenset(order)
         gone = [name for name, series in self.splits.items() if name not in present and not self._is_over(series)]
         wanted = dict.fromkeys([*order[:_WORST], *had, *order, *gone])
         self.splits = {
-            name: self.splits.get(name) or _SplitSeries(self.size, self.next) for name in islice(wanted, most)
+            name: self.splits.get(name) or _SplitSeries(self.size, self.next) for name in islice(wanted, max_splits)
         }
 
     def _is_over(self, series: _SplitSeries) -> bool:
@@ -161,10 +161,10 @@ class _Source:
 
 
 class History:
-    """Keeps the samples of successive tables. Safe to use from several threads.
+    """Keeps the samples of successive tables. Thread-safe.
 
     Args:
-        clock: the wall clock gives the samples' times, the monotonic one says when to forget.
+        clock: the wall clock gives the samples' times, the monotonic one expires sources.
         limits: how much is kept.
     """
 
@@ -182,9 +182,9 @@ class History:
             for name in by_source:
                 self._sources.setdefault(name, _Source(self._limits.samples)).seen_ns = now_ns
             self._forget(by_source, now_ns)
-            most = min(self._limits.splits, max(1, self._limits.series // max(1, len(self._sources))))
+            max_splits = min(self._limits.splits, max(1, self._limits.series // max(1, len(self._sources))))
             for name, table in by_source.items():
-                self._sources[name].put(table, now_ms=now_ms, max_splits=most)
+                self._sources[name].put(table, now_ms=now_ms, max_splits=max_splits)
 
     def read(self, source: str, *, since: int = 0) -> dict[str, Any] | None:
         """Return the samples of a source from number `since` on, as columns; None for a source that is not known.
@@ -204,17 +204,17 @@ class History:
     def _forget(self, present: Mapping[str, Table], now_ns: int) -> None:
         gone = sorted((name for name in self._sources if name not in present), key=lambda name: self._age(name, now_ns))
         room = self._limits.sources - len(present)
-        for place, name in enumerate(gone):
-            if place >= room or self._age(name, now_ns) > self._limits.forget_after_s:
+        for index, name in enumerate(gone):
+            if index >= room or self._age(name, now_ns) > self._limits.forget_after_s:
                 del self._sources[name]
 
     def _age(self, name: str, now_ns: int) -> float:
         return (now_ns - self._sources[name].seen_ns) / _NANOS_PER_SECOND
 
 
-def _spread(ranked: list[Table]) -> dict[str, int | None]:
+def _spread(by_urgency: list[Table]) -> dict[str, int | None]:
     """Return the lowest, median and highest watermark of the splits that count."""
-    values = sorted(split["watermark"] for split in ranked if is_counted(split) and split["watermark"] is not None)
+    values = sorted(split["watermark"] for split in by_urgency if is_counted(split) and split["watermark"] is not None)
     if not values:
         return {"low": None, "median": None, "high": None}
     return {"low": values[0], "median": values[len(values) // 2], "high": values[-1]}

@@ -21,7 +21,7 @@ from datasources.observe.tables import STATUSES, Table
 __all__ = ["CONTENT_TYPE", "METRICS", "MetricMeaning", "render_metrics"]
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
-"""Every Prometheus reads this version; the names need no newer one."""
+"""Every Prometheus reads this version of the format."""
 
 _SOURCE_LABELS: Final = ("source", "name", "query", "group")
 _SPLIT_LABELS: Final = (*_SOURCE_LABELS, "split")
@@ -283,7 +283,7 @@ def _unanswered_ms(table: Table, split: Table) -> int | None:
 
 
 def _of_snapshot(key: str, table: Table) -> int | None:
-    """Return what is known of how far the reading of tables came."""
+    """Return the progress of the snapshot scan."""
     if "snapshot" not in table:
         return None
     found = table["snapshot"]
@@ -301,7 +301,7 @@ def _of_snapshot(key: str, table: Table) -> int | None:
 
 
 def _of_waiting(key: str, table: Table) -> int | None:
-    """Return what is known of a source that waits, or is waited for."""
+    """Return the state of a source that waits for another, or is waited for."""
     known: dict[str, int | None] = {}
     if (hold := table.get("hold")) is not None:
         is_held = hold["status"] == "waiting"

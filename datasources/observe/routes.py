@@ -1,4 +1,4 @@
-"""What each address answers, without sockets: a request in, a response out.
+"""The responses of each address, without sockets: a request in, a response out.
 
 Rules of this file: the addresses are a fixed list, never paths of files; what comes from a request is never sent back;
 every response carries the security headers.
@@ -22,7 +22,7 @@ from datasources.observe.sampler import Sampler
 __all__ = ["SECURITY_HEADERS", "SERVER_NAME", "Request", "Response", "Routes", "problem"]
 
 SERVER_NAME: Final = "tidemark"
-"""What the Server header of every response says."""
+"""The Server header of every response."""
 
 SECURITY_HEADERS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -53,9 +53,9 @@ _LOCKED: Final = (
     "This page needs its token: open the address that the driver's log names, with ?token=..., or send the token as "
     "'Authorization: Bearer'. It is the Spark setting spark.tidemark.ui.token, or made by the driver."
 )
-_LONGEST_TARGET: Final = 2_048
-_MOST_FIELDS: Final = 8
-_LONGEST_NUMBER: Final = 15
+_MAX_TARGET_CHARACTERS: Final = 2_048
+_MAX_FIELDS: Final = 8
+_MAX_NUMBER_CHARACTERS: Final = 15
 _FILES: Final = {
     "/": ("page.html", "text/html; charset=utf-8"),
     "/page.css": ("page.css", "text/css; charset=utf-8"),
@@ -98,7 +98,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Response:
-    """What is sent back."""
+    """A response."""
 
     status: HTTPStatus = HTTPStatus.OK
     content_type: str
@@ -107,7 +107,7 @@ class Response:
 
 
 def problem(status: HTTPStatus, sentence: str, **headers: str) -> Response:
-    """Return a response that says in one sentence why there is no other."""
+    """Return an error response with a one-sentence reason."""
     return Response(status=status, content_type=_TEXT, body=f"{sentence}\n".encode(), headers=headers)
 
 
@@ -116,7 +116,7 @@ class Routes:
 
     Args:
         sampler: has the tables.
-        access: who may look.
+        access: the access rule.
     """
 
     def __init__(self, sampler: Sampler, access: Access) -> None:
@@ -134,21 +134,23 @@ class Routes:
         }
 
     def answer(self, request: Request) -> Response:
-        """Return the response to a request; one that is wrong gets a 4xx."""
-        if len(request.target) > _LONGEST_TARGET:
-            return problem(HTTPStatus.REQUEST_URI_TOO_LONG, f"An address has at most {_LONGEST_TARGET} characters.")
+        """Return the response to a request; an invalid one gets a 4xx."""
+        if len(request.target) > _MAX_TARGET_CHARACTERS:
+            return problem(
+                HTTPStatus.REQUEST_URI_TOO_LONG, f"An address has at most {_MAX_TARGET_CHARACTERS} characters."
+            )
         if len(request.hosts) != 1:
             return problem(HTTPStatus.BAD_REQUEST, "A request has one Host header.")
         path, _, query = request.target.partition("?")
         return self._refused(request, path, query) or self._allowed(path, query)
 
     def _refused(self, request: Request, path: str, query: str) -> Response | None:
-        """Return the answer to whoever may not look, or not yet."""
+        """Return the response to a request without access, or one that logs in; None if access is granted."""
         if not self._access.knows(request.hosts[0]):
             return problem(HTTPStatus.FORBIDDEN, _FOR_ITSELF if self._access.is_local else _OTHER_NAME)
         if path == "/" and self._access.token_in(query):  # the token does not stay in the address
-            kept = {"Location": "/", "Set-Cookie": self._access.set_cookie}
-            return problem(HTTPStatus.SEE_OTHER, "The page is at /.", **kept)
+            extra_headers = {"Location": "/", "Set-Cookie": self._access.set_cookie}
+            return problem(HTTPStatus.SEE_OTHER, "The page is at /.", **extra_headers)
         if not self._access.admits(request.authorization, request.cookies):
             return problem(HTTPStatus.UNAUTHORIZED, _LOCKED, **{"WWW-Authenticate": "Bearer"})
         return None
@@ -181,7 +183,7 @@ class Routes:
 
     def _history(self, query: str) -> Response:
         try:
-            fields = parse_qs(query, strict_parsing=True, max_num_fields=_MOST_FIELDS, errors="strict")
+            fields = parse_qs(query, strict_parsing=True, max_num_fields=_MAX_FIELDS, errors="strict")
         except ValueError:
             return problem(HTTPStatus.BAD_REQUEST, "Write /api/history?source=ID&since=NUMBER.")
         sources, since = fields.pop("source", []), fields.pop("since", ["0"])
@@ -194,4 +196,4 @@ class Routes:
 
 
 def _is_number(text: str) -> bool:
-    return text.isascii() and text.isdigit() and len(text) <= _LONGEST_NUMBER
+    return text.isascii() and text.isdigit() and len(text) <= _MAX_NUMBER_CHARACTERS

@@ -1,4 +1,4 @@
-"""Takes the tables once a second, for everybody who looks: what they cost does not depend on the number of viewers."""
+"""Takes the tables once a second for all viewers: the cost does not depend on their number."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Snapshot:
 
     Args:
         time_ms: when they were taken, ms since the epoch.
-        tables: as they came; they are not changed any more.
+        tables: as received; they are not modified.
     """
 
     def __init__(self, *, time_ms: int, tables: list[Table]) -> None:
@@ -54,7 +54,7 @@ class Sampler:
     """Keeps the newest tables and their history.
 
     Args:
-        tables: gives the tables of now.
+        tables: returns the current tables.
         clock: of the driver.
     """
 
@@ -86,7 +86,7 @@ class Sampler:
     def run(self, closed: threading.Event) -> None:
         """Take the tables every second until the event is set.
 
-        An error in them ends the thread and Python prints its traceback; the page then says that its figures are old.
+        An error in them ends the thread and Python prints its traceback; the page then marks its figures as old.
         """
         while not closed.wait(_EVERY_S):
             self.sample()

@@ -1,7 +1,7 @@
 """The server of the page: two daemon threads in the driver's process and one per open request.
 
 It is for a few people and a scraper. Requests are short, so each connection serves one, has a deadline for all of it,
-and there is a limit of connections: whoever is slow or many cannot hold the driver's threads.
+and the number of connections is limited: slow or many clients cannot block the driver's threads.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ __all__ = ["Observer", "start_observer"]
 _logger = logging.getLogger(__name__)
 
 _HIGHEST_PORT: Final = 65_535
-_MOST_CONNECTIONS: Final = 32
+_MAX_CONNECTIONS: Final = 32
 _DEADLINE_S: Final = 15.0
 _SILENCE_S: Final = 10.0
 _CLOSE_S: Final = 5.0
@@ -73,10 +73,10 @@ def start_observer(
     """Serve the page of the tables until it is closed.
 
     Args:
-        tables: gives the tables of now; called once a second, from one thread, and once before this returns.
-        host: interface to bind. With the default only this machine can look.
+        tables: returns the current tables; called once a second, from one thread, and once before this returns.
+        host: interface to bind. By default only this machine has access.
         port: 0 = any free one.
-        remote: how others look, unless the host is a loopback one; `Observer.url` has the token.
+        remote: access of other machines, ignored for a loopback host; `Observer.url` has the token.
         clock: of the driver.
 
     Raises:
@@ -139,14 +139,14 @@ class _Server(ThreadingHTTPServer):
         super().__init__((str(address[0]), int(address[1])), _Handler)
 
     def server_bind(self) -> None:
-        """Bind without asking a name server for our own name, as the base class does."""
+        """Bind without the base class's name lookup of this host."""
         socketserver.TCPServer.server_bind(self)
         self.server_name, self.server_port = str(self.server_address[0]), int(self.server_address[1])
 
     def process_request(self, request: Any, client_address: Any) -> None:
         """Serve a connection in a thread of its own, if there is room for one more."""
         with self._lock:
-            is_full = len(self._since_ns) >= _MOST_CONNECTIONS
+            is_full = len(self._since_ns) >= _MAX_CONNECTIONS
             if not is_full:
                 self._since_ns[request] = self._clock.monotonic_ns()
         if is_full:
@@ -165,11 +165,11 @@ class _Server(ThreadingHTTPServer):
         super().shutdown_request(request)
 
     def service_actions(self) -> None:
-        """Hang up on connections that are past their deadline; called twice a second."""
+        """Close connections that are past their deadline; called twice a second."""
         self.hang_up(older_than_s=_DEADLINE_S)
 
     def hang_up(self, *, older_than_s: float = -1.0) -> None:
-        """Hang up on the connections that are open for longer, by default on all."""
+        """Close the connections that are open for longer, by default all."""
         until_ns = self._clock.monotonic_ns() - older_than_s * _NANOS_PER_SECOND
         with self._lock:
             old = [connection for connection, since_ns in self._since_ns.items() if since_ns < until_ns]
@@ -180,7 +180,7 @@ class _Server(ThreadingHTTPServer):
                 connection.shutdown(socket.SHUT_RDWR)  # wakes its thread, which then closes it
 
     def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ARG002 - called by the base class
-        """Note what ended a connection; the server goes on."""
+        """Log what ended a connection; the server continues."""
         error = sys.exc_info()[1]
         level = logging.DEBUG if isinstance(error, OSError) else logging.ERROR
         _logger.log(level, "observer_request_failed error=%r", error)
@@ -218,12 +218,12 @@ class _Handler(BaseHTTPRequestHandler):
     do_HEAD = do_GET  # noqa: N815 - the base class looks for this name
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:  # noqa: ARG002
-        """Answer a request that the base class could not read: the sender's mistake, also where the base says 5xx."""
+        """Answer a request that the base class could not parse: a client error, also if the base class uses 5xx."""
         status = HTTPStatus(code if code < _SERVER_ERROR else HTTPStatus.BAD_REQUEST)
         self._send(problem(status, f"This is not a request that can be read: {status.phrase}."))
 
     def version_string(self) -> str:
-        """Return what the Server header says: no version of anything."""
+        """Return the Server header, without any version."""
         return SERVER_NAME
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class names it so

@@ -1,4 +1,4 @@
-"""The tables that are shown, what they must have, and which of their splits matter most.
+"""The tables that are shown, their required fields, and the order of their splits by urgency.
 
 A table is a dict of JSON primitives per live source run; times are ms since the epoch, None = none or not known. It was
 made in another process: one that lacks something is left out whole, and does not end what shows the others.

@@ -1,4 +1,4 @@
-"""Tables of sources as rich draws them: one heading and one table of splits per source."""
+"""Tables of sources, drawn with rich: one heading and one table of splits per source."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["Shown", "duration_text", "render", "time_text"]
 _NONE: Final = "-"
 _STALE_MS: Final = 5_000
 _LINES_AROUND: Final = 8
-_FEWEST_ROWS: Final = 3
+_MIN_ROWS: Final = 3
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _UNITS: Final = (("d", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("s", 1_000))
 _STYLES: Final = {"active": "blue", "paused": "yellow", "idle": "magenta", "finished": "green"}
@@ -41,7 +41,7 @@ _COUNTERS: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """What is on the screen.
+    """The content of the screen.
 
     Attributes:
         answer: of the page: `time`, `sampled`, `sources`.
@@ -53,7 +53,7 @@ class Shown:
 
 
 def render(shown: Shown, *, lines: int, width: int) -> Iterator[RenderableType]:
-    """Yield what to print.
+    """Yield the renderables to print.
 
     Args:
         shown: the answer.
@@ -69,7 +69,7 @@ def render(shown: Shown, *, lines: int, width: int) -> Iterator[RenderableType]:
             "No source is running. Start a streaming query on a Tidemark source; it appears here with its first batch."
         )
         return
-    rows = max(_FEWEST_ROWS, (lines - (notice is not None)) // len(sources) - _LINES_AROUND)
+    rows = max(_MIN_ROWS, (lines - (notice is not None)) // len(sources) - _LINES_AROUND)
     columns = len(_COLUMNS) if width >= _NARROW else _COLUMNS_IF_NARROW
     for table in sources:
         yield _heading(table, shown.answer["time"] - table["time"])
@@ -101,7 +101,7 @@ def duration_text(value_ms: int | None) -> str:
     for unit, size in _UNITS:
         count, value_ms = divmod(value_ms, size)
         parts.append((count, unit))
-    first = next(place for place, (count, _) in enumerate(parts) if count)
+    first = next(index for index, (count, _) in enumerate(parts) if count)
     return " ".join(f"{count} {unit}" for count, unit in parts[first : first + 2] if count)
 
 
@@ -121,7 +121,7 @@ def _heading(table: Table, age_ms: int) -> Text:
     text = Text(plain(table["name"]), style="bold", end="\n")
     text.append(f"  watermark {time_text(table['watermark'])}", style="not bold cyan")
     text.append(f"  {_lag_text(lag, table['watermark'])} behind  {plain(table['status'])}", style="not bold")
-    facts = [
+    details = [
         f"query {_or_none(table['query'])}",
         f"group {_or_none(table['group'])}",
         f"batch {table['batch']:,}",
@@ -129,7 +129,7 @@ def _heading(table: Table, age_ms: int) -> Text:
         plain(counts),
         *_losses(table),
     ]
-    text.append("\n  " + " | ".join(facts), style="not bold dim")
+    text.append("\n  " + " | ".join(details), style="not bold dim")
     if "snapshot" in table:
         text.append("\n  " + " | ".join(_snapshot(table["snapshot"])), style="not bold dim")
     for line in (*_unanswered(table), *_waits(table)):
@@ -138,7 +138,7 @@ def _heading(table: Table, age_ms: int) -> Text:
 
 
 def _unanswered(table: Table) -> Iterator[str]:
-    """Yield how many splits have a server that does not answer, with the first of those that are in the table."""
+    """Yield the number of splits whose server does not answer, and the first of them in the table."""
     if not table["unanswered_splits"]:
         return
     without = [split for split in table["splits"] if split["unanswered_since"] is not None]
@@ -156,7 +156,7 @@ def _since_and_why(split: Table) -> str:
 
 
 def _waits(table: Table) -> Iterator[str]:
-    """Yield for whom the source waits, and that others wait for it."""
+    """Yield the source that this one waits for, and that others wait for it."""
     hold, load = table.get("hold"), table.get("load")
     if hold is not None and hold["status"] == "waiting":
         since = time_text(hold["since"])
@@ -175,7 +175,7 @@ def _build(found: Table) -> Iterator[str]:
 
 
 def _snapshot(found: Table) -> Iterator[str]:
-    """Yield how far the reading of tables came."""
+    """Yield the progress of the snapshot scan."""
     if found["status"] == "done":
         yield "snapshot done"
         yield f"{found['chunks']:,} chunks"

@@ -30,10 +30,10 @@ DEFAULT_URL: Final = "http://127.0.0.1:4055"
 
 _ANSWER_S: Final = 5.0
 _EVERY_S: Final = 1.0
-_MOST_BYTES: Final = 256 * 1024 * 1024
+_MAX_BYTES: Final = 256 * 1024 * 1024
 _MICROS_PER_MILLI: Final = 1_000
 _OK: Final = 200
-_LONGEST_SENTENCE: Final = 500
+_MAX_REASON_CHARACTERS: Final = 500
 _LINES_OF_A_FILE: Final = 1_000_000
 
 
@@ -51,13 +51,13 @@ def watch(
         url: of the page, as `start_observer` gives it.
         console: where to print.
         is_once: print one answer and return, as is done where the console is no terminal.
-        clock: says since when there is no answer.
+        clock: for the time since the last answer.
         stopped: ends the live view as Ctrl-C does.
 
     Raises:
         OptionError: the address is not one of a page.
         SourceUnavailable: nothing answers there, or something else than a page of Tidemark. Once there was an answer,
-            the live view says so instead, and goes on asking.
+            the live view shows the error instead, and keeps polling.
     """
     answer = fetch(url)
     if is_once or not console.is_terminal:
@@ -77,9 +77,9 @@ def fetch(url: str) -> dict[str, Any]:
         OptionError: the address is not one of a page.
         SourceUnavailable: nothing answers there, or something else than a page of Tidemark.
     """
-    place = _place(url)
+    address = _parsed_url(url)
     try:
-        response = _get(place)
+        response = _get(address)
     except (OSError, http.client.HTTPException, ValueError) as error:  # ValueError: a name that cannot be encoded
         reason = str(error) or type(error).__name__
         raise SourceUnavailable(
@@ -101,7 +101,7 @@ class _Response:
 
 def _refusal(url: str, response: _Response) -> str:
     if response.server == SERVER_NAME:
-        sentence = plain(response.body[:_LONGEST_SENTENCE].decode("utf-8", "replace").strip())
+        sentence = plain(response.body[:_MAX_REASON_CHARACTERS].decode("utf-8", "replace").strip())
         return f"the page at {url} refuses to show its tables (HTTP status {response.status}): {sentence}"
     return (
         f"what answers at {url} is not a page of Tidemark (HTTP status {response.status}). Name the address that the "
@@ -109,29 +109,29 @@ def _refusal(url: str, response: _Response) -> str:
     )
 
 
-def _place(url: str) -> SplitResult:
+def _parsed_url(url: str) -> SplitResult:
     text = url if "://" in url else f"http://{url}"
     try:
-        place = urlsplit(text)
-        is_usable = place.scheme == "http" and bool(place.hostname) and (place.port or 1) > 0
+        address = urlsplit(text)
+        is_usable = address.scheme == "http" and bool(address.hostname) and (address.port or 1) > 0
     except ValueError:
         is_usable = False
     if not is_usable:
         raise OptionError(f"'{url}' is not the address of a page. Write it as in {DEFAULT_URL}.")
-    return place
+    return address
 
 
-def _get(place: SplitResult) -> _Response:
-    assert place.hostname is not None
-    connection = http.client.HTTPConnection(place.hostname, place.port, timeout=_ANSWER_S)
+def _get(address: SplitResult) -> _Response:
+    assert address.hostname is not None
+    connection = http.client.HTTPConnection(address.hostname, address.port, timeout=_ANSWER_S)
     try:
         headers = {"Accept": "application/json"}
-        tokens = parse_qs(place.query).get("token", [])
+        tokens = parse_qs(address.query).get("token", [])
         if len(tokens) == 1:
             headers["Authorization"] = f"Bearer {tokens[0]}"
-        connection.request("GET", f"{place.path.rstrip('/')}/api/sources", headers=headers)
+        connection.request("GET", f"{address.path.rstrip('/')}/api/sources", headers=headers)
         response = connection.getresponse()
-        return _Response(response.status, response.getheader("Server"), response.read(_MOST_BYTES))
+        return _Response(response.status, response.getheader("Server"), response.read(_MAX_BYTES))
     finally:
         connection.close()
 
