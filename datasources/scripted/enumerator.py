@@ -1,4 +1,4 @@
-"""The driver's side: which scripts exist and how many complete lines each has. A position is a line number."""
+"""The split enumerator: which scripts exist and how many complete lines each has. A position is a line number."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class ScriptedEnumerator:
         """Nothing is open."""
 
     def _lines(self, file: Path) -> int:
-        """Lines that are complete; counted again only from where the file was when it was last looked at."""
+        """The number of complete lines; counted incrementally from the last known end of the file."""
         size, lines = self._counted.get(file, (0, 0))
         now = file.stat().st_size
         if now < size:

@@ -1,4 +1,4 @@
-"""The executors' side: lines [start, end) of one script as Arrow columns."""
+"""The split reader: lines [start, end) of one script as Arrow columns."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ class ScriptedReaderFactory:
     Attributes:
         directory: where the scripts are.
         records: the columns of the records.
-        on_error: what a bad line does.
+        on_error: the policy for bad lines.
         time_zone: the zone of text without one.
         metadata: columns behind those of the records, name -> key.
-        columns: the columns that are needed, the others are null; None = all.
+        columns: the columns to decode, the others are null; None = all.
     """
 
     directory: str
