@@ -29,19 +29,19 @@ _CONFIGURED: Final = ("parallelism.", "pipeline.", "execution.", "table.", "rest
 
 
 def fetch_jars(
-    tell: Callable[[str], None], *, instead: str, connectors: Sequence[tuple[str, str, int]] = ()
+    report: Callable[[str], None], *, instead: str, connectors: Sequence[tuple[str, str, int]] = ()
 ) -> tuple[Path, ...]:
     """Return the jars of Flink, and of connectors beside it.
 
     Args:
-        tell: what to print about downloads.
+        report: what to print about downloads.
         instead: what happens without them.
         connectors: artifact, version and size in MB of each.
 
     Raises:
         EnvironmentProblem: They cannot be fetched; the message says why.
     """
-    cache = JarCache(tell=tell)
+    cache = JarCache(report=report)
     bundles = [_bundle("flink-local", FLINK_VERSION, _MODULES, 120, instead)]
     bundles += [_bundle(name, version, (name,), size, instead) for name, version, size in connectors]
     jars = {jar.name: jar for bundle in bundles for jar in sorted(cache.provide(bundle).glob("*.jar"))}

@@ -147,7 +147,7 @@ def main() -> None:
         register(spark)
         join, sums = temporal_join_figures(spark, directory), over_figures(spark, directory)
         spark.stop()
-    flink = flink_temporal_join(keys=KEYS, rows=FLINK_ROWS, tell=print)
+    flink = flink_temporal_join(keys=KEYS, rows=FLINK_ROWS, report=print)
     peak = max(join["peak_worker_mb"], *(figures["peak_worker_mb"] for figures in sums.values()))
     everything = {
         "temporal_join": join,

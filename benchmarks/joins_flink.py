@@ -28,7 +28,7 @@ FROM orders LEFT JOIN rates FOR SYSTEM_TIME AS OF orders.ts ON orders.k = rates.
 """
 
 
-def flink_temporal_join(*, keys: int, rows: int, tell: Callable[[str], None]) -> dict[str, Any]:
+def flink_temporal_join(*, keys: int, rows: int, report: Callable[[str], None]) -> dict[str, Any]:
     """Return how many orders a second Flink joins; what loading the table takes is left out.
 
     The key of a table cannot be computed from a sequence there, so the table's first rows are of random keys: some two
@@ -39,11 +39,11 @@ def flink_temporal_join(*, keys: int, rows: int, tell: Callable[[str], None]) ->
     Args:
         keys: of the table.
         rows: how many orders count.
-        tell: what to print about downloads.
+        report: what to print about downloads.
     """
     facts = {"flink": FLINK_VERSION, "settings": _SETTINGS, "state": "on the heap, no checkpoints"}
     try:
-        jars = fetch_jars(tell, instead="Without it Flink's figures are left out.")
+        jars = fetch_jars(report, instead="Without it Flink's figures are left out.")
     except EnvironmentProblem as problem:
         return {**facts, "rows_s": None, "why": problem.message.splitlines()[0]}
     with tempfile.TemporaryDirectory() as place, open_flink(jars, _SETTINGS, Path(place) / "log") as flink:

@@ -35,13 +35,13 @@ _COLUMNS: Final = (
 )
 
 
-def fetch_flink(tell: Callable[[str], None]) -> tuple[Path, ...]:
+def fetch_flink(report: Callable[[str], None]) -> tuple[Path, ...]:
     """Return the jars of Flink and of its MySQL connector.
 
     Raises:
         EnvironmentProblem: They cannot be fetched; the message says why.
     """
-    return fetch_jars(tell, instead="Without it flink_cdc_rows_s is null.", connectors=[_CONNECTOR])
+    return fetch_jars(report, instead="Without it flink_cdc_rows_s is null.", connectors=[_CONNECTOR])
 
 
 class FlinkCdc:

@@ -68,7 +68,7 @@ class Ran:
     seconds: float
 
 
-def fetch_connector_j(tell: Callable[[str], None]) -> tuple[Path, ...]:
+def fetch_connector_j(report: Callable[[str], None]) -> tuple[Path, ...]:
     """Return the jars of MySQL's JDBC driver.
 
     Raises:
@@ -81,7 +81,7 @@ def fetch_connector_j(tell: Callable[[str], None]) -> tuple[Path, ...]:
         artifacts=(Artifact(organisation="com.mysql", name="mysql-connector-j", revision=CONNECTOR_J_VERSION),),
         instead="Without it there is nothing to compare with.",
     )
-    return tuple(sorted(JarCache(tell=tell).provide(bundle).glob("*.jar")))
+    return tuple(sorted(JarCache(report=report).provide(bundle).glob("*.jar")))
 
 
 @contextmanager

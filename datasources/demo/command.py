@@ -1,4 +1,4 @@
-"""What `tidemark demo` does: run, show, write the page, judge."""
+"""The command `tidemark demo`: run, show, write the page, check the outcome."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from datasources.demo.report.console import demo_display, show_outcome
 from datasources.demo.results.outcome import Outcome
 from datasources.demo.run import DemoSettings, run_demo
 from datasources.demo.spark.quiet import quiet_output
-from datasources.demo.story.orders import tell_story
+from datasources.demo.story.orders import generate_story
 from datasources.errors import EnvironmentProblem, InternalError, TidemarkError
 
 __all__ = ["DemoRequest", "demo"]
@@ -67,7 +67,7 @@ def demo(request: DemoRequest) -> int:
 
 
 def _run(request: DemoRequest, directory: Path, console: Console) -> Outcome:
-    story = tell_story(request.seed)
+    story = generate_story(request.seed)
     with demo_display(console, story) as display:
         return run_demo(story, request.settings, directory, display)
 

@@ -19,8 +19,8 @@ from threading import Event
 from typing import TYPE_CHECKING, Final, Protocol
 
 from datasources.demo.queries.mysql_part import copy_table, open_mysql
+from datasources.demo.results.accuracy import accuracy_of
 from datasources.demo.results.join_outcome import JoinOutcome
-from datasources.demo.results.judge import judge
 from datasources.demo.results.mysql_outcome import TableOutcome, TableProgress
 from datasources.demo.results.outcome import Outcome, SideOutcome, Snapshot, Surroundings
 from datasources.demo.results.timeline import Moment
@@ -165,7 +165,7 @@ class _Run:
             query.stop()
 
     def watch(self, producer: StoryProducer) -> int:
-        """Let the story be told; return when it began, ms since the epoch."""
+        """Produce the story; return when it began, ms since the epoch."""
         started_ms = self._clock.now_us() // 1_000
         producer.start()
         while not producer.so_far.is_done:
@@ -175,7 +175,7 @@ class _Run:
         return started_ms
 
     def wait_for_last_windows(self, produced: Produced) -> None:
-        """Return when both queries emitted what is complete; the judge sees it if one does not in time."""
+        """Wait until both queries emitted all complete windows; the comparison reports one that misses the deadline."""
         deadline_ns = self._clock.monotonic_ns() + _CLOSE_DEADLINE_NS
         while self._clock.monotonic_ns() < deadline_ns:
             newest = self._look(produced)
@@ -195,7 +195,7 @@ class _Run:
     def _side(self, query: CountQuery) -> SideOutcome:
         answer = query.answer(self._spark)
         return SideOutcome(
-            title=query.side.value, answer=answer, verdict=judge(self._story, answer), timeline=query.timeline()
+            title=query.side.value, answer=answer, accuracy=accuracy_of(self._story, answer), timeline=query.timeline()
         )
 
 
@@ -222,7 +222,7 @@ def _tables(  # noqa: PLR0913, PLR0917 - one step of one function
         table = copy_table(spark, server, story.seed, directory, display)
         query.wait_for(story.complete_until_ms)
         joined = query.joined(spark)
-    return table, JoinOutcome(joined=joined, verdict=judge(story, joined.answer))
+    return table, JoinOutcome(joined=joined, accuracy=accuracy_of(story, joined.answer))
 
 
 def _peer(settings: DemoSettings, display: Display) -> SparkKafka | None:

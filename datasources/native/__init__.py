@@ -1,4 +1,4 @@
-"""Loops in C that numpy cannot do in one pass; optional. Without them the same is done in Python, and slower."""
+"""Loops in C that numpy cannot do in one pass; optional. Without them slower Python code gives the same results."""
 
 from datasources.native.library import NativeLibrary, native
 

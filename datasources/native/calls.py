@@ -1,4 +1,4 @@
-"""Calling C: what a function takes, and where arrays lie."""
+"""Calling C: the signatures of functions and the addresses of arrays."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ __all__ = ["address", "function"]
 
 
 def function(library: ctypes.CDLL, name: str, kinds: str) -> Any:
-    """Return a function that gives a number of 64 bits.
+    """Return a function that returns a 64-bit integer.
 
     Args:
-        library: where it is.
-        name: what it is called.
-        kinds: of each argument: p = a pointer, i = a number of 64 bits.
+        library: that has it.
+        name: of the function.
+        kinds: of each argument: p = a pointer, i = a 64-bit integer.
 
     Raises:
-        AttributeError: the library lacks it.
+        AttributeError: the library does not have it.
     """
     found = getattr(library, name)
     found.argtypes = [ctypes.c_void_p if kind == "p" else ctypes.c_int64 for kind in kinds]
@@ -28,5 +28,5 @@ def function(library: ctypes.CDLL, name: str, kinds: str) -> Any:
 
 
 def address(array: npt.NDArray[Any] | None) -> int:
-    """Return where an array lies; 0 = there is none."""
+    """Return the address of an array; 0 = there is none."""
     return 0 if array is None else int(array.__array_interface__["data"][0])

@@ -29,7 +29,7 @@ class JsonRows:
         library: The C library.
 
     Raises:
-        AttributeError: It was built from other sources and lacks the function.
+        AttributeError: It was built from other sources and does not have the function.
     """
 
     def __init__(self, library: ctypes.CDLL) -> None:
@@ -45,8 +45,8 @@ class JsonRows:
         """Decode documents.
 
         Args:
-            texts: Valid UTF-8, where each document begins in it and behind the last one, whether there is one.
-            columns: Five numbers for each column: `json_rows.c` says which (json_column).
+            texts: Valid UTF-8, the document offsets in it (one more than documents), and whether each document exists.
+            columns: Five numbers for each column, see `json_column` in `json_rows.c`.
             names: Their names.
             buffers: Per column what receives its values and, of texts, the offsets, the first of which is 0; texts need
                 `SPARE_BYTES` more than the documents have. None = the column is judged only.

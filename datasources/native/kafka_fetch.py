@@ -17,7 +17,7 @@ _TEXT_BYTES: Final = 512
 
 
 class Stop:
-    """Why a fetch stopped, as `kafka_fetch.c` counts it."""
+    """The stop reasons of a fetch, numbered as in `kafka_fetch.c`."""
 
     DRY: Final = 0
     ENOUGH: Final = 1
@@ -28,7 +28,7 @@ class Stop:
 
 
 class Feed(ctypes.Structure):
-    """Where records come from: a queue of librdkafka and the functions that read it; and what was received of it."""
+    """A queue of librdkafka, the functions that read it, and the records received from it."""
 
     _fields_ = (
         *((name, ctypes.c_void_p) for name in ("queue", "consume_batch", "destroy", "timestamp")),
@@ -138,7 +138,7 @@ class KafkaFetch:
         library: the library that has them.
 
     Raises:
-        AttributeError: it was built before there were any.
+        AttributeError: it was built before the functions existed.
         OSError: it was built from other sources than these.
     """
 
@@ -155,5 +155,5 @@ class KafkaFetch:
         return int(self._fetch(ctypes.addressof(feed), ctypes.addressof(batch.struct), max_records, end, wait_ms))
 
     def drop(self, feed: Feed) -> None:
-        """Give up what was received and not given."""
+        """Drop records that were received and not returned."""
         self._drop(ctypes.addressof(feed))

@@ -1,8 +1,8 @@
-"""The C library beside this file, if it was built; the files in C say what each function does.
+"""The C library beside this file, if it was built; the C files document its functions.
 
-It is plain C that knows no Python, so one build serves every version of Python. Where there was no compiler when the
-package was built, or TIDEMARK_NATIVE is `off`, there is none, and whoever would use it goes the way that numpy has.
-TIDEMARK_NATIVE may also be the path of another build, as one that checks its memory accesses.
+It is plain C without Python's API, so one build works with every version of Python. If there was no compiler when the
+package was built, or TIDEMARK_NATIVE is `off`, there is none, and its users fall back to numpy. TIDEMARK_NATIVE may
+also be the path of another build, such as one that checks its memory accesses.
 """
 
 from __future__ import annotations
@@ -58,9 +58,9 @@ class NativeLibrary:
         self.json = JsonRows(library)
 
     def packets(self, data: Bytes, begin: int, end: int) -> Int64s:
-        """Return where the whole packets between two places begin, and where the next one does.
+        """Return where the complete packets between two positions begin, and where the next one begins.
 
-        It stops before a packet that is not whole, and before one that the next one continues.
+        It stops before an incomplete packet, and before one that the next packet continues.
         """
         room = (end - begin) // _MIN_PACKET_BYTES + 1
         begins = np.empty(room, np.int64)
@@ -80,7 +80,7 @@ class NativeLibrary:
         Args:
             data: The buffer.
             rows: Where each row's packet begins and ends.
-            forms: Per column four numbers: `native.c` says which (column_form).
+            forms: Per column four numbers, see `column_form` in `native.c`.
             first_days: Days since the epoch of the first day of each month since January of the year 0.
             room: Per column what receives its values, and what else its form needs.
 
@@ -97,7 +97,7 @@ class NativeLibrary:
         return None if found != count else nulls.view(np.bool_)
 
     def first_wrong_crc32(self, data: Bytes, begins: Int64s, ends: Int64s) -> int | None:
-        """Return the index of the first stretch that has not its CRC32 in the four bytes behind it; None = all have."""
+        """Return the index of the first span that is not followed by its CRC32 in four bytes; None = all are."""
         begins, ends = np.ascontiguousarray(begins), np.ascontiguousarray(ends)
         found = self._crc32(address(data), address(begins), address(ends), len(begins))
         return None if found == len(begins) else int(found)

@@ -215,7 +215,7 @@ def test_where_a_version_cannot_run_the_next_one_does(monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(mysql_data, "check_machine", check)
     told: list[str] = []
-    with start_any_mysql({"binlog_row_image": "MINIMAL"}, tell=told.append) as server:
+    with start_any_mysql({"binlog_row_image": "MINIMAL"}, report=told.append) as server:
         assert server.version is MySqlVersion.MARIADB
         assert server.is_running
     assert [line for line in told if "cannot run" in line] == [
@@ -223,7 +223,7 @@ def test_where_a_version_cannot_run_the_next_one_does(monkeypatch: pytest.Monkey
         "MySQL 8.0.31 cannot run here: MySQL 8.0.31 lacks something",
     ]
     with pytest.raises(EnvironmentProblem, match=r"no MySQL can run on this machine:\nMySQL 9 LTS: .*\nhere\nMySQL 8"):
-        start_any_mysql(versions=[MySqlVersion.NEWEST, MySqlVersion.V8_0], tell=told.append)
+        start_any_mysql(versions=[MySqlVersion.NEWEST, MySqlVersion.V8_0], report=told.append)
 
 
 def test_a_server_that_was_not_started_says_so():

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from datasources.demo.queries.mysql_copy import Copied
+from datasources.demo.results.accuracy import accuracy_of
 from datasources.demo.results.join_outcome import Joined, JoinOutcome
-from datasources.demo.results.judge import judge
 from datasources.demo.results.mysql_outcome import TableOutcome, TableProgress
 from datasources.demo.results.outcome import Outcome, SideOutcome, Surroundings
 from datasources.demo.results.timeline import Timeline
 from datasources.demo.story.mysql_shop import Written
-from datasources.demo.story.orders import DELAY_MS, ROLES, Story, tell_story
+from datasources.demo.story.orders import DELAY_MS, ROLES, Story, generate_story
 
 __all__ = ["STARTED_MS", "demo_outcome", "join_outcome", "progress_text", "table_outcome"]
 
@@ -25,7 +25,7 @@ _IDLE_FROM_BATCH = 4
 
 def demo_outcome(*, seed: int = 7, spark_loses: int = 3, tidemark_loses: int = 0) -> Outcome:
     """Return an outcome in which each side counted so many orders too few in each of its first ten results."""
-    story = tell_story(seed)
+    story = generate_story(seed)
     newest, oldest = _timelines(story)
     return Outcome(
         story=story,
@@ -43,7 +43,7 @@ def join_outcome(story: Story, *, unmatched: int = 0) -> JoinOutcome:
     joined = Joined(
         answer=dict(story.truth), unmatched=unmatched, read_before=20_012, batches_before=3, read_afterwards=345
     )
-    return JoinOutcome(joined=joined, verdict=judge(story, joined.answer))
+    return JoinOutcome(joined=joined, accuracy=accuracy_of(story, joined.answer))
 
 
 def table_outcome(*, lost: int = 0, is_mariadb: bool = False) -> TableOutcome:
@@ -84,7 +84,7 @@ def _side(story: Story, title: str, loses: int, timeline: Timeline) -> SideOutco
     answer: dict[tuple[int, str], int] = dict(story.truth)
     for key in list(answer)[:10]:
         answer[key] -= min(loses, answer[key])
-    return SideOutcome(title=title, answer=answer, verdict=judge(story, answer), timeline=timeline)
+    return SideOutcome(title=title, answer=answer, accuracy=accuracy_of(story, answer), timeline=timeline)
 
 
 def _timelines(story: Story) -> tuple[Timeline, Timeline]:

@@ -1,10 +1,10 @@
-"""The judge of the demo: answers against the truth."""
+"""The accuracy of answers in the demo."""
 
 from __future__ import annotations
 
 import dataclasses
 
-from datasources.demo.results.judge import judge, per_minute
+from datasources.demo.results.accuracy import accuracy_of, per_minute
 from datasources.demo.story.orders import Story
 from tests.support.demo_outcome import demo_outcome
 
@@ -17,27 +17,27 @@ STORY = Story(
 
 
 def test_the_truth_itself_is_perfect():
-    verdict = judge(STORY, STORY.truth)
-    assert verdict.is_perfect
-    assert (verdict.expected_rows, verdict.lost_rows, verdict.correct_results) == (10, 0, 3)
+    accuracy = accuracy_of(STORY, STORY.truth)
+    assert accuracy.is_perfect
+    assert (accuracy.expected_rows, accuracy.lost_rows, accuracy.correct_results) == (10, 0, 3)
 
 
 def test_lost_orders_wrong_and_missing_results_are_counted_apart():
-    verdict = judge(STORY, {(0, "tea"): 4, (60_000, "tea"): 3})
-    assert (verdict.lost_rows, verdict.extra_rows) == (3, 0)
-    assert (verdict.correct_results, verdict.wrong_results, verdict.missing_results) == (1, 1, 1)
-    assert not verdict.is_perfect
+    accuracy = accuracy_of(STORY, {(0, "tea"): 4, (60_000, "tea"): 3})
+    assert (accuracy.lost_rows, accuracy.extra_rows) == (3, 0)
+    assert (accuracy.correct_results, accuracy.wrong_results, accuracy.missing_results) == (1, 1, 1)
+    assert not accuracy.is_perfect
 
 
 def test_orders_that_do_not_exist_do_not_make_up_for_lost_ones():
-    verdict = judge(STORY, {(0, "tea"): 7, (0, "soap"): 0, (60_000, "tea"): 3, (0, "lamp"): 1})
-    assert (verdict.lost_rows, verdict.extra_rows) == (2, 3)
-    assert verdict.wrong_results == 3
-    assert not verdict.is_perfect
+    accuracy = accuracy_of(STORY, {(0, "tea"): 7, (0, "soap"): 0, (60_000, "tea"): 3, (0, "lamp"): 1})
+    assert (accuracy.lost_rows, accuracy.extra_rows) == (2, 3)
+    assert accuracy.wrong_results == 3
+    assert not accuracy.is_perfect
 
 
 def test_windows_that_need_not_be_complete_count_for_nobody():
-    assert judge(STORY, {**STORY.truth, (120_000, "tea"): 9}).is_perfect
+    assert accuracy_of(STORY, {**STORY.truth, (120_000, "tea"): 9}).is_perfect
 
 
 def test_minutes_add_up_their_items():
@@ -61,5 +61,5 @@ def test_the_demo_fails_if_tidemark_counted_an_order_twice():
     outcome = demo_outcome()
     key = next(iter(outcome.story.truth))
     answer = {**outcome.story.truth, key: outcome.story.truth[key] + 1}
-    side = dataclasses.replace(outcome.tidemark, answer=answer, verdict=judge(outcome.story, answer))
+    side = dataclasses.replace(outcome.tidemark, answer=answer, accuracy=accuracy_of(outcome.story, answer))
     assert dataclasses.replace(outcome, tidemark=side).failure is not None

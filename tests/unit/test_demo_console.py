@@ -74,7 +74,7 @@ def test_the_results_name_the_loss_the_metric_and_how_it_was_counted():
     console = _console(is_terminal=False)
     show_outcome(console, OUTCOME)
     shown = console.file.getvalue()
-    assert f"{OUTCOME.spark.verdict.lost_rows} of 14,238" in shown
+    assert f"{OUTCOME.spark.accuracy.lost_rows} of 14,238" in shown
     assert "0 of 14,238" in shown
     assert "numRowsDroppedByWatermark" in shown
     assert "seed 7" in shown

@@ -7,12 +7,12 @@ from collections import Counter
 
 import pytest
 
-from datasources.demo.story.orders import DELAY_MS, ROLES, WINDOW_MS, Role, tell_story
+from datasources.demo.story.orders import DELAY_MS, ROLES, WINDOW_MS, Role, generate_story
 
 
 @pytest.fixture(scope="module")
 def story():
-    return tell_story(7)
+    return generate_story(7)
 
 
 def _arrivals(story):
@@ -21,8 +21,8 @@ def _arrivals(story):
 
 
 def test_the_same_seed_tells_the_same_story_and_another_seed_another(story):
-    assert tell_story(7) == story
-    assert tell_story(8).steps != story.steps
+    assert generate_story(7) == story
+    assert generate_story(8).steps != story.steps
 
 
 def test_there_is_one_partition_that_lags_and_one_that_falls_silent():

@@ -96,7 +96,7 @@ def test_the_page_is_made_for_light_dark_and_narrow(page, outline):
 
 def test_the_page_says_what_each_side_lost(outcome, outline):
     words = " ".join(outline.words)
-    assert f"{outcome.spark.verdict.lost_rows:,} orders" in words
+    assert f"{outcome.spark.accuracy.lost_rows:,} orders" in words
     assert "none" in words
     for row in comparison(outcome):
         assert row.spark in words

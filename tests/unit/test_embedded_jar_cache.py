@@ -62,7 +62,7 @@ class Machine:
         program.chmod(0o755)
 
     def provide(self, bundle: JarBundle = BUNDLE) -> Path:
-        return JarCache(self.cache, tell=self.lines.append).provide(bundle)
+        return JarCache(self.cache, report=self.lines.append).provide(bundle)
 
     @property
     def runs(self) -> int:
@@ -179,13 +179,13 @@ def test_two_that_fetch_at_once_fetch_once_and_the_second_says_that_it_waits(mac
         fcntl.flock(lock, fcntl.LOCK_EX)
         waiting, results = threading.Event(), []
 
-        def tell(line: str) -> None:
+        def report(line: str) -> None:
             machine.lines.append(line)
             if line.startswith("waiting"):
                 waiting.set()
 
         threads = [
-            threading.Thread(target=lambda: results.append(JarCache(machine.cache, tell=tell).provide(BUNDLE)))
+            threading.Thread(target=lambda: results.append(JarCache(machine.cache, report=report).provide(BUNDLE)))
             for _ in range(2)
         ]
         for thread in threads:

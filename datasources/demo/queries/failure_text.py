@@ -1,4 +1,4 @@
-"""What a failed query of the demo says, in one line."""
+"""The error of a failed query of the demo, in one line."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ __all__ = ["first_line"]
 
 
 def first_line(failure: BaseException) -> str:
-    """Return the first line that says something."""
+    """Return the first informative line."""
     return next((line.strip() for line in str(failure).splitlines() if line.strip()), type(failure).__name__)

@@ -36,17 +36,17 @@ class TableDisplay(Protocol):
 
 
 @contextmanager
-def open_mysql(tell: Callable[[str], None]) -> Iterator[Callable[[], EmbeddedMySql]]:
+def open_mysql(report: Callable[[str], None]) -> Iterator[Callable[[], EmbeddedMySql]]:
     """Give a function that returns a running server, and waits for its start if need be.
 
     Args:
-        tell: Receives a line when something takes long, and for each server that cannot run here.
+        report: Receives a line when something takes long, and for each server that cannot run here.
 
     Raises:
         EnvironmentProblem: (from the function) none can run here; the message says why.
     """
     with ThreadPoolExecutor(max_workers=1) as background:
-        starting = background.submit(start_any_mysql, tell=tell)
+        starting = background.submit(start_any_mysql, report=report)
         try:
             yield starting.result
         finally:

@@ -16,7 +16,7 @@ _SECONDS: Final = 120
 
 
 def wait_until(holds: Callable[[], bool], failure: Callable[[], str]) -> None:
-    """Return when something holds; it is looked at a few times a second.
+    """Return when a condition holds; it is checked a few times a second.
 
     Args:
         holds: whether it does.

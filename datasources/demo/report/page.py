@@ -70,7 +70,7 @@ def render_page(outcome: Outcome, snippets: Snippets) -> str:
 
 
 def _opening(outcome: Outcome) -> str:
-    spark, tidemark = outcome.spark.verdict, outcome.tidemark.verdict
+    spark, tidemark = outcome.spark.accuracy, outcome.tidemark.accuracy
     kept = "none" if tidemark.lost_rows == 0 else f"{tidemark.lost_rows:,}"
     return (
         '<header>\n<p class="brand">Tidemark demo</p>\n'
@@ -86,13 +86,15 @@ def _opening(outcome: Outcome) -> str:
 
 
 def _card(side: SideOutcome, kind: str) -> str:
-    verdict = side.verdict
-    share = verdict.lost_rows / verdict.expected_rows
-    orders = f"{share:.0%} of {verdict.expected_rows:,} orders." if share else f"All {verdict.expected_rows:,} counted."
+    accuracy = side.accuracy
+    share = accuracy.lost_rows / accuracy.expected_rows
+    orders = (
+        f"{share:.0%} of {accuracy.expected_rows:,} orders." if share else f"All {accuracy.expected_rows:,} counted."
+    )
     return (
         f'<section class="side {kind}"><h2>{escape(side.title)}</h2>'
-        f'<p class="figure">{verdict.lost_rows:,} lost</p>'
-        f"<p>{orders} {verdict.correct_results} of {verdict.expected_results} results are right.</p></section>"
+        f'<p class="figure">{accuracy.lost_rows:,} lost</p>'
+        f"<p>{orders} {accuracy.correct_results} of {accuracy.expected_results} results are right.</p></section>"
     )
 
 

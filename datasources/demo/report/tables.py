@@ -34,10 +34,10 @@ class PartitionRow:
 def comparison(outcome: Outcome) -> list[ComparisonRow]:
     """Return the measures, the most important first."""
     measures = {
-        "orders lost": lambda side: f"{side.verdict.lost_rows:,} of {side.verdict.expected_rows:,}",
-        "results right": lambda side: f"{side.verdict.correct_results} of {side.verdict.expected_results}",
-        "results with a wrong count": lambda side: f"{side.verdict.wrong_results}",
-        "results missing": lambda side: f"{side.verdict.missing_results}",
+        "orders lost": lambda side: f"{side.accuracy.lost_rows:,} of {side.accuracy.expected_rows:,}",
+        "results right": lambda side: f"{side.accuracy.correct_results} of {side.accuracy.expected_results}",
+        "results with a wrong count": lambda side: f"{side.accuracy.wrong_results}",
+        "results missing": lambda side: f"{side.accuracy.missing_results}",
         "numRowsDroppedByWatermark": lambda side: f"{side.timeline.dropped_rows:,}",
         "most rows of state": lambda side: f"{side.timeline.peak_state_rows:,}",
         "watermark at the end": _final_watermark,

@@ -7,7 +7,7 @@ from typing import Final
 
 from datasources.demo.report.svg import Frame, Scale, element, text
 from datasources.demo.report.watermark_chart import clock_text
-from datasources.demo.results.judge import MinuteCount, per_minute
+from datasources.demo.results.accuracy import MinuteCount, per_minute
 from datasources.demo.results.outcome import Outcome, SideOutcome
 
 __all__ = ["window_chart"]
@@ -29,7 +29,7 @@ def window_chart(outcome: Outcome, *, width: int) -> str:
     ]
     height = 2 * (_HEAD + _PANEL) + _FOOT
     title = "Orders counted in each one-minute window"
-    spark, tidemark = outcome.spark.verdict, outcome.tidemark.verdict
+    spark, tidemark = outcome.spark.accuracy, outcome.tidemark.accuracy
     description = (
         f"Of {spark.expected_rows:,} orders Spark's watermark lost {spark.lost_rows:,} and Tidemark's "
         f"{tidemark.lost_rows:,}."
@@ -53,7 +53,7 @@ def _panel(outcome: Outcome, side: SideOutcome, kind: str, width: int, top: floa
     most = max(minute.expected_rows for minute in minutes)
     y = Scale(low=0, high=most * 1.05, start=frame.bottom, end=frame.top)
     slot = (frame.right - frame.left) / len(minutes)
-    heading = f"{kind.capitalize()}: {side.verdict.lost_rows:,} of {side.verdict.expected_rows:,} lost"
+    heading = f"{kind.capitalize()}: {side.accuracy.lost_rows:,} of {side.accuracy.expected_rows:,} lost"
     yield text(heading, (frame.left, top + 20), kind=f"label {kind}")
     yield from _axis(frame, y, most)
     for number, minute in enumerate(minutes):

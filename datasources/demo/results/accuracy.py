@@ -1,4 +1,4 @@
-"""What a query answered, held against the truth."""
+"""The accuracy of a query's answer."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from dataclasses import dataclass
 
 from datasources.demo.story.orders import WINDOW_MS, Story
 
-__all__ = ["MinuteCount", "Verdict", "judge", "per_minute"]
+__all__ = ["Accuracy", "MinuteCount", "accuracy_of", "per_minute"]
 
 Counts = Mapping[tuple[int, str], int]
 """Orders by (start of the window in ms since the epoch, item)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
-    """How right one query was, over the windows that must be complete.
+class Accuracy:
+    """The accuracy of one query over the windows that must be complete.
 
     Attributes:
         expected_rows: Orders that belong into these windows.
@@ -57,14 +57,14 @@ class MinuteCount:
     counted_rows: int
 
 
-def judge(story: Story, answer: Counts) -> Verdict:
-    """Return how right an answer is; windows that need not be complete are left out on both sides."""
+def accuracy_of(story: Story, answer: Counts) -> Accuracy:
+    """Return the accuracy of an answer; incomplete windows are left out on both sides."""
     given = _complete_part(story, answer)
     keys = story.truth.keys() | given.keys()
     differences = [given.get(key, 0) - story.truth.get(key, 0) for key in keys]
     correct = sum(given.get(key) == count for key, count in story.truth.items())
     missing = len(story.truth.keys() - given.keys())
-    return Verdict(
+    return Accuracy(
         expected_rows=sum(story.truth.values()),
         lost_rows=-sum(difference for difference in differences if difference < 0),
         extra_rows=sum(difference for difference in differences if difference > 0),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from datasources.demo.results.judge import Verdict
+from datasources.demo.results.accuracy import Accuracy
 
 __all__ = ["JoinOutcome", "Joined", "join_rows"]
 
@@ -35,31 +35,31 @@ class JoinOutcome:
 
     Attributes:
         joined: What the query answered.
-        verdict: The answer held against the truth.
+        accuracy: Of the answer.
     """
 
     joined: Joined
-    verdict: Verdict
+    accuracy: Accuracy
 
     @property
     def failure(self) -> str | None:
-        """One sentence that says why it failed; None if no order was lost and each met its customer."""
-        if self.verdict.is_perfect and not self.joined.unmatched:
+        """The reason, one sentence, why it failed; None if no order was lost or left unmatched."""
+        if self.accuracy.is_perfect and not self.joined.unmatched:
             return None
         return (
-            f"of the orders that were joined with a MySQL table {self.verdict.lost_rows} were lost and "
-            f"{self.joined.unmatched} met no customer ({self.verdict.correct_results} of "
-            f"{self.verdict.expected_results} results are right): that must not happen, please report it."
+            f"of the orders that were joined with a MySQL table {self.accuracy.lost_rows} were lost and "
+            f"{self.joined.unmatched} met no customer ({self.accuracy.correct_results} of "
+            f"{self.accuracy.expected_results} results are right): that must not happen, please report it."
         )
 
 
 def join_rows(outcome: JoinOutcome) -> list[tuple[str, str]]:
     """Return the figures, name and text, the most important first."""
-    verdict, joined = outcome.verdict, outcome.joined
+    accuracy, joined = outcome.accuracy, outcome.joined
     return [
         ("orders without their customer", f"{joined.unmatched:,} of {sum(joined.answer.values()):,}"),
-        ("orders lost", f"{verdict.lost_rows:,} of {verdict.expected_rows:,}"),
-        ("results right", f"{verdict.correct_results} of {verdict.expected_results}"),
+        ("orders lost", f"{accuracy.lost_rows:,} of {accuracy.expected_rows:,}"),
+        ("results right", f"{accuracy.correct_results} of {accuracy.expected_results}"),
         ("customers read before the first order", f"{joined.read_before:,} in {joined.batches_before} batches"),
         ("changes of customers followed afterwards", f"{joined.read_afterwards:,}"),
     ]

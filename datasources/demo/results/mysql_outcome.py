@@ -94,7 +94,7 @@ class TableOutcome:
 
     @property
     def failure(self) -> str | None:
-        """One sentence that says why the part failed; None if table and copy are equal."""
+        """The reason, one sentence, why the part failed; None if table and copy are equal."""
         if self.keys and self.equal == self.keys:
             return None
         return (

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from datasources.demo.results.accuracy import Accuracy
 from datasources.demo.results.join_outcome import JoinOutcome
-from datasources.demo.results.judge import Verdict
 from datasources.demo.results.mysql_outcome import TableOutcome
 from datasources.demo.results.timeline import Moment, Timeline
 from datasources.demo.story.orders import Story
@@ -54,13 +54,13 @@ class SideOutcome:
     Attributes:
         title: How it is called.
         answer: Orders by (start of the window in ms since the epoch, item).
-        verdict: The answer held against the truth.
+        accuracy: Of the answer.
         timeline: Its batches.
     """
 
     title: str
     answer: Mapping[tuple[int, str], int]
-    verdict: Verdict
+    accuracy: Accuracy
     timeline: Timeline
 
 
@@ -88,14 +88,14 @@ class Outcome:
 
     @property
     def failure(self) -> str | None:
-        """One sentence that says why the demo failed; None if it showed what it claims."""
-        mine = self.tidemark.verdict
+        """The reason, one sentence, why the demo failed; None if it succeeded."""
+        mine = self.tidemark.accuracy
         if not mine.is_perfect:
             return (
                 f"Tidemark lost {mine.lost_rows} orders and {mine.correct_results} of {mine.expected_results} results "
                 f"are right: that must not happen, please report it with seed {self.story.seed}."
             )
-        if self.spark.verdict.lost_rows == 0:
+        if self.spark.accuracy.lost_rows == 0:
             return (
                 "Spark's own watermark lost no order this time, so there was nothing to compare: its query read too "
                 "much in one batch; run the demo again on a less busy machine."

@@ -1,4 +1,4 @@
-"""What a query's progress says about its watermarks, batch by batch."""
+"""The watermarks in a query's progress, batch by batch."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Moment:
         dropped_rows: Spark's numRowsDroppedByWatermark of this batch.
         state_rows: Rows of state after it.
         read_rows: Position in the topic, summed over its partitions.
-        splits: Each split by the number of its partition; empty where the source does not tell.
+        splits: Each split by the number of its partition; empty if the source does not report them.
     """
 
     at_ms: int

@@ -22,7 +22,7 @@ _ARCHIVES: Final = "python"
 
 @contextmanager
 def installed_pyspark(directory: Path) -> Iterator[None]:
-    """Let sessions that are started in the block do without the archive, unless the user says where Spark is.
+    """Let sessions started in the block do without the archive, unless SPARK_HOME is set by the user.
 
     Args:
         directory: does not exist; it must stay as long as the session.

@@ -37,20 +37,20 @@ class SparkKafka:
     jars: tuple[Path, ...]
 
 
-def fetch_spark_kafka(spark_version: str, tell: Callable[[str], None]) -> SparkKafka:
-    """Return the connector for a version of Spark, or the newest older one that can be had.
+def fetch_spark_kafka(spark_version: str, report: Callable[[str], None]) -> SparkKafka:
+    """Return the connector for a version of Spark, or the newest older one that is available.
 
     Raises:
         EnvironmentProblem: None can be fetched; the message says why for each.
     """
-    cache = JarCache(tell=tell)
+    cache = JarCache(report=report)
     problems: list[str] = []
     for connector, tokens in ((spark_version, spark_version), *_OLDER):
         try:
             places = [cache.provide(_bundle(_CONNECTOR, connector)), cache.provide(_bundle(_TOKENS, tokens))]
         except EnvironmentProblem as problem:
             problems.append(problem.message.splitlines()[0])
-            tell(f"{_CONNECTOR} {connector} cannot be had here; looking for an older release")
+            report(f"{_CONNECTOR} {connector} cannot be had here; looking for an older release")
             continue
         jars = {jar.name: jar for place in places for jar in sorted(place.glob("*.jar"))}
         return SparkKafka(version=connector, jars=tuple(jars.values()))

@@ -60,12 +60,12 @@ class OrdersTopic:
 
 
 @contextmanager
-def open_broker(named: str | None, tell: Callable[[str], None]) -> Iterator[Callable[[], str]]:
+def open_broker(named: str | None, report: Callable[[str], None]) -> Iterator[Callable[[], str]]:
     """Give a function that returns the ``host:port`` of a running Kafka, and waits for its start if need be.
 
     Args:
         named: One that the user runs; None starts one in a process of this machine, in the background.
-        tell: Receives a line when something takes long.
+        report: Receives a line when something takes long.
 
     Raises:
         SourceUnavailable: The named one does not answer.
@@ -75,7 +75,7 @@ def open_broker(named: str | None, tell: Callable[[str], None]) -> Iterator[Call
         require_answer(named)
         yield lambda: named
         return
-    kafka = EmbeddedKafka(options=KafkaProcessOptions(tell=tell))
+    kafka = EmbeddedKafka(options=KafkaProcessOptions(report=report))
     with closing(kafka), ThreadPoolExecutor(max_workers=1) as background:
         starting = background.submit(kafka.start)
 
@@ -88,7 +88,7 @@ def open_broker(named: str | None, tell: Callable[[str], None]) -> Iterator[Call
 
 @contextmanager
 def open_topic(bootstrap_servers: str) -> Iterator[OrdersTopic]:
-    """Create a topic with a name that nobody has, and delete it after the block.
+    """Create a topic with a unique name, and delete it after the block.
 
     Raises:
         SourceUnavailable: The broker does not answer or does not allow it.

@@ -60,8 +60,8 @@ _ROWS_OF_AN_INSERT: Final = 2_000
 _PAUSE_S: Final = 0.004
 _KINDS: Final = ("insert", "update", "delete", "key", "move")
 _WEIGHTS: Final = (20, 40, 12, 8, 20)
-_MOST_UNITS: Final = 1_000
-_MOST_CENTS: Final = 9_900
+_MAX_UNITS: Final = 1_000
+_MAX_CENTS: Final = 9_900
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +123,7 @@ def table_options(server: MySqlAddress, table: str) -> dict[str, str]:
 
 
 class ShopWriter(Writer[Written]):
-    """Changes the tables, until it is told to end; then it writes the last row.
+    """Changes the tables until it is stopped; then it writes the last row.
 
     Args:
         server: With a login that may write.
@@ -201,8 +201,8 @@ def _more(kind: str, written: Written) -> Written:
 
 def _row(chance: random.Random, number: int) -> tuple[int, str, int, str]:
     item = _ITEMS[int(chance.random() * len(_ITEMS))]
-    cents = int(chance.random() * _MOST_CENTS) + 100
-    return number, item, int(chance.random() * _MOST_UNITS), f"{cents // 100}.{cents % 100:02d}"
+    cents = int(chance.random() * _MAX_CENTS) + 100
+    return number, item, int(chance.random() * _MAX_UNITS), f"{cents // 100}.{cents % 100:02d}"
 
 
 def _connect(server: MySqlAddress) -> pymysql.connections.Connection[Any]:

@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from enum import Enum
 from typing import Final
 
-__all__ = ["DELAY_MS", "ROLES", "USERS", "WINDOW_MS", "Order", "Role", "Story", "tell_story"]
+__all__ = ["DELAY_MS", "ROLES", "USERS", "WINDOW_MS", "Order", "Role", "Story", "generate_story"]
 
 WINDOW_MS: Final = 60_000
 """Length of the windows that are counted."""
@@ -107,7 +107,7 @@ class Story:
         return sum(len(step) for step in self.steps)
 
 
-def tell_story(seed: int) -> Story:
+def generate_story(seed: int) -> Story:
     """Return the story of a seed; the same seed gives the same orders on every machine."""
     source = random.Random(seed)  # noqa: S311 - a reproducible story, no secret
     steps = tuple(tuple(_step(source, number)) for number in range(_STEPS))

@@ -15,7 +15,7 @@ S = TypeVar("S")
 
 
 class Writer(ABC, Generic[S]):
-    """Writes until it is told to end, or has written everything.
+    """Writes until it is stopped, or has written everything.
 
     Args:
         name: Of the thread.

@@ -2,7 +2,7 @@
 
 Theory of operation. A directory is made in a temporary place beside its own, gets a manifest of file names and sizes
 there, and is renamed into place: other processes see all of it or nothing. One process at a time makes one, behind
-a file lock that the kernel drops with the process. Whoever holds the lock owns every temporary directory, so leftovers
+a file lock that the kernel drops with the process. The holder of the lock owns every temporary directory, so leftovers
 of a killed fetch are removed by the next one. A directory that does not match its manifest (a full disk, a hand that
 tidied up) is made anew.
 """
@@ -23,13 +23,13 @@ from typing import Final, TextIO
 from datasources.embedded.fetch.settings import cache_directory
 from datasources.errors import EnvironmentProblem
 
-__all__ = ["CachedDirectory", "DirectoryCache", "is_complete", "tell_on_stderr"]
+__all__ = ["CachedDirectory", "DirectoryCache", "is_complete", "report_on_stderr"]
 
 _MANIFEST: Final = "manifest.json"
 _TEMPORARY: Final = ".fetching-"
 
 
-def tell_on_stderr(line: str) -> None:
+def report_on_stderr(line: str) -> None:
     """Show one line of progress to the person who waits."""
     sys.stderr.write(line + "\n")
     sys.stderr.flush()
@@ -37,7 +37,7 @@ def tell_on_stderr(line: str) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CachedDirectory:
-    """What is kept under one name.
+    """One entry of the cache.
 
     Attributes:
         title: What messages call it, such as ``Kafka 4.3.1``.
@@ -58,13 +58,13 @@ class DirectoryCache:
     """Directories on this machine, made on first use.
 
     Args:
-        directory: Where they are kept; by default what the environment says.
-        tell: Receives a line when something takes long.
+        directory: Of the cache; by default from the environment.
+        report: Receives a line when something takes long.
     """
 
-    def __init__(self, directory: Path | None = None, *, tell: Callable[[str], None] = tell_on_stderr) -> None:
+    def __init__(self, directory: Path | None = None, *, report: Callable[[str], None] = report_on_stderr) -> None:
         self._directory = cache_directory() if directory is None else directory
-        self._tell = tell
+        self._report = report
 
     def provide(self, item: CachedDirectory, make: Callable[[Path], Path]) -> Path:
         """Return the item's directory, complete; make it if need be.
@@ -76,13 +76,13 @@ class DirectoryCache:
         Raises:
             EnvironmentProblem: It cannot be made or stored; the message says why and what else can be done.
         """
-        place = self._directory / item.directory_name
-        if is_complete(place):
-            return place
+        target = self._directory / item.directory_name
+        if is_complete(target):
+            return target
         try:
             with self._locked(item):
-                if not is_complete(place):  # another process may have made it while we waited for the lock
-                    self._make(item, make, place)
+                if not is_complete(target):  # another process may have made it while we waited for the lock
+                    self._make(item, make, target)
         except EnvironmentProblem as problem:
             raise EnvironmentProblem(
                 f"{item.title} could not be {item.doing[1]}: {problem.message}\n{item.instead}"
@@ -92,20 +92,20 @@ class DirectoryCache:
                 f"{item.title} could not be stored in {self._directory}: {error}; "
                 "make room or set TIDEMARK_CACHE to a directory that can be written"
             ) from error
-        return place
+        return target
 
-    def _make(self, item: CachedDirectory, make: Callable[[Path], Path], place: Path) -> None:
+    def _make(self, item: CachedDirectory, make: Callable[[Path], Path], target: Path) -> None:
         for leftover in self._directory.glob(f"{_TEMPORARY}*"):
             shutil.rmtree(leftover)
         with tempfile.TemporaryDirectory(prefix=_TEMPORARY, dir=self._directory) as name:
             work = Path(name)
-            self._tell(f"{item.doing[0]} {item.title} ({item.size_mb} MB), once, into {self._directory}")
+            self._report(f"{item.doing[0]} {item.title} ({item.size_mb} MB), once, into {self._directory}")
             made = make(work)
             _write_manifest(made)
-            if place.exists():
-                place.rename(work / "incomplete")
-            made.rename(place)
-        self._tell(f"{item.doing[1]} {item.title}")
+            if target.exists():
+                target.rename(work / "incomplete")
+            made.rename(target)
+        self._report(f"{item.doing[1]} {item.title}")
 
     @contextmanager
     def _locked(self, item: CachedDirectory) -> Iterator[None]:
@@ -118,7 +118,9 @@ class DirectoryCache:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            self._tell(f"waiting for another process that is fetching into {self._directory} ({item.title} is needed)")
+            self._report(
+                f"waiting for another process that is fetching into {self._directory} ({item.title} is needed)"
+            )
             fcntl.flock(lock, fcntl.LOCK_EX)
 
 

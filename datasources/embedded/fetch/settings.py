@@ -1,4 +1,4 @@
-"""What the environment says about embedded servers: the only module here that reads its variables."""
+"""The environment variables of embedded servers: the only module here that reads them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ MYSQL_VARIABLE: Final = "TIDEMARK_MYSQL"
 
 
 def cache_directory(environment: Mapping[str, str] | None = None) -> Path:
-    """Return the directory under which fetched servers are kept; it need not exist yet."""
+    """Return the directory in which fetched servers are cached; it need not exist yet."""
     variables = os.environ if environment is None else environment
     own = variables.get(CACHE_VARIABLE, "")
     if own:

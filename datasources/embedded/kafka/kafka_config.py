@@ -13,7 +13,7 @@ from datasources.errors import OptionError
 
 __all__ = ["BROKER_DEFAULTS", "KafkaAddress", "server_properties"]
 
-_LONGEST_MS: Final = str(2**63 - 1)
+_MAX_INT64_TEXT: Final = str(2**63 - 1)
 
 BROKER_DEFAULTS: Final[Mapping[str, str]] = {
     "auto.create.topics.enable": "false",
@@ -31,8 +31,8 @@ BROKER_DEFAULTS: Final[Mapping[str, str]] = {
     "group.initial.rebalance.delay.ms": "0",
     # Tests write records of any year: none may expire by its timestamp or be refused for it.
     "log.retention.ms": "-1",
-    "log.message.timestamp.before.max.ms": _LONGEST_MS,
-    "log.message.timestamp.after.max.ms": _LONGEST_MS,
+    "log.message.timestamp.before.max.ms": _MAX_INT64_TEXT,
+    "log.message.timestamp.after.max.ms": _MAX_INT64_TEXT,
     # The cleaner's default buffer would be a quarter of the heap.
     "log.cleaner.threads": "1",
     "log.cleaner.dedupe.buffer.size": str(8 * 1024 * 1024),

@@ -59,7 +59,7 @@ def secured_listener(login: KafkaLogin, directory: Path) -> dict[str, str]:
 
 
 def scram_arguments(login: KafkaLogin) -> list[str]:
-    """Return what Kafka's tool that formats a data directory must be told of a login."""
+    """Return the arguments for a login of Kafka's tool that formats a data directory."""
     return ["--add-scram", f"SCRAM-SHA-512=[name={login.username},password={login.password}]"]
 
 

@@ -14,7 +14,7 @@ from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
 from datasources.embedded.fetch.ivy import Artifact
-from datasources.embedded.fetch.jars import JarBundle, JarCache, tell_on_stderr
+from datasources.embedded.fetch.jars import JarBundle, JarCache, report_on_stderr
 from datasources.embedded.fetch.settings import KAFKA_VARIABLE
 from datasources.embedded.kafka.kafka_config import KafkaAddress, server_properties
 from datasources.embedded.kafka.kafka_security import KafkaLogin, scram_arguments, secured_client, secured_listener
@@ -65,13 +65,13 @@ class KafkaProcessOptions:
         jvm_options: Further options of the JVM. By default the first compiler only: the broker is up a fifth sooner
             and takes less CPU from what it serves on a small machine.
         start_deadline_s: How long a start may take, in seconds.
-        tell: Receives a line when something takes long, such as the first fetch.
+        report: Receives a line when something takes long, such as the first fetch.
     """
 
     heap_mb: int = 512
     jvm_options: tuple[str, ...] = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
     start_deadline_s: float = 60.0
-    tell: Callable[[str], None] = field(default=tell_on_stderr)
+    report: Callable[[str], None] = field(default=report_on_stderr)
 
 
 class EmbeddedKafka(EmbeddedServer):
@@ -128,7 +128,7 @@ class EmbeddedKafka(EmbeddedServer):
 
     def _first_start(self) -> None:
         java = str(find_java().executable)
-        jars = JarCache(tell=self._options.tell).provide(_BUNDLE)
+        jars = JarCache(report=self._options.report).provide(_BUNDLE)
         self._java = [java, *self._options.jvm_options, *_JVM_OPTIONS, "-cp", f"{jars}/*"]
         self._make(self.kind_title, lambda: self._start_on_free_ports(2 if self._login is None else 3))
 

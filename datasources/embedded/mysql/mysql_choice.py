@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from datasources.embedded.fetch.directory_cache import tell_on_stderr
+from datasources.embedded.fetch.directory_cache import report_on_stderr
 from datasources.embedded.fetch.mysql_programs import INSTEAD, MySqlVersion
 from datasources.embedded.mysql.mysql_server import EmbeddedMySql, MySqlProcessOptions
 from datasources.errors import EnvironmentProblem
@@ -20,14 +20,14 @@ def start_any_mysql(
     config: Mapping[str, str] | None = None,
     *,
     versions: Sequence[MySqlVersion] = BEST_FIRST,
-    tell: Callable[[str], None] = tell_on_stderr,
+    report: Callable[[str], None] = report_on_stderr,
 ) -> EmbeddedMySql:
     """Start the first of several servers that this machine can run.
 
     Args:
         config: Settings that every one of them has, in the server's names.
         versions: Which to try, in this order.
-        tell: Receives a line for each that cannot run, and for what takes long.
+        report: Receives a line for each that cannot run, and for what takes long.
 
     Returns:
         A running server; use it in a ``with`` block, or close it.
@@ -37,12 +37,12 @@ def start_any_mysql(
     """
     reasons = []
     for version in versions:
-        server = EmbeddedMySql(version, config, options=MySqlProcessOptions(tell=tell))
+        server = EmbeddedMySql(version, config, options=MySqlProcessOptions(report=report))
         try:
             server.start()
         except EnvironmentProblem as problem:
             reasons.append(f"{version.title}: {problem.message.removesuffix(INSTEAD).strip()}")
-            tell(f"{version.title} cannot run here: {problem.message.splitlines()[0]}")
+            report(f"{version.title} cannot run here: {problem.message.splitlines()[0]}")
         else:
             return server
     raise EnvironmentProblem("no MySQL can run on this machine:\n" + "\n".join(reasons) + f"\n{INSTEAD}")

@@ -1,4 +1,4 @@
-"""Programs with an initialised data directory beside them, kept in the cache and copied for every server.
+"""Programs with an initialised data directory, cached and copied for every server.
 
 Making system tables takes seconds; copying them a fraction of one. What is kept has two logins, for whoever runs the
 demo or a test: an administrator, and a reader with the privileges that a reader of changes needs and no others. Each
@@ -94,29 +94,29 @@ class PreparedMySql:
     data: Path
 
 
-def prepare(version: MySqlVersion, directory: Path, *, tell: Callable[[str], None]) -> PreparedMySql:
+def prepare(version: MySqlVersion, directory: Path, *, report: Callable[[str], None]) -> PreparedMySql:
     """Return a server's program and initialised data, from the cache or fetched into it.
 
     Args:
         version: Which server.
         directory: The server's own directory; libraries may be linked there, and what its user could not read.
-        tell: Receives a line when something takes long.
+        report: Receives a line when something takes long.
 
     Raises:
         EnvironmentProblem: This machine cannot run or fetch it; the message says why and what can be done.
     """
     check_machine(version)
-    place = DirectoryCache(tell=tell).provide(_cached(version), lambda work: _make(version, work))
-    program = _readable_program(place / "program", directory)
-    return PreparedMySql(program=installed_program(version, program, directory), data=place / "data")
+    cached = DirectoryCache(report=report).provide(_cached(version), lambda work: _make(version, work))
+    program = _readable_program(cached / "program", directory)
+    return PreparedMySql(program=installed_program(version, program, directory), data=cached / "data")
 
 
 def kept_release(version: MySqlVersion) -> str | None:
     """Return the release that the cache holds, complete, or None."""
-    place = cache_directory() / _cached(version).directory_name
-    if not is_complete(place):
+    cached = cache_directory() / _cached(version).directory_name
+    if not is_complete(cached):
         return None
-    return installed_program(version, place / "program").release
+    return installed_program(version, cached / "program").release
 
 
 def run_as() -> list[str]:

@@ -14,7 +14,7 @@ from typing import ClassVar, Final
 
 import pymysql
 
-from datasources.embedded.fetch.directory_cache import tell_on_stderr
+from datasources.embedded.fetch.directory_cache import report_on_stderr
 from datasources.embedded.fetch.mysql_address import MySqlAddress
 from datasources.embedded.fetch.mysql_programs import MySqlVersion
 from datasources.embedded.mysql.mysql_config import server_options
@@ -52,7 +52,7 @@ class MySqlProcessOptions:
 
     Attributes:
         start_deadline_s: How long a start may take, in seconds.
-        tell: Receives a line when something takes long, such as the first fetch.
+        report: Receives a line when something takes long, such as the first fetch.
         password: Of both logins: 1 to 32 letters, digits, ``-`` and ``_``. Without it every server has a random one
             of its own; a replica that is to take the place of its primary needs the same.
 
@@ -61,7 +61,7 @@ class MySqlProcessOptions:
     """
 
     start_deadline_s: float = 90.0
-    tell: Callable[[str], None] = field(default=tell_on_stderr)
+    report: Callable[[str], None] = field(default=report_on_stderr)
     password: str = field(default_factory=_random_password, repr=False)
 
     def __post_init__(self) -> None:
@@ -134,7 +134,7 @@ class EmbeddedMySql(EmbeddedServer):
         self._make(self.version.title.split()[0], self._prepare, beside=directory_for_server())
 
     def _prepare(self) -> None:
-        self._prepared = prepare(self.version, self._started_server().directory, tell=self._options.tell)
+        self._prepared = prepare(self.version, self._started_server().directory, report=self._options.report)
         copy_data(self._prepared.data, self.data_dir)
         script = self._password_script
         script.touch(mode=0o600)
