@@ -204,7 +204,7 @@ def test_a_source_has_a_heading_with_its_watermark_and_how_far_it_is_behind(show
     assert page.all('[data-figure="Lost positions"]') == []
 
 
-def test_a_source_that_reads_tables_says_how_far_it_is(show):
+def test_a_snapshot_scan_shows_its_progress(show):
     page, driver = show(four(snapshot=snapshot()))
     assert page.text('[data-figure="Snapshot"] dd') == (
         "shop.orders: 12 of about 40 chunks, 600,000 of about 2,000,000 rows, 55,000 rows/s, about 25 s left"

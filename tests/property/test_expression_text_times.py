@@ -76,7 +76,7 @@ def test_offsets_of_zones_are_known_only_where_they_never_change():
     assert {zone: fixed_offset_us(zone) for zone in known | unknown} == known | unknown
 
 
-def test_text_that_needs_a_zone_says_so():
+def test_text_that_needs_a_zone_is_an_error():
     assert parse_timestamp("2026-01-01 00:00:00", keeps_wall_clock=False, offset_us=None) is EvalError.ZONE_NEEDED
     assert (
         parse_timestamp("2026-01-01 00:00:00 Europe/Paris", keeps_wall_clock=False, offset_us=0)

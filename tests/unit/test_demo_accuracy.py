@@ -36,7 +36,7 @@ def test_orders_that_do_not_exist_do_not_make_up_for_lost_ones():
     assert not accuracy.is_perfect
 
 
-def test_windows_that_need_not_be_complete_count_for_nobody():
+def test_incomplete_windows_are_not_counted():
     assert accuracy_of(STORY, {**STORY.truth, (120_000, "tea"): 9}).is_perfect
 
 

@@ -20,7 +20,7 @@ def _arrivals(story):
     return [(number, order) for number, step in enumerate(story.steps) for order in step]
 
 
-def test_the_same_seed_tells_the_same_story_and_another_seed_another(story):
+def test_a_story_depends_on_its_seed_only(story):
     assert generate_story(7) == story
     assert generate_story(8).steps != story.steps
 

@@ -94,7 +94,7 @@ def test_the_page_is_made_for_light_dark_and_narrow(page, outline):
     assert any(meta.get("name") == "viewport" for meta in outline.all("meta"))
 
 
-def test_the_page_says_what_each_side_lost(outcome, outline):
+def test_the_page_shows_the_loss_of_each_side(outcome, outline):
     words = " ".join(outline.words)
     assert f"{outcome.spark.accuracy.lost_rows:,} orders" in words
     assert "none" in words
@@ -119,7 +119,7 @@ def test_the_page_has_the_figures_of_the_join_unless_it_was_not_run(outcome, out
     assert "joined with a MySQL table" not in render_page(dataclasses.replace(outcome, join=None), SNIPPETS)
 
 
-def test_the_page_says_what_differs_with_mariadb_and_why_a_part_was_not_run(outcome):
+def test_the_page_explains_mariadb_and_parts_not_run(outcome):
     for table, words in ((table_outcome(is_mariadb=True), "MariaDB 11.4.5 ran"), ("no <MySQL>", "no &lt;MySQL&gt;")):
         page = render_page(dataclasses.replace(outcome, table=table), SNIPPETS)
         Outline(page)

@@ -43,7 +43,7 @@ def _finish(producer):
     pytest.fail("the story was not told")
 
 
-def test_a_story_of_one_step_is_told():
+def test_a_story_of_one_step_is_produced():
     topic = Topic()
     producer = StoryProducer(topic, _story(1, orders=3))
     producer.start()
@@ -63,7 +63,7 @@ def test_closing_ends_a_story_in_its_middle():
     assert len(topic.steps) < 1_000
 
 
-def test_a_broker_that_goes_away_is_heard_of():
+def test_an_unreachable_broker_is_reported():
     topic = Topic(breaks_after=0)
     producer = StoryProducer(topic, _story(2))
     producer.start()

@@ -21,7 +21,7 @@ def test_it_counts_in_the_block_only(tmp_path, monkeypatch):
     assert "SPARK_HOME" not in os.environ
 
 
-def test_where_the_user_says_where_spark_is_nothing_is_changed(tmp_path, monkeypatch):
+def test_a_users_spark_home_is_not_changed(tmp_path, monkeypatch):
     monkeypatch.setenv("SPARK_HOME", "/opt/spark")
     with installed_pyspark(tmp_path / "home"):
         assert os.environ["SPARK_HOME"] == "/opt/spark"

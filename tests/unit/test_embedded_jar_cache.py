@@ -120,7 +120,7 @@ def test_leftovers_of_a_killed_fetch_are_removed_by_the_next(machine: Machine):
     assert not leftover.parent.exists()
 
 
-def test_a_failure_quotes_ivy_and_says_what_can_be_done(machine: Machine):
+def test_a_failure_quotes_ivy_and_has_a_hint(machine: Machine):
     machine.set_java("echo ':: loading settings'; echo '  module not found: org#server;1.0'; exit 1")
     with pytest.raises(EnvironmentProblem) as caught:
         machine.provide()
@@ -146,7 +146,7 @@ def test_success_without_jars_is_a_failure(machine: Machine):
         machine.provide()
 
 
-def test_a_machine_without_java_is_told_so_with_the_way_out(machine: Machine, monkeypatch: pytest.MonkeyPatch):
+def test_a_machine_without_java_is_an_error_with_a_hint(machine: Machine, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("JAVA_HOME", str(machine.folder / "none"))
     with pytest.raises(EnvironmentProblem, match=r"Server 1.0 could not be fetched: JAVA_HOME is [^$]*Or set SERVER"):
         machine.provide()
@@ -173,7 +173,7 @@ def test_ivy_is_asked_for_the_artifacts_without_the_excluded_ones(machine: Machi
     assert '<exclude org="org" module="unused"/>' in asked
 
 
-def test_two_that_fetch_at_once_fetch_once_and_the_second_says_that_it_waits(machine: Machine):
+def test_concurrent_fetches_download_once_and_report_the_wait(machine: Machine):
     machine.cache.mkdir()
     with (machine.cache / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -27,7 +27,7 @@ def make_java(folder: Path, answer: str, *, code: int = 0) -> Path:
         ('Picked up JAVA_TOOL_OPTIONS: -Dx=1\nopenjdk version "18.0.1" 2022-04-19', 18),
     ],
 )
-def test_the_feature_release_is_read_from_what_java_says(tmp_path: Path, answer: str, major: int):
+def test_the_feature_release_is_parsed_from_javas_output(tmp_path: Path, answer: str, major: int):
     program = make_java(tmp_path, answer)
     java = find_java({"JAVA_HOME": str(tmp_path)})
     assert (java.executable, java.major) == (program, major)
@@ -56,13 +56,13 @@ def test_a_java_home_without_java_is_an_error_even_if_the_path_has_one(tmp_path:
         find_java({"JAVA_HOME": str(tmp_path / "gone"), "PATH": str(other.parent)})
 
 
-def test_no_java_at_all_says_where_it_was_looked_for(tmp_path: Path):
+def test_without_java_the_error_lists_the_searched_places(tmp_path: Path):
     with pytest.raises(EnvironmentProblem, match="JAVA_HOME is not set and no java is on the PATH"):
         find_java({"PATH": str(tmp_path)})
 
 
 @pytest.mark.parametrize(("answer", "code"), [("The operation could not be completed", 0), ('version "17"', 1)])
-def test_a_java_that_fails_or_says_nothing_of_use_is_quoted(tmp_path: Path, answer: str, code: int):
+def test_the_output_of_an_unusable_java_is_quoted(tmp_path: Path, answer: str, code: int):
     make_java(tmp_path, answer, code=code)
     with pytest.raises(EnvironmentProblem, match=f"ended with {code} and said '{answer}"):
         find_java({"JAVA_HOME": str(tmp_path)})

@@ -116,7 +116,7 @@ def test_waiting_ends_when_the_server_is_ready(server: LocalServer):
     server.wait_until(lambda: is_up(server), deadline_s=30)
 
 
-def test_a_server_that_dies_while_it_starts_shows_what_its_log_tells(server: LocalServer):
+def test_a_server_that_dies_at_start_shows_its_log(server: LocalServer):
     server.start(["sh", "-c", "echo ERROR cannot bind; echo '  at java.net.Socket'; seq 100; exit 3"])
     with pytest.raises(EnvironmentProblem) as caught:
         server.wait_until(lambda: False, deadline_s=30)

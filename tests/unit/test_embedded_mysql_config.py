@@ -92,7 +92,7 @@ def test_an_external_server_is_taken_from_its_variable():
         external_mysql({"TIDEMARK_MYSQL": "h:1"})
 
 
-def test_a_system_without_a_library_is_told_how_to_get_it(monkeypatch: pytest.MonkeyPatch):
+def test_a_missing_library_is_an_error_with_a_hint(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(mysql_programs.platform, "system", lambda: "Linux")
     monkeypatch.setattr(mysql_programs.platform, "machine", lambda: "x86_64")
     monkeypatch.setattr(mysql_programs, "_LIBRARIES", {"libaio.so.1": ("libno-such-aio.so.1",)})
@@ -109,19 +109,19 @@ def test_a_library_with_another_name_is_linked_under_the_one_that_is_looked_for(
 
 
 @pytest.mark.parametrize("version", [MySqlVersion.V8_0, MySqlVersion.MARIADB])
-def test_another_kind_of_machine_is_told_so(monkeypatch: pytest.MonkeyPatch, version: MySqlVersion):
+def test_another_machine_type_is_an_error(monkeypatch: pytest.MonkeyPatch, version: MySqlVersion):
     monkeypatch.setattr(mysql_programs.platform, "machine", lambda: "riscv64")
     with pytest.raises(EnvironmentProblem, match=r"for Linux on x86_64 only, and this is .* on riscv64"):
         check_machine(version)
 
 
-def test_a_system_without_apt_is_told_so(monkeypatch: pytest.MonkeyPatch):
+def test_a_system_without_apt_is_an_error(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(mysql_debian.shutil, "which", lambda _name: None)
     with pytest.raises(EnvironmentProblem, match=r"there is no apt-get on this machine"):
         debian_mirror()
 
 
-def test_a_system_of_another_distribution_is_told_so(monkeypatch: pytest.MonkeyPatch):
+def test_another_distribution_is_an_error(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(mysql_debian.shutil, "which", lambda name: f"/bin/{name}")
     monkeypatch.setattr(mysql_debian, "_run", lambda _command: "http://archive.example/ubuntu/\n")
     with pytest.raises(EnvironmentProblem, match=r"no source of this machine's apt is a Debian mirror"):
@@ -130,7 +130,7 @@ def test_a_system_of_another_distribution_is_told_so(monkeypatch: pytest.MonkeyP
     assert debian_mirror() == "http://mirror.example/debian/"
 
 
-def test_a_failing_program_is_quoted_by_its_telling_lines():
+def test_a_failing_program_is_quoted_by_its_informative_lines():
     script = "echo reading lists; echo 'E: Unable to locate package x'; exit 100"
     with pytest.raises(EnvironmentProblem, match=r"^\[TIDEMARK_ENVIRONMENT\] sh failed; it said:\n    E: Unable to"):
         mysql_debian._run(["sh", "-c", script])

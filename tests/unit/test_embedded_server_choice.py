@@ -70,7 +70,7 @@ def test_with_docker_the_broker_is_a_container(machine: pytest.MonkeyPatch):
     assert opened() == ("127.0.0.1:2", "Docker")
 
 
-def test_a_docker_engine_without_the_image_is_passed_over_and_the_summary_says_so(machine: pytest.MonkeyPatch):
+def test_docker_without_the_image_is_skipped_and_summarised(machine: pytest.MonkeyPatch):
     machine.setattr(servers, "docker_answers", lambda: True)
     machine.setattr(servers, "_container", container_without_image)
     address, origin = opened()

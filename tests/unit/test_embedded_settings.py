@@ -13,7 +13,7 @@ from datasources.embedded.process.ports import free_ports, is_free
 from datasources.errors import EnvironmentProblem
 
 
-def test_the_cache_is_where_our_variable_says():
+def test_the_cache_directory_is_our_environment_variable():
     assert cache_directory({"TIDEMARK_CACHE": "/somewhere", "XDG_CACHE_HOME": "/xdg"}) == Path("/somewhere")
 
 

@@ -151,7 +151,7 @@ LIMITS = [
 
 
 @pytest.mark.parametrize(("text", "ansi", "zone", "columns", "reason"), LIMITS)
-def test_what_the_reader_cannot_give_exactly_is_an_error_and_never_a_guess(text, ansi, zone, columns, reason):
+def test_a_reader_limit_is_an_error_and_never_a_guess(text, ansi, zone, columns, reason):
     with pytest.raises(ExpressionEvaluationError) as caught:
         values(text, ansi=ansi, zone=zone, **columns)
     assert caught.value.is_reader_limit
@@ -208,7 +208,7 @@ def test_the_batch_needs_no_other_columns():
     assert compiled("ts").evaluator().evaluate(narrow).cast(pa.int64()).to_pylist() == [5]
 
 
-def test_a_batch_of_another_schema_is_a_bug_and_said_to_be_one():
+def test_a_batch_of_another_schema_is_an_internal_error():
     with pytest.raises(InternalError, match="no column ts of type TIMESTAMP"):
         compiled("ts").evaluator().evaluate(pa.record_batch([pa.array([5])], names=["ts"]))
     with pytest.raises(InternalError, match="no column ts"):

@@ -104,7 +104,7 @@ def test_a_reason_shows_little_of_a_large_payload():
         assert len(decode("a INT", document).reasons[0]) < 200
 
 
-def test_a_text_without_a_zone_says_what_to_set():
+def test_the_error_of_a_text_without_a_zone_has_a_hint():
     assert "set scan.session.time-zone" in decode("a TIMESTAMP", '{"a":"2026-01-01T00:00:00"}', zone=None).reasons[0]
     row = decode("a TIMESTAMP", '{"a":"2026-01-01T00:00:00+01:00"}', zone=None).columns.to_pylist()[0]
     assert row["a"] == datetime(2025, 12, 31, 23, tzinfo=UTC)

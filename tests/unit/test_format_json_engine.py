@@ -38,7 +38,7 @@ def decode(used: JsonEngine, *documents: str | None):
     return used.decode(pa.array([None if d is None else d.encode() for d in documents], pa.binary()))
 
 
-def test_a_struct_may_be_decoded_in_part_whichever_way_a_document_takes():
+def test_a_struct_may_be_decoded_in_part_on_every_path():
     narrow = pa.struct([pa.field("t", pa.struct([pa.field("u", pa.int32())])), pa.field("y", pa.string())])
     (column,) = decode(engine("s", s=narrow), *DOCUMENTS).columns
     assert column.type == narrow
@@ -65,17 +65,17 @@ def done(ddl: str, documents: list[str], *, wanted: list[str] | None = None) -> 
     return [] if part is None else part.is_done.tolist()
 
 
-def test_documents_of_which_nothing_is_wanted_are_judged_the_quick_way():
+def test_documents_without_wanted_columns_take_the_fast_path():
     documents = [json.dumps({"a": n, "b": "x"}) for n in range(50)]
     assert done("a INT, b STRING", [*documents, '{"a":"x"}'], wanted=[]) == [True] * 50 + [False]
 
 
-def test_documents_of_several_kinds_that_alternate_take_the_quick_way_at_once():
+def test_alternating_documents_take_the_fast_path_at_once():
     kinds = ['{"a":null,"op":"c"}', '{"op":"u","a":{"x":1}}', '{"op":"d"}']
     assert done("a STRUCT<x: INT>, op STRING", [kinds[n % 3] for n in range(600)]) == [True] * 600
 
 
-def test_binary_values_inside_of_structs_take_the_quick_way_and_are_decoded():
+def test_binary_values_in_structs_take_the_fast_path():
     ddl = "s STRUCT<b: BINARY, i: STRUCT<c: BINARY NOT NULL>>"
     documents = ['{"s":{"b":"AQI=","i":{"c":"AA=="}}}', '{"s":{"b":null,"i":null}}', '{"s":null}']
     assert done(ddl, documents) == [True] * 3

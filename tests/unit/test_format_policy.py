@@ -27,7 +27,7 @@ def test_a_clean_batch_passes_untouched(on_error):
     assert (outcome.has_rows, outcome.bad_rows, outcome.null_value_rows) == (None, 0, 0)
 
 
-def test_fail_names_place_reason_and_ways_out():
+def test_fail_reports_position_reason_and_hints():
     with pytest.raises(RecordError) as caught:
         apply_policy(MIXED, OnError.FAIL, place)
     assert str(caught.value) == (

@@ -40,7 +40,7 @@ def test_bytes_are_one_value_as_flink_reads_them(kind, value, expected):
     assert decoded.statuses is None
 
 
-def test_a_number_with_too_few_or_too_many_bytes_is_bad_and_says_how_many():
+def test_a_number_of_another_size_is_bad_with_its_size():
     decoded = decode("v INT", b"\0\0\0\7", b"", None, b"\0\0\0\0\1")
     assert decoded.columns.column("v").to_pylist() == [7, None, None, None]
     assert decoded.statuses.tolist() == [

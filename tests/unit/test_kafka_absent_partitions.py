@@ -35,7 +35,7 @@ def absences(brokers: Brokers, seconds: float, *, each_s: float = 0.25) -> list[
     return found
 
 
-def test_it_is_gone_after_five_seconds_in_which_every_answer_says_so():
+def test_it_is_gone_after_five_seconds_of_consistent_answers():
     brokers = Brokers(False)
     found = absences(brokers, 5)
     assert found == [Absence.UNCONFIRMED] * 20 + [Absence.GONE]
@@ -63,7 +63,7 @@ def test_one_answer_that_lists_it_begins_anew():
         (SubscribedPattern("orders"), ("__transaction_state", 0), Absence.LEFT_OUT),
     ],
 )
-def test_what_is_not_read_any_more_needs_no_answer(subscriber, pair, absence):
+def test_an_unsubscribed_partition_needs_no_answer(subscriber, pair, absence):
     brokers = Brokers(False)
     assert AbsentPartitions(subscriber, brokers, ManualClock(0)).absence(pair) is absence
     assert brokers.asked == 0

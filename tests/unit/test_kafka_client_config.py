@@ -53,7 +53,7 @@ def test_what_the_source_sets_is_refused_with_the_reason(key):
 
 
 @pytest.mark.parametrize("key", sorted(_JAVA_ONLY))
-def test_what_exists_in_java_only_is_refused_with_the_way_out(key):
+def test_java_only_options_are_rejected_with_a_hint(key):
     assert (
         error({**SERVERS, f"kafka.{key}": SECRET})
         == f"option 'kafka.{key}' exists in Java clients only: {_JAVA_ONLY[key]}."
@@ -89,7 +89,7 @@ def test_the_request_timeout_bounds_one_request():
     assert "'kafka.request.timeout.ms' = '5 s'" in error({**SERVERS, "kafka.request.timeout.ms": "5 s"})
 
 
-def test_a_question_for_offsets_is_bounded_by_the_timeout_and_the_retries():
+def test_offset_requests_are_bounded_by_timeout_and_retries():
     given = {**SERVERS, "kafka.default.api.timeout.ms": "1000"}
     assert client_config(given).total_timeout_ms == 1_000
     assert client_config(given, num_retries=2, retry_interval_ms=10).total_timeout_ms == 3_020
@@ -112,7 +112,7 @@ SCRAM = "org.apache.kafka.common.security.scram.ScramLoginModule required"
         (' username="" password="";', "", ""),
     ],
 )
-def test_java_s_login_line_becomes_user_and_password(module, text, username, password):
+def test_a_jaas_line_becomes_user_and_password(module, text, username, password):
     found = config(**{"sasl.jaas.config": module + text})
     assert "sasl.jaas.config" not in found
     assert (found["sasl.username"], found["sasl.password"]) == (username, password)
@@ -124,7 +124,7 @@ def test_a_login_line_without_user_or_password_is_an_error(text):
     assert message == "option 'kafka.sasl.jaas.config' has no username or no password."
 
 
-def test_another_login_module_is_refused_with_the_ways_out():
+def test_another_login_module_is_rejected_with_hints():
     text = f'com.sun.security.auth.module.Krb5LoginModule required password="{SECRET}";'
     message = error({**SERVERS, "kafka.sasl.jaas.config": text})
     assert "exists in Java only" in message

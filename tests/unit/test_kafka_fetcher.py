@@ -73,7 +73,7 @@ def test_ranges_give_their_records_however_earlier_ranges_ended(case):
         assert len(broker.consumers) <= 1
 
 
-def test_the_end_of_the_log_is_noted_although_it_came_together_with_records(broker):
+def test_the_end_of_the_log_is_noted_if_it_came_with_records(broker):
     broker.add(TOPIC, 0, range(9), high=10)  # the last offset is a control record
     assert fetch(broker, 0, 5) == ([0, 1, 2, 3, 4], 0)
     consumer = broker.consumers[0]
@@ -91,7 +91,7 @@ def test_the_end_of_the_log_is_noted_by_a_range_that_is_stopped(broker):
 
 
 @pytest.mark.parametrize(("waits", "clients"), [(5, 0), (30, 1)])
-def test_the_brokers_are_asked_after_a_second_without_records_and_not_before(broker, monkeypatch, waits, clients):
+def test_the_brokers_are_asked_after_a_second_without_records(broker, monkeypatch, waits, clients):
     broker.add(TOPIC, 0, range(9))
     real, left = MemoryConsumer._response, [None] * waits
     monkeypatch.setattr(MemoryConsumer, "_response", lambda self: left.pop() or [] if left else real(self))
@@ -100,7 +100,7 @@ def test_the_brokers_are_asked_after_a_second_without_records_and_not_before(bro
     assert len(broker.query_clients) == clients
 
 
-def test_a_range_that_is_stopped_keeps_its_consumer_and_what_it_was_given(broker):
+def test_a_stopped_range_keeps_its_consumer_and_its_records(broker):
     broker.add(TOPIC, 0, range(0, 90, 3), high=90)
     for stop_at in range(90):
         assert fetch(broker, 0, 90, stop_at=stop_at)[0] == list(range(0, stop_at, 3))
@@ -110,7 +110,7 @@ def test_a_range_that_is_stopped_keeps_its_consumer_and_what_it_was_given(broker
     assert len(consumers._partition_pool) == 1
 
 
-def test_a_range_that_begins_where_the_last_one_stopped_needs_no_request(broker):
+def test_a_range_after_a_stopped_one_needs_no_request(broker):
     broker.add(TOPIC, 0, range(100))
     assert fetch(broker, 0, 100, stop_at=40)[0] == list(range(40))
     broker.silent = True
@@ -121,7 +121,7 @@ def test_a_range_that_begins_where_the_last_one_stopped_needs_no_request(broker)
     assert broker.consumers[0].assignments == [{(TOPIC, 0): 0}]
 
 
-def test_records_that_were_not_used_serve_whoever_needs_no_more_of_them(broker, both_ways):
+def test_unused_records_serve_a_reader_of_the_same_fields(broker, both_ways):
     broker.add(TOPIC, 0, range(100))
     fetch(broker, 0, 100, stop_at=40, fields=RecordFields.VALUE | RecordFields.KEY)
     assert fetch(broker, 40, 60, stop_at=50, fields=RecordFields.VALUE) == (list(range(40, 50)), 0)
@@ -168,7 +168,7 @@ def test_accepted_loss_is_counted_within_the_range_only(broker):
     ends=st.lists(st.integers(1, 80), min_size=1, max_size=5).map(sorted),
     seed=st.integers(0, 2**32),
 )
-def test_what_is_read_and_what_is_lost_make_up_the_ranges(first, deleted, ends, seed):
+def test_read_and_lost_offsets_make_up_the_ranges(first, deleted, ends, seed):
     """Retention takes records away while ranges are read: each offset is read or lost, once."""
     with pytest.MonkeyPatch.context() as patch:
         broker = MemoryBroker(random=Random(seed))
@@ -214,21 +214,21 @@ def test_a_deleted_topic_is_noticed_before_the_poll_timeout(broker):
 
 
 @pytest.mark.parametrize("code", [KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_PARTITION])
-def test_a_topic_that_the_client_knows_to_be_gone_is_noticed_at_once(broker, code, monkeypatch):
+def test_a_topic_known_to_be_deleted_is_noticed_at_once(broker, code, monkeypatch):
     monkeypatch.setattr("tests.support.memory_broker.MemoryConsumer.assign", lambda self, _: self.fail(code))
     with pytest.raises(DataLossError, match="does not exist any more"):
         fetch(broker, 0, 3)
     assert broker.clock.monotonic_ns() == 0
 
 
-def test_a_broker_that_does_not_say_whether_the_topic_exists_is_waited_for(broker):
+def test_no_answer_about_the_topic_does_not_end_the_wait(broker):
     broker.add(TOPIC, 0, range(5))
     broker.silent = True
     with pytest.raises(SourceUnavailable, match=r"nothing arrived at offset 1 for 5000 ms.*ends at 4.*\[0, 5\)"):
         fetch(broker, 1, 4)
 
 
-def test_passing_faults_do_not_outlast_the_poll_timeout(broker, monkeypatch):
+def test_retriable_errors_do_not_outlast_the_poll_timeout(broker, monkeypatch):
     broker.add(TOPIC, 0, range(5))
     real = broker.open
 
@@ -249,7 +249,7 @@ def test_passing_faults_do_not_outlast_the_poll_timeout(broker, monkeypatch):
         fetch(broker, 0, 5)
 
 
-def test_other_faults_end_the_range(broker, monkeypatch):
+def test_other_errors_end_the_range(broker, monkeypatch):
     broker.add(TOPIC, 0, range(5))
     code = KafkaError.TOPIC_AUTHORIZATION_FAILED
     monkeypatch.setattr("tests.support.memory_broker.MemoryConsumer.assign", lambda self, _: self.fail(code))
@@ -262,7 +262,7 @@ def test_an_empty_range_asks_nothing(broker):
     assert broker.consumers == []
 
 
-def test_the_client_that_asked_why_nothing_came_is_closed_when_something_did(broker, monkeypatch):
+def test_the_query_client_is_closed_once_records_arrive(broker, monkeypatch):
     """One for each partition that ever stalled would stay open as long as its consumer is kept."""
     broker.add(TOPIC, 0, range(5))
     broker.silent, open_query_client = True, broker.open_query_client

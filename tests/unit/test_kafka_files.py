@@ -25,7 +25,7 @@ def error(opener, **settings):
 
 @pytest.mark.parametrize("opener", OPENERS.values(), ids=OPENERS)
 @pytest.mark.parametrize("option", FILES)
-def test_a_file_that_is_missing_or_damaged_is_told_with_its_option(option, opener, tmp_path):
+def test_a_missing_or_damaged_file_is_reported_with_its_option(option, opener, tmp_path):
     password = {"ssl.keystore.password": "geheim"} if "keystore" in option else {}
     damaged = tmp_path / "damaged.pem"
     damaged.write_text("no certificate")

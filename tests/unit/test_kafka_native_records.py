@@ -126,7 +126,7 @@ def streams(draw):
 
 @settings(max_examples=300)
 @given(messages=streams(), step=st.integers(1, 20), max_records=st.integers(1, 50), end=st.integers(0, 120))
-def test_both_ways_give_the_same_columns_and_notices(library, messages, step, max_records, end):
+def test_both_feeds_give_the_same_columns_and_notices(library, messages, step, max_records, end):
     ours, our_notices = drained(native_feed(library, messages, step), max_records=max_records, end=end)
     theirs, their_notices = drained(message_feed(messages, step), max_records=max_records, end=end)
     assert our_notices == their_notices
@@ -151,7 +151,7 @@ def test_parts_are_those_of_the_whole(library, messages, cuts):
 
 @settings(max_examples=60)
 @given(messages=st.lists(contents, min_size=1, max_size=10), fields=st.sets(st.sampled_from(list(RecordFields))))
-def test_what_is_not_asked_for_is_not_there(library, messages, fields):
+def test_fields_that_were_not_requested_are_absent(library, messages, fields):
     wanted = RecordFields.NOTHING
     for field in fields:
         wanted |= field
@@ -168,7 +168,7 @@ def test_what_is_not_asked_for_is_not_there(library, messages, fields):
 
 
 @pytest.mark.parametrize("part", ["value", "key", "content", "name"])
-def test_a_record_that_is_larger_than_a_whole_list_comes_alone(library, part, monkeypatch):
+def test_a_record_larger_than_a_batch_comes_alone(library, part, monkeypatch):
     monkeypatch.setattr(native_client, "_MAX_BYTES", 1_000)
     monkeypatch.setattr(native_client, "_MIN_BYTES", 1_000)
     big = b"x" * 300_000
@@ -208,7 +208,7 @@ def test_moving_drops_what_was_received(library):
     assert len(feed.receive(10, FAR, RecordFields.VALUE).records) == 0
 
 
-def test_a_notice_tells_what_the_client_said(library):
+def test_a_notice_has_the_error_of_the_client(library):
     feed = native_feed(library, [event(KafkaError.TOPIC_AUTHORIZATION_FAILED)])
     notice = feed.receive(10, FAR, RecordFields.ALL).notice
     assert notice is not None
@@ -217,7 +217,7 @@ def test_a_notice_tells_what_the_client_said(library):
     assert not notice.error.fatal()
 
 
-def test_a_client_that_fails_raises_what_it_said(library):
+def test_a_failing_client_raises_its_error(library):
     feed = native_feed(library, [])
 
     def fail(*_):
@@ -275,7 +275,7 @@ def test_columns_outlive_what_they_were_made_with(library):
         ({"plugin.library.paths": "monitor"}, False),
     ],
 )
-def test_settings_that_need_python_are_left_to_messages(settings, expected):
+def test_settings_with_python_callbacks_use_messages(settings, expected):
     assert is_for_native(settings) is expected
 
 
@@ -285,7 +285,7 @@ def test_settings_that_the_client_refuses_are_left_to_messages():
     assert open_native(odd, lambda: None) is None
 
 
-def test_without_the_library_messages_are_the_way_and_it_is_said_once(monkeypatch, caplog):
+def test_without_the_library_messages_are_used_and_logged_once(monkeypatch, caplog):
     caplog.set_level("INFO", logger="datasources.kafka.client.native_client")
     native.cache_clear()
     native_client._log_slow_fetch.cache_clear()
@@ -297,7 +297,7 @@ def test_without_the_library_messages_are_the_way_and_it_is_said_once(monkeypatc
 
 
 @pytest.mark.parametrize("problem", [OSError("another version"), AttributeError("no rd_kafka_assign")])
-def test_a_librdkafka_that_is_not_known_leaves_it_to_messages(library, monkeypatch, problem):
+def test_an_unsupported_librdkafka_falls_back_to_messages(library, monkeypatch, problem):
     def fail():
         raise problem
 

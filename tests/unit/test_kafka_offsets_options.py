@@ -91,7 +91,7 @@ def test_a_batch_read_from_the_latest_offset_is_an_error():
 
 @pytest.mark.parametrize("key", ["startingTimestamp", "startingOffsetsByTimestamp", "startingOffsets"])
 @pytest.mark.parametrize("mode", ["earliest-offset", "latest-offset"])
-def test_flink_s_and_spark_s_way_together_are_an_error(key, mode):
+def test_flinks_and_sparks_options_together_are_an_error(key, mode):
     value = {"startingTimestamp": "17", "startingOffsetsByTimestamp": TIMES, "startingOffsets": "earliest"}[key]
     assert (
         start_error({MODE: mode, key: value})
@@ -236,7 +236,7 @@ def test_a_bounded_mode_ends_streams_and_batch_reads(given, where, is_batch):
     ("key", "value"),
     [("endingOffsets", "latest"), ("endingTimestamp", "17"), ("endingOffsetsByTimestamp", '{"a": {"0": 5}}')],
 )
-def test_an_end_of_batch_reads_in_a_stream_is_an_error_that_names_the_way(key, value):
+def test_a_batch_end_in_a_stream_is_an_error_with_a_hint(key, value):
     message = end_error({key: value}, is_batch=False)
     assert message == f"option '{key}' ends batch reads only. To end a stream for good use scan.bounded.mode."
     message = end_error({key: value, BOUND: "latest-offset"})
@@ -260,7 +260,7 @@ def test_a_bounded_mode_needs_its_detail():
         ({BOUND_SPECIFIC: "partition:0,offset:1"}, BOUND_SPECIFIC, "specific-offsets"),
     ],
 )
-def test_a_detail_of_the_end_without_its_mode_is_never_ignored(given, key, mode):
+def test_an_end_option_without_its_mode_is_not_ignored(given, key, mode):
     assert (
         end_error(given) == f"option '{key}' has no effect without 'scan.bounded.mode' = '{mode}': set both or neither."
     )

@@ -91,7 +91,7 @@ def test_every_range_gives_its_records_in_order(case, seed, records, batch):
         assert all(not consumer.assigned for consumer in broker.consumers)
 
 
-def test_the_consumer_is_kept_without_partitions(broker):
+def test_the_consumer_is_pooled_without_partitions(broker):
     for partition in range(4):
         broker.add("orders", partition, range(100))
     ranges = {f"orders-{n}": (n, n + 64) for n in range(4)}
@@ -108,7 +108,7 @@ def test_a_partition_is_dropped_when_its_range_has_ended(broker):
     assert ended.served < 1_000
 
 
-def test_requests_grow_where_the_batches_of_many_partitions_are_larger_and_shrink_again(broker):
+def test_requests_grow_with_the_batches_and_shrink_again(broker):
     for partition in range(100):
         broker.add("orders", partition, range(1_000))
     ranges = {f"orders-{n}": (0, 4) for n in range(100)}
@@ -145,7 +145,7 @@ def test_sizes_of_requests_are_not_the_users(broker):
     assert (given["fetch.message.max.bytes"], given["fetch.min.bytes"], given["client.id"]) == ("16384", "1", "me")
 
 
-def test_who_stops_looking_leaves_a_consumer_that_works(broker, monkeypatch):
+def test_a_stopped_peek_leaves_a_working_consumer(broker, monkeypatch):
     monkeypatch.setattr(open_ranges, "_MAX_RECORDS", 1)
     for partition in range(3):
         broker.add("orders", partition, range(100))
@@ -230,7 +230,7 @@ def test_chunks_are_cut_at_partitions_and_count_what_they_left_out(broker):
     assert (one.counts_before(1).bad, two.counts_before(1).null_value) == (1, 0)
 
 
-def test_a_decoder_serves_many_peeks_and_one_of_them_at_a_time(broker, monkeypatch):
+def test_a_decoder_serves_many_peeks_one_at_a_time(broker, monkeypatch):
     broker.response_records = 10
     broker.add("orders", 0, range(3)).records = dict.fromkeys(range(3), b'{"id": 1}')
     made = []

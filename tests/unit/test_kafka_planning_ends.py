@@ -72,7 +72,7 @@ def cluster():
     found.planning.close()
 
 
-def test_a_partition_without_an_answer_keeps_its_last_known_end_and_the_others_move(cluster):
+def test_an_unanswered_partition_keeps_its_end_while_others_move(cluster):
     assert cluster.ends_of([A, B]) == ends({A: 5, B: 5})
     cluster.away, cluster.ends = {A}, {A: 9, B: 7}
     assert cluster.ends_of([A, B]) == ends({A: 5, B: 7}, {A})
@@ -80,7 +80,7 @@ def test_a_partition_without_an_answer_keeps_its_last_known_end_and_the_others_m
     assert cluster.ends_of([A, B]) == ends({A: 5, B: 8}, {A})
 
 
-def test_a_partition_that_answers_again_is_asked_about_with_the_others(cluster):
+def test_a_recovered_partition_joins_the_common_request(cluster):
     cluster.away = {A}
     cluster.planning.ask([A, B])
     cluster.ask_aside()
@@ -93,7 +93,7 @@ def test_a_partition_that_answers_again_is_asked_about_with_the_others(cluster):
     assert cluster.planning._pool is None  # an idle thread would be left of every outage
 
 
-def test_while_a_partition_is_away_no_planning_asks_about_it_itself(cluster):
+def test_no_planning_requests_an_unavailable_partition(cluster):
     cluster.away = {A}
     cluster.planning.ask([A, B])
     assert cluster.asked[0] == [A, B]
@@ -103,7 +103,7 @@ def test_while_a_partition_is_away_no_planning_asks_about_it_itself(cluster):
     assert len(cluster.asked) <= 2  # the thread is not asked again before the interval
 
 
-def test_since_when_there_is_no_answer_stays_and_the_reason_is_the_newest(cluster):
+def test_an_outage_keeps_its_start_and_the_newest_reason(cluster):
     cluster.away = {A}
     since_ms = cluster.clock.now_us() // 1_000
     assert cluster.planning.ask([A, B]).unanswered == {A: Unanswered(since_ms, str(AWAY))}
@@ -113,7 +113,7 @@ def test_since_when_there_is_no_answer_stays_and_the_reason_is_the_newest(cluste
     assert cluster.planning.ask([A, B]).unanswered == {A: Unanswered(since_ms, str(cluster.error))}
 
 
-def test_a_deleted_partition_is_left_out_also_while_it_has_no_leader(cluster):
+def test_a_deleted_partition_is_left_out_also_without_a_leader(cluster):
     cluster.away = {A}
     cluster.planning.ask([A, B])
     cluster.away = set()

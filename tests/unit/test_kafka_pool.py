@@ -35,7 +35,7 @@ def test_the_oldest_is_closed_when_there_are_too_many(pool, closed):
     assert (list(pool), len(pool), closed) == (["b", "c"], 2, [1])
 
 
-def test_of_two_under_one_key_the_newer_is_kept(pool, closed):
+def test_of_two_resources_of_one_key_the_newer_is_kept(pool, closed):
     pool.give("a", 1)
     pool.give("a", 2)
     assert (pool.take("a"), closed) == (2, [1])
@@ -49,7 +49,7 @@ def test_using_a_thing_makes_it_the_newest(pool, closed):
     assert closed == [2]
 
 
-def test_a_forked_process_forgets_what_its_parent_kept_and_closes_nothing(pool, closed, monkeypatch):
+def test_a_fork_forgets_its_parents_resources_unclosed(pool, closed, monkeypatch):
     pool.give("a", 1)
     monkeypatch.setattr(os, "getpid", lambda: -1)
     assert pool.take("a") is None
@@ -57,14 +57,14 @@ def test_a_forked_process_forgets_what_its_parent_kept_and_closes_nothing(pool, 
     assert (list(pool), closed) == (["b"], [])
 
 
-def test_the_end_of_the_process_closes_the_rest(pool, closed):
+def test_the_end_of_the_process_closes_the_remaining_ones(pool, closed):
     pool.give("a", 1)
     pool.give("b", 2)
     pool._close_all()
     assert (sorted(closed), len(pool)) == ([1, 2], 0)
 
 
-def test_the_end_of_a_forked_process_closes_nothing_of_its_parents(pool, closed, monkeypatch):
+def test_the_end_of_a_fork_closes_nothing_of_its_parents(pool, closed, monkeypatch):
     pool.give("a", 1)
     monkeypatch.setattr(os, "getpid", lambda: -1)
     pool._close_all()
@@ -94,7 +94,7 @@ os._exit(0 if status == 7 << 8 else 1)
 
 
 @pytest.mark.parametrize("child", ["uses", "ends"])
-def test_a_child_neither_crashes_nor_waits_for_consumers_of_its_parent(child):
+def test_a_child_neither_crashes_nor_waits_for_its_parents(child):
     done = subprocess.run(
         [sys.executable, "-c", FORKED, child], timeout=60, capture_output=True, text=True, check=False
     )

@@ -28,7 +28,7 @@ def test_the_next_task_of_a_scan_finds_what_the_one_before_learned(made):
     assert len(made) == 1
 
 
-def test_other_columns_other_metadata_and_another_way_with_bad_records_are_other_decoders(made):
+def test_each_chunk_format_has_its_own_decoder(made):
     factories = [
         source_of(**JSON).reader_factory(),
         source_of(**JSON).with_columns(("id",)).reader_factory(),

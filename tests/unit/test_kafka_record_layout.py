@@ -18,7 +18,7 @@ def layout(**options) -> RecordLayout:
 
 
 @pytest.mark.parametrize("name", ["format", "value__format"])
-def test_the_value_holds_all_columns_unless_something_else_is_said(name):
+def test_the_value_holds_all_columns_by_default(name):
     found = layout(schema=DDL, **{name: "json"})
     assert found == RecordLayout(value_format=FORMATS["json"], value_columns=("id", "region", "price"))
 
@@ -74,7 +74,7 @@ def test_debezium_may_have_a_schema_around_its_events_under_two_names():
         ({"format__on_error": "null"}, OnError.NULL),
     ],
 )
-def test_flinks_way_to_skip_bad_events_is_one_of_ours(given, expected):
+def test_flinks_option_to_skip_bad_events_equals_ours(given, expected):
     assert source_of(format="debezium-json", schema=DDL, **given).factory.on_error is expected
 
 
@@ -186,7 +186,7 @@ def without(options, *names):
         ),
     ],
 )
-def test_options_that_do_not_fit_together_are_refused_with_the_way_out(options, reason):
+def test_incompatible_options_are_rejected_with_a_hint(options, reason):
     with pytest.raises(OptionError, match=reason):
         source_of(**options)
 

@@ -65,7 +65,7 @@ def test_metadata_columns_have_flinks_keys_and_types():
 
 
 @pytest.mark.parametrize("options", [JSON, {"format": "raw", "schema": "line STRING"}])
-def test_a_record_says_where_it_is_and_what_came_with_it(options):
+def test_a_record_has_its_position_and_metadata(options):
     headers = [("trace", b"1"), ("trace", b"2"), ("none", None)]
     first = record(7, None, {"id": 1}, headers=headers, leader_epoch=4)
     second = record(9, None, {"id": 2}, timestamp=(2, 5_000))
@@ -271,7 +271,7 @@ def test_the_key_may_have_columns_of_both_rows_and_a_bad_one_spoils_both():
     assert chunk.counts == ReadCounts(bad=1)
 
 
-def test_a_chunk_of_single_rows_says_so():
+def test_a_chunk_of_single_rows_is_marked():
     assert chunk_of(source_of(**DEBEZIUM), update(1, None, OLD, "c")).first_row is None
     assert chunk_of(source_of(**JSON), record(1, None, {"id": 1})).first_row is None
 

@@ -83,7 +83,7 @@ def test_an_option_that_is_built_changes_the_scan(key):
 
 
 @pytest.mark.parametrize("key", REFUSED)
-def test_an_option_that_cannot_be_built_is_refused_with_what_to_do_instead(key):
+def test_an_unsupported_option_is_rejected_with_an_alternative(key):
     message = error(**{key: "4"})
     assert message == f"option '{key}' of Spark's own Kafka source: {REFUSED[key]}"
     assert error(**{key.lower(): "4"}) == message

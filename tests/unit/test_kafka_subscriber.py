@@ -100,7 +100,7 @@ def test_a_malformed_assignment_is_an_error_that_shows_the_form(text):
     assert error(assign=text) == f"option 'assign' = '{text}': write JSON such as {{\"orders\": [0, 1]}}."
 
 
-def test_one_of_the_ways_is_needed():
+def test_one_subscription_option_is_needed():
     message = error()
     assert message.startswith("set exactly one of 'subscribe', 'subscribePattern', 'assign' (or Flink's 'topic'")
     assert message.endswith("found none.")
@@ -115,7 +115,7 @@ def test_one_of_the_ways_is_needed():
         ({"subscribe": "", "topic": ""}, "'subscribe' and 'topic'"),
     ],
 )
-def test_two_ways_at_once_are_an_error_that_names_both(options, found):
+def test_two_subscription_options_are_an_error_that_names_both(options, found):
     assert error(**options).endswith(f"found {found}.")
 
 

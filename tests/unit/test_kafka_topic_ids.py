@@ -77,7 +77,7 @@ def answer(monkeypatch, *, silent=()):
     monkeypatch.setattr(topic_ids, "_ask", ask)
 
 
-def test_all_questions_of_a_process_go_through_one_client(opened, monkeypatch):
+def test_all_id_requests_of_a_process_use_one_client(opened, monkeypatch):
     answer(monkeypatch)
     assert [topic_ids.current_topic_id(CONFIG, "t") for _ in range(5)] == ["id"] * 5
     assert len(opened) == 1
@@ -117,7 +117,7 @@ def answers(opened, monkeypatch, *given):
     return left
 
 
-def test_a_topic_that_one_broker_misses_is_asked_for_again_for_it_may_be_a_new_one(opened, monkeypatch):
+def test_a_missing_topic_is_requested_again(opened, monkeypatch):
     missing = Answer(code=KafkaError.UNKNOWN_TOPIC_OR_PART)
     answers(opened, monkeypatch, missing, missing, Answer("new"))
     assert topic_ids.current_topic_id(CONFIG, "t") == "new"
@@ -130,7 +130,7 @@ def test_a_topic_that_stays_missing_has_no_id(opened, monkeypatch):
     assert len(left) == 1
 
 
-def test_an_id_that_may_not_be_asked_for_is_not_known_at_once(opened, monkeypatch):
+def test_an_id_without_permission_is_unknown_at_once(opened, monkeypatch):
     left = answers(opened, monkeypatch, Answer(code=KafkaError.TOPIC_AUTHORIZATION_FAILED), Answer("id"))
     assert topic_ids.current_topic_id(CONFIG, "t") is None
     assert [answer.topic_id for answer in left] == ["id"]

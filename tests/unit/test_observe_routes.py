@@ -252,7 +252,7 @@ def ask_open(routes, target, host="driver.example:4055", **more):
         {"cookies": ("tidemark-4055=wrong", "=;;==", "tidemark-4055")},
     ],
 )
-def test_a_page_for_others_answers_nobody_without_its_token(open_page, target, more):
+def test_a_remote_page_requires_its_token(open_page, target, more):
     response = ask_open(open_page, target, **more)
     assert response.status == HTTPStatus.UNAUTHORIZED
     assert response.headers == {"WWW-Authenticate": "Bearer"}
@@ -260,7 +260,7 @@ def test_a_page_for_others_answers_nobody_without_its_token(open_page, target, m
 
 
 @pytest.mark.parametrize("more", [{"authorization": f"bearer {TOKEN}"}, {"cookies": (f"a=b; tidemark-4055={TOKEN}",)}])
-def test_a_page_for_others_answers_whoever_has_its_token(open_page, more):
+def test_a_remote_page_answers_requests_with_its_token(open_page, more):
     for target in ("/", "/page.js", "/api/sources"):
         assert ask_open(open_page, target, **more).status == HTTPStatus.OK
 
@@ -292,7 +292,7 @@ def test_a_page_for_others_makes_a_token_of_its_own_and_shows_none():
 
 
 @pytest.mark.parametrize("token", ["short", "a" * 15, "with spaces in the middle", "semicolon;semicolon;x"])
-def test_a_token_that_is_none_says_what_to_do(token):
+def test_an_invalid_token_is_an_error_with_a_hint(token):
     with pytest.raises(OptionError, match=r"spark\.tidemark\.ui\.token.* leave it out"):
         access_of("", "0.0.0.0", 1, RemoteAccess(token=token))  # noqa: S104 - nothing is bound
 

@@ -146,7 +146,7 @@ def test_a_request_that_is_wrong_gets_a_4xx(observer, sent, status):
 
 
 @pytest.mark.parametrize("sent", [b"", b"\r\n\r\n", b"GET", b"\x00" * 100])
-def test_a_peer_that_says_nothing_sensible_and_leaves_changes_nothing(observer, sent):
+def test_a_malformed_request_changes_nothing(observer, sent):
     with connect(observer) as peer:
         peer.sendall(sent)
         peer.shutdown(socket.SHUT_WR)

@@ -118,7 +118,7 @@ def test_a_proxy_of_the_environment_is_not_asked(page, monkeypatch):
     assert fetch(page.url)["sources"]
 
 
-def test_a_server_that_does_not_answer_is_told_with_the_reason():
+def test_a_server_that_does_not_answer_is_an_error_with_the_reason():
     since = {"unanswered_since": NOW_MS - 9_000, "unanswered_reason": "timed out"}
     shown = text_of(
         table(
@@ -133,7 +133,7 @@ def test_a_server_that_does_not_answer_is_told_with_the_reason():
     assert "no answer about 3 of 9 splits\n" in text_of(table(split("a-0"), split_count=9, unanswered_splits=3))
 
 
-def test_no_source_is_said_in_words():
+def test_no_source_is_reported():
     assert "No source is running." in text_of()
 
 
@@ -167,7 +167,7 @@ def is_one_paragraph(errors):
     return errors.count("\n") == 1 and "Traceback" not in errors
 
 
-def test_where_nothing_listens_the_error_says_how_to_switch_the_page_on(tidemark, free_port):
+def test_without_a_page_the_error_has_a_hint(tidemark, free_port):
     status, output, errors = tidemark("watch", f"http://127.0.0.1:{free_port}")
     assert (status, output) == (2, "")
     assert f"no page answers at http://127.0.0.1:{free_port}" in errors
@@ -186,7 +186,7 @@ def test_where_nothing_listens_the_error_says_how_to_switch_the_page_on(tidemark
         b"HTTP/1.0 302 Found\r\nLocation: http://192.0.2.1/\r\n\r\n",
     ],
 )
-def test_where_something_else_answers_the_error_says_so(answer):
+def test_another_server_at_the_address_is_an_error(answer):
     with stranger(answer) as url, pytest.raises(SourceUnavailable, match="is not a page of Tidemark"):
         fetch(url)
 
@@ -244,7 +244,7 @@ class Screen(io.StringIO):
         assert event.wait(WAIT_S), f"{text!r} is not in {self.getvalue()[-2_000:]}"
 
 
-def test_the_live_view_follows_says_when_the_driver_is_gone_and_comes_back():
+def test_the_live_view_survives_an_outage_of_the_driver():
     tables = orders()
     page = start_observer(tables)
     screen, stopped = Screen(), threading.Event()
@@ -296,7 +296,7 @@ def test_of_many_splits_those_are_drawn_that_hold_the_source_back():
     assert len(drawn.splitlines()) <= 24
 
 
-def test_a_table_that_was_cut_by_the_driver_says_how_many_there_are():
+def test_a_truncated_table_shows_the_number_of_splits():
     assert "1 of 1,500 splits" in text_of(table(split("a"), split_count=1_500))
 
 
@@ -322,7 +322,7 @@ def test_a_source_that_planned_long_ago_is_called_so():
     assert "ago" not in text_of(table(split("a"), time=NOW_MS - 5_000))
 
 
-def test_a_source_that_reads_tables_says_how_far_it_is():
+def test_a_snapshot_scan_shows_its_progress():
     assert (
         "  snapshot of shop.orders | 12 of about 40 chunks | 600,000 of about 2,000,000 rows | 55,000 rows/s | about 25 s left"
     ) in text_of(table(split("a"), snapshot=snapshot()), width=160)
@@ -332,7 +332,7 @@ def test_a_source_that_reads_tables_says_how_far_it_is():
     assert "snapshot" not in text_of(table(split("a")))
 
 
-def test_a_source_that_waits_says_for_whom_since_when_and_how_far_that_is():
+def test_a_waiting_source_shows_what_it_waits_for():
     assert (
         "  waits for rates since 2025-10-09T08:53:11.000Z | loading | snapshot of shop.orders | 12 of about 40 chunks | "
     ) in text_of(table(split("a"), hold=hold()), width=200)
@@ -344,7 +344,7 @@ def test_a_source_that_waits_says_for_whom_since_when_and_how_far_that_is():
     assert "waits" not in text_of(table(split("a"), hold=hold(status="released", released=4, builds=[])))
 
 
-def test_a_source_that_is_waited_for_says_how_much_is_left():
+def test_an_awaited_source_shows_its_remaining_work():
     assert "  loading: others wait for rates | 1,200 unread" in text_of(table(split("a"), load=load()))
     assert "loading" not in text_of(table(split("a"), load=load(status="loaded", unread=0)))
 

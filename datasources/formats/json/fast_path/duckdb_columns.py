@@ -101,7 +101,7 @@ def finished(array: pa.Array, arrow: pa.DataType, kind: TimestampText | None, lo
     """Return a column as the schema declares it.
 
     Args:
-        array: the column that came from the structure of `duck_structure(arrow, kind)`.
+        array: the column that came from the structure of `duckdb_structure(arrow, kind)`.
         arrow: the declared type.
         kind: how a TIMESTAMP column is written; None for other columns.
         local: turns local times into instants; needed for `TimestampText.LOCAL`.

@@ -63,7 +63,7 @@ class TimestampKinds:
         """Return the pattern for a column (None: nested, where nothing is converted afterwards), given one value.
 
         Raises:
-            Unlearnable: the column has no kind yet and the value is of none.
+            UnsupportedTemplate: the column has no kind yet and the value has none either.
         """
         if column is None:
             return timestamp_pattern(TimestampText.ZONED, is_utc=self.is_utc)
