@@ -23,14 +23,14 @@ _STALL_S: Final = 180.0
 _READ_BYTES: Final = 65536
 _FETCHED: Final = re.compile(r"\[SUCCESSFUL ?\]\s+(\S+)")
 # Causes first: Ivy lists the modules that it did not find before the reason why.
-_TELLING: Final = (
+_INFORMATIVE: Final = (
     re.compile(
         r"access error|UnknownHost|refused|timed out|Forbidden|Unauthorized|SSL|PKIX|No space left|unreachable",
         re.IGNORECASE,
     ),
     re.compile(r"not found|download failed|Exception|\berror\b", re.IGNORECASE),
 )
-_TELLING_LINES: Final = 6
+_MAX_INFORMATIVE_LINES: Final = 6
 _NETWORK_HELP: Final = (
     f"behind a proxy set JAVA_TOOL_OPTIONS='-Dhttps.proxyHost=HOST -Dhttps.proxyPort=PORT', for a mirror of Maven "
     f"Central set {IVY_SETTINGS_VARIABLE} to an ivysettings.xml that names it"
@@ -110,7 +110,7 @@ class Ivy:
             The directory inside ``work`` that holds the jars.
 
         Raises:
-            EnvironmentProblem: Ivy failed or stalled; the message has its telling lines and what can be done.
+            EnvironmentProblem: Ivy failed or stalled; the message has its informative lines and what can be done.
         """
         description = work / "ivy.xml"
         description.write_text(_ivy_xml(artifacts, excluded), encoding="utf-8")
@@ -179,6 +179,6 @@ def _ivy_xml(artifacts: Sequence[Artifact], excluded: Sequence[Artifact]) -> str
 
 def _explain(output: str) -> str:
     lines = [line.strip() for line in output.splitlines()]
-    telling = [line for pattern in _TELLING for line in lines if pattern.search(line)]
-    shown = list(dict.fromkeys(telling))[:_TELLING_LINES] or [output[-500:].strip()]
+    informative = [line for pattern in _INFORMATIVE for line in lines if pattern.search(line)]
+    shown = list(dict.fromkeys(informative))[:_MAX_INFORMATIVE_LINES] or [output[-500:].strip()]
     return f"Ivy could not fetch it; {_NETWORK_HELP}; it said:\n" + "\n".join(f"    {line}" for line in shown)

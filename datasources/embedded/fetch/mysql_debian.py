@@ -130,7 +130,7 @@ def _run(command: Sequence[str]) -> str:
         raise EnvironmentProblem(f"{command[0]} was not done in {_DEADLINE_S:g} s and was ended") from error
     if done.returncode != 0:
         lines = [line for line in done.stdout.splitlines() if line.strip()]
-        telling = [line for line in lines if line.startswith(("E:", "Err:", "W:", "dpkg"))] or lines
-        shown = "\n".join(f"    {line.strip()}" for line in telling[-_QUOTED_LINES:])
+        informative = [line for line in lines if line.startswith(("E:", "Err:", "W:", "dpkg"))] or lines
+        shown = "\n".join(f"    {line.strip()}" for line in informative[-_QUOTED_LINES:])
         raise EnvironmentProblem(f"{Path(command[0]).name} failed; it said:\n{shown}")
     return done.stdout

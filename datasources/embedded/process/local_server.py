@@ -28,8 +28,8 @@ __all__ = ["LocalServer"]
 
 _LOG_BYTES: Final = 262_144
 _LAST_LINES: Final = 10
-_TELLING_LINES: Final = 12
-_TELLING: Final = re.compile(r"\b(ERROR|FATAL)\b|Exception|\bCaused by\b|\bError:")
+_MAX_INFORMATIVE_LINES: Final = 12
+_INFORMATIVE: Final = re.compile(r"\b(ERROR|FATAL)\b|Exception|\bCaused by\b|\bError:")
 _PAUSE_S: Final = 0.05
 _SUPERVISOR_DEADLINE_S: Final = 30.0
 _NANOS_PER_SECOND: Final = 1_000_000_000
@@ -171,16 +171,16 @@ class LocalServer:
         return text.decode(errors="replace")
 
     def _log_excerpt(self) -> str:
-        """Return the telling lines of the newest run, under a heading that continues a sentence.
+        """Return the informative lines of the newest run, under a heading that continues a sentence.
 
         A server that fails still shuts down in good order, and says more about that than about what failed.
         """
         lines = [line for line in self.log_of_run().splitlines() if not _STACK_FRAME.match(line)]
         if not lines:
             return "; it printed nothing"
-        telling = [line for line in lines if _TELLING.search(line)][:_TELLING_LINES]
-        last = [line for line in lines[-_LAST_LINES:] if line not in telling]
-        shown = "\n".join(f"    {line}" for line in [*telling, *last])
+        informative = [line for line in lines if _INFORMATIVE.search(line)][:_MAX_INFORMATIVE_LINES]
+        last = [line for line in lines[-_LAST_LINES:] if line not in informative]
+        shown = "\n".join(f"    {line}" for line in [*informative, *last])
         return f"; its log says:\n{shown}"
 
     def close(self) -> None:
