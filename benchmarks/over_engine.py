@@ -17,11 +17,11 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from datasources.spark.operators.buckets.bucket_batches import Packet
-from datasources.spark.operators.buckets.row_batches import ROWTIME_COLUMN, STAMP_COLUMN, from_blob, to_blob
+from datasources.spark.operators.buckets.bucket_batches import RowBatch
+from datasources.spark.operators.buckets.row_batches import ROW_WATERMARK_COLUMN, ROWTIME_COLUMN, from_blob, to_blob
 from datasources.spark.operators.over.frames.frame_spec import OverAggregate, OverFrame, OverRule
 from datasources.spark.operators.over.over_bucket import advance_over
-from datasources.spark.operators.over.over_state import Brief
+from datasources.spark.operators.over.over_state import OverStateHeader
 
 BATCHES: Final = 8
 ROWS: Final = 62_500
@@ -40,36 +40,36 @@ class _Blobs:
     """A bucket's state as bytes."""
 
     def __init__(self) -> None:
-        self._brief = Brief().to_json()
+        self._header = OverStateHeader().to_json()
         self._lists: dict[str, list[bytes]] = {"keys": [], "retained": []}
         self._waiting: dict[int, bytes] = {}
 
-    def brief(self) -> Brief:
-        return Brief.from_json(self._brief)
+    def header(self) -> OverStateHeader:
+        return OverStateHeader.from_json(self._header)
 
-    def put_brief(self, brief: Brief) -> None:
-        self._brief = brief.to_json()
+    def put_header(self, header: OverStateHeader) -> None:
+        self._header = header.to_json()
 
     def read(self, what: str) -> list[pa.Table]:
-        return [from_blob(part) for part in self._lists[what]]
+        return [from_blob(segment) for segment in self._lists[what]]
 
-    def append(self, what: str, part: pa.Table) -> None:
-        self._lists[what].append(to_blob(part))
+    def append(self, what: str, segment: pa.Table) -> None:
+        self._lists[what].append(to_blob(segment))
 
-    def replace(self, what: str, parts: Sequence[pa.Table]) -> None:
-        self._lists[what] = [to_blob(part) for part in parts]
+    def replace(self, what: str, segments: Sequence[pa.Table]) -> None:
+        self._lists[what] = [to_blob(segment) for segment in segments]
 
     def waiting(self, number: int) -> pa.Table:
         return from_blob(self._waiting[number])
 
-    def put_waiting(self, number: int, part: pa.Table) -> None:
-        self._waiting[number] = to_blob(part)
+    def put_waiting(self, number: int, segment: pa.Table) -> None:
+        self._waiting[number] = to_blob(segment)
 
     def remove_waiting(self, number: int) -> None:
         del self._waiting[number]
 
 
-def batch(drawn: np.random.Generator, number: int, late: float) -> Packet:
+def batch(drawn: np.random.Generator, number: int, late: float) -> RowBatch:
     """Return the rows of a second of event time, as one task sends them."""
     begin = _BEGIN_US + number * _SECOND_US
     time_us = np.sort(drawn.integers(begin, begin + _SECOND_US, ROWS))
@@ -82,10 +82,10 @@ def batch(drawn: np.random.Generator, number: int, late: float) -> Packet:
             "k": drawn.integers(0, KEYS, ROWS),
             "v": drawn.integers(0, 100, ROWS),
             ROWTIME_COLUMN: time_us,
-            STAMP_COLUMN: np.concatenate([after[:1], after[:-1]]),
+            ROW_WATERMARK_COLUMN: np.concatenate([after[:1], after[:-1]]),
         }
     )
-    return Packet(task=0, number=0, stamp_us=int(after[-1]), null_rowtimes=0, rows=rows)
+    return RowBatch(task=0, number=0, watermark_us=int(after[-1]), null_rowtimes=0, rows=rows)
 
 
 def rows_per_s(frame: OverFrame, late: float = 0.0) -> int:
@@ -97,9 +97,9 @@ def rows_per_s(frame: OverFrame, late: float = 0.0) -> int:
     rule, store = OverRule(keys=("k",), frame=frame, aggregates=tuple(aggregates)), _Blobs()
     drawn, spent = np.random.default_rng(5), []
     for number in range(BATCHES):
-        packet = batch(drawn, number, late)
+        row_batch = batch(drawn, number, late)
         begin = time.process_time()
-        advance_over(rule, store, [packet])
+        advance_over(rule, store, [row_batch])
         spent.append(time.process_time() - begin)
     return round(ROWS / float(np.median(spent[2:])))
 

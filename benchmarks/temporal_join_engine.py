@@ -23,10 +23,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from benchmarks.measure import load_average
-from datasources.spark.operators.buckets.bucket_batches import Packet
-from datasources.spark.operators.buckets.row_batches import STAMP_COLUMN, from_blob, to_blob
-from datasources.spark.operators.temporal.temporal_bucket import Bucket, advance
-from datasources.spark.operators.temporal.temporal_state import JoinBrief, JoinRule
+from datasources.spark.operators.buckets.bucket_batches import RowBatch
+from datasources.spark.operators.buckets.row_batches import ROW_WATERMARK_COLUMN, from_blob, to_blob
+from datasources.spark.operators.temporal.temporal_bucket import Bucket, advance_join
+from datasources.spark.operators.temporal.temporal_state import JoinRule, JoinStateHeader
 from datasources.spark.operators.temporal.versions.version_cache import VersionCache
 from datasources.spark.operators.temporal.versions.version_changes import KIND_COLUMN, UPDATE_AFTER
 from datasources.spark.operators.temporal.versions.versions import HASH_COLUMN, KEY_PREFIX, NOT_FOUND, TIME_COLUMN
@@ -71,15 +71,15 @@ class Store:
 
     versions: Parts = field(default_factory=Parts)
     pending: Parts = field(default_factory=Parts)
-    text: str = field(default_factory=lambda: JoinBrief().to_json())
+    text: str = field(default_factory=lambda: JoinStateHeader().to_json())
 
-    def brief(self) -> JoinBrief:
+    def header(self) -> JoinStateHeader:
         """Return the small part."""
-        return JoinBrief.from_json(self.text)
+        return JoinStateHeader.from_json(self.text)
 
-    def put_brief(self, brief: JoinBrief) -> None:
+    def put_header(self, header: JoinStateHeader) -> None:
         """Replace the small part."""
-        self.text = brief.to_json()
+        self.text = header.to_json()
 
 
 class Run:
@@ -89,7 +89,7 @@ class Run:
         self.drawn = np.random.default_rng(3)
         self.hash_of: _Ints = self.drawn.integers(-(1 << 62), 1 << 62, KEYS)
         self.stores = [Store() for _ in range(BUCKETS)]
-        self.cache = VersionCache(most_bytes=1 << 30)
+        self.cache = VersionCache(max_bytes=1 << 30)
         self.watermark = 0
         self.batch = 0
 
@@ -101,8 +101,8 @@ class Run:
         for number, store in enumerate(self.stores):
             bucket = Bucket(store=store, cache=self.cache, name=number, token=str(self.batch))
             rows = None if probes is None else probes[number]
-            told = None if changes is None else changes[number]
-            joined = advance(_RULE, bucket, [_packet(rows, watermark)], [_packet(told, watermark)])
+            relevant = None if changes is None else changes[number]
+            joined = advance_join(_RULE, bucket, [_row_batch(rows, watermark)], [_row_batch(relevant, watermark)])
             if joined.rows is not None:
                 to_blob(joined.rows)
         return time.process_time() - began
@@ -124,16 +124,16 @@ class Run:
         return self._by_bucket({**data, **self._common(keys, np.full(count, at))}, keys)
 
     def _common(self, keys: _Ints, times: _Ints) -> dict[str, Any]:
-        stamps = np.full(len(keys), self.watermark)
-        return {_KEY: keys, HASH_COLUMN: self.hash_of[keys], TIME_COLUMN: times, STAMP_COLUMN: stamps}
+        watermarks = np.full(len(keys), self.watermark)
+        return {_KEY: keys, HASH_COLUMN: self.hash_of[keys], TIME_COLUMN: times, ROW_WATERMARK_COLUMN: watermarks}
 
     def _by_bucket(self, columns: dict[str, Any], keys: _Ints) -> list[pa.Table]:
         rows, bucket = pa.table(columns), self.hash_of[keys] % BUCKETS
         return [rows.filter(pa.array(bucket == number)) for number in range(BUCKETS)]
 
 
-def _packet(rows: pa.Table | None, watermark: int) -> Packet:
-    return Packet(task=0, number=0, stamp_us=watermark, null_rowtimes=0, rows=rows)
+def _row_batch(rows: pa.Table | None, watermark: int) -> RowBatch:
+    return RowBatch(task=0, number=0, watermark_us=watermark, null_rowtimes=0, rows=rows)
 
 
 def large_batches(run: Run) -> list[float]:
@@ -156,7 +156,7 @@ def small_batches(run: Run, *, is_cold: bool) -> list[float]:
         probes = run.probes(run.drawn.integers(0, KEYS, 1_000), np.full(1_000, now))
         changes = run.changes(run.drawn.choice(KEYS, 100, replace=False), now)
         if is_cold:
-            run.cache = VersionCache(most_bytes=0)
+            run.cache = VersionCache(max_bytes=0)
         seconds.append(run.take(probes, changes, now))
     return seconds
 

@@ -83,10 +83,10 @@ def rules(draw, frame=frames):
     )
 
 
-def stamped(drawn, delay):
+def with_row_watermarks(drawn, delay):
     records, watermark = [], None
     for number, (key, ts, found) in enumerate(drawn):
-        records.append(OverRecord(id=number, key=key, ts=ts, stamp=watermark, values=found))
+        records.append(OverRecord(id=number, key=key, ts=ts, watermark=watermark, values=found))
         watermark = ts - delay if watermark is None else max(watermark, ts - delay)
     return records, watermark
 
@@ -98,7 +98,7 @@ def in_order(found):
 @no_deadline
 @given(rule=rules(), rows=rows, sizes=sizes, delay=delays)
 def test_any_cut_into_batches_gives_what_flinks_rules_give(rule, rows, sizes, delay):
-    records, watermark = stamped(rows, delay)
+    records, watermark = with_row_watermarks(rows, delay)
     wanted = over_model(rule, records, watermark)
     results = run_over(rule, records, sizes, final=watermark, types=TYPES)
     assert in_order(rows_of(rule, results)) == in_order(wanted.rows)
@@ -108,7 +108,7 @@ def test_any_cut_into_batches_gives_what_flinks_rules_give(rule, rows, sizes, de
 @no_deadline
 @given(rule=rules(), rows=rows, sizes=sizes, delay=delays)
 def test_at_the_end_every_row_has_left_once_or_was_late(rule, rows, sizes, delay):
-    records, _ = stamped(rows, delay)
+    records, _ = with_row_watermarks(rows, delay)
     results = run_over(rule, records, sizes, final=START * 10, types=TYPES)
     left = [row[0] for row in rows_of(rule, results)]
     assert len(set(left)) == len(left)
@@ -121,8 +121,8 @@ def test_at_the_end_every_row_has_left_once_or_was_late(rule, rows, sizes, delay
 def test_a_processing_time_takes_rows_as_they_come(rule, rows, sizes):
     in_turn = sorted(rows, key=lambda row: row[1])
     if rule.frame.unit is Unit.RANGE:  # rows of a batch have one time, so peers are never parted
-        in_turn = [(key, START + 10 * place, found) for place, (key, _, found) in enumerate(in_turn)]
-    records, _ = stamped(in_turn, 0)
+        in_turn = [(key, START + 10 * position, found) for position, (key, _, found) in enumerate(in_turn)]
+    records, _ = with_row_watermarks(in_turn, 0)
     timeless = OverRule(
         keys=rule.keys, frame=rule.frame, aggregates=rule.aggregates, ttl_us=rule.ttl_us, is_processing_time=True
     )
@@ -134,8 +134,8 @@ def test_a_processing_time_takes_rows_as_they_come(rule, rows, sizes):
 
 @no_deadline
 @given(rule=rules(), rows=rows, sizes=sizes, delay=delays)
-def test_rows_leave_in_the_order_of_their_times_with_a_stamp_at_which_they_were_not_late(rule, rows, sizes, delay):
-    records, watermark = stamped(rows, delay)
+def test_rows_are_emitted_by_time_with_a_watermark_below_their_time(rule, rows, sizes, delay):
+    records, watermark = with_row_watermarks(rows, delay)
     clock_us = 0
     for result in run_over(rule, records, sizes, final=watermark, types=TYPES):
         left = [] if result.rows is None else result.rows.to_pylist()
@@ -143,7 +143,7 @@ def test_rows_leave_in_the_order_of_their_times_with_a_stamp_at_which_they_were_
         assert times == sorted(times)
         for row in left:
             record = records[row["id"]]
-            own_us = 0 if record.stamp is None else record.stamp * MS
+            own_us = 0 if record.watermark is None else record.watermark * MS
             assert row[WATERMARK_COLUMN] == max(own_us, clock_us)
             assert record.ts * MS > row[WATERMARK_COLUMN] or row[WATERMARK_COLUMN] == own_us
         assert result.clock_us >= clock_us
@@ -159,7 +159,7 @@ def test_rows_leave_in_the_order_of_their_times_with_a_stamp_at_which_they_were_
     delay=0,
 )
 def test_the_state_of_a_bounded_range_is_empty_once_the_watermark_is_far_ahead(rule, rows, sizes, delay):
-    records, _ = stamped(rows, delay)
+    records, _ = with_row_watermarks(rows, delay)
     store = OverMemoryStore()
     run_over(rule, records, sizes, final=START * 10, types=TYPES, store=store)
     assert store.bytes_held == 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tests.support.session_model import MS, MemoryStore, emitted_by, model, run_bucket, stamped
+from tests.support.session_model import MS, MemoryStore, emitted_by, model, run_bucket, with_row_watermarks
 
 no_deadline = settings(deadline=None)  # the first example pays for imports
 KEYS = st.sampled_from(["a", "b", None])
@@ -20,7 +20,7 @@ delays = st.integers(0, 25)
 @given(rows=rows, sizes=sizes, gap=gaps, delay=delays)
 @example(rows=[("a", START + 95), ("b", START + 101), ("a", START + 88), ("a", START + 95)], sizes=[1], gap=10, delay=1)
 def test_any_cut_into_batches_gives_what_flinks_rule_gives(rows, sizes, gap, delay):
-    records, watermark = stamped(rows, delay)
+    records, watermark = with_row_watermarks(rows, delay)
     wanted, late = model(records, gap, watermark)
     assert run_bucket(records, sizes, gap=gap, final=watermark) == (wanted, len(late))
 
@@ -28,7 +28,7 @@ def test_any_cut_into_batches_gives_what_flinks_rule_gives(rows, sizes, gap, del
 @no_deadline
 @given(rows=rows, sizes=sizes, gap=gaps, delay=delays)
 def test_the_end_of_a_bounded_stream_gives_every_row_that_was_not_late(rows, sizes, gap, delay):
-    records, _ = stamped(rows, delay)
+    records, _ = with_row_watermarks(rows, delay)
     end = START * 10
     wanted, late = model(records, gap, end)
     assert run_bucket(records, sizes, gap=gap, final=end) == (wanted, len(late))
@@ -38,7 +38,7 @@ def test_the_end_of_a_bounded_stream_gives_every_row_that_was_not_late(rows, siz
 @no_deadline
 @given(rows=rows, sizes=sizes, gap=gaps, delay=delays)
 def test_judging_a_batch_together_keeps_every_row_that_judging_each_keeps(rows, sizes, gap, delay):
-    records, _ = stamped(rows, delay)
+    records, _ = with_row_watermarks(rows, delay)
     end = START * 10
     exact, _ = run_bucket(records, sizes, gap=gap, final=end)
     together, late = run_bucket(records, sizes, gap=gap, final=end, exact=False)
@@ -49,7 +49,7 @@ def test_judging_a_batch_together_keeps_every_row_that_judging_each_keeps(rows, 
 @no_deadline
 @given(rows=rows, gap=gaps, delay=delays)
 def test_one_row_a_batch_is_exact_either_way(rows, gap, delay):
-    records, watermark = stamped(rows, delay)
+    records, watermark = with_row_watermarks(rows, delay)
     assert run_bucket(records, [1], gap=gap, final=watermark, exact=False) == run_bucket(
         records, [1], gap=gap, final=watermark
     )
@@ -57,14 +57,14 @@ def test_one_row_a_batch_is_exact_either_way(rows, gap, delay):
 
 @settings(deadline=None, max_examples=50)
 @given(rows=st.lists(st.tuples(KEYS, st.integers(START, START + 300)), max_size=80), sizes=sizes, gap=gaps)
-def test_the_parts_never_hold_more_than_twice_the_rows_of_open_sessions(rows, sizes, gap):
-    records, watermark = stamped(rows, 5)
+def test_segments_hold_at_most_twice_the_rows_of_open_sessions(rows, sizes, gap):
+    records, watermark = with_row_watermarks(rows, 5)
     store = MemoryStore()
     run_bucket(records, sizes, gap=gap, final=watermark, store=store)
-    sessions, brief = store.sessions(), store.brief()
-    assert brief.stored_rows == sum(part.num_rows for part in store.parts())
-    assert brief.parts == len(store.parts())
-    assert brief.stored_rows <= 2 * (0 if sessions is None else int(sessions.rows.sum()))
+    sessions, header = store.sessions(), store.header()
+    assert header.stored_rows == sum(segment.num_rows for segment in store.segments())
+    assert header.segments == len(store.segments())
+    assert header.stored_rows <= 2 * (0 if sessions is None else int(sessions.rows.sum()))
 
 
 @no_deadline
@@ -72,11 +72,11 @@ def test_the_parts_never_hold_more_than_twice_the_rows_of_open_sessions(rows, si
 def test_a_row_leaves_with_a_watermark_at_which_its_session_was_open_and_a_heartbeat_at_which_it_is_over(
     rows, sizes, gap, delay
 ):
-    records, watermark = stamped(rows, delay)
+    records, watermark = with_row_watermarks(rows, delay)
     clock_us = 0
     for emitted in emitted_by(records, sizes, gap=gap, final=watermark):
-        assert emitted.stamp_us == clock_us
+        assert emitted.watermark_us == clock_us
         clock_us = emitted.clock_us
         times = [] if emitted.rows is None else emitted.rows.column("window_time").to_pylist()
-        assert all(emitted.stamp_us < time <= emitted.clock_us for time in times)
+        assert all(emitted.watermark_us < time <= emitted.clock_us for time in times)
     assert clock_us == (watermark or 0) * MS

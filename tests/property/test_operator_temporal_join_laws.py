@@ -67,8 +67,8 @@ def changelogs(draw: Any, begin: int, *, punctual: bool) -> tuple[list[Change], 
         rows.append((kind, None if kind == "T" else key, ts))
     after = watermarks([ts for _, _, ts in rows], LONGEST if punctual else draw(DELAYS))
     changes = [
-        Change(kind=kind, key=key, ts=ts, value=value, stamp=stamp)
-        for value, ((kind, key, ts), stamp) in enumerate(zip(rows, [None, *after], strict=False))
+        Change(kind=kind, key=key, ts=ts, value=value, watermark=watermark)
+        for value, ((kind, key, ts), watermark) in enumerate(zip(rows, [None, *after], strict=False))
     ]
     return changes, after, inside
 
@@ -79,16 +79,16 @@ def probe_streams(draw: Any, begin: int) -> tuple[list[Probe], list[int | None]]
     times = timed(begin, [moves for _, moves in drawn])
     after = watermarks(times, draw(DELAYS))
     probes = [
-        Probe(id=number, key=key, ts=ts, stamp=stamp)
-        for number, ((key, _), ts, stamp) in enumerate(zip(drawn, times, [None, *after], strict=False))
+        Probe(id=number, key=key, ts=ts, watermark=watermark)
+        for number, ((key, _), ts, watermark) in enumerate(zip(drawn, times, [None, *after], strict=False))
     ]
     return probes, after
 
 
 def cut(draw: Any, count: int, batches: int, inside: set[int] = frozenset()) -> list[int]:  # type: ignore[assignment]
     """Return where batches begin and end."""
-    places = sorted(draw(st.lists(st.integers(0, count), min_size=batches - 1, max_size=batches - 1)))
-    return [0, *(place + 1 if place in inside else place for place in places), count]
+    positions = sorted(draw(st.lists(st.integers(0, count), min_size=batches - 1, max_size=batches - 1)))
+    return [0, *(position + 1 if position in inside else position for position in positions), count]
 
 
 @st.composite
@@ -120,12 +120,12 @@ def histories(draw: Any, *, punctual: bool = False) -> list[Batch]:
 def test_every_batch_gives_what_the_rule_gives_whichever_process_takes_it(batches, left, turns):
     wanted = event_time_model(batches, left=left)
     store = MemoryJoinStore()
-    caches = [VersionCache(), VersionCache(), VersionCache(most_bytes=0)]
+    caches = [VersionCache(), VersionCache(), VersionCache(max_bytes=0)]
     results = run_bucket(batches, rule(left=left), store=store, caches=caches, turns=turns)
     assert [pairs_of(result) for result in results] == wanted.rows
-    brief = store.brief()
+    header = store.header()
     for name in ("late_probe_rows", "late_build_rows", "null_rowtime_rows", "null_key_build_rows"):
-        assert getattr(brief, name) == getattr(wanted, name) == sum(getattr(result, name) for result in results)
+        assert getattr(header, name) == getattr(wanted, name) == sum(getattr(result, name) for result in results)
 
 
 @settings(deadline=None, max_examples=100)
@@ -144,7 +144,7 @@ def test_if_no_change_is_late_the_cuts_do_not_matter(batches, left):
 
 @settings(deadline=None, max_examples=100)
 @given(batches=histories(), left=st.booleans(), turns=st.lists(st.integers(0, 2), min_size=1, max_size=5))
-def test_in_processing_time_each_row_meets_the_latest_version_of_its_batch(batches, left, turns):
+def test_in_processing_time_each_row_joins_the_latest_version(batches, left, turns):
     timed = [
         Batch(
             changes=[replace(change, ts=START) for change in batch.changes],
@@ -154,7 +154,7 @@ def test_in_processing_time_each_row_meets_the_latest_version_of_its_batch(batch
         for batch in batches
     ]
     wanted = processing_time_model(timed, left=left)
-    caches = [VersionCache(), VersionCache(), VersionCache(most_bytes=0)]
+    caches = [VersionCache(), VersionCache(), VersionCache(max_bytes=0)]
     results = run_bucket(timed, rule(left=left, processing_time=True), caches=caches, turns=turns)
     assert [pairs_of(result) for result in results] == wanted.rows
 
@@ -168,11 +168,11 @@ def long_history(seed: int) -> list[Batch]:
         moves = [(drawn.randrange(3), drawn.randrange(12), drawn.random() < 0.02) for _ in range(150)]
         times = timed(START, moves)
         after[side] = watermarks(times, delay)
-        for number, (ts, stamp) in enumerate(zip(times, [None, *after[side]], strict=False)):
+        for number, (ts, watermark) in enumerate(zip(times, [None, *after[side]], strict=False)):
             key = drawn.choice(["a", "a", "b", "c", "e", None])
             kind = drawn.choice(["+I", "+U"] * 10 + ["-D"] * 8 + ["T"])
-            row = Change(kind=kind, key=None if kind == "T" else key, ts=ts, value=number, stamp=stamp)
-            rows[side].append(row if side == "build" else Probe(id=number, key=key, ts=ts, stamp=stamp))
+            row = Change(kind=kind, key=None if kind == "T" else key, ts=ts, value=number, watermark=watermark)
+            rows[side].append(row if side == "build" else Probe(id=number, key=key, ts=ts, watermark=watermark))
     ends = {side: sorted(drawn.randrange(151) for _ in range(39)) for side in rows}
     batches, b0, p0 = [], 0, 0
     for b1, p1 in zip([*ends["build"], 150], [*ends["probe"], 150], strict=True):
@@ -193,7 +193,7 @@ def long_history(seed: int) -> list[Batch]:
 def test_long_histories_in_which_old_versions_are_purged_on_the_way_give_what_the_rule_gives(seed):
     for number in range(4):
         batches = long_history(seed * 100 + number)
-        caches = [VersionCache(), VersionCache(), VersionCache(most_bytes=0)]
+        caches = [VersionCache(), VersionCache(), VersionCache(max_bytes=0)]
         turns = [number % 3, 0, 1, 2, 0]
         store = MemoryJoinStore()
         results = run_bucket(batches, rule(), store=store, caches=caches, turns=turns)
@@ -212,17 +212,17 @@ def test_rows_leave_with_a_watermark_below_their_time_and_a_heartbeat_at_or_abov
     times = {probe.id: probe.ts * MS for batch in batches for probe in batch.probes if probe.ts is not None}
     clock_us = 0
     for result in run_bucket(batches, rule(left=left)):
-        assert result.stamp_us == clock_us
+        assert result.watermark_us == clock_us
         clock_us = result.clock_us
         for number, _ in pairs_of(result):
-            assert result.stamp_us < times[number] or not result.stamp_us
+            assert result.watermark_us < times[number] or not result.watermark_us
             assert times[number] <= result.clock_us
 
 
 @settings(deadline=None, max_examples=60)
 @given(keys=st.lists(st.sampled_from("ab"), min_size=1, max_size=120), size=st.integers(1, 9))  # two hashes
-def test_versions_that_nobody_can_meet_do_not_pile_up(keys, size):
-    changes = [Change(kind="+U", key=key, ts=START + place, value=place) for place, key in enumerate(keys)]
+def test_versions_that_no_row_can_match_are_purged(keys, size):
+    changes = [Change(kind="+U", key=key, ts=START + position, value=position) for position, key in enumerate(keys)]
     batches = [
         Batch(
             changes=changes[at : at + size],
@@ -235,15 +235,15 @@ def test_versions_that_nobody_can_meet_do_not_pile_up(keys, size):
     run_bucket(batches, rule(), store=store)
     # Of each key the newest version, and those of the last two batches, may still be met.
     assert store.versions.rows <= 2 * (len(set(keys)) + 2 * size)
-    assert sum(part.rows for part in store.brief().versions) == store.versions.rows
-    assert len(store.versions.blobs) == len(store.brief().versions)
+    assert sum(segment.rows for segment in store.header().versions) == store.versions.rows
+    assert len(store.versions.blobs) == len(store.header().versions)
 
 
 @settings(deadline=None, max_examples=60)
 @given(batches=histories())
-def test_after_the_end_nothing_waits_and_no_part_is_left(batches):
+def test_after_the_end_no_row_is_pending_and_no_segment_is_left(batches):
     end = Batch(build_watermark=2 * END, probe_watermark=2 * END)
     store = MemoryJoinStore()
     run_bucket([*batches, end], rule(), store=store)
     assert store.pending.blobs == {}
-    assert store.brief().pending == ()
+    assert store.header().pending == ()

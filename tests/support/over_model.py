@@ -21,7 +21,7 @@ class OverRecord:
     id: int
     key: Any
     ts: int
-    stamp: int | None
+    watermark: int | None
     values: Mapping[str, Any]
 
 
@@ -45,10 +45,10 @@ class _Key:
 
 
 def over_model(rule: OverRule, records: Iterable[OverRecord], final: int | None) -> OverResult:
-    """Return what leaves up to the watermark `final`; every row is judged by its own stamp."""
+    """Return what leaves up to the watermark `final`; every row is judged by its own row watermark."""
     model = _Model(rule)
     for record in records:
-        model.advance_to(record.stamp)
+        model.advance_to(record.watermark)
         model.take(record)
     model.advance_to(final)
     return model.result

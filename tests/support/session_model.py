@@ -8,13 +8,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from datasources.spark.operators.buckets.bucket_batches import Packet
-from datasources.spark.operators.buckets.row_batches import ROWTIME_COLUMN, STAMP_COLUMN
-from datasources.spark.operators.sessions.session_bucket import Emitted, advance
-from datasources.spark.operators.sessions.session_state import Brief, Sessions
+from datasources.spark.operators.buckets.bucket_batches import RowBatch
+from datasources.spark.operators.buckets.row_batches import ROW_WATERMARK_COLUMN, ROWTIME_COLUMN
+from datasources.spark.operators.sessions.session_bucket import SessionEmitted, advance_sessions
+from datasources.spark.operators.sessions.session_state import Sessions, SessionStateHeader
 from datasources.spark.operators.sessions.session_step import SessionRule
 
-__all__ = ["MS", "MemoryStore", "Record", "cuts_of", "emitted_by", "model", "run_bucket", "stamped"]
+__all__ = ["MS", "MemoryStore", "Record", "cuts_of", "emitted_by", "model", "run_bucket", "with_row_watermarks"]
 
 MS = 1_000
 NONE = -(1 << 62)
@@ -27,15 +27,15 @@ class Record:
     id: int
     key: Any
     ts: int
-    stamp: int | None
+    watermark: int | None
 
 
-def stamped(rows: Iterable[tuple[Any, int]], delay: int) -> tuple[list[Record], int | None]:
+def with_row_watermarks(rows: Iterable[tuple[Any, int]], delay: int) -> tuple[list[Record], int | None]:
     """Stamp (key, ts) rows on event with the watermark ts - delay; return them and the watermark after the last."""
     records: list[Record] = []
     watermark: int | None = None
     for number, (key, ts) in enumerate(rows):
-        records.append(Record(id=number, key=key, ts=ts, stamp=watermark))
+        records.append(Record(id=number, key=key, ts=ts, watermark=watermark))
         watermark = ts - delay if watermark is None else max(watermark, ts - delay)
     return records, watermark
 
@@ -65,7 +65,7 @@ def model(records: Sequence[Record], gap: int, final: int | None) -> tuple[set[t
             state.remove((key, window))
 
     for record in records:
-        advance_to(record.stamp)
+        advance_to(record.watermark)
         merged = _Window(record.ts, record.ts + gap)
         met = [
             entry
@@ -74,7 +74,7 @@ def model(records: Sequence[Record], gap: int, final: int | None) -> tuple[set[t
         ]
         for _, window in met:
             merged.start, merged.end = min(merged.start, window.start), max(merged.end, window.end)
-        if record.stamp is not None and merged.end - 1 <= record.stamp:
+        if record.watermark is not None and merged.end - 1 <= record.watermark:
             late.append(record.id)
             continue
         for entry in met:
@@ -90,43 +90,43 @@ class MemoryStore:
     """A bucket's state in memory; every value goes through what the state store would hold."""
 
     def __init__(self) -> None:
-        self._brief = Brief()
+        self._header = SessionStateHeader()
         self._sessions: Sessions | None = None
-        self._parts: list[pa.Table] = []
-        self.part_reads = 0
+        self._segments: list[pa.Table] = []
+        self.segment_reads = 0
         self.session_reads = 0
 
-    def brief(self) -> Brief:
-        return self._brief
+    def header(self) -> SessionStateHeader:
+        return self._header
 
     def sessions(self) -> Sessions | None:
         self.session_reads += 1
         return self._sessions
 
-    def parts(self) -> list[pa.Table]:
-        self.part_reads += 1
-        return list(self._parts)
+    def segments(self) -> list[pa.Table]:
+        self.segment_reads += 1
+        return list(self._segments)
 
-    def put_brief(self, brief: Brief) -> None:
-        self._brief = brief
+    def put_header(self, header: SessionStateHeader) -> None:
+        self._header = header
 
     def put_sessions(self, sessions: Sessions) -> None:
         self._sessions = Sessions.from_tables(sessions.table, sessions.fragments)
 
-    def append_part(self, part: pa.Table) -> None:
-        self._parts.append(part)
+    def append_segment(self, segment: pa.Table) -> None:
+        self._segments.append(segment)
 
-    def replace_parts(self, parts: Sequence[pa.Table]) -> None:
-        self._parts = list(parts)
+    def replace_segments(self, segments: Sequence[pa.Table]) -> None:
+        self._segments = list(segments)
 
 
 def cuts_of(records: Sequence[Record], sizes: Sequence[int]) -> Iterator[Sequence[Record]]:
     """Cut records into batches of these sizes, over and over."""
-    at, turn = 0, 0
+    at, round_index = 0, 0
     while at < len(records):
-        size = sizes[turn % len(sizes)]
+        size = sizes[round_index % len(sizes)]
         yield records[at : at + size]
-        at, turn = at + size, turn + 1
+        at, round_index = at + size, round_index + 1
 
 
 def emitted_by(
@@ -137,14 +137,14 @@ def emitted_by(
     final: int | None,
     exact: bool = True,
     store: MemoryStore | None = None,
-) -> list[Emitted]:
+) -> list[SessionEmitted]:
     """Run one bucket over batches of these sizes; return what each batch gave."""
     store = store or MemoryStore()
     rule = SessionRule(keys=("k",), gap_us=gap * MS, exact=exact)
-    results: list[Emitted] = []
+    results: list[SessionEmitted] = []
     for batch in cuts_of(records, sizes):
-        after = records[batch[-1].id + 1].stamp if batch[-1].id + 1 < len(records) else final
-        results.append(advance(rule, store, packets(batch, after)))
+        after = records[batch[-1].id + 1].watermark if batch[-1].id + 1 < len(records) else final
+        results.append(advance_sessions(rule, store, row_batches(batch, after)))
     return results
 
 
@@ -157,16 +157,16 @@ def run_bucket(
     return fired, sum(result.late_rows for result in results)
 
 
-def packets(batch: Sequence[Record], after: int | None) -> list[Packet]:
-    """What a task sends: rows in two packets, out of order on the way, and the heartbeat."""
+def row_batches(batch: Sequence[Record], after: int | None) -> list[RowBatch]:
+    """What a task sends: rows in two row batches, out of order on the way, and the heartbeat."""
     middle = len(batch) // 2
     pieces = [piece for piece in (batch[:middle], batch[middle:]) if piece]
-    sent = [_packet(number, piece[-1].stamp, _table(piece)) for number, piece in enumerate(pieces)]
-    return [_packet(len(pieces), after, None), *reversed(sent)]
+    sent = [_row_batch(number, piece[-1].watermark, _table(piece)) for number, piece in enumerate(pieces)]
+    return [_row_batch(len(pieces), after, None), *reversed(sent)]
 
 
-def _packet(number: int, stamp: int | None, rows: pa.Table | None) -> Packet:
-    return Packet(task=0, number=number, stamp_us=_stamp_us(stamp), null_rowtimes=0, rows=rows)
+def _row_batch(number: int, watermark: int | None, rows: pa.Table | None) -> RowBatch:
+    return RowBatch(task=0, number=number, watermark_us=_watermark_us(watermark), null_rowtimes=0, rows=rows)
 
 
 def _table(batch: Sequence[Record]) -> pa.Table:
@@ -175,15 +175,15 @@ def _table(batch: Sequence[Record]) -> pa.Table:
             "id": pa.array([record.id for record in batch], pa.int64()),
             "k": pa.array([record.key for record in batch], pa.string()),
             ROWTIME_COLUMN: pa.array([record.ts * MS for record in batch], pa.int64()),
-            STAMP_COLUMN: pa.array([_stamp_us(record.stamp) for record in batch], pa.int64()),
+            ROW_WATERMARK_COLUMN: pa.array([_watermark_us(record.watermark) for record in batch], pa.int64()),
         }
     )
 
 
-def _stamp_us(stamp: int | None) -> int:
-    return 0 if stamp is None else max(stamp * MS, 0)
+def _watermark_us(watermark: int | None) -> int:
+    return 0 if watermark is None else max(watermark * MS, 0)
 
 
-def _rows(result: Emitted) -> Iterator[tuple[Any, int, int, int]]:
+def _rows(result: SessionEmitted) -> Iterator[tuple[Any, int, int, int]]:
     for row in [] if result.rows is None else result.rows.to_pylist():
         yield row["id"], row["k"], row["window_start"] // MS, row["window_end"] // MS

@@ -9,11 +9,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from datasources.spark.operators.buckets.bucket_batches import Packet
+from datasources.spark.operators.buckets.bucket_batches import RowBatch
 from datasources.spark.operators.buckets.bucket_rows import SEQUENCE_PREFIX
-from datasources.spark.operators.buckets.row_batches import STAMP_COLUMN, from_blob, to_blob
-from datasources.spark.operators.temporal.temporal_bucket import Bucket, Joined, advance
-from datasources.spark.operators.temporal.temporal_state import JoinBrief, JoinRule
+from datasources.spark.operators.buckets.row_batches import ROW_WATERMARK_COLUMN, from_blob, to_blob
+from datasources.spark.operators.temporal.temporal_bucket import Bucket, JoinEmitted, advance_join
+from datasources.spark.operators.temporal.temporal_state import JoinRule, JoinStateHeader
 from datasources.spark.operators.temporal.versions.changelog_images import drop_replaced_images
 from datasources.spark.operators.temporal.versions.version_cache import VersionCache
 from datasources.spark.operators.temporal.versions.version_changes import (
@@ -48,7 +48,7 @@ def hashed(key: Any) -> int:
     return 42 if key is None else ord(key) % 2
 
 
-class MemoryParts:
+class MemorySegments:
     """Parts as the state store would hold them."""
 
     def __init__(self) -> None:
@@ -77,15 +77,15 @@ class MemoryParts:
 class MemoryJoinStore:
     """A bucket's state; what is put goes through the text that the state store would hold."""
 
-    versions: MemoryParts = field(default_factory=MemoryParts)
-    pending: MemoryParts = field(default_factory=MemoryParts)
-    text: str = field(default_factory=lambda: JoinBrief().to_json())
+    versions: MemorySegments = field(default_factory=MemorySegments)
+    pending: MemorySegments = field(default_factory=MemorySegments)
+    text: str = field(default_factory=lambda: JoinStateHeader().to_json())
 
-    def brief(self) -> JoinBrief:
-        return JoinBrief.from_json(self.text)
+    def header(self) -> JoinStateHeader:
+        return JoinStateHeader.from_json(self.text)
 
-    def put_brief(self, brief: JoinBrief) -> None:
-        self.text = brief.to_json()
+    def put_header(self, header: JoinStateHeader) -> None:
+        self.text = header.to_json()
 
 
 def run_bucket(
@@ -95,7 +95,7 @@ def run_bucket(
     store: MemoryJoinStore | None = None,
     caches: Sequence[VersionCache] | None = None,
     turns: Sequence[int] = (0,),
-) -> list[Joined]:
+) -> list[JoinEmitted]:
     """Run a bucket; batch n is taken by the process that has the cache `turns[n]`, over and over."""
     store = store or MemoryJoinStore()
     caches = caches or [VersionCache()]
@@ -103,22 +103,22 @@ def run_bucket(
     for number, batch in enumerate(batches):
         cache = caches[turns[number % len(turns)] % len(caches)]
         bucket = Bucket(store=store, cache=cache, name="bucket", token=str(number))
-        results.append(advance(join, bucket, probe_packets(batch), build_packets(batch)))
+        results.append(advance_join(join, bucket, probe_batches(batch), build_batches(batch)))
     return results
 
 
-def pairs_of(joined: Joined) -> list[tuple[int, Any]]:
+def pairs_of(joined: JoinEmitted) -> list[tuple[int, Any]]:
     """The rows as the model gives them."""
     rows = [] if joined.rows is None else joined.rows.to_pylist()
     return [(row["id"], row["value"]) for row in rows]
 
 
-def probe_packets(batch: Batch) -> list[Packet]:
+def probe_batches(batch: Batch) -> list[RowBatch]:
     timed = [probe for probe in batch.probes if probe.ts is not None]
     return _sent(_halves(_probe_table(timed)), batch.probe_watermark, len(batch.probes) - len(timed))
 
 
-def build_packets(batch: Batch) -> list[Packet]:
+def build_batches(batch: Batch) -> list[RowBatch]:
     if not batch.changes:
         return _sent([], batch.build_watermark, 0)
     whole = _build_table(batch.changes)
@@ -133,13 +133,14 @@ def _halves(rows: pa.Table) -> list[pa.Table]:
     return [piece for piece in (rows.slice(0, middle), rows.slice(middle)) if piece.num_rows]
 
 
-def _sent(pieces: Sequence[pa.Table], watermark: int | None, null_rowtimes: int) -> list[Packet]:
-    """What a task sends, out of order on the way: rows in packets, then the heartbeat."""
+def _sent(pieces: Sequence[pa.Table], watermark: int | None, null_rowtimes: int) -> list[RowBatch]:
+    """What a task sends, out of order on the way: rows in row batches, then the heartbeat."""
     sent = [
-        Packet(task=0, number=number, stamp_us=0, null_rowtimes=0, rows=table) for number, table in enumerate(pieces)
+        RowBatch(task=0, number=number, watermark_us=0, null_rowtimes=0, rows=table)
+        for number, table in enumerate(pieces)
     ]
-    stamp = _stamp_us(watermark)
-    return [Packet(task=0, number=9, stamp_us=stamp, null_rowtimes=null_rowtimes, rows=None), *reversed(sent)]
+    watermark = _watermark_us(watermark)
+    return [RowBatch(task=0, number=9, watermark_us=watermark, null_rowtimes=null_rowtimes, rows=None), *reversed(sent)]
 
 
 def _probe_table(probes: Sequence[Probe]) -> pa.Table:
@@ -152,8 +153,8 @@ def _build_table(changes: Sequence[Change]) -> pa.Table:
         {
             "value": pa.array([change.value for change in changes], pa.int64()),
             KIND_COLUMN: pa.array([KINDS[change.kind] for change in changes], pa.int8()),
-            f"{SEQUENCE_PREFIX}0": pa.array([place // 3 for place in range(len(changes))], pa.int64()),
-            f"{SEQUENCE_PREFIX}1": pa.array([place % 3 for place in range(len(changes))], pa.int32()),
+            f"{SEQUENCE_PREFIX}0": pa.array([position // 3 for position in range(len(changes))], pa.int64()),
+            f"{SEQUENCE_PREFIX}1": pa.array([position % 3 for position in range(len(changes))], pa.int32()),
             **_common(changes),
         }
     )
@@ -164,9 +165,9 @@ def _common(rows: Sequence[Probe] | Sequence[Change]) -> dict[str, pa.Array]:
         f"{KEY_PREFIX}0": pa.array([row.key for row in rows], pa.string()),
         HASH_COLUMN: pa.array([hashed(row.key) for row in rows], pa.int64()),
         TIME_COLUMN: pa.array([None if row.ts is None else row.ts * MS for row in rows], pa.int64()),
-        STAMP_COLUMN: pa.array([_stamp_us(row.stamp) for row in rows], pa.int64()),
+        ROW_WATERMARK_COLUMN: pa.array([_watermark_us(row.watermark) for row in rows], pa.int64()),
     }
 
 
-def _stamp_us(stamp: int | None) -> int:
-    return 0 if stamp is None else max(stamp * MS, 0)
+def _watermark_us(watermark: int | None) -> int:
+    return 0 if watermark is None else max(watermark * MS, 0)

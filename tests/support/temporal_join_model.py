@@ -1,6 +1,6 @@
 """Temporal joins row by row, as the rule is written: what the operator is compared with.
 
-Event time, per batch: all changes of the build side are noted, late probe rows (ts at or below their own stamp) are
+Event time, per batch: all changes of the build side are noted, late probe rows (ts at or below their own row watermark) are
 dropped, the watermark of the join is the smaller one of both sides, and a probe row with a time at or below it leaves
 with the newest version of its key at or before its own time, as far as versions are known by then.
 
@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Batch", "Change", "Joined", "Probe", "event_time_model", "processing_time_model", "whole_history"]
+__all__ = ["Batch", "Change", "JoinEmitted", "Probe", "event_time_model", "processing_time_model", "whole_history"]
 
 Pair = tuple[int, Any]
 """The id of a probe row and the value of the version that it met; None for none."""
@@ -21,13 +21,13 @@ Pair = tuple[int, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """A row of the build side's changelog: times in ms, stamp None before the first watermark."""
+    """A row of the build side's changelog: times in ms, row watermark None before the first watermark."""
 
     kind: str
     key: Any
     ts: int | None
     value: Any = None
-    stamp: int | None = None
+    watermark: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +37,7 @@ class Probe:
     id: int
     key: Any
     ts: int | None
-    stamp: int | None = None
+    watermark: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +51,7 @@ class Batch:
 
 
 @dataclass
-class Joined:
+class JoinEmitted:
     """What the batches gave, in order, and what was left out or came too late."""
 
     rows: list[list[Pair]] = field(default_factory=list)
@@ -91,8 +91,8 @@ class _History:
             assert ts is not None
             version = _Version(ts, change.value, change.kind in {"+I", "+U"})
             known = self._versions.setdefault(change.key, [])
-            place = sum(1 for other in known if other.ts <= ts)
-            known.insert(place, version)
+            position = sum(1 for other in known if other.ts <= ts)
+            known.insert(position, version)
 
     def at(self, key: Any, ts: int) -> _Version | None:
         before = [version for version in self._versions.get(key, []) if version.ts <= ts]
@@ -103,8 +103,8 @@ def _without_replaced(changes: Iterable[Change]) -> list[Change]:
     """Leave out each -U that is directly followed by a +U of its key: the +U says it all, and a -U may carry its time."""
     listed = list(changes)
     kept = []
-    for place, change in enumerate(listed):
-        following = listed[place + 1 : place + 2]
+    for position, change in enumerate(listed):
+        following = listed[position + 1 : position + 2]
         is_replaced = any(after.kind == "+U" and after.key == change.key is not None for after in following)
         if change.kind != "-U" or not is_replaced:
             kept.append(change)
@@ -122,9 +122,9 @@ def _always(_: Probe, __: Any) -> bool:
     return True
 
 
-def event_time_model(batches: Iterable[Batch], *, left: bool, condition: Condition = _always) -> Joined:
+def event_time_model(batches: Iterable[Batch], *, left: bool, condition: Condition = _always) -> JoinEmitted:
     """Return what each batch gives."""
-    history, joined = _History(), Joined()
+    history, joined = _History(), JoinEmitted()
     pending: list[Probe] = []
     build_watermark: int | None = None
     probe_watermark: int | None = None
@@ -161,8 +161,8 @@ def whole_history(
 ) -> list[Pair]:
     """Return what every cut into batches gives if no change is late: all versions known, each row at its own time."""
     history = _History()
-    told = _without_replaced(changes)
-    history.note(change for change in told if change.ts is not None and _has_key(change))
+    relevant = _without_replaced(changes)
+    history.note(change for change in relevant if change.ts is not None and _has_key(change))
     pairs: list[Pair] = []
     for probe in probes:
         if probe.ts is not None and not _is_late(probe) and probe.ts <= clock:
@@ -170,9 +170,9 @@ def whole_history(
     return sorted(pairs)
 
 
-def processing_time_model(batches: Iterable[Batch], *, left: bool, condition: Condition = _always) -> Joined:
+def processing_time_model(batches: Iterable[Batch], *, left: bool, condition: Condition = _always) -> JoinEmitted:
     """Return what each batch gives: its changes are applied first."""
-    history, joined = _History(), Joined()
+    history, joined = _History(), JoinEmitted()
     for batch in batches:
         changes = _without_replaced(batch.changes)
         keyed = [change for change in changes if _has_key(change)]
@@ -190,7 +190,7 @@ def _has_key(change: Change) -> bool:
 
 
 def _is_late(row: Change | Probe) -> bool:
-    return row.stamp is not None and row.ts is not None and row.ts <= row.stamp
+    return row.watermark is not None and row.ts is not None and row.ts <= row.watermark
 
 
 def _later(before: int | None, now: int | None) -> int | None:

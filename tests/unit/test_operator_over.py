@@ -11,9 +11,9 @@ import pytest
 
 from datasources.errors import QueryError
 from datasources.source.watermarks.row_watermark import WATERMARK_COLUMN
-from datasources.spark.operators.buckets.bucket_batches import Packet
+from datasources.spark.operators.buckets.bucket_batches import RowBatch
 from datasources.spark.operators.buckets.key_ranks import pairs_as_integers
-from datasources.spark.operators.buckets.row_batches import ROWTIME_COLUMN, STAMP_COLUMN
+from datasources.spark.operators.buckets.row_batches import ROW_WATERMARK_COLUMN, ROWTIME_COLUMN
 from datasources.spark.operators.over.frames.frame_spec import OverAggregate, OverFrame, OverRule
 from datasources.spark.operators.over.over_bucket import OverEmitted, advance_over
 from tests.support.over_bucket_run import OverMemoryStore
@@ -31,10 +31,8 @@ def rule(frame: OverFrame, *aggregates: OverAggregate, **changes: Any) -> OverRu
     return OverRule(keys=("k",), frame=frame, aggregates=aggregates or (COUNT,), **changes)
 
 
-def sent(
-    last_row_watermark_ms: int, *rows: tuple[Any, ...], row_stamp_ms: int = 0, kind: pa.DataType | None = None
-) -> Packet:
-    """A packet of rows (key, time[, value]), all with one stamp, and the watermark after them."""
+def sent(stamp_ms: int, *rows: tuple[Any, ...], row_stamp_ms: int = 0, kind: pa.DataType | None = None) -> RowBatch:
+    """A row batch of rows (key, time[, value]), all with one row watermark, and the watermark after them."""
     table = None
     if rows:
         table = pa.table(
@@ -42,10 +40,10 @@ def sent(
                 "k": pa.array([row[0] for row in rows], pa.string()),
                 "v": pa.array([row[2] if len(row) > 2 else 1 for row in rows], kind or pa.int64()),
                 ROWTIME_COLUMN: pa.array([row[1] * MS for row in rows], pa.int64()),
-                STAMP_COLUMN: pa.array([row_stamp_ms * MS] * len(rows), pa.int64()),
+                ROW_WATERMARK_COLUMN: pa.array([row_stamp_ms * MS] * len(rows), pa.int64()),
             }
         )
-    return Packet(task=0, number=0, stamp_us=last_row_watermark_ms * MS, null_rowtimes=0, rows=table)
+    return RowBatch(task=0, number=0, watermark_us=stamp_ms * MS, null_rowtimes=0, rows=table)
 
 
 def left(emitted: OverEmitted) -> list[tuple[Any, ...]]:
@@ -53,9 +51,9 @@ def left(emitted: OverEmitted) -> list[tuple[Any, ...]]:
     return [(row["k"], row["n"]) for row in rows]
 
 
-def run(window: OverRule, *packets: Packet) -> list[list[tuple[Any, ...]]]:
+def run(window: OverRule, *row_batches: RowBatch) -> list[list[tuple[Any, ...]]]:
     store = OverMemoryStore()
-    return [left(advance_over(window, store, [packet])) for packet in packets]
+    return [left(advance_over(window, store, [row_batch])) for row_batch in row_batches]
 
 
 @pytest.mark.parametrize("frame", EVERY_FRAME)
@@ -64,10 +62,10 @@ def test_a_row_leaves_when_the_watermark_reaches_its_time_and_not_before(frame):
 
 
 def test_rows_of_one_time_are_peers_in_range_and_follow_each_other_in_rows():
-    packets = (sent(50, ("a", 100), ("a", 100)), sent(100))
-    assert run(rule(OverFrame.range(10)), *packets)[1] == [("a", 2), ("a", 2)]
-    assert run(rule(OverFrame.range()), *packets)[1] == [("a", 2), ("a", 2)]
-    assert run(rule(OverFrame.rows()), *packets)[1] == [("a", 1), ("a", 2)]
+    row_batches = (sent(50, ("a", 100), ("a", 100)), sent(100))
+    assert run(rule(OverFrame.range(10)), *row_batches)[1] == [("a", 2), ("a", 2)]
+    assert run(rule(OverFrame.range()), *row_batches)[1] == [("a", 2), ("a", 2)]
+    assert run(rule(OverFrame.rows()), *row_batches)[1] == [("a", 1), ("a", 2)]
 
 
 @pytest.mark.parametrize("frame", EVERY_FRAME)
@@ -80,10 +78,10 @@ def test_a_null_is_a_key_of_its_own(frame):
 
 
 def test_a_row_behind_the_watermark_is_late_where_its_key_fired_after_it_or_nothing_bounds_the_frame():
-    packets = (sent(100, ("a", 100)), sent(100, ("a", 95), ("b", 95), row_stamp_ms=100), sent(101))
-    assert run(rule(OverFrame.rows(1)), *packets) == [[("a", 1)], [], [("b", 1)]]
-    assert run(rule(OverFrame.range(10)), *packets) == [[("a", 1)], [], [("b", 1)]]
-    assert run(rule(OverFrame.range()), *packets) == [[("a", 1)], [], []]
+    row_batches = (sent(100, ("a", 100)), sent(100, ("a", 95), ("b", 95), row_stamp_ms=100), sent(101))
+    assert run(rule(OverFrame.rows(1)), *row_batches) == [[("a", 1)], [], [("b", 1)]]
+    assert run(rule(OverFrame.range(10)), *row_batches) == [[("a", 1)], [], [("b", 1)]]
+    assert run(rule(OverFrame.range()), *row_batches) == [[("a", 1)], [], []]
 
 
 def test_a_timer_that_only_cleans_up_makes_older_rows_late_and_a_forgotten_key_takes_them():
@@ -94,8 +92,8 @@ def test_a_timer_that_only_cleans_up_makes_older_rows_late_and_a_forgotten_key_t
     late = advance_over(window, store, [sent(117, ("a", 115), row_stamp_ms=116)])
     assert late.late_rows == 1
     advance_over(window, store, [sent(122)])
-    taken = advance_over(window, store, [sent(123, ("a", 103), row_stamp_ms=122)])
-    assert (taken.late_rows, left(taken)) == (0, [("a", 1)])
+    accepted = advance_over(window, store, [sent(123, ("a", 103), row_stamp_ms=122)])
+    assert (accepted.late_rows, left(accepted)) == (0, [("a", 1)])
 
 
 def test_no_watermark_makes_nothing_late_not_even_at_the_epoch():
@@ -104,7 +102,7 @@ def test_no_watermark_makes_nothing_late_not_even_at_the_epoch():
     assert run(rule(OverFrame.range()), first, sent(1)) == [[], [("a", 1), ("a", 2)]]
 
 
-def test_rows_of_a_batch_are_judged_together_where_exactness_is_not_asked_for():
+def test_without_exactness_rows_are_compared_with_the_last_batch():
     first, second = sent(50, ("a", 100)), sent(300, ("a", 150), ("a", 120), row_stamp_ms=140)
     assert run(rule(OverFrame.range(), exact=False), first, second)[1] == [("a", 1), ("a", 2), ("a", 3)]
     assert run(rule(OverFrame.range()), first, second)[1] == [("a", 1), ("a", 2)]
@@ -122,8 +120,8 @@ def test_a_processing_time_waits_for_nothing_and_its_clock_may_go_back():
 def test_a_key_begins_anew_and_is_forgotten_after_its_time_to_live():
     window, store = rule(OverFrame.rows(), ttl_us=50 * MS), OverMemoryStore()
     counts = [
-        left(advance_over(window, store, [packet]))
-        for packet in (sent(100, ("a", 100)), sent(150, ("a", 150), row_stamp_ms=100), sent(201, ("a", 201)))
+        left(advance_over(window, store, [row_batch]))
+        for row_batch in (sent(100, ("a", 100)), sent(150, ("a", 150), row_stamp_ms=100), sent(201, ("a", 201)))
     ]
     assert counts == [[("a", 1)], [("a", 2)], [("a", 1)]]
     assert advance_over(window, store, [sent(202, ("b", 202))]).state_keys == 2
@@ -136,10 +134,10 @@ def test_without_a_time_to_live_keys_of_rows_stay_and_are_counted():
     for step in range(40):
         advance_over(window, store, [sent(100 + step, *((f"k{n}", 100 + step) for n in range(3)))])
     assert advance_over(window, store, [sent(10_000)]).state_keys == 3
-    assert sum(part.num_rows for part in store.read("retained")) <= 256
+    assert sum(segment.num_rows for segment in store.read("retained")) <= 256
 
 
-def test_a_heartbeat_under_which_nothing_fires_reads_nothing_but_the_brief():
+def test_a_heartbeat_without_firing_rows_reads_only_the_state_header():
     window, store = rule(OverFrame.range(10)), OverMemoryStore()
     advance_over(window, store, [sent(50, ("a", 100))])
     store.reads.clear()
@@ -148,11 +146,11 @@ def test_a_heartbeat_under_which_nothing_fires_reads_nothing_but_the_brief():
     assert (emitted.rows, emitted.clock_us, emitted.state_keys) == (None, 60 * MS, 1)
 
 
-def test_only_parts_with_a_row_that_fires_are_read_and_many_parts_become_few():
+def test_only_segments_with_a_firing_row_are_read_and_many_are_merged():
     window, store = rule(OverFrame.range(10)), OverMemoryStore()
     for step in range(200):
         advance_over(window, store, [sent(50, ("a", 1_000 + step))])
-    assert len(store.brief().waiting) <= 65
+    assert len(store.header().waiting) <= 65
     store.reads.clear()
     assert left(advance_over(window, store, [sent(1_000)])) == [("a", 1)]
     assert store.reads.count("waiting") == 1
@@ -181,14 +179,14 @@ def test_a_sum_that_does_not_fit_is_an_error_that_names_it(frame):
 @pytest.mark.parametrize("frame", EVERY_FRAME)
 def test_decimals_are_exact_and_averages_round_half_up(frame):
     kind = pa.decimal128(38, 1)
-    packets = (
+    row_batches = (
         sent(50, ("a", 100, Decimal("0.1")), ("a", 101, Decimal("-0.4")), kind=kind),
         sent(200),
     )
     mean = rule(frame, aggregate("AVG", kind, pa.decimal128(38, 5)))
-    assert [value for _, value in run(mean, *packets)[1]] == [Decimal("0.10000"), Decimal("-0.15000")]
+    assert [value for _, value in run(mean, *row_batches)[1]] == [Decimal("0.10000"), Decimal("-0.15000")]
     narrow = rule(frame, aggregate("SUM", kind, pa.decimal128(1, 1)))
-    assert [value for _, value in run(narrow, *packets)[1]] == [Decimal("0.1"), Decimal("-0.3")]
+    assert [value for _, value in run(narrow, *row_batches)[1]] == [Decimal("0.1"), Decimal("-0.3")]
     with pytest.raises(QueryError, match="the SUM 'n' over the window does not fit decimal128"):
         run(narrow, sent(50, ("a", 100, Decimal("9.5")), kind=kind), sent(200))
 
@@ -196,11 +194,11 @@ def test_decimals_are_exact_and_averages_round_half_up(frame):
 @pytest.mark.parametrize("frame", EVERY_FRAME)
 def test_floating_point_of_one_key_does_not_touch_another(frame):
     window = rule(frame, aggregate("SUM", pa.float64(), pa.float64()))
-    packets = (
+    row_batches = (
         sent(50, ("a", 100, float("nan")), ("b", 100, 0.5), ("c", 100, float("inf")), kind=pa.float64()),
         sent(200),
     )
-    found = dict(run(window, *packets)[1])
+    found = dict(run(window, *row_batches)[1])
     assert np.isnan(found["a"])
     assert (found["b"], found["c"]) == (0.5, float("inf"))
 
@@ -210,7 +208,7 @@ def test_without_keys_all_rows_are_of_one_partition():
     assert run(window, sent(50, ("a", 100), ("b", 101)), sent(101)) == [[], [("a", 1), ("b", 2)]]
 
 
-def test_pairs_compare_as_pairs_do_even_where_times_are_ages_apart():
+def test_pairs_keep_their_order_for_a_wide_range_of_times():
     group = np.array([0, 0, 1, 1, 2], dtype=np.int64)
     times = np.array([5, 1 << 61, -(1 << 61), 7, 7], dtype=np.int64)
     for at in (times, times // (1 << 50)):

@@ -31,7 +31,7 @@ def records_of(case: OracleCase) -> list[OverRecord]:
     records: list[OverRecord] = []
     watermark: int | None = None
     for row in case.rows:
-        records.append(OverRecord(id=row.id, key=str(row.k), ts=row.ts, stamp=watermark, values={"v": row.v}))
+        records.append(OverRecord(id=row.id, key=str(row.k), ts=row.ts, watermark=watermark, values={"v": row.v}))
         known = [value for value in (watermark, candidate_of(case, row)) if value is not None]
         watermark = max(known, default=None)
     assert [record.id for record in records] == list(range(len(records)))

@@ -26,8 +26,8 @@ WATERMARKS: dict[str, Callable[[Arrival], int | None]] = {
 
 def records_of(case: OracleCase) -> Sequence[Record]:
     records, watermark = [], None
-    for place, row in enumerate(case.rows):
-        records.append(Record(id=place, key=str(row.k), ts=row.ts, stamp=watermark))
+    for position, row in enumerate(case.rows):
+        records.append(Record(id=position, key=str(row.k), ts=row.ts, watermark=watermark))
         candidate = WATERMARKS[case.watermark](row)
         known = [value for value in (watermark, candidate) if value is not None]
         watermark = max(known, default=None)

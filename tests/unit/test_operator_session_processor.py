@@ -11,8 +11,14 @@ from pyspark.sql.streaming.tws_tester import TwsTester
 
 from datasources.errors import OffsetError
 from datasources.source.watermarks.row_watermark import HEARTBEAT_COLUMN, WATERMARK_COLUMN
-from datasources.spark.operators.buckets import bucket_batches as bucket_packets
-from datasources.spark.operators.buckets.row_batches import ROWTIME_COLUMN, STAMP_COLUMN, Unpack, from_blob, to_blob
+from datasources.spark.operators.buckets import bucket_batches
+from datasources.spark.operators.buckets.row_batches import (
+    ROW_WATERMARK_COLUMN,
+    ROWTIME_COLUMN,
+    Unpack,
+    from_blob,
+    to_blob,
+)
 from datasources.spark.operators.buckets.stored_settings import StoredSettings
 from datasources.spark.operators.sessions.session_processor import SessionProcessor
 from datasources.spark.operators.sessions.session_step import SessionRule
@@ -21,13 +27,13 @@ RULE = SessionRule(keys=("k",), gap_us=10_000, exact=True)
 SETTINGS = StoredSettings.of({"buckets": 4})
 
 
-def packets(stamp_us: int, *times: int, null_rowtimes: int = 0) -> pd.DataFrame:
+def row_batches(watermark_us: int, *times: int, null_rowtimes: int = 0) -> pd.DataFrame:
     table = pa.table(
         {
             "k": ["a"] * len(times),
             "big": pa.array([None] * len(times), pa.int64()),
             ROWTIME_COLUMN: times,
-            STAMP_COLUMN: [1] * len(times),
+            ROW_WATERMARK_COLUMN: [1] * len(times),
         }
     )
     blob = to_blob(table) if times else None
@@ -36,7 +42,7 @@ def packets(stamp_us: int, *times: int, null_rowtimes: int = 0) -> pd.DataFrame:
             "bucket": [0],
             "task": [0],
             "number": [0],
-            "stamp_us": [stamp_us],
+            "stamp_us": [watermark_us],
             "null_rowtimes": [null_rowtimes],
             "rows": [blob],
         }
@@ -49,9 +55,9 @@ def processing(settings: StoredSettings = SETTINGS) -> TwsTester:
 
 def test_rows_wait_in_the_state_and_come_out_with_their_window_and_the_watermark_before():
     run = processing()
-    first = run.testInPandas(0, packets(5_000, 100_000, 105_000, null_rowtimes=3))
+    first = run.testInPandas(0, row_batches(5_000, 100_000, 105_000, null_rowtimes=3))
     assert first.to_dict("records") == [{"clock_us": 5_000, "late_rows": 0, "null_rowtime_rows": 3, "rows": None}]
-    second = run.testInPandas(0, packets(200_000))
+    second = run.testInPandas(0, row_batches(200_000))
     assert (
         from_blob(second["rows"][0]).to_pylist()
         == [
@@ -73,27 +79,27 @@ def test_rows_wait_in_the_state_and_come_out_with_their_window_and_the_watermark
 
 def test_buckets_know_nothing_of_each_other():
     run = processing()
-    run.testInPandas(0, packets(5_000, 100_000))
-    other = run.testInPandas(1, packets(200_000))
+    run.testInPandas(0, row_batches(5_000, 100_000))
+    other = run.testInPandas(1, row_batches(200_000))
     assert other["rows"][0] is None
 
 
 def test_many_rows_come_out_in_cells_of_bounded_size_and_are_counted_once(monkeypatch):
-    monkeypatch.setattr(bucket_packets, "ROWS_OF_A_PACKET", 2)
+    monkeypatch.setattr(bucket_batches, "MAX_BATCH_ROWS", 2)
     run = processing()
-    out = run.testInPandas(0, packets(900_000, 1, 2, 3, 4, 5, null_rowtimes=1))
+    out = run.testInPandas(0, row_batches(900_000, 1, 2, 3, 4, 5, null_rowtimes=1))
     assert [from_blob(blob).num_rows for blob in out["rows"]] == [2, 2, 1]
     assert out["null_rowtime_rows"].tolist() == [1, 0, 0]
 
 
 def test_state_of_other_settings_is_refused():
     run = processing()
-    run.testInPandas(0, packets(5_000, 100_000))
+    run.testInPandas(0, row_batches(5_000, 100_000))
     stored = run.peekValueState("brief", 0)
     changed = processing(StoredSettings.of({"buckets": 8}))
     changed.updateValueState("brief", 0, stored)
     with pytest.raises(OffsetError, match="buckets was 4 and is 8"):
-        changed.testInPandas(0, packets(6_000))
+        changed.testInPandas(0, row_batches(6_000))
 
 
 def test_unpacking_gives_the_types_of_the_stream_and_a_heartbeat_with_the_clock():

@@ -6,20 +6,20 @@ import json
 
 import pyarrow as pa
 
-from datasources.spark.operators.buckets.bucket_segments import Part
-from datasources.spark.operators.buckets.row_batches import PACKET_SCHEMA
+from datasources.spark.operators.buckets.bucket_segments import StateSegment
+from datasources.spark.operators.buckets.row_batches import ROW_BATCH_SCHEMA
 from datasources.spark.operators.buckets.stored_settings import StoredSettings
 from datasources.spark.operators.over.frames.aggregates import carried_schema
 from datasources.spark.operators.over.frames.frame_spec import OverAggregate, OverFrame, OverRule
 from datasources.spark.operators.over.key_generations import StoredKeys
 from datasources.spark.operators.over.over_processor import OverProcessor
-from datasources.spark.operators.over.over_state import Brief, Parts, WaitingPart
+from datasources.spark.operators.over.over_state import OverStateHeader, SegmentTotals, WaitingSegment
 from datasources.spark.operators.over.pending_rows import OWN_COLUMNS
 from datasources.spark.operators.sessions.session_processor import SessionProcessor
 from datasources.spark.operators.sessions.session_state import FRAGMENT_COLUMN, Sessions
 from datasources.spark.operators.sessions.session_step import SessionRule
 from datasources.spark.operators.temporal.temporal_processor import TemporalJoinProcessor
-from datasources.spark.operators.temporal.temporal_state import JoinBrief, JoinRule
+from datasources.spark.operators.temporal.temporal_state import JoinRule, JoinStateHeader
 from datasources.spark.operators.temporal.versions.versions import (
     ARRIVAL_COLUMN,
     DELETED_COLUMN,
@@ -58,15 +58,15 @@ def _opened_by(processor):
 
 
 def test_state_header_of_over_windows_is_this_text():
-    header = Brief(
+    header = OverStateHeader(
         clock_us=1,
         forgotten_us=2,
         next_row=3,
         next_generation=4,
         live_keys=5,
-        keys=Parts(rows=6, parts=7),
-        retained=Parts(rows=8, parts=9),
-        waiting=(WaitingPart(number=10, rows=11, next_due_us=12),),
+        keys=SegmentTotals(rows=6, segments=7),
+        retained=SegmentTotals(rows=8, segments=9),
+        waiting=(WaitingSegment(number=10, rows=11, next_due_us=12),),
         late_rows=13,
         null_rowtime_rows=14,
     )
@@ -76,16 +76,16 @@ def test_state_header_of_over_windows_is_this_text():
         '"waiting": [{"next_due_us": 12, "number": 10, "rows": 11}]}'
     )
     assert header.to_json() == text
-    assert Brief.from_json(text) == header
+    assert OverStateHeader.from_json(text) == header
 
 
 def test_state_header_of_temporal_joins_is_this_text():
-    header = JoinBrief(
+    header = JoinStateHeader(
         probe_clock_us=1,
         build_clock_us=2,
-        versions=(Part(number=3, token="a", first=4, rows=5),),
-        pending=(Part(number=6, token="b", first=7, rows=8, low_us=9),),
-        next_part=10,
+        versions=(StateSegment(number=3, token="a", first=4, rows=5),),
+        pending=(StateSegment(number=6, token="b", first=7, rows=8, low_us=9),),
+        next_segment=10,
         next_arrival=11,
         late_probe_rows=12,
         late_build_rows=13,
@@ -98,7 +98,7 @@ def test_state_header_of_temporal_joins_is_this_text():
         '"late_probe_rows":12,"late_build_rows":13,"null_rowtime_rows":14,"null_key_build_rows":15}'
     )
     assert header.to_json() == text
-    assert JoinBrief.from_json(text) == header
+    assert JoinStateHeader.from_json(text) == header
 
 
 def test_state_variables_keep_their_names_and_columns():
@@ -155,7 +155,7 @@ def test_stored_tables_and_row_batches_keep_their_column_names():
     )
     version = pa.table({name: pa.array([1], pa.int64()) for name in names[:-1]} | {DELETED_COLUMN: pa.array([False])})
     assert Versions.of(version).table().column_names == list(names)
-    assert PACKET_SCHEMA == "bucket INT, task INT, number INT, stamp_us BIGINT, null_rowtimes BIGINT, rows BINARY"
+    assert ROW_BATCH_SCHEMA == "bucket INT, task INT, number INT, stamp_us BIGINT, null_rowtimes BIGINT, rows BINARY"
 
 
 def test_stored_settings_are_this_text():

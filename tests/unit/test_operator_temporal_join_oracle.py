@@ -18,11 +18,11 @@ def batches_of(name: str, rows_per_batch: int) -> list[Batch]:
     assert case.watermark == "ts - INTERVAL '1' HOUR"
     changes, build_after = [], None
     for _, key, rate, ts in case.rates:
-        changes.append(Change(kind="+U", key=str(key), ts=ts, value=rate, stamp=build_after))
+        changes.append(Change(kind="+U", key=str(key), ts=ts, value=rate, watermark=build_after))
         build_after = max(build_after or 0, ts - DELAY_MS)
     probes, probe_after = [], None
     for number, key, _, ts in case.ev:
-        probes.append(Probe(id=number, key=str(key), ts=ts, stamp=probe_after))
+        probes.append(Probe(id=number, key=str(key), ts=ts, watermark=probe_after))
         probe_after = max(probe_after or 0, ts - DELAY_MS)
     batches = []
     for at in range(0, len(probes), rows_per_batch):
@@ -31,8 +31,8 @@ def batches_of(name: str, rows_per_batch: int) -> list[Batch]:
             Batch(
                 changes=changes[at:behind],
                 probes=probes[at:behind],
-                build_watermark=changes[behind].stamp if behind < len(changes) else BOUNDED_END_MS,
-                probe_watermark=probes[behind].stamp if behind < len(probes) else BOUNDED_END_MS,
+                build_watermark=changes[behind].watermark if behind < len(changes) else BOUNDED_END_MS,
+                probe_watermark=probes[behind].watermark if behind < len(probes) else BOUNDED_END_MS,
             )
         )
     return batches

@@ -11,8 +11,8 @@ from pyspark.sql.streaming.tws_tester import TwsTester
 
 from datasources.errors import OffsetError
 from datasources.source.watermarks.row_watermark import HEARTBEAT_COLUMN, WATERMARK_COLUMN
-from datasources.spark.operators.buckets import bucket_batches as bucket_packets
-from datasources.spark.operators.buckets.row_batches import STAMP_COLUMN, from_blob, to_blob
+from datasources.spark.operators.buckets import bucket_batches
+from datasources.spark.operators.buckets.row_batches import ROW_WATERMARK_COLUMN, from_blob, to_blob
 from datasources.spark.operators.buckets.stored_settings import StoredSettings
 from datasources.spark.operators.temporal import temporal_processor
 from datasources.spark.operators.temporal.temporal_processor import BUILD, PROBE, TemporalJoinProcessor
@@ -31,35 +31,35 @@ def _own_cache(monkeypatch):
     monkeypatch.setattr(temporal_processor, "_cache", VersionCache())
 
 
-def packet(side: int, stamp_us: int, table: pa.Table | None, null_rowtimes: int = 0) -> dict[str, Any]:
+def row_batch(side: int, watermark_us: int, table: pa.Table | None, null_rowtimes: int = 0) -> dict[str, Any]:
     blob = None if table is None else to_blob(table)
     return {
         "bucket": 0,
         SIDE_COLUMN: side,
         "task": 0,
         "number": 0,
-        "stamp_us": stamp_us,
+        "stamp_us": watermark_us,
         "null_rowtimes": null_rowtimes,
         "rows": blob,
     }
 
 
-def common(keys: list[str | None], times: list[int], stamp_us: int) -> dict[str, Any]:
+def common(keys: list[str | None], times: list[int], watermark_us: int) -> dict[str, Any]:
     return {
         f"{KEY_PREFIX}0": pa.array(keys, pa.string()),
         HASH_COLUMN: [7] * len(keys),
         TIME_COLUMN: times,
-        STAMP_COLUMN: [stamp_us] * len(keys),
+        ROW_WATERMARK_COLUMN: [watermark_us] * len(keys),
     }
 
 
-def probes(stamp_us: int, *rows: tuple[str | None, int], before_us: int = 0) -> dict[str, Any]:
+def probes(watermark_us: int, *rows: tuple[str | None, int], before_us: int = 0) -> dict[str, Any]:
     keys, times = [key for key, _ in rows], [time for _, time in rows]
     table = pa.table({"big": pa.array([None] * len(rows), pa.int64()), "at": times, **common(keys, times, before_us)})
-    return packet(PROBE, stamp_us, table if rows else None)
+    return row_batch(PROBE, watermark_us, table if rows else None)
 
 
-def changes(stamp_us: int, *rows: tuple[int, str | None, int, str], null_rowtimes: int = 0) -> dict[str, Any]:
+def changes(watermark_us: int, *rows: tuple[int, str | None, int, str], null_rowtimes: int = 0) -> dict[str, Any]:
     from decimal import Decimal
 
     kinds, keys, times, rates = map(list, zip(*rows, strict=True)) if rows else ([], [], [], [])
@@ -70,7 +70,7 @@ def changes(stamp_us: int, *rows: tuple[int, str | None, int, str], null_rowtime
             **common(keys, times, 0),
         }
     )
-    return packet(BUILD, stamp_us, table if rows else None, null_rowtimes)
+    return row_batch(BUILD, watermark_us, table if rows else None, null_rowtimes)
 
 
 def processing(settings: StoredSettings = SETTINGS, **rule: Any) -> TwsTester:
@@ -78,9 +78,11 @@ def processing(settings: StoredSettings = SETTINGS, **rule: Any) -> TwsTester:
     return TwsTester(TemporalJoinProcessor(join, settings, operator="join"))
 
 
-def run(tester: TwsTester, *packets: dict[str, Any], bucket: int = 0) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+def run(
+    tester: TwsTester, *row_batches: dict[str, Any], bucket: int = 0
+) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """Return the rows that came out and the first result's counts."""
-    out = tester.testInPandas(bucket, pd.DataFrame(list(packets)))
+    out = tester.testInPandas(bucket, pd.DataFrame(list(row_batches)))
     rows = [row for blob in out["rows"] if blob is not None for row in from_blob(blob).to_pylist()]
     return rows, {name: int(out[name][0]) for name in out.columns if name != "rows"}
 
@@ -115,7 +117,7 @@ def test_what_was_stored_is_enough_for_a_process_that_knows_nothing(monkeypatch)
     assert [(row["at"], row["rate"] and str(row["rate"])) for row in rows] == [(99, None), (150, "1.50")]
 
 
-def test_in_processing_time_changes_of_a_batch_come_first_and_rows_keep_their_stamps():
+def test_in_processing_time_changes_come_first_and_rows_keep_watermarks():
     tester = processing(processing_time=True)
     rows, counts = run(tester, probes(70, ("a", 0), before_us=60), changes(0, (INSERT, "a", 0, "1.50")))
     assert [(str(row["rate"]), row[WATERMARK_COLUMN]) for row in rows] == [("1.50", 60)]
@@ -131,7 +133,7 @@ def test_buckets_know_nothing_of_each_other():
 
 
 def test_many_rows_come_out_in_cells_of_bounded_size_and_are_counted_once(monkeypatch):
-    monkeypatch.setattr(bucket_packets, "ROWS_OF_A_PACKET", 2)
+    monkeypatch.setattr(bucket_batches, "MAX_BATCH_ROWS", 2)
     tester = processing()
     frame = pd.DataFrame([changes(900, null_rowtimes=1), probes(900, *(("a", time) for time in range(1, 6)))])
     out = tester.testInPandas(0, frame)

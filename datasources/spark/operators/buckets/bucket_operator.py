@@ -1,4 +1,4 @@
-"""What every operator over buckets has around its processor, from packets to rows with stamps and heartbeats."""
+"""The frame of every bucket operator: pack rows, run the processor on each bucket, unpack rows and heartbeats."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from datasources.spark.operators.buckets.bucket_batches import result_schema
 from datasources.spark.operators.buckets.partition_keys import bucket_of
 from datasources.spark.operators.buckets.row_batches import (
     BUCKET_COLUMN,
-    PACKET_SCHEMA,
+    ROW_BATCH_SCHEMA,
+    ROW_WATERMARK_COLUMN,
     ROWTIME_COLUMN,
-    STAMP_COLUMN,
     Pack,
     Unpack,
 )
@@ -30,38 +30,38 @@ from datasources.spark.scan.schema import arrow_output_schema
 __all__ = ["DEFAULT_BUCKETS", "data_fields", "helper_columns", "packed", "require_buckets", "run_buckets"]
 
 DEFAULT_BUCKETS: Final = 16
-_MOST_BUCKETS: Final = 4_096
+_MAX_BUCKETS: Final = 4_096
 _numbers: Final = defaultdict[str, Iterator[int]](lambda: count(1))
 
 
 def require_buckets(buckets: int) -> None:
-    """Raise a QueryError unless keys can be divided into so many parts."""
-    if not 1 <= buckets <= _MOST_BUCKETS:
-        raise QueryError(f"buckets = {buckets}: it must be between 1 and {_MOST_BUCKETS}; 16 suits most queries.")
+    """Raise a QueryError unless the number of buckets is allowed."""
+    if not 1 <= buckets <= _MAX_BUCKETS:
+        raise QueryError(f"buckets = {buckets}: it must be between 1 and {_MAX_BUCKETS}; 16 suits most queries.")
 
 
 def data_fields(df: DataFrame) -> list[StructField]:
-    """Return the columns that are not hidden ones."""
+    """Return the columns that are not hidden."""
     return [field for field in df.schema.fields if field.name not in HIDDEN_COLUMNS]
 
 
 def helper_columns(df: DataFrame, time: StructField, keys: Sequence[str], buckets: int) -> list[str | Column]:
-    """Return what packing needs to know of a row, computed by Spark: its time, its stamp, its bucket."""
+    """Return the columns that packing needs: rowtime and row watermark in µs, bucket, heartbeat flag."""
     return [
         HEARTBEAT_COLUMN,
         micros_of(time).alias(ROWTIME_COLUMN),
-        F.unix_micros(WATERMARK_COLUMN).alias(STAMP_COLUMN),
+        F.unix_micros(WATERMARK_COLUMN).alias(ROW_WATERMARK_COLUMN),
         bucket_of(df.schema, keys, buckets).alias(BUCKET_COLUMN),
     ]
 
 
 def packed(df: DataFrame, buckets: int) -> DataFrame:
-    """Return rows that have the helper columns as packets, with heartbeats for every bucket."""
-    return df.mapInArrow(Pack(buckets=buckets), PACKET_SCHEMA)
+    """Pack rows with helper columns into row batches, with heartbeats for every bucket."""
+    return df.mapInArrow(Pack(buckets=buckets), ROW_BATCH_SCHEMA)
 
 
-def run_buckets(  # noqa: PLR0913 - what an operator is to Spark
-    packets: DataFrame,
+def run_buckets(  # noqa: PLR0913 - the definition of an operator
+    row_batches: DataFrame,
     processor: StatefulProcessor,
     *,
     counts: Sequence[str],
@@ -72,14 +72,14 @@ def run_buckets(  # noqa: PLR0913 - what an operator is to Spark
     """Run a processor on every bucket.
 
     Args:
-        packets: what `packed` returned.
-        processor: gives `result_frames` with these counts.
-        counts: what is counted of each batch; the query's progress holds the sums over all buckets.
-        metrics: begins the name under which it does.
+        row_batches: the result of `packed`.
+        processor: yields `result_frames` with these counts.
+        counts: metrics of each micro-batch; the query's progress holds their sums over all buckets.
+        metrics: prefix of the name of these observed metrics.
         fields: the columns of the result, hidden ones last.
-        time_mode: EventTime for a processor that asks for Spark's watermark.
+        time_mode: EventTime for a processor that reads Spark's watermark.
     """
-    results = packets.groupBy("bucket").transformWithStateInPandas(
+    results = row_batches.groupBy("bucket").transformWithStateInPandas(
         statefulProcessor=processor, outputStructType=result_schema(counts), outputMode="Append", timeMode=time_mode
     )
     sums = [F.coalesce(F.sum(name), F.lit(0)).alias(name) for name in counts]

@@ -1,4 +1,4 @@
-"""What all operators on buckets are to Spark: a stateful processor that takes packets and gives packed results."""
+"""Base of the stateful processors of bucket operators: row batches in, packed results out."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from datasources.spark.operators.buckets.bucket_batches import result_frames
 __all__ = ["BucketProcessor"]
 
 
-class _Emitted(Protocol):
-    """What a bucket gives for a batch; it has what is counted as well."""
+class _Counts(Protocol):
+    """The output of a bucket for one micro-batch; its fields include the counts."""
 
     @property
     def clock_us(self) -> int:
@@ -29,29 +29,29 @@ class BucketProcessor(StatefulProcessor):
     """Runs an operator on every bucket of a partition.
 
     Attributes:
-        counts: what is counted per batch: fields of what a bucket gives.
+        counts: fields of the output that are reported as metrics.
     """
 
     counts: ClassVar[tuple[str, ...]]
 
     @abstractmethod
-    def advance(self, key: Any, frames: Iterator[Any]) -> tuple[_Emitted, pa.Table | None]:
-        """Take everything that a batch holds for a bucket.
+    def advance(self, key: Any, frames: Iterator[Any]) -> tuple[_Counts, pa.Table | None]:
+        """Process the input of one micro-batch for one bucket.
 
         Args:
             key: the bucket.
-            frames: packets, as Spark hands them over.
+            frames: row batches, as Spark passes them.
 
         Returns:
-            What the bucket gives, and the rows that leave with the stamp of each last.
+            The output, and the emitted rows with the row watermark as the last column.
         """
 
     def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: Any) -> Iterator[Any]:  # noqa: ARG002, N802, N803 - Spark's names
-        """Yield the results of one batch for one bucket, as pandas DataFrames of one row."""
+        """Yield the results of one micro-batch for one bucket, as pandas DataFrames of one row."""
         with spark_errors():
             emitted, leaving = self.advance(key, rows)
         yield from result_frames(emitted.clock_us, {name: getattr(emitted, name) for name in self.counts}, leaving)
 
     def close(self) -> None:
-        """Nothing is held but the state."""
+        """Close: only the state store holds resources."""
         freeze_worker_heap()

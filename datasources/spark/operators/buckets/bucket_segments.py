@@ -1,8 +1,8 @@
-"""Rows of a bucket's state in parts: appended batch by batch, merged so that they stay few.
+"""Rows of a bucket's state in segments: one is appended per micro-batch, and small ones are merged.
 
-Parts are numbered and written once. `merge_from` says which of the newest ones a new part should swallow, so that each
-part is larger than all that follow it together: a state of n rows that grows by d rows a batch has about log2(n / d)
-parts, and a row is rewritten about as often.
+Segments are numbered and written once. `merge_from` selects the newest ones that a new segment replaces, so that each
+segment is larger than all later ones together: a state of n rows that grows by d rows per micro-batch has about
+log2(n / d) segments, and each row is rewritten about as often.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from typing import Any, Protocol, Self
 
 import pyarrow as pa
 
-__all__ = ["Part", "PartStore", "merge_from"]
+__all__ = ["SegmentStore", "StateSegment", "merge_from"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
-    """What is known of a part without reading it.
+class StateSegment:
+    """Metadata of a segment, kept in the state header.
 
     Attributes:
-        number: its name in the store; used once.
-        token: who wrote it, so that two parts that two attempts at one batch wrote under one number differ.
-        first: the smallest arrival number that can be in it.
+        number: key in the store; used once.
+        token: names the attempt that wrote it: two attempts may write different segments under one number.
+        first: lower bound of its arrival numbers.
         rows: how many rows it has.
-        low_us: the smallest time of a row that still counts, µs; 0 where nobody asks.
+        low_us: smallest time of a live row, µs; 0 where it is not used.
     """
 
     number: int
@@ -40,38 +40,38 @@ class Part:
 
     @classmethod
     def from_json(cls, raw: dict[str, Any]) -> Self:
-        """Return what `to_json` gave."""
+        """Return the value that `to_json` wrote."""
         return cls(**raw)
 
 
-class PartStore(Protocol):
-    """Where the parts of a bucket are."""
+class SegmentStore(Protocol):
+    """The store of a bucket's segments."""
 
     def read(self, number: int) -> pa.Table:
-        """Return a part."""
+        """Return a segment."""
         ...
 
     def write(self, number: int, table: pa.Table) -> None:
-        """Store a part under a number that was never used."""
+        """Store a segment under an unused number."""
         ...
 
     def drop(self, number: int) -> None:
-        """Remove a part."""
+        """Remove a segment."""
         ...
 
 
-def merge_from(parts: Sequence[Part], added_rows: int, *, most_rows: int | None = None) -> int:
-    """Return the place of the first part that a new one with `added_rows` should swallow; len(parts) for none.
+def merge_from(segments: Sequence[StateSegment], added_rows: int, *, max_rows: int | None = None) -> int:
+    """Return the index of the first segment to merge into a new one; len(segments) for none.
 
     Args:
-        parts: in order.
-        added_rows: rows of the new part.
-        most_rows: no merged part becomes larger than that; None = it may.
+        segments: in order.
+        added_rows: rows of the new segment.
+        max_rows: limit of a merged segment; None = unlimited.
     """
-    place, total = len(parts), added_rows
-    while place and parts[place - 1].rows <= total:
-        total += parts[place - 1].rows
-        if most_rows is not None and total > most_rows:
+    position, total = len(segments), added_rows
+    while position and segments[position - 1].rows <= total:
+        total += segments[position - 1].rows
+        if max_rows is not None and total > max_rows:
             break
-        place -= 1
-    return place
+        position -= 1
+    return position

@@ -12,19 +12,19 @@ from pyspark.sql.types import BinaryType, LongType, StringType, StructField, Str
 from datasources.spark.operators.buckets.row_batches import from_blob, to_blob
 from datasources.spark.operators.buckets.stored_settings import StoredSettings
 
-__all__ = ["ListedParts", "NumberedParts", "StoredText"]
+__all__ = ["ListedSegments", "NumberedSegments", "StoredText"]
 
 _TEXT: Final = StructType([StructField("settings", StringType()), StructField("brief", StringType())])
 _NUMBER: Final = StructType([StructField("number", LongType())])
-_PART: Final = StructType([StructField("part", BinaryType())])
+_SEGMENT: Final = StructType([StructField("part", BinaryType())])
 
 
 class StoredText:
-    """A small text, the brief, and the settings with which the state was made.
+    """The state header as text, stored with the settings of the query.
 
     Args:
         handle: Spark's.
-        settings: those of the query; a text that was written with others is refused.
+        settings: of the query; text written with others is refused.
     """
 
     def __init__(self, handle: StatefulProcessorHandle, settings: StoredSettings) -> None:
@@ -32,7 +32,7 @@ class StoredText:
         self._value = handle.getValueState("brief", _TEXT)
 
     def get(self) -> str | None:
-        """Return the text; None if none was ever put.
+        """Return the text; None if there is none.
 
         Raises:
             OffsetError: it was written with other settings.
@@ -48,8 +48,8 @@ class StoredText:
         self._value.update((self._settings.text, text))
 
 
-class ListedParts:
-    """Parts in a row, which are appended, or replaced all at once.
+class ListedSegments:
+    """A list of segments: appended one by one, or replaced as a whole.
 
     Args:
         handle: Spark's.
@@ -57,26 +57,26 @@ class ListedParts:
     """
 
     def __init__(self, handle: StatefulProcessorHandle, name: str) -> None:
-        self._parts = handle.getListState(name, _PART)
+        self._segments = handle.getListState(name, _SEGMENT)
 
     def read(self) -> list[pa.Table]:
         """Return all of them."""
-        return [from_blob(part) for (part,) in self._parts.get()]
+        return [from_blob(segment) for (segment,) in self._segments.get()]
 
-    def append(self, part: pa.Table) -> None:
+    def append(self, segment: pa.Table) -> None:
         """Add one."""
-        self._parts.appendValue((to_blob(part),))
+        self._segments.appendValue((to_blob(segment),))
 
-    def replace(self, parts: Sequence[pa.Table]) -> None:
+    def replace(self, segments: Sequence[pa.Table]) -> None:
         """Replace all of them."""
-        if parts:
-            self._parts.put([(to_blob(part),) for part in parts])
+        if segments:
+            self._segments.put([(to_blob(segment),) for segment in segments])
         else:
-            self._parts.clear()
+            self._segments.clear()
 
 
-class NumberedParts:
-    """Parts by number, each of which is read, written and dropped by itself.
+class NumberedSegments:
+    """Segments by number, read, written and dropped one by one.
 
     Args:
         handle: Spark's.
@@ -84,18 +84,18 @@ class NumberedParts:
     """
 
     def __init__(self, handle: StatefulProcessorHandle, name: str) -> None:
-        self._parts = handle.getMapState(name, _NUMBER, _PART)
+        self._segments = handle.getMapState(name, _NUMBER, _SEGMENT)
 
     def read(self, number: int) -> pa.Table:
         """Return one."""
-        value = self._parts.getValue((number,))
-        assert value is not None  # the brief names parts that are there
+        value = self._segments.getValue((number,))
+        assert value is not None  # the state header names existing segments only
         return from_blob(value[0])
 
-    def write(self, number: int, part: pa.Table) -> None:
+    def write(self, number: int, segment: pa.Table) -> None:
         """Add or replace one."""
-        self._parts.updateValue((number,), (to_blob(part),))
+        self._segments.updateValue((number,), (to_blob(segment),))
 
     def drop(self, number: int) -> None:
         """Remove one."""
-        self._parts.removeKey((number,))
+        self._segments.removeKey((number,))

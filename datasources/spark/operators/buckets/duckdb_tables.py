@@ -1,4 +1,4 @@
-"""DuckDB over Arrow tables that an operator holds: one quiet connection per process."""
+"""DuckDB over Arrow tables in memory: one connection per process."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any, Final
 import duckdb
 import pyarrow as pa
 
-__all__ = ["DuckError", "query"]
+__all__ = ["DuckDBError", "query"]
 
-DuckError = duckdb.Error
+DuckDBError = duckdb.Error
 
-# Nothing is loaded, fetched or spilled behind the user's back, and a Spark task has one core.
+# No extensions, no downloads, no spilling; a Spark task has one core.
 _SETTINGS: Final = {
     "threads": "1",
     "autoinstall_known_extensions": "false",
@@ -29,7 +29,7 @@ def _connection() -> Any:
 
 
 def query(text: str, **tables: pa.Table) -> pa.Table:
-    """Return the result of a query over tables, which it names as they are named here. Not for several threads.
+    """Return the result of a query over the given tables, by argument name. Not thread-safe.
 
     Raises:
         DuckError: the text is wrong, or a value cannot be computed.

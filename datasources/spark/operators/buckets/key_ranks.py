@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 __all__ = ["pairs_as_integers"]
 
 _Ints = NDArray[np.int64]
-_MOST = 1 << 62
+_MAX_CODE = 1 << 62
 
 
 def pairs_as_integers(group: _Ints, *times: _Ints) -> tuple[_Ints, ...]:
-    """Return for each array of times the pairs (group, time) as integers that compare as the pairs do.
+    """Return, per array of times, the pairs (group, time) as integers with the same order.
 
     Args:
         group: numbers from 0, one per element.
@@ -23,10 +23,10 @@ def pairs_as_integers(group: _Ints, *times: _Ints) -> tuple[_Ints, ...]:
     lowest = min(int(each.min()) for each in times)
     span = max(int(each.max()) for each in times) - lowest + 1
     groups = int(group.max()) + 1
-    if span * groups < _MOST:
+    if span * groups < _MAX_CODE:
         return tuple(group * span + (each - lowest) for each in times)
-    # Times that are ages apart: their ranks do as well.
+    # The range of times is too wide for one integer: use their ranks.
     _, ranks = np.unique(np.concatenate(times), return_inverse=True)
     width = int(ranks.max()) + 1
-    parts = np.split(ranks.astype(np.int64), len(times))
-    return tuple(group * width + each for each in parts)
+    ranges = np.split(ranks.astype(np.int64), len(times))
+    return tuple(group * width + each for each in ranges)

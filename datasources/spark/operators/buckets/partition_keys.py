@@ -1,7 +1,7 @@
-"""Keys as a PARTITION BY sees them: which columns can be one, which bucket a key goes to, which rows have equal keys.
+"""PARTITION BY keys: which columns are allowed, the bucket of a key, and which rows have equal keys.
 
-Equal is what GROUP BY calls equal: NULL equals NULL, -0.0 equals 0.0, every NaN equals every other. CHAR columns come
-padded and decimals in their column's scale, so that their bytes are canonical already.
+Equality is that of GROUP BY: NULL equals NULL, -0.0 equals 0.0, every NaN equals every other. CHAR columns are padded
+and decimals have their column's scale, so their bytes are canonical.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from datasources.errors import QueryError
 __all__ = ["HASH_VERSION", "bucket_of", "canonical", "equal_codes", "require_key_type", "require_keys"]
 
 HASH_VERSION: Final = "xxhash64-42-1"
-"""Names how a key finds its bucket; stored in the state, because another way would look for keys in wrong buckets."""
+"""Version of the mapping from key to bucket; stored in the state, since another mapping would look in other buckets."""
 
 _REFUSED: Final = frozenset({"array", "map", "struct", "variant", "calendar_interval", "void"})
-_MOST_CODES: Final = 1 << 31
+_MAX_CODES: Final = 1 << 31
 
 
 def require_keys(schema: StructType, keys: Sequence[str]) -> tuple[str, ...]:
@@ -53,8 +53,8 @@ def require_key_type(
     Args:
         name: the column's name.
         data_type: its type.
-        key: what the column was to be.
-        use: how columns become that.
+        key: role of the column, for the message.
+        use: verb for that role, for the message.
         of: the last word of `use`.
     """
     if data_type.typeName() in _REFUSED:
@@ -78,7 +78,7 @@ def bucket_of(schema: StructType, keys: Sequence[str], buckets: int) -> Column:
 
 
 def canonical(column: Column, data_type: DataType) -> Column:
-    """Return a column of a type with one value for all that are equal: -0.0 as 0.0, every NaN as one."""
+    """Return the column with one representation per equal value: -0.0 as 0.0, a single NaN."""
     if not isinstance(data_type, FloatType | DoubleType):
         return column
     typed = str(data_type.simpleString())
@@ -87,12 +87,12 @@ def canonical(column: Column, data_type: DataType) -> Column:
 
 
 def equal_codes(columns: Sequence[pa.ChunkedArray], rows: int) -> NDArray[np.int64]:
-    """Return a number per row, the same where all columns are equal. Without columns all rows are."""
+    """Return a code per row, equal where all columns are equal; without columns all rows are equal."""
     codes = np.zeros(rows, dtype=np.int64)
     highest = 1
     for column in columns:
         found, count = _column_codes(column)
-        if highest * count > _MOST_CODES:
+        if highest * count > _MAX_CODES:
             _, codes = np.unique(codes, return_inverse=True)
             highest = int(codes.max(initial=0)) + 1
         codes = codes * count + found

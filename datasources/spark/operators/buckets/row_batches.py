@@ -1,9 +1,9 @@
-"""Rows on their way through Spark as packets: many rows of one bucket in one binary cell, as Arrow IPC.
+"""Row batches: many rows of one bucket in one binary cell, as Arrow IPC.
 
-Spark converts rows cell by cell at every step into and out of Python. So rows are packed once, right above the scan,
-where they still stand in the order in which they were read, and unpacked once, below whatever comes after the operator.
-The shuffle, the state and the operator see a few cells instead of a million rows, and no value is ever anything but
-Arrow: pandas would turn nullable BIGINT into floating point and lose time stamps outside of 1677 to 2262.
+Spark converts rows cell by cell at every step into and out of Python. So rows are packed once, above the scan and still
+in read order, and unpacked once, below the operator. The shuffle, the state and the operator handle a few cells
+instead of a million rows, and values stay in Arrow: pandas would turn nullable BIGINT into floating point and lose
+timestamps outside 1677 to 2262.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from datasources.spark.boundary.worker_heap import freeze_worker_heap
 
 __all__ = [
     "BUCKET_COLUMN",
-    "NO_STAMP",
-    "PACKET_SCHEMA",
-    "ROWS_OF_A_PACKET",
+    "MAX_BATCH_ROWS",
+    "NO_WATERMARK",
     "ROWTIME_COLUMN",
-    "STAMP_COLUMN",
+    "ROW_BATCH_SCHEMA",
+    "ROW_WATERMARK_COLUMN",
     "Pack",
     "Unpack",
     "from_blob",
@@ -35,13 +35,13 @@ __all__ = [
 
 BUCKET_COLUMN: Final = "__tidemark_bucket"
 ROWTIME_COLUMN: Final = "__tidemark_rowtime"
-STAMP_COLUMN: Final = "__tidemark_row_stamp"
-NO_STAMP: Final = np.iinfo(np.int64).min
-"""No watermark yet: nothing is late, nothing is over. µs."""
+ROW_WATERMARK_COLUMN: Final = "__tidemark_row_stamp"
+NO_WATERMARK: Final = np.iinfo(np.int64).min
+"""No watermark yet, µs: no row is late, no window ends."""
 
-PACKET_SCHEMA: Final = "bucket INT, task INT, number INT, stamp_us BIGINT, null_rowtimes BIGINT, rows BINARY"
+ROW_BATCH_SCHEMA: Final = "bucket INT, task INT, number INT, stamp_us BIGINT, null_rowtimes BIGINT, rows BINARY"
 
-_PACKET: Final = pa.schema(
+_ROW_BATCH: Final = pa.schema(
     [
         ("bucket", pa.int32()),
         ("task", pa.int32()),
@@ -51,7 +51,7 @@ _PACKET: Final = pa.schema(
         ("rows", pa.binary()),
     ]
 )
-ROWS_OF_A_PACKET: Final = 65_536
+MAX_BATCH_ROWS: Final = 65_536
 
 
 def to_blob(table: pa.Table) -> bytes:
@@ -63,71 +63,71 @@ def to_blob(table: pa.Table) -> bytes:
 
 
 def from_blob(blob: bytes) -> pa.Table:
-    """Return the table of a blob; its values are not copied."""
+    """Return the table of a blob, without copying its values."""
     with pa.ipc.open_stream(pa.py_buffer(blob)) as reader:
         return reader.read_all()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pack:
-    """A function for mapInArrow: packs the rows of a task by bucket and tells every bucket how far time has come.
+    """A function for mapInArrow: packs the rows of a task by bucket and sends its watermark to every bucket.
 
-    Rows without rowtime are left out and counted. Every bucket hears the task's largest stamp, rows or not: a bucket
-    that no row reaches would never learn that its sessions have ended.
+    Rows without rowtime are dropped and counted. Every bucket receives the task's largest row watermark, even
+    without rows: otherwise sessions in a bucket without new rows would never end.
 
     Attributes:
-        buckets: how many there are.
+        buckets: number of buckets.
     """
 
     buckets: int
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Yield packets, in the order of the rows within each bucket, then one heartbeat per bucket."""
+        """Yield row batches, in the order of the rows within each bucket, then one heartbeat per bucket."""
         from pyspark import TaskContext
 
         context = TaskContext.get()
-        packing = _Packing(self.buckets, task=0 if context is None else context.partitionId())
+        builder = _BatchBuilder(self.buckets, task=0 if context is None else context.partitionId())
         for batch in batches:
-            yield from packing.take(batch)
-        yield from packing.close()
+            yield from builder.take(batch)
+        yield from builder.close()
         freeze_worker_heap()
 
 
-class _Packing:
-    """What one task has packed so far."""
+class _BatchBuilder:
+    """Packs the rows of one task."""
 
     def __init__(self, buckets: int, *, task: int) -> None:
         self._buckets = buckets
         self._task = task
         self._number = 0
-        self._stamp_us: int | None = None
+        self._watermark_us: int | None = None
         self._null_rowtimes = 0
         self._waiting: list[pa.RecordBatch] = []
         self._waiting_rows = 0
 
     def take(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-        """Add rows; yield packets once there are enough."""
+        """Add rows; yield row batches when enough are buffered."""
         if not batch.num_rows:
             return
-        highest = pc.max(batch.column(STAMP_COLUMN)).as_py()
-        self._stamp_us = highest if self._stamp_us is None else max(self._stamp_us, highest)
+        highest = pc.max(batch.column(ROW_WATERMARK_COLUMN)).as_py()
+        self._watermark_us = highest if self._watermark_us is None else max(self._watermark_us, highest)
         data = batch.filter(pc.invert(batch.column(HEARTBEAT_COLUMN))).drop_columns([HEARTBEAT_COLUMN])
         timed = data.filter(pc.is_valid(data.column(ROWTIME_COLUMN)))
         self._null_rowtimes += data.num_rows - timed.num_rows
         if timed.num_rows:
             self._waiting.append(timed)
             self._waiting_rows += timed.num_rows
-        if self._waiting_rows >= ROWS_OF_A_PACKET:
+        if self._waiting_rows >= MAX_BATCH_ROWS:
             yield self._flush()
 
     def close(self) -> Iterator[pa.RecordBatch]:
-        """Yield what waits, then the heartbeats; nothing at all if the task had no row."""
-        if self._stamp_us is None:
+        """Yield the buffered rows, then the heartbeats; nothing if the task had no input."""
+        if self._watermark_us is None:
             return
         if self._waiting:
             yield self._flush()
         count = self._buckets
-        yield self._packets(list(range(count)), [None] * count, [self._null_rowtimes, *[0] * (count - 1)])
+        yield self._row_batches(list(range(count)), [None] * count, [self._null_rowtimes, *[0] * (count - 1)])
 
     def _flush(self) -> pa.RecordBatch:
         rows = pa.Table.from_batches(self._waiting)
@@ -140,19 +140,19 @@ class _Packing:
         blobs: list[bytes | None] = [
             to_blob(rows.slice(int(at), int(length))) for at, length in zip(starts, lengths, strict=True)
         ]
-        return self._packets(found.tolist(), blobs, [0] * len(blobs))
+        return self._row_batches(found.tolist(), blobs, [0] * len(blobs))
 
-    def _packets(self, buckets: list[int], blobs: list[bytes | None], null_rowtimes: list[int]) -> pa.RecordBatch:
+    def _row_batches(self, buckets: list[int], blobs: list[bytes | None], null_rowtimes: list[int]) -> pa.RecordBatch:
         count = len(buckets)
         number, self._number = self._number, self._number + 1
-        columns = [buckets, [self._task] * count, [number] * count, [self._stamp_us] * count, null_rowtimes, blobs]
-        arrays = [pa.array(values, type=field.type) for values, field in zip(columns, _PACKET, strict=True)]
-        return pa.RecordBatch.from_arrays(arrays, schema=_PACKET)
+        columns = [buckets, [self._task] * count, [number] * count, [self._watermark_us] * count, null_rowtimes, blobs]
+        arrays = [pa.array(values, type=field.type) for values, field in zip(columns, _ROW_BATCH, strict=True)]
+        return pa.RecordBatch.from_arrays(arrays, schema=_ROW_BATCH)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unpack:
-    """A function for mapInArrow: rows again, and one heartbeat row per result.
+    """A function for mapInArrow: unpacks results into rows and one heartbeat row per result.
 
     Attributes:
         schema: the exact Arrow schema of the rows, hidden columns last.
@@ -179,7 +179,7 @@ class Unpack:
             yield pa.RecordBatch.from_arrays(arrays, schema=self.schema)
 
     def _heartbeat(self, clock_us: int) -> pa.RecordBatch:
-        *data, stamp, _ = self.schema
+        *data, watermark, _ = self.schema
         arrays = [pa.nulls(1, type=field.type) for field in data]
-        arrays += [pa.array([clock_us]).cast(stamp.type), pa.array([True])]
+        arrays += [pa.array([clock_us]).cast(watermark.type), pa.array([True])]
         return pa.RecordBatch.from_arrays(arrays, schema=self.schema)

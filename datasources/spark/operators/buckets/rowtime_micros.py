@@ -1,4 +1,4 @@
-"""A time attribute as microseconds: what the operators count in, and what they give back."""
+"""Time attributes as microseconds since the epoch, the unit of all operators."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Spark needs before an operator with state of ours can run."""
+"""Session settings that the stateful operators need."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _NEEDED: Final = {"google.protobuf": "protobuf", "pandas": "pandas"}
 
 
 def configure_state(spark: SparkSession) -> None:
-    """Make this session's next queries able to run Spark's transformWithState, on which our operators stand.
+    """Configure the session for Spark's transformWithState, which the operators use.
 
-    The state store becomes RocksDB, with changes instead of whole files written at every commit, unless the session
-    says otherwise. Queries that already have a checkpoint keep the store that they began with.
+    Sets the RocksDB state store with changelog checkpointing, unless the session sets something else. Queries with a
+    checkpoint keep the store they started with.
 
     Raises:
         QueryError: the session asks for another state store.

@@ -1,4 +1,4 @@
-"""What an operator's state was made with. Found different after a restart, the state would be read wrongly: refused."""
+"""An operator's settings, stored with its state: after a restart with other settings the state would be misread."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from datasources.errors import OffsetError
 __all__ = ["STATE_VERSION", "StoredSettings"]
 
 STATE_VERSION: Final = 1
-"""The form of the state; raised whenever that changes."""
+"""Version of the state format."""
 
 _VERSION: Final = "state version"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredSettings:
-    """Settings as they are written beside a bucket's state.
+    """Settings as stored with a bucket's state.
 
     Attributes:
-        text: JSON with sorted keys, names as users know them.
-        operator: what the operator is called in errors, in the plural.
+        text: JSON with sorted keys and user-facing names.
+        operator: name of the operator in errors, in the plural.
     """
 
     text: str
@@ -50,6 +50,6 @@ class StoredSettings:
             if was.get(name) != now.get(name)
         ]
         raise OffsetError(
-            f"the checkpoint's {self.operator} were made with other settings: {'; '.join(changed)}. Their rows lie "
-            f"where the stored settings say: go back to those, or start with a new checkpoint."
+            f"the checkpoint's {self.operator} were made with other settings: {'; '.join(changed)}. The "
+            f"layout of the state depends on them: restore the stored settings, or start with a new checkpoint."
         )

@@ -1,4 +1,4 @@
-"""Aggregates of OVER as users write them, `SUM(v * 2)`, read and typed by Spark."""
+"""Aggregates of OVER as users write them, `SUM(v * 2)`, parsed by us and typed by Spark."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _NUMBERS: Final = (IntegralType, DecimalType, FloatType, DoubleType)
 
 
 class ParsedAggregates(NamedTuple):
-    """Aggregates, the columns that they need beside the stream's, and the fields of their results."""
+    """Aggregates, the helper columns that they need, and the fields of their results."""
 
     aggregates: tuple[OverAggregate, ...]
     helpers: dict[str, Column]
@@ -60,7 +60,7 @@ def parse_aggregates(df: DataFrame, aggregates: Mapping[str, str]) -> ParsedAggr
         aggregates: name of the result -> call of a function of `FUNCTIONS`.
 
     Raises:
-        QueryError: a call cannot be read, its function is none of these, or Spark refuses it.
+        QueryError: a call cannot be parsed, its function is not supported, or Spark rejects it.
     """
     if not aggregates:
         raise QueryError('over() needs at least one aggregate: {"total": "SUM(v)"}.')
@@ -126,14 +126,14 @@ def _argument(df: DataFrame, call: _Call, helpers: dict[str, Column]) -> tuple[s
     _require_usable(call, data_type)
     plain = {name.lower(): name for name in df.columns}.get(call.argument.strip("`").lower())
     if call.function == "COUNT":
-        # Only whether there is a value has to be kept.
+        # COUNT needs to know only whether there is a value.
         data_type, value = BooleanType(), F.when(F.expr(call.argument).isNotNull(), F.lit(True))
     elif plain is not None:
         return plain, data_type
     else:
         value = F.expr(call.argument)
     name = f"__tidemark_argument_{len(helpers)}"
-    # No expression of a user's ever sees a heartbeat.
+    # User expressions are not evaluated on heartbeats.
     helpers[name] = F.when(~F.col(HEARTBEAT_COLUMN), value)
     return name, data_type
 

@@ -1,4 +1,4 @@
-"""The keys of a bucket: which generation each has, when it last fired, what it carries on."""
+"""The keys of a bucket: generation, last firing and carried partials of each."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from datasources.spark.operators.buckets.partition_keys import equal_codes
-from datasources.spark.operators.buckets.row_batches import NO_STAMP
+from datasources.spark.operators.buckets.row_batches import NO_WATERMARK
 from datasources.spark.operators.over.frames.aggregates import carried_schema
 from datasources.spark.operators.over.frames.cleanup_timers import LATE, NEVER_FIRED, Timers
 from datasources.spark.operators.over.frames.frame_spec import OverRule, Unit
@@ -31,11 +31,11 @@ class StoredKeys:
 
     Attributes:
         keys: the key columns.
-        generation: number that stands for the key.
+        generation: number of the key.
         last: when it last fired, µs.
-        newest: the largest time of a row that was taken, µs.
+        newest: the largest time of an accepted row, µs.
         timers: those that have not fired, sorted by generation.
-        carried: results so far, with UNBOUNDED PRECEDING.
+        carried: partials so far, with UNBOUNDED PRECEDING.
     """
 
     keys: pa.Table
@@ -47,7 +47,7 @@ class StoredKeys:
 
     @classmethod
     def none(cls, rule: OverRule, key_types: Sequence[pa.DataType]) -> StoredKeys:
-        """Return no keys."""
+        """Return an empty table of keys."""
         empty = np.empty(0, dtype=np.int64)
         names = [f"key_{n}" for n in range(len(key_types))]
         keys = pa.schema(list(zip(names, key_types, strict=True))).empty_table()
@@ -56,18 +56,18 @@ class StoredKeys:
         )
 
     @classmethod
-    def read(cls, rule: OverRule, parts: Sequence[pa.Table], clock_us: int) -> StoredKeys:
-        """Return the keys that are not forgotten at the clock, as they are then."""
-        table = pa.concat_tables(parts)
+    def read(cls, rule: OverRule, segments: Sequence[pa.Table], clock_us: int) -> StoredKeys:
+        """Return the stored keys that are not cleared at this watermark, with the timers due by then fired."""
+        table = pa.concat_tables(segments)
         generation = _ints(table, "generation")
-        # The last row of a generation counts: the first one in the order turned round.
+        # The last row of a generation counts: np.unique finds the first one of the reversed column.
         _, at = np.unique(generation[::-1], return_index=True)
         table = table.take(pa.array(len(generation) - 1 - at)).combine_chunks()
         generation, last = _ints(table, "generation"), _ints(table, "last").copy()
         timers = _timers_of(table, generation)
         has_fired = timers.due <= clock_us
-        places = np.searchsorted(generation, timers.generation[has_fired])
-        np.maximum.at(last, places, timers.at[has_fired])
+        positions = np.searchsorted(generation, timers.generation[has_fired])
+        np.maximum.at(last, positions, timers.at[has_fired])
         found = cls(
             keys=table.select([name for name in table.column_names if name.startswith("key_")]),
             generation=generation,
@@ -92,40 +92,40 @@ class StoredKeys:
         )
 
     def forgotten_us(self, rule: OverRule) -> _Ints:
-        """Return per key the clock at which it is forgotten."""
+        """Return per key the watermark at which it is cleared."""
         if rule.frame.unit is Unit.RANGE and rule.frame.preceding is not None:
             if rule.is_processing_time:
                 return self.newest + rule.frame.preceding + 1
-            forgotten = np.full(len(self.generation), NO_STAMP)
+            forgotten = np.full(len(self.generation), NO_WATERMARK)
             np.maximum.at(forgotten, np.searchsorted(self.generation, self.timers.generation), self.timers.due)
             return forgotten
         if rule.ttl_us is None:
             return np.full(len(self.generation), NEVER)
-        # ROWS takes rows that are up to the TTL behind the watermark.
+        # ROWS accepts rows that are up to the TTL behind the watermark.
         return self.newest + rule.ttl_us * (1 if rule.carries else _PAIR) + 1
 
     @property
     def cleanup(self) -> _Ints:
-        """Per key its last timer, µs; NEVER_FIRED without."""
+        """Last timer per key, µs; NEVER_FIRED for none."""
         found = np.full(len(self.generation), NEVER_FIRED)
         np.maximum.at(found, np.searchsorted(self.generation, self.timers.generation), self.timers.at)
         return found
 
-    def place_of(self, generation: _Ints) -> _Ints:
-        """Return the row of each generation; LATE where it is none of these."""
+    def position_of(self, generation: _Ints) -> _Ints:
+        """Return the row of each generation; LATE for unknown ones."""
         if not len(self.generation):
             return np.full(len(generation), LATE, dtype=np.int64)
         lowest, highest = int(self.generation[0]), int(self.generation[-1])
         if highest - lowest > _SPARSE * len(self.generation) + len(generation):
             at = np.minimum(np.searchsorted(self.generation, generation), len(self.generation) - 1)
             return np.where(self.generation[at] == generation, at, LATE)
-        # One more at the end for numbers that are none of these.
-        places = np.full(highest - lowest + 2, LATE, dtype=np.int64)
-        places[self.generation - lowest] = np.arange(len(self.generation))
-        return places[np.where((generation < lowest) | (generation > highest), -1, generation - lowest)]
+        # One more entry at the end, for unknown numbers.
+        positions = np.full(highest - lowest + 2, LATE, dtype=np.int64)
+        positions[self.generation - lowest] = np.arange(len(self.generation))
+        return positions[np.where((generation < lowest) | (generation > highest), -1, generation - lowest)]
 
     def table(self) -> pa.Table:
-        """Return them as they are stored."""
+        """Return the table to store."""
         columns = {name: self.keys.column(name) for name in self.keys.column_names}
         columns |= {"generation": self.generation, "last": self.last, "newest": self.newest}
         pairs = np.stack([self.timers.at, self.timers.due], axis=1).ravel()
@@ -136,8 +136,8 @@ class StoredKeys:
 
 
 def forgotten_at(keys: StoredKeys, rule: OverRule) -> int:
-    """Return the clock at which all of them are forgotten."""
-    return int(keys.forgotten_us(rule).max(initial=NO_STAMP))
+    """Return the watermark at which all of these keys are cleared."""
+    return int(keys.forgotten_us(rule).max(initial=NO_WATERMARK))
 
 
 def number_keys(stored: StoredKeys, arrived: pa.Table | None, names: Sequence[str]) -> tuple[_Ints, _Ints, int]:
@@ -145,8 +145,8 @@ def number_keys(stored: StoredKeys, arrived: pa.Table | None, names: Sequence[st
     count = len(stored.generation)
     rows = 0 if arrived is None else arrived.num_rows
     columns = []
-    for place, name in enumerate(names):
-        upper = stored.keys.column(place)
+    for position, name in enumerate(names):
+        upper = stored.keys.column(position)
         lower = [] if arrived is None else arrived.column(name).chunks
         columns.append(pa.chunked_array([*upper.chunks, *lower], type=upper.type))
     codes = equal_codes(columns, count + rows)

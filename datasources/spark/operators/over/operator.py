@@ -2,9 +2,9 @@
 
     loaded stream -> pack -> [shuffle by bucket] transformWithState -> count -> unpack -> attach, once, by the caller
 
-As session_windows(): the operator reads the stream below the attach step, sees the stamp of every row and every
-heartbeat, and runs in time mode None. A row leaves when the watermark reaches its time, with the stamp at which it was
-not late yet, so that an operator behind it judges it as Flink's would.
+Like session_windows(), the operator reads the stream below the attach step, gets the row watermark of every row and all
+heartbeats, and runs in time mode None. A row is emitted when the watermark reaches its time, with a row watermark at
+which it was not late yet, so a downstream operator treats it as Flink's would.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from datasources.spark.scan.schema import arrow_output_schema, time_attribute_of
 __all__ = ["OVER_METRICS_PREFIX", "over"]
 
 OVER_METRICS_PREFIX: Final = "tidemark_over_"
-"""Begins the name under which a query's progress holds late_rows, null_rowtime_rows and state_keys of each batch."""
+"""Prefix of the observed metrics: late_rows, null_rowtime_rows and state_keys of each micro-batch."""
 
 _WHOLE: Final = OverFrame(unit=Unit.RANGE)
 
@@ -59,29 +59,29 @@ def over(  # noqa: PLR0913 - each is a part of the window's definition
 ) -> DataFrame:
     """Return the rows with `aggregate OVER (PARTITION BY keys ORDER BY attribute frame)`.
 
-    A row appears when the watermark reaches its time; rows of one key appear in the order of their times. Late rows,
-    those at or before the last time at which their key gave results, and rows without rowtime do not appear; the
-    query's progress counts both under `observedMetrics`, with the number of keys that the state holds.
+    A row is emitted when the watermark reaches its time; rows of one key are emitted in time order. Late rows (at or
+    before the last firing of their key) and rows without rowtime are dropped; the query's progress counts both under
+    `observedMetrics`, with the number of keys in the state.
 
     Args:
-        df: a stream as `load()` of a Tidemark source returned it, columns chosen and rows filtered at most, with the
-            hidden columns and all heartbeats. Attach the result, not this. Or a batch DataFrame.
+        df: a stream as returned by `load()` of a Tidemark source, with projections and filters at most, with the hidden
+            columns and all heartbeats. Attach the result, not this. Or a batch DataFrame.
         aggregates: name of the new column -> SUM, COUNT, AVG, MIN, MAX, FIRST_VALUE or LAST_VALUE of an expression, or
-            ROW_NUMBER(). Types and NULLs as Spark's; a sum that does not fit its type is an error.
-        keys: the columns of PARTITION BY; none: all rows are of one partition.
+            ROW_NUMBER(). Types and NULLs as in Spark; a sum that overflows its type is an error.
+        keys: the columns of PARTITION BY; empty: one partition.
         attribute: the column of ORDER BY, ascending: TIMESTAMP or TIMESTAMP_NTZ.
-        frame: `OverFrame.rows(n)`, `OverFrame.range(ms)`, or either without a number for UNBOUNDED PRECEDING. Of
-            ROW_NUMBER() alone it is rows without a number.
-        processing_time: the attribute is the time at which rows are processed: nothing waits, nothing is late.
-        ttl_ms: where rows of a key are more than this apart, ms, it begins anew, so that keys can be forgotten. Keys of
-            bounded RANGE frames always are; of others without this never.
-        buckets: into how many parts the keys are divided; fixed for the life of a checkpoint.
-        exact: judge each row by the watermark before it, as Flink does; needs on-event emission to mean anything. False
-            judges the rows of a batch together by the watermark before the batch, which keeps more.
+        frame: `OverFrame.rows(n)`, `OverFrame.range(ms)`, or either without a number for UNBOUNDED PRECEDING.
+            ROW_NUMBER() alone always uses rows without a number.
+        processing_time: the attribute is processing time: rows are emitted at once and never late.
+        ttl_ms: a gap between rows of a key longer than this, ms, starts the key anew, so its state can be cleared. Keys
+            of bounded RANGE frames are always cleared; other keys only with a TTL.
+        buckets: number of buckets into which keys are hashed; fixed for the life of a checkpoint.
+        exact: compare each row with the watermark before it, as Flink does; useful with on-event emission only. False
+            compares all rows of a micro-batch with the watermark before it, which drops fewer rows.
 
     Raises:
-        QueryError: a column is missing or has the wrong type, an aggregate cannot be had, the stream has no hidden
-            columns, a number makes no sense, or the session asks for another state store than RocksDB.
+        QueryError: a column is missing or has the wrong type, an aggregate is not supported, the stream has no hidden
+            columns, a number is out of range, or the session asks for another state store than RocksDB.
         EnvironmentProblem: a package that PySpark needs for it is missing.
     """
     require_frame(df, "over()")
@@ -97,7 +97,7 @@ def over(  # noqa: PLR0913 - each is a part of the window's definition
         exact=exact,
         is_processing_time=processing_time,
     )
-    _require_sense(df, rule, buckets)
+    _validate(df, rule, buckets)
     if not df.isStreaming:
         return batch_over(df, aggregates, rule, time)
     require_classic(df.sparkSession)
@@ -111,7 +111,7 @@ def _operator(df: DataFrame, rule: OverRule, parsed: ParsedAggregates, time: Str
     columns = [F.col(f"`{name}`") for name in data.names]
     columns += [value.alias(name) for name, value in parsed.helpers.items()]
     hidden = [df.schema[name] for name in HIDDEN_COLUMNS]
-    # A heartbeat has no values, not even in columns that never are NULL, as a computed one may be.
+    # A heartbeat has NULL in all data columns, even in those declared NOT NULL.
     nullable = [StructField(f.name, f.dataType, nullable=True, metadata=f.metadata) for f in data.fields]
     return run_buckets(
         packed(df.select(*columns, *helper_columns(df, time, rule.keys, buckets)), buckets),
@@ -139,7 +139,7 @@ def _settings(rule: OverRule, data: StructType, time: StructField, buckets: int)
 
 
 def _frame_for(parsed: ParsedAggregates, frame: OverFrame) -> OverFrame:
-    """ROW_NUMBER numbers rows, whatever the frame; beside it only a frame that counts rows as well makes sense."""
+    """ROW_NUMBER ignores the frame; other aggregates beside it must use the frame of all rows so far."""
     numbers = [each.name for each in parsed.aggregates if each.function == "ROW_NUMBER"]
     if not numbers:
         return frame
@@ -152,7 +152,7 @@ def _frame_for(parsed: ParsedAggregates, frame: OverFrame) -> OverFrame:
     return whole
 
 
-def _require_sense(df: DataFrame, rule: OverRule, buckets: int) -> None:
+def _validate(df: DataFrame, rule: OverRule, buckets: int) -> None:
     require_buckets(buckets)
     if rule.frame.preceding is not None and rule.frame.preceding < 0:
         raise QueryError(f"the frame reaches {rule.frame.preceding} back: it must be 0 or more.")

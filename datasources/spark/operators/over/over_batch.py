@@ -1,4 +1,4 @@
-"""OVER of a batch DataFrame: Spark's own window functions, no state, nothing late."""
+"""OVER of a batch DataFrame with Spark's window functions: no state, no late rows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PARTITION = "__tidemark_partition"
 
 
 def batch_over(df: DataFrame, aggregates: Mapping[str, str], rule: OverRule, time: StructField) -> DataFrame:
-    """Return the rows with their aggregates; rows without rowtime are left out.
+    """Return the rows with their aggregates; rows without rowtime are dropped.
 
     Args:
         df: any batch DataFrame.

@@ -1,4 +1,4 @@
-"""The bucket operator of OVER as Spark's transformWithState calls it: packets of a bucket in, packed results out."""
+"""The OVER operator as a processor of Spark's transformWithState."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import Any, Final
 import pyarrow as pa
 from pyspark.sql.streaming import StatefulProcessorHandle
 
-from datasources.spark.operators.buckets.bucket_batches import packets_of
+from datasources.spark.operators.buckets.bucket_batches import row_batches_of
 from datasources.spark.operators.buckets.bucket_processor import BucketProcessor
-from datasources.spark.operators.buckets.bucket_variables import ListedParts, NumberedParts, StoredText
+from datasources.spark.operators.buckets.bucket_variables import ListedSegments, NumberedSegments, StoredText
 from datasources.spark.operators.buckets.stored_settings import StoredSettings
 from datasources.spark.operators.over.frames.frame_spec import OverRule
 from datasources.spark.operators.over.over_bucket import OverEmitted, advance_over
-from datasources.spark.operators.over.over_state import Brief
+from datasources.spark.operators.over.over_state import OverStateHeader
 
 __all__ = ["COUNTS", "OverProcessor"]
 
 COUNTS: Final = ("late_rows", "null_rowtime_rows", "state_keys")
-"""What is counted per batch; the fields of `OverEmitted` of these names."""
+"""Counted per micro-batch: the fields of `OverEmitted` of these names."""
 
 
 class OverProcessor(BucketProcessor):
@@ -27,7 +27,7 @@ class OverProcessor(BucketProcessor):
 
     Args:
         rule: the window and its aggregates.
-        settings: what the state was made with; another state is refused.
+        settings: stored with the state; state with other settings is refused.
     """
 
     counts = COUNTS
@@ -38,43 +38,43 @@ class OverProcessor(BucketProcessor):
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Open the state variables."""
-        self._store = _SparkStore(handle, self._settings)
+        self._store = _SparkOverStore(handle, self._settings)
 
     def advance(self, key: Any, frames: Iterator[Any]) -> tuple[OverEmitted, pa.Table | None]:  # noqa: ARG002
-        """Take everything that a batch holds for a bucket."""
-        emitted = advance_over(self._rule, self._store, list(packets_of(frames)))
+        """Process the input of one micro-batch for one bucket."""
+        emitted = advance_over(self._rule, self._store, list(row_batches_of(frames)))
         return emitted, emitted.rows
 
 
-class _SparkStore:
-    """A bucket's state in Spark's state store; Spark's handle points at the bucket that is being processed."""
+class _SparkOverStore:
+    """A bucket's state in Spark's state store; Spark's handle addresses the current bucket."""
 
     def __init__(self, handle: StatefulProcessorHandle, settings: StoredSettings) -> None:
-        self._brief = StoredText(handle, settings)
-        self._lists = {name: ListedParts(handle, name) for name in ("keys", "retained")}
-        self._waiting = NumberedParts(handle, "waiting")
+        self._header = StoredText(handle, settings)
+        self._lists = {name: ListedSegments(handle, name) for name in ("keys", "retained")}
+        self._waiting = NumberedSegments(handle, "waiting")
 
-    def brief(self) -> Brief:
-        text = self._brief.get()
-        return Brief() if text is None else Brief.from_json(text)
+    def header(self) -> OverStateHeader:
+        text = self._header.get()
+        return OverStateHeader() if text is None else OverStateHeader.from_json(text)
 
-    def put_brief(self, brief: Brief) -> None:
-        self._brief.put(brief.to_json())
+    def put_header(self, header: OverStateHeader) -> None:
+        self._header.put(header.to_json())
 
     def read(self, what: str) -> list[pa.Table]:
         return self._lists[what].read()
 
-    def append(self, what: str, part: pa.Table) -> None:
-        self._lists[what].append(part)
+    def append(self, what: str, segment: pa.Table) -> None:
+        self._lists[what].append(segment)
 
-    def replace(self, what: str, parts: Sequence[pa.Table]) -> None:
-        self._lists[what].replace(parts)
+    def replace(self, what: str, segments: Sequence[pa.Table]) -> None:
+        self._lists[what].replace(segments)
 
     def waiting(self, number: int) -> pa.Table:
         return self._waiting.read(number)
 
-    def put_waiting(self, number: int, part: pa.Table) -> None:
-        self._waiting.write(number, part)
+    def put_waiting(self, number: int, segment: pa.Table) -> None:
+        self._waiting.write(number, segment)
 
     def remove_waiting(self, number: int) -> None:
         self._waiting.drop(number)

@@ -1,4 +1,4 @@
-"""Session windows of a batch DataFrame: Spark's own window functions, no state, nothing late."""
+"""Session windows of a batch DataFrame with Spark's window functions: no state, no late rows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _US_PER_MS = 1_000
 
 
 def batch_session_windows(df: DataFrame, *, keys: Sequence[str], time: StructField, gap_us: int) -> DataFrame:
-    """Return the rows with their session windows; rows without rowtime are left out.
+    """Return the rows with their session windows; rows without rowtime are dropped.
 
     Args:
         df: any batch DataFrame.

@@ -1,4 +1,4 @@
-"""The bucket operator as Spark's transformWithState calls it: packets of a bucket in, packed results out."""
+"""The session window operator as a processor of Spark's transformWithState."""
 
 from __future__ import annotations
 
@@ -11,24 +11,27 @@ from pyspark.sql.streaming import StatefulProcessorHandle
 from pyspark.sql.types import BinaryType, LongType, StringType, StructField, StructType
 
 from datasources.source.watermarks.row_watermark import WATERMARK_COLUMN
-from datasources.spark.operators.buckets.bucket_batches import packets_of
+from datasources.spark.operators.buckets.bucket_batches import row_batches_of
 from datasources.spark.operators.buckets.bucket_processor import BucketProcessor
-from datasources.spark.operators.buckets.bucket_variables import ListedParts
+from datasources.spark.operators.buckets.bucket_variables import ListedSegments
 from datasources.spark.operators.buckets.row_batches import from_blob, to_blob
 from datasources.spark.operators.buckets.stored_settings import StoredSettings
-from datasources.spark.operators.sessions.session_bucket import Emitted, advance
-from datasources.spark.operators.sessions.session_state import Brief, Sessions
+from datasources.spark.operators.sessions.session_bucket import SessionEmitted, advance_sessions
+from datasources.spark.operators.sessions.session_state import Sessions, SessionStateHeader
 from datasources.spark.operators.sessions.session_step import SessionRule
 
 __all__ = ["COUNTS", "SessionProcessor"]
 
 COUNTS: Final = ("late_rows", "null_rowtime_rows")
-"""What is counted per batch; the fields of `Emitted` of these names."""
+"""Counted per micro-batch: the fields of `SessionEmitted` of these names."""
 
-_BRIEF: Final = StructType(
+_STORED_NAMES: Final = {"segments": "parts"}
+"""Fields whose name in checkpoints differs."""
+
+_HEADER: Final = StructType(
     [
         StructField("settings", StringType()),
-        *(StructField(name, LongType()) for name in Brief.__dataclass_fields__),
+        *(StructField(_STORED_NAMES.get(name, name), LongType()) for name in SessionStateHeader.__dataclass_fields__),
     ]
 )
 _SESSIONS: Final = StructType([StructField("sessions", BinaryType()), StructField("fragments", BinaryType())])
@@ -38,8 +41,8 @@ class SessionProcessor(BucketProcessor):
     """Runs the rule on every bucket of a partition.
 
     Args:
-        rule: what a session is.
-        settings: what the state was made with; another state is refused.
+        rule: definition of a session.
+        settings: stored with the state; state with other settings is refused.
     """
 
     counts = COUNTS
@@ -50,36 +53,36 @@ class SessionProcessor(BucketProcessor):
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Open the state variables."""
-        self._store = _SparkStore(handle, self._settings)
+        self._store = _SparkSessionStore(handle, self._settings)
 
-    def advance(self, key: Any, frames: Iterator[Any]) -> tuple[Emitted, pa.Table | None]:  # noqa: ARG002
-        """Take everything that a batch holds for a bucket."""
-        emitted = advance(self._rule, self._store, list(packets_of(frames)))
-        return emitted, _stamped(emitted)
+    def advance(self, key: Any, frames: Iterator[Any]) -> tuple[SessionEmitted, pa.Table | None]:  # noqa: ARG002
+        """Process the input of one micro-batch for one bucket."""
+        emitted = advance_sessions(self._rule, self._store, list(row_batches_of(frames)))
+        return emitted, _with_watermark(emitted)
 
 
-def _stamped(emitted: Emitted) -> pa.Table | None:
+def _with_watermark(emitted: SessionEmitted) -> pa.Table | None:
     if emitted.rows is None:
         return None
-    stamps = pa.repeat(pa.scalar(emitted.stamp_us), emitted.rows.num_rows)
-    return emitted.rows.append_column(WATERMARK_COLUMN, stamps)
+    watermarks = pa.repeat(pa.scalar(emitted.watermark_us), emitted.rows.num_rows)
+    return emitted.rows.append_column(WATERMARK_COLUMN, watermarks)
 
 
-class _SparkStore:
-    """A bucket's state in Spark's state store; Spark's handle points at the bucket that is being processed."""
+class _SparkSessionStore:
+    """A bucket's state in Spark's state store; Spark's handle addresses the current bucket."""
 
     def __init__(self, handle: StatefulProcessorHandle, settings: StoredSettings) -> None:
         self._settings = settings
-        self._brief = handle.getValueState("brief", _BRIEF)
+        self._header = handle.getValueState("brief", _HEADER)
         self._sessions = handle.getValueState("sessions", _SESSIONS)
-        self._parts = ListedParts(handle, "rows")
+        self._segments = ListedSegments(handle, "rows")
 
-    def brief(self) -> Brief:
-        if not self._brief.exists():
-            return Brief()
-        settings, *values = self._brief.get()
+    def header(self) -> SessionStateHeader:
+        if not self._header.exists():
+            return SessionStateHeader()
+        settings, *values = self._header.get()
         self._settings.require_same(settings)
-        return Brief(**dict(zip(Brief.__dataclass_fields__, values, strict=True)))
+        return SessionStateHeader(**dict(zip(SessionStateHeader.__dataclass_fields__, values, strict=True)))
 
     def sessions(self) -> Sessions | None:
         if not self._sessions.exists():
@@ -87,17 +90,17 @@ class _SparkStore:
         sessions, fragments = self._sessions.get()
         return Sessions.from_tables(from_blob(sessions), from_blob(fragments))
 
-    def parts(self) -> list[pa.Table]:
-        return self._parts.read()
+    def segments(self) -> list[pa.Table]:
+        return self._segments.read()
 
-    def put_brief(self, brief: Brief) -> None:
-        self._brief.update((self._settings.text, *map(int, astuple(brief))))
+    def put_header(self, header: SessionStateHeader) -> None:
+        self._header.update((self._settings.text, *map(int, astuple(header))))
 
     def put_sessions(self, sessions: Sessions) -> None:
         self._sessions.update((to_blob(sessions.table), to_blob(sessions.fragments)))
 
-    def append_part(self, part: pa.Table) -> None:
-        self._parts.append(part)
+    def append_segment(self, segment: pa.Table) -> None:
+        self._segments.append(segment)
 
-    def replace_parts(self, parts: Sequence[pa.Table]) -> None:
-        self._parts.replace(parts)
+    def replace_segments(self, segments: Sequence[pa.Table]) -> None:
+        self._segments.replace(segments)

@@ -1,12 +1,12 @@
-"""What a bucket of session windows keeps between batches, as Arrow tables, and how it changes.
+"""State of a bucket of session windows between micro-batches, as Arrow tables.
 
-    brief      one small row: the clock, when the next session ends, what was counted. A heartbeat reads nothing else.
-    sessions   the open sessions: key columns, first and last rowtime, how many rows; and the fragments
-    rows       the rows of open sessions in parts, each of which is only ever appended
+    header     one small row: the watermark, when the next session ends, counts. A heartbeat reads nothing else.
+    sessions   the open sessions: key columns, first and last rowtime, row count; and the fragments
+    rows       the rows of open sessions, in append-only segments
 
-A row in a part carries the number of a *fragment*. A fragment belongs to one session at a time; when sessions merge,
-their fragments do, and no part is rewritten. Rows of sessions that have ended stay in their parts until the parts are
-read anyway and more than half of them is gone.
+A row in a segment carries the number of a *fragment*. A fragment belongs to one session at a time; when sessions merge,
+their fragments do, and no segment is rewritten. Rows of ended sessions stay in their segments until the segments are
+read anyway and more than half of the rows are dead.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from datasources.spark.operators.buckets.row_batches import NO_STAMP
+from datasources.spark.operators.buckets.row_batches import NO_WATERMARK
 from datasources.spark.operators.sessions.merging import OpenSessions
 
-__all__ = ["FRAGMENT_COLUMN", "NEVER", "Brief", "BucketStore", "Ints", "Sessions", "Spans"]
+__all__ = ["FRAGMENT_COLUMN", "NEVER", "Ints", "SessionStateHeader", "SessionStore", "Sessions", "Spans"]
 
 FRAGMENT_COLUMN: Final = "__tidemark_fragment"
 NEVER: Final = np.iinfo(np.int64).max
@@ -35,29 +35,29 @@ _ROWS = "rows"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Brief:
-    """The small part of a bucket's state.
+class SessionStateHeader:
+    """The state header: the small part of a bucket's state.
 
     Attributes:
-        clock_us: the largest stamp seen, µs; NO_STAMP before the first watermark.
+        clock_us: the largest row watermark so far, µs; NO_WATERMARK before the first.
         next_over_us: the smallest watermark at which a session ends, µs; NEVER if none is open.
-        next_fragment: the first number that no fragment has had.
-        stored_rows: rows in the parts, those of ended sessions included.
-        parts: number of parts.
+        next_fragment: the first unused fragment number.
+        stored_rows: rows in the segments, including those of ended sessions.
+        segments: number of segments.
         late_rows: late rows since the query's first batch.
         null_rowtime_rows: rows without rowtime since then; counted in bucket 0 only.
     """
 
-    clock_us: int = NO_STAMP
+    clock_us: int = NO_WATERMARK
     next_over_us: int = NEVER
     next_fragment: int = 0
     stored_rows: int = 0
-    parts: int = 0
+    segments: int = 0
     late_rows: int = 0
     null_rowtime_rows: int = 0
 
-    def counted(self, *, clock_us: int, null_rowtime_rows: int) -> Brief:
-        """Return it after a batch that brought these."""
+    def counted(self, *, clock_us: int, null_rowtime_rows: int) -> SessionStateHeader:
+        """Return the header with this watermark and count added."""
         return replace(
             self,
             clock_us=max(self.clock_us, clock_us),
@@ -66,7 +66,7 @@ class Brief:
 
 
 class Spans(NamedTuple):
-    """First and last rowtime of sessions, µs, and how many rows each has in the parts."""
+    """First and last rowtime of sessions, µs, and their row counts in the segments."""
 
     first: Ints
     last: Ints
@@ -79,7 +79,7 @@ class Sessions:
 
     Attributes:
         table: key columns, `first`, `last` (µs), `rows`; one row per session.
-        fragment: numbers of the fragments, rising.
+        fragment: numbers of the fragments, ascending.
         owner: per fragment the row of its session in `table`.
     """
 
@@ -89,7 +89,7 @@ class Sessions:
 
     @classmethod
     def none(cls, key_types: Sequence[pa.DataType]) -> Sessions:
-        """Return no sessions."""
+        """Return an empty table of sessions."""
         keys = list(zip(_key_names(len(key_types)), key_types, strict=True))
         schema = pa.schema([*keys, (_FIRST, pa.int64()), (_LAST, pa.int64()), (_ROWS, pa.int64())])
         empty = np.empty(0, dtype=np.int64)
@@ -106,7 +106,7 @@ class Sessions:
 
     @classmethod
     def from_tables(cls, sessions: pa.Table, fragments: pa.Table) -> Sessions:
-        """Return what was stored."""
+        """Return the stored sessions."""
         return cls(table=sessions, fragment=_ints(fragments, "fragment"), owner=_ints(fragments, "owner"))
 
     @property
@@ -116,7 +116,7 @@ class Sessions:
 
     @property
     def count(self) -> int:
-        """How many sessions are open."""
+        """Number of open sessions."""
         return int(self.table.num_rows)
 
     @property
@@ -136,49 +136,49 @@ class Sessions:
 
     @property
     def rows(self) -> Ints:
-        """How many rows each one has in the parts."""
+        """Row count of each session in the segments."""
         return _ints(self.table, _ROWS)
 
     def as_open(self, key: Ints) -> OpenSessions:
-        """Return them as the algorithm takes them, under these key codes."""
+        """Return the sessions with these key codes, as input of the merge."""
         return OpenSessions(key=key, first=self.first, last=self.last)
 
     def owners_of(self, fragments: Ints) -> Ints:
         """Return the session of each of these fragments, -1 where it has ended."""
         if not len(self.fragment):
             return np.full(len(fragments), -1, dtype=np.int64)
-        place = np.minimum(np.searchsorted(self.fragment, fragments), len(self.fragment) - 1)
-        return np.where(self.fragment[place] == fragments, self.owner[place], -1)
+        position = np.minimum(np.searchsorted(self.fragment, fragments), len(self.fragment) - 1)
+        return np.where(self.fragment[position] == fragments, self.owner[position], -1)
 
 
-class BucketStore(Protocol):
-    """Where a bucket's state is."""
+class SessionStore(Protocol):
+    """The store of a bucket's state."""
 
-    def brief(self) -> Brief:
-        """Return the small part."""
+    def header(self) -> SessionStateHeader:
+        """Return the state header."""
         ...
 
     def sessions(self) -> Sessions | None:
         """Return the open sessions; None if none were ever stored."""
         ...
 
-    def parts(self) -> list[pa.Table]:
-        """Return the parts with rows."""
+    def segments(self) -> list[pa.Table]:
+        """Return the segments with rows."""
         ...
 
-    def put_brief(self, brief: Brief) -> None:
-        """Replace the small part."""
+    def put_header(self, header: SessionStateHeader) -> None:
+        """Replace the state header."""
         ...
 
     def put_sessions(self, sessions: Sessions) -> None:
         """Replace the open sessions."""
         ...
 
-    def append_part(self, part: pa.Table) -> None:
+    def append_segment(self, segment: pa.Table) -> None:
         """Add rows."""
         ...
 
-    def replace_parts(self, parts: Sequence[pa.Table]) -> None:
+    def replace_segments(self, segments: Sequence[pa.Table]) -> None:
         """Replace all rows."""
         ...
 

@@ -1,4 +1,4 @@
-"""One batch of one bucket that has rows or ends sessions: what leaves, and what the state becomes."""
+"""One micro-batch of one bucket of session windows: the rows of ended sessions, and the new state."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from datasources.spark.operators.buckets.partition_keys import equal_codes
-from datasources.spark.operators.buckets.row_batches import NO_STAMP, ROWTIME_COLUMN, STAMP_COLUMN
+from datasources.spark.operators.buckets.row_batches import NO_WATERMARK, ROW_WATERMARK_COLUMN, ROWTIME_COLUMN
 from datasources.spark.operators.sessions.merging import LATE, Assigned, Rows, assign_sessions, is_over
 from datasources.spark.operators.sessions.session_state import (
     FRAGMENT_COLUMN,
     NEVER,
-    Brief,
-    BucketStore,
     Sessions,
+    SessionStateHeader,
+    SessionStore,
     Spans,
 )
 
-__all__ = ["WINDOW_COLUMNS", "SessionRule", "Turn"]
+__all__ = ["WINDOW_COLUMNS", "SessionBatchStep", "SessionRule"]
 
 WINDOW_COLUMNS: Final = ("window_start", "window_end", "window_time")
 
 _MS: Final = 1_000
-_MOST_PARTS: Final = 32
+_MAX_SEGMENTS: Final = 32
 _Ints = NDArray[np.int64]
 
 
@@ -38,8 +38,8 @@ class SessionRule:
     Attributes:
         keys: the columns of PARTITION BY.
         gap_us: the gap, µs.
-        exact: judge each row by its own stamp; else the rows of a batch together, by the watermark before it, which
-            keeps more.
+        exact: compare each row with its own row watermark; otherwise with the watermark before the micro-batch, which
+            drops fewer rows.
     """
 
     keys: tuple[str, ...]
@@ -47,29 +47,34 @@ class SessionRule:
     exact: bool
 
 
-class Turn:
-    """A batch being taken.
+class SessionBatchStep:
+    """One micro-batch of one bucket.
 
     Args:
-        rule: what a session is.
+        rule: definition of a session.
         store: the bucket's state.
-        before: its small part as it was.
+        before: its state header before the micro-batch.
         clock_us: the watermark after the batch, µs.
-        arrived: the rows, in the order in which they are judged; None if only time has passed.
+        arrived: the rows in processing order; None if only the watermark advanced.
     """
 
     def __init__(
-        self, rule: SessionRule, store: BucketStore, before: Brief, clock_us: int, arrived: pa.Table | None
+        self,
+        rule: SessionRule,
+        store: SessionStore,
+        before: SessionStateHeader,
+        clock_us: int,
+        arrived: pa.Table | None,
     ) -> None:
         self._gap_us = rule.gap_us
         self._store = store
         self._before = before
         self._times = _ints(arrived, ROWTIME_COLUMN)
-        self._stamps = _ints(arrived, STAMP_COLUMN)
-        self._arrived = None if arrived is None else arrived.drop_columns([ROWTIME_COLUMN, STAMP_COLUMN])
+        self._watermarks = _ints(arrived, ROW_WATERMARK_COLUMN)
+        self._arrived = None if arrived is None else arrived.drop_columns([ROWTIME_COLUMN, ROW_WATERMARK_COLUMN])
         self._opened = _opened(store, rule, arrived)
         columns = [] if arrived is None else [arrived.column(key) for key in rule.keys]
-        self._keys = _beneath(self._opened.keys, columns)
+        self._keys = _stacked(self._opened.keys, columns)
         self._assigned = self._assign(rule)
         count = len(self._assigned.first)
         self._arrived_rows = _counts(self._assigned.row_session, count)
@@ -77,37 +82,39 @@ class Turn:
         is_ended = is_over(self._assigned.last, rule.gap_us, clock_us)
         self._ends = is_ended & (self._arrived_rows + self._stored_rows > 0)
         self._stays = ~is_ended
-        # Parts are read only if something that is in them leaves.
-        self._read = self._read_parts() if np.any(self._stored_rows[self._ends]) else None
+        # Segments are read only if rows in them are emitted.
+        self._read = self._read_segments() if np.any(self._stored_rows[self._ends]) else None
 
     @property
     def late_rows(self) -> int:
-        """How many rows were late."""
+        """Number of late rows."""
         return int(np.count_nonzero(self._assigned.row_session == LATE))
 
     def ended_rows(self) -> pa.Table | None:
         """Return the rows of sessions that ended, with their windows in µs; None if there are none."""
-        tables = [self._windowed(part.drop_columns([FRAGMENT_COLUMN]), session) for part, session in self._read or ()]
+        tables = [
+            self._windowed(segment.drop_columns([FRAGMENT_COLUMN]), session) for segment, session in self._read or ()
+        ]
         if self._arrived is not None:
             tables.append(self._windowed(self._arrived, self._assigned.row_session))
         found = [table for table in tables if table.num_rows]
         return pa.concat_tables(found) if found else None
 
-    def save(self, after: Brief) -> Brief:
-        """Write what stays; return the small part, which the caller writes."""
+    def save(self, after: SessionStateHeader) -> SessionStateHeader:
+        """Write the state; return the state header, which the caller writes."""
         labels, next_fragment = self._labels()
         added = self._added(labels)
         stored = self._before.stored_rows + (0 if added is None else added.num_rows)
-        parts = self._before.parts + (0 if added is None else 1)
+        segments = self._before.segments + (0 if added is None else 1)
         live = int((self._arrived_rows + self._stored_rows)[self._stays].sum())
         fragment, owner = self._fragments(labels)
-        if self._read is not None and (stored > 2 * live or parts > _MOST_PARTS):
-            kept = self._kept(labels, added)
-            self._store.replace_parts(kept)
-            stored, parts = live, len(kept)
+        if self._read is not None and (stored > 2 * live or segments > _MAX_SEGMENTS):
+            kept = self._remaining(labels, added)
+            self._store.replace_segments(kept)
+            stored, segments = live, len(kept)
             fragment, owner = labels[self._stays], np.flatnonzero(self._stays)
         elif added is not None:
-            self._store.append_part(added)
+            self._store.append_segment(added)
         self._put_sessions(fragment, owner)
         lasts = self._assigned.last[self._stays]
         return replace(
@@ -115,24 +122,27 @@ class Turn:
             next_over_us=int(lasts.min()) + self._gap_us - _MS if len(lasts) else NEVER,
             next_fragment=next_fragment,
             stored_rows=stored,
-            parts=parts,
+            segments=segments,
             late_rows=after.late_rows + self.late_rows,
         )
 
     def _assign(self, rule: SessionRule) -> Assigned:
         count = self._opened.count
         codes = equal_codes(self._keys, count + len(self._times))
-        stamps = np.where(self._stamps == 0, NO_STAMP, self._stamps)
+        watermarks = np.where(self._watermarks == 0, NO_WATERMARK, self._watermarks)
         if not rule.exact:
-            stamps = np.full(len(stamps), NO_STAMP)
-        rows = Rows(key=codes[count:], time=self._times, stamp=stamps)
+            watermarks = np.full(len(watermarks), NO_WATERMARK)
+        rows = Rows(key=codes[count:], time=self._times, watermark=watermarks)
         assigned = assign_sessions(rows, self._opened.as_open(codes[:count]), rule.gap_us)
         return assigned if rule.exact else _without_late(assigned, rule.gap_us, self._before.clock_us)
 
-    def _read_parts(self) -> list[tuple[pa.Table, _Ints]]:
-        """Return the parts and, per row, the session now; LATE stands for one that ended before."""
+    def _read_segments(self) -> list[tuple[pa.Table, _Ints]]:
+        """Return the segments and the current session of each row, LATE for one that ended before."""
         sessions = np.append(self._assigned.open_session, LATE)
-        return [(part, sessions[self._opened.owners_of(_ints(part, FRAGMENT_COLUMN))]) for part in self._store.parts()]
+        return [
+            (segment, sessions[self._opened.owners_of(_ints(segment, FRAGMENT_COLUMN))])
+            for segment in self._store.segments()
+        ]
 
     def _windowed(self, rows: pa.Table, session: _Ints) -> pa.Table:
         leaves = _where(self._ends, session)
@@ -144,7 +154,7 @@ class Turn:
         return ended
 
     def _labels(self) -> tuple[_Ints, int]:
-        """Return per session the fragment that its rows get from now on, and the first number that is free."""
+        """Return per session the fragment for its new rows, and the first unused number."""
         labels = np.full(len(self._stays), -1, dtype=np.int64)
         owner = self._assigned.open_session[self._opened.owner]
         labels[owner[::-1]] = self._opened.fragment[::-1]
@@ -153,7 +163,7 @@ class Turn:
         return labels, self._before.next_fragment + len(fresh)
 
     def _fragments(self, labels: _Ints) -> tuple[_Ints, _Ints]:
-        """Return the fragments of the sessions that stay and the session of each, without touching any part."""
+        """Return the fragments of the remaining sessions and the session of each, without rewriting segments."""
         owner = self._assigned.open_session[self._opened.owner]
         old = _where(self._stays, owner)
         fresh = np.flatnonzero(self._stays & (labels >= self._before.next_fragment))
@@ -164,40 +174,40 @@ class Turn:
             return None
         return _labelled(self._arrived, self._assigned.row_session, self._stays, labels)
 
-    def _kept(self, labels: _Ints, added: pa.Table | None) -> list[pa.Table]:
+    def _remaining(self, labels: _Ints, added: pa.Table | None) -> list[pa.Table]:
         old = [
-            _labelled(part.drop_columns([FRAGMENT_COLUMN]), session, self._stays, labels)
-            for part, session in self._read or ()
+            _labelled(segment.drop_columns([FRAGMENT_COLUMN]), session, self._stays, labels)
+            for segment, session in self._read or ()
         ]
         tables = [table for table in (*old, added) if table is not None]
         return [pa.concat_tables(tables)] if tables else []
 
     def _put_sessions(self, fragment: _Ints, owner: _Ints) -> None:
-        place = np.cumsum(self._stays) - 1
-        witness = pa.array(self._witnesses()[self._stays])
+        position = np.cumsum(self._stays) - 1
+        representative = pa.array(self._representatives()[self._stays])
         rows = self._arrived_rows + self._stored_rows
         spans = Spans(self._assigned.first[self._stays], self._assigned.last[self._stays], rows[self._stays])
-        sessions = Sessions.of([column.take(witness) for column in self._keys], spans, fragment, place[owner])
+        sessions = Sessions.of([column.take(representative) for column in self._keys], spans, fragment, position[owner])
         self._store.put_sessions(sessions)
 
-    def _witnesses(self) -> _Ints:
-        """Return per session the place of one of its members among the keys."""
+    def _representatives(self) -> _Ints:
+        """Return per session the position of one of its members among the keys."""
         members = np.concatenate([self._assigned.open_session, self._assigned.row_session])
-        witness = np.zeros(len(self._stays) + 1, dtype=np.int64)
-        witness[members] = np.arange(len(members))
-        return witness[:-1]
+        representative = np.zeros(len(self._stays) + 1, dtype=np.int64)
+        representative[members] = np.arange(len(members))
+        return representative[:-1]
 
 
-def _opened(store: BucketStore, rule: SessionRule, arrived: pa.Table | None) -> Sessions:
+def _opened(store: SessionStore, rule: SessionRule, arrived: pa.Table | None) -> Sessions:
     stored = store.sessions()
     if stored is not None:
         return stored
-    assert arrived is not None  # what ends was stored before
+    assert arrived is not None  # a bucket without stored sessions has none that ends
     return Sessions.none([arrived.schema.field(key).type for key in rule.keys])
 
 
 def _without_late(assigned: Assigned, gap_us: int, clock_us: int) -> Assigned:
-    """Make rows late whose whole session is over at the clock; a session that was open before never is."""
+    """Make rows late whose session has ended at the clock, unless it was open before."""
     is_late = is_over(assigned.last, gap_us, clock_us)
     is_late[assigned.open_session] = False
     row_session = np.where(_where(is_late, assigned.row_session), LATE, assigned.row_session)
@@ -212,7 +222,7 @@ def _labelled(rows: pa.Table, session: _Ints, stays: NDArray[np.bool_], labels: 
 
 
 def _where(of_session: NDArray[np.bool_], session: _Ints) -> NDArray[np.bool_]:
-    """Return what holds for each row's session; False for LATE, which is index -1."""
+    """Return the flag of each row's session; False for LATE, which is index -1."""
     return np.asarray(np.append(of_session, False)[session], dtype=np.bool_)
 
 
@@ -220,7 +230,7 @@ def _counts(session: _Ints, count: int, weights: _Ints | None = None) -> _Ints:
     return np.bincount(session + 1, weights=weights, minlength=count + 1)[1:].astype(np.int64)
 
 
-def _beneath(upper: Sequence[pa.ChunkedArray], lower: Sequence[pa.ChunkedArray]) -> list[pa.ChunkedArray]:
+def _stacked(upper: Sequence[pa.ChunkedArray], lower: Sequence[pa.ChunkedArray]) -> list[pa.ChunkedArray]:
     if not lower:
         return list(upper)
     return [pa.chunked_array([*a.chunks, *b.chunks], type=a.type) for a, b in zip(upper, lower, strict=True)]

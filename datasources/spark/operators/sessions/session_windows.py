@@ -2,11 +2,11 @@
 
     loaded stream -> pack -> [shuffle by bucket] transformWithState -> count -> unpack -> attach, once, by the caller
 
-The operator reads the stream below the attach step, so heartbeats reach it and it sees the stamp of every row. Time
-mode is None: in Spark's EventTime mode late rows would be dropped before they are judged, and in ProcessingTime mode an
-AvailableNow query never ends. Rows that it emits carry the watermark before the batch, at which their session was still
-open, and its heartbeats the one after the batch: so no operator behind it takes an emitted row for late, as in Flink,
-where rows leave an operator before the watermark that made them leave.
+The operator reads the stream below the attach step, so it gets heartbeats and the row watermark of every row. Time mode
+is None: in Spark's EventTime mode late rows would be dropped before the operator sees them, and in ProcessingTime mode
+an AvailableNow query never ends. Emitted rows carry the watermark before the micro-batch, at which their session was
+still open, and heartbeats the one after it: no downstream operator treats an emitted row as late. Flink does the same:
+rows leave an operator before the watermark that made it emit them.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from datasources.spark.scan.schema import arrow_output_schema, time_attribute_of
 __all__ = ["DEFAULT_BUCKETS", "METRICS_PREFIX", "session_windows"]
 
 METRICS_PREFIX: Final = "tidemark_session_windows_"
-"""Begins the name under which a query's progress holds late_rows and null_rowtime_rows of each batch."""
+"""Prefix of the observed metrics: late_rows and null_rowtime_rows of each micro-batch."""
 
 
 def session_windows(  # noqa: PLR0913 - each is a part of the window's definition
@@ -55,30 +55,30 @@ def session_windows(  # noqa: PLR0913 - each is a part of the window's definitio
 ) -> DataFrame:
     """Return the rows with the session that each belongs to: window_start, window_end, window_time.
 
-    A row appears when its session has ended: when the watermark reaches window_end - 1 ms. Rows exactly `gap_ms` apart
-    are in one session. A late row, one whose session would have ended already, and a row without rowtime do not appear;
+    A row is emitted when its session has ended: when the watermark reaches window_end - 1 ms. Rows exactly `gap_ms`
+    apart are in one session. Late rows (whose session would have ended already) and rows without rowtime are dropped;
     the query's progress counts both under `observedMetrics`.
 
     Args:
-        df: a stream as `load()` of a Tidemark source returned it, columns chosen and rows filtered at most, with the
+        df: a stream as returned by `load()` of a Tidemark source, with projections and filters at most, with the
             hidden columns and all heartbeats. Attach the result, not this. Or a batch DataFrame.
-        keys: the columns of PARTITION BY; none: all rows are in the same sessions.
+        keys: the columns of PARTITION BY; empty: all rows share the same sessions.
         attribute: the time attribute, TIMESTAMP or TIMESTAMP_NTZ; the new columns have its type.
         gap_ms: the gap, ms, at least 1.
-        buckets: into how many parts the keys are divided; fixed for the life of a checkpoint. More than the cores that
-            work on it are of no use.
-        exact: judge each row by the watermark before it, as Flink does; needs on-event emission to mean anything. False
-            judges the rows of a batch together by the watermark before the batch, which keeps more.
+        buckets: number of buckets into which keys are hashed; fixed for the life of a checkpoint. More buckets than
+            cores bring nothing.
+        exact: compare each row with the watermark before it, as Flink does; useful with on-event emission only. False
+            compares all rows of a micro-batch with the watermark before it, which drops fewer rows.
 
     Raises:
-        QueryError: a column is missing or has the wrong type, the stream has no hidden columns, a number makes no
-            sense, or the session asks for another state store than RocksDB.
+        QueryError: a column is missing or has the wrong type, the stream has no hidden columns, a number is out of
+            range, or the session asks for another state store than RocksDB.
         EnvironmentProblem: a package that PySpark needs for it is missing.
     """
     require_frame(df, "session_windows()")
     names = require_keys(df.schema, keys)
     time = require_time_column(df.schema, attribute)
-    _require_sense(df, gap_ms, buckets)
+    _validate(df, gap_ms, buckets)
     rule = SessionRule(keys=names, gap_us=gap_ms * 1_000, exact=exact)
     if not df.isStreaming:
         return batch_session_windows(df, keys=names, time=time, gap_us=rule.gap_us)
@@ -98,9 +98,9 @@ def session_windows(  # noqa: PLR0913 - each is a part of the window's definitio
         }
     )
     columns = [F.col(f"`{name}`") for name in data.names]
-    packets = packed(df.select(*columns, *helper_columns(df, time, names, used_buckets)), used_buckets)
+    row_batches = packed(df.select(*columns, *helper_columns(df, time, names, used_buckets)), used_buckets)
     return run_buckets(
-        packets,
+        row_batches,
         SessionProcessor(rule, settings),
         counts=COUNTS,
         metrics=METRICS_PREFIX,
@@ -108,23 +108,23 @@ def session_windows(  # noqa: PLR0913 - each is a part of the window's definitio
     )
 
 
-def _require_sense(df: DataFrame, gap_ms: int, buckets: int) -> None:
+def _validate(df: DataFrame, gap_ms: int, buckets: int) -> None:
     if gap_ms < 1:
         raise QueryError(f"the gap of session windows is {gap_ms} ms: it must be at least 1 ms.")
     require_buckets(buckets)
     lower = [name.lower() for name in df.columns]
     if len(set(lower)) < len(lower):
         raise QueryError(f"the stream has several columns of one name: {', '.join(df.columns)}. Give each its own.")
-    taken = [name for name in WINDOW_COLUMNS if name in lower]
-    if taken:
+    conflicting = [name for name in WINDOW_COLUMNS if name in lower]
+    if conflicting:
         raise QueryError(
-            f"the stream has a column '{taken[0]}' already, which session windows add: rename it before the window."
+            f"the stream already has a column '{conflicting[0]}', which session windows add: rename it first."
         )
 
 
 def _output_schema(whole: StructType, data: StructType, time: StructField) -> StructType:
     windows = [StructField(name, time.dataType) for name in WINDOW_COLUMNS]
     hidden = [whole[name] for name in HIDDEN_COLUMNS]
-    # A heartbeat has no values, not even in columns that never are NULL, as a computed one may be.
+    # A heartbeat has NULL in all data columns, even in those declared NOT NULL.
     nullable = [StructField(f.name, f.dataType, nullable=True, metadata=f.metadata) for f in data.fields]
     return StructType([*nullable, *windows, *hidden])

@@ -1,4 +1,4 @@
-"""What cannot be a temporal join, said before anything runs."""
+"""Checks of a temporal join before the query starts."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from datasources.spark.scan.time_attributes import DELAY_KEY, PROCTIME, TIME_KEY
 __all__ = ["PROCESSING_TIME", "is_windowed", "require_numbers", "require_sides", "times_of"]
 
 PROCESSING_TIME: Final = "PROCTIME()"
-"""As `as_of`: each row meets the latest version."""
+"""Value of `as_of`: each row joins the latest version."""
 
 _HOW: Final = ("inner", "left")
-_MARKS: Final = frozenset({DELAY_KEY, TIME_KEY})
+_EVENT_TIME_KEYS: Final = frozenset({DELAY_KEY, TIME_KEY})
 
 
 def require_numbers(*, how: str, buckets: int, forget_deleted_ms: int | None) -> None:
-    """Raise if a setting of the join makes no sense.
+    """Raise if a setting of the join is invalid.
 
     Raises:
-        QueryError: saying which.
+        QueryError: naming the setting.
     """
     if how not in _HOW:
         raise QueryError(
@@ -40,7 +40,7 @@ def require_numbers(*, how: str, buckets: int, forget_deleted_ms: int | None) ->
 
 
 def require_sides(probe: DataFrame, build: DataFrame) -> None:
-    """Raise if the sides cannot be joined, whatever the columns.
+    """Raise if the two sides cannot be joined at all.
 
     Raises:
         QueryError: one is a stream and the other is not, one is attached, or the probe side is a changelog.
@@ -73,7 +73,7 @@ def times_of(
     """Return the time attributes of both sides; none in processing time.
 
     Raises:
-        QueryError: one is missing, is of the wrong type, or is not the one of the watermark.
+        QueryError: one is missing, has the wrong type, or is not the attribute of the watermark.
     """
     if _is_processing_time(probe, as_of):
         if is_windowed(probe):
@@ -99,9 +99,9 @@ def times_of(
 
 
 def _require_watermarks(probe: DataFrame, build: DataFrame, left: StructField) -> None:
-    """Raise unless streams have watermarks, and the probe side's is that of its time."""
+    """Raise unless streams have watermarks, the probe side's for its time attribute."""
     windowed = is_windowed(probe)
-    if windowed and not _MARKS & set(left.metadata or ()):
+    if windowed and not _EVENT_TIME_KEYS & set(left.metadata or ()):
         raise QueryError(
             f"the join is AS OF '{left.name}', which is no event time behind the windows of the probe side: join as of "
             f"F.window_time('window')."
@@ -121,7 +121,7 @@ def _require_watermarks(probe: DataFrame, build: DataFrame, left: StructField) -
 
 
 def is_windowed(df: DataFrame) -> bool:
-    """Return whether a stream gives results of windows, by an attached stream's watermark."""
+    """Return whether a stream consists of window results of an attached stream."""
     return df.isStreaming and gives_windows(df._jdf.queryExecution().analyzed())  # noqa: SLF001 - PySpark hides the plan
 
 
@@ -139,6 +139,6 @@ def _is_processing_time(probe: DataFrame, as_of: str) -> bool:
 
 
 def _is_of(attribute: TimeAttribute, column: str) -> bool:
-    """Whether a column carries the attribute; a nested one `a.b` may have become `a_b`."""
+    """Whether a column is the attribute; a nested one `a.b` may appear as `a_b`."""
     path = attribute.path.replace("`", "").lower()
     return column.lower() in {path, path.replace(".", "_")}

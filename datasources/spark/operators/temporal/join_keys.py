@@ -1,4 +1,4 @@
-"""Keys of a join: columns of both sides, brought to one type, so that equal keys have one hash and one bucket."""
+"""Keys of a join: columns of both sides in a common type, so that equal keys share hash and bucket."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = ["JoinKey", "join_keys", "key_columns"]
 
 _INTEGRAL: Final = (ByteType, ShortType, IntegerType, LongType)
 _FLOATING: Final = (FloatType, DoubleType)
-_MOST_DIGITS: Final = 38
+_MAX_DIGITS: Final = 38
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +39,7 @@ class JoinKey:
     Attributes:
         probe: the probe side's column.
         build: the build side's column.
-        data_type: in which the two are compared.
+        data_type: common type of the comparison.
     """
 
     probe: str
@@ -48,10 +48,10 @@ class JoinKey:
 
     @classmethod
     def of(cls, probe: StructType, build: StructType, names: str | tuple[str, str]) -> Self:
-        """Return the key of a name that both sides have, or of a name of each.
+        """Return the key for one shared name, or for a pair of names.
 
         Raises:
-            QueryError: a column is missing, or the types do not go together.
+            QueryError: a column is missing, or the types are not comparable.
         """
         left, right = (names, names) if isinstance(names, str) else names
         probe_name, build_name = _found(probe, left, "probe"), _found(build, right, "build")
@@ -67,7 +67,7 @@ class JoinKey:
         return cls(probe=probe_name, build=build_name, data_type=common)
 
     def column(self, side: str) -> Column:
-        """Return what is compared: the column in the common type, -0.0 as 0.0, every NaN as one."""
+        """Return the column in the common type, with -0.0 as 0.0 and a single NaN."""
         return canonical(F.col(quoted(side)).cast(self.data_type), self.data_type)
 
 
@@ -77,10 +77,10 @@ def join_keys(probe: StructType, build: StructType, on: Sequence[str | tuple[str
     Args:
         probe: the probe side's schema.
         build: the build side's schema.
-        on: names that both sides have, or pairs of (probe's name, build's name).
+        on: shared names, or pairs of (probe's name, build's name).
 
     Raises:
-        QueryError: there are none, a column is missing, or types do not go together.
+        QueryError: there are none, a column is missing, or types are not comparable.
     """
     if isinstance(on, str) or not on:
         raise QueryError(
@@ -91,7 +91,7 @@ def join_keys(probe: StructType, build: StructType, on: Sequence[str | tuple[str
 
 
 def key_columns(keys: Sequence[JoinKey], *, is_probe: bool) -> list[Column]:
-    """Return the key columns of a side under the names that the operator knows."""
+    """Return the key columns of a side under the names that the operator uses."""
     return [key.column(key.probe if is_probe else key.build).alias(f"{KEY_PREFIX}{n}") for n, key in enumerate(keys)]
 
 
@@ -112,5 +112,5 @@ def _common(one: DataType, other: DataType) -> DataType | None:
     if isinstance(one, DecimalType) and isinstance(other, DecimalType):
         scale = max(one.scale, other.scale)
         digits = max(one.precision - one.scale, other.precision - other.scale) + scale
-        return DecimalType(digits, scale) if digits <= _MOST_DIGITS else None
+        return DecimalType(digits, scale) if digits <= _MAX_DIGITS else None
     return None

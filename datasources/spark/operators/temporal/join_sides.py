@@ -1,4 +1,4 @@
-"""The two sides of a temporal join, checked, and as the operator takes them: data columns and what it needs to know."""
+"""The two sides of a temporal join, checked and prepared as input of the operator."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from datasources.errors import QueryError
 from datasources.formats.schema_text.ddl_tokens import quoted
 from datasources.source.watermarks.row_watermark import HEARTBEAT_COLUMN, HIDDEN_COLUMNS, LATE_COLUMN, WATERMARK_COLUMN
 from datasources.spark.operators.buckets.bucket_operator import data_fields
-from datasources.spark.operators.buckets.row_batches import BUCKET_COLUMN, STAMP_COLUMN
+from datasources.spark.operators.buckets.row_batches import BUCKET_COLUMN, ROW_WATERMARK_COLUMN
 from datasources.spark.operators.buckets.rowtime_micros import micros_of
 from datasources.spark.operators.temporal.join_keys import JoinKey, key_columns
 from datasources.spark.operators.temporal.versions.changelog_columns import Changelog
@@ -26,7 +26,7 @@ __all__ = ["BuildSide", "ProbeSide", "result_fields"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeSide:
-    """The side whose rows come out.
+    """The side whose rows are emitted.
 
     Attributes:
         df: as it was loaded.
@@ -40,7 +40,7 @@ class ProbeSide:
 
     @property
     def fields(self) -> list[StructField]:
-        """The data columns. A heartbeat has no values, not even in columns that never are NULL, as a computed one."""
+        """The data columns, all nullable: a heartbeat has NULL in all of them."""
         return [StructField(f.name, f.dataType, nullable=True, metadata=f.metadata) for f in data_fields(self.df)]
 
     def prepared(self, buckets: int | None = None) -> DataFrame:
@@ -58,8 +58,8 @@ class BuildSide:
         df: as it was loaded.
         keys: the join's equalities.
         time: the time attribute; None in processing time.
-        changelog: what its rows stand for.
-        prefix: begins the names of its columns in the result.
+        changelog: meaning of its rows.
+        prefix: of its column names in the result.
     """
 
     df: DataFrame
@@ -70,7 +70,7 @@ class BuildSide:
 
     @property
     def fields(self) -> list[StructField]:
-        """The columns in the result: without those of the changelog, and without keys that the probe side has too."""
+        """The columns in the result, without changelog columns and without keys that the probe side has too."""
         shared = (
             {key.build for key in self.keys if key.build.lower() == key.probe.lower()} if not self.prefix else set()
         )
@@ -82,7 +82,7 @@ class BuildSide:
         ]
 
     def attached(self) -> BuildSide:
-        """Return the side as one that Spark's watermark waits for as well; its heartbeats still reach the operator."""
+        """Return the side attached to Spark's watermark; its heartbeats still reach the operator."""
         return replace(self, df=mark_attached(self.df).withWatermark(WATERMARK_COLUMN, "0 seconds"))
 
     def prepared(self, buckets: int | None = None) -> DataFrame:
@@ -101,22 +101,22 @@ def result_fields(probe: ProbeSide, build: BuildSide) -> list[StructField]:
     """Return the data columns of the result.
 
     Raises:
-        QueryError: both sides have a column of one name.
+        QueryError: both sides have a column of the same name.
     """
     fields = [*probe.fields, *build.fields]
-    taken: set[str] = set()
+    seen: set[str] = set()
     for field in fields:
-        if field.name.lower() in taken:
+        if field.name.lower() in seen:
             raise QueryError(
                 f"both sides of the join have a column '{field.name}': give the build side's columns a prefix "
                 f"(prefix='...'), or leave one of the two out."
             )
-        taken.add(field.name.lower())
+        seen.add(field.name.lower())
     return fields
 
 
 def _with_hidden(df: DataFrame) -> DataFrame:
-    """Return a stream with the hidden columns; one without watermark has none, and no heartbeats."""
+    """Return the stream with hidden columns, added if it has no watermark (and so no heartbeats)."""
     if HEARTBEAT_COLUMN in df.columns:
         return df
     return df.select("*", F.timestamp_micros(F.lit(0)).alias(WATERMARK_COLUMN), F.lit(False).alias(HEARTBEAT_COLUMN))
@@ -130,12 +130,12 @@ def _with_helpers(
         *keys,
         HEARTBEAT_COLUMN,
         _micros(time).alias(TIME_COLUMN),
-        F.unix_micros(WATERMARK_COLUMN).alias(STAMP_COLUMN),
+        F.unix_micros(WATERMARK_COLUMN).alias(ROW_WATERMARK_COLUMN),
     )
 
 
 def _with_bucket(df: DataFrame, keys: int, buckets: int) -> DataFrame:
-    """Add hash and bucket. A null key matches nothing: such rows go to any bucket, not all of them to one."""
+    """Add hash and bucket. A null key never matches, so such rows are spread over the buckets."""
     columns = [F.col(f"{KEY_PREFIX}{number}") for number in range(keys)]
     has_null = F.lit(False)
     for column in columns:
@@ -147,7 +147,7 @@ def _with_bucket(df: DataFrame, keys: int, buckets: int) -> DataFrame:
 
 
 def _to_every_bucket(df: DataFrame, buckets: int) -> DataFrame:
-    """Give every bucket the rows that say that the table was truncated."""
+    """Send truncation rows to every bucket."""
     every = F.sequence(F.lit(0), F.lit(buckets - 1))
     own = F.array(F.col(BUCKET_COLUMN))
     chosen = F.explode(F.when(F.col(KIND_COLUMN) == TRUNCATE, every).otherwise(own)).alias(BUCKET_COLUMN)

@@ -1,4 +1,4 @@
-"""Temporal joins of batch DataFrames: Spark's own windows and joins, no state, nothing late."""
+"""Temporal joins of batch DataFrames with Spark's windows and joins: no state, no late rows."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ _LAST: Final = Window.unboundedFollowing
 
 
 def batch_temporal_join(probe: ProbeSide, build: BuildSide, *, is_left: bool) -> DataFrame:
-    """Return the same rows as a stream gives when it has read everything and nothing was late.
+    """Return the rows that a stream gives after reading everything, without late rows.
 
     Args:
-        probe: the rows; those without time are left out in event time.
+        probe: the rows; in event time those without rowtime are dropped.
         build: the changelog.
-        is_left: keep rows that meet nothing.
+        is_left: keep rows without a match.
     """
     keys = [f"{KEY_PREFIX}{number}" for number in range(len(probe.keys))]
     versions = _versions(build, keys)
@@ -55,26 +55,26 @@ def batch_temporal_join(probe: ProbeSide, build: BuildSide, *, is_left: bool) ->
 
 
 def _versions(build: BuildSide, keys: list[str]) -> DataFrame:
-    """Return the versions with the time at which the next one of the key begins."""
+    """Return the versions with the start of the next version of the key."""
     changes = build.prepared(_BUCKETS)
     if build.changelog.row_kind is not None:
         changes = changes.mapInArrow(drop_replaced_images, changes.schema)
     sequence = sorted(name for name in changes.columns if name.startswith(SEQUENCE_PREFIX)) or [_READ]
     read = changes.select("*", F.monotonically_increasing_id().alias(_READ))
-    told = read.where(~F.col(HEARTBEAT_COLUMN) & F.col(TIME_COLUMN).isNotNull() & (F.col(KIND_COLUMN) != NO_CHANGE))
+    relevant = read.where(~F.col(HEARTBEAT_COLUMN) & F.col(TIME_COLUMN).isNotNull() & (F.col(KIND_COLUMN) != NO_CHANGE))
     is_truncation = F.col(KIND_COLUMN) == TRUNCATE
     for key in keys:
-        told = told.where(is_truncation | F.col(key).isNotNull())
+        relevant = relevant.where(is_truncation | F.col(key).isNotNull())
     if build.changelog.row_kind is not None:
-        # A truncation ends every key's version: each bucket of keys sees it.
+        # A truncation ends every key's version, so it is in every bucket of keys.
         behind = Window.partitionBy(BUCKET_COLUMN).orderBy(TIME_COLUMN, *sequence).rowsBetween(1, _LAST)
-        told = told.withColumn(_GONE, F.min(F.when(is_truncation, F.col(TIME_COLUMN))).over(behind)).where(
+        relevant = relevant.withColumn(_GONE, F.min(F.when(is_truncation, F.col(TIME_COLUMN))).over(behind)).where(
             ~is_truncation
         )
     else:
-        told = told.withColumn(_GONE, F.lit(None).cast("bigint"))
+        relevant = relevant.withColumn(_GONE, F.lit(None).cast("bigint"))
     in_order = Window.partitionBy(*keys).orderBy(TIME_COLUMN, *sequence)
-    known = told.withColumn(_UNTIL, F.least(F.lead(TIME_COLUMN).over(in_order), F.col(_GONE)))
+    known = relevant.withColumn(_UNTIL, F.least(F.lead(TIME_COLUMN).over(in_order), F.col(_GONE)))
     is_ever_valid = F.col(_UNTIL).isNull() | (F.col(_UNTIL) > F.col(TIME_COLUMN))
     current = known.where(is_ever_valid & F.col(KIND_COLUMN).isin(INSERT, UPDATE_AFTER))
     return current.select(

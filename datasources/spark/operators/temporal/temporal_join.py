@@ -5,9 +5,9 @@
     build -> pack -+
 
 The operator reads both streams below the attach step. Time mode is None: in Spark's EventTime mode late changes would
-be dropped before they are seen, and in ProcessingTime mode an AvailableNow query never ends. Heartbeats go to every
-bucket, which so learns both watermarks; rows that leave carry the smaller one as it was before the batch, heartbeats as
-it is after it. In processing time the result has the probe side's watermark alone.
+    be dropped before the operator sees them, and in ProcessingTime mode an AvailableNow query never ends. Heartbeats
+    carry both watermarks to every bucket; emitted rows carry the minimum as it was before the micro-batch, heartbeats
+    as it is after it. In processing time the result has the probe side's watermark alone.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from datasources.spark.scan.schema import arrow_output_schema
 __all__ = ["DEFAULT_BUCKETS", "METRICS_PREFIX", "PROCESSING_TIME", "temporal_join"]
 
 METRICS_PREFIX: Final = "tidemark_temporal_join_"
-"""Begins the name under which a query's progress holds what was late or left out in each batch."""
+"""Prefix of the observed metrics: late and dropped rows of each micro-batch."""
 
 
 def temporal_join(  # noqa: PLR0913 - each is a part of the join's definition
@@ -68,47 +68,47 @@ def temporal_join(  # noqa: PLR0913 - each is a part of the join's definition
 ) -> DataFrame:
     """Return the probe side's rows, each with the version of its key in the build side that was valid at its time.
 
-    Event time (`as_of` is the probe side's time attribute): a row meets the newest version at or before its time, a
-    version of the same time included; of versions of one time the last one counts. Nothing is met where that version is
-    a deletion. A row appears when both watermarks have reached its time; a probe row that comes after its own side's
-    watermark is dropped, a change is always taken in. Versions that no row can meet any more are purged.
+    Event time (`as_of` is the probe side's time attribute): a row joins the newest version at or before its time; of
+    several versions with the same time the last one counts. A deleted or not yet existing key does not match. A row is
+    emitted when both watermarks have reached its time. Late probe rows are dropped; late changes are applied. Versions
+    that no row can match any more are purged.
 
-    Processing time (`as_of` is PROCTIME() or the probe side's processing-time attribute): in each batch the changes
-    come first, then every row meets the latest version of its key and appears at once. Tidemark sources of the probe
-    side have to wait until those of the build side are loaded (`scan.hold.until`, `scan.hold.name`).
+    Processing time (`as_of` is PROCTIME() or the probe side's processing-time attribute): in each micro-batch the
+    changes are applied first, then every row joins the latest version of its key and is emitted at once. Tidemark
+    sources of the probe side must wait until those of the build side are loaded (`scan.hold.until`, `scan.hold.name`).
 
     The query's progress counts late rows of both sides, rows without time and changes without key under
     `observedMetrics`.
 
     Args:
-        probe: a stream of insertions as `load()` returned it, columns chosen and rows filtered at most, with the hidden
+        probe: an append-only stream as returned by `load()`, with projections and filters at most, with the hidden
             columns and all heartbeats. Attach the result, not this. Or a batch DataFrame.
-        build: the changelog of the table, likewise. Of what its rows stand for see `row_kind`.
-        on: the key of the table: columns that both sides have, or pairs of (probe's column, build's column).
+        build: the changelog of the table, likewise; see `row_kind`.
+        on: the key of the table: shared columns, or pairs of (probe's column, build's column).
         as_of: the probe side's time attribute, or PROCTIME().
-        how: 'inner', or 'left' to keep rows that meet nothing, with nulls.
-        condition: SQL over the result's columns that a pair must fulfil besides; 'left' gives nulls where it does not.
+        how: 'inner', or 'left' to keep rows without a match, with nulls.
+        condition: additional SQL condition over the result's columns; 'left' gives nulls where it is false.
         build_time: the build side's time attribute; by default the one of its watermark.
         row_kind: the build side's column that says +I, -U, +U, -D or T; by default `row_kind` if there is one. Without
             it every row is the newest version of its key.
         sequence: the build side's column that says where a row stands in its log, a whole number or a struct of them;
             by default `_seq` if there is one. Without it rows count in the order in which they were read.
         prefix: begins the names of the build side's columns in the result.
-        buckets: into how many parts the keys are divided; fixed for the life of a checkpoint.
+        buckets: number of buckets into which keys are hashed; fixed for the life of a checkpoint.
         forget_deleted_ms: event time after which a deletion is forgotten; None: never, so that a change that comes very
             late is never taken for newer than the deletion. In processing time deletions are always forgotten.
 
     The probe side may also be the result of windows, a stream that was attached and then grouped by time
-    (`as_of='window_time'`): such rows come when the watermark has passed them, none is late, and the watermark of the
-    query is the smaller one of both sides. The result is used as it is, and its time attribute may be windowed again.
+    (`as_of='window_time'`): such rows arrive when the watermark has passed them, none is late, and the watermark of the
+    query is the minimum of both sides. The result is used as it is, and its time attribute may be windowed again.
 
     Returns:
         The probe side's columns, then the build side's, without those of the changelog and without keys that have the
         same name on both sides. The time attribute is the probe side's.
 
     Raises:
-        QueryError: a side is attached and not windowed, has no watermark, or is no changelog; a column is missing or
-            has the wrong type; a number makes no sense; in processing time a source of the probe does not wait for the
+        QueryError: a side is attached and not windowed, has no watermark, or is not a changelog; a column is missing or
+            has the wrong type; a number is out of range; in processing time a source of the probe does not wait for the
             build; the session asks for another state store than RocksDB.
         EnvironmentProblem: a package that PySpark needs is missing.
     """
@@ -165,21 +165,21 @@ def _streamed(  # noqa: PLR0913, PLR0917 - one step of one function
     changes = (right.attached() if is_windowed else right).prepared(buckets)
     if right.changelog.row_kind is not None:
         changes = changes.mapInArrow(drop_replaced_images, changes.schema)
-    packets = _packed(left.prepared(buckets), PROBE, buckets).unionAll(_packed(changes, BUILD, buckets))
-    is_stamped = WATERMARK_COLUMN in left.df.columns
+    row_batches = _packed_side(left.prepared(buckets), PROBE, buckets).unionAll(_packed_side(changes, BUILD, buckets))
+    has_watermark = WATERMARK_COLUMN in left.df.columns
     processor = WindowedJoinProcessor if is_windowed else TemporalJoinProcessor
     joined = run_buckets(
-        packets,
+        row_batches,
         processor(rule, settings, operator=uuid.uuid4().hex),
         counts=COUNTS,
         metrics=METRICS_PREFIX,
-        fields=StructType([*fields, *_hidden_fields(left.df if is_stamped else right.df)]),
+        fields=StructType([*fields, *_hidden_fields(left.df if has_watermark else right.df)]),
         time_mode="EventTime" if is_windowed else "None",
     )
-    return joined if is_stamped else joined.where(~F.col(HEARTBEAT_COLUMN)).drop(*HIDDEN_COLUMNS)
+    return joined if has_watermark else joined.where(~F.col(HEARTBEAT_COLUMN)).drop(*HIDDEN_COLUMNS)
 
 
-def _packed(df: DataFrame, side: int, buckets: int) -> DataFrame:
+def _packed_side(df: DataFrame, side: int, buckets: int) -> DataFrame:
     return packed(df, buckets).select("*", F.lit(side).alias(SIDE_COLUMN))
 
 
@@ -195,7 +195,7 @@ def _hidden_fields(df: DataFrame) -> list[StructField]:
 def _with_condition(
     joined: DataFrame, values: Sequence[StructField], condition: str | None, *, is_left: bool
 ) -> DataFrame:
-    """Apply what a pair must fulfil besides; no expression of a user's ever sees a heartbeat."""
+    """Apply the additional condition; user expressions are not evaluated on heartbeats."""
     if condition is None:
         return joined
     holds = F.expr(f"({condition})")
@@ -204,13 +204,13 @@ def _with_condition(
     if not is_left:
         return joined.where(holds)
     names = {field.name for field in values}
-    columns = [_if_holds(joined, name, holds) if name in names else _kept(joined, name) for name in joined.columns]
+    columns = [_if_holds(joined, name, holds) if name in names else _column(joined, name) for name in joined.columns]
     return joined.select(*columns)
 
 
 def _if_holds(joined: DataFrame, name: str, holds: Column) -> Column:
-    return F.when(holds, _kept(joined, name)).alias(name)
+    return F.when(holds, _column(joined, name)).alias(name)
 
 
-def _kept(joined: DataFrame, name: str) -> Column:
+def _column(joined: DataFrame, name: str) -> Column:
     return joined[quoted(name)]

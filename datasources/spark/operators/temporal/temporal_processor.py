@@ -1,4 +1,4 @@
-"""The temporal joins as Spark's transformWithState calls them: packets of a bucket in, packed results out."""
+"""The temporal join operators as processors of Spark's transformWithState."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from pyspark import TaskContext
 from pyspark.sql.streaming import StatefulProcessorHandle
 
 from datasources.source.watermarks.row_watermark import WATERMARK_COLUMN
-from datasources.spark.operators.buckets.bucket_batches import Packet, packets_of
+from datasources.spark.operators.buckets.bucket_batches import RowBatch, row_batches_of
 from datasources.spark.operators.buckets.bucket_processor import BucketProcessor
-from datasources.spark.operators.buckets.bucket_variables import NumberedParts, StoredText
-from datasources.spark.operators.buckets.row_batches import NO_STAMP, STAMP_COLUMN
+from datasources.spark.operators.buckets.bucket_variables import NumberedSegments, StoredText
+from datasources.spark.operators.buckets.row_batches import NO_WATERMARK, ROW_WATERMARK_COLUMN
 from datasources.spark.operators.buckets.stored_settings import StoredSettings
-from datasources.spark.operators.temporal.temporal_bucket import Bucket, Joined, advance
-from datasources.spark.operators.temporal.temporal_state import JoinBrief, JoinRule
+from datasources.spark.operators.temporal.temporal_bucket import Bucket, JoinEmitted, advance_join
+from datasources.spark.operators.temporal.temporal_state import JoinRule, JoinStateHeader
 from datasources.spark.operators.temporal.versions.version_cache import VersionCache
 from datasources.spark.plans.plan_walk import SIDE_COLUMN
 
@@ -25,20 +25,20 @@ __all__ = ["BUILD", "COUNTS", "PROBE", "TemporalJoinProcessor", "WindowedJoinPro
 PROBE: Final = 0
 BUILD: Final = 1
 COUNTS: Final = ("late_probe_rows", "late_build_rows", "null_rowtime_rows", "null_key_build_rows")
-"""What is counted per batch; the fields of `Joined` of these names."""
+"""Counted per micro-batch: the fields of `JoinEmitted` of these names."""
 
 _US_PER_MS: Final = 1_000
 _cache: Final = VersionCache()
-"""Of the process: a processor lives for one task, what it decoded is of use to later ones."""
+"""One per process: a processor lives for one task only, but later tasks can reuse decoded versions."""
 
 
 class TemporalJoinProcessor(BucketProcessor):
     """Runs the join on every bucket of a partition.
 
     Args:
-        rule: what the join is.
-        settings: what the state was made with; another state is refused.
-        operator: names this operator, unlike every other of this and every other run.
+        rule: definition of the join.
+        settings: stored with the state; state with other settings is refused.
+        operator: id of this operator, unique across operators and runs.
     """
 
     counts = COUNTS
@@ -47,21 +47,21 @@ class TemporalJoinProcessor(BucketProcessor):
         self._rule = rule
         self._settings = settings
         self._operator = operator
-        self._probe_clock_us = NO_STAMP
+        self._probe_clock_us = NO_WATERMARK
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Open the state variables."""
         self._store = _SparkJoinStore(handle, self._settings)
 
-    def advance(self, key: Any, frames: Iterator[Any]) -> tuple[Joined, pa.Table | None]:
-        """Take everything that a batch holds for a bucket."""
+    def advance(self, key: Any, frames: Iterator[Any]) -> tuple[JoinEmitted, pa.Table | None]:
+        """Process the input of one micro-batch for one bucket."""
         bucket = Bucket(store=self._store, cache=_cache, name=self._name(key), token=_attempt())
-        sides: tuple[list[Packet], list[Packet]] = ([], [])
+        sides: tuple[list[RowBatch], list[RowBatch]] = ([], [])
         for frame in frames:
-            for side, packet in zip(frame[SIDE_COLUMN], packets_of([frame]), strict=True):
-                sides[int(side)].append(packet)
-        joined = advance(self._rule, bucket, sides[PROBE], sides[BUILD], probe_clock_us=self._probe_clock_us)
-        return joined, _stamped(joined)
+            for side, row_batch in zip(frame[SIDE_COLUMN], row_batches_of([frame]), strict=True):
+                sides[int(side)].append(row_batch)
+        joined = advance_join(self._rule, bucket, sides[PROBE], sides[BUILD], probe_clock_us=self._probe_clock_us)
+        return joined, _with_watermark(joined)
 
     def _name(self, key: Any) -> tuple[str, str, int]:
         context = TaskContext.get()
@@ -70,48 +70,48 @@ class TemporalJoinProcessor(BucketProcessor):
 
 
 class WindowedJoinProcessor(TemporalJoinProcessor):
-    """The join of results of windows, which carry no stamps: they come when Spark's watermark has passed their time.
+    """The join of window results, which carry no row watermarks: Spark emits them when its watermark passes.
 
-    Spark tells an operator the watermark of what lies below it. All results at or below it have come with this batch,
-    those at or below the one before came earlier.
+    Spark passes the watermark of the operators upstream. All results at or below it have arrived with this micro-batch,
+    those at or below the previous one arrived earlier.
     """
 
     def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: Any) -> Iterator[Any]:  # noqa: N802, N803 - Spark's names
         """Yield the results of one batch for one bucket."""
         watermark_ms = int(timerValues.getCurrentWatermarkInMs())
-        self._probe_clock_us = watermark_ms * _US_PER_MS if watermark_ms > 0 else NO_STAMP
+        self._probe_clock_us = watermark_ms * _US_PER_MS if watermark_ms > 0 else NO_WATERMARK
         yield from super().handleInputRows(key, rows, timerValues)
 
 
 def _attempt() -> str:
-    """Name this attempt at a batch; in an application no two tasks have the same attempt id."""
+    """Return an id of this attempt at a micro-batch; task attempt ids are unique in an application."""
     context = TaskContext.get()
     if context is None:
         return ""
     return f"{context.getLocalProperty('streaming.sql.batchId')}-{context.taskAttemptId()}"
 
 
-def _stamped(joined: Joined) -> pa.Table | None:
-    """Return the rows with the stamp of each last: in processing time their own."""
+def _with_watermark(joined: JoinEmitted) -> pa.Table | None:
+    """Return the rows with the row watermark as the last column; in processing time their own."""
     rows = joined.rows
     if rows is None:
         return None
-    if STAMP_COLUMN not in rows.column_names:
-        return rows.append_column(WATERMARK_COLUMN, pa.repeat(pa.scalar(joined.stamp_us), rows.num_rows))
-    return rows.drop_columns([STAMP_COLUMN]).append_column(WATERMARK_COLUMN, rows.column(STAMP_COLUMN))
+    if ROW_WATERMARK_COLUMN not in rows.column_names:
+        return rows.append_column(WATERMARK_COLUMN, pa.repeat(pa.scalar(joined.watermark_us), rows.num_rows))
+    return rows.drop_columns([ROW_WATERMARK_COLUMN]).append_column(WATERMARK_COLUMN, rows.column(ROW_WATERMARK_COLUMN))
 
 
 class _SparkJoinStore:
-    """A bucket's state in Spark's state store; Spark's handle points at the bucket that is being processed."""
+    """A bucket's state in Spark's state store; Spark's handle addresses the current bucket."""
 
     def __init__(self, handle: StatefulProcessorHandle, settings: StoredSettings) -> None:
-        self._brief = StoredText(handle, settings)
-        self.versions = NumberedParts(handle, "versions")
-        self.pending = NumberedParts(handle, "pending")
+        self._header = StoredText(handle, settings)
+        self.versions = NumberedSegments(handle, "versions")
+        self.pending = NumberedSegments(handle, "pending")
 
-    def brief(self) -> JoinBrief:
-        text = self._brief.get()
-        return JoinBrief() if text is None else JoinBrief.from_json(text)
+    def header(self) -> JoinStateHeader:
+        text = self._header.get()
+        return JoinStateHeader() if text is None else JoinStateHeader.from_json(text)
 
-    def put_brief(self, brief: JoinBrief) -> None:
-        self._brief.put(brief.to_json())
+    def put_header(self, header: JoinStateHeader) -> None:
+        self._header.put(header.to_json())

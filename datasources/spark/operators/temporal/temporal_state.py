@@ -1,8 +1,8 @@
-"""What a bucket of a temporal join keeps between batches.
+"""State of a bucket of a temporal join between micro-batches.
 
-brief      one small row: both clocks, which parts there are, what was counted. Often nothing else is read.
-versions   the build side's versions, in parts of changes (see `versions`)
-pending    probe rows that wait for the watermark, in parts
+header     one small value: both watermarks, the segments, counts. Often nothing else is read.
+versions   the build side's versions, in segments of changes (see `versions`)
+pending    probe rows that wait for the watermark, in segments
 """
 
 from __future__ import annotations
@@ -14,13 +14,15 @@ from typing import Any, Final, Protocol, Self
 import numpy as np
 import pyarrow as pa
 
-from datasources.spark.operators.buckets.bucket_segments import Part, PartStore
-from datasources.spark.operators.buckets.row_batches import NO_STAMP
+from datasources.spark.operators.buckets.bucket_segments import SegmentStore, StateSegment
+from datasources.spark.operators.buckets.row_batches import NO_WATERMARK
 
-__all__ = ["NEVER", "JoinBrief", "JoinRule", "JoinStore"]
+__all__ = ["NEVER", "JoinRule", "JoinStateHeader", "JoinStore"]
 
-"""No watermark yet: nothing is late, nothing is released, nothing is purged."""
 NEVER: Final = int(np.iinfo(np.int64).max)
+"""A watermark that no row waits for."""
+_STORED_NAMES: Final = {"next_segment": "next_part"}
+"""Fields whose name in checkpoints differs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,11 +30,11 @@ class JoinRule:
     """The rule of the join.
 
     Attributes:
-        keeps_unmatched: LEFT: a probe row without a version leaves with nulls. Else it does not leave.
+        keeps_unmatched: LEFT: a probe row without a version is emitted with nulls. Otherwise it is dropped.
         values: the build side's columns in the result.
-        processing_time: each row meets the latest version as of its batch. Else the one that was valid at its time.
-        follows_windows: probe rows are results of windows, and Spark's watermark is theirs. Else rows carry stamps.
-        forget_deleted_us: how long after its time a deletion is still known, µs of event time; None = for ever.
+        processing_time: join the latest version as of the micro-batch; otherwise the version valid at the row's time.
+        follows_windows: probe rows are window results under Spark's watermark; otherwise they carry row watermarks.
+        forget_deleted_us: retention of a deletion after its time, µs of event time; None = unlimited.
     """
 
     keeps_unmatched: bool
@@ -43,27 +45,27 @@ class JoinRule:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JoinBrief:
-    """The small part of a bucket's state.
+class JoinStateHeader:
+    """The state header: the small part of a bucket's state.
 
     Attributes:
-        probe_clock_us: the probe side's watermark, µs; NO_STAMP before the first one.
-        build_clock_us: the build side's.
-        versions: the parts with versions, in order.
-        pending: the parts with waiting probe rows, in order.
-        next_part: the first number that no part has had.
-        next_arrival: the first number that no change and no probe row has had.
-        late_probe_rows: probe rows that came too late, since the query's first batch.
-        late_build_rows: changes that came too late; they are stored, rows that left before did not see them.
-        null_rowtime_rows: rows of both sides without time; counted in bucket 0 only.
+        probe_clock_us: the probe side's watermark, µs; NO_WATERMARK before the first one.
+        build_clock_us: the build side's watermark, µs.
+        versions: the segments with versions, in order.
+        pending: the segments with pending probe rows, in order.
+        next_segment: the first unused segment number.
+        next_arrival: the first unused arrival number of changes and probe rows.
+        late_probe_rows: late probe rows since the query's first batch.
+        late_build_rows: late changes; they are stored, but rows emitted earlier did not see them.
+        null_rowtime_rows: rows of both sides without rowtime; counted in bucket 0 only.
         null_key_build_rows: changes without a key.
     """
 
-    probe_clock_us: int = NO_STAMP
-    build_clock_us: int = NO_STAMP
-    versions: tuple[Part, ...] = ()
-    pending: tuple[Part, ...] = ()
-    next_part: int = 0
+    probe_clock_us: int = NO_WATERMARK
+    build_clock_us: int = NO_WATERMARK
+    versions: tuple[StateSegment, ...] = ()
+    pending: tuple[StateSegment, ...] = ()
+    next_segment: int = 0
     next_arrival: int = 0
     late_probe_rows: int = 0
     late_build_rows: int = 0
@@ -72,43 +74,45 @@ class JoinBrief:
 
     @property
     def clock_us(self) -> int:
-        """The watermark of the join: the smaller one of both sides, µs."""
+        """The watermark of the join, µs: the minimum of both sides."""
         return min(self.probe_clock_us, self.build_clock_us)
 
     @property
     def due_us(self) -> int:
-        """The smallest watermark at which a waiting row leaves, µs; NEVER if none waits."""
-        return min((part.low_us for part in self.pending), default=NEVER)
+        """The smallest watermark at which a pending row is emitted, µs; NEVER if there is none."""
+        return min((segment.low_us for segment in self.pending), default=NEVER)
 
     def to_json(self) -> str:
         """Return it as text."""
-        return json.dumps(asdict(self), separators=(",", ":"))
+        values = {_STORED_NAMES.get(name, name): value for name, value in asdict(self).items()}
+        return json.dumps(values, separators=(",", ":"))
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """Return what `to_json` gave."""
+        """Return the value that `to_json` wrote."""
         raw: dict[str, Any] = json.loads(text)
-        versions, pending = (tuple(map(Part.from_json, raw.pop(name))) for name in ("versions", "pending"))
-        return cls(versions=versions, pending=pending, **raw)
+        values = {name: raw[_STORED_NAMES.get(name, name)] for name in cls.__dataclass_fields__}
+        segments = {name: tuple(map(StateSegment.from_json, values[name])) for name in ("versions", "pending")}
+        return cls(**values | segments)
 
 
 class JoinStore(Protocol):
-    """Where a bucket's state is."""
+    """The store of a bucket's state."""
 
     @property
-    def versions(self) -> PartStore:
-        """The parts with versions."""
+    def versions(self) -> SegmentStore:
+        """The segments with versions."""
         ...
 
     @property
-    def pending(self) -> PartStore:
-        """The parts with waiting probe rows."""
+    def pending(self) -> SegmentStore:
+        """The segments with pending probe rows."""
         ...
 
-    def brief(self) -> JoinBrief:
-        """Return the small part."""
+    def header(self) -> JoinStateHeader:
+        """Return the state header."""
         ...
 
-    def put_brief(self, brief: JoinBrief) -> None:
-        """Replace the small part."""
+    def put_header(self, header: JoinStateHeader) -> None:
+        """Replace the state header."""
         ...

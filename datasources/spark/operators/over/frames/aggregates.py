@@ -1,9 +1,9 @@
 """The aggregates over the frames of a sorted table, by DuckDB, with Spark's result types.
 
-Each aggregate is made of *parts*: AVG of a sum and a count, all others of themselves. With UNBOUNDED PRECEDING a key
-carries the parts of the rows that are gone, and they are put together with the parts of the rows at hand. FIRST_VALUE
-and LAST_VALUE are places in the table, so that their values are never anything but Arrow. Decimals are summed as
-integers, because DuckDB's AVG of a DECIMAL is floating point.
+Each aggregate is computed from *partials*: AVG from a sum and a count, all others from themselves. With UNBOUNDED
+PRECEDING a key carries the partials of its earlier rows, which are combined with those of the current rows. FIRST_VALUE
+and LAST_VALUE are positions in the table, so their values stay in Arrow. Decimals are summed as integers, because
+DuckDB's AVG of a DECIMAL is floating point.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from datasources.errors import QueryError
-from datasources.spark.operators.buckets.duckdb_tables import DuckError, query
+from datasources.spark.operators.buckets.duckdb_tables import DuckDBError, query
 from datasources.spark.operators.over.frames.frame_bounds import Frames
 from datasources.spark.operators.over.frames.frame_spec import OverAggregate
 from datasources.spark.operators.over.frames.running_sums import by_running_sums
 
-__all__ = ["Before", "Computed", "carried_schema", "compute"]
+__all__ = ["CarriedBefore", "Computed", "carried_schema", "compute"]
 
 _Ints = NDArray[np.int64]
-_BY_PLACE: Final = frozenset({"FIRST_VALUE", "LAST_VALUE"})
+_BY_POSITION: Final = frozenset({"FIRST_VALUE", "LAST_VALUE"})
 _WIDE: Final = pa.decimal128(38, 0)
 _LONG_DIGITS: Final = 18
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Computed:
-    """Results per chosen row, and what is to be carried on.
+    """Results per chosen row, and the partials to carry.
 
     Attributes:
-        results: per aggregate a column.
-        carried: the parts after each chosen row, as `carried_schema` says; None if nothing was carried up to here.
+        results: one column per aggregate.
+        carried: the partials after each chosen row, with `carried_schema`; None for bounded frames.
     """
 
     results: list[pa.ChunkedArray]
@@ -45,52 +45,60 @@ class Computed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Before:
-    """What keys carried: parts, and per chosen row its row among them, -1 for none."""
+class CarriedBefore:
+    """Carried partials of keys, and per chosen row its row among them, -1 for none."""
 
-    parts: pa.Table
+    partials: pa.Table
     row: _Ints
 
 
 def carried_schema(aggregates: Sequence[OverAggregate]) -> pa.Schema:
-    """Return the columns that a key carries with UNBOUNDED PRECEDING."""
-    return pa.schema([pa.field(name, kind) for n, each in enumerate(aggregates) for name, kind in _part_types(n, each)])
+    """Return the columns of the partials that a key carries with UNBOUNDED PRECEDING."""
+    return pa.schema(
+        [pa.field(name, kind) for n, each in enumerate(aggregates) for name, kind in _partial_types(n, each)]
+    )
 
 
 def compute(
-    aggregates: Sequence[OverAggregate], rows: pa.Table, frames: Frames, chosen: _Ints, before: Before | None = None
+    aggregates: Sequence[OverAggregate],
+    rows: pa.Table,
+    frames: Frames,
+    chosen: _Ints,
+    before: CarriedBefore | None = None,
 ) -> Computed:
     """Return the aggregates of the chosen rows.
 
     Args:
-        aggregates: what is asked for.
-        rows: the arguments' columns, sorted as the frames are.
+        aggregates: at least one.
+        rows: the argument columns, sorted like the frames.
         frames: of these rows.
-        chosen: places of the rows whose results are wanted, rising.
-        before: what was carried up to here; None if frames are bounded.
+        chosen: positions of the result rows, ascending.
+        before: carried partials; None for bounded frames.
 
     Raises:
         QueryError: a sum does not fit its type.
     """
     numbered = list(enumerate(aggregates))
-    known = {n: _by_place(n, each, rows, frames, chosen, before) for n, each in numbered if each.function in _BY_PLACE}
+    known = {
+        n: _by_position(n, each, rows, frames, chosen, before) for n, each in numbered if each.function in _BY_POSITION
+    }
     if before is None:
         sums = {n: by_running_sums(each, rows, frames, chosen) for n, each in numbered if n not in known}
         known |= {n: column for n, column in sums.items() if column is not None}
-    carried = None if before is None else before.parts.take(pa.array(before.row, mask=before.row < 0))
+    carried = None if before is None else before.partials.take(pa.array(before.row, mask=before.row < 0))
     answer = _answer([(n, each) for n, each in numbered if n not in known], rows, frames, chosen, carried)
     results = [known[n] if n in known else _typed(answer[f"result_{n}"], each) for n, each in numbered]
     if before is None:
         return Computed(results=results, carried=None)
-    parts = [
+    partials = [
         known[n] if n in known else _as_chunked(answer[name]).cast(kind)
         for n, each in numbered
-        for name, kind in _part_types(n, each)
+        for name, kind in _partial_types(n, each)
     ]
-    return Computed(results=results, carried=pa.table(parts, schema=carried_schema(aggregates)))
+    return Computed(results=results, carried=pa.table(partials, schema=carried_schema(aggregates)))
 
 
-def _part_types(number: int, each: OverAggregate) -> list[tuple[str, pa.DataType]]:
+def _partial_types(number: int, each: OverAggregate) -> list[tuple[str, pa.DataType]]:
     is_float = pa.types.is_floating(each.argument_type)
     total = pa.float64() if is_float else _WIDE
     known = {"SUM": [total], "AVG": [total, pa.int64()], "COUNT": [pa.int64()], "ROW_NUMBER": [pa.int64()]}
@@ -107,33 +115,33 @@ def _answer(
     """Return the columns result_n and part_n_m per chosen row."""
     if not asked:
         return {}
-    columns, windows, parts, results = _at_hand(asked, rows, frames), [], [], []
+    columns, windows, partials, results = _window_input(asked, rows, frames), [], [], []
     for number, each in asked:
-        for (name, kind), aggregate in zip(_part_types(number, each), _windows(number, each), strict=True):
+        for (name, kind), aggregate in zip(_partial_types(number, each), _windows(number, each), strict=True):
             wide = kind == _WIDE
             windows.append(
                 f"CAST({aggregate} OVER w AS DECIMAL(38, 0)) {name}" if wide else f"{aggregate} OVER w {name}"
             )
-            both = name if carried is None else _together(each, name)
-            parts.append(f"CAST({both} AS HUGEINT) AS {name}" if wide else f"{both} AS {name}")
+            both = name if carried is None else _combined(each, name)
+            partials.append(f"CAST({both} AS HUGEINT) AS {name}" if wide else f"{both} AS {name}")
         results.append(f"{_result(number, each)} AS result_{number}")
-    frame = "(ORDER BY place ROWS BETWEEN back PRECEDING AND ahead FOLLOWING)"
+    frame = "(ORDER BY position ROWS BETWEEN back PRECEDING AND ahead FOLLOWING)"
     try:
-        framed = query(f"SELECT {', '.join(windows)} FROM at_hand WINDOW w AS {frame}", at_hand=columns)  # noqa: S608
+        framed = query(f"SELECT {', '.join(windows)} FROM window_input WINDOW w AS {frame}", window_input=columns)  # noqa: S608
         if len(chosen) < len(framed):
             framed = framed.take(pa.array(chosen))
         if carried is not None:
             for name in framed.column_names:
                 framed = framed.append_column(f"before_{name}", carried.column(name))
-        wanted = f"SELECT {', '.join(parts)} FROM framed"  # noqa: S608 - no text of a user's
-        kept = [_kept(name, kind) for number, each in asked for name, kind in _part_types(number, each)]
-        answer = query(f"SELECT {', '.join([*results, *kept])} FROM ({wanted})", framed=framed)  # noqa: S608
-    except DuckError as error:
+        wanted = f"SELECT {', '.join(partials)} FROM framed"  # noqa: S608 - no user input
+        stored = [_as_stored(name, kind) for number, each in asked for name, kind in _partial_types(number, each)]
+        answer = query(f"SELECT {', '.join([*results, *stored])} FROM ({wanted})", framed=framed)  # noqa: S608
+    except DuckDBError as error:
         raise _too_large(error, asked) from error
     return {name: answer.column(name) for name in answer.column_names}
 
 
-def _kept(name: str, kind: pa.DataType) -> str:
+def _as_stored(name: str, kind: pa.DataType) -> str:
     return f"CAST({name} AS DECIMAL(38, 0)) AS {name}" if kind == _WIDE else name
 
 
@@ -145,9 +153,9 @@ def _too_large(error: Exception, asked: Sequence[tuple[int, OverAggregate]]) -> 
     return QueryError(f"a sum over the window does not fit its type ({names}): cast the argument to a wider one.")
 
 
-def _at_hand(asked: Sequence[tuple[int, OverAggregate]], rows: pa.Table, frames: Frames) -> pa.Table:
-    places = np.arange(rows.num_rows)
-    columns: dict[str, Any] = {"place": places, "back": places - frames.low, "ahead": frames.high - places}
+def _window_input(asked: Sequence[tuple[int, OverAggregate]], rows: pa.Table, frames: Frames) -> pa.Table:
+    positions = np.arange(rows.num_rows)
+    columns: dict[str, Any] = {"position": positions, "back": positions - frames.low, "ahead": frames.high - positions}
     for number, each in asked:
         if each.argument is not None:
             column = rows.column(each.argument)
@@ -157,7 +165,7 @@ def _at_hand(asked: Sequence[tuple[int, OverAggregate]], rows: pa.Table, frames:
 
 
 def _windows(number: int, each: OverAggregate) -> list[str]:
-    """The window aggregates of an aggregate's parts."""
+    """The window aggregates that give an aggregate's partials."""
     value, kind = f"value_{number}", each.argument_type
     if each.argument is None:
         return ["count(*)"]
@@ -170,8 +178,8 @@ def _windows(number: int, each: OverAggregate) -> list[str]:
     return simple.get(each.function, [f"{each.function.lower()}({value})"])
 
 
-def _together(each: OverAggregate, name: str) -> str:
-    """The part of the rows that are gone and of those at hand."""
+def _combined(each: OverAggregate, name: str) -> str:
+    """The partial of the carried and the current rows together."""
     if each.function in {"MIN", "MAX"}:
         return f"{'least' if each.function == 'MIN' else 'greatest'}({name}, before_{name})"
     return f"coalesce({name} + before_{name}, {name}, before_{name})"
@@ -223,36 +231,36 @@ def _as_chunked(column: Any) -> pa.ChunkedArray:
     return column if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column])
 
 
-def _by_place(  # noqa: PLR0913, PLR0917 - columns of one table
-    number: int, each: OverAggregate, rows: pa.Table, frames: Frames, chosen: _Ints, before: Before | None
+def _by_position(  # noqa: PLR0913, PLR0917 - columns of one table
+    number: int, each: OverAggregate, rows: pa.Table, frames: Frames, chosen: _Ints, before: CarriedBefore | None
 ) -> pa.ChunkedArray:
-    """FIRST_VALUE and LAST_VALUE of the chosen rows: places in what was carried, followed by the rows at hand."""
+    """FIRST_VALUE and LAST_VALUE of the chosen rows: positions in the carried values followed by the current rows."""
     assert each.argument is not None  # both have one
     is_first, column = each.function == "FIRST_VALUE", rows.column(each.argument)
     low, high = frames.low[chosen], frames.high[chosen]
     if each.ignores_nulls:
-        place, is_there = _not_null_place(column, low, high, is_first=is_first)
+        position, is_there = _not_null_position(column, low, high, is_first=is_first)
     else:
-        place, is_there = (low if is_first else high), np.ones(len(chosen), dtype=np.bool_)
+        position, is_there = (low if is_first else high), np.ones(len(chosen), dtype=np.bool_)
     if before is None:
-        return column.take(pa.array(place, mask=~is_there))
-    parts = before.parts.column(f"part_{number}_0")
+        return column.take(pa.array(position, mask=~is_there))
+    partials = before.partials.column(f"part_{number}_0")
     has_before = before.row >= 0
     if each.ignores_nulls:
-        valid = np.append(pc.is_valid(parts).to_numpy(), False)
+        valid = np.append(pc.is_valid(partials).to_numpy(), False)
         has_before &= valid[before.row]
     takes_before = has_before & (is_first | ~is_there)
-    at = np.where(takes_before, before.row, place + len(parts))
-    both = pa.chunked_array([*parts.chunks, *column.chunks], type=column.type)
+    at = np.where(takes_before, before.row, position + len(partials))
+    both = pa.chunked_array([*partials.chunks, *column.chunks], type=column.type)
     return both.take(pa.array(at, mask=~(takes_before | is_there)))
 
 
-def _not_null_place(
+def _not_null_position(
     column: pa.ChunkedArray, low: _Ints, high: _Ints, *, is_first: bool
 ) -> tuple[_Ints, NDArray[np.bool_]]:
     valid = np.flatnonzero(pc.is_valid(column).to_numpy())
     if not len(valid):
         return np.zeros(len(low), dtype=np.int64), np.zeros(len(low), dtype=np.bool_)
     found = np.searchsorted(valid, low, side="left") if is_first else np.searchsorted(valid, high, side="right") - 1
-    place = valid[np.clip(found, 0, len(valid) - 1)]
-    return place, (found >= 0) & (found < len(valid)) & (place >= low) & (place <= high)
+    position = valid[np.clip(found, 0, len(valid) - 1)]
+    return position, (found >= 0) & (found < len(valid)) & (position >= low) & (position <= high)

@@ -1,4 +1,4 @@
-"""The clean-up timers of bounded RANGE frames, as Flink's operator sets them: columns of them, and row by row."""
+"""Clean-up timers of bounded RANGE frames, as Flink's operator sets them: columnar, and row by row."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from datasources.spark.operators.over.frames.frame_spec import OverRule, Unit
 __all__ = ["LATE", "NEVER_FIRED", "Replay", "Steps", "Timers", "cleanup_at", "follow"]
 
 LATE = -1
-"""The generation of a row that is late, or of a key that has none."""
+"""Generation of a late row, or of a key without one."""
 NEVER_FIRED = np.iinfo(np.int64).min
-"""When a key last fired that never did."""
+"""Time of the last firing of a key that never fired."""
 
 _MS = 1_000
 _FEW = 16
@@ -29,9 +29,9 @@ class Timers:
     """Timers of generations.
 
     Attributes:
-        generation: whose.
-        at: what it is set to, µs. Timers that fire together fire in this order.
-        due: the smallest watermark that fires it, µs: `at`, or more if it was set for the past.
+        generation: the generation that each belongs to.
+        at: time of the timer, µs. Timers that fire at one watermark fire in this order.
+        due: the smallest watermark that fires it, µs: `at`, or more if it was set in the past.
     """
 
     generation: _Ints
@@ -57,12 +57,12 @@ class Timers:
 
 
 def cleanup_at(time: _Ints, preceding_us: int) -> _Ints:
-    """Return to when a row sets its key's clean-up, µs."""
+    """Return the time of the clean-up timer that a row sets, µs."""
     return time + preceding_us + _slack(preceding_us) + _MS
 
 
 def _slack(preceding_us: int) -> int:
-    """By how much a row must be newer than the one that set the last timer to set another. Flink counts in ms."""
+    """How much newer a row must be than the one that set the last timer, to set another. Flink computes in ms."""
     return preceding_us // _MS // 2 * _MS
 
 
@@ -71,8 +71,8 @@ class Steps:
     """The rows that set timers.
 
     Attributes:
-        at: their places, rising.
-        before: the place of the row of its key that set the timer before; -1 for the first one of a key.
+        at: their positions, ascending.
+        before: position of the row that set the key's previous timer; -1 for the first one.
     """
 
     at: _Ints
@@ -80,11 +80,11 @@ class Steps:
 
 
 def follow(preceding_us: int, key: _Ints, time: _Ints, cleanup: _Ints, has_cleanup: _Bools) -> Steps:
-    """Return which rows set timers, where all are in front of the watermark.
+    """Return which rows set timers, if all are ahead of the watermark.
 
     Args:
         preceding_us: length of the frame.
-        key: key numbers, sorted; rows of one key in the order in which they came.
+        key: key numbers, sorted; rows of one key in arrival order.
         time: of the rows, µs.
         cleanup: per key number its last timer.
         has_cleanup: per key number whether it has one.
@@ -96,7 +96,7 @@ def follow(preceding_us: int, key: _Ints, time: _Ints, cleanup: _Ints, has_clean
     starts = np.flatnonzero(np.r_[True, key[1:] != key[:-1]])
     _, group = np.unique(key, return_inverse=True)
     slack = _slack(preceding_us)
-    # Where the timer that counts was set by a row of this time, only a newer row than that + slack sets another.
+    # If the last timer was set by a row of this time, only a row newer than that + slack sets another.
     set_by = np.where(has_cleanup[key[starts]], cleanup[key[starts]] - preceding_us - slack - _MS, NEVER_FIRED)
     floor = np.maximum(set_by, int(time.min()) - slack - 1)[group]
     pairs, beyond, first = pairs_as_integers(group.astype(np.int64), time, time + slack, floor + slack)
@@ -107,7 +107,7 @@ def follow(preceding_us: int, key: _Ints, time: _Ints, cleanup: _Ints, has_clean
 
 
 def _first_above(highest: _Ints, bound: _Ints, key: _Ints) -> _Ints:
-    """Return per row the first row of its key whose pair is above a bound; -1 if there is none."""
+    """Return per row the first row of its key whose pair is above a bound; -1 for none."""
     found = np.searchsorted(highest, bound, side="right")
     is_there = found < len(key)
     is_there[is_there] = key[found[is_there]] == key[is_there]
@@ -115,7 +115,7 @@ def _first_above(highest: _Ints, bound: _Ints, key: _Ints) -> _Ints:
 
 
 def _walk(begin: _Ints, following: _Ints) -> Steps:
-    """Follow the rows from `begin`: all keys at once while there are many, then one by one."""
+    """Follow the chain of rows from `begin`: all keys at once while there are many, then one by one."""
     ats, befores = [begin], [np.full(len(begin), -1, dtype=np.int64)]
     while len(begin) > _FEW:
         after = following[begin]
@@ -124,10 +124,10 @@ def _walk(begin: _Ints, following: _Ints) -> Steps:
         ats.append(begin)
     links: list[tuple[int, int]] = []
     for first in begin.tolist():
-        place, successor = first, int(following[first])
+        position, successor = first, int(following[first])
         while successor >= 0:
-            links.append((successor, place))
-            place, successor = successor, int(following[successor])
+            links.append((successor, position))
+            position, successor = successor, int(following[successor])
     table = np.array(links, dtype=np.int64).reshape(-1, 2)
     at, before = np.concatenate([*ats, table[:, 0]]), np.concatenate([*befores, table[:, 1]])
     order = np.argsort(at)
@@ -135,18 +135,18 @@ def _walk(begin: _Ints, following: _Ints) -> Steps:
 
 
 class Replay:
-    """One key, row by row.
+    """Replays the rows of one key.
 
     Args:
         rule: a bounded frame.
         generation: of the key; LATE if it has none.
         last: when it last fired, µs.
         timers: (at, due) of those that have not fired.
-        waiting: (time, due) of the rows of earlier batches that fire in this batch.
-        next_generation: the first free number; counted on here.
+        waiting: (time, due) of pending rows that fire in this micro-batch.
+        next_generation: the first unused number; increased here.
     """
 
-    def __init__(  # noqa: PLR0913 - what is known of the key
+    def __init__(  # noqa: PLR0913 - the state of a key
         self,
         rule: OverRule,
         *,
@@ -167,23 +167,23 @@ class Replay:
         self._cleanup: int | None = max((at for at, _, _ in self._set), default=None)
         self._set += [(at, due, False) for at, due in waiting]
 
-    def run(self, times: list[int], stamps: list[int]) -> list[int]:
+    def run(self, times: list[int], watermarks: list[int]) -> list[int]:
         """Return the generation of each row, or LATE."""
         found = []
-        for time, stamp in zip(times, stamps, strict=True):
-            self._advance_to(stamp)
-            found.append(self._take(time, stamp))
+        for time, watermark in zip(times, watermarks, strict=True):
+            self._advance_to(watermark)
+            found.append(self._process(time, watermark))
         return found
 
-    def _take(self, time: int, stamp: int) -> int:
-        if time <= self._last or (self._ttl_us is not None and time <= stamp - self._ttl_us):
+    def _process(self, time: int, watermark: int) -> int:
+        if time <= self._last or (self._ttl_us is not None and time <= watermark - self._ttl_us):
             return LATE
         if self.generation == LATE:
             self.generation, self.next_generation = self.next_generation, self.next_generation + 1
-        self._set.append((time, max(time, stamp + 1), False))
+        self._set.append((time, max(time, watermark + 1), False))
         if self._has_timers and (self._cleanup is None or self._cleanup < time + self._preceding_us + _MS):
             self._cleanup = time + self._preceding_us + _slack(self._preceding_us) + _MS
-            due = max(self._cleanup, stamp + 1)
+            due = max(self._cleanup, watermark + 1)
             self._set.append((self._cleanup, due, True))
             self.timers.append((self.generation, self._cleanup, due))
         return self.generation

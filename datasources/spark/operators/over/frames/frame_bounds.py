@@ -1,4 +1,4 @@
-"""Frames of rows as places in a sorted table: where each begins and ends."""
+"""Frames of rows as ranges of positions in a sorted table."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class Frames:
     """Frames over rows that are sorted by generation, time and order of arrival.
 
     Attributes:
-        low: per row the first place of its frame.
-        high: the last one.
-        start: the first place of its partition.
+        low: per row the first position of its frame.
+        high: the last position.
+        start: the first position of its partition.
     """
 
     low: _Ints
@@ -31,19 +31,19 @@ class Frames:
 
 
 def frames_of(rule: OverRule, generation: _Ints, time: _Ints) -> Frames:
-    """Return the frame of each row. Where a key's rows are more than the TTL apart, a partition ends."""
+    """Return the frame of each row. A gap longer than the TTL starts a new partition."""
     count = len(time)
-    places = np.arange(count, dtype=np.int64)
+    positions = np.arange(count, dtype=np.int64)
     begins = np.ones(count, dtype=np.bool_)
     begins[1:] = generation[1:] != generation[:-1]
     if rule.ttl_us is not None:
         begins[1:] |= np.diff(time) > rule.ttl_us
-    start = np.maximum.accumulate(np.where(begins, places, 0)) if count else places
+    start = np.maximum.accumulate(np.where(begins, positions, 0)) if count else positions
     low, preceding = start, rule.frame.preceding
     if rule.frame.unit is Unit.ROWS:
         if preceding is not None:
-            low = np.maximum(places - preceding, start)
-        return Frames(low=low, high=places, start=start)
+            low = np.maximum(positions - preceding, start)
+        return Frames(low=low, high=positions, start=start)
     if preceding is not None and count:
         partition = np.cumsum(begins) - 1
         pairs, earliest = pairs_as_integers(partition, time, time - preceding)
@@ -51,5 +51,5 @@ def frames_of(rule: OverRule, generation: _Ints, time: _Ints) -> Frames:
     ends = np.ones(count, dtype=np.bool_)
     ends[:-1] = begins[1:] | (time[1:] != time[:-1])
     last = np.flatnonzero(ends)
-    high = last[np.searchsorted(last, places, side="left")] if count else places
+    high = last[np.searchsorted(last, positions, side="left")] if count else positions
     return Frames(low=low, high=high, start=start)

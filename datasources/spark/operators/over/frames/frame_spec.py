@@ -1,4 +1,4 @@
-"""What `agg(...) OVER (PARTITION BY k ORDER BY ts ROWS | RANGE BETWEEN ... PRECEDING AND CURRENT ROW)` asks for."""
+"""The definition of `agg(...) OVER (PARTITION BY k ORDER BY ts ROWS | RANGE BETWEEN ... PRECEDING AND CURRENT ROW)`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["OverAggregate", "OverFrame", "OverRule", "Unit"]
 
 
 class Unit(enum.Enum):
-    """What the frame is counted in."""
+    """Unit of the frame."""
 
     ROWS = "ROWS"
     RANGE = "RANGE"
@@ -19,7 +19,7 @@ class Unit(enum.Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OverFrame:
-    """From where the frame of a row reaches; it ends at the row, with RANGE at the last row of equal time.
+    """Frame of a row. It ends at the row; with RANGE, at the last row of equal time.
 
     Attributes:
         unit: rows, or time.
@@ -41,7 +41,7 @@ class OverFrame:
 
     @property
     def shown(self) -> str:
-        """As SQL writes it."""
+        """The frame in SQL."""
         length = "UNBOUNDED" if self.preceding is None else str(self.preceding)
         if self.unit is Unit.RANGE and self.preceding is not None:
             seconds = f"{self.preceding / 1_000_000:.6f}".rstrip("0").rstrip(".")
@@ -50,7 +50,7 @@ class OverFrame:
 
     @property
     def is_bounded(self) -> bool:
-        """Whether the frame has a beginning."""
+        """Whether the frame has a lower bound."""
         return self.preceding is not None
 
 
@@ -60,10 +60,10 @@ class OverAggregate:
 
     Attributes:
         function: SUM, COUNT, AVG, MIN, MAX, FIRST_VALUE, LAST_VALUE or ROW_NUMBER.
-        argument: the column that it is of; None for COUNT(*) and ROW_NUMBER().
+        argument: the argument column; None for COUNT(*) and ROW_NUMBER().
         name: of the result.
-        argument_type: type of that column; of no meaning without one.
-        result_type: type of the result, Spark's.
+        argument_type: type of that column; undefined without one.
+        result_type: Spark's type of the result.
         ignores_nulls: FIRST_VALUE and LAST_VALUE with IGNORE NULLS.
     """
 
@@ -76,7 +76,7 @@ class OverAggregate:
 
     @property
     def shown(self) -> str:
-        """What it is and of what, as the state remembers it."""
+        """Definition of the aggregate, as stored with the state."""
         nulls = " IGNORE NULLS" if self.ignores_nulls else ""
         return f"{self.name}: {self.function}({self.argument or ''}){nulls} of {self.argument_type}"
 
@@ -89,10 +89,10 @@ class OverRule:
         keys: the columns of PARTITION BY.
         frame: of every row.
         aggregates: over that frame, at least one.
-        helpers: columns that only the aggregates need, left out of the result.
-        ttl_us: a key begins anew where its rows are more than this apart, µs; None = never.
-        exact: judge each row by its own stamp; else the rows of a batch together, by the watermark before it.
-        is_processing_time: ORDER BY a processing time: nothing waits and nothing is late.
+        helpers: columns that only the aggregates need, dropped from the result.
+        ttl_us: a gap between rows of a key longer than this starts the key anew, µs; None = never.
+        exact: compare each row with its own row watermark; otherwise with the watermark before the micro-batch.
+        is_processing_time: ORDER BY processing time: rows fire at once and are never late.
     """
 
     keys: tuple[str, ...]
@@ -105,10 +105,10 @@ class OverRule:
 
     @property
     def arguments(self) -> tuple[str, ...]:
-        """The columns that aggregates are of, each once."""
+        """The argument columns, each once."""
         return tuple(dict.fromkeys(each.argument for each in self.aggregates if each.argument is not None))
 
     @property
     def carries(self) -> bool:
-        """Whether a key keeps results so far (UNBOUNDED PRECEDING) instead of rows."""
+        """Whether a key keeps partial results (UNBOUNDED PRECEDING) instead of rows."""
         return not self.frame.is_bounded

@@ -1,22 +1,22 @@
-"""Which rows an OVER window takes, and which came too late: Flink's rules, key by key.
+"""Which rows an OVER window accepts and which are late: Flink's rules, key by key.
 
     UNBOUNDED PRECEDING   late if ts <= watermark
     ROWS n PRECEDING      late if ts <= the last time at which the key fired
-    RANGE d PRECEDING     the same, where the key's clean-up timers fire as well:
-        A row that is taken sets a timer at ts + 1.5 d + 1 ms, if the last one is before ts + d + 1 ms. When the last
-        one fires, the key is forgotten, and rows that come then begin a new *generation*. When an older one fires, it
-        counts as a firing: rows before it are late from then on, though no row fired there.
+    RANGE d PRECEDING     the same, but the key's clean-up timers fire as well:
+        An accepted row sets a timer at ts + 1.5 d + 1 ms if the last one is before ts + d + 1 ms. When the last timer
+        fires, the key's state is cleared, and later rows start a new *generation*. An earlier timer counts as a firing:
+        rows before it are late from then on, although no row fired there.
 
-A timer fires at the first advance of the watermark to it or beyond; one that is set for the past, at the next advance.
-So a row that came behind the watermark but is taken fires at the next advance: `due`.
+A timer fires at the first watermark at or beyond it; a timer set in the past fires at the next one. So an accepted row
+behind the watermark fires at the next watermark: `due`.
 
-Theory of the columns' form. A row in front of its watermark is always taken. Where all rows of a key are, the timers
-follow from the running maximum of the times, without regard to the watermark. A row behind its watermark is certainly
-late if a row of its key fired at or after its time and the key has not been forgotten since. Keys with rows behind the
-watermark that are not certainly late are few, and are replayed row by row.
+How the columnar form works. A row ahead of its watermark is always accepted. If all rows of a key are, its timers
+follow from the running maximum of the times, whatever the watermark. A row behind its watermark is certainly late if a
+row of its key fired at or after its time and the key has not been cleared since. Few keys have rows behind the
+watermark that are not certainly late; those are replayed row by row.
 
-Source: Flink RowTimeRangeBoundedPrecedingFunction, RowTimeRowsBoundedPrecedingFunction; semantics.md 4.3. Flink takes
-0 for "never fired" and so drops rows of 1970 and before; here they are rows as others.
+Source: Flink RowTimeRangeBoundedPrecedingFunction, RowTimeRowsBoundedPrecedingFunction; semantics.md 4.3. Flink uses 0
+for "never fired" and so drops rows of 1970 and before; here they are ordinary rows.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from datasources.spark.operators.buckets.key_ranks import pairs_as_integers
 from datasources.spark.operators.over.frames.cleanup_timers import LATE, Replay, Steps, Timers, cleanup_at, follow
 from datasources.spark.operators.over.frames.frame_spec import OverRule, Unit
 
-__all__ = ["Arrived", "Judged", "KnownKeys", "Waiting", "due_of", "judge"]
+__all__ = ["Arrived", "AssignedGenerations", "DueRows", "KnownKeys", "assign_generations", "due_of"]
 
 _Ints = NDArray[np.int64]
 _Bools = NDArray[np.bool_]
@@ -38,16 +38,16 @@ _Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arrived:
-    """Rows in the order in which they are judged: key number, time and watermark before it, µs."""
+    """Rows in processing order: key number, time and row watermark, µs."""
 
     key: _Ints
     time: _Ints
-    stamp: _Ints
+    watermark: _Ints
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Waiting:
-    """Rows of earlier batches that fire in this one: key number, time and due, µs."""
+class DueRows:
+    """Pending rows of earlier micro-batches that fire in this one: key number, time and due, µs."""
 
     key: _Ints
     time: _Ints
@@ -56,12 +56,12 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownKeys:
-    """What is known of each key number before the batch.
+    """State of each key number before the micro-batch.
 
     Attributes:
-        generation: LATE where the key is new or was forgotten.
+        generation: LATE where the key is new or was cleared.
         last: when it last fired, µs; NEVER_FIRED.
-        cleanup: its last clean-up timer, µs; of a key without one of no meaning.
+        cleanup: its last clean-up timer, µs; undefined for a key without one.
         timers: those that have not fired, sorted by generation.
     """
 
@@ -72,14 +72,14 @@ class KnownKeys:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judged:
-    """What became of the rows and the keys.
+class AssignedGenerations:
+    """Result: generations of rows and keys, and new timers.
 
     Attributes:
         generation: per row its generation, or LATE.
         current: per key number its generation after the rows; LATE if it has none.
-        timers: those that were set in this batch.
-        next_generation: the first number that no generation has had.
+        timers: those set in this micro-batch.
+        next_generation: the first unused number.
     """
 
     generation: _Ints
@@ -89,24 +89,26 @@ class Judged:
 
 
 def due_of(arrived: Arrived) -> _Ints:
-    """Return the smallest watermark at which each row fires if it is taken."""
-    return np.where(arrived.time > arrived.stamp, arrived.time, arrived.stamp + 1)
+    """Return the smallest watermark at which each row fires if it is accepted."""
+    return np.where(arrived.time > arrived.watermark, arrived.time, arrived.watermark + 1)
 
 
-def judge(rule: OverRule, arrived: Arrived, known: KnownKeys, waiting: Waiting, next_generation: int) -> Judged:
-    """Return who is taken, in which generation.
+def assign_generations(
+    rule: OverRule, arrived: Arrived, known: KnownKeys, waiting: DueRows, next_generation: int
+) -> AssignedGenerations:
+    """Return the generation of each row, LATE for rows that are not accepted.
 
     Args:
         rule: the window.
         arrived: the rows.
-        known: the keys as they are at the watermark before the batch.
-        waiting: rows of earlier batches that the watermark after this batch reaches.
-        next_generation: the first free number.
+        known: the keys at the watermark before the micro-batch.
+        waiting: pending rows that the watermark after this micro-batch reaches.
+        next_generation: the first unused number.
     """
-    is_behind = arrived.time <= arrived.stamp
+    is_behind = arrived.time <= arrived.watermark
     if rule.is_processing_time or rule.carries:
-        is_taken = np.ones(len(is_behind), dtype=np.bool_) if rule.is_processing_time else ~is_behind
-        return _without_timers(arrived, known, is_taken, next_generation)
+        is_accepted = np.ones(len(is_behind), dtype=np.bool_) if rule.is_processing_time else ~is_behind
+        return _without_timers(arrived, known, is_accepted, next_generation)
     open_question = is_behind & ~_is_certainly_late(rule, arrived, known, waiting, is_behind)
     is_hard_key = np.zeros(len(known.generation), dtype=np.bool_)
     is_hard_key[arrived.key[open_question]] = True
@@ -120,69 +122,73 @@ def judge(rule: OverRule, arrived: Arrived, known: KnownKeys, waiting: Waiting, 
 
 
 def _is_certainly_late(
-    rule: OverRule, arrived: Arrived, known: KnownKeys, waiting: Waiting, is_behind: _Bools
+    rule: OverRule, arrived: Arrived, known: KnownKeys, waiting: DueRows, is_behind: _Bools
 ) -> _Bools:
     found = np.zeros(len(is_behind), dtype=np.bool_)
     if not is_behind.any():
         return found
-    key, time, stamp = arrived.key[is_behind], arrived.time[is_behind], arrived.stamp[is_behind]
+    key, time, watermark = arrived.key[is_behind], arrived.time[is_behind], arrived.watermark[is_behind]
     late = time <= known.last[key]
     low = time
     if rule.frame.unit is Unit.RANGE:
-        # What fired within the frame's length is not forgotten; nor is a key whose last timer has not come.
-        late &= known.cleanup[key] > stamp
-        low = np.maximum(time, stamp - (rule.frame.preceding or 0))
+        # A key that fired within the frame's length, or whose last timer has not fired, is not cleared.
+        late &= known.cleanup[key] > watermark
+        low = np.maximum(time, watermark - (rule.frame.preceding or 0))
     elif rule.ttl_us is not None:
-        late |= time <= stamp - rule.ttl_us
+        late |= time <= watermark - rule.ttl_us
     ahead = ~is_behind
     in_time = waiting.due == waiting.time
     times = np.concatenate([arrived.time[ahead], waiting.time[in_time]])
     keys = np.concatenate([arrived.key[ahead], waiting.key[in_time]])
     everything = pairs_as_integers(
-        np.concatenate([keys, key, key]), np.concatenate([times, low, np.maximum(stamp, low)])
+        np.concatenate([keys, key, key]), np.concatenate([times, low, np.maximum(watermark, low)])
     )[0]
     fires, lows, highs = np.split(everything, [len(keys), len(keys) + len(key)])
     fires = np.sort(fires)
     fired_between = np.searchsorted(fires, lows, side="left") < np.searchsorted(fires, highs, side="right")
-    found[is_behind] = late | (fired_between & (low <= stamp))
+    found[is_behind] = late | (fired_between & (low <= watermark))
     return found
 
 
-def _without_timers(arrived: Arrived, known: KnownKeys, is_taken: _Bools, next_generation: int) -> Judged:
-    """Every key has one generation for ever."""
+def _without_timers(
+    arrived: Arrived, known: KnownKeys, is_accepted: _Bools, next_generation: int
+) -> AssignedGenerations:
+    """Every key keeps one generation."""
     generation = known.generation.copy()
     is_met = np.zeros(len(generation), dtype=np.bool_)
-    is_met[arrived.key[is_taken]] = True
+    is_met[arrived.key[is_accepted]] = True
     fresh = np.flatnonzero(is_met & (generation == LATE))
     generation[fresh] = next_generation + np.arange(len(fresh))
-    return Judged(
-        generation=np.where(is_taken, generation[arrived.key], LATE),
+    return AssignedGenerations(
+        generation=np.where(is_accepted, generation[arrived.key], LATE),
         current=generation,
         timers=Timers.of(()),
         next_generation=next_generation + len(fresh),
     )
 
 
-def _with_timers(rule: OverRule, arrived: Arrived, known: KnownKeys, is_taken: _Bools, next_generation: int) -> Judged:
-    """All rows are in front of the watermark."""
+def _with_timers(
+    rule: OverRule, arrived: Arrived, known: KnownKeys, is_accepted: _Bools, next_generation: int
+) -> AssignedGenerations:
+    """All rows are ahead of the watermark."""
     preceding_us = rule.frame.preceding or 0
-    order = np.flatnonzero(is_taken)
+    order = np.flatnonzero(is_accepted)
     order = order[np.argsort(arrived.key[order], kind="stable")]
-    key, time, stamp = arrived.key[order], arrived.time[order], arrived.stamp[order]
+    key, time, watermark = arrived.key[order], arrived.time[order], arrived.watermark[order]
     is_known = known.generation != LATE
     steps = follow(preceding_us, key, time, known.cleanup, is_known)
-    of_step, begun = _generations_of_steps(steps, key, time, stamp, known, preceding_us, next_generation)
+    of_step, begun = _generations_of_steps(steps, key, time, watermark, known, preceding_us, next_generation)
     in_order = known.generation[key]
-    place = np.searchsorted(steps.at, np.arange(len(order)), side="right") - 1
-    has_step = place >= 0
-    has_step[has_step] = key[steps.at[place[has_step]]] == key[has_step]
-    in_order[has_step] = of_step[place[has_step]]
+    position = np.searchsorted(steps.at, np.arange(len(order)), side="right") - 1
+    has_step = position >= 0
+    has_step[has_step] = key[steps.at[position[has_step]]] == key[has_step]
+    in_order[has_step] = of_step[position[has_step]]
     generation = np.full(len(arrived.key), LATE, dtype=np.int64)
     generation[order] = in_order
     current = known.generation.copy()
     current[key[steps.at]] = of_step
     set_at = cleanup_at(time[steps.at], preceding_us)
-    return Judged(
+    return AssignedGenerations(
         generation=generation,
         current=current,
         timers=Timers(generation=of_step, at=set_at, due=set_at),
@@ -191,25 +197,25 @@ def _with_timers(rule: OverRule, arrived: Arrived, known: KnownKeys, is_taken: _
 
 
 def _generations_of_steps(  # noqa: PLR0913, PLR0917 - columns of one table
-    steps: Steps, key: _Ints, time: _Ints, stamp: _Ints, known: KnownKeys, preceding_us: int, next_generation: int
+    steps: Steps, key: _Ints, time: _Ints, watermark: _Ints, known: KnownKeys, preceding_us: int, next_generation: int
 ) -> tuple[_Ints, int]:
     """Return the generation of each row that sets a timer, and how many are new.
 
-    A row begins one if its key had none, or if the timer before has fired by the time it comes: the key was forgotten.
+    A row starts a new one if its key had none, or if the previous timer has fired and cleared the key.
     """
     of_key = known.generation[key[steps.at]]
     is_first = steps.before < 0
     before = np.where(is_first, known.cleanup[key[steps.at]], cleanup_at(time[steps.before], preceding_us))
-    begins = (is_first & (of_key == LATE)) | (before <= stamp[steps.at])
+    begins = (is_first & (of_key == LATE)) | (before <= watermark[steps.at])
     numbers = np.where(begins, next_generation + np.cumsum(begins) - 1, of_key)
     decides = np.maximum.accumulate(np.where(begins | is_first, np.arange(len(begins)), 0))
     return numbers[decides], int(begins.sum())
 
 
-def _replayed(  # noqa: PLR0913, PLR0917 - what was judged, and what of it was not
-    rule: OverRule, arrived: Arrived, known: KnownKeys, waiting: Waiting, is_hard: _Bools, easy: Judged
-) -> Judged:
-    """Add to what was judged the keys whose rows have to be taken one by one."""
+def _replayed(  # noqa: PLR0913, PLR0917 - the columns of the fast and the slow path
+    rule: OverRule, arrived: Arrived, known: KnownKeys, waiting: DueRows, is_hard: _Bools, easy: AssignedGenerations
+) -> AssignedGenerations:
+    """Add the keys whose rows must be replayed one by one."""
     rows = np.flatnonzero(is_hard)
     rows = rows[np.argsort(arrived.key[rows], kind="stable")]
     keys, starts = np.unique(arrived.key[rows], return_index=True)
@@ -229,11 +235,11 @@ def _replayed(  # noqa: PLR0913, PLR0917 - what was judged, and what of it was n
             waiting=firing[waits[0][number] : waits[1][number]],
             next_generation=next_generation,
         )
-        easy.generation[members] = replay.run(arrived.time[members].tolist(), arrived.stamp[members].tolist())
+        easy.generation[members] = replay.run(arrived.time[members].tolist(), arrived.watermark[members].tolist())
         easy.current[key] = replay.generation
         next_generation = replay.next_generation
         timers.append(Timers.of(replay.timers))
-    return Judged(
+    return AssignedGenerations(
         generation=easy.generation,
         current=easy.current,
         timers=Timers.joined(timers),

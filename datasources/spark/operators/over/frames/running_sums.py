@@ -1,4 +1,4 @@
-"""Counts, and sums of integers, as differences of running sums: many times faster than any tree of partial results."""
+"""Counts and integer sums as differences of running sums: much faster than window aggregates."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FITS = float(1 << 62)
 
 
 def by_running_sums(each: OverAggregate, rows: pa.Table, frames: Frames, chosen: _Ints) -> pa.ChunkedArray | None:
-    """Return the aggregate of the chosen rows, or None if it is not of this kind, or the running sum might not fit."""
+    """Return the aggregate of the chosen rows; None for other aggregates, or if the running sum may overflow."""
     low, high = frames.low[chosen], frames.high[chosen] + 1
     if each.argument is None:
         return _column(high - low, each)

@@ -1,4 +1,4 @@
-"""What the operators need to know of a changelog's rows, computed by Spark: the kind of change and its place."""
+"""Columns that the operator needs of a changelog, computed by Spark: the row kind and the position in the log."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ _KINDS: Final = {"+I": INSERT, "-U": UPDATE_BEFORE, "+U": UPDATE_AFTER, "-D": DE
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changelog:
-    """Which columns of a stream say what its rows stand for.
+    """The changelog columns of a stream.
 
     Attributes:
-        row_kind: the column with +I, -U, +U, -D or T (the table was truncated); None: every row is its key's newest.
-        sequence: the column with a row's place in its log; None: rows count in the order of reading.
+        row_kind: the column with +I, -U, +U, -D or T (truncation); None: every row is an upsert.
+        sequence: the column with a row's position in its log; None: rows are ordered as read.
         sequence_fields: its fields, if it is a struct.
     """
 
@@ -46,11 +46,11 @@ class Changelog:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that are no data."""
+        """The columns that are not data."""
         return tuple(name for name in (self.row_kind, self.sequence) if name is not None)
 
     def kind_column(self, time: Column) -> Column:
-        """Return the kind of change as a number; a row of nulls, a heartbeat or a kept bad record, is no change.
+        """Return the kind of change as a number; NO_CHANGE for heartbeats and malformed records.
 
         Args:
             time: the time attribute; null where a row has none.
@@ -78,24 +78,24 @@ class Changelog:
         return code.otherwise(problem).cast("tinyint").alias(KIND_COLUMN)
 
     def sequence_columns(self) -> list[Column]:
-        """Return the place of a row in its log as whole numbers."""
+        """Return the position of a row in its log as integers."""
         if self.sequence is None:
             return []
         whole = F.col(f"`{self.sequence}`")
-        parts = [whole.getField(name) for name in self.sequence_fields] or [whole]
-        return [part.cast("bigint").alias(f"{SEQUENCE_PREFIX}{number}") for number, part in enumerate(parts)]
+        fields = [whole.getField(name) for name in self.sequence_fields] or [whole]
+        return [field.cast("bigint").alias(f"{SEQUENCE_PREFIX}{number}") for number, field in enumerate(fields)]
 
 
 def changelog_of(schema: StructType, *, row_kind: str | None, sequence: str | None) -> Changelog:
-    """Return the changelog that a stream is.
+    """Return the changelog columns of a stream.
 
     Args:
         schema: of the stream.
         row_kind: the column with the kind of change; None: `row_kind` if there is one.
-        sequence: the column with the place in the log; None: `_seq` if there is one.
+        sequence: the column with the position in the log; None: `_seq` if there is one.
 
     Raises:
-        QueryError: a column is missing or of a type that cannot be used.
+        QueryError: a column is missing or has an unsupported type.
     """
     kind = _chosen(schema.names, row_kind, _ROW_KIND)
     if kind is not None and not isinstance(schema[kind].dataType, StringType):
@@ -103,19 +103,19 @@ def changelog_of(schema: StructType, *, row_kind: str | None, sequence: str | No
             f"column '{kind}' is {schema[kind].dataType.simpleString().upper()}, but a row kind is a STRING: "
             f"+I, -U, +U or -D."
         )
-    place = _chosen(schema.names, sequence, _SEQUENCE)
-    if place is None:
+    position = _chosen(schema.names, sequence, _SEQUENCE)
+    if position is None:
         return Changelog(row_kind=kind, sequence=None)
-    data_type = schema[place].dataType
-    fields = data_type.fields if isinstance(data_type, StructType) else [schema[place]]
+    data_type = schema[position].dataType
+    fields = data_type.fields if isinstance(data_type, StructType) else [schema[position]]
     for field in fields:
         if not isinstance(field.dataType, IntegralType):
             raise QueryError(
-                f"column '{place}' is {data_type.simpleString().upper()}, but the place of a change in its log is a "
+                f"column '{position}' is {data_type.simpleString().upper()}, but the place of a change in its log is a "
                 f"whole number or a struct of whole numbers."
             )
     names = tuple(data_type.names) if isinstance(data_type, StructType) else ()
-    return Changelog(row_kind=kind, sequence=place, sequence_fields=names)
+    return Changelog(row_kind=kind, sequence=position, sequence_fields=names)
 
 
 def _chosen(names: Sequence[str], asked: str | None, default: str) -> str | None:

@@ -1,9 +1,9 @@
-"""A changelog's images before an update that say nothing, left out where they still stand beside the image after.
+"""Drops before-images of updates (-U) that the following after-image (+U) replaces.
 
-An update comes as two rows, -U with the row as it was and +U with the row as it is. If the key is the same, the +U says
-everything; the -U would only be in the way, since it may carry the time of the *old* version, if the time attribute is
-a column of the row. If the key has changed, the -U says that the old key is gone. Which of the two holds can be seen
-where rows stand as they were read, above the scan; later, rows of two keys are in different buckets.
+An update is two rows: -U with the old row and +U with the new one. If the key is the same, the +U is enough, and the -U
+    would be wrong where the time attribute is a column of the row: it carries the time of the *old* version. If the key
+    has changed, the -U is the deletion of the old key. The two cases can be distinguished only above the shuffle, in
+    read order; below it, rows of two keys are in different buckets.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def drop_replaced_images(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Recor
 
 
 def _is_replaced(rows: pa.Table) -> NDArray[np.bool_]:
-    """Return which rows the next one replaces."""
+    """Return which rows are replaced by the next one."""
     kind, hashed = (rows.column(name).to_numpy() for name in _COMPARED)
     is_replaced = np.zeros(rows.num_rows, dtype=np.bool_)
     pairs = np.flatnonzero((kind[:-1] == UPDATE_BEFORE) & (kind[1:] == UPDATE_AFTER) & (hashed[:-1] == hashed[1:]))

@@ -1,8 +1,8 @@
-"""Decoded versions that a Python worker keeps, so that a small batch need not read a large state.
+"""Decoded versions that a Python worker caches, so that a small micro-batch need not read a large state.
 
-Which worker gets a bucket is Spark's choice, so what a worker has may be old, or be what a failed attempt left. What
-counts are the parts that the bucket's brief names: whoever has some of them reads the others only. A part's token says
-who wrote it, so that parts of two attempts at one batch are not taken for each other.
+Spark chooses the worker of a bucket, so a cached entry may be old, or the work of a failed attempt. The segments that
+the bucket's state header lists decide: cached segments among them are reused, the others are read. A segment's token
+identifies the attempt that wrote it, so segments of two attempts at one micro-batch are not confused.
 """
 
 from __future__ import annotations
@@ -14,74 +14,76 @@ from typing import Final
 
 import pyarrow as pa
 
-from datasources.spark.operators.buckets.bucket_segments import Part, PartStore
+from datasources.spark.operators.buckets.bucket_segments import SegmentStore, StateSegment
 from datasources.spark.operators.temporal.versions.versions import Versions
 
-__all__ = ["DEFAULT_CACHE_BYTES", "Known", "VersionCache", "load_versions"]
+__all__ = ["DEFAULT_CACHE_BYTES", "CachedVersions", "VersionCache", "load_versions"]
 
 DEFAULT_CACHE_BYTES: Final = 256 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
-    """Versions and the parts that hold them."""
+class CachedVersions:
+    """Versions and the segments they were read from."""
 
-    parts: tuple[Part, ...]
+    segments: tuple[StateSegment, ...]
     versions: Versions
 
 
 @dataclass(slots=True)
 class VersionCache:
-    """The versions of the buckets that were used last, up to a number of bytes.
+    """LRU cache of the versions of buckets, limited by size.
 
     Attributes:
-        most_bytes: what all of them may take together.
+        max_bytes: limit of the total size.
     """
 
-    most_bytes: int = DEFAULT_CACHE_BYTES
-    _kept: OrderedDict[Hashable, tuple[Known, int]] = field(default_factory=OrderedDict)
+    max_bytes: int = DEFAULT_CACHE_BYTES
+    _entries: OrderedDict[Hashable, tuple[CachedVersions, int]] = field(default_factory=OrderedDict)
     _bytes: int = 0
 
-    def get(self, key: Hashable) -> Known | None:
-        """Return what is kept under the key."""
-        kept = self._kept.get(key)
-        return None if kept is None else kept[0]
+    def get(self, key: Hashable) -> CachedVersions | None:
+        """Return the entry of the key."""
+        entry = self._entries.get(key)
+        return None if entry is None else entry[0]
 
-    def put(self, key: Hashable, known: Known) -> None:
-        """Keep it, and let go of what was not used for longest."""
+    def put(self, key: Hashable, known: CachedVersions) -> None:
+        """Add an entry, and evict the least recently added ones over the limit."""
         self.forget(key)
         size = known.versions.nbytes
-        self._kept[key] = (known, size)
+        self._entries[key] = (known, size)
         self._bytes += size
-        while self._bytes > self.most_bytes:
-            self.forget(next(iter(self._kept)))
+        while self._bytes > self.max_bytes:
+            self.forget(next(iter(self._entries)))
 
     def forget(self, key: Hashable) -> None:
-        """Let go of one."""
-        kept = self._kept.pop(key, None)
-        if kept is not None:
-            self._bytes -= kept[1]
+        """Remove an entry."""
+        entry = self._entries.pop(key, None)
+        if entry is not None:
+            self._bytes -= entry[1]
 
 
-def load_versions(store: PartStore, parts: Sequence[Part], cached: Known | None) -> Versions | None:
-    """Return the versions that these parts hold, reading only parts that are not cached; None if there are no parts.
+def load_versions(
+    store: SegmentStore, segments: Sequence[StateSegment], cached: CachedVersions | None
+) -> Versions | None:
+    """Return the versions of these segments, reading only segments that are not cached; None if there are none.
 
     Args:
-        store: where the parts are.
-        parts: what the bucket's brief names, in order.
-        cached: what is known already, of whatever batch and attempt.
+        store: of the segments.
+        segments: listed by the state header, in order.
+        cached: the cache entry, of any micro-batch and attempt.
     """
-    if not parts:
+    if not segments:
         return None
-    had = () if cached is None else cached.parts
-    same = 0
-    while same < min(len(had), len(parts)) and had[same] == parts[same]:
-        same += 1
-    read = [store.read(part.number) for part in parts[same:]]
-    if cached is None or not same:
+    cached_segments = () if cached is None else cached.segments
+    shared = 0
+    while shared < min(len(cached_segments), len(segments)) and cached_segments[shared] == segments[shared]:
+        shared += 1
+    read = [store.read(segment.number) for segment in segments[shared:]]
+    if cached is None or not shared:
         return Versions.of(pa.concat_tables(read))
     versions = cached.versions
-    if same < len(had):
-        versions = versions.before(had[same].first)
+    if shared < len(cached_segments):
+        versions = versions.before(cached_segments[shared].first)
     versions = versions.added(pa.concat_tables(read)) if read else versions
     return versions.compact() if versions.rows.num_rows > 2 * versions.count else versions

@@ -1,4 +1,4 @@
-"""A batch of the build side's changelog as versions to be added."""
+"""The build side's changes of a micro-batch, as versions to add."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from datasources.spark.operators.buckets.bucket_batches import Packet
+from datasources.spark.operators.buckets.bucket_batches import RowBatch
 from datasources.spark.operators.buckets.bucket_rows import late_rows, rows_in_order, whole_numbers
-from datasources.spark.operators.buckets.row_batches import STAMP_COLUMN
+from datasources.spark.operators.buckets.row_batches import ROW_WATERMARK_COLUMN
 from datasources.spark.operators.temporal.versions.versions import (
     ARRIVAL_COLUMN,
     DELETED_COLUMN,
@@ -30,23 +30,23 @@ UPDATE_BEFORE: Final = 1
 UPDATE_AFTER: Final = 2
 DELETE: Final = 3
 TRUNCATE: Final = 4
-"""The table was truncated; every bucket gets such a row. Keys that it knows are gone from then on."""
+"""The table was truncated: all keys of the bucket are deleted. Every bucket gets such a row."""
 NO_CHANGE: Final = 5
-"""A row without a row kind: a bad record that was kept as a row of nulls."""
+"""A row without row kind: a malformed record, read as a row of nulls."""
 
 _GONE: Final = (UPDATE_BEFORE, DELETE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changes:
-    """Changes of a batch.
+    """Changes of a micro-batch.
 
     Attributes:
-        table: as `Versions.of` takes them, in order; None if there are none.
-        truncations: where the table was truncated: (arrival number, time in µs), in order.
-        count: how many arrival numbers they take.
-        late_rows: how many came after a watermark at or above their time.
-        null_key_rows: rows without a key, which are left out.
+        table: input of `Versions.of`, in order; None if there are none.
+        truncations: (arrival number, time in µs) of each truncation, in order.
+        count: number of arrival numbers used.
+        late_rows: number of changes at or below their row watermark.
+        null_key_rows: number of dropped changes without a key.
     """
 
     table: pa.Table | None = None
@@ -56,37 +56,39 @@ class Changes:
     null_key_rows: int = 0
 
     @classmethod
-    def of(cls, packets: Sequence[Packet], *, first_arrival: int, timeless: bool) -> Changes:
+    def of(cls, row_batches: Sequence[RowBatch], *, first_arrival: int, timeless: bool) -> Changes:
         """Return the changes.
 
         Args:
-            packets: rows with key columns, hash, time, stamp, kind and values.
-            first_arrival: the number of the first one.
-            timeless: only their order counts, not their time.
+            row_batches: rows with key columns, hash, time, row watermark, kind and values.
+            first_arrival: arrival number of the first change.
+            timeless: processing time: versions are ordered by arrival alone.
         """
-        rows = rows_in_order(packets)
+        rows = rows_in_order(row_batches)
         if rows is None:
             return cls()
         has_key, is_truncation = _has_key(rows), whole_numbers(rows, KIND_COLUMN) == TRUNCATE
-        told = rows.filter(pa.array(has_key | is_truncation))
-        null_key_rows = rows.num_rows - told.num_rows
-        told = told.append_column(ARRIVAL_COLUMN, pa.array(first_arrival + np.arange(told.num_rows, dtype=np.int64)))
+        relevant = rows.filter(pa.array(has_key | is_truncation))
+        null_key_rows = rows.num_rows - relevant.num_rows
+        relevant = relevant.append_column(
+            ARRIVAL_COLUMN, pa.array(first_arrival + np.arange(relevant.num_rows, dtype=np.int64))
+        )
         if timeless:
-            place = told.column_names.index(TIME_COLUMN)
-            told = told.set_column(place, TIME_COLUMN, pa.array(np.zeros(told.num_rows, dtype=np.int64)))
-        kinds = whole_numbers(told, KIND_COLUMN)
-        keyed, truncated = (told.filter(pa.array(chosen)) for chosen in (kinds != TRUNCATE, kinds == TRUNCATE))
-        places = zip(whole_numbers(truncated, ARRIVAL_COLUMN), whole_numbers(truncated, TIME_COLUMN), strict=True)
+            position = relevant.column_names.index(TIME_COLUMN)
+            relevant = relevant.set_column(position, TIME_COLUMN, pa.array(np.zeros(relevant.num_rows, dtype=np.int64)))
+        kinds = whole_numbers(relevant, KIND_COLUMN)
+        keyed, truncated = (relevant.filter(pa.array(chosen)) for chosen in (kinds != TRUNCATE, kinds == TRUNCATE))
+        positions = zip(whole_numbers(truncated, ARRIVAL_COLUMN), whole_numbers(truncated, TIME_COLUMN), strict=True)
         return cls(
             table=_as_versions(keyed) if keyed.num_rows else None,
-            truncations=tuple((int(arrival), int(time)) for arrival, time in places),
-            count=told.num_rows,
+            truncations=tuple((int(arrival), int(time)) for arrival, time in positions),
+            count=relevant.num_rows,
             late_rows=0 if timeless else int(np.count_nonzero(late_rows(keyed, TIME_COLUMN))),
             null_key_rows=null_key_rows,
         )
 
     def added_to(self, versions: Versions | None) -> Versions | None:
-        """Return the versions with these changes, one after the other; None if there are still none."""
+        """Return the versions with these changes applied in order; None if there are none."""
         rest = self.table
         for arrival, time in self.truncations:
             if rest is not None:
@@ -106,7 +108,7 @@ def _more(versions: Versions | None, table: pa.Table) -> Versions | None:
 
 def _as_versions(rows: pa.Table) -> pa.Table:
     is_deleted = np.isin(whole_numbers(rows, KIND_COLUMN), _GONE)
-    return rows.drop_columns([STAMP_COLUMN, KIND_COLUMN]).append_column(DELETED_COLUMN, pa.array(is_deleted))
+    return rows.drop_columns([ROW_WATERMARK_COLUMN, KIND_COLUMN]).append_column(DELETED_COLUMN, pa.array(is_deleted))
 
 
 def _has_key(rows: pa.Table) -> NDArray[np.bool_]:

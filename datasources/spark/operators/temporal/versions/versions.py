@@ -1,12 +1,13 @@
-"""The versions of a bucket's keys, and which of them was valid at a time: the heart of the temporal joins.
+"""The versions of a bucket's keys, and the version that was valid at a time: the core of the temporal joins.
 
-Theory of operation. A version is found by the hash of its key and its time. Three columns of integers are sorted by
-(hash, time, arrival); the rows themselves stay where they came and are reached by their place. A probe is two binary
-searches over whole columns: where its hash begins, and the last entry of that hash at or below its time. Of versions
-with equal times the one that came last counts, because it stands last.
+How it works. A version is found by the hash of its key and its time. Three integer columns are sorted by (hash, time,
+arrival); the rows themselves stay in arrival order and are found by position. A lookup is two binary searches over
+whole
+columns: the start of its hash, and the last entry of that hash at or below its time. Of versions with equal times the
+one that arrived last counts, because it is sorted last.
 
-Two keys may have one hash. So the key that was found is compared with the key that was asked for, and where they differ
-the entries before it are walked one by one. Nothing is ever wrong because of it, and with 64 bits it does not happen.
+Two keys may share a hash, so the key found is compared with the key looked up; if they differ, earlier entries of the
+hash are compared one by one. Collisions of 64-bit hashes are rare, and results are correct with them.
 """
 
 from __future__ import annotations
@@ -39,9 +40,9 @@ DELETED_COLUMN: Final = "__tidemark_deleted"
 KEY_PREFIX: Final = "__tidemark_key_"
 
 NOT_FOUND: Final = -1
-"""The place of the row of a probe that no version was valid for."""
+"""Position of the version of a probe without a valid version."""
 
-_MOST_CHUNKS: Final = 64
+_MAX_CHUNKS: Final = 64
 _NEVER: Final = int(np.iinfo(np.int64).max)
 _INDEX_COLUMNS: Final = (HASH_COLUMN, TIME_COLUMN, ARRIVAL_COLUMN, DELETED_COLUMN)
 
@@ -51,33 +52,33 @@ _T = TypeVar("_T", bound=np.generic)
 
 
 def key_names(names: Sequence[str]) -> list[str]:
-    """Return those of the columns that hold the canonical key."""
+    """Return the names of the key columns."""
     return [name for name in names if name.startswith(KEY_PREFIX)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Versions:
-    """Versions sorted by hash, time (µs) and arrival. A value: adding and dropping return another one.
+    """Versions sorted by hash, time (µs) and arrival. Immutable.
 
     Attributes:
         hash: of the key.
-        time: from when on the version is valid, µs.
-        arrival: a number that rises from change to change.
-        deleted: whether the key is gone from then on.
+        time: start of validity, µs.
+        arrival: ascending number of the change.
+        deleted: whether the key is deleted from then on.
         place: the version's row in `rows`.
-        rows: the key columns and the values, in no order; rows that no version needs may be among them.
+        rows: key columns and values, unordered; may contain rows without a version.
     """
 
     hash: _Ints
     time: _Ints
     arrival: _Ints
     deleted: _Bools
-    place: _Ints
+    position: _Ints
     rows: pa.Table
 
     @classmethod
     def of(cls, table: pa.Table) -> Versions:
-        """Return the versions that a table holds: what `table` returned, in any order."""
+        """Return the versions of a table with the columns of `table`, in any order."""
         columns = [_ints(table, name) for name in (HASH_COLUMN, TIME_COLUMN, ARRIVAL_COLUMN)]
         hashes, times, arrivals = columns
         deleted = np.asarray(table.column(DELETED_COLUMN).to_numpy(), dtype=np.bool_)
@@ -87,33 +88,33 @@ class Versions:
             time=times[order],
             arrival=arrivals[order],
             deleted=deleted[order],
-            place=order.astype(np.int64),
+            position=order.astype(np.int64),
             rows=table.drop_columns(list(_INDEX_COLUMNS)),
         )
 
     @property
     def count(self) -> int:
-        """How many versions there are."""
+        """Number of versions."""
         return len(self.hash)
 
     @property
     def nbytes(self) -> int:
-        """About how much memory they take."""
+        """Approximate memory, bytes."""
         return int(self.count * 33 + self.rows.get_total_buffer_size())
 
     def added(self, table: pa.Table) -> Versions:
-        """Return these versions with more of them, all of which arrived later."""
+        """Return these versions and later arrivals."""
         more = Versions.of(table)
         if not self.count:
             return more
-        places = self._after(more.hash, more.time) + np.arange(more.count)
+        positions = self._after(more.hash, more.time) + np.arange(more.count)
         total = self.count + more.count
         is_old = np.ones(total, dtype=np.bool_)
-        is_old[places] = False
+        is_old[positions] = False
 
         def merged(old: NDArray[_T], new: NDArray[_T]) -> NDArray[_T]:
             whole: NDArray[_T] = np.empty(total, dtype=old.dtype)
-            whole[places] = new
+            whole[positions] = new
             whole[is_old] = old
             return whole
 
@@ -123,8 +124,8 @@ class Versions:
             time=merged(self.time, more.time),
             arrival=merged(self.arrival, more.arrival),
             deleted=merged(self.deleted, more.deleted),
-            place=merged(self.place, more.place + self.rows.num_rows),
-            rows=rows if rows.column(0).num_chunks <= _MOST_CHUNKS else rows.combine_chunks(),
+            position=merged(self.position, more.position + self.rows.num_rows),
+            rows=rows if rows.column(0).num_chunks <= _MAX_CHUNKS else rows.combine_chunks(),
         )
 
     def valid_at(self, hashes: _Ints, times: _Ints, keys: pa.Table) -> _Ints:
@@ -142,19 +143,19 @@ class Versions:
             return found
         entry = entry[known]
         is_same = rows_equal(self._keys_of(entry), keys.take(pa.array(known)))
-        for odd in np.flatnonzero(~is_same).tolist():
-            entry[odd] = self._walk_back(int(entry[odd]), keys.slice(int(known[odd]), 1))
+        for mismatch in np.flatnonzero(~is_same).tolist():
+            entry[mismatch] = self._walk_back(int(entry[mismatch]), keys.slice(int(known[mismatch]), 1))
         is_valid = (entry >= 0) & ~self.deleted[entry]
-        found[known[is_valid]] = self.place[entry[is_valid]]
+        found[known[is_valid]] = self.position[entry[is_valid]]
         return found
 
     def superseded(self, clock_us: int) -> _Bools:
-        """Return which versions no probe after `clock_us` can meet: a newer one of the key is at or below it.
+        """Return the versions that no probe after `clock_us` can match: a newer one of the key is at or below it.
 
-        Of keys that share a hash some stay whose times alternate: fewer than that is never wrong.
+        If keys share a hash, some superseded versions may be missed, which is harmless.
         """
         is_superseded = np.zeros(self.count, dtype=np.bool_)
-        if self.count < 2:  # noqa: PLR2004 - one has no other
+        if self.count < 2:  # noqa: PLR2004 - needs a pair
             return is_superseded
         following = self.time[1:]
         is_hidden = (self.hash[1:] == self.hash[:-1]) & ((following <= clock_us) | (following == self.time[:-1]))
@@ -164,11 +165,11 @@ class Versions:
         return is_superseded
 
     def forgettable(self, clock_us: int, superseded: _Bools) -> _Bools:
-        """Return which versions say at or below `clock_us` that a key is gone, and are all that is left of it.
+        """Return the deletions at or below `clock_us` that are the only remaining version of their key.
 
         Args:
             clock_us: a watermark, µs.
-            superseded: what goes anyway, as of that watermark or a later one.
+            superseded: versions purged anyway, as of that watermark or a later one.
         """
         if not self.count:
             return superseded
@@ -181,7 +182,7 @@ class Versions:
         return np.asarray(self.deleted & is_alone & (self.time <= clock_us))
 
     def all_gone(self, time_us: int, arrival: int) -> pa.Table:
-        """Return, as `added` takes it, that every key is gone from that time on."""
+        """Return deletions of every key from that time on, as input of `added`."""
         newest = self._chosen(np.flatnonzero(~self.superseded(_NEVER)))
         count = newest.count
         gone = replace(
@@ -193,32 +194,32 @@ class Versions:
         return gone.table()
 
     def without(self, dropped: _Bools) -> Versions:
-        """Return these versions without some, and `rows` without theirs."""
+        """Return these versions without the dropped ones and their rows."""
         kept = np.flatnonzero(~dropped)
         return Versions(
             hash=self.hash[kept],
             time=self.time[kept],
             arrival=self.arrival[kept],
             deleted=self.deleted[kept],
-            place=np.arange(len(kept)),
-            rows=self.rows.take(pa.array(self.place[kept])),
+            position=np.arange(len(kept)),
+            rows=self.rows.take(pa.array(self.position[kept])),
         )
 
     def compact(self) -> Versions:
-        """Return the same versions without rows that none of them needs."""
+        """Return the same versions without unused rows."""
         return self.without(np.zeros(self.count, dtype=np.bool_))
 
-    def since(self, arrival: int, *, but: _Bools) -> Versions:
-        """Return the versions that arrived with that number or later, without some; `rows` stays whole."""
-        return self._chosen(np.flatnonzero((self.arrival >= arrival) & ~but))
+    def since(self, arrival: int, *, excluding: _Bools) -> Versions:
+        """Return the versions with that arrival number or later, without the excluded ones; `rows` is shared."""
+        return self._chosen(np.flatnonzero((self.arrival >= arrival) & ~excluding))
 
     def before(self, arrival: int) -> Versions:
-        """Return the versions that arrived earlier; `rows` stays whole."""
+        """Return the versions that arrived earlier; `rows` is shared."""
         return self._chosen(np.flatnonzero(self.arrival < arrival))
 
     def table(self) -> pa.Table:
-        """Return the versions as a table to be stored, sorted."""
-        table = self.rows.take(pa.array(self.place)).combine_chunks()
+        """Return the versions as a sorted table, to store."""
+        table = self.rows.take(pa.array(self.position)).combine_chunks()
         for name, column in zip(_INDEX_COLUMNS, (self.hash, self.time, self.arrival, self.deleted), strict=True):
             table = table.append_column(name, pa.array(column))
         return table
@@ -230,15 +231,15 @@ class Versions:
             time=self.time[entries],
             arrival=self.arrival[entries],
             deleted=self.deleted[entries],
-            place=self.place[entries],
+            position=self.position[entries],
         )
 
     def _after(self, hashes: _Ints, times: _Ints) -> _Ints:
-        """Return per probe the place of the first entry behind (hash, time)."""
+        """Return per probe the position of the first entry after (hash, time)."""
         low = np.searchsorted(self.hash, hashes, side="left")
         high = low.copy()
         last = self.count - 1
-        # Most keys have one version: that needs no second search.
+        # Most keys have one version and need no second search.
         one = np.flatnonzero(self.hash[np.minimum(low, last)] == hashes) if self.count else low[:0]
         high[one] += low[one] <= last
         more = one[self.hash[np.minimum(low[one] + 1, last)] == hashes[one]]
@@ -253,7 +254,7 @@ class Versions:
         return low
 
     def _keys_of(self, entries: _Ints) -> pa.Table:
-        return self.rows.select(key_names(self.rows.column_names)).take(pa.array(self.place[entries]))
+        return self.rows.select(key_names(self.rows.column_names)).take(pa.array(self.position[entries]))
 
     def _walk_back(self, entry: int, key: pa.Table) -> int:
         """Return the last entry at or before `entry` with this key and the same hash; NOT_FOUND for none."""
@@ -266,7 +267,7 @@ class Versions:
 
 
 def rows_equal(one: pa.Table, other: pa.Table) -> _Bools:
-    """Return where the rows of two tables with the same columns are equal: NaN is equal to NaN, null to nothing."""
+    """Return which rows of two tables are equal: NaN equals NaN, NULL equals nothing."""
     is_equal = np.ones(one.num_rows, dtype=np.bool_)
     for name in one.column_names:
         left, right = one.column(name), other.column(name)

@@ -1,4 +1,4 @@
-"""Parts of a bucket's state, decoded versions that are kept, and images before an update, each on its own."""
+"""Segments of state, the state header, cached versions and dropped before-images of the temporal joins, each on its own."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from datasources.spark.operators.buckets.bucket_segments import Part, merge_from
-from datasources.spark.operators.temporal.temporal_state import JoinBrief
+from datasources.spark.operators.buckets.bucket_segments import StateSegment, merge_from
+from datasources.spark.operators.temporal.temporal_state import JoinStateHeader
 from datasources.spark.operators.temporal.versions.changelog_images import drop_replaced_images
-from datasources.spark.operators.temporal.versions.version_cache import Known, VersionCache, load_versions
+from datasources.spark.operators.temporal.versions.version_cache import CachedVersions, VersionCache, load_versions
 from datasources.spark.operators.temporal.versions.version_changes import (
     DELETE,
     INSERT,
@@ -25,12 +25,12 @@ from datasources.spark.operators.temporal.versions.versions import (
     TIME_COLUMN,
     Versions,
 )
-from tests.support.temporal_join_bucket import MS, MemoryJoinStore, MemoryParts, rule, run_bucket
+from tests.support.temporal_join_bucket import MS, MemoryJoinStore, MemorySegments, rule, run_bucket
 from tests.support.temporal_join_model import Batch, Change
 
 
-def part(number: int, rows: int, *, first: int = 0, token: str = "") -> Part:
-    return Part(number=number, token=token, first=first, rows=rows)
+def segment(number: int, rows: int, *, first: int = 0, token: str = "") -> StateSegment:
+    return StateSegment(number=number, token=token, first=first, rows=rows)
 
 
 def versions_table(*rows: tuple[str, int, int]) -> pa.Table:
@@ -46,16 +46,16 @@ def versions_table(*rows: tuple[str, int, int]) -> pa.Table:
     )
 
 
-def test_a_new_part_swallows_those_before_it_that_are_not_larger():
-    parts = [part(0, 100), part(1, 10), part(2, 4)]
-    assert merge_from(parts, 3) == 3
-    assert merge_from(parts, 4) == 2
-    assert merge_from(parts, 6) == 1
-    assert merge_from(parts, 86) == 0
-    assert merge_from(parts, 86, most_rows=100) == 1
+def test_a_new_segment_merges_earlier_ones_that_are_not_larger():
+    segments = [segment(0, 100), segment(1, 10), segment(2, 4)]
+    assert merge_from(segments, 3) == 3
+    assert merge_from(segments, 4) == 2
+    assert merge_from(segments, 6) == 1
+    assert merge_from(segments, 86) == 0
+    assert merge_from(segments, 86, max_rows=100) == 1
 
 
-def test_many_small_batches_leave_few_parts_and_write_each_row_a_few_times():
+def test_many_small_batches_leave_few_segments_and_rewrite_rows_rarely():
     store = MemoryJoinStore()
     batches = [Batch(changes=[Change(kind="+I", key=chr(100 + number), ts=1)]) for number in range(500)]
     run_bucket(batches, rule(), store=store)
@@ -64,26 +64,26 @@ def test_many_small_batches_leave_few_parts_and_write_each_row_a_few_times():
     assert store.versions.written_rows <= 500 * 10
 
 
-def test_a_brief_goes_through_text_unchanged():
-    brief = JoinBrief(
-        probe_clock_us=5, versions=(part(3, 7, first=2, token="1-2"),), pending=(part(4, 1),), next_part=5
+def test_a_state_header_survives_its_json_text():
+    header = JoinStateHeader(
+        probe_clock_us=5, versions=(segment(3, 7, first=2, token="1-2"),), pending=(segment(4, 1),), next_segment=5
     )
-    assert JoinBrief.from_json(brief.to_json()) == brief
-    assert JoinBrief().clock_us < 0
+    assert JoinStateHeader.from_json(header.to_json()) == header
+    assert JoinStateHeader().clock_us < 0
 
 
-def test_only_parts_that_are_not_known_are_read():
-    store = MemoryParts()
+def test_only_segments_that_are_not_cached_are_read():
+    store = MemorySegments()
     store.write(0, versions_table(("a", 1, 0), ("b", 1, 1)))
     store.write(1, versions_table(("a", 5, 2)))
-    first, second = part(0, 2), part(1, 1, first=2)
-    known = Known(parts=(first,), versions=load_versions(store, (first,), None))
+    first, second = segment(0, 2), segment(1, 1, first=2)
+    known = CachedVersions(segments=(first,), versions=load_versions(store, (first,), None))
     reads = store.reads
     both = load_versions(store, (first, second), known)
     assert (both.count, store.reads - reads) == (3, 1)
     # The same number by another attempt is another part.
     other = load_versions(
-        store, (first, part(1, 1, first=2, token="again")), Known(parts=(first, second), versions=both)
+        store, (first, segment(1, 1, first=2, token="again")), CachedVersions(segments=(first, second), versions=both)
     )
     assert (other.count, store.reads - reads) == (3, 2)
     assert sorted(other.arrival.tolist()) == [0, 1, 2]
@@ -91,9 +91,9 @@ def test_only_parts_that_are_not_known_are_read():
 
 def test_the_cache_lets_go_of_what_was_used_longest_ago():
     versions = Versions.of(versions_table(("a", 1, 0)))
-    cache = VersionCache(most_bytes=2 * versions.nbytes)
+    cache = VersionCache(max_bytes=2 * versions.nbytes)
     for name in ("one", "two", "one", "three"):
-        cache.put(name, Known(parts=(), versions=versions))
+        cache.put(name, CachedVersions(segments=(), versions=versions))
     assert [cache.get(name) is None for name in ("one", "two", "three")] == [False, True, False]
 
 
@@ -143,7 +143,7 @@ def test_an_image_before_an_update_goes_if_the_image_after_has_its_key_wherever_
         }
     )
     read = drop_replaced_images(iter(table.to_batches(max_chunksize=size)))
-    assert [place for batch in read for place in batch.column("place").to_pylist()] == stays
+    assert [position for batch in read for position in batch.column("place").to_pylist()] == stays
 
 
 def test_nothing_read_is_nothing_handed_on():
@@ -157,5 +157,5 @@ def test_times_around_the_epoch_are_times_like_all_others():
     store = MemoryJoinStore()
     results = run_bucket([snapshot, Batch(build_watermark=10, probe_watermark=10)], rule(), store=store)
     assert [result.late_build_rows for result in results] == [0, 0]
-    versions = load_versions(store.versions, store.brief().versions, None)
+    versions = load_versions(store.versions, store.header().versions, None)
     assert sorted(versions.time.tolist()) == [-5 * MS, 0]
