@@ -45,7 +45,7 @@ from datasources.mysql.scan.scan_settings import BINLOG
 from datasources.mysql.server.server_view import ServerView
 from datasources.mysql.source import MySqlSource
 from datasources.mysql.state.mysql_state import MySqlState
-from datasources.source.api.connector import SessionFacts
+from datasources.source.api.connector import SessionInfo
 
 __all__ = ["main"]
 
@@ -182,7 +182,7 @@ def _source(login: MySqlAddress) -> MySqlSource:
         "table-name": "mixed.*",
         "schema": "id INT, v STRING, k INT",
     }
-    return MySqlSource.create(options, SessionFacts(time_zone="UTC", ansi=True))
+    return MySqlSource.create(options, SessionInfo(time_zone="UTC", ansi=True))
 
 
 def _mixed(cursor: Any, transactions: int, *, is_compressed: bool) -> _Range:

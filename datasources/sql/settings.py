@@ -1,4 +1,4 @@
-"""What SET sets: one declaration gives the key, the type, the default, the documentation and the error."""
+"""The settings of SET: each declares its key, type, default, documentation and error."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Settings:
     """The settings of a session, as texts and typed.
 
     Args:
-        values: what is set at the beginning.
+        values: initial values.
     """
 
     def __init__(self, values: Mapping[str, str] | None = None) -> None:
@@ -117,5 +117,5 @@ class Settings:
             self._values.pop(key.lower(), None)
 
     def scan_options(self) -> dict[str, str]:
-        """Return what the session says for all scans."""
+        """Return the settings of the session for all scans."""
         return {key: self._values[key] for key in GLOBAL_OPTIONS if key in self._values}

@@ -59,7 +59,7 @@ class TableEnvironment:
     Args:
         spark: a classic session; Tidemark's formats are registered with it.
         catalog: where tables live: None = in memory, a directory = one file per table, or a catalog of your own.
-        settings: what is SET at the beginning.
+        settings: initial SET values.
 
     Raises:
         QueryError: the session is a Spark Connect client.
@@ -106,7 +106,7 @@ class TableEnvironment:
             a `StatementResult` for all others.
 
         Raises:
-            SqlError: the statement is malformed or names what does not exist; line, column and place are named.
+            SqlError: the statement is malformed or names what does not exist; line, column and span are named.
             OptionError, ExpressionError, SchemaError: a table's options or expressions are wrong.
             AnalysisException, ParseException: Spark's own, for what is Spark's.
         """
@@ -139,7 +139,7 @@ class TableEnvironment:
             result_type: Spark's name of the result's type.
 
         Raises:
-            SqlError: the result's type is not known, or the name is taken.
+            SqlError: the result's type is not known, or the name is in use.
         """
         self._state.catalog.create(self._state.functions.add(name, function, result_type), or_replace=True)
         self._state.bind_functions()

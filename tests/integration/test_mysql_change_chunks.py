@@ -17,7 +17,7 @@ from datasources.mysql.scan.scan_settings import BINLOG
 from datasources.mysql.server.server_view import ServerView
 from datasources.mysql.source import MySqlSource
 from datasources.mysql.state.mysql_state import MySqlState
-from datasources.source.api.connector import SessionFacts
+from datasources.source.api.connector import SessionInfo
 from datasources.source.api.reader import Chunk, RangeEnd
 from datasources.source.reading.split_run import SplitRun
 from datasources.source.reading.task_plan import SplitTask, TaskPlan
@@ -92,7 +92,7 @@ def open_reader(
         "schema": schema,
         **more,
     }
-    reading = MySqlSource.create(options, SessionFacts(time_zone="UTC", ansi=True)).reading
+    reading = MySqlSource.create(options, SessionInfo(time_zone="UTC", ansi=True)).reading
     with closing(ServerView(reading.connection)) as view:
         server = view.server()
     state = MySqlState(reader="0" * 32, server=server, place=start, gtid=None, to=to, mark_us=0, prepared={})

@@ -36,8 +36,8 @@ def test_each_row_of_the_table_is_what_spark_answers_and_its_way_out_gives_flink
         return None if row[0] is None else str(row[0])
 
     assert len(ROWS) == len(FLINK)
-    for expression, here, _, way_out in ROWS:
+    for expression, here, _, hint in ROWS:
         stated = re.match(r"`([^`]*)`", here)
         assert answer(expression) == ("" if stated is None else stated[1]), expression
-        text, wanted = FLINK[way_out.split("`")[1]]
+        text, wanted = FLINK[hint.split("`")[1]]
         assert answer(text) == wanted

@@ -44,7 +44,7 @@ def test_what_is_shown_makes_an_equal_object(definition):
 
 @FEW
 @given(definitions(is_temporary=False), st.data())
-def test_what_is_kept_is_an_equal_object_and_nothing_but_text(definition, data):
+def test_stored_properties_are_text_and_load_to_an_equal_object(definition, data):
     watermarks = len(definition.watermarks) if isinstance(definition, TableDefinition) else 0
     datatypes = data.draw(st.sampled_from([[], ["BIGINT"] * watermarks]))
     properties = properties_of(definition, datatypes=datatypes)
@@ -57,15 +57,15 @@ def test_what_is_kept_is_an_equal_object_and_nothing_but_text(definition, data):
 def test_a_file_with_any_byte_changed_is_read_or_refused(definition, data):
     """By an error of ours: never by a crash."""
     text = bytearray(text_of(properties_of(definition)).encode())
-    place = data.draw(st.integers(0, len(text) - 1))
-    text[place] = data.draw(st.integers(0, 255))
+    span = data.draw(st.integers(0, len(text) - 1))
+    text[span] = data.draw(st.integers(0, 255))
     with contextlib.suppress(SqlError):
         assert definition_of(properties_in(bytes(text))).name
 
 
 @FEW
 @given(tables(is_temporary=False))
-def test_like_takes_all_of_a_table_unless_it_is_told_otherwise(base):
+def test_like_copies_all_of_a_table_by_default(base):
     merged = merge_like(base, created("CREATE TABLE t LIKE base"))
     assert merged == TableDefinition(
         name="t", columns=base.columns, watermarks=base.watermarks, primary_key=base.primary_key, options=base.options

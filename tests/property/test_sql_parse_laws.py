@@ -224,7 +224,7 @@ def test_the_gaps_and_the_tokens_are_the_text(text):
 
 
 @given(COMMON_TEXT)
-def test_sqlglot_cuts_at_the_same_places(text):
+def test_sqlglot_splits_at_the_same_positions(text):
     theirs = tokens_of_sqlglot(text)
     ours = tokens_of(text)
     assert (ours is None) == (theirs is None)

@@ -63,7 +63,7 @@ class PlannerCase:
 
     file: str
     number: int
-    why: str
+    reason: str
     statement: str
     expected: str
     needs: frozenset[str] | None = None
@@ -87,17 +87,17 @@ def _case(name: str, number: int, block: str) -> PlannerCase:
     comments = [line.removeprefix("--").strip() for line in lines if line.startswith("--")]
     statement, _, expected = "\n".join(line for line in lines if not line.startswith("--")).partition("\n=>\n")
     given: dict[str, list[str]] = {}
-    why = []
+    reason = []
     for comment in comments:
         key, found, value = comment.partition(": ")
         if found and key in {"needs", "filter", "hint", "set", "type"}:
             given.setdefault(key, []).append(value)
         else:
-            why.append(comment)
+            reason.append(comment)
     return PlannerCase(
         file=name,
         number=number,
-        why=" ".join(why),
+        reason=" ".join(reason),
         statement=statement.strip(),
         expected=expected.strip("\n"),
         needs=frozenset(n.strip().lower() for n in given["needs"][0].split(",")) if "needs" in given else None,

@@ -8,7 +8,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from datasources.errors import SqlError
-from datasources.sql.query.block.relation import STAMP_COLUMN, OverRequest, Relation, RelationColumn, Step, TableUse
+from datasources.sql.query.block.relation import (
+    ROW_WATERMARK_COLUMN,
+    OverRequest,
+    Relation,
+    RelationColumn,
+    Step,
+    TableUse,
+)
 from datasources.sql.query.block.temporal_request import TableTraits, TemporalRequest
 from datasources.sql.query.scan.scanner import scan
 from datasources.sql.query.views import column_metadata, make_view, relation_of
@@ -32,8 +39,8 @@ class TableShape:
     traits: TableTraits = _PLAIN
 
     @property
-    def stamp_type(self) -> str:
-        """The type of the stamp: that of the time attribute."""
+    def row_watermark_type(self) -> str:
+        """The type of the row watermark: that of the time attribute."""
         return next((c.type_name for c in self.columns if c.time is TimeKind.ROWTIME), "timestamp")
 
 
@@ -53,7 +60,7 @@ def table(ddl: str, rowtime: str | None = None, proctime: str | None = None, **t
 
 
 def _has_stamp(request: TemporalRequest) -> bool:
-    return isinstance(request.probe, TableUse) and request.probe.needs_stamp
+    return isinstance(request.probe, TableUse) and request.probe.needs_row_watermark
 
 
 @dataclass
@@ -125,19 +132,23 @@ class SparkRelations(_Relations):
         if shape is None:
             return None
         view = f"t_{use.name}"
-        key = (use.name.lower(), use.needs_stamp)
+        key = (use.name.lower(), use.needs_row_watermark)
         if key not in self.made:
-            self.made[key] = self._frame(shape, key[0], needs_stamp=use.needs_stamp)
+            self.made[key] = self._frame(shape, key[0], needs_row_watermark=use.needs_row_watermark)
         frame = self.made[key]
         frame.createOrReplaceTempView(view)
         return relation_of(frame, view)
 
-    def _frame(self, shape: TableShape, name: str, *, needs_stamp: bool) -> Any:
+    def _frame(self, shape: TableShape, name: str, *, needs_row_watermark: bool) -> Any:
         make = self.frames.get(name)
         if make is not None:
             return _marked(make(), shape)
         frame = self._empty(shape)
-        return frame.selectExpr("*", f"CAST(NULL AS {shape.stamp_type}) AS {STAMP_COLUMN}") if needs_stamp else frame
+        return (
+            frame.selectExpr("*", f"CAST(NULL AS {shape.row_watermark_type}) AS {ROW_WATERMARK_COLUMN}")
+            if needs_row_watermark
+            else frame
+        )
 
     def run(self, step: Step) -> Relation:
         self.steps.append(step)
@@ -156,8 +167,8 @@ class SparkRelations(_Relations):
         self.overs.append((source, request))
         shape = TableShape(self._with_results(self._given(source), request))
         frame = self._empty(shape)
-        if source.needs_stamp:
-            frame = frame.selectExpr("*", f"CAST(NULL AS {shape.stamp_type}) AS {STAMP_COLUMN}")
+        if source.needs_row_watermark:
+            frame = frame.selectExpr("*", f"CAST(NULL AS {shape.row_watermark_type}) AS {ROW_WATERMARK_COLUMN}")
         frame.createOrReplaceTempView("t_over")
         return relation_of(frame, "t_over")
 
@@ -166,7 +177,7 @@ class SparkRelations(_Relations):
         shape = self._joined(request)
         frame = self._empty(shape)
         if _has_stamp(request):
-            frame = frame.selectExpr("*", f"CAST(NULL AS {shape.stamp_type}) AS {STAMP_COLUMN}")
+            frame = frame.selectExpr("*", f"CAST(NULL AS {shape.row_watermark_type}) AS {ROW_WATERMARK_COLUMN}")
         view = f"t_join_{len(self.temporals)}"
         frame.createOrReplaceTempView(view)
         return relation_of(frame, view)
@@ -191,13 +202,15 @@ class FakeRelations(_Relations):
         shape = self._shape(use)
         if shape is None:
             return None
-        return self._keep(Relation(view=f"t_{use.name}", columns=shape.columns, has_stamp=use.needs_stamp))
+        return self._keep(
+            Relation(view=f"t_{use.name}", columns=shape.columns, has_row_watermark=use.needs_row_watermark)
+        )
 
     def run(self, step: Step) -> Relation:
         self.steps.append(step)
         columns = self._columns(step)
-        shown = tuple(column for column in columns if column.name != STAMP_COLUMN)
-        return self._keep(Relation(view=step.view, columns=shown, has_stamp=len(shown) < len(columns)))
+        shown = tuple(column for column in columns if column.name != ROW_WATERMARK_COLUMN)
+        return self._keep(Relation(view=step.view, columns=shown, has_row_watermark=len(shown) < len(columns)))
 
     def session_windows(
         self, source: TableUse | Relation, keys: tuple[str, ...], attribute: str, gap_ms: int
@@ -209,21 +222,21 @@ class FakeRelations(_Relations):
     def over(self, source: TableUse, request: OverRequest) -> Relation:
         self.overs.append((source, request))
         columns = self._with_results(self.known[f"t_{source.name}"], request)
-        return self._keep(Relation(view="t_over", columns=columns, has_stamp=source.needs_stamp))
+        return self._keep(Relation(view="t_over", columns=columns, has_row_watermark=source.needs_row_watermark))
 
     def temporal_join(self, request: TemporalRequest) -> Relation:
         self.temporals.append(request)
         columns = self._joined(request).columns
         view = f"t_join_{len(self.temporals)}"
-        return self._keep(Relation(view=view, columns=columns, has_stamp=_has_stamp(request)))
+        return self._keep(Relation(view=view, columns=columns, has_row_watermark=_has_stamp(request)))
 
     def _columns(self, step: Step) -> tuple[RelationColumn, ...]:
         words, query = scan(SqlText(step.text))
         found = {column.name: column for column in self._of_term(words, query.terms[0])}
         for name in found.keys() & {*step.event_times, *step.attributes, *step.lost}:  # as `step_frame` marks them
-            time, why_not = step.attributes.get(name), step.lost.get(name)
-            held_back = step.held_back.get(name)
-            found[name] = replace(found[name], time=time, why_not=why_not, held_back=held_back)
+            time, lost_reason = step.attributes.get(name), step.lost.get(name)
+            lag_unit = step.lag_unit.get(name)
+            found[name] = replace(found[name], time=time, lost_reason=lost_reason, lag_unit=lag_unit)
         return tuple(found.values())
 
     def _of_term(self, words: Words, term: Any) -> list[RelationColumn]:
@@ -250,7 +263,7 @@ class FakeRelations(_Relations):
         known = self.known.get(item.name)
         if known is None:
             return []
-        hidden = (RelationColumn(name=STAMP_COLUMN, type_name="timestamp"),) if known.has_stamp else ()
+        hidden = (RelationColumn(name=ROW_WATERMARK_COLUMN, type_name="timestamp"),) if known.has_row_watermark else ()
         renamed = re.search(r" AS renamed\((.*)\)$", words.source.text)
         if renamed is None:
             return [*known.columns, *hidden]

@@ -56,7 +56,7 @@ class StatementCase:
 
     file: str
     number: int
-    why: str
+    reason: str
     text: str
     expected: str
 
@@ -66,14 +66,14 @@ def cases_of(file: Path) -> list[StatementCase]:
     cases = []
     for number, block in enumerate(file.read_text(encoding="utf-8").split("\n;\n"), start=1):
         lines = block.strip("\n").splitlines()
-        why = []
+        reason = []
         while lines and lines[0].startswith("-- "):
-            why.append(lines.pop(0).removeprefix("-- "))
+            reason.append(lines.pop(0).removeprefix("-- "))
         text, _, expected = "\n".join(lines).partition("\n=>\n")
         if text:
             cases.append(
                 StatementCase(
-                    file=file.stem, number=number, why=" ".join(why), text=text, expected=expected.strip("\n")
+                    file=file.stem, number=number, reason=" ".join(reason), text=text, expected=expected.strip("\n")
                 )
             )
     return cases
@@ -116,7 +116,7 @@ def _alter(statement: AlterTable) -> str:
 
 def _other_action(statement: AlterTable, action: OtherAction) -> str:
     error = "" if action.error is None else f" [if the table is ours: {action.error.message.splitlines()[0]}]"
-    return f"[Spark's] {statement.source.of(action.place)}{error}"
+    return f"[Spark's] {statement.source.of(action.span)}{error}"
 
 
 def _drop_watermark(_: AlterTable, action: DropWatermark) -> str:
@@ -136,7 +136,7 @@ def _set(statement: Set) -> str:
 
 def _insert(statement: Insert) -> str:
     columns = f" ({', '.join(name_text(each) for each in statement.columns)})" if statement.columns else ""
-    return f"INSERT INTO {statement.target}{columns} {statement.source.of(statement.query_place)}"
+    return f"INSERT INTO {statement.target}{columns} {statement.source.of(statement.query_span)}"
 
 
 def _statement_set(statement: StatementSet) -> str:

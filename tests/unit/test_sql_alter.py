@@ -73,7 +73,7 @@ def test_an_action_that_is_wrong_keeps_its_own_error():
     action = action_of("ALTER TABLE t SET TBLPROPERTIES ('a' = 'b')")
     assert action.error is None
     reason = SqlError("its own")
-    wrong = type(action)(place=action.place, error=reason)
+    wrong = type(action)(span=action.span, error=reason)
     with pytest.raises(SqlError) as caught:
         alter(TABLE, wrong)
     assert caught.value is reason

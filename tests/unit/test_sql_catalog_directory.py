@@ -123,10 +123,10 @@ BROKEN = {
 
 @pytest.mark.parametrize("content", BROKEN)
 def test_a_broken_file_is_an_error_of_its_own_object_only(root, content):
-    text, why = BROKEN[content]
+    text, reason = BROKEN[content]
     file_of(root, "broken").write_bytes(text)
     catalog = open_catalog(root)
-    message = f"the catalog file '{file_of(root, 'broken')}' cannot be used: {why} Correct or remove it."
+    message = f"the catalog file '{file_of(root, 'broken')}' cannot be used: {reason} Correct or remove it."
     with pytest.raises(SqlError) as caught:
         catalog.find("Broken")
     assert caught.value.message == message
@@ -159,7 +159,7 @@ def test_other_files_are_no_objects(root):
     assert [entry.name for entry in open_catalog(root).entries(TABLE)] == ["good"]
 
 
-def test_what_a_crashed_process_left_is_in_nobodys_way(root):
+def test_leftovers_of_a_crashed_process_do_no_harm(root):
     (root / "tables" / ".draft").write_text('{"half": ')
     catalog = open_catalog(root)
     assert catalog.create(TableDefinition(name="next")) is True
@@ -182,14 +182,14 @@ def test_a_file_is_replaced_as_a_whole(root, monkeypatch):
     assert file_of(root, "good").read_bytes() == before
 
 
-def test_types_of_watermarks_are_kept_beside_them(root):
+def test_types_of_watermarks_are_stored_with_them(root):
     catalog = open_catalog(root)
     catalog.create(table("CREATE TABLE t (ts TIMESTAMP(3), WATERMARK FOR ts AS ts)"), datatypes=["TIMESTAMP_NTZ"])
     properties = json.loads(file_of(root, "t").read_text())
     assert properties["schema.watermark.0.strategy.datatype"] == "TIMESTAMP_NTZ"
 
 
-def test_a_secret_that_is_written_out_is_not_kept_in_files(root):
+def test_a_literal_secret_is_not_stored_in_files(root):
     catalog = open_catalog(root)
     options = {"connector": "kafka", "kafka.sasl.password": "hunter2"}
     secret = TableDefinition(name="secret", options=options)

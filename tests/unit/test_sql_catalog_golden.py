@@ -48,7 +48,7 @@ CASES = [pytest.param(file, *pair, id=f"{file}-{n}") for file in FILES for n, pa
 
 
 @pytest.mark.parametrize(("file", "block", "expected"), CASES)
-def test_a_statement_gives_what_stands_beside_it(file, block, expected):
+def test_a_statement_returns_its_result(file, block, expected):
     assert outcome_of(file, block) == expected
     assert block.startswith("-- "), "each pair says what it is about"
 

@@ -42,24 +42,24 @@ def test_what_was_created_is_found_whatever_the_case_of_its_name(catalog):
     assert (catalog.find("flag"), catalog.find("other"), catalog.function("orders")) == (None, None, None)
 
 
-def test_places_in_the_statement_are_not_kept(catalog):
+def test_spans_are_not_stored(catalog):
     written = created(
         "CREATE TABLE t (a INT, b AS a, o BIGINT METADATA, ts TIMESTAMP(3), WATERMARK FOR ts AS ts, PRIMARY KEY (a) NOT ENFORCED)"
     ).table
     catalog.create(written)
     kept = catalog.find("t")
     assert kept == written
-    assert all(column.place is not None for column in written.columns)
-    assert [column.place for column in kept.columns] == [None] * 4
-    assert (kept.columns[1].expression_place, kept.primary_key.place) == (None, None)
-    assert (kept.watermarks[0].place, kept.watermarks[0].rowtime_place, kept.watermarks[0].expression_place) == (
+    assert all(column.span is not None for column in written.columns)
+    assert [column.span for column in kept.columns] == [None] * 4
+    assert (kept.columns[1].expression_span, kept.primary_key.span) == (None, None)
+    assert (kept.watermarks[0].span, kept.watermarks[0].rowtime_span, kept.watermarks[0].expression_span) == (
         None,
         None,
         None,
     )
 
 
-def test_an_object_is_the_same_one_while_nobody_changes_it(catalog):
+def test_an_unchanged_object_is_returned_as_the_same_instance(catalog):
     catalog.create(ORDERS)
     found = catalog.find("orders")
     assert catalog.find("ORDERS") is found
@@ -78,7 +78,7 @@ def test_the_objects_of_a_kind_are_listed_by_name(catalog):
 @pytest.mark.parametrize(
     "second", [ORDERS, TableDefinition(name="ORDERS"), ViewDefinition(name="orders", query="SELECT 1")]
 )
-def test_a_name_is_taken_by_a_table_or_view_in_any_case(catalog, second):
+def test_a_name_is_in_use_by_a_table_or_view_in_any_case(catalog, second):
     catalog.create(ORDERS)
     message = "there is a table 'Orders' already. Choose another name, write IF NOT EXISTS, or drop it first: DROP TABLE Orders."
     with pytest.raises(SqlError, match=re.escape(message)):
@@ -183,7 +183,7 @@ def test_an_error_underlines_the_name_in_its_statement(catalog):
     source = SqlText("DROP TABLE ordrs")
     catalog.create(ORDERS)
     with pytest.raises(SqlError) as caught:
-        catalog.drop(TABLE, "ordrs", at=Site(clause="DROP TABLE", source=source, place=Span(11, 16)))
+        catalog.drop(TABLE, "ordrs", at=Site(clause="DROP TABLE", source=source, span=Span(11, 16)))
     assert (
         caught.value.message
         == "line 1, column 12: there is no table 'ordrs'. Did you mean 'orders'?\n  DROP TABLE ordrs\n             ^^^^^"

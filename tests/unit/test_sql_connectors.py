@@ -34,7 +34,7 @@ def test_a_source_that_was_registered_is_found_by_its_format():
     assert connector_of(session, "My-Source").data_source is KafkaDataSource
 
 
-def test_what_nobody_has_is_refused_with_near_matches():
+def test_unknown_names_are_rejected_with_near_matches():
     error = unknown_connector("orders", connector_of(None, "kafak"), Exception("[DATA_SOURCE_NOT_FOUND] kafak"))
     assert "table 'orders': there is no connector 'kafak'. Did you mean 'kafka'" in str(error)
     missing = unknown_connector("o", connector_of(None, "spark-kafka"), Exception("Failed to find data source: kafka"))

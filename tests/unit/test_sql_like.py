@@ -19,18 +19,18 @@ BASE = table("CREATE TABLE base (a INT, b AS a, WATERMARK FOR ts AS ts, ts TIMES
 def with_options(*options: tuple[LikeRule, str]):
     statement = created("CREATE TABLE t LIKE base")
     rules = tuple(LikeOption(rule, part, Span(13, 14)) for rule, part in options)
-    return replace(statement, like=CreateTableLike(base="base", options=rules, place=Span(15, 24)))
+    return replace(statement, like=CreateTableLike(base="base", options=rules, span=Span(15, 24)))
 
 
-def test_what_is_taken_has_no_places_in_the_statement_and_what_is_written_has():
+def test_inherited_definitions_have_no_spans_and_declared_ones_have():
     statement = created("CREATE TABLE t (c INT, WATERMARK FOR u AS u, u TIMESTAMP(3)) LIKE base")
     merged = merge_like(BASE, statement)
     assert [column.name for column in merged.columns] == ["a", "b", "ts", "c", "u"]
-    assert [column.place is None for column in merged.columns] == [True, True, True, False, False]
-    assert [each.expression_place is None for each in merged.watermarks] == [True, False]
+    assert [column.span is None for column in merged.columns] == [True, True, True, False, False]
+    assert [each.expression_span is None for each in merged.watermarks] == [True, False]
 
 
-def test_the_table_that_is_taken_from_stays_as_it_was():
+def test_the_base_table_stays_unchanged():
     before = replace(BASE)
     merge_like(BASE, created("CREATE TABLE t WITH ('topic' = 'x') LIKE base"))
     assert before == BASE
@@ -50,7 +50,7 @@ def test_a_part_has_one_rule():
         merge_like(BASE, with_options((LikeRule.INCLUDING, "OPTIONS"), (LikeRule.EXCLUDING, "OPTIONS")))
 
 
-def test_a_rule_for_a_part_comes_before_the_rule_for_all_wherever_it_stands():
+def test_a_rule_for_a_part_overrides_the_rule_for_all_in_any_order():
     for options in (
         [(LikeRule.EXCLUDING, "ALL"), (LikeRule.INCLUDING, "WATERMARKS")],
         [(LikeRule.INCLUDING, "WATERMARKS"), (LikeRule.EXCLUDING, "ALL")],

@@ -35,7 +35,7 @@ def parse(text):
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.file}-{case.number}")
 def test_a_text_is_read_as_what_is_written_down(case):
-    assert outcome(case.text) == case.expected, case.why
+    assert outcome(case.text) == case.expected, case.reason
 
 
 @pytest.mark.parametrize("case", OWN, ids=lambda case: f"{case.file}-{case.number}")
@@ -45,9 +45,9 @@ def test_a_canonical_statement_is_read_as_itself(case):
         assert outcome(canonical) == canonical
 
 
-def test_the_pairs_are_many_and_say_why():
+def test_the_pairs_are_many_and_name_the_reason():
     assert len(CASES) > 250
-    assert all(case.why for case in CASES)
+    assert all(case.reason for case in CASES)
 
 
 def test_spark_gets_its_statements_byte_for_byte():
@@ -66,19 +66,19 @@ def test_places_point_into_the_statement():
     assert isinstance(statement, CreateTable)
     source = statement.source
     (watermark,) = statement.table.watermarks
-    places = (watermark.place, watermark.rowtime_place, watermark.expression_place)
-    assert [source.of(place) for place in places if place is not None] == [
+    spans = (watermark.span, watermark.rowtime_span, watermark.expression_span)
+    assert [source.of(span) for span in spans if span is not None] == [
         "WATERMARK FOR a.b AS a.b - '5' SECOND",
         "a.b",
         "a.b - '5' SECOND",
     ]
     assert watermark.expression == "a.b - INTERVAL '5' SECOND"
-    assert [source.of(column.place or Span(0, 0)) for column in statement.table.columns] == [
+    assert [source.of(column.span or Span(0, 0)) for column in statement.table.columns] == [
         "a ROW<b TIMESTAMP(3)>",
         "c AS a.b",
     ]
-    assert source.of(statement.name_place) == "o"
-    assert {key: source.of(place) for key, place in statement.option_places.items()} == {"k": "'k'"}
+    assert source.of(statement.name_span) == "o"
+    assert {key: source.of(span) for key, span in statement.option_spans.items()} == {"k": "'k'"}
 
 
 def test_places_are_no_part_of_equality():
@@ -105,7 +105,7 @@ def test_inserts_of_a_set_are_texts_of_their_own_at_their_own_lines():
         ("a", "INSERT INTO a SELECT 1", 2),
         ("b", "INSERT INTO b\n  SELECT 2", 3),
     ]
-    error = statement.inserts[1].source.error(statement.inserts[1].query_place, "no")
+    error = statement.inserts[1].source.error(statement.inserts[1].query_span, "no")
     assert error.message.startswith("line 4, column 3: no.")
 
 

@@ -7,7 +7,7 @@ import pytest
 from datasources.errors import SqlError
 from datasources.sql.text.lexer import TokenKind, meaningful, tokenize
 from datasources.sql.text.source_text import Span, SqlText
-from datasources.sql.text.string_literals import odd_escape, string_value
+from datasources.sql.text.string_literals import string_value, unusual_escape
 from tests.support.sql_literals import LITERALS
 
 CUT = {
@@ -42,12 +42,12 @@ def test_a_text_is_cut_as_spark_cuts_it(text, cut):
     tokens = tokenize(SqlText(text))
     assert " ".join(LETTERS.get(each.kind, each.text) for each in tokens[:-1]) == cut
     assert tokens[-1].kind is TokenKind.END
-    assert tokens[-1].place == Span(len(text), len(text))
+    assert tokens[-1].span == Span(len(text), len(text))
     assert all(text[each.start : each.end] == each.text for each in tokens)
 
 
 @pytest.mark.parametrize(("text", "value"), {**LITERALS, r"'\UFFFFFFFF'": "?"}.items())
-def test_a_string_stands_for_what_spark_takes_it_for(text, value):
+def test_a_string_has_the_value_that_spark_reads(text, value):
     (token, _) = tokenize(SqlText(text))
     assert token.value == value
 
@@ -57,7 +57,7 @@ def test_a_string_stands_for_what_spark_takes_it_for(text, value):
     [(r"'a\d'", r"\d"), (r"'\\d'", None), (r"r'\d'", None), (r"'\n\'\%'", None), (r"'a''b\ '", "\\ ")],
 )
 def test_an_escape_that_spark_drops_is_found(text, escape):
-    assert odd_escape(text) == escape
+    assert unusual_escape(text) == escape
 
 
 def test_a_raw_string_has_no_escapes():
@@ -94,7 +94,7 @@ TYPOGRAPHIC = (
         ("SELECT “a”", f"line 1, column 8: “ {TYPOGRAPHIC}\n  SELECT “a”\n         ^"),
     ],
 )
-def test_a_text_that_cannot_be_cut_is_an_error_at_its_place(text, message):
+def test_a_text_that_cannot_be_tokenized_is_an_error_at_its_span(text, message):
     with pytest.raises(SqlError) as error:
         tokenize(SqlText(text))
     assert error.value.message == message
@@ -112,11 +112,11 @@ def test_an_error_names_the_file_the_line_and_the_column():
     assert source.error(Span(11, 12), "no", "Stop.").message == "orders.sql, line 8, column 2: no. Stop.\n  \tb\n  \t^"
 
 
-def test_a_place_of_several_lines_is_underlined_to_the_end_of_the_first():
+def test_a_span_of_several_lines_is_underlined_to_the_end_of_the_first():
     assert SqlText("ab\ncd").error(Span(1, 5), "no").message == "line 1, column 2: no.\n  ab\n   ^"
 
 
-def test_a_long_line_is_shown_around_the_place():
+def test_a_long_line_is_shown_around_the_span():
     message = SqlText("a" * 1_000 + "b" + "c" * 1_000).error(Span(1_000, 1_001), "no").message
     _, line, marker = message.splitlines()
     assert line[marker.index("^")] == "b"

@@ -53,7 +53,7 @@ def test_a_type_that_is_not_known_is_left_out():
 
 
 @pytest.mark.parametrize("definition", list(definitions()), ids=lambda definition: definition.name)
-def test_what_is_kept_is_what_was_defined(definition):
+def test_the_stored_object_equals_the_definition(definition):
     assert definition_of(properties_of(definition)) == definition
 
 
@@ -65,7 +65,7 @@ def test_what_is_kept_is_what_was_defined(definition):
         FunctionDefinition(name="f", path="a.b", is_temporary=True),
     ],
 )
-def test_what_is_temporary_is_not_kept(definition):
+def test_temporary_objects_are_not_stored(definition):
     with pytest.raises(InternalError, match="is temporary and has no properties"):
         properties_of(definition)
 
@@ -147,7 +147,7 @@ def test_a_table_that_was_loaded_is_written_in_the_newest_version(golden, kind):
         ({"schema.watermark.rowtime": "a"}, "there is no property 'schema.watermark.rowtime' here."),
     ],
 )  # fmt: skip
-def test_properties_that_nobody_writes_are_refused_by_name(changes, message):
+def test_unknown_properties_are_rejected_by_name(changes, message):
     with pytest.raises(SqlError) as caught:
         definition_of({**HEAD, **COLUMN, **changes})
     assert caught.value.message == message

@@ -98,11 +98,11 @@ def test_aggregates_become_columns_and_where_goes_into_the_operator(text, rewrit
     assert plan.text == rewritten
 
 
-def test_a_window_over_it_gets_the_time_attribute_and_the_stamp():
+def test_a_window_over_it_gets_time_attribute_and_row_watermark():
     inner = f"SELECT ts, SUM(price) OVER ({WINDOW}) AS s FROM bid"
     text = f"SELECT window_end, COUNT(*) AS c FROM TABLE(TUMBLE(({inner}), DESCRIPTOR(ts), INTERVAL '10' SECOND)) GROUP BY window_start, window_end"
     plan, relations = planned(text, is_exact=True)
-    assert relations.overs[0][0].needs_stamp
+    assert relations.overs[0][0].needs_row_watermark
     assert plan.steps[0].text == "SELECT ts, __tidemark_over_1 AS s, __tidemark_stamp FROM t_over AS bid"
 
 
@@ -144,7 +144,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("items", "rest", "reason"), REFUSED, ids=[f"{items} {rest}" for items, rest, _ in REFUSED])
-def test_what_a_stream_cannot_have_is_refused_with_the_place(items, rest, reason):
+def test_unsupported_constructs_are_rejected_with_their_span(items, rest, reason):
     with pytest.raises(SqlError, match="line 1, column") as refused:
         planned(f"SELECT {items} FROM bid {rest}")
     assert reason in str(refused.value)

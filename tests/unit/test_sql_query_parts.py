@@ -49,11 +49,11 @@ def test_what_was_inserted_inside_of_an_edit_goes():
     assert rendered((10, 10, "!"), (9, 13, "FROM")) == TEXT
 
 
-def test_insertions_at_one_place_keep_their_order():
+def test_insertions_at_one_position_keep_their_order():
     assert rendered((15, 15, " 1"), (15, 15, " 2")) == TEXT + " 1 2"
 
 
-def test_what_is_taken_out_takes_a_blank_with_it():
+def test_a_removed_text_removes_one_blank():
     edits = Edits()
     edits.remove(TEXT, Span(9, 13))
     assert edits.render(TEXT, Span(0, len(TEXT))) == "SELECT a b"

@@ -120,10 +120,10 @@ def test_the_first_hint_for_a_table_counts_everywhere_in_the_statement(text, exp
 
 
 def test_a_table_carries_the_watermark_where_something_asks_for_it():
-    assert not uses_of("SELECT k FROM bid")["bid"].needs_stamp
-    assert uses_of("SELECT CURRENT_WATERMARK(ts) AS w FROM bid")["bid"].needs_stamp
-    assert planned("SELECT k FROM bid", is_exact=True)[1].uses[0].needs_stamp
-    assert not planned("SELECT CURRENT_WATERMARK(ts) AS w FROM bid", is_streaming=False)[1].uses[0].needs_stamp
+    assert not uses_of("SELECT k FROM bid")["bid"].needs_row_watermark
+    assert uses_of("SELECT CURRENT_WATERMARK(ts) AS w FROM bid")["bid"].needs_row_watermark
+    assert planned("SELECT k FROM bid", is_exact=True)[1].uses[0].needs_row_watermark
+    assert not planned("SELECT CURRENT_WATERMARK(ts) AS w FROM bid", is_streaming=False)[1].uses[0].needs_row_watermark
 
 
 def test_session_windows_are_asked_for_with_the_table_the_keys_and_the_gap():

@@ -42,7 +42,7 @@ CLAUSES = [
 
 
 @pytest.mark.parametrize(("text", "expected"), CLAUSES, ids=[text for text, _ in CLAUSES])
-def test_clauses_are_told_apart(text, expected):
+def test_clauses_are_separated(text, expected):
     words, block = block_of(text)
     assert {clause.value: words.text(region) for clause, region in block.clauses.items()} == expected
 
@@ -67,7 +67,7 @@ ITEMS = [
 
 
 @pytest.mark.parametrize(("listed", "expected"), ITEMS, ids=[text for text, _ in ITEMS])
-def test_select_items_and_their_aliases_are_told_apart(listed, expected):
+def test_select_items_are_separated_from_their_aliases(listed, expected):
     words, block = block_of(f"SELECT {listed} FROM t")
     assert [(words.text(item.expression), item.alias) for item in block.items] == expected
 
@@ -98,7 +98,7 @@ SOURCES = [
 
 
 @pytest.mark.parametrize(("listed", "expected"), SOURCES, ids=[text for text, _ in SOURCES])
-def test_sources_and_their_aliases_are_told_apart(listed, expected):
+def test_sources_are_separated_from_their_aliases(listed, expected):
     _words, block = block_of(f"SELECT 1 FROM {listed}")
     assert [(item.kind, item.name, item.alias) for item in block.sources] == expected
 
@@ -126,12 +126,12 @@ def test_set_operations_part_a_query():
     )
     assert query.operators == ("UNION ALL", "INTERSECT DISTINCT")
     assert [type(term) for term in query.terms] == [Block, Query, Opaque]
-    assert [words.source.of(place) for place in query.operator_places] == ["UNION ALL", "INTERSECT DISTINCT"]
+    assert [words.source.of(span) for span in query.operator_spans] == ["UNION ALL", "INTERSECT DISTINCT"]
 
 
 def test_ctes_know_their_names_columns_and_queries():
     words, query = scan(SqlText("WITH a AS (SELECT 1), `b c` (x, y) AS (SELECT 2, 3) SELECT * FROM a"))
-    assert [(cte.name, cte.columns, words.source.of(cte.query.place)) for cte in query.ctes] == [
+    assert [(cte.name, cte.columns, words.source.of(cte.query.span)) for cte in query.ctes] == [
         ("a", (), "SELECT 1"),
         ("b c", ("x", "y"), "SELECT 2, 3"),
     ]
@@ -243,5 +243,5 @@ PIECES = st.sampled_from(
 def test_any_words_have_a_shape_or_are_refused(text):
     with suppress(SqlError):
         words, query = scan(SqlText(text))
-        assert query.place.end <= len(words.source.text)
+        assert query.span.end <= len(words.source.text)
         assert all(clause in Clause for term in query.terms if isinstance(term, Block) for clause in term.clauses)

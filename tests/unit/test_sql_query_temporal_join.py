@@ -98,9 +98,7 @@ LOADINGS = [
 
 
 @pytest.mark.parametrize(("call", "load_time", "idle_timeout_ms"), LOADINGS, ids=[each[0] for each in LOADINGS])
-def test_a_lateral_snapshot_is_a_join_in_processing_time_that_says_when_the_table_is_loaded(
-    call, load_time, idle_timeout_ms
-):
+def test_a_lateral_snapshot_joins_in_processing_time_and_defines_loaded(call, load_time, idle_timeout_ms):
     (build,) = builds_of(SNAPSHOT.format(call))
     assert (build.as_of, build.load_time, build.idle_timeout_ms) == (None, load_time, idle_timeout_ms)
     assert build.keys == (("v", "k"),)
@@ -162,7 +160,7 @@ FILTERS = [
 
 
 @pytest.mark.parametrize(("rest", "pushed"), FILTERS, ids=[rest for rest, _ in FILTERS])
-def test_what_where_says_of_the_left_table_alone_goes_to_its_source_and_stays(rest, pushed):
+def test_conditions_on_the_left_table_are_pushed_to_its_source_and_stay(rest, pushed):
     plan, relations = planned(f"SELECT b.item FROM {JOIN} {rest}")
     assert relations.temporals[0].probe.filter == pushed
     assert plan.text.count("WHERE") == rest.count("WHERE")
@@ -172,13 +170,13 @@ def test_a_batch_is_joined_in_the_same_way():
     assert request_of(f"SELECT b.k FROM {JOIN}", is_streaming=False).builds[0].as_of == "ts"
 
 
-def test_a_window_over_it_gets_the_time_attribute_and_the_stamp():
+def test_a_window_over_it_gets_time_attribute_and_row_watermark():
     text = (
         f"SELECT window_end, SUM(x) AS s FROM TABLE(TUMBLE((SELECT ts, r.rate AS x FROM {JOIN}), DESCRIPTOR(ts), "
         "INTERVAL '10' SECOND)) GROUP BY window_start, window_end"
     )
     plan, relations = planned(text, is_exact=True)
-    assert relations.temporals[0].probe.needs_stamp
+    assert relations.temporals[0].probe.needs_row_watermark
     assert plan.steps[0].text == "SELECT ts, b.rate AS x, __tidemark_stamp FROM t_join_1 b"
 
 
@@ -267,7 +265,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("text", "reason"), REFUSED, ids=[text for text, _ in REFUSED])
-def test_what_cannot_be_joined_is_refused_with_a_way_out(text, reason):
+def test_unsupported_joins_are_rejected_with_a_hint(text, reason):
     with pytest.raises(SqlError) as caught:
         planned(text)
     assert reason in str(caught.value)
@@ -311,6 +309,6 @@ class Refusing(FakeRelations):
         raise QueryError(f"{request.probe.name} is not joined today.")
 
 
-def test_what_the_operator_refuses_names_the_place():
+def test_errors_of_the_operator_name_the_span():
     with pytest.raises(SqlError, match=r"line 1, column 23: bid is not joined today\.\n.*\n *\^{5}"):
         rewrite_query(SqlText(f"SELECT b.k FROM {JOIN}"), Refusing(tables=TABLES, views=VIEWS))

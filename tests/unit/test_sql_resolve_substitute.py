@@ -43,7 +43,7 @@ from datasources.sql.text.substitute import in_parentheses, references, splice, 
         ("'é😀' || a", {"a"}),
     ],
 )
-def test_columns_are_told_from_all_else(expression, names):
+def test_columns_are_found_among_other_words(expression, names):
     assert references(expression) == names
 
 
@@ -87,19 +87,19 @@ def test_places_are_replaced_from_left_to_right():
     assert splice("abcdef", {Span(4, 5): "E", Span(0, 1): "", Span(2, 2): "-"}) == "b-cdEf"
 
 
-def test_functions_are_known_with_their_places():
+def test_functions_are_found_with_their_spans():
     text = "f( ) + G(h(1), 'i()') + j.k(x) - CURRENT_DATE"
-    calls = [(call.name, text[call.place.start : call.place.end], call.has_arguments) for call in names_of(text).calls]
+    calls = [(call.name, text[call.span.start : call.span.end], call.has_arguments) for call in names_of(text).calls]
     assert calls == [("f", "f( )", False), ("g", "G(h(1), 'i()')", True), ("h", "h(1)", True), ("k", "k(x)", True)]
 
 
-def test_the_whole_path_has_a_place():
+def test_the_whole_path_has_a_span():
     (reference,) = names_of(" x . y.`z z`  ").references
-    assert (reference.path, reference.head, reference.place) == (("x", "y", "z z"), Span(1, 2), Span(1, 12))
+    assert (reference.path, reference.head, reference.span) == (("x", "y", "z z"), Span(1, 2), Span(1, 12))
 
 
 @pytest.mark.parametrize(
-    ("text", "reason", "place"),
+    ("text", "reason", "span"),
     [
         ("", "the expression is empty", Span(0, 1)),
         ("  ", "the expression is empty", Span(0, 2)),
@@ -114,10 +114,10 @@ def test_the_whole_path_has_a_place():
         ("'abc", "the expression does not parse", Span(3, 4)),
     ],
 )
-def test_what_is_no_expression_is_refused_with_its_place(text, reason, place):
+def test_malformed_expressions_are_rejected_with_their_span(text, reason, span):
     with pytest.raises(ExpressionSyntax) as caught:
         names_of(text)
-    assert (caught.value.reason, caught.value.place) == (reason, place)
+    assert (caught.value.reason, caught.value.span) == (reason, span)
 
 
 def test_an_expression_that_is_nested_too_deeply_is_refused():

@@ -76,7 +76,7 @@ def test_a_key_whose_value_may_be_shown_is_known(key):
         ("url", "http://db:8080/a:b@c", False),
     ],
 )
-def test_a_secret_that_is_written_out_is_told_from_one_that_is_named(key, value, is_literal):
+def test_literal_secrets_are_distinguished_from_references(key, value, is_literal):
     assert is_literal_secret(key, value) is is_literal
     assert shown({key: value}) == {key: "******" if is_literal else value}
 
@@ -107,7 +107,7 @@ def test_a_variable_that_is_not_set_is_an_error_with_near_matches():
     )
 
 
-def test_a_file_that_cannot_be_read_is_an_error_that_says_why(tmp_path):
+def test_a_file_that_cannot_be_read_is_an_error_with_its_reason(tmp_path):
     with pytest.raises(
         OptionError, match="option 'password' names the file '.*gone', which cannot be read: No such file"
     ):
@@ -126,10 +126,10 @@ def test_a_reference_that_is_not_complete_is_an_error_without_the_value(value):
     assert "hunter2" not in str(caught.value)
 
 
-def test_what_is_shown_in_place_of_a_secret_is_no_value():
+def test_the_replacement_of_a_secret_is_not_a_value():
     source = SqlText("... WITH ('ssl.key.pem' = '******')")
     with pytest.raises(SqlError) as caught:
-        refuse_masked({"ssl.key.pem": "******"}, source=source, places={"ssl.key.pem": Span(10, 23)})
+        refuse_masked({"ssl.key.pem": "******"}, source=source, spans={"ssl.key.pem": Span(10, 23)})
     assert caught.value.message.splitlines() == [
         (
             "line 1, column 11: option 'ssl.key.pem' = '******' is what is shown in place of a secret, not its value. "
@@ -138,14 +138,14 @@ def test_what_is_shown_in_place_of_a_secret_is_no_value():
         "  ... WITH ('ssl.key.pem' = '******')",
         "            ^^^^^^^^^^^^^",
     ]
-    refuse_masked({"password": "*****"}, source=source, places={})
+    refuse_masked({"password": "*****"}, source=source, spans={})
 
 
 def test_a_durable_catalog_takes_no_secret_and_the_error_does_not_show_it():
     source = SqlText("WITH ('topic' = 'a''b', 'ssl.key.pem' = /* mine */ r'hunter2', 'x' = 'hunter2')")
-    places = {"topic": Span(6, 13), "ssl.key.pem": Span(24, 37), "x": Span(63, 66)}
+    spans = {"topic": Span(6, 13), "ssl.key.pem": Span(24, 37), "x": Span(63, 66)}
     with pytest.raises(SqlError) as caught:
-        refuse_literal_secrets({"topic": "a'b", "ssl.key.pem": "hunter2", "x": "hunter2"}, source=source, places=places)
+        refuse_literal_secrets({"topic": "a'b", "ssl.key.pem": "hunter2", "x": "hunter2"}, source=source, spans=spans)
     assert caught.value.message.splitlines() == [
         (
             "line 1, column 25: option 'ssl.key.pem' holds a secret, and this catalog is kept in files. Write 'ssl.key.pem' = "
@@ -158,19 +158,19 @@ def test_a_durable_catalog_takes_no_secret_and_the_error_does_not_show_it():
 
 def test_without_a_statement_the_error_names_the_option():
     with pytest.raises(SqlError) as caught:
-        refuse_literal_secrets({"topic": "a", "password": "hunter2"}, places={})
+        refuse_literal_secrets({"topic": "a", "password": "hunter2"}, spans={})
     assert caught.value.message == (
         "WITH: option 'password' holds a secret, and this catalog is kept in files. Write 'password' = '${env:NAME}' or "
         "'${file:PATH}', or create a TEMPORARY table."
     )
 
 
-def test_a_statement_with_a_secret_is_masked_for_errors_and_every_character_keeps_its_place():
+def test_a_masked_statement_keeps_the_position_of_every_character():
     text = "CREATE TABLE t (a INT) WITH ('topic' = 'a', 'password' = 'hun\nter2')"
-    places = {"topic": Span(29, 36), "password": Span(44, 54)}
+    spans = {"topic": Span(29, 36), "password": Span(44, 54)}
     source = SqlText(text, name="jobs.sql", first_line=3)
-    masked = masked_source(source, {"topic": "a", "password": "hun\nter2"}, places)
+    masked = masked_source(source, {"topic": "a", "password": "hun\nter2"}, spans)
     assert masked == SqlText(
         "CREATE TABLE t (a INT) WITH ('topic' = '*', 'password' = '***\n****')", name="jobs.sql", first_line=3
     )
-    assert masked_source(source, {"topic": "a", "password": "${env:PW}"}, places) is source
+    assert masked_source(source, {"topic": "a", "password": "${env:PW}"}, spans) is source

@@ -39,7 +39,7 @@ def test_a_wrong_setting_is_refused_and_changes_nothing(key, value, expected):
     assert settings.texts() == {"execution.trigger": "5 s"}
 
 
-def test_what_a_scan_is_told_of_the_session():
+def test_session_settings_of_a_scan():
     settings = Settings({"table.exec.source.idle-timeout": "5 s", "execution.trigger": "1 s"})
     assert settings.scan_options() == {"table.exec.source.idle-timeout": "5 s"}
 

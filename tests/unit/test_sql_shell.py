@@ -475,7 +475,7 @@ def test_a_stream_is_shown_batch_by_batch_with_its_watermark():
     assert (stream.mode, stream.triggers, stream.is_stopped) == ("append", [], True)
 
 
-def test_a_stream_whose_rows_change_says_so():
+def test_a_stream_whose_rows_change_is_marked():
     stream = Stream(Frame(["n"], [("1",)]), has_changes=True)
     terminal = streaming(stream, "available-now")
     assert terminal.run("SELECT") == 0
@@ -586,7 +586,7 @@ def test_a_script_that_cannot_be_read_is_an_error_before_spark_starts(command, m
     assert command.settings is None
 
 
-def test_without_pyspark_the_way_out_is_named(monkeypatch):
+def test_without_pyspark_the_error_has_a_hint(monkeypatch):
     monkeypatch.setattr(shell_session, "find_java", lambda: None)
     monkeypatch.setattr(shell_session.importlib.util, "find_spec", lambda _name: None)
     with pytest.raises(EnvironmentProblem, match=r"pip install 'tidemark-spark\[spark\]'"):

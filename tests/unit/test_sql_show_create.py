@@ -20,7 +20,7 @@ def test_a_statement_that_was_copied_with_a_masked_secret_is_refused_at_its_opti
         SqlError,
         match=r"line \d, column \d: option 'kafka.ssl.key.pem' = '\*{6}' is what is shown in place of a secret",
     ):
-        refuse_masked(again.table.options, source=again.source, places=again.option_places)
+        refuse_masked(again.table.options, source=again.source, spans=again.option_spans)
 
 
 def test_showing_changes_nothing():

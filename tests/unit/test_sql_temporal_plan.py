@@ -88,14 +88,14 @@ def told(tree: Any) -> dict[str, str]:
     return {key: value for key, value in options.items() if key.startswith(("scan.hold", "scan.load", "scan.columns"))}
 
 
-def test_by_event_time_both_tables_deliver_their_times_and_nobody_waits(plan):
+def test_in_event_time_both_tables_read_their_times_without_load_gate(plan):
     done = plan(joined(as_of="ts"))
     assert told(done.probe.tree) == {"scan.columns": "`id`, `k`, `ts`"}
     assert told(done.builds[0].side.tree) == {"scan.columns": "`k`, `rate`, `at`"}
-    assert (done.builds[0].rowtime, done.builds[0].held) == ("at", None)
+    assert (done.builds[0].rowtime, done.builds[0].load_gate) == ("at", None)
 
 
-def test_a_nested_time_attribute_is_delivered_with_what_it_stands_in(plan):
+def test_a_nested_time_attribute_is_read_with_its_struct(plan):
     for is_streaming in (True, False):
         done = plan(joined(as_of="e_ts"), probe=used("nested", "k"), is_streaming=is_streaming)
         assert told(done.probe.tree) == {}  # both columns
@@ -129,10 +129,10 @@ def test_the_users_names_go_before_ours(plan):
     options = {"rates": {"scan.hold.name": "all rates"}, "orders": {"SCAN.HOLD.UNTIL": "other, all rates"}}
     done = plan(joined(), options=options)
     assert told(done.probe.tree)["scan.hold.until"] == "other,all rates"
-    assert done.builds[0].held == "all rates"
+    assert done.builds[0].load_gate == "all rates"
 
 
-def test_a_snapshot_says_when_it_is_loaded(plan):
+def test_a_snapshot_defines_when_it_is_loaded(plan):
     done = plan(joined(load_time="1700000000000", idle_timeout_ms=2_000))
     assert told(done.builds[0].side.tree) == {
         "scan.columns": "`k`, `rate`, `at`",
@@ -142,7 +142,7 @@ def test_a_snapshot_says_when_it_is_loaded(plan):
     }
 
 
-def test_in_a_batch_nobody_waits(plan):
+def test_a_batch_has_no_load_gate(plan):
     done = plan(joined(load_time="1700000000000", idle_timeout_ms=2_000), is_streaming=False)
     assert told(done.probe.tree) == {"scan.columns": "`id`, `k`"}
     assert "scan.hold.name" not in told(done.builds[0].side.tree)

@@ -56,7 +56,7 @@ def test_key_and_times_are_those_of_the_definition():
         ("parquet", {"format": "debezium-json"}, {}, False),
     ],
 )
-def test_a_table_whose_rows_change_is_told_by_its_connector_and_format(name, options, hints, is_changelog):
+def test_connector_and_format_determine_whether_rows_change(name, options, hints, is_changelog):
     assert traits_of(table(**options), connector(name), hints).is_changelog is is_changelog
 
 
@@ -67,7 +67,7 @@ def test_so_is_one_by_its_own_column_if_the_connector_has_no_such_metadata(name,
     assert traits_of(own, connector(name), {}).is_changelog is is_changelog
 
 
-def test_changes_are_told_by_what_the_connector_knows_else_by_columns_of_the_table():
+def test_changes_come_from_connector_metadata_or_columns_of_the_table():
     assert changelog_columns(["k", ROW_KIND, SEQUENCE, "row_kind"]) == (ROW_KIND, SEQUENCE)
     assert changelog_columns(["Row_Kind", "k"]) == ("Row_Kind", None)
     assert changelog_columns(["_seq", ROW_KIND]) == (ROW_KIND, "_seq")

@@ -64,11 +64,11 @@ def test_a_type_holds_what_was_written():
 
 
 @pytest.mark.parametrize("text", ["TIME", "TIME(3)", "ARRAY<TIME>", "ROW<a MAP<INT, TIME(0)>>"])
-def test_times_are_refused_with_the_way_out(text):
+def test_times_are_rejected_with_a_hint(text):
     sql_type = parse_type(SqlText(text))
-    reason, way_out = refusal_of(sql_type) or ("", "")
+    reason, hint = refusal_of(sql_type) or ("", "")
     assert reason == "columns of type TIME cannot be read: no source of Tidemark makes times without a date"
-    assert way_out == "Declare it as STRING, or as TIMESTAMP(3) with a date."
+    assert hint == "Declare it as STRING, or as TIMESTAMP(3) with a date."
     with pytest.raises(SchemaError, match=r"columns of type TIME cannot be read.*Declare it as STRING"):
         spark_ddl(sql_type)
 

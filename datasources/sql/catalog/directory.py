@@ -1,12 +1,12 @@
 """Objects in a directory, one file each, shared by any number of processes.
 
-Theory of operation. A file is written under another name, brought to the disk, and renamed: a reader sees the old
-one or the new one, never a part. Changes happen under a lock on one file of the directory, so that two processes
-cannot both find a name free. Reading takes no lock. A broken file concerns only the object that it is about.
+How it works. A file is written under another name, synced to disk and renamed: a reader sees the old file or the new
+one, never a partial one. Changes hold a lock on one file of the directory, so that two processes cannot both find a
+name free. Reads take no lock. A broken file affects only its own object.
 
     tables/orders.json       a table or view
     functions/f.json         a function
-    .lock                    empty; held while something changes
+    .lock                    empty; locked during a change
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ class DirectoryStore:
     @contextmanager
     def lock(self) -> Iterator[None]:
         """Keep other threads and processes from changing anything."""
-        with self._mutex, self._explained("be locked"), (self._root / ".lock").open("ab") as held:
-            fcntl.flock(held, fcntl.LOCK_EX)
+        with self._mutex, self._explained("be locked"), (self._root / ".lock").open("ab") as lock_file:
+            fcntl.flock(lock_file, fcntl.LOCK_EX)
             yield
 
     def read(self, namespace: Namespace, name: str) -> Definition | None:
@@ -78,12 +78,12 @@ class DirectoryStore:
         return tuple(sorted(self._files(namespace)))
 
     def entry(self, namespace: Namespace, name: str) -> CatalogEntry | None:
-        """Return an object, or None; a broken one says why."""
+        """Return an object, or None; a broken one carries the reason."""
         files = self._files_of(namespace, name)
         return self._entry(namespace, name, files) if files else None
 
     def entries(self, namespace: Namespace) -> tuple[CatalogEntry, ...]:
-        """Return all objects by name; broken ones say why."""
+        """Return all objects by name; broken ones carry the reason."""
         groups = sorted(self._files(namespace).items())
         found = (self._entry(namespace, name, files) for name, files in groups)
         return tuple(entry for entry in found if entry is not None)
@@ -92,7 +92,7 @@ class DirectoryStore:
         """Keep an object: once this returns it is on the disk."""
         folder = self._folder(namespace)
         path = folder / file_name(definition.name)
-        draft = folder / ".draft"  # one writer at a time: what another one left there is nobody's
+        draft = folder / ".draft"  # one writer at a time: an old draft is a leftover
         text = text_of(properties_of(definition, datatypes=datatypes))
         with self._explained("be written"):
             with draft.open("w", encoding="utf-8") as file:
@@ -176,8 +176,8 @@ def _parsed(namespace: Namespace, file: Path, text: bytes) -> Definition:
     return definition
 
 
-def _unusable(file: Path, why: str) -> SqlError:
-    return SqlError(f"the catalog file '{file}' cannot be used: {why} Correct or remove it.")
+def _unusable(file: Path, reason: str) -> SqlError:
+    return SqlError(f"the catalog file '{file}' cannot be used: {reason} Correct or remove it.")
 
 
 def _sync_directory(folder: Path) -> None:

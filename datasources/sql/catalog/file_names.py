@@ -1,4 +1,4 @@
-"""The name of the file that holds an object: safe on every file system, equal for names that differ in case only."""
+"""The file name of an object: safe on every file system, equal for names that differ only in case."""
 
 from __future__ import annotations
 
@@ -26,5 +26,5 @@ def file_name(name: str) -> str:
 
 
 def name_in(file: str) -> str:
-    """Return the name that a file's name stands for, lower case; of a long one only its beginning and hash."""
+    """Return the object name of a file name, lower case; of a long one only its beginning and hash."""
     return unquote(file.removesuffix(SUFFIX), errors="replace").lower()

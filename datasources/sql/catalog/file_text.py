@@ -1,4 +1,4 @@
-"""A definition as the text of a file: its properties as one JSON object, a line for each."""
+"""A definition as the text of a file: one JSON object of its properties, one per line."""
 
 from __future__ import annotations
 

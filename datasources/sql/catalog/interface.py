@@ -1,4 +1,4 @@
-"""What a catalog is to those who use it, and what keeps its permanent objects."""
+"""The interface of a catalog for its users, and of the store of its permanent objects."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class CatalogEntry:
         name: as declared; of a broken object the name that it would be asked for.
         kind: what it is; a broken object counts as a table, or as a function where functions are kept.
         is_temporary: whether it ends with the session.
-        problem: why it cannot be loaded; None = it can.
+        problem: reason why it cannot be loaded; None = it can.
     """
 
     name: str
@@ -48,8 +48,8 @@ class CatalogEntry:
 class Catalog(Protocol):
     """Tables, views and functions by name, whatever the name's case.
 
-    A temporary object hides a permanent one of the same name and ends with the session. `at` is where a name stands in
-    a statement: errors underline it.
+    A temporary object hides a permanent one of the same name and ends with the session. `at` is the location of a name
+    in a statement: errors underline it.
     """
 
     @property
@@ -69,24 +69,24 @@ class Catalog(Protocol):
         """Add an object and return whether something changed.
 
         Args:
-            definition: its places are not kept.
+            definition: its spans are not stored.
             if_not_exists: an object of this name, with the same lifetime, is left as it is.
             or_replace: an object of this name, kind and lifetime is replaced.
             datatypes: of a table's watermark expressions, for the stored properties.
             at: the name.
 
         Raises:
-            SqlError: the name is taken, the object holds a secret and would be kept, or cannot be written.
+            SqlError: the name is in use, the object holds a secret and would be kept, or cannot be written.
         """
         ...
 
     def replace(
         self, old: Definition, new: Definition, *, datatypes: Sequence[str] = (), at: Site | None = None
     ) -> None:
-        """Put an altered object in the place of the one that it was made from; the name may differ.
+        """Replace an object by its altered version; the name may differ.
 
         Raises:
-            SqlError: the object is gone or was changed by someone else meanwhile, or the new name is taken.
+            SqlError: the object is gone or was changed concurrently, or the new name is in use.
         """
         ...
 
@@ -110,7 +110,7 @@ class Catalog(Protocol):
         """Give a table or view another name.
 
         Raises:
-            SqlError: there is none, or the new name is taken.
+            SqlError: there is none, or the new name is in use.
         """
         ...
 
@@ -143,7 +143,7 @@ class Catalog(Protocol):
         ...
 
     def entries(self, kind: ObjectKind) -> tuple[CatalogEntry, ...]:
-        """Return all objects of a kind by name, without those that are hidden; broken ones say why."""
+        """Return all visible objects of a kind by name; broken ones carry the reason."""
         ...
 
 
@@ -172,15 +172,15 @@ class ObjectStore(Protocol):
         ...
 
     def entry(self, namespace: Namespace, name: str) -> CatalogEntry | None:
-        """Return an object, or None; a broken one says why."""
+        """Return an object, or None; a broken one carries the reason."""
         ...
 
     def entries(self, namespace: Namespace) -> tuple[CatalogEntry, ...]:
-        """Return all objects by name; broken ones say why."""
+        """Return all objects by name; broken ones carry the reason."""
         ...
 
     def write(self, namespace: Namespace, definition: Definition, datatypes: Sequence[str]) -> None:
-        """Keep an object in place of the one of its name, if there is one: all of it or nothing."""
+        """Store an object, replacing the one of that name, atomically."""
         ...
 
     def delete(self, namespace: Namespace, name: str) -> None:

@@ -1,4 +1,4 @@
-"""Objects in memory: they end with the process."""
+"""Objects in memory, for the lifetime of the process."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class MemoryStore:
 
     def names(self, namespace: Namespace) -> tuple[str, ...]:
         """Return the names of all objects, lower case."""
-        return tuple(sorted(name for kept, name in self._objects if kept is namespace))
+        return tuple(sorted(name for owner, name in self._objects if owner is namespace))
 
     def entry(self, namespace: Namespace, name: str) -> CatalogEntry | None:
         """Return an object, or None."""

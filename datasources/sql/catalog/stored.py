@@ -1,4 +1,4 @@
-"""A catalog over what keeps its permanent objects; temporary ones are kept here, in memory."""
+"""A catalog over a store of permanent objects; temporary objects are in memory."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from datasources.sql.catalog.interface import CatalogEntry, Namespace, ObjectSto
 from datasources.sql.catalog.memory import MemoryStore
 from datasources.sql.definitions.option_secrets import refuse_literal_secrets
 from datasources.sql.definitions.properties import Definition
-from datasources.sql.definitions.unplaced import unplaced
+from datasources.sql.definitions.without_spans import without_spans
 from datasources.sql.statements.catalog_objects import FunctionDefinition, TableDefinition, ViewDefinition
 from datasources.sql.statements.statements import ObjectKind
 from datasources.sql.text.error_location import Site, near_matches
@@ -21,7 +21,7 @@ class StoredCatalog:
     """Tables, views and functions by name; see `Catalog`.
 
     Args:
-        permanent: keeps what is not temporary.
+        permanent: store of permanent objects.
     """
 
     def __init__(self, permanent: ObjectStore) -> None:
@@ -52,14 +52,14 @@ class StoredCatalog:
                 if if_not_exists:
                     return False
                 if not or_replace or kind_of(existing) is not kind:
-                    raise _taken(existing, at)
-            store.write(namespace, unplaced(definition), datatypes)
+                    raise _name_conflict(existing, at)
+            store.write(namespace, without_spans(definition), datatypes)
         return True
 
     def replace(
         self, old: Definition, new: Definition, *, datatypes: Sequence[str] = (), at: Site | None = None
     ) -> None:
-        """Put an altered object in the place of the one that it was made from; see `Catalog`."""
+        """Replace an object by its altered version; see `Catalog`."""
         store, namespace = self._layer(is_temporary=old.is_temporary), Namespace.of(kind_of(old))
         self._check_keepable(new, store)
         with store.lock():
@@ -68,10 +68,10 @@ class StoredCatalog:
                     f"'{old.name}' was changed or dropped by someone else meanwhile", "Run the statement again."
                 )
             if new.name.lower() != old.name.lower():
-                taken = store.read(namespace, new.name)
-                if taken is not None:
-                    raise _taken(taken, at)
-            store.write(namespace, unplaced(new), datatypes)
+                other = store.read(namespace, new.name)
+                if other is not None:
+                    raise _name_conflict(other, at)
+            store.write(namespace, without_spans(new), datatypes)
             if new.name.lower() != old.name.lower():
                 store.delete(namespace, old.name)
 
@@ -155,14 +155,14 @@ class StoredCatalog:
     @staticmethod
     def _check_keepable(definition: Definition, store: ObjectStore) -> None:
         if store.is_durable and isinstance(definition, TableDefinition):
-            refuse_literal_secrets(definition.options, places={})
+            refuse_literal_secrets(definition.options, spans={})
 
     def _unknown(self, kind: ObjectKind, name: str, at: Site | None) -> Exception:
         namespace = Namespace.of(kind)
         known = {*self._permanent.names(namespace), *self._temporary.names(namespace)}
         shown = kind.value.lower()
-        way_out = near_matches(name, known).strip() or f"SHOW {kind.value}S lists those that exist."
-        return _site(at).error(f"there is no {shown} '{name}'", way_out)
+        hint = near_matches(name, known).strip() or f"SHOW {kind.value}S lists those that exist."
+        return _site(at).error(f"there is no {shown} '{name}'", hint)
 
 
 def _site(at: Site | None) -> Site:
@@ -174,7 +174,7 @@ def _no_temporary(kind: ObjectKind, name: str, at: Site | None) -> Exception:
     return _site(at).error(f"there is no temporary {shown.lower()} '{name}'", f"DROP {shown} drops a permanent one.")
 
 
-def _taken(existing: Definition, at: Site | None) -> Exception:
+def _name_conflict(existing: Definition, at: Site | None) -> Exception:
     kind = kind_of(existing).value
     lifetime = "temporary " if existing.is_temporary else ""
     return _site(at).error(

@@ -1,4 +1,4 @@
-"""ALTER TABLE: an action applied to a definition. Whether the result makes sense is for `resolve` to say."""
+"""ALTER TABLE: applies an action to a definition. `resolve` validates the result."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ def alter(definition: TableDefinition, action: AlterAction, source: SqlText | No
 
     Args:
         definition: as it is in the catalog.
-        action: of the statement; what it adds keeps its places.
+        action: of the statement; its additions keep their spans.
         source: the statement, for errors.
 
     Raises:
-        SqlError: what is added is there already, or what is changed or removed is not there.
+        SqlError: an addition exists already, or the object of a change does not exist.
     """
     alteration = _Alteration(definition, source)
     if isinstance(action, AddWatermark | ModifyWatermark | DropWatermark):
@@ -58,7 +58,7 @@ class _Alteration:
         """Return the error of an action that only tables of Spark's have."""
         if action.error is not None:
             return action.error
-        return self._site(action.place, "action").error(
+        return self._site(action.span, "action").error(
             f"'{self._table.name}' is a table of Tidemark's, which has no such action",
             "Its actions: ADD, MODIFY or DROP WATERMARK, ADD columns, SET (...), RESET (...), RENAME TO.",
         )
@@ -77,48 +77,48 @@ class _Alteration:
 
     def add_columns(self, action: AddColumns) -> TableDefinition:
         """Add columns after those that are there."""
-        taken = {column.name.lower() for column in self._table.columns}
+        known_names = {column.name.lower() for column in self._table.columns}
         for column in action.columns:
-            if column.name.lower() in taken:
-                raise self._site(column.place, "ADD").error(
+            if column.name.lower() in known_names:
+                raise self._site(column.span, "ADD").error(
                     f"table '{self._table.name}' has a column '{column.name}' already (case does not count)",
                     "Choose another name.",
                 )
-            taken.add(column.name.lower())
+            known_names.add(column.name.lower())
         return replace(self._table, columns=(*self._table.columns, *action.columns))
 
     def _add_watermark(self, watermark: WatermarkSpec) -> TableDefinition:
         """Add one for a column that has none."""
         if self._index_of(watermark.rowtime) is not None:
             name = ".".join(watermark.rowtime)
-            raise self._site(watermark.place, "ADD WATERMARK").error(
+            raise self._site(watermark.span, "ADD WATERMARK").error(
                 f"table '{self._table.name}' has a watermark for '{name}' already", "Use MODIFY WATERMARK to change it."
             )
         return replace(self._table, watermarks=(*self._table.watermarks, watermark))
 
     def _modify_watermark(self, watermark: WatermarkSpec) -> TableDefinition:
         """Replace the one for that column, or the only one."""
-        site = self._site(watermark.place, "MODIFY WATERMARK")
-        kept = list(self._table.watermarks)
-        if not kept:
+        site = self._site(watermark.span, "MODIFY WATERMARK")
+        remaining = list(self._table.watermarks)
+        if not remaining:
             raise site.error(f"table '{self._table.name}' has no watermark", "Use ADD WATERMARK.")
         index = self._index_of(watermark.rowtime)
-        if index is None and len(kept) > 1:
+        if index is None and len(remaining) > 1:
             raise site.error(
                 f"table '{self._table.name}' has no watermark for '{'.'.join(watermark.rowtime)}' but {self._listed()}",
                 "Drop the one that it is to replace, then ADD this one.",
             )
-        kept[index or 0] = watermark
-        return replace(self._table, watermarks=tuple(kept))
+        remaining[index or 0] = watermark
+        return replace(self._table, watermarks=tuple(remaining))
 
     def _drop_watermark(self, action: DropWatermark) -> TableDefinition:
         """Remove the one for a column, or the only one."""
-        site = self._site(action.place, "DROP WATERMARK")
-        kept = list(self._table.watermarks)
-        if not kept:
+        site = self._site(action.span, "DROP WATERMARK")
+        remaining = list(self._table.watermarks)
+        if not remaining:
             raise site.error(f"table '{self._table.name}' has no watermark")
         if action.rowtime is None:
-            if len(kept) > 1:
+            if len(remaining) > 1:
                 raise site.error(
                     f"table '{self._table.name}' has {self._listed()}", "Say which: DROP WATERMARK FOR column."
                 )
@@ -128,11 +128,11 @@ class _Alteration:
             raise site.error(
                 f"table '{self._table.name}' has no watermark for '{'.'.join(action.rowtime)}', only {self._listed()}"
             )
-        return replace(self._table, watermarks=tuple(kept[:index] + kept[index + 1 :]))
+        return replace(self._table, watermarks=tuple(remaining[:index] + remaining[index + 1 :]))
 
     def _set_options(self, action: SetOptions) -> TableDefinition:
         """Set options; a key that is there in another case is the same one."""
-        refuse_masked(action.options, source=self._source, places=action.option_places)
+        refuse_masked(action.options, source=self._source, spans=action.option_spans)
         spellings = {key.lower(): key for key in self._table.options}
         options = dict(self._table.options)
         for key, value in action.options.items():
@@ -144,8 +144,8 @@ class _Alteration:
         options = dict(self._table.options)
         spellings = {key.lower(): key for key in options}
         for index, key in enumerate(action.keys):
-            place = action.key_places[index] if index < len(action.key_places) else None
-            site = self._site(place, "RESET")
+            span = action.key_spans[index] if index < len(action.key_spans) else None
+            site = self._site(span, "RESET")
             found = spellings.get(key.lower())
             if found is None or found not in options:
                 raise site.error(
@@ -167,5 +167,5 @@ class _Alteration:
         names = ", ".join(f"'{'.'.join(each.rowtime)}'" for each in self._table.watermarks)
         return f"watermarks for {names}" if len(self._table.watermarks) > 1 else f"one for {names}"
 
-    def _site(self, place: Span | None, clause: str) -> Site:
-        return Site(clause=f"ALTER TABLE {self._table.name} {clause}", source=self._source, place=place)
+    def _site(self, span: Span | None, clause: str) -> Site:
+        return Site(clause=f"ALTER TABLE {self._table.name} {clause}", source=self._source, span=span)

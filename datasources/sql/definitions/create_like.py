@@ -1,17 +1,17 @@
-"""CREATE TABLE ... LIKE: the table of the statement with what it takes from another one. Flink's rules.
+"""CREATE TABLE ... LIKE: the table of the statement with definitions inherited from another one. Flink's rules.
 
     part           by default     INCLUDING             EXCLUDING      OVERWRITING
-    OPTIONS        OVERWRITING    a key twice: error    none taken     the statement's value counts
-    WATERMARKS     INCLUDING      a column twice: error none taken     the statement's clause counts
-    GENERATED      INCLUDING      a name twice: error   none taken     the statement's column counts
-    METADATA       INCLUDING      a name twice: error   none taken     the statement's column counts
-    CONSTRAINTS    INCLUDING      two keys: error       none taken     not allowed
+    OPTIONS        OVERWRITING    a key twice: error    none inherited the statement's value counts
+    WATERMARKS     INCLUDING      a column twice: error none inherited the statement's clause counts
+    GENERATED      INCLUDING      a name twice: error   none inherited the statement's column counts
+    METADATA       INCLUDING      a name twice: error   none inherited the statement's column counts
+    CONSTRAINTS    INCLUDING      two keys: error       none inherited not allowed
     PARTITIONS     INCLUDING      tables here have none                not allowed
     ALL            all of these   all of these          all of these   not allowed
 
-Physical columns are always taken and cannot be declared again. Watermarks for different columns are all kept. The
-statement's own columns follow those that are taken; one that overwrites stands where the other one stood. The comment
-is the statement's.
+Physical columns are always inherited and cannot be declared again. Watermarks for different columns are combined. The
+statement's own columns follow the inherited ones; an overwriting column takes the position of the other one. The
+comment is the statement's.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from dataclasses import replace
 from typing import Final
 
 from datasources.errors import InternalError
-from datasources.sql.definitions.unplaced import unplaced
+from datasources.sql.definitions.without_spans import without_spans
 from datasources.sql.statements.catalog_objects import (
     Column,
     ComputedColumn,
@@ -59,14 +59,14 @@ def merge_like(base: TableDefinition, statement: CreateTable) -> TableDefinition
 
     Args:
         base: the table after LIKE.
-        statement: with a LIKE clause; places in the result point into it, what came from `base` has none.
+        statement: with a LIKE clause; spans in the result point into it, inherited definitions have none.
 
     Raises:
         SqlError: a part is named twice or cannot have its rule, or both tables define what may be there once.
     """
     if statement.like is None:
         raise InternalError(f"CREATE TABLE {statement.table.name} has no LIKE")
-    stripped = unplaced(base)
+    stripped = without_spans(base)
     if not isinstance(stripped, TableDefinition):
         raise InternalError(f"LIKE {base.name} is no table")
     merge = _Merge(stripped, statement, statement.like.options)
@@ -95,7 +95,7 @@ class _Merge:
         for column in self._own.columns:
             folded = column.name.lower()
             if folded in own:
-                raise self._site(column.place, column.name).error(f"column '{column.name}' is declared twice")
+                raise self._site(column.span, column.name).error(f"column '{column.name}' is declared twice")
             other = found.get(folded)
             if other is not None:
                 self._check_may_overwrite(column, other)
@@ -105,24 +105,24 @@ class _Merge:
 
     def watermarks(self) -> tuple[WatermarkSpec, ...]:
         """Return the watermarks, those of the base first."""
-        taken = self._base.watermarks if self._takes("WATERMARKS") else ()
-        found = {_folded(each.rowtime): each for each in taken}
+        inherited = self._base.watermarks if self._takes("WATERMARKS") else ()
+        found = {_folded(each.rowtime): each for each in inherited}
         for each in self._own.watermarks:
             if _folded(each.rowtime) in found and self._rules["WATERMARKS"] is not LikeRule.OVERWRITING:
                 name = ".".join(each.rowtime)
-                raise self._twice(each.place, f"a watermark for '{name}'", "WATERMARKS")
+                raise self._twice(each.span, f"a watermark for '{name}'", "WATERMARKS")
             found[_folded(each.rowtime)] = each
         return tuple(found.values())
 
     def primary_key(self) -> PrimaryKey | None:
         """Return the primary key."""
-        taken = self._base.primary_key if self._takes("CONSTRAINTS") else None
+        inherited = self._base.primary_key if self._takes("CONSTRAINTS") else None
         own = self._own.primary_key
-        if own is not None and taken is not None:
-            raise self._site(own.place, "PRIMARY KEY").error(
+        if own is not None and inherited is not None:
+            raise self._site(own.span, "PRIMARY KEY").error(
                 f"table '{self._base.name}' has a primary key already", "Add EXCLUDING CONSTRAINTS to LIKE."
             )
-        return own or taken
+        return own or inherited
 
     def options(self) -> dict[str, str]:
         """Return the options; keys ignore case."""
@@ -132,8 +132,8 @@ class _Merge:
             other = spellings.get(key.lower())
             if other is not None:
                 if self._rules["OPTIONS"] is not LikeRule.OVERWRITING:
-                    place = self._statement.option_places.get(key)
-                    raise self._twice(place, f"an option '{other}'", "OPTIONS")
+                    span = self._statement.option_spans.get(key)
+                    raise self._twice(span, f"an option '{other}'", "OPTIONS")
                 del found[other]
             found[key] = value
         return found
@@ -146,8 +146,8 @@ class _Merge:
         if part is not None and type(other) is type(column):
             if self._rules[part] is LikeRule.OVERWRITING:
                 return
-            raise self._twice(column.place, f"a {_KIND_OF[type(other)]} '{other.name}'", part)
-        raise self._site(column.place, column.name).error(
+            raise self._twice(column.span, f"a {_KIND_OF[type(other)]} '{other.name}'", part)
+        raise self._site(column.span, column.name).error(
             f"table '{self._base.name}' has a {_KIND_OF[type(other)]} '{other.name}' already",
             "Its columns are all taken; give this one another name.",
         )
@@ -155,7 +155,7 @@ class _Merge:
     def _rules_of(self, options: Iterable[LikeOption]) -> Mapping[str, LikeRule]:
         given: dict[str, LikeRule] = {}
         for option in options:
-            site = self._site(option.place, "LIKE")
+            site = self._site(option.span, "LIKE")
             if option.part in given:
                 raise site.error(f"{option.part} is named twice in LIKE", "Remove one of them.")
             if option.rule is LikeRule.OVERWRITING and option.part in _NEVER_OVERWRITTEN:
@@ -168,11 +168,11 @@ class _Merge:
         defaults = _DEFAULTS if everything is None else dict.fromkeys(_DEFAULTS, everything)
         return {**defaults, **given}
 
-    def _site(self, place: Span | None, clause: str) -> Site:
-        return Site(clause=f"table '{self._own.name}', {clause}", source=self._statement.source, place=place)
+    def _site(self, span: Span | None, clause: str) -> Site:
+        return Site(clause=f"table '{self._own.name}', {clause}", source=self._statement.source, span=span)
 
-    def _twice(self, place: Span | None, what: str, part: str) -> Exception:
-        return self._site(place, part).error(
+    def _twice(self, span: Span | None, what: str, part: str) -> Exception:
+        return self._site(span, part).error(
             f"table '{self._base.name}' has {what} already",
             f"Add EXCLUDING {part} or OVERWRITING {part} to LIKE.",
         )

@@ -1,4 +1,4 @@
-"""Definitions as SQL: the canonical CREATE statements, which the parser reads back to the same definitions."""
+"""Definitions as SQL: canonical CREATE statements, which parse back to the same definitions."""
 
 from __future__ import annotations
 

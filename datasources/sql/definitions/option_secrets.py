@@ -1,12 +1,12 @@
-"""Passwords and the like in table options: named by `${env:X}` or `${file:X}`, or kept out of everything that lasts.
+"""Secrets in table options: referenced by `${env:X}` or `${file:X}`, or kept out of everything durable.
 
-Rules of this file. A reference stays as it was written in the catalog and in SHOW; it is expanded only when a scan is
-built. A secret that was written out is kept in memory only, is shown as `******`, and no durable catalog takes it.
-No error here ever holds a value.
+Rules of this file. The catalog and SHOW keep a reference as written; it is expanded only when a scan is built. A
+literal secret stays in memory, is shown as `******`, and is rejected by durable catalogs. No error message contains a
+value.
 
 `${env:NAME}` is an environment variable of the driver's process. `${file:PATH}` is the text of a file that the driver
-can read, without one line break at its end. Both may stand anywhere in any option's value, several times; what they
-stand for is not expanded again. Other texts in `${...}` are left alone.
+can read, without one trailing line break. Both may occur anywhere in any option's value, repeatedly; their values are
+not expanded again. Other texts in `${...}` are left alone.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 MASK: Final = "******"
-"""What stands for a secret where options are shown."""
+"""Replacement of a secret where options are shown."""
 
 _REFERENCE: Final = re.compile(r"\$\{(env|file):([^{}]*)\}")
 _BEGINS: Final = re.compile(r"\$\{(?:env|file):")
@@ -48,7 +48,7 @@ _PASSWORD_IN_JAAS: Final = re.compile(
 def is_literal_secret(key: str, value: str) -> bool:
     """Return whether an option holds a secret that is written out, not named by a reference.
 
-    A password inside a URL and a key inside a connection string count, whatever the option is called.
+    A password inside a URL or a key inside a connection string counts under any option name.
     """
     if any(_is_written_out(password) for password in secret_values(value)):
         return True
@@ -64,7 +64,7 @@ def shown(options: Mapping[str, str]) -> dict[str, str]:
 
 
 def expand(options: Mapping[str, str], *, environment: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return the options with every `${env:X}` and `${file:X}` replaced by what it stands for.
+    """Return the options with every `${env:X}` and `${file:X}` replaced by its value.
 
     Args:
         options: as in the catalog.
@@ -78,72 +78,72 @@ def expand(options: Mapping[str, str], *, environment: Mapping[str, str] | None 
     return {key: _expanded(key, value, variables) for key, value in options.items()}
 
 
-def refuse_masked(options: Mapping[str, str], *, source: SqlText | None = None, places: Mapping[str, Span]) -> None:
+def refuse_masked(options: Mapping[str, str], *, source: SqlText | None = None, spans: Mapping[str, Span]) -> None:
     """Refuse options that were copied from where secrets are shown as `******`.
 
     Args:
         options: of a statement.
         source: the statement.
-        places: of the options' keys.
+        spans: of the options' keys.
 
     Raises:
         SqlError: naming the option.
     """
     for key, value in options.items():
         if value == MASK:
-            raise Site(clause="WITH", source=source, place=places.get(key)).error(
+            raise Site(clause="WITH", source=source, span=spans.get(key)).error(
                 f"option '{key}' = '{MASK}' is what is shown in place of a secret, not its value",
                 "Write '${env:NAME}' or '${file:PATH}', or the value itself.",
             )
 
 
 def refuse_literal_secrets(
-    options: Mapping[str, str], *, source: SqlText | None = None, places: Mapping[str, Span]
+    options: Mapping[str, str], *, source: SqlText | None = None, spans: Mapping[str, Span]
 ) -> None:
     """Refuse options that must not be written to a durable catalog.
 
     Args:
         options: of a table.
         source: the statement, if there is one.
-        places: of the options' keys.
+        spans: of the options' keys.
 
     Raises:
         SqlError: naming the option, never its value.
     """
     for key, value in options.items():
         if is_literal_secret(key, value):
-            raise Site(clause="WITH", source=_masked(source, places), place=places.get(key)).error(
+            raise Site(clause="WITH", source=_masked(source, spans), span=spans.get(key)).error(
                 f"option '{key}' holds a secret, and this catalog is kept in files",
                 f"Write '{key}' = '${{env:NAME}}' or '${{file:PATH}}', or create a TEMPORARY table.",
             )
 
 
-def masked_source(source: SqlText, options: Mapping[str, str], places: Mapping[str, Span]) -> SqlText:
+def masked_source(source: SqlText, options: Mapping[str, str], spans: Mapping[str, Span]) -> SqlText:
     """Return a statement in which secrets are asterisks: an error that shows one of its lines shows no secret.
 
-    Every character keeps its place. If an option is a secret, the values of all options are masked: a line of a
-    statement does not say where one value ends for those who read over it.
+    Every character keeps its position. If an option is a secret, the values of all options are masked, because a reader
+    of a single line cannot see where a value ends.
 
     Args:
         source: the statement.
-        options: those that stand in it.
-        places: of their keys.
+        options: those in it.
+        spans: of their keys.
     """
     has_secret = any(is_literal_secret(key, value) for key, value in options.items())
-    return _masked(source, places) or source if has_secret else source
+    return _masked(source, spans) or source if has_secret else source
 
 
-def _masked(source: SqlText | None, places: Mapping[str, Span]) -> SqlText | None:
+def _masked(source: SqlText | None, spans: Mapping[str, Span]) -> SqlText | None:
     if source is None:
         return None
-    keys = {place.start for place in places.values()}
+    keys = {span.start for span in spans.values()}
     tokens = meaningful(tokenize(source))
     values = [
-        value.place
+        value.span
         for key, value in zip(tokens, tokens[2:], strict=False)
         if key.start in keys and value.kind is TokenKind.STRING
     ]
-    return replace(source, text=splice(source.text, {place: _asterisks(source.of(place)) for place in values}))
+    return replace(source, text=splice(source.text, {span: _asterisks(source.of(span)) for span in values}))
 
 
 def _asterisks(literal: str) -> str:
@@ -181,10 +181,10 @@ def _file(key: str, name: str) -> str:
     try:
         text = Path(name).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
+        reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
         raise OptionError(
-            f"option '{key}' names the file '{name}', which cannot be read: {why}. The driver reads it when the table "
-            "is read; give an absolute path."
+            f"option '{key}' names the file '{name}', which cannot be read: {reason}. The driver reads it when the "
+            "table is read; give an absolute path."
         ) from None
     return text.removesuffix("\n").removesuffix("\r")
 

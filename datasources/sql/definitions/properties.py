@@ -1,4 +1,4 @@
-"""Tables, views and functions as flat properties, text to text: what a catalog keeps.
+"""Tables, views and functions as flat text properties, the format of the catalog.
 
 The keys of version 1 (n, m count from 0):
 
@@ -13,12 +13,12 @@ The keys of version 1 (n, m count from 0):
     schema.n.metadata                              of a metadata column: its key; '' = the column's name
     schema.n.virtual                               'true' for a VIRTUAL metadata column
     schema.n.comment
-    schema.watermark.m.rowtime                     'f1.q2'; a name that is no plain word stands in backquotes
+    schema.watermark.m.rowtime                     'f1.q2'; a name that is not a plain word is in backquotes
     schema.watermark.m.strategy.expression         as written
-    schema.watermark.m.strategy.datatype           the type of its value, if whoever stored the table knew it
+    schema.watermark.m.strategy.datatype           the type of its value, if known when the table was stored
     schema.primary-key.name
     schema.primary-key.columns                     'id;region', names quoted like those of rowtime
-    options.<key>                                  what stood in WITH, `${env:X}` unexpanded. They have a prefix of
+    options.<key>                                  the options of WITH, `${env:X}` unexpanded. They have a prefix of
                                                    their own: 'comment' and 'schema' are options of some connectors
 
     view.query                                     the view's text
@@ -27,7 +27,7 @@ The keys of version 1 (n, m count from 0):
 
 Version 0, the first draft of FLIP-66, is read as well and never written: no version and no kind, at most one
 watermark without a number (`schema.watermark.rowtime`, `schema.watermark.strategy.expression`), no datatype.
-A property that is not in this list is an error: it was mistyped by hand, or written by a version to come.
+A property that is not in this list is an error: a typing mistake, or written by a later version.
 """
 
 from __future__ import annotations

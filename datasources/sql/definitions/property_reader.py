@@ -1,4 +1,4 @@
-"""Flat properties read one by one; what nobody has read in the end is an error."""
+"""Reads flat properties one by one; properties left unread at the end are an error."""
 
 from __future__ import annotations
 

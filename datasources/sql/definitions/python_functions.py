@@ -1,7 +1,7 @@
-"""Python functions in SQL: found by the path in CREATE FUNCTION, or given to the session by name.
+"""Python functions in SQL: found by the path in CREATE FUNCTION, or registered in the session by name.
 
-A function takes Arrow arrays and says the type of its result (`arrow_function`). Spark calls it in queries; a watermark
-or computed column that uses it is evaluated in the reader, by the same code.
+A function takes Arrow arrays and declares the type of its result (`arrow_function`). Spark calls it in queries;
+watermark expressions and computed columns that use it are evaluated in the reader, by the same code.
 """
 
 from __future__ import annotations

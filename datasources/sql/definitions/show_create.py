@@ -1,6 +1,6 @@
-"""SHOW CREATE TABLE, VIEW and FUNCTION: a definition as the statement that makes it again.
+"""SHOW CREATE TABLE, VIEW and FUNCTION: a definition as the statement that creates it.
 
-A secret that was written out is shown as `******`, and a statement that says so is refused; all else reads back to an
+A literal secret is shown as `******`, and a statement with that value is rejected; everything else parses back to an
 equal definition.
 """
 

@@ -1,1 +1,1 @@
-"""What each statement does: one family per file."""
+"""Execution of statements: one family per file."""

@@ -1,4 +1,4 @@
-"""DESCRIBE: a row for each column, as Flink prints them."""
+"""DESCRIBE: one row per column, in the format of Flink."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _extras(column: ResolvedColumn) -> str:
 
 
 def _watermarks(table: ResolvedTable, column: ResolvedColumn) -> list[str]:
-    """Return the watermarks of a column; one of a field inside of it says so."""
+    """Return the watermarks of a column; one of a nested field is marked as such."""
     found = [each for each in table.watermarks if each.path[0] == column.name]
     return [each.written if len(each.path) == 1 else f"{path_text(each.path)}: {each.written}" for each in found]
 

@@ -1,4 +1,4 @@
-"""EXPLAIN: how a query is rewritten, each table's tree, what was pushed and what was not, and Spark's own plan."""
+"""EXPLAIN: the rewritten query, each table's tree, what was pushed down, and Spark's own plan."""
 
 from __future__ import annotations
 

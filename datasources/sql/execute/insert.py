@@ -47,7 +47,7 @@ def insert(state: SessionState, statement: Insert) -> StatementResult:
     if not isinstance(table, TableDefinition):
         near = near_matches(statement.target, known_relations(state)) if table is None else ""
         raise statement.source.error(
-            statement.target_place,
+            statement.target_span,
             f"'{statement.target}' is no table of this catalog, so it cannot be written by INSERT",
             f"{near} Declare the sink: CREATE TABLE ... WITH ('connector' = 'parquet', 'path' = '...'), or print, "
             "blackhole, memory.".lstrip(),
@@ -55,7 +55,7 @@ def insert(state: SessionState, statement: Insert) -> StatementResult:
     connector = state.planner.connector(table)
     if connector.is_ours:
         raise statement.source.error(
-            statement.target_place,
+            statement.target_span,
             f"'{statement.target}' has the connector '{connector.name}', which reads and does not write",
             "Write through a format of Spark's, for example 'connector' = 'spark-kafka'.",
         )
@@ -77,8 +77,8 @@ def insert(state: SessionState, statement: Insert) -> StatementResult:
 
 
 def query_text(statement: Insert) -> SqlText:
-    """Return the query of an INSERT, with its places in the whole statement."""
-    return statement.source.part(statement.query_place)
+    """Return the query of an INSERT, with its spans in the whole statement."""
+    return statement.source.part(statement.query_span)
 
 
 def _fitted(frame: DataFrame, table: ResolvedTable, statement: Insert) -> DataFrame:
@@ -88,13 +88,13 @@ def _fitted(frame: DataFrame, table: ResolvedTable, statement: Insert) -> DataFr
     for name in wanted:
         if name not in stored:
             raise statement.source.error(
-                statement.target_place,
+                statement.target_span,
                 f"table '{table.name}' has no stored column '{name}'",
                 f"It has {', '.join(c.name for c in stored.values())}.",
             )
     if len(frame.columns) != len(wanted):
         raise statement.source.error(
-            statement.query_place,
+            statement.query_span,
             f"the query has {len(frame.columns)} columns ({', '.join(frame.columns)}) and table '{table.name}' takes "
             f"{len(wanted)} ({', '.join(wanted)})",
         )
@@ -119,7 +119,7 @@ def _check_types(
         column = declared[name]
         kind = sql_text(column.type).removesuffix(" NOT NULL") if isinstance(column, PhysicalColumn) else str(wanted)
         raise statement.source.error(
-            statement.query_place,
+            statement.query_span,
             f"column '{name}' of table '{table.name}' is {kind}, and the query gives '{given.name}', which is "
             f"{sql_name_of(given.dataType.simpleString())}",
             f"Write CAST({quoted(given.name)} AS {kind}) in the query if that is meant.",

@@ -14,7 +14,7 @@ from datasources.spark.plans.join_checks import lossy_join
 from datasources.sql.execute.unknown_column import unknown_column, unknown_table
 from datasources.sql.planner.tree import attributes_of
 from datasources.sql.query import rewrite_query
-from datasources.sql.query.block.relation import STAMP_COLUMN
+from datasources.sql.query.block.relation import ROW_WATERMARK_COLUMN
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -88,7 +88,7 @@ def query_frame(state: SessionState, plan: QueryPlan, source: SqlText, relations
     except AnalysisException as refusal:
         raise unknown_column(refusal, source, relations) or refusal from None
     _require_complete(frame)
-    hidden = {STAMP_COLUMN} | _unnamed_attributes(relations, source.text)
+    hidden = {ROW_WATERMARK_COLUMN} | _unnamed_attributes(relations, source.text)
     drop = [name for name in frame.columns if name in hidden]
     return frame.drop(*drop) if drop else frame
 

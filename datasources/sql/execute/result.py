@@ -1,4 +1,4 @@
-"""What a statement that is no query returns."""
+"""The result of a statement that is not a query."""
 
 from __future__ import annotations
 

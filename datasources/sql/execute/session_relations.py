@@ -1,4 +1,4 @@
-"""What the query layer asks while it rewrites, answered with temporary views of a Spark session."""
+"""The planner interface of the query layer, on temporary views of a Spark session."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class StatementRelations:
             return None
         planned = self._planner.plan(found, use)
         self.tables.append(planned)
-        return self._view(self._planner.frame(planned), use.name, has_stamp=use.needs_stamp)
+        return self._view(self._planner.frame(planned), use.name, has_row_watermark=use.needs_row_watermark)
 
     def view(self, name: str) -> ViewDefinition | None:
         """Return a view of ours, or None."""
@@ -106,7 +106,7 @@ class StatementRelations:
         frame = self._planner.session_frame(
             planned, keys=keys, attribute=attribute, gap_ms=gap_ms, is_exact=self.is_exact
         )
-        return self._view(frame, source.name, has_stamp=False)
+        return self._view(frame, source.name, has_row_watermark=False)
 
     def over(self, source: TableUse, request: OverRequest) -> Relation:
         """Return a table's rows with the aggregates over their windows.
@@ -119,7 +119,7 @@ class StatementRelations:
         frame = self._planner.over_frame(
             planned, request, is_exact=self.is_exact, ttl_ms=self._settings.state_ttl_ms or None
         )
-        return self._view(frame, source.name, has_stamp=source.needs_stamp)
+        return self._view(frame, source.name, has_row_watermark=source.needs_row_watermark)
 
     def traits(self, use: TableUse) -> TableTraits:
         """Return what a table is to a join as of a time."""
@@ -138,8 +138,14 @@ class StatementRelations:
         self.tables = [each for each in self.tables if each.joins or each.use.name.lower() not in request.read_once]
         self.tables += planned.tables
         probe = request.probe
-        name, has_stamp = (probe.name, probe.needs_stamp) if isinstance(probe, TableUse) else (probe.view, False)
-        return self._view(planned.frame(self._planner, needs_stamp=has_stamp), name, has_stamp=has_stamp)
+        name, has_row_watermark = (
+            (probe.name, probe.needs_row_watermark) if isinstance(probe, TableUse) else (probe.view, False)
+        )
+        return self._view(
+            planned.frame(self._planner, needs_row_watermark=has_row_watermark),
+            name,
+            has_row_watermark=has_row_watermark,
+        )
 
     def _definition(self, name: str) -> TableDefinition:
         found = self._catalog.find(name)
@@ -162,9 +168,9 @@ class StatementRelations:
             self._spark.catalog.dropTempView(view)
         self._views.clear()
 
-    def _view(self, frame: DataFrame, name: str, *, has_stamp: bool) -> Relation:
+    def _view(self, frame: DataFrame, name: str, *, has_row_watermark: bool) -> Relation:
         letters = "".join(c if c.isalnum() else "_" for c in name)
         view = f"tidemark_{letters}_{next(_numbers)}"
         frame.createOrReplaceTempView(view)
         self._views.append(view)
-        return relation_of(frame, view, has_stamp=has_stamp)
+        return relation_of(frame, view, has_row_watermark=has_row_watermark)

@@ -1,4 +1,4 @@
-"""What the statements of one session share."""
+"""State shared by the statements of one session."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def show_create_object(state: SessionState, statement: ShowCreate) -> StatementR
     """Show the statement that would make an object of ours; others are Spark's."""
     if not state.catalog.exists(statement.kind, statement.name) and state.spark.catalog.tableExists(statement.name):
         return state.spark.sql(statement.source.text)
-    at = Site(clause="the name", source=statement.source, place=statement.name_place)
+    at = Site(clause="the name", source=statement.source, span=statement.name_span)
     text = show_create(state.catalog.get(statement.kind, statement.name, at=at))
     return StatementResult(kind=f"SHOW CREATE {statement.kind.value}", columns=("statement",), rows=((text,),))
 

@@ -35,20 +35,20 @@ def create_table(state: SessionState, statement: CreateTable) -> StatementResult
     table = statement.table
     if statement.if_not_exists and state.catalog.exists(ObjectKind.TABLE, table.name):
         return result
-    refuse_masked(table.options, source=statement.source, places=statement.option_places)
-    source = masked_source(statement.source, table.options, statement.option_places)
+    refuse_masked(table.options, source=statement.source, spans=statement.option_spans)
+    source = masked_source(statement.source, table.options, statement.option_spans)
     if statement.like is not None:
-        site = Site(clause="LIKE", source=source, place=statement.like.place)
+        site = Site(clause="LIKE", source=source, span=statement.like.span)
         table = merge_like(_table(state, statement.like.base, site), statement)
     datatypes = _checked(state, table, source)
-    at = Site(clause="the table's name", source=source, place=statement.name_place)
+    at = Site(clause="the table's name", source=source, span=statement.name_span)
     state.catalog.create(table, if_not_exists=statement.if_not_exists, datatypes=datatypes, at=at)
     return result
 
 
 def create_view(state: SessionState, statement: CreateView) -> StatementResult:
     """Analyse a view's query and put its text into the catalog."""
-    run_query(state, statement.source.part(statement.query_place))
+    run_query(state, statement.source.part(statement.query_span))
     state.catalog.create(statement.view, if_not_exists=statement.if_not_exists, or_replace=statement.or_replace)
     return StatementResult(kind="CREATE VIEW", hints=statement.hints)
 
@@ -62,10 +62,10 @@ def create_function(state: SessionState, statement: CreateFunction) -> Statement
 
 
 def alter_table(state: SessionState, statement: AlterTable) -> StatementResult:
-    """Change a table; it is checked in full before it takes the old one's place."""
+    """Change a table; it is checked in full before it replaces the old one."""
     result = StatementResult(kind="ALTER TABLE", hints=statement.hints)
     action, source = statement.action, statement.source
-    at = Site(clause="the table's name", source=source, place=statement.name_place)
+    at = Site(clause="the table's name", source=source, span=statement.name_span)
     if not state.catalog.exists(ObjectKind.TABLE, statement.name):
         if state.spark.catalog.tableExists(statement.name):
             state.spark.sql(source.text)
@@ -75,13 +75,13 @@ def alter_table(state: SessionState, statement: AlterTable) -> StatementResult:
     table = _table(state, statement.name, at)
     if isinstance(action, OtherAction):
         raise action.error or source.error(
-            action.place,
+            action.span,
             f"a table of this catalog cannot be changed like this; '{statement.name}' is one",
             "ADD, MODIFY or DROP WATERMARK, ADD a column, RENAME TO, SET and RESET are possible.",
         )
     if isinstance(action, RenameTable):
         state.catalog.rename(
-            statement.name, action.name, at=Site(clause="the new name", source=source, place=action.place)
+            statement.name, action.name, at=Site(clause="the new name", source=source, span=action.span)
         )
         return result
     changed = alter(table, action, source)
@@ -100,7 +100,7 @@ def drop(state: SessionState, statement: Drop) -> StatementResult:
         statement.name,
         if_exists=statement.if_exists,
         is_temporary=statement.is_temporary,
-        at=Site(clause="the name", source=statement.source, place=statement.name_place),
+        at=Site(clause="the name", source=statement.source, span=statement.name_span),
     )
     if statement.kind is ObjectKind.FUNCTION:
         state.bind_functions()

@@ -1,6 +1,6 @@
-"""A column that no table has, a table that nobody has: Spark's error, with our place and our near matches.
+"""Unknown columns and tables: Spark's error with our source position and near matches.
 
-Spark cannot suggest what it does not see: columns that a statement does not name are not in the view that it reads.
+Spark cannot suggest columns that it does not see: the view that it reads has only the columns that a statement names.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ def unknown_table(refusal: AnalysisException, source: SqlText, known: Iterable[s
         return None
     shown = (refusal.getMessageParameters() or {}).get("relationName", "").replace("`", "")
     name = shown.rpartition(".")[2]
-    place = _place_of(name, source)
-    if place is None:
+    span = _span_of(name, source)
+    if span is None:
         return None
     names = sorted(known)
     if name.lower() in {each.lower() for each in names}:
         what = f"'{shown}' is of this catalog, and Spark, whose statement this is, does not know it"
-        return source.error(place, what, _TO_SPARK)
+        return source.error(span, what, _TO_SPARK)
     listed = f"This catalog has {', '.join(names)}; other names are Spark's." if names else "This catalog is empty."
-    return source.error(place, f"there is no table or view '{shown}'", near_matches(name, names).strip() or listed)
+    return source.error(span, f"there is no table or view '{shown}'", near_matches(name, names).strip() or listed)
 
 
 def unknown_column(refusal: AnalysisException, source: SqlText, relations: StatementRelations) -> SqlError | None:
@@ -54,14 +54,14 @@ def unknown_column(refusal: AnalysisException, source: SqlText, relations: State
     if not (refusal.getCondition() or "").startswith("UNRESOLVED_COLUMN"):
         return None
     name = (refusal.getMessageParameters() or {}).get("objectName", "").rpartition(".")[2].strip("`")
-    place = _place_of(name, source)
-    if place is None:
+    span = _span_of(name, source)
+    if span is None:
         return None
     known = {column: None for columns in relations.known_columns() for column in columns}
     listed = f"The tables have {', '.join(known)}." if known else ""
-    return source.error(place, f"there is no column '{name}'", near_matches(name, known).strip() or listed)
+    return source.error(span, f"there is no column '{name}'", near_matches(name, known).strip() or listed)
 
 
-def _place_of(name: str, source: SqlText) -> Span | None:
+def _span_of(name: str, source: SqlText) -> Span | None:
     names = (TokenKind.WORD, TokenKind.QUOTED)
-    return next((t.place for t in tokenize(source) if t.kind in names and t.value.lower() == name.lower()), None)
+    return next((t.span for t in tokenize(source) if t.kind in names and t.value.lower() == name.lower()), None)

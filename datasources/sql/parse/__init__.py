@@ -1,4 +1,4 @@
-"""Turns the text of a statement into one of the statements of `datasources.sql.statements.statements`."""
+"""Parses the text of a statement into one of `datasources.sql.statements.statements`."""
 
 from datasources.sql.parse.statement import parse_statement
 from datasources.sql.parse.types.type_parser import parse_type

@@ -1,7 +1,7 @@
 """CREATE VIEW and CREATE FUNCTION.
 
-A view with what only Spark's views have (comments of columns, TBLPROPERTIES, ...) is Spark's, and so is a function
-that is not in Python: a class of the JVM, or an expression of SQL.
+A view with clauses that only Spark's views have (comments of columns, TBLPROPERTIES, ...) is Spark's, and so is a
+function that is not in Python: a class of the JVM, or a SQL expression.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from datasources.sql.parse.queries import QUERY_WORDS, read_query_place
+from datasources.sql.parse.queries import QUERY_WORDS, read_query_span
 from datasources.sql.parse.tokens.cursor import Cursor
 from datasources.sql.parse.tokens.names import names_in_parentheses, object_name
 from datasources.sql.statements.catalog_objects import FunctionDefinition, ViewDefinition
@@ -33,10 +33,10 @@ def read_create_view(cursor: Cursor, *, or_replace: bool, is_temporary: bool) ->
         return PassThrough(source=cursor.source)
     columns = _read_columns(cursor)
     comment = cursor.string("the comment of the view") if cursor.skip("COMMENT") else None
-    cursor.expect("AS", way_out="Write CREATE VIEW name AS SELECT ...")
-    place = read_query_place(cursor)
+    cursor.expect("AS", hint="Write CREATE VIEW name AS SELECT ...")
+    span = read_query_span(cursor)
     view = ViewDefinition(
-        name=view_name, query=cursor.source.of(place), columns=columns, comment=comment, is_temporary=is_temporary
+        name=view_name, query=cursor.source.of(span), columns=columns, comment=comment, is_temporary=is_temporary
     )
     return CreateView(
         source=cursor.source,
@@ -44,7 +44,7 @@ def read_create_view(cursor: Cursor, *, or_replace: bool, is_temporary: bool) ->
         view=view,
         or_replace=or_replace,
         if_not_exists=if_not_exists,
-        query_place=place,
+        query_span=span,
     )
 
 
@@ -58,12 +58,12 @@ def read_create_function(cursor: Cursor, *, or_replace: bool, is_temporary: bool
         return PassThrough(source=cursor.source)
     if_not_exists = cursor.skip("IF", "NOT", "EXISTS")
     function_name, _ = object_name(cursor, "the name of the function")
-    cursor.expect("AS", way_out="Write CREATE FUNCTION name AS 'package.module.attribute' LANGUAGE PYTHON.")
-    place = cursor.token.place
+    cursor.expect("AS", hint="Write CREATE FUNCTION name AS 'package.module.attribute' LANGUAGE PYTHON.")
+    span = cursor.token.span
     path = cursor.string("the path of a Python object")
     if _PATH.fullmatch(path) is None:
         raise cursor.error(
-            place, f"'{path}' does not lead to an object in a module", "Write 'package.module.attribute'."
+            span, f"'{path}' does not lead to an object in a module", "Write 'package.module.attribute'."
         )
     cursor.expect("LANGUAGE", "PYTHON")
     cursor.expect_end()
@@ -77,7 +77,7 @@ def read_create_function(cursor: Cursor, *, or_replace: bool, is_temporary: bool
 
 
 def _has_clause_of_spark(cursor: Cursor) -> bool:
-    """Tell whether something stands before AS that only a view of Spark's has."""
+    """Return whether something before AS is a clause that only a view of Spark's has."""
     ahead = 0
     while (token := cursor.peek(ahead)).kind is not TokenKind.END:
         following = cursor.peek(ahead + 1)

@@ -1,4 +1,4 @@
-"""DROP, SHOW and DESCRIBE of what a catalog holds. Forms that only Spark has are Spark's."""
+"""DROP, SHOW and DESCRIBE of catalog objects. Forms that only Spark has are passed through."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ def read_drop(cursor: Cursor) -> Drop | PassThrough:
         return PassThrough(source=cursor.source)
     cursor.next()
     if_exists = cursor.skip("IF", "EXISTS")
-    name, place = object_name(cursor, f"the name of the {kind.value.lower()}")
+    name, span = object_name(cursor, f"the name of the {kind.value.lower()}")
     if cursor.sees("PURGE"):
         return PassThrough(source=cursor.source)
     cursor.expect_end()
     return Drop(
-        source=cursor.source, kind=kind, name=name, if_exists=if_exists, is_temporary=is_temporary, name_place=place
+        source=cursor.source, kind=kind, name=name, if_exists=if_exists, is_temporary=is_temporary, name_span=span
     )
 
 
@@ -77,10 +77,10 @@ def read_describe(cursor: Cursor) -> Describe | PassThrough:
         cursor.next()
     if cursor.token.kind not in (*_NAMES, TokenKind.END):
         return PassThrough(source=cursor.source)
-    name, place = object_name(cursor, "the name of the table")
+    name, span = object_name(cursor, "the name of the table")
     if not cursor.is_at_end:
         return PassThrough(source=cursor.source)
-    return Describe(source=cursor.source, name=name, is_extended=is_extended, name_place=place)
+    return Describe(source=cursor.source, name=name, is_extended=is_extended, name_span=span)
 
 
 def _read_show_create(cursor: Cursor) -> ShowCreate | PassThrough:
@@ -88,7 +88,7 @@ def _read_show_create(cursor: Cursor) -> ShowCreate | PassThrough:
     if kind not in (ObjectKind.TABLE, ObjectKind.VIEW):
         return PassThrough(source=cursor.source)
     cursor.next()
-    name, place = object_name(cursor, f"the name of the {kind.value.lower()}")
+    name, span = object_name(cursor, f"the name of the {kind.value.lower()}")
     if not cursor.is_at_end:
         return PassThrough(source=cursor.source)
-    return ShowCreate(source=cursor.source, kind=kind, name=name, name_place=place)
+    return ShowCreate(source=cursor.source, kind=kind, name=name, name_span=span)

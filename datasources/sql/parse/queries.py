@@ -1,4 +1,4 @@
-"""Queries, INSERT INTO, statement sets and EXPLAIN. Queries are kept as text: the query layer and Spark read them."""
+"""Queries, INSERT INTO, statement sets and EXPLAIN. Queries stay text: the query layer and Spark parse them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from datasources.sql.statements.statements import Explain, ExplainMode, Insert, 
 from datasources.sql.text.lexer import Token, TokenKind
 from datasources.sql.text.source_text import Span
 
-__all__ = ["QUERY_WORDS", "read_execute", "read_explain", "read_insert", "read_query", "read_query_place"]
+__all__ = ["QUERY_WORDS", "read_execute", "read_explain", "read_insert", "read_query", "read_query_span"]
 
 QUERY_WORDS: Final = frozenset({"SELECT", "WITH", "VALUES", "FROM", "TABLE"})
 """Words that begin a query; a parenthesis does as well."""
@@ -28,7 +28,7 @@ def read_query(cursor: Cursor) -> Query | PassThrough:
     """
     if cursor.sees("WITH") and _has_outer_insert(cursor):
         return PassThrough(source=cursor.source)
-    read_query_place(cursor)
+    read_query_span(cursor)
     return Query(source=cursor.source, hints=tuple(cursor.hints))
 
 
@@ -45,20 +45,20 @@ def read_insert(cursor: Cursor) -> Insert | PassThrough:
         cursor.next()
     if cursor.word in ("SELECT", "VALUES", "WITH"):
         raise cursor.unexpected("the name of the table to insert into")
-    target, place = object_name(cursor, "the name of the table to insert into")
+    target, span = object_name(cursor, "the name of the table to insert into")
     if cursor.token.word in ("PARTITION", "REPLACE", "IF") or cursor.sees("BY", "NAME"):
         return PassThrough(source=cursor.source)
     columns: tuple[str, ...] = ()
     if cursor.sees_symbol("(") and not _begins_query(cursor):
         columns = names_in_parentheses(cursor, "the name of a column")
-    query_place = read_query_place(cursor)
+    query_span = read_query_span(cursor)
     return Insert(
         source=cursor.source,
         hints=tuple(cursor.hints),
         target=target,
         columns=columns,
-        target_place=place,
-        query_place=query_place,
+        target_span=span,
+        query_span=query_span,
     )
 
 
@@ -66,17 +66,17 @@ def read_execute(cursor: Cursor) -> StatementSet | PassThrough:
     """Read EXECUTE STATEMENT SET BEGIN insert; ... END; other forms of EXECUTE are Spark's.
 
     Raises:
-        SqlError: BEGIN, END or a semicolon is missing, or something else than INSERT INTO stands between them.
+        SqlError: BEGIN, END or a semicolon is missing, or something other than INSERT INTO is between them.
     """
     cursor.expect("EXECUTE")
     if not cursor.skip("STATEMENT"):
         return PassThrough(source=cursor.source)
-    cursor.expect("SET", "BEGIN", way_out="Write EXECUTE STATEMENT SET BEGIN insert; insert; END.")
+    cursor.expect("SET", "BEGIN", hint="Write EXECUTE STATEMENT SET BEGIN insert; insert; END.")
     inserts: list[Insert] = []
     while not cursor.skip("END"):
         inserts.append(_read_member(cursor))
     if not inserts:
-        raise cursor.error(cursor.previous.place, "the statement set is empty", "Put INSERT INTO statements in it.")
+        raise cursor.error(cursor.previous.span, "the statement set is empty", "Put INSERT INTO statements in it.")
     cursor.expect_end()
     return StatementSet(source=cursor.source, inserts=tuple(inserts))
 
@@ -92,13 +92,13 @@ def read_explain(cursor: Cursor) -> Explain | PassThrough:
         return PassThrough(source=cursor.source)
     if cursor.token.word in _EXPLAIN_OF_FLINK:
         raise cursor.error(
-            cursor.token.place,
+            cursor.token.span,
             f"EXPLAIN {cursor.token.word} does not exist here",
             "There are EXPLAIN PLAN FOR, which shows the tree, and EXPLAIN JSON_EXECUTION_PLAN.",
         )
     mode = ExplainMode.JSON if cursor.skip("JSON_EXECUTION_PLAN") else ExplainMode.TREE
     if mode is ExplainMode.TREE and cursor.skip("PLAN"):
-        cursor.expect("FOR", way_out="Write EXPLAIN PLAN FOR SELECT ...")
+        cursor.expect("FOR", hint="Write EXPLAIN PLAN FOR SELECT ...")
     is_query = _is_query(cursor.token)
     if not is_query and cursor.token.word != "INSERT":
         if mode is ExplainMode.JSON or cursor.is_at_end:
@@ -123,21 +123,21 @@ def _read_member(cursor: Cursor) -> Insert:
     while not cursor.sees_symbol(";"):
         if cursor.is_at_end:
             raise cursor.error(
-                start.place,
+                start.span,
                 "this INSERT is not ended",
                 "End each INSERT with a semicolon, also the last one, and the set with END.",
             )
         cursor.next()
-    # Up to the semicolon, because a hint may stand before it.
+    # Up to the semicolon, because a hint may precede it.
     part = Span(start.start, cursor.next().start)
     insert = read_insert(Cursor(cursor.source.part(part)))
     if isinstance(insert, PassThrough):
-        raise cursor.error(start.place, "a statement set holds INSERT INTO only", "Run this statement by itself.")
+        raise cursor.error(start.span, "a statement set holds INSERT INTO only", "Run this statement by itself.")
     return insert
 
 
-def read_query_place(cursor: Cursor) -> Span:
-    """Read a query to the end of the statement; return where it stands.
+def read_query_span(cursor: Cursor) -> Span:
+    """Read a query to the end of the statement; return its span.
 
     Raises:
         SqlError: no query begins here, its brackets do not match, or a semicolon parts it.
@@ -152,9 +152,9 @@ def read_query_place(cursor: Cursor) -> Span:
         elif token.text in ("(", "[", "{"):
             skip_brackets(cursor)
         elif token.text in (")", "]", "}"):
-            raise cursor.error(token.place, f"this '{token.text}' closes nothing", "Remove it, or open the bracket.")
+            raise cursor.error(token.span, f"this '{token.text}' closes nothing", "Remove it, or open the bracket.")
         elif token.text == ";":
-            raise cursor.error(token.place, "a statement ends here, and text follows", "Run one statement at a time.")
+            raise cursor.error(token.span, "a statement ends here, and text follows", "Run one statement at a time.")
         else:
             cursor.next()
     return Span(start.start, cursor.end)

@@ -1,6 +1,6 @@
-"""SET and RESET. A key in quotes may be anybody's and the session decides; without quotes Spark's rules hold.
+"""SET and RESET. The session decides whether a quoted key is ours or Spark's; unquoted keys follow Spark's rules.
 
-`SET key = value` without quotes takes the rest of the line as it stands, as Spark does; it is ours if the key is.
+`SET key = value` without quotes takes the rest of the line verbatim, as Spark does; it is ours if the key is.
 """
 
 from __future__ import annotations
@@ -57,16 +57,16 @@ def read_reset(cursor: Cursor) -> Reset | PassThrough:
 
 
 def _read_quoted(cursor: Cursor) -> Set:
-    place = cursor.token.place
+    span = cursor.token.span
     key = cursor.string("a key")
     if cursor.is_at_end:
-        return Set(source=cursor.source, key=key, key_place=place)
+        return Set(source=cursor.source, key=key, key_span=span)
     cursor.expect_symbol("=", "Write SET 'key' = 'value'.")
     if cursor.token.kind is not TokenKind.STRING:
         raise cursor.unexpected("the value in single quotes", f"Write SET '{key}' = 'value'.")
     value = cursor.string("the value")
     cursor.expect_end()
-    return Set(source=cursor.source, key=key, value=value, key_place=place)
+    return Set(source=cursor.source, key=key, value=value, key_span=span)
 
 
 def _read_raw(cursor: Cursor) -> Set | PassThrough:
@@ -75,12 +75,12 @@ def _read_raw(cursor: Cursor) -> Set | PassThrough:
     key, equals, value = (each.strip() for each in rest.partition("="))
     if not is_own_key(key):
         return PassThrough(source=cursor.source)
-    place = Span(start, start + len(key))
+    span = Span(start, start + len(key))
     if len(key.split()) > 1:
-        raise _no_equals(cursor, place, key)
+        raise _no_equals(cursor, span, key)
     if not equals:
-        return Set(source=cursor.source, key=key, key_place=place)
-    return Set(source=cursor.source, key=key, value=_unquoted(value), key_place=place)
+        return Set(source=cursor.source, key=key, key_span=span)
+    return Set(source=cursor.source, key=key, value=_unquoted(value), key_span=span)
 
 
 def _unquoted(value: str) -> str:
@@ -88,5 +88,5 @@ def _unquoted(value: str) -> str:
     return string_value(value) if is_quoted else value
 
 
-def _no_equals(cursor: Cursor, place: Span, key: str) -> SqlError:
-    return cursor.error(place, f"'=' is missing in '{key}'", f"Write SET '{key.split(maxsplit=1)[0]}' = 'value'.")
+def _no_equals(cursor: Cursor, span: Span, key: str) -> SqlError:
+    return cursor.error(span, f"'=' is missing in '{key}'", f"Write SET '{key.split(maxsplit=1)[0]}' = 'value'.")

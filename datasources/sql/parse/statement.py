@@ -1,6 +1,6 @@
-"""Decides by its first words whose a statement is, and has it read.
+"""Classifies a statement by its first words and parses it.
 
-What is Spark's comes back as `PassThrough` and is never looked into; a query comes back as `Query`.
+Spark's statements are returned as `PassThrough`, unparsed; a query is returned as `Query`.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ def parse_statement(source: SqlText) -> Statement:
     """Return the statement that a text holds. A semicolon at its end is no part of it.
 
     Raises:
-        SqlError: the text is empty, cannot be cut into tokens, or is a malformed statement of ours; the error says
-            what was expected and underlines what stands there.
+        SqlError: the text is empty, cannot be cut into tokens, or is a malformed statement of ours; the error names
+            what was expected and underlines what was found.
     """
     cursor = _cursor(source)
     first = cursor.token
     if first.kind is TokenKind.END:
-        raise cursor.error(first.place, "there is no statement", "Write one, such as SHOW TABLES.")
+        raise cursor.error(first.span, "there is no statement", "Write one, such as SHOW TABLES.")
     if first.text == "(":
         return read_query(cursor)
     read = _READERS.get(first.word)
@@ -40,7 +40,7 @@ def parse_statement(source: SqlText) -> Statement:
 
 
 def _cursor(source: SqlText) -> Cursor:
-    """Return the place before the first token, without the semicolons at the end of the text."""
+    """Return the span before the first token, without the semicolons at the end of the text."""
     tokens = tuple(each for each in tokenize(source) if each.kind is not TokenKind.COMMENT)
     last = len(tokens) - 1
     while last > 0 and tokens[last - 1].text == ";" and tokens[last - 1].kind is TokenKind.SYMBOL:
@@ -64,11 +64,11 @@ def _read_create(cursor: Cursor) -> Statement:
         return read_create_function(cursor, or_replace=or_replace, is_temporary=is_temporary)
     if not cursor.sees("TABLE"):
         return PassThrough(source=cursor.source)
-    place = cursor.next().place
+    span = cursor.next().span
     statement = read_create_table(cursor, is_temporary=is_temporary)
     if or_replace and not isinstance(statement, PassThrough):
         raise cursor.error(
-            Span(_start_of(cursor), place.end),
+            Span(_start_of(cursor), span.end),
             "a table of Tidemark's cannot be replaced",
             "Write DROP TABLE IF EXISTS name first, then CREATE TABLE.",
         )

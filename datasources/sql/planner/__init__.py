@@ -1,1 +1,1 @@
-"""From a table of the catalog to a DataFrame: one rewrite per file under `rules`, then one execution."""
+"""From a table of the catalog to a DataFrame: one rewrite per file under `rules`, then execution."""

@@ -1,4 +1,4 @@
-"""The tree of a table before any rewrite: what the DDL says, in the order in which Flink builds it (semantics P1)."""
+"""The initial tree of a table: the DDL, in the order in which Flink builds it (semantics P1)."""
 
 from __future__ import annotations
 

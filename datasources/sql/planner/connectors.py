@@ -1,4 +1,4 @@
-"""Connectors by their SQL names: ours, and every format of Spark's."""
+"""Connectors by their SQL names: ours, and all of Spark's formats."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ _FILES = frozenset({"avro", "csv", "json", "orc", "parquet", "text", "xml"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Connector:
-    """What stands behind `'connector' = '...'`.
+    """The connector of `'connector' = '...'`.
 
     Attributes:
         name: as it is called in SQL.
         format_name: what `spark.read.format()` takes.
         data_source: our class; None = a format of Spark's.
-        options: what the name alone says.
-        takes_schema: whether the format must be told its columns (files); others know them.
+        options: implied by the name.
+        takes_schema: whether the format needs its columns as input (files); others know them.
         is_changelog: whether its rows change earlier ones, whatever its options.
         has_history: whether a batch gives all versions of its rows.
     """
@@ -70,7 +70,7 @@ class Connector:
         return {} if self.source is None else {key: type_text(t) for key, t in self.source.metadata_types.items()}
 
     def require_path(self, table: str, options: Mapping[str, str]) -> None:
-        """Raise where files have no place: Spark reads no rows from nowhere, without an error.
+        """Raise where files have no span: Spark reads no rows from nowhere, without an error.
 
         Args:
             table: its name.

@@ -1,4 +1,4 @@
-"""What rules may ask."""
+"""The information available to rules."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class TrialScan(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanningContext:
-    """The facts of one statement.
+    """Information about one statement.
 
     Attributes:
-        try_scan: asks the connector whether it can do what a scan says.
+        try_scan: checks whether the connector supports a scan.
         needed: lower-case names that the statement mentions; None = every column.
         filter: a condition that all rows of the answer meet; None = none is known.
     """

@@ -32,8 +32,8 @@ def _line(node: Node) -> str:
 
 def _assigner(node: WatermarkAssigner) -> str:
     rowtimes = ", ".join(".".join(a.path) for a in node.attributes)
-    why = f", notPushed=[{' '.join(node.why.split())}]" if node.why else ""
-    return f"WatermarkAssigner(rowtime=[{rowtimes}], watermark=[{_watermarks(node.attributes)}]{why})"
+    reason = f", notPushed=[{' '.join(node.reason.split())}]" if node.reason else ""
+    return f"WatermarkAssigner(rowtime=[{rowtimes}], watermark=[{_watermarks(node.attributes)}]{reason})"
 
 
 def _watermarks(attributes: tuple[Attribute, ...]) -> str:

@@ -1,4 +1,4 @@
-"""A finished tree as a DataFrame."""
+"""A rewritten tree as a DataFrame."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from datasources.sql.planner.tree import (
     attributes_of,
     scan_of,
 )
-from datasources.sql.query.block.relation import STAMP_COLUMN
+from datasources.sql.query.block.relation import ROW_WATERMARK_COLUMN
 from datasources.sql.text.literals import quoted
 from datasources.sql.types.time_kind import TimeKind
 
@@ -41,12 +41,12 @@ class TableFrames:
 
     spark: SparkSession
 
-    def frame(self, tree: Node, *, has_stamp: bool = False) -> DataFrame:
+    def frame(self, tree: Node, *, has_row_watermark: bool = False) -> DataFrame:
         """Return the table, attached if it has a watermark.
 
         Args:
             tree: after all rules.
-            has_stamp: whether each row shall carry the watermark before it, in `STAMP_COLUMN`.
+            has_row_watermark: whether each row shall carry the watermark before it, in `ROW_WATERMARK_COLUMN`.
 
         Raises:
             SchemaError: a format of Spark's does not have a declared column.
@@ -54,15 +54,15 @@ class TableFrames:
         scan = scan_of(tree)
         loaded = self.loaded(scan)
         columns = attached_columns(tree)
-        stamp = STAMP_COLUMN if has_stamp else None
+        row_watermark = ROW_WATERMARK_COLUMN if has_row_watermark else None
         assigner = assigner_of(tree)
         if assigner is not None:
             (attribute, *_) = assigner.attributes
-            return assign_watermark(loaded, attribute.expression, columns, row_watermark_as=stamp)
+            return assign_watermark(loaded, attribute.expression, columns, row_watermark_as=row_watermark)
         if scan.attributes:
-            return attach(loaded, columns, row_watermark_as=stamp)
+            return attach(loaded, columns, row_watermark_as=row_watermark)
         frame = loaded.select(*map(plain_column, columns))
-        return frame.withColumn(STAMP_COLUMN, F.lit(None).cast("timestamp")) if has_stamp else frame
+        return frame.withColumn(ROW_WATERMARK_COLUMN, F.lit(None).cast("timestamp")) if has_row_watermark else frame
 
     def loaded(self, scan: Scan) -> DataFrame:
         """Return what `load()` gives: with hidden columns if the scan makes watermarks."""
@@ -75,7 +75,7 @@ class TableFrames:
         if not scan.is_streaming:
             return self.spark.read.format(scan.connector.format_name).options(**options).load()
         reader = self.spark.readStream.format(scan.connector.format_name).options(**options)
-        return (reader.option(ATTACHED, "true") if scan.attributes else reader).load()  # whoever reads it attaches it
+        return (reader.option(ATTACHED, "true") if scan.attributes else reader).load()  # the caller attaches it
 
     def _sparks(self, scan: Scan) -> DataFrame:
         options = expand(spark_options(scan))
@@ -100,7 +100,7 @@ class TableFrames:
 
 
 def plain_column(column: AttachedColumn) -> Column:
-    """Return a column's value under its name, without marks."""
+    """Return a column's value under its name, without time properties."""
     return F.expr(column.expression or quoted(column.name)).alias(column.name)
 
 

@@ -1,4 +1,4 @@
-"""A scan node as the options of a connector: the only thing that Spark's DataSource API takes."""
+"""A scan node as connector options: the only input of Spark's DataSource API."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ READER_OPTIONS = ("scan.watermark.", "watermark.", "scan.load-completed.timestam
 
 
 def scan_options(scan: Scan) -> dict[str, str]:
-    """Return what a connector of ours is told. Keys in lower case; secrets are those of `scan.options`."""
+    """Return the options for a connector of ours. Keys in lower case; secrets are those of `scan.options`."""
     options = {**scan.connector.options, **lower_keys(scan.options)}
     if scan.columns:
         options["schema"] = _ddl(scan)
@@ -43,12 +43,12 @@ def scan_options(scan: Scan) -> dict[str, str]:
 
 
 def read_options(scan: Scan) -> dict[str, str]:
-    """Return what a connector of ours is told where the scan is read: a batch obeys no options of the watermark."""
+    """Return the options for reading the scan: a batch ignores watermark options."""
     return scan_options(scan) if scan.is_streaming else without_reader_options(scan_options(scan))
 
 
 def spark_options(scan: Scan) -> dict[str, str]:
-    """Return what a format of Spark's is told: the user's options, and nothing of ours."""
+    """Return the options for a format of Spark's: the user's, and none of ours."""
     return {key: value for key, value in scan.options.items() if key.lower() not in GLOBAL_OPTIONS}
 
 

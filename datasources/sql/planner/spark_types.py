@@ -1,4 +1,4 @@
-"""What type an expression has: Spark's analyser is asked, no job runs."""
+"""The types of expressions, by Spark's analyser; no job runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Planning one use of one table: options in their order, the tree, the rules."""
+"""Plans one use of one table: options by precedence, the tree, the rules."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def merged_options(table: ResolvedTable, use: TableUse, settings: Settings) -> M
     With exact late rows on-event emission is the default of a table that names no strategy.
     """
     own = lower_keys(table.options)
-    _refuse_what_the_ddl_says(table.name, own)
+    _refuse_ddl_options(table.name, own)
     hints = lower_keys(use.hints)
     merged = {**settings.scan_options(), **own, **hints}
     merged.pop("connector", None)
@@ -95,8 +95,8 @@ def merged_options(table: ResolvedTable, use: TableUse, settings: Settings) -> M
     return merged
 
 
-def _refuse_what_the_ddl_says(name: str, options: Mapping[str, str]) -> None:
-    """In SQL the columns say what the options of a DataFrame's source say."""
+def _refuse_ddl_options(name: str, options: Mapping[str, str]) -> None:
+    """In SQL the columns replace some options of a DataFrame's source."""
     for key, instead in _IN_DDL.items():
         if key in options:
             raise OptionError(f"table '{name}' has the option '{key}': in SQL that is {instead}.")
@@ -107,7 +107,7 @@ def _require_exact(tree: Node) -> None:
     if assigner is not None:
         raise OptionError(
             f"'table.exec.late-rows' = 'exact' needs a watermark that is made in the source's reader, and that of "
-            f"table '{scan.table}' is not: {assigner.why}."
+            f"table '{scan.table}' is not: {assigner.reason}."
         )
     if scan.attributes and scan.options.get(_EMIT) == "on-periodic":
         raise OptionError(

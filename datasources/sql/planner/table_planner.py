@@ -24,7 +24,7 @@ from datasources.sql.planner.table_plan import TableRequest, plan_table
 from datasources.sql.planner.temporal_tables import traits_of, with_changelog
 from datasources.sql.planner.tree import Node, attributes_of, scan_of
 from datasources.sql.planner.trial import ScanTrial
-from datasources.sql.query.block.relation import STAMP_COLUMN, OverRequest, TableUse
+from datasources.sql.query.block.relation import ROW_WATERMARK_COLUMN, OverRequest, TableUse
 from datasources.sql.query.block.temporal_request import TableTraits
 from datasources.sql.resolve.resolved_table import ResolvedTable
 from datasources.sql.resolve.table_resolver import resolve
@@ -83,14 +83,14 @@ class TablePlanner:
 
         Args:
             table: from the catalog or a statement.
-            source: the statement, if its places can be shown in errors.
+            source: the statement, if its spans can be shown in errors.
 
         Raises:
-            SqlError: naming the column or clause, and the place if `source` is given.
+            SqlError: naming the column or clause, and the span if `source` is given.
         """
-        facts = self._facts()
+        info = self._session_info()
         known = self._resolved.get(table.name.lower())
-        if known is not None and source is None and known[:2] == (table, facts):
+        if known is not None and source is None and known[:2] == (table, info):
             return known[2]
         connector = self.connector(table)
         time = connector.source_time
@@ -102,7 +102,7 @@ class TablePlanner:
             source_watermark=None if time is None else (time.rowtime, time.watermark),
             non_deterministic=[name for name, function in self.functions.items() if not function.is_deterministic],
         )
-        self._resolved[table.name.lower()] = (table, facts, found)
+        self._resolved[table.name.lower()] = (table, info, found)
         return found
 
     def resolved_for(self, table: TableDefinition, use: TableUse) -> ResolvedTable:
@@ -133,7 +133,7 @@ class TablePlanner:
         Args:
             table: from the catalog.
             use: the use.
-            is_changelog: also read what its rows stand for, see `with_changelog`.
+            is_changelog: also read its changelog columns, see `with_changelog`.
 
         Raises:
             SqlError, OptionError, ExpressionError, SchemaError: saying what to do.
@@ -141,7 +141,7 @@ class TablePlanner:
         table, use = with_hinted_watermark(table, use)
         context = PlanningContext(
             try_scan=ScanTrial(
-                session=self._facts(), functions=self.functions, allows_code=allows_code_options(self.spark)
+                session=self._session_info(), functions=self.functions, allows_code=allows_code_options(self.spark)
             ),
             needed=use.columns,
             filter=use.filter,
@@ -153,7 +153,7 @@ class TablePlanner:
         with _naming(table):
             tree = plan_table(request, context)
             if scan_of(tree).is_streaming:
-                context.try_scan(scan_of(tree))  # else Spark finds what is missing, in a process of its own
+                context.try_scan(scan_of(tree))  # otherwise Spark finds the problem, in another process
         return PlannedTable(use=use, tree=tree)
 
     def column_names(self, table: TableDefinition) -> tuple[str, ...]:
@@ -167,7 +167,7 @@ class TablePlanner:
 
     def frame(self, planned: PlannedTable) -> DataFrame:
         """Return the table as a DataFrame, attached if it has a watermark."""
-        return self.frames.frame(planned.tree, has_stamp=planned.use.needs_stamp)
+        return self.frames.frame(planned.tree, has_row_watermark=planned.use.needs_row_watermark)
 
     def session_frame(
         self, planned: PlannedTable, *, keys: tuple[str, ...], attribute: str, gap_ms: int, is_exact: bool
@@ -212,12 +212,14 @@ class TablePlanner:
         columns = attached_columns(planned.tree)
         loaded = self.frames.loaded(scan)
         rows = loaded.select(*map(plain_column, columns), WATERMARK_COLUMN, HEARTBEAT_COLUMN)
-        kept = [AttachedColumn(name=c.name, time=c.time, is_event_time=c.is_event_time) for c in columns]
+        carried = [AttachedColumn(name=c.name, time=c.time, is_event_time=c.is_event_time) for c in columns]
         new = [AttachedColumn(name=name) for name in request.aggregates]
-        stamp = STAMP_COLUMN if planned.use.needs_stamp else None
-        return attach(over_rows(rows, request, is_exact=is_exact, ttl_ms=ttl_ms), [*kept, *new], row_watermark_as=stamp)
+        row_watermark = ROW_WATERMARK_COLUMN if planned.use.needs_row_watermark else None
+        return attach(
+            over_rows(rows, request, is_exact=is_exact, ttl_ms=ttl_ms), [*carried, *new], row_watermark_as=row_watermark
+        )
 
-    def _facts(self) -> SessionInfo:
+    def _session_info(self) -> SessionInfo:
         return SessionInfo(
             time_zone=str(self.spark.conf.get("spark.sql.session.timeZone")),
             ansi=str(self.spark.conf.get("spark.sql.ansi.enabled")).lower() == "true",

@@ -1,4 +1,4 @@
-"""What a table is to a join as of a time, and the columns that say what its rows stand for."""
+"""Properties of a table as a side of a temporal join: versioning, changelog columns."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["CHANGELOG_NAMES", "ROW_KIND", "SEQUENCE", "changelog_columns", "trai
 ROW_KIND: Final = "__tidemark_row_kind"
 """The column with the kind of change, where the connector knows it."""
 SEQUENCE: Final = "__tidemark_sequence"
-"""The column with a change's place in its log, where the connector knows it."""
+"""The column with a change's position in its log, if the connector has one."""
 
 _KEYS: Final = {ROW_KIND: "row_kind", SEQUENCE: "_seq"}
 CHANGELOG_NAMES: Final = (*_KEYS, *_KEYS.values())
@@ -34,7 +34,7 @@ def traits_of(table: ResolvedTable, connector: Connector, options: Mapping[str, 
     """
     given = {**connector.options, **lower_keys(table.options), **lower_keys(options)}
     value_format = FORMATS.get(given.get("value.format", given.get("format", "")))
-    says_changes = given.get("scan.upsert", "").lower() == "true" or (
+    emits_changes = given.get("scan.upsert", "").lower() == "true" or (
         value_format is not None and value_format.is_changelog
     )
     return TableTraits(
@@ -42,26 +42,26 @@ def traits_of(table: ResolvedTable, connector: Connector, options: Mapping[str, 
         primary_key=table.primary_key,
         rowtimes=tuple(watermark.column for watermark in table.watermarks),
         proctimes=tuple(column.name for column in table.columns if column.proctime),
-        is_changelog=connector.is_changelog or (connector.is_ours and says_changes) or _has_own_kind(table, connector),
+        is_changelog=connector.is_changelog or (connector.is_ours and emits_changes) or _has_own_kind(table, connector),
         has_history=connector.has_history,
         can_wait=connector.is_ours,
     )
 
 
 def _has_own_kind(table: ResolvedTable, connector: Connector) -> bool:
-    """Whether a column of the table says what its rows stand for, because the connector does not."""
+    """Whether the table has a changelog column of its own, because the connector has none."""
     kind = _KEYS[ROW_KIND]
     return kind not in connector.metadata_types and any(column.name.lower() == kind for column in table.columns)
 
 
 def changelog_columns(names: Collection[str]) -> tuple[str | None, str | None]:
-    """Return the columns with kind and place of a change among those that a table delivers.
+    """Return the columns with kind and span of a change among those that a table delivers.
 
     Where the connector knows neither, the table may have columns of its own for them, called as on DataFrames.
     """
     by_name = {name.lower(): name for name in names}
-    kind, place = ((own, key) for own, key in _KEYS.items())
-    return _first(by_name, kind), _first(by_name, place)
+    kind, span = ((own, key) for own, key in _KEYS.items())
+    return _first(by_name, kind), _first(by_name, span)
 
 
 def _first(names: Mapping[str, str], wanted: Sequence[str]) -> str | None:

@@ -133,12 +133,12 @@ class WatermarkAssigner:
 
     Attributes:
         attributes: time attributes and their watermarks over the input's columns.
-        why: why the source does not make them; "" = no rule has looked yet.
+        reason: why the source does not make them; "" = no rule has looked yet.
     """
 
     input: Node
     attributes: tuple[Attribute, ...]
-    why: str = field(default="")
+    reason: str = field(default="")
 
 
 Node = Scan | Project | WatermarkAssigner

@@ -1,4 +1,4 @@
-"""Asking a connector whether it can do what a scan node says, before anything is loaded."""
+"""Checks whether a connector supports a scan node, before anything is loaded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads a query, finds what is ours in it, and returns what Spark is to run."""
+"""Parses a query, rewrites our constructs, and returns the text for Spark."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """Rewrites one text: walks its queries and lets the rules change each block.
 
-Theory of operation. A block that has to be known (it feeds a construct of ours) becomes a step: its text, with the
-changes of the rules, is run at once, so that the next text can be rewritten knowing the columns and their marks. All
-other blocks stay where they are and only their names and spellings change. CTEs are looked at after the text that
-uses them, last one first: by then it is known whether a step took one's place.
+How it works. A block whose columns must be known (it feeds one of our constructs) becomes a step: its rewritten text is
+run at once, so that the next text can be rewritten with known columns and time properties. All other blocks stay in
+span; only names and spellings change. CTEs are rewritten after the text that uses them, last one first: by then it is
+known whether a step replaced them.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 
 from datasources.sql.query.block.block_context import BlockContext, CteEntry, Scope, own_alias
 from datasources.sql.query.block.edits import Edits
-from datasources.sql.query.block.relation import STAMP_COLUMN, Relation
+from datasources.sql.query.block.relation import ROW_WATERMARK_COLUMN, Relation
 from datasources.sql.query.block.set_operations import is_union_all, lost_by_set_operation
-from datasources.sql.query.block.statement_planning import Marks, Planning
+from datasources.sql.query.block.statement_planning import Planning, TimeProperties
 from datasources.sql.text.query_tree import Block, FromItem, Opaque, Query, SourceKind, Term
 from datasources.sql.text.quoting import name_text
 from datasources.sql.text.word_cursor import Words
@@ -38,7 +38,7 @@ class Rewriter:
         self.edits = Edits()
 
     def as_text(self, query: Query, scope: Scope) -> None:
-        """Rewrite a query in its place."""
+        """Rewrite a query in place."""
         inner = _with_ctes(query, scope)
         for term in query.terms:
             self._term(term, inner)
@@ -62,7 +62,7 @@ class Rewriter:
         return relation
 
     def relation(self, item: FromItem, scope: Scope) -> Relation:
-        """Return what stands in a FROM as a relation."""
+        """Return a FROM item as a relation."""
         if item.kind is SourceKind.TABLE:
             known = self.known_relation(item.name, scope)
             if known is not None:
@@ -97,9 +97,11 @@ class Rewriter:
             entry.relation = self._renamed(relation, entry.cte.columns)
         return entry.relation
 
-    def block(self, block: Block, scope: Scope, *, is_step: bool, drops_stamp: bool = False) -> BlockContext:
-        """Let every rule change a block; with `drops_stamp` its step does not carry the stamp on."""
-        context = BlockContext(rewriter=self, block=block, scope=scope, is_step=is_step, drops_stamp=drops_stamp)
+    def block(self, block: Block, scope: Scope, *, is_step: bool, drops_row_watermark: bool = False) -> BlockContext:
+        """Let every rule change a block; with `drops_row_watermark` its step does not carry the row watermark on."""
+        context = BlockContext(
+            rewriter=self, block=block, scope=scope, is_step=is_step, drops_row_watermark=drops_row_watermark
+        )
         for rule in self._rules:
             rule(context)
         return context
@@ -119,8 +121,8 @@ class Rewriter:
             relation = None if is_cte or item.kind is not SourceKind.TABLE else self.known_relation(item.name, scope)
             if relation is None:
                 continue
-            if term.place.end == item.place.end and self.words.source.of(term.place).upper().startswith("TABLE"):
-                self.edits.replace(term.place, select_all(relation))
+            if term.span.end == item.span.end and self.words.source.of(term.span).upper().startswith("TABLE"):
+                self.edits.replace(term.span, select_all(relation))
             else:
                 alias = "" if item.has_alias else f" AS {own_alias(self.words, item)}"
                 self.edits.replace(item.source, relation.view + alias)
@@ -132,23 +134,23 @@ class Rewriter:
             if entry.relation is None:
                 self.as_text(entry.cte.query, entry.scope)
             else:
-                self.edits.replace(entry.cte.query.place, select_all(entry.relation))
+                self.edits.replace(entry.cte.query.span, select_all(entry.relation))
 
     def _block_step(self, query: Query, block: Block, scope: Scope, shown: str) -> Relation:
         context = self.block(block, scope, is_step=True)
-        return self.planning.run(self._body(query), context.marks, shown)
+        return self.planning.run(self._body(query), context.time_properties, shown)
 
     def _set_operation(self, query: Query, scope: Scope, shown: str) -> Relation:
         relations: list[Relation] = []
         for term in query.terms:
-            as_query = Query(place=term.place, body=term.place, ctes=(), terms=(term,))
+            as_query = Query(span=term.span, body=term.span, ctes=(), terms=(term,))
             relations.append(self.as_step(as_query, scope))
-        keeps_stamp = is_union_all(query) and all(relation.has_stamp for relation in relations)
+        keeps_row_watermark = is_union_all(query) and all(relation.has_row_watermark for relation in relations)
         for term, relation in zip(query.terms, relations, strict=True):
-            text = f"SELECT * FROM {relation.view}" if keeps_stamp else select_all(relation)
-            self.edits.replace(term.place, text)
+            text = f"SELECT * FROM {relation.view}" if keeps_row_watermark else select_all(relation)
+            self.edits.replace(term.span, text)
         lost = lost_by_set_operation(self.words.source, query, relations)
-        return self.planning.run(self._body(query), Marks(lost=lost), shown)
+        return self.planning.run(self._body(query), TimeProperties(lost=lost), shown)
 
     def _body(self, query: Query) -> str:
         """The text of a query without its CTEs: a step names their views."""
@@ -157,13 +159,13 @@ class Rewriter:
     def _renamed(self, relation: Relation, columns: tuple[str, ...]) -> Relation:
         if not columns:
             return relation
-        names = ", ".join(map(name_text, (*columns, *((STAMP_COLUMN,) if relation.has_stamp else ()))))
+        names = ", ".join(map(name_text, (*columns, *((ROW_WATERMARK_COLUMN,) if relation.has_row_watermark else ()))))
         return self.planning.run(f"SELECT * FROM {relation.view} AS renamed({names})")
 
 
 def select_all(relation: Relation) -> str:
     """Return the query of all columns of a relation."""
-    star = f"* EXCEPT ({STAMP_COLUMN})" if relation.has_stamp else "*"
+    star = f"* EXCEPT ({ROW_WATERMARK_COLUMN})" if relation.has_row_watermark else "*"
     return f"SELECT {star} FROM {relation.view}"
 
 

@@ -5,8 +5,8 @@ NULL for any other text: no `T`, no zone, no blanks around it. A day that its mo
 24:00:00 is the next midnight. Numbers count seconds (precision 0) or milliseconds (3) since 1970 in UTC; outside of the
 years 0 to 9999 they are NULL.
 
-What is written here holds only functions that the reader evaluates as well, so that a watermark over it can be pushed
-down. Text for a moment (TIMESTAMP_LTZ) gets its zone as text: nothing here depends on the session's zone.
+The generated expressions use only functions that the reader evaluates as well, so that a watermark over it can be
+pushed down. Text for a moment (TIMESTAMP_LTZ) gets its zone as text: nothing here depends on the session's zone.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _FRACTION_DIGITS: Final = 9
 
 
 class UnsupportedFormat(ValueError):
-    """A format holds something whose meaning in Flink has no counterpart here; the text says what."""
+    """A format holds something whose meaning in Flink has no counterpart here; the text names it."""
 
 
 def wall_clock_of_text(text: str, pattern: str | None = None) -> str:
@@ -140,15 +140,15 @@ def _group(value: str, pattern: str, number: int = 1) -> str:
 
 def _formatted(value: str, pattern: str, zone: str, kind: str) -> tuple[str, ...]:
     """Return what to try for a text of a format of one's own: the day as it is, then the month's last one."""
-    expression, places = _expression(pattern)
+    expression, spans = _expression(pattern)
     fields = {
-        name: _group(value, expression, places[name]) if name in places else f"'{default}'"
+        name: _group(value, expression, spans[name]) if name in spans else f"'{default}'"
         for name, default in _FIELDS.items()
     }
-    year = fields["u"] if "u" in places else fields["y"]
+    year = fields["u"] if "u" in spans else fields["y"]
     fraction = []
-    if "S" in places:
-        fields["S"] = _group(value, expression, places["S"])
+    if "S" in spans:
+        fields["S"] = _group(value, expression, spans["S"])
         fraction = ["'.'", fields["S"]]
     time = ["' '", fields["H"], "':'", fields["m"], "':'", fields["s"], *fraction]
     # The whole text first: where the format is another one, it is empty and all is NULL.
@@ -157,17 +157,17 @@ def _formatted(value: str, pattern: str, zone: str, kind: str) -> tuple[str, ...
     texts = [[year, "'-'", fields["M"], "'-'", day, *time] for day in days]
     ending = [literal(zone)] if zone else []
     tried = [f"TRY_CAST(concat({', '.join([*parts, *ending])}) AS {kind})" for parts in texts]
-    if "H" in places:
-        tried.append(_late_midnight(fields, [year, "'-'", fields["M"], "'-'", fields["d"]], places, zone, kind))
+    if "H" in spans:
+        tried.append(_late_midnight(fields, [year, "'-'", fields["M"], "'-'", fields["d"]], spans, zone, kind))
     return tuple(f"{is_whole} {each} END" for each in tried)
 
 
-def _late_midnight(fields: dict[str, str], date: list[str], places: dict[str, int], zone: str, kind: str) -> str:
+def _late_midnight(fields: dict[str, str], date: list[str], spans: dict[str, int], zone: str, kind: str) -> str:
     """Return the moment of 24:00:00; without a date there is no next day, and it is 00:00."""
     rest = [f"{fields[name]} IN ('0', '00')" for name in ("m", "s")]
-    if "S" in places:
+    if "S" in spans:
         rest.append(f"{fields['S']} RLIKE '^0+$'")
-    has_date = {"M", "d"} <= places.keys() and {"y", "u"} & places.keys()
+    has_date = {"M", "d"} <= spans.keys() and {"y", "u"} & spans.keys()
     moment = _cast_next_day(date, zone, kind) if has_date else _cast([*date, literal(_MIDNIGHT)], zone, kind)
     conditions = " AND ".join([f"{fields['H']} = '24'", *rest])
     return f"CASE WHEN {conditions} THEN {moment} END"
@@ -179,19 +179,19 @@ def _expression(pattern: str) -> tuple[str, dict[str, int]]:
     if "".join(runs) != pattern:
         raise UnsupportedFormat("a quote without its pair")
     pieces: list[str] = []
-    places: dict[str, int] = {}
+    spans: dict[str, int] = {}
     for index, run in enumerate(runs):
         following = runs[index + 1] if index + 1 < len(runs) else ""
         if run[0].isalpha():
-            if run[0] in places or (run[0] in "yu" and {"y", "u"} & places.keys()):
+            if run[0] in spans or (run[0] in "yu" and {"y", "u"} & spans.keys()):
                 raise UnsupportedFormat(f"'{run[0]}' twice")
-            places[run[0]] = len(places) + 1
+            spans[run[0]] = len(spans) + 1
             pieces.append(_field(run, is_before_digits=following[:1].isalpha()))
         else:
             pieces.append(_plain(run))
-    if not places:
+    if not spans:
         raise UnsupportedFormat("no field")
-    return rf"^{''.join(pieces)}\z", places
+    return rf"^{''.join(pieces)}\z", spans
 
 
 def _field(run: str, *, is_before_digits: bool) -> str:

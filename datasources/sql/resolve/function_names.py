@@ -1,4 +1,4 @@
-"""Functions of Spark's whose names mean something to a definition; all in lower case."""
+"""Names of Spark functions with a special meaning in definitions, in lower case."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The columns that a definition declares, and its primary key: checked without knowing the type of any expression."""
+"""The declared columns and the primary key of a definition, checked without the types of expressions."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ class Clauses:
 
     Args:
         table: the definition.
-        source: the statement that its places point into; None = they point nowhere.
+        source: the statement that its spans point into; None = they point nowhere.
     """
 
     def __init__(self, table: TableDefinition, source: SqlText | None) -> None:
         self._table = table
         self._source = source
 
-    def site(self, clause: str, place: Span | None) -> Site:
+    def site(self, clause: str, span: Span | None) -> Site:
         """Return the site of a clause."""
-        return Site(clause=f"table '{self._table.name}', {clause}", source=self._source, place=place)
+        return Site(clause=f"table '{self._table.name}', {clause}", source=self._source, span=span)
 
     def column(self, column: Column) -> Site:
         """Return the site of a column's declaration."""
-        return self.site(f"column '{column.name}'", column.place)
+        return self.site(f"column '{column.name}'", column.span)
 
     def expression(self, column: ComputedColumn) -> Site:
         """Return the site of a computed column's expression."""
-        return self.site(f"column '{column.name}'", column.expression_place)
+        return self.site(f"column '{column.name}'", column.expression_span)
 
 
 def check_columns(table: TableDefinition, clauses: Clauses, metadata_types: Mapping[str, str]) -> None:
@@ -74,7 +74,7 @@ def check_primary_key(table: TableDefinition, clauses: Clauses) -> tuple[str, ..
     key = table.primary_key
     if key is None:
         return ()
-    site = clauses.site("PRIMARY KEY", key.place)
+    site = clauses.site("PRIMARY KEY", key.span)
     columns = {column.name.lower(): column for column in table.columns}
     names: list[str] = []
     for name in key.columns:
@@ -91,7 +91,7 @@ def check_primary_key(table: TableDefinition, clauses: Clauses) -> tuple[str, ..
 
 
 def near(name: str, columns: Iterable[Column]) -> str:
-    """Return near matches, or else the columns that there are."""
+    """Return near matches, or else all columns."""
     names = [column.name for column in columns]
     return near_matches(name, names) or f" Columns: {', '.join(names) or 'none'}."
 

@@ -1,6 +1,6 @@
-"""Expressions of a definition: what they name is there, and computed columns are replaced by what computes them.
+"""Expressions of a definition: names are checked, and computed columns are replaced by their expressions.
 
-In the end every expression names physical and metadata columns only. The user's characters stay: a reference to a
+The resulting expressions name physical and metadata columns only. The user's text stays verbatim: a reference to a
 computed column is replaced by its expression in parentheses, PROCTIME() by Spark's current_timestamp().
 """
 
@@ -62,11 +62,11 @@ class Expression:
         try:
             return cls(text=text, names=names_of(text), site=site)
         except ExpressionSyntax as problem:
-            raise site.inside(text, problem.place).error(problem.reason, "It is Spark SQL, one expression.") from None
+            raise site.inside(text, problem.span).error(problem.reason, "It is Spark SQL, one expression.") from None
 
-    def at(self, place: Span) -> Site:
+    def at(self, span: Span) -> Site:
         """Return the site of a part."""
-        return self.site.inside(self.text, place)
+        return self.site.inside(self.text, span)
 
 
 def is_proctime(expression: Expression) -> bool:
@@ -180,35 +180,35 @@ class Expressions:
         if call.name not in _PROCTIMES | _ROWTIMES | _WATERMARKS:
             return
         if call.has_arguments:
-            raise expression.at(call.place).error(f"{shown} takes no arguments")
+            raise expression.at(call.span).error(f"{shown} takes no arguments")
         if call.name in _WATERMARKS:
-            raise expression.at(call.place).error(
+            raise expression.at(call.span).error(
                 f"{shown} can only be a whole watermark expression",
                 f"Write `rt AS SYSTEM_ROWTIME(), WATERMARK FOR rt AS {shown}`.",
             )
         if call.name in _ROWTIMES and _whole(expression) != call.name:
             raise _only_in_columns(expression, call)
         if call.name in _ROWTIMES and self._rowtime is None:
-            raise expression.at(call.place).error("this connector does not give its records a time")
+            raise expression.at(call.span).error("this connector does not give its records a time")
 
     def _check_deterministic(self, expression: Expression) -> None:
         found = self._differing_part(expression)
         if found is not None:
-            place, name = found
-            raise expression.at(place).error(
+            span, name = found
+            raise expression.at(span).error(
                 f"a watermark must be the same whenever a record is read again, and {name} is not",
                 "Use what the records hold; for processing time, a column `pt AS PROCTIME()` without a watermark.",
             )
 
     def _differing_part(self, expression: Expression) -> tuple[Span, str] | None:
         """Return a part that may differ when a record is read again, and what makes it so."""
-        for place, name in _functions(expression, self._names):
+        for span, name in _functions(expression, self._names):
             if name in self._non_deterministic:
-                return place, name if name == _CLOCK else f"{name.upper()}()"
+                return span, name if name == _CLOCK else f"{name.upper()}()"
         for reference in expression.names.references:
             function = self.differing(reference.path[0])
             if function is not None:
-                return reference.place, f"{function} in '{reference.path[0]}'"
+                return reference.span, f"{function} in '{reference.path[0]}'"
         return None
 
     def _inline_column(self, name: str, path: tuple[str, ...]) -> str:
@@ -237,7 +237,7 @@ class Expressions:
                     raise expression.at(reference.head).error(*capture_reason(captured))
                 parts[reference.head] = f"{_HELD}{len(inner)}_"
                 inner[parts[reference.head]] = in_parentheses(text)
-        parts |= {call.place: PROCTIME for call in expression.names.calls if call.name in _PROCTIMES}
+        parts |= {call.span: PROCTIME for call in expression.names.calls if call.name in _PROCTIMES}
         # Its own characters are spelled anew, not those of the columns that it names: those are Spark's already.
         own = spelled(splice(expression.text, parts), expression.site, lambda text: self._ask(_put_in(text, inner)))
         inlined = _put_in(own, inner)
@@ -253,7 +253,7 @@ def _put_in(text: str, inner: Mapping[str, str]) -> str:
 
 
 def _only_in_columns(expression: Expression, call: Call) -> SqlError:
-    return expression.at(call.place).error(
+    return expression.at(call.span).error(
         f"{call.name.upper()}() can only be all of a computed column",
         "Write `rt AS SYSTEM_ROWTIME()` and use rt in other expressions.",
     )
@@ -263,7 +263,7 @@ def _whole(expression: Expression) -> str:
     """Return the name of the function that the whole expression is a call of, without arguments; "" = it is none."""
     text = expression.text
     begin, end = len(text) - len(text.lstrip()), len(text.rstrip())
-    calls: Mapping[Span, Call] = {call.place: call for call in expression.names.calls}
+    calls: Mapping[Span, Call] = {call.span: call for call in expression.names.calls}
     call = calls.get(Span(begin, end))
     return "" if call is None or call.has_arguments else call.name
 
@@ -272,10 +272,10 @@ def _functions(expression: Expression, columns: Mapping[str, str]) -> Iterator[t
     """Give the functions that an expression calls, in lower case; a clock's name without its usual argument too."""
     for call in expression.names.calls:
         is_clock = call.name == CLOCK_WITHOUT_ARGUMENTS and not call.has_arguments
-        yield call.place, _CLOCK if is_clock else call.name
+        yield call.span, _CLOCK if is_clock else call.name
     for reference in expression.names.references:
         if _is_function(reference, columns):
-            yield reference.place, reference.path[0].lower()
+            yield reference.span, reference.path[0].lower()
 
 
 def _is_function(reference: Reference, columns: Mapping[str, str]) -> bool:

@@ -33,7 +33,7 @@ AskType = Callable[[str], str]
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    place: Span
+    span: Span
     text: str
 
 
@@ -42,7 +42,7 @@ def spelled(text: str, site: Site, ask: AskType) -> str:
 
     Args:
         text: over physical and metadata columns, one expression.
-        site: where it stands, for errors.
+        site: its span, for errors.
         ask: knows types.
 
     Raises:
@@ -57,25 +57,25 @@ def spelled(text: str, site: Site, ask: AskType) -> str:
         if change is None:
             return done
         # From the last call to the first, so that arguments are done before what calls them.
-        start = change.place.start
-        done = splice(done, {change.place: change.text})
+        start = change.span.start
+        done = splice(done, {change.span: change.text})
 
 
 def _with_literals(text: str) -> str:
     words = Words.of(SqlText(text))
-    parts = {words[at - 1].place: "TIMESTAMP_NTZ" for at in words.all if is_local_literal(words, at)}
+    parts = {words[at - 1].span: "TIMESTAMP_NTZ" for at in words.all if is_local_literal(words, at)}
     return splice(text, parts)
 
 
 def _last_change(text: str, before: int, site: Site, ask: AskType) -> _Change | None:
     words = Words.of(SqlText(text))
     for call in reversed(tuple(calls(words, words.all))):
-        place = words.place(call.region)
-        if place.start >= before:
+        span = words.span(call.region)
+        if span.start >= before:
             continue
         changed = _changed(words, call, site, ask)
         if changed is not None:
-            return _Change(place, changed)
+            return _Change(span, changed)
     return None
 
 
@@ -88,13 +88,13 @@ def _changed(words: Words, call: Call, site: Site, ask: AskType) -> str | None:
     try:
         return timestamp_call(words, call, words.text(parts[0]) if parts else "", ask)
     except TimestampCallError as problem:
-        raise site.error(problem.reason, problem.way_out) from None
+        raise site.error(problem.reason, problem.hint) from None
 
 
 def _cast(words: Words, call: Call) -> str | None:
     spelling = cast_spelling(words, call, is_ours=True)
     if spelling is None:
         return None
-    whole, text = words.place(call.region), words.source.text
+    whole, text = words.span(call.region), words.source.text
     respelled = text[whole.start : spelling.target.start] + spelling.name + text[spelling.target.end : whole.end]
     return f"{spelling.before}{respelled}{spelling.after}"

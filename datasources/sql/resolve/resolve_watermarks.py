@@ -1,4 +1,4 @@
-"""The WATERMARK clauses of a definition: what they stand on, and what is allowed of their types."""
+"""The WATERMARK clauses of a definition: their rowtime columns and types."""
 
 from __future__ import annotations
 
@@ -94,14 +94,14 @@ def pending_watermarks(
     """Return the watermarks of a definition whose computed columns are sound.
 
     Raises:
-        SqlError: a watermark stands on what cannot carry one, or its expression cannot be used.
+        SqlError: the rowtime cannot have a watermark, or its expression cannot be used.
     """
     taken = {column.name.lower() for column in table.columns}
     found: list[PendingWatermark] = []
     for spec in table.watermarks:
         clause = f"WATERMARK FOR {'.'.join(spec.rowtime)}"
-        pending = _pending(table, spec, clauses, clauses.site(clause, spec.rowtime_place or spec.place), expressions)
-        _check_taken(pending, found, taken)
+        pending = _pending(table, spec, clauses, clauses.site(clause, spec.rowtime_span or spec.span), expressions)
+        _check_unused(pending, found, taken)
         found.append(_with_source(pending, expressions, source_time) if pending.is_source_watermark else pending)
     return tuple(found)
 
@@ -114,14 +114,14 @@ def check_is_timestamp(name: str, spark_type: str, site: Site) -> None:
     """
     if spark_type.upper() in _TIMESTAMPS:
         return
-    way_out = {
+    hint = {
         "STRING": f"Add a column `rowtime AS TO_TIMESTAMP({name})` and declare the watermark for it.",
         "BIGINT": f"Add a column `rowtime AS TO_TIMESTAMP_LTZ({name}, 3)` and declare the watermark for it.",
         "DATE": f"Add a column `rowtime AS CAST({name} AS TIMESTAMP)` and declare the watermark for it.",
     }
     raise site.error(
         f"'{name}' is {spark_type.upper()}: a time attribute is TIMESTAMP or TIMESTAMP_LTZ",
-        way_out.get(spark_type.upper(), "Add a computed column of that type and declare the watermark for it."),
+        hint.get(spark_type.upper(), "Add a computed column of that type and declare the watermark for it."),
     )
 
 
@@ -136,7 +136,7 @@ def _pending(
     if computed is not None:
         _check_carries(column.name, computed, expressions, site)
     clause = f"WATERMARK FOR {'.'.join(spec.rowtime)}"
-    written = expressions.watermark(spec.expression, clauses.site(clause, spec.expression_place))
+    written = expressions.watermark(spec.expression, clauses.site(clause, spec.expression_span))
     return PendingWatermark(
         path=path,
         rowtime=_rowtime(path, computed, expressions),
@@ -192,7 +192,7 @@ def _declared_path(column: Column, path: tuple[str, ...], site: Site) -> tuple[t
     return tuple(names), spark_ddl(kind)
 
 
-def _check_taken(pending: PendingWatermark, found: list[PendingWatermark], taken: set[str]) -> None:
+def _check_unused(pending: PendingWatermark, found: list[PendingWatermark], taken: set[str]) -> None:
     folded = tuple(name.lower() for name in pending.path)
     if any(tuple(name.lower() for name in other.path) == folded for other in found):
         raise pending.rowtime_site.error(f"'{'.'.join(pending.path)}' has a watermark already", "Remove one of them.")

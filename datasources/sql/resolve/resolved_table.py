@@ -1,4 +1,4 @@
-"""A table whose every name and type is known: what resolving a definition gives, and what planning begins with."""
+"""A table with bound names and types: the result of resolving a definition, and the input of planning."""
 
 from __future__ import annotations
 

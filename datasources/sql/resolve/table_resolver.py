@@ -1,10 +1,10 @@
-"""A definition becomes a table whose every name and type is known, or an error that says what is wrong and where.
+"""Resolves a definition into a table with bound names and types, or raises an error with its source position.
 
-Theory of operation. First what can be known without types: names, metadata keys, the columns that expressions name,
-the functions that they call; computed columns are put into what names them. Then one question for all types at once
-(`TypeOracle`: Spark's analyser), and the rules about types. The rules have their names from the reference of
-watermark semantics (D2: the attribute exists and is a timestamp; D3: no watermark on a processing time; D4: the
-watermark has its type; D6: valid expressions; S1: SYSTEM_WATERMARK() is all of an expression).
+How it works. First everything that needs no types: names, metadata keys, the columns that expressions name, the
+functions that they call; computed columns are substituted. Then one request for all types at once (`TypeOracle`:
+Spark's analyser), and the rules about types. The rules have their names from the reference of watermark semantics
+(D2: the attribute exists and is a timestamp; D3: no watermark on a processing time; D4: the watermark has its type;
+D6: valid expressions; S1: SYSTEM_WATERMARK() is all of an expression).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ __all__ = ["TypeOracle", "TypeOracleError", "resolve"]
 _MOMENT: Final = "TIMESTAMP"
 _ANY_COLUMN: Final = {"__tidemark_any": "INT"}
 _SOME_MOMENT: Final = "CAST(NULL AS TIMESTAMP)"
-"""Stands for SYSTEM_ROWTIME() where types are asked: the source's own columns are not known here."""
+"""Placeholder of SYSTEM_ROWTIME() in type requests: the source's own columns are not known here."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,18 +60,18 @@ def resolve(  # noqa: PLR0913 - what a table depends on
 ) -> ResolvedTable:
     """Return the table that a definition defines.
 
-    A metadata column has its declared type wherever an expression names it, whatever the source's type.
+    In expressions a metadata column has its declared type, independent of the source's type.
 
     Args:
         definition: from a statement or a catalog.
-        source: the statement, if the definition's places point into it.
+        source: the statement, if the definition's spans point into it.
         metadata_types: the connector's metadata keys -> their types as Spark DDL.
         types: knows the types of expressions.
         source_watermark: what SYSTEM_ROWTIME() and SYSTEM_WATERMARK() are in this source; None = it has none.
         non_deterministic: the session's own functions, lower case, whose result differs from call to call.
 
     Raises:
-        SqlError: naming the column or clause, and underlining the place if `source` is given.
+        SqlError: naming the column or clause, and underlining the span if `source` is given.
     """
     clauses = Clauses(definition, source)
     check_columns(definition, clauses, metadata_types)

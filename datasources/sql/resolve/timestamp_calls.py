@@ -1,4 +1,4 @@
-"""Calls of TO_TIMESTAMP and TO_TIMESTAMP_LTZ: their arguments read, checked, and put into Spark's functions."""
+"""Calls of TO_TIMESTAMP and TO_TIMESTAMP_LTZ: arguments parsed, checked, and rewritten into Spark's functions."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ class TimestampCallError(Exception):
 
     Attributes:
         reason: what is wrong, a clause.
-        way_out: what to do, sentences.
+        hint: what to do, sentences.
         argument: which argument it is about; None = the call.
     """
 
-    def __init__(self, reason: str, way_out: str, argument: Region | None = None) -> None:
-        super().__init__(reason, way_out)
+    def __init__(self, reason: str, hint: str, argument: Region | None = None) -> None:
+        super().__init__(reason, hint)
         self.reason = reason
-        self.way_out = way_out
+        self.hint = hint
         self.argument = argument
 
 
@@ -79,7 +79,7 @@ def timestamp_call(words: Words, call: Call, value: str, ask: Callable[[str], st
     Args:
         words: the text.
         call: of one of `TIMESTAMP_FUNCTIONS`.
-        value: the first argument, as it stands in the result.
+        value: the first argument, as in the result.
         ask: the type of an expression as Spark's DDL in upper case; None = types are not known.
 
     Raises:
@@ -122,10 +122,8 @@ def _of_number(words: Words, call: Call, value: str, ask: Callable[[str], str] |
 def _check_text(call: Call, value: str, ask: Callable[[str], str] | None, part: Region) -> None:
     kind = "STRING" if ask is None else ask(value)
     if kind not in {"STRING", "VOID"}:
-        way_out = (
-            f"TO_TIMESTAMP_LTZ({value}, 3) reads milliseconds, (..., 0) seconds." if _NUMBERS.fullmatch(kind) else ""
-        )
-        raise TimestampCallError(f"{call.name} takes text, and this is {kind}", way_out or "Use CAST.", part)
+        hint = f"TO_TIMESTAMP_LTZ({value}, 3) reads milliseconds, (..., 0) seconds." if _NUMBERS.fullmatch(kind) else ""
+        raise TimestampCallError(f"{call.name} takes text, and this is {kind}", hint or "Use CAST.", part)
 
 
 def _format(words: Words, call: Call, parts: tuple[Region, ...]) -> str | None:

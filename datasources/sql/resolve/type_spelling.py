@@ -1,4 +1,4 @@
-"""Casts and literals whose types SQL names otherwise than Spark."""
+"""Casts and literals whose types SQL and Spark spell differently."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class CastSpelling:
     """What changes in a cast.
 
     Attributes:
-        target: where its type stands.
+        target: span of its type.
         name: the type in Spark's DDL.
         before, after: what goes around the whole cast; "" = nothing.
     """
@@ -58,7 +58,7 @@ def cast_spelling(words: Words, call: Call, *, is_ours: bool) -> CastSpelling | 
     is_cut = sql_type.root in _TIMES and precision < _MICROSECONDS
     fraction = "1" if precision == 0 else f"0.{'0' * (precision - 1)}1"
     return CastSpelling(
-        target=words.place(target),
+        target=words.span(target),
         name=spark_ddl(sql_type),
         before="transform(array(" if is_cut else "",
         after=f"), __t -> __t - make_dt_interval(0, 0, 0, extract(SECOND FROM __t) % {fraction}))[0]" if is_cut else "",
@@ -79,7 +79,7 @@ def _type(text: str) -> SqlType | None:
     try:
         return parse_type(SqlText(text))
     except SqlError:
-        return None  # Spark has types of its own, such as VARIANT; whether this is one is for Spark to say
+        return None  # Spark has types of its own, such as VARIANT; Spark validates them
 
 
 def _is_respelled(sql_type: SqlType, *, is_ours: bool) -> bool:

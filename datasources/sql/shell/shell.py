@@ -1,7 +1,7 @@
 """`tidemark sql`: scripts and an interactive prompt.
 
 A script stops at its first error; the prompt goes on. INSERT statements start queries, and a script waits for those
-that it started: they end by themselves where everything was read, or when one fails, or on Ctrl-C.
+that it started: they end when all input is read, when one fails, or on Ctrl-C.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class Shell:
                 if is_awaited:
                     self._await_queries()
         except KeyboardInterrupt:
-            self._say("stopped")
+            self._print_line("stopped")
             self.stop_queries()
             return _STOPPED
         if outcome.has_failed:
@@ -122,12 +122,12 @@ class Shell:
         self.stop_queries()
 
     def stop_queries(self) -> None:
-        """Stop the queries that are still running, and say so."""
+        """Stop the running queries and print their number."""
         active = [query for query in self._environment.queries if query.isActive]
         for query in active:
             query.stop()
         if active:
-            self._say(f"{_queries(len(active))} stopped")
+            self._print_line(f"{_queries(len(active))} stopped")
 
     def _take(self, typed: str) -> str:
         """Run what was typed if it is whole; return what is to be typed on."""
@@ -138,7 +138,7 @@ class Shell:
                 for statement in split_script(SqlText(typed)):
                     self._run(statement)
         except KeyboardInterrupt:
-            self._say("stopped")
+            self._print_line("stopped")
         return ""
 
     def _run(self, statement: SqlText) -> None:
@@ -160,7 +160,7 @@ class Shell:
     def _await_queries(self) -> None:
         active = [query for query in self._environment.queries if query.isActive]
         if active:
-            self._say(f"waiting for {_queries(len(active))}; Ctrl-C ends")
+            self._print_line(f"waiting for {_queries(len(active))}; Ctrl-C ends")
         with noted_interrupts() as interrupts:
             for query in self._environment.queries:
                 while not query.awaitTermination(_LOOK_S):
@@ -180,7 +180,7 @@ class Shell:
             self._errors.print(Text(text), soft_wrap=True)
             outcome.has_failed = True
 
-    def _say(self, text: str) -> None:
+    def _print_line(self, text: str) -> None:
         self._errors.print(Text(text), soft_wrap=True)
 
 

@@ -1,4 +1,4 @@
-"""What the command `tidemark sql` does: a session, an environment, and scripts or a prompt in it."""
+"""The command `tidemark sql`: creates a session and an environment, and runs scripts or a prompt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `tidemark sql` prints: results as tables, streams batch by batch, errors without a traceback."""
+"""The output of `tidemark sql`: results as tables, streams batch by batch, errors without a traceback."""
 
 from __future__ import annotations
 

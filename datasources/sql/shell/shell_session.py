@@ -52,7 +52,7 @@ def start_session(settings: Mapping[str, str]) -> SparkSession:
     """Return the session of this process, or start one: on this machine, unless a setting names another master.
 
     Raises:
-        EnvironmentProblem: Java or PySpark is missing, or Spark does not start; the message says why.
+        EnvironmentProblem: Java or PySpark is missing, or Spark does not start; the message has the reason.
     """
     find_java()
     if importlib.util.find_spec("pyspark") is None:

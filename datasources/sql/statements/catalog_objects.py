@@ -1,8 +1,7 @@
-"""What a CREATE TABLE, CREATE VIEW or CREATE FUNCTION defines: the catalog's objects.
+"""The objects of the catalog, defined by CREATE TABLE, CREATE VIEW and CREATE FUNCTION.
 
-They hold what the user wrote, resolved to nothing: whether a column exists or an expression has the right type is
-decided by `resolve`. Places point into the statement that they were read from; they are no part of equality, and
-None for what was loaded from a catalog.
+They hold what the user wrote, unresolved: `resolve` checks columns and types. Spans point into the statement that they
+were parsed from; they do not take part in equality, and are None for objects loaded from a catalog.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ class PhysicalColumn:
     name: str
     type: SqlType
     comment: str | None = None
-    place: Span | None = field(default=None, compare=False, repr=False)
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +44,7 @@ class MetadataColumn:
     key: str | None = None
     is_virtual: bool = False
     comment: str | None = None
-    place: Span | None = field(default=None, compare=False, repr=False)
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,14 +53,14 @@ class ComputedColumn:
 
     Attributes:
         expression: the text as written, without surrounding blanks.
-        expression_place: where the expression stands in its statement.
+        expression_span: span of the expression in its statement.
     """
 
     name: str
     expression: str
     comment: str | None = None
-    place: Span | None = field(default=None, compare=False, repr=False)
-    expression_place: Span | None = field(default=None, compare=False, repr=False)
+    span: Span | None = field(default=None, compare=False, repr=False)
+    expression_span: Span | None = field(default=None, compare=False, repr=False)
 
 
 Column = PhysicalColumn | MetadataColumn | ComputedColumn
@@ -78,9 +77,9 @@ class WatermarkSpec:
 
     rowtime: tuple[str, ...]
     expression: str
-    place: Span | None = field(default=None, compare=False, repr=False)
-    rowtime_place: Span | None = field(default=None, compare=False, repr=False)
-    expression_place: Span | None = field(default=None, compare=False, repr=False)
+    span: Span | None = field(default=None, compare=False, repr=False)
+    rowtime_span: Span | None = field(default=None, compare=False, repr=False)
+    expression_span: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +88,7 @@ class PrimaryKey:
 
     columns: tuple[str, ...]
     name: str | None = None
-    place: Span | None = field(default=None, compare=False, repr=False)
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +99,7 @@ class TableDefinition:
         name: as written; names are found whatever their case.
         columns: in the order of the statement.
         watermarks: one or several.
-        options: what stood in WITH, keys and values as written, `${env:X}` not expanded; not in the repr.
+        options: the options of WITH, keys and values as written, `${env:X}` not expanded; not in the repr.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Statements that are ours. Everything else is Spark's and is passed through as it was written."""
+"""The statements that are ours. All others are Spark's and are passed through verbatim."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class LikeOption:
 
     rule: LikeRule
     part: str
-    place: Span
+    span: Span
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,18 +94,18 @@ class CreateTableLike:
 
     base: str
     options: tuple[LikeOption, ...]
-    place: Span
+    span: Span
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreateTable(_Written):
-    """CREATE [TEMPORARY] TABLE [IF NOT EXISTS]. `option_places` are the places of the keys in WITH."""
+    """CREATE [TEMPORARY] TABLE [IF NOT EXISTS]. `option_spans` are the spans of the keys in WITH."""
 
     table: TableDefinition
     if_not_exists: bool = False
     like: CreateTableLike | None = None
-    name_place: Span = field(default=Span(0, 0), compare=False)
-    option_places: Mapping[str, Span] = field(default_factory=dict, compare=False)
+    name_span: Span = field(default=Span(0, 0), compare=False)
+    option_spans: Mapping[str, Span] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +115,7 @@ class CreateView(_Written):
     view: ViewDefinition
     or_replace: bool = False
     if_not_exists: bool = False
-    query_place: Span = field(default=Span(0, 0), compare=False)
+    query_span: Span = field(default=Span(0, 0), compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,7 +146,7 @@ class DropWatermark:
     """DROP WATERMARK [FOR column]: without a column there must be one only."""
 
     rowtime: tuple[str, ...] | None
-    place: Span
+    span: Span
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,7 +154,7 @@ class RenameTable:
     """RENAME TO name."""
 
     name: str
-    place: Span
+    span: Span
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,7 +162,7 @@ class SetOptions:
     """SET ('key' = 'value', ...)."""
 
     options: Mapping[str, str] = field(repr=False)
-    option_places: Mapping[str, Span] = field(default_factory=dict, compare=False)
+    option_spans: Mapping[str, Span] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,7 +170,7 @@ class ResetOptions:
     """RESET ('key', ...)."""
 
     keys: tuple[str, ...]
-    key_places: tuple[Span, ...] = field(default=(), compare=False)
+    key_spans: tuple[Span, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,11 +185,11 @@ class OtherAction:
     """An action that only tables of Spark's have: DROP COLUMN, ADD PARTITION, SET TBLPROPERTIES, ...
 
     Attributes:
-        place: the action, without the name of the table.
+        span: the action, without the name of the table.
         error: why it is no action of ours although it looks like one; to be raised if the table is ours.
     """
 
-    place: Span
+    span: Span
     error: SqlError | None = field(default=None, compare=False)
 
 
@@ -205,7 +205,7 @@ class AlterTable(_Written):
     name: str
     action: AlterAction
     if_exists: bool = False
-    name_place: Span = field(default=Span(0, 0), compare=False)
+    name_span: Span = field(default=Span(0, 0), compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,7 +216,7 @@ class Drop(_Written):
     name: str
     if_exists: bool = False
     is_temporary: bool = False
-    name_place: Span = field(default=Span(0, 0), compare=False)
+    name_span: Span = field(default=Span(0, 0), compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -233,7 +233,7 @@ class ShowCreate(_Written):
 
     kind: ObjectKind
     name: str
-    name_place: Span = field(default=Span(0, 0), compare=False)
+    name_span: Span = field(default=Span(0, 0), compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -242,7 +242,7 @@ class Describe(_Written):
 
     name: str
     is_extended: bool = False
-    name_place: Span = field(default=Span(0, 0), compare=False)
+    name_span: Span = field(default=Span(0, 0), compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -251,7 +251,7 @@ class Set(_Written):
 
     key: str | None = None
     value: str | None = field(default=None, repr=False)
-    key_place: Span = field(default=Span(0, 0), compare=False)
+    key_span: Span = field(default=Span(0, 0), compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -272,8 +272,8 @@ class Insert(_Written):
 
     target: str
     columns: tuple[str, ...] = ()
-    target_place: Span = field(default=Span(0, 0), compare=False)
-    query_place: Span = field(default=Span(0, 0), compare=False)
+    target_span: Span = field(default=Span(0, 0), compare=False)
+    query_span: Span = field(default=Span(0, 0), compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Function calls and columns inside the expressions of a block; queries in brackets are passed over."""
+"""Function calls and columns inside the expressions of a block; nested queries are skipped."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def column_path(words: Words, region: Region) -> tuple[str, ...] | None:
 
 
 def is_star(words: Words, at: int) -> bool:
-    """Whether a token is the star that stands for columns: no product, and not the one of `count(*)`."""
+    """Whether a token is a star for columns: no product, and not the one of `count(*)`."""
     if words.symbol(at) != "*":
         return False
     before = words[at - 1] if at else None
@@ -67,8 +67,8 @@ def is_star(words: Words, at: int) -> bool:
 
 
 def split_unit(words: Words, call: Call) -> tuple[Region, str, Span] | None:
-    """Return operand, unit and the unit's place of `FLOOR(x TO DAY)`; None if this is the function of numbers."""
+    """Return operand, unit and the unit's span of `FLOOR(x TO DAY)`; None if this is the function of numbers."""
     last = call.inside.last - 1
     if last - call.inside.first <= 1 or words.word(last - 1) != "TO" or not words.word(last):
         return None
-    return Region(call.inside.first, last - 1), words.word(last), words[last].place
+    return Region(call.inside.first, last - 1), words.word(last), words[last].span

@@ -1,7 +1,7 @@
-"""Where something stands that an error is about: a place in a statement, or a clause of a stored definition.
+"""The location of an error: a span in a statement, or a clause of a stored definition.
 
-A definition that was just written has places, and an error underlines them. One that was loaded from a catalog has
-none; then the error names the table and the clause.
+A definition that was just parsed has spans, and an error underlines them. A definition loaded from a catalog has none;
+then the error names the table and the clause.
 """
 
 from __future__ import annotations
@@ -17,37 +17,37 @@ __all__ = ["Site", "near_matches"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Site:
-    """A place, or the name of one.
+    """A span, or the name of one.
 
     Attributes:
-        clause: what stands there, for definitions without places: "table 'orders', WATERMARK FOR ts".
+        clause: what stands there, for definitions without spans: "table 'orders', WATERMARK FOR ts".
         source: the statement; None = not known.
-        place: where in the statement; None = not known.
+        span: where in the statement; None = not known.
     """
 
     clause: str
     source: SqlText | None = None
-    place: Span | None = None
+    span: Span | None = None
 
-    def error(self, reason: str, way_out: str = "") -> SqlError:
-        """Return an error about what stands here.
+    def error(self, reason: str, hint: str = "") -> SqlError:
+        """Return an error at this location.
 
         Args:
             reason: what is wrong, a clause without a full stop.
-            way_out: a sentence that says what to do.
+            hint: what to do, one sentence.
         """
-        if self.source is not None and self.place is not None:
-            return self.source.error(self.place, reason, way_out)
-        return SqlError(f"{self.clause}: {reason}.{f' {way_out}' if way_out else ''}")
+        if self.source is not None and self.span is not None:
+            return self.source.error(self.span, reason, hint)
+        return SqlError(f"{self.clause}: {reason}.{f' {hint}' if hint else ''}")
 
     def inside(self, text: str, part: Span) -> Site:
-        """Return the site of a part of the text that stands here.
+        """Return the site of a part of the text at this location.
 
         Args:
-            text: what stands here; underlined by itself if the statement is not known or says something else.
-            part: the place within `text`.
+            text: the text here; underlined by itself if the statement is unknown or differs.
+            part: the span within `text`.
         """
-        if self.source is not None and self.place is not None and self.source.of(self.place) == text:
-            start = self.place.start
-            return Site(clause=self.clause, source=self.source, place=Span(start + part.start, start + part.end))
-        return Site(clause=self.clause, source=SqlText(text, name=self.clause), place=part)
+        if self.source is not None and self.span is not None and self.source.of(self.span) == text:
+            start = self.span.start
+            return Site(clause=self.clause, source=self.source, span=Span(start + part.start, start + part.end))
+        return Site(clause=self.clause, source=SqlText(text, name=self.clause), span=part)

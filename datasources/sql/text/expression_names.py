@@ -1,7 +1,7 @@
-"""Which columns and functions an expression names, and where: what checks and rewrites of its text begin with.
+"""The columns and functions that an expression names, with their spans: the input of checks and rewrites.
 
-Rules of this file: sqlglot only reads. The text itself is never made anew from its tree; places are character offsets
-into the text as it was written.
+Rules of this file: sqlglot only reads. The text is never regenerated from its tree; spans are character offsets into
+the original text.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ class ExpressionSyntax(Exception):
 
     Attributes:
         reason: why, a clause.
-        place: where in the text.
+        span: where in the text.
     """
 
-    def __init__(self, reason: str, place: Span) -> None:
-        super().__init__(reason, place)
+    def __init__(self, reason: str, span: Span) -> None:
+        super().__init__(reason, span)
         self.reason = reason
-        self.place = place
+        self.span = span
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +46,13 @@ class Reference:
 
     Attributes:
         path: the names as written, without quotes.
-        head: where the first name stands.
-        place: where all of it stands.
+        head: span of the first name.
+        span: the whole span.
     """
 
     path: tuple[str, ...]
     head: Span
-    place: Span
+    span: Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +61,12 @@ class Call:
 
     Attributes:
         name: lower case, without a qualifier.
-        place: from the name to the closing parenthesis.
-        has_arguments: whether anything stands between the parentheses.
+        span: from the name to the closing parenthesis.
+        has_arguments: whether the parentheses are not empty.
     """
 
     name: str
-    place: Span
+    span: Span
     has_arguments: bool
 
 
@@ -140,8 +140,8 @@ def _references(tree: exp.Expr) -> Iterator[Reference]:
         if not names or _is_unit(column) or _is_argument_name(column):
             continue
         names += _trailing(column)
-        head = _place(names[0])
-        yield Reference(tuple(name.name for name in names), head, head.to(_place(names[-1])))
+        head = _span(names[0])
+        yield Reference(tuple(name.name for name in names), head, head.to(_span(names[-1])))
 
 
 def _trailing(column: exp.Expr) -> list[exp.Identifier]:
@@ -172,7 +172,7 @@ def _is_argument_name(column: exp.Column) -> bool:
     return isinstance(column.parent, exp.Kwarg) and column.arg_key == "this"
 
 
-def _place(name: exp.Expr) -> Span:
+def _span(name: exp.Expr) -> Span:
     return Span(int(name.meta["start"]), int(name.meta["end"]) + 1)
 
 

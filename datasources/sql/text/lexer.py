@@ -1,8 +1,8 @@
-"""The tokens of a statement, each with its exact place; comments and hints are tokens as well.
+"""The tokens of a statement, each with its exact span; comments and hints are tokens as well.
 
-Cut as Spark's lexer cuts. sqlglot's tokenizer is not used here: it folds words ("GROUP   BY" is one token), drops
-comments, cuts `1L` into three tokens of one place, cannot say where a text went wrong, and takes 13 ms for a statement
-of 2,400 tokens where this one takes 3. A property test compares the two on what both can cut.
+The rules are those of Spark's lexer. sqlglot's tokenizer is not used here: it folds words ("GROUP   BY" is one token),
+drops comments, splits `1L` into three tokens with the same span, cannot locate an error, and takes 13 ms for a
+statement of 2,400 tokens where this one takes 3. A property test compares the two where both accept a text.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ class Token(NamedTuple):
     end: int
 
     @property
-    def place(self) -> Span:
-        """Where it stands."""
+    def span(self) -> Span:
+        """Its span."""
         return Span(self.start, self.end)
 
     @property
@@ -51,7 +51,7 @@ class Token(NamedTuple):
 
     @property
     def value(self) -> str:
-        """The name without its backquotes, the characters that a string stands for, or the text."""
+        """The name without its backquotes, the value of a string, or the text."""
         if self.kind is TokenKind.QUOTED:
             return self.text[1:-1].replace("``", "`")
         return string_value(self.text) if self.kind is TokenKind.STRING else self.text
@@ -106,7 +106,7 @@ def tokenize(source: SqlText) -> tuple[Token, ...]:
     """Return the tokens of a text, comments and hints among them; the last one is END.
 
     Raises:
-        SqlError: a string, a quoted name or a comment is not closed, or a typographic quote stands outside of them.
+        SqlError: a string, a quoted name or a comment is not closed, or a typographic quote is outside of them.
     """
     size = len(source.text)
     tokens = list(_cut(source))

@@ -1,7 +1,7 @@
-"""The shape of a query: blocks, what they read, and where their parts stand.
+"""The structure of a query: blocks, their sources, and the spans of their clauses.
 
-Rules of this file: a region is a range of tokens, never text; what a part means to the rewrites stands in the rewrites.
-Only what they need is told apart: an expression is a region with the queries that it holds.
+Rules of this file: a region is a range of tokens, never text; the rewrites give meaning to the parts. Only what they
+need is distinguished: an expression is a region with its nested queries.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Clause(enum.Enum):
 
 
 class SourceKind(enum.Enum):
-    """What stands in a FROM."""
+    """An item of a FROM."""
 
     TABLE = "table"
     QUERY = "query"
@@ -73,12 +73,12 @@ class SelectItem:
     Attributes:
         expression: without the alias.
         alias: the name that was given, None if none was.
-        place: the item.
+        span: the item.
     """
 
     expression: Region
     alias: str | None
-    place: Span
+    span: Span
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,14 +87,14 @@ class Tvf:
 
     Attributes:
         name: upper case.
-        name_place: where the name stands.
+        name_span: span of the name.
         data: what is windowed.
         partition: the regions of PARTITION BY columns.
         arguments: the others, in order: (name in upper case or "", region).
     """
 
     name: str
-    name_place: Span
+    name_span: Span
     data: FromItem
     partition: tuple[Region, ...]
     arguments: tuple[tuple[str, Region], ...]
@@ -105,19 +105,19 @@ class FromItem:
     """Something that a block reads.
 
     Attributes:
-        place: all of it, with hints and alias.
+        span: all of it, with hints and alias.
         source: without hints, alias, sample.
         name: of a table, the parts joined by dots.
         alias: the name by which columns are qualified; "" if there is none.
         has_alias: whether an alias was written.
         hints: indexes of hint tokens.
         watermark: Spark's clause `WATERMARK ts DELAY OF INTERVAL ...`.
-        is_lateral: it may name columns of what stands before it.
+        is_lateral: it may name columns of preceding items.
         version: `FOR SYSTEM_TIME AS OF ...` and the like.
     """
 
     kind: SourceKind
-    place: Span
+    span: Span
     source: Span
     name: str = ""
     alias: str = ""
@@ -139,7 +139,7 @@ class Join:
     words: tuple[str, ...]
     item: FromItem | None
     condition: Region
-    place: Span
+    span: Span
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -149,7 +149,7 @@ class Block:
     Attributes:
         clauses: regions without the words that begin them.
         items: the select list.
-        list_place: where the select list stands.
+        list_span: span of the select list.
         is_distinct: SELECT DISTINCT.
         sources: what FROM names, commas and joins flattened.
         joins: of the FROM.
@@ -157,10 +157,10 @@ class Block:
         nested: queries inside expressions.
     """
 
-    place: Span
+    span: Span
     clauses: dict[Clause, Region]
     items: tuple[SelectItem, ...]
-    list_place: Span
+    list_span: Span
     is_distinct: bool
     sources: tuple[FromItem, ...]
     joins: tuple[Join, ...]
@@ -176,7 +176,7 @@ class Block:
 class Opaque:
     """VALUES, TABLE t, or what is no SELECT."""
 
-    place: Span
+    span: Span
     sources: tuple[FromItem, ...] = ()
     nested: tuple[Query, ...] = ()
 
@@ -186,9 +186,9 @@ class Cte:
     """`name [(columns)] AS (query)`; `body` is the query without its parentheses."""
 
     name: str
-    name_place: Span
+    name_span: Span
     columns: tuple[str, ...]
-    columns_place: Span
+    columns_span: Span
     query: Query
 
 
@@ -197,19 +197,19 @@ class Query:
     """A query.
 
     Attributes:
-        place: without surrounding parentheses.
+        span: without surrounding parentheses.
         body: the same without WITH and the CTEs.
         operators: between the terms: "UNION ALL", "EXCEPT", ...
-        operator_places: where they stand.
+        operator_spans: their spans.
         tail: ORDER BY, LIMIT of a query with several terms.
     """
 
-    place: Span
+    span: Span
     body: Span
     ctes: tuple[Cte, ...]
     terms: tuple[Term, ...]
     operators: tuple[str, ...] = ()
-    operator_places: tuple[Span, ...] = ()
+    operator_spans: tuple[Span, ...] = ()
     tail_nested: tuple[Query, ...] = ()
 
 

@@ -1,4 +1,4 @@
-"""How a name is written so that it is read back as the same name."""
+"""Quoting of names, so that they parse back to the same name."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from datasources.sql.text.literals import quoted
 __all__ = ["name_text", "path_text"]
 
 _MISREAD: Final = frozenset({"AS", "CONSTRAINT", "IF", "LIKE", "NOT", "NULL", "PRIMARY", "UNIQUE", "WATERMARK", "WITH"})
-"""Words that begin another clause where a name may stand."""
+"""Words that start another clause where a name is allowed."""
 
 
 def name_text(name: str) -> str:

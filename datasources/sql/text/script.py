@@ -1,6 +1,6 @@
-"""A script cut into its statements.
+"""Splits a script into its statements.
 
-A semicolon ends a statement unless it stands in a string, a quoted name or a comment, between BEGIN and END of a
+A semicolon ends a statement unless it is in a string, a quoted name or a comment, between BEGIN and END of a
 statement set, or in a block of Spark's own scripting. Each statement keeps the file's name and its line, so that
 errors point into the file.
 """
@@ -62,7 +62,7 @@ def _block_end(tokens: Sequence[Token], start: int) -> int:
 
 
 def _statement_set_end(tokens: Sequence[Token], start: int) -> int:
-    # A column may be called `end`: the set ends where END stands after a semicolon.
+    # A column may be called `end`: the set ends at END after a semicolon.
     for index in range(start, len(tokens)):
         if _word(tokens[index]) == "END" and _word(tokens[index - 1]) in (";", "BEGIN"):
             return index + 1

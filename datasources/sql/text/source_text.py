@@ -1,4 +1,4 @@
-"""The text of a statement, and places in it: what errors point at and rewrites splice into."""
+"""The text of a statement, and spans in it: errors point at them, rewrites splice into them."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _SHOWN_BEFORE: Final = 100
 
 @dataclass(frozen=True, slots=True, order=True)
 class Span:
-    """A place in a text: the characters [start, end)."""
+    """A span in a text: the characters [start, end)."""
 
     start: int
     end: int
 
     def to(self, other: Span) -> Span:
-        """Return the place from the beginning of this one to the end of the other."""
+        """Return the span from the beginning of this one to the end of the other."""
         return Span(self.start, other.end)
 
 
@@ -49,9 +49,9 @@ class SqlText:
     first_line: int = 1
     first_column: int = 1
 
-    def of(self, place: Span) -> str:
-        """Return the characters of a place."""
-        return self.text[place.start : place.end]
+    def of(self, span: Span) -> str:
+        """Return the characters of a span."""
+        return self.text[span.start : span.end]
 
     def line_and_column(self, offset: int) -> tuple[int, int]:
         """Return line and column of a character, both counted from 1."""
@@ -59,25 +59,25 @@ class SqlText:
         column = offset - self.text.rfind("\n", 0, offset)
         return self.first_line + newlines, column if newlines else column + self.first_column - 1
 
-    def part(self, place: Span) -> SqlText:
+    def part(self, span: Span) -> SqlText:
         """Return a piece as a text of its own whose errors name the same lines and columns."""
-        line, column = self.line_and_column(place.start)
-        return SqlText(self.of(place), self.name, line, column)
+        line, column = self.line_and_column(span.start)
+        return SqlText(self.of(span), self.name, line, column)
 
-    def error(self, place: Span, reason: str, way_out: str = "") -> SqlError:
-        """Return an error that names and underlines a place. What looks like the value of a secret is masked.
+    def error(self, span: Span, reason: str, hint: str = "") -> SqlError:
+        """Return an error that names and underlines a span. What looks like the value of a secret is masked.
 
         Args:
-            place: what is wrong.
+            span: what is wrong.
             reason: what is wrong with it, a clause without a full stop.
-            way_out: a sentence that says what to do.
+            hint: what to do, one sentence.
         """
-        line, column = self.line_and_column(place.start)
+        line, column = self.line_and_column(span.start)
         where = f"{self.name}, line {line}, column {column}" if self.name else f"line {line}, column {column}"
-        shown, before = self._shown_line(place.start)
-        width = max(1, min(place.end - place.start, len(shown) - before))
+        shown, before = self._shown_line(span.start)
+        width = max(1, min(span.end - span.start, len(shown) - before))
         indent = "".join("\t" if c == "\t" else " " for c in shown[:before])
-        advice = f" {way_out}" if way_out else ""
+        advice = f" {hint}" if hint else ""
         return SqlError(f"{where}: {reason}.{advice}\n  {shown}\n  {indent}{'^' * width}")
 
     def _shown_line(self, offset: int) -> tuple[str, int]:

@@ -1,7 +1,7 @@
-r"""What the characters of a string literal stand for: Spark's rules. `text.literal` is the way back.
+r"""The value of a string literal, by Spark's rules. `text.literals` is the inverse.
 
-A backslash begins an escape, a doubled quote is a quote, r'...' has no escapes. Where a pattern is meant, `\d` is
-quietly `d` to Spark; `odd_escape` finds such places, so that a statement of ours can refuse them.
+A backslash begins an escape, a doubled quote is a quote, r'...' has no escapes. In a pattern, Spark
+silently reads `\d` as `d`; `unusual_escape` finds such escapes, and our statements reject them.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-__all__ = ["odd_escape", "string_value"]
+__all__ = ["string_value", "unusual_escape"]
 
 _ESCAPE: Final = re.compile(r"\\(u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[01][0-7]{2}|.)|''|\"\"", re.DOTALL)
 _ESCAPED: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "0": "\0", "Z": "\x1a", "%": "\\%", "_": "\\_"}
@@ -18,7 +18,7 @@ _HIGHEST_CODE_POINT: Final = 0x10FFFF
 
 
 def string_value(text: str) -> str:
-    """Return what a string literal, with its quotes, stands for."""
+    """Return the value of a string literal with its quotes."""
     if text[0] in "rR":
         return text[2:-1]
     body = text[1:-1]
@@ -28,7 +28,7 @@ def string_value(text: str) -> str:
     return _paired(_ESCAPE.sub(lambda match: _unescaped(match, doubled), body))
 
 
-def odd_escape(text: str) -> str | None:
+def unusual_escape(text: str) -> str | None:
     r"""Return the first escape of a literal that Spark does not know and reads as the bare character, as in `\d`."""
     if text[0] in "rR" or "\\" not in text:
         return None
@@ -49,7 +49,7 @@ def _paired(value: str) -> str:
 def _unescaped(match: re.Match[str], doubled: str) -> str:
     escaped = match.group(1)
     if escaped is None:
-        # Two quotes of the other kind stand for themselves.
+        # Two quotes of the other kind are literal.
         return match.group()[0] if match.group() == doubled else match.group()
     if escaped[0] in "uU" and len(escaped) > 1:
         code = int(escaped[1:], 16)

@@ -1,4 +1,4 @@
-"""Columns of an expression replaced by other expressions; all else of the text stays as it was written."""
+"""Replaces columns of an expression by other expressions; the rest of the text stays verbatim."""
 
 from __future__ import annotations
 
@@ -61,12 +61,12 @@ def capture_reason(variable: str) -> tuple[str, str]:
 
 
 def splice(text: str, parts: Mapping[Span, str]) -> str:
-    """Return a text in which places, none of which overlap, are replaced."""
+    """Return a text in which spans, none of which overlap, are replaced."""
     pieces: list[str] = []
     done = 0
-    for place in sorted(parts):
-        pieces += [text[done : place.start], parts[place]]
-        done = place.end
+    for span in sorted(parts):
+        pieces += [text[done : span.start], parts[span]]
+        done = span.end
     return "".join((*pieces, text[done:]))
 
 
@@ -80,4 +80,4 @@ def _names(expression: str) -> Names:
     try:
         return names_of(expression)
     except ExpressionSyntax as problem:
-        raise SqlText(expression, name="expression").error(problem.place, problem.reason) from None
+        raise SqlText(expression, name="expression").error(problem.span, problem.reason) from None

@@ -1,4 +1,4 @@
-"""The tokens of a query as the scanner and the rewrites walk over them: without comments, brackets paired."""
+"""The tokens of a query for the scanner and the rewrites: without comments, with paired brackets."""
 
 from __future__ import annotations
 
@@ -63,17 +63,17 @@ class Words:
         """Whether a token may be an identifier."""
         return 0 <= index < len(self.tokens) and self.tokens[index].kind in _NAMES
 
-    def says(self, index: int, *words: str) -> bool:
+    def matches(self, index: int, *words: str) -> bool:
         """Whether words follow each other, from an index on."""
         return all(self.word(index + step) == word for step, word in enumerate(words))
 
-    def place(self, region: Region) -> Span:
-        """Return the place of a region that is not empty."""
+    def span(self, region: Region) -> Span:
+        """Return the span of a region that is not empty."""
         return Span(self.tokens[region.first].start, self.tokens[region.last - 1].end)
 
     def text(self, region: Region) -> str:
         """Return the characters of a region."""
-        return self.source.of(self.place(region)) if region else ""
+        return self.source.of(self.span(region)) if region else ""
 
     def after(self, index: int) -> int:
         """Return the index behind a token, behind its closing bracket if it opens one."""
@@ -84,7 +84,7 @@ class Words:
         return Region(index + 1, self.closing[index])
 
     def top_level(self, region: Region) -> Iterator[int]:
-        """Return the indexes of a region's tokens outside of brackets; an opening bracket stands for its content."""
+        """Return the indexes of a region's tokens outside of brackets; an opening bracket represents its content."""
         at = region.first
         while at < region.last:
             yield at
@@ -109,9 +109,9 @@ def _pairs(source: SqlText, tokens: tuple[Token, ...]) -> dict[int, int]:
             opened.append(index)
         elif token.text in (")", "]"):
             if not opened or _OPEN[tokens[opened[-1]].text] != token.text:
-                raise source.error(token.place, f"nothing is closed by '{token.text}' here", "Count the brackets.")
+                raise source.error(token.span, f"nothing is closed by '{token.text}' here", "Count the brackets.")
             closing[opened.pop()] = index
     if opened:
         token = tokens[opened[-1]]
-        raise source.error(token.place, f"'{token.text}' is never closed", f"Add '{_OPEN[token.text]}'.")
+        raise source.error(token.span, f"'{token.text}' is never closed", f"Add '{_OPEN[token.text]}'.")
     return closing

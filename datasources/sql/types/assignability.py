@@ -1,6 +1,6 @@
-"""Which types an INSERT may put into which: those that Flink casts by itself (`supportsImplicitCast`).
+"""The types that an INSERT may assign to each other: those that Flink casts by itself (`supportsImplicitCast`).
 
-Nothing is assigned that may lose its value without a word: no text into a number, no BIGINT into INT, no DOUBLE into
+No assignment silently loses a value: no text into a number, no BIGINT into INT, no DOUBLE into
 FLOAT. Such a cast is written out. NULL goes into every column.
 """
 

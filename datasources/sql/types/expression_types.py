@@ -1,4 +1,4 @@
-"""What type an expression has: asked of whoever knows, which is Spark's analyser outside of tests."""
+"""The types of expressions: by Spark's analyser, or by a fake in tests."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class TypeOracle(Protocol):
     def of(self, expressions: Mapping[str, str], columns: Mapping[str, str]) -> Mapping[str, str]:
         """Return the type of each expression as Spark DDL, in the same names. One call for many: a call is dear.
 
-        The expressions stand beside the columns, so that an aggregate is refused.
+        The expressions are selected beside the columns, so that aggregates are rejected.
 
         Args:
             expressions: name -> Spark SQL.

@@ -1,7 +1,7 @@
 """Types as SQL names them.
 
-TIMESTAMP(p) is a clock on a wall, Spark's TIMESTAMP_NTZ; TIMESTAMP_LTZ(p) is a moment, Spark's TIMESTAMP. A precision
-is kept for SHOW CREATE TABLE; values keep microseconds.
+TIMESTAMP(p) is a local date and time, Spark's TIMESTAMP_NTZ; TIMESTAMP_LTZ(p) is an instant, Spark's TIMESTAMP. A
+precision is kept for SHOW CREATE TABLE; values keep microseconds.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which time a time attribute is."""
+"""The kind of a time attribute: event time or processing time."""
 
 from __future__ import annotations
 

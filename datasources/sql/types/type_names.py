@@ -46,8 +46,8 @@ def spark_ddl(sql_type: SqlType) -> str:
     """
     refusal = refusal_of(sql_type)
     if refusal is not None:
-        reason, way_out = refusal
-        raise SchemaError(f"{reason}. {way_out}")
+        reason, hint = refusal
+        raise SchemaError(f"{reason}. {hint}")
     return _spark_text(sql_type)
 
 

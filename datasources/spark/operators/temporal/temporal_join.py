@@ -5,9 +5,9 @@
     build -> pack -+
 
 The operator reads both streams below the attach step. Time mode is None: in Spark's EventTime mode late changes would
-    be dropped before the operator sees them, and in ProcessingTime mode an AvailableNow query never ends. Heartbeats
-    carry both watermarks to every bucket; emitted rows carry the minimum as it was before the micro-batch, heartbeats
-    as it is after it. In processing time the result has the probe side's watermark alone.
+be dropped before the operator sees them, and in ProcessingTime mode an AvailableNow query never ends. Heartbeats carry
+both watermarks to every bucket; emitted rows carry the minimum as it was before the micro-batch, heartbeats as it is
+after it. In processing time the result has the probe side's watermark alone.
 """
 
 from __future__ import annotations

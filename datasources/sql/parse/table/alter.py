@@ -1,4 +1,4 @@
-"""ALTER TABLE: the actions of our tables. Every other action is kept for the case that the table is Spark's."""
+"""ALTER TABLE: the actions of our tables. Other actions are passed on, in case the table is Spark's."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def read_alter(cursor: Cursor) -> AlterTable | PassThrough:
     if_exists = cursor.skip("IF", "EXISTS")
     if cursor.word in ("ADD", "MODIFY", "DROP") and cursor.peek().word == "WATERMARK":
         raise cursor.unexpected("the name of the table")
-    table, name_place = object_name(cursor, "the name of the table")
+    table, name_span = object_name(cursor, "the name of the table")
     if cursor.is_at_end:
         raise cursor.unexpected("ADD, MODIFY, DROP, RENAME TO, SET or RESET")
     return AlterTable(
@@ -53,20 +53,20 @@ def read_alter(cursor: Cursor) -> AlterTable | PassThrough:
         action=_read_action(cursor),
         hints=tuple(cursor.hints),
         if_exists=if_exists,
-        name_place=name_place,
+        name_span=name_span,
     )
 
 
 def _read_action(cursor: Cursor) -> AlterAction:
     start = cursor.at
-    place = Span(cursor.token.start, len(cursor.source.text))
+    span = Span(cursor.token.start, len(cursor.source.text))
     read = _ACTIONS.get(cursor.next().word)
     action = None if read is None else read(cursor)
     if action is not None and not isinstance(action, OtherAction):
         cursor.expect_end("the end of the statement", "One action is done by one statement.")
         return action
     cursor.back_to(start)
-    return OtherAction(place=place, error=None if action is None else action.error)
+    return OtherAction(span=span, error=None if action is None else action.error)
 
 
 def _read_add(cursor: Cursor) -> AlterAction | None:
@@ -82,10 +82,10 @@ def _read_add(cursor: Cursor) -> AlterAction | None:
         elements = _read_elements(cursor)
     except SqlError as error:
         # Spark's columns may have types and clauses that ours have not; whose table it is, the session knows.
-        return OtherAction(place=start.place, error=error)
+        return OtherAction(span=start.span, error=error)
     if cursor.token.word in ("FIRST", "AFTER"):
         return None
-    return _added(cursor, elements, start.place)
+    return _added(cursor, elements, start.span)
 
 
 def _read_elements(cursor: Cursor) -> Elements:
@@ -97,14 +97,14 @@ def _read_elements(cursor: Cursor) -> Elements:
     return elements
 
 
-def _added(cursor: Cursor, elements: Elements, place: Span) -> AlterAction:
+def _added(cursor: Cursor, elements: Elements, span: Span) -> AlterAction:
     if elements.primary_key is not None:
-        raise cursor.error(elements.primary_key.place or place, "a key cannot be added", "Create the table anew.")
+        raise cursor.error(elements.primary_key.span or span, "a key cannot be added", "Create the table anew.")
     if not elements.watermarks:
         return AddColumns(columns=tuple(elements.columns))
     if elements.columns or len(elements.watermarks) > 1:
         raise cursor.error(
-            elements.watermarks[-1].place or place,
+            elements.watermarks[-1].span or span,
             "ADD does one thing: columns, or one watermark",
             "Write two statements, the columns first.",
         )
@@ -130,29 +130,29 @@ def _read_drop(cursor: Cursor) -> AlterAction | None:
     if not cursor.skip("WATERMARK"):
         return None
     rowtime = read_rowtime(cursor)
-    return DropWatermark(rowtime=rowtime, place=start.place.to(cursor.previous.place))
+    return DropWatermark(rowtime=rowtime, span=start.span.to(cursor.previous.span))
 
 
 def _read_rename(cursor: Cursor) -> AlterAction | None:
     if not cursor.skip("TO"):
         return None
-    name, place = object_name(cursor, "the new name of the table")
-    return RenameTable(name=name, place=place)
+    name, span = object_name(cursor, "the new name of the table")
+    return RenameTable(name=name, span=span)
 
 
 def _read_set(cursor: Cursor) -> AlterAction | None:
     if not cursor.sees_symbol("("):
         return None
     opening = cursor.token
-    options, places = read_options(cursor, "SET")
+    options, spans = read_options(cursor, "SET")
     if not options:
-        raise cursor.error(opening.place.to(cursor.previous.place), "no option is set", "Name one.")
-    return SetOptions(options=options, option_places=places)
+        raise cursor.error(opening.span.to(cursor.previous.span), "no option is set", "Name one.")
+    return SetOptions(options=options, option_spans=spans)
 
 
 def _read_reset(cursor: Cursor) -> AlterAction | None:
-    keys, places = read_keys(cursor)
-    return ResetOptions(keys=keys, key_places=places)
+    keys, spans = read_keys(cursor)
+    return ResetOptions(keys=keys, key_spans=spans)
 
 
 _ACTIONS: Final[dict[str, Callable[[Cursor], AlterAction | None]]] = {

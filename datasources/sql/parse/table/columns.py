@@ -55,7 +55,7 @@ def read_column(cursor: Cursor) -> ReadColumn:
     column_name = name(cursor, "the name of a column")
     if cursor.sees_symbol("."):
         raise cursor.error(
-            start.place.to(cursor.peek().place),
+            start.span.to(cursor.peek().span),
             "a column of a table has a plain name",
             "Put a name with a dot in backquotes; fields of a column stand in its type: ROW<...>.",
         )
@@ -70,14 +70,14 @@ def read_column(cursor: Cursor) -> ReadColumn:
 
 
 def _read_computed(cursor: Cursor, column_name: str, start: Token) -> ComputedColumn:
-    expression, expression_place = read_expression(cursor, f"the expression of '{column_name}'")
+    expression, expression_span = read_expression(cursor, f"the expression of '{column_name}'")
     comment = _read_comment(cursor)
     return ComputedColumn(
         name=column_name,
         expression=expression,
         comment=comment,
-        place=_from(start, cursor),
-        expression_place=expression_place,
+        span=_from(start, cursor),
+        expression_span=expression_span,
     )
 
 
@@ -86,8 +86,8 @@ def _sees_metadata(cursor: Cursor) -> bool:
     if token.word == "METADATA":
         return True
     if token.word == "VIRTUAL":
-        way_out = "VIRTUAL stands at the end: name TYPE METADATA FROM 'key' VIRTUAL."
-        raise cursor.unexpected("METADATA before VIRTUAL", way_out)
+        hint = "VIRTUAL stands at the end: name TYPE METADATA FROM 'key' VIRTUAL."
+        raise cursor.unexpected("METADATA before VIRTUAL", hint)
     if token.word and token.word != "COMMENT" and difflib.get_close_matches(token.word, ("METADATA",)):
         raise cursor.unexpected("METADATA, ',' or ')'", "Did you mean METADATA?")
     return False
@@ -108,7 +108,7 @@ def _read_metadata(cursor: Cursor, column_name: str, column_type: SqlType, start
         key=key,
         is_virtual=is_virtual,
         comment=comment,
-        place=_from(start, cursor),
+        span=_from(start, cursor),
     )
 
 
@@ -118,9 +118,9 @@ def _read_physical(cursor: Cursor, column_name: str, column_type: SqlType, start
     if key is None and begins_column_key(cursor):
         key = read_column_key(cursor, column_name)
     _require_end(cursor, column_name)
-    place = _from(start, cursor)
+    span = _from(start, cursor)
     return ReadColumn(
-        column=PhysicalColumn(name=column_name, type=column_type, comment=comment, place=place),
+        column=PhysicalColumn(name=column_name, type=column_type, comment=comment, span=span),
         key=key,
     )
 
@@ -135,7 +135,7 @@ def _require_end(cursor: Cursor, column_name: str) -> None:
     if not token.word and token.kind not in (TokenKind.QUOTED, TokenKind.STRING):
         return
     if token.word in ("FIRST", "AFTER"):
-        return  # ALTER TABLE ADD says what it thinks of a position.
+        return  # ALTER TABLE ADD rejects a position itself.
     raise _surplus(cursor, token, column_name)
 
 
@@ -156,4 +156,4 @@ def _surplus(cursor: Cursor, token: Token, column_name: str) -> SqlError:
 
 
 def _from(start: Token, cursor: Cursor) -> Span:
-    return start.place.to(cursor.previous.place)
+    return start.span.to(cursor.previous.span)

@@ -1,9 +1,9 @@
 """CREATE TABLE: ours, or Spark's.
 
-Rules of this file. A table is Spark's if it says so in words that only Spark has: USING, STORED AS, LOCATION,
+Rules of this file. A table is Spark's if it has clauses that only Spark has: USING, STORED AS, LOCATION,
 TBLPROPERTIES, PARTITIONED BY, ... or AS with a query, and it has no WITH ('key' = 'value'). All others are ours, also
-without WITH: then the session says that the connector is missing. A watermark or WITH beside USING is an error here,
-because Spark's own would not lead anywhere.
+without WITH: then the session reports the missing connector. A watermark or WITH beside USING is an error here,
+because Spark's message would be misleading.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def read_create_table(cursor: Cursor, *, is_temporary: bool) -> CreateTable | Pa
         SqlError: the statement is ours and malformed.
     """
     if_not_exists = cursor.skip("IF", "NOT", "EXISTS")
-    table_name, name_place = object_name(cursor, "the name of the table")
+    table_name, name_span = object_name(cursor, "the name of the table")
     spark_clause = _spark_clause(cursor)
     if spark_clause is not None:
         _refuse_mixture(cursor, spark_clause)
@@ -72,17 +72,17 @@ def read_create_table(cursor: Cursor, *, is_temporary: bool) -> CreateTable | Pa
         table=table,
         if_not_exists=if_not_exists,
         like=clauses.like,
-        name_place=name_place,
-        option_places=clauses.places,
+        name_span=name_span,
+        option_spans=clauses.spans,
     )
 
 
 class _Clauses:
-    """What stands after the columns, each at most once, in any order."""
+    """The clauses after the columns, each at most once, in any order."""
 
     def __init__(self) -> None:
         self.options: dict[str, str] = {}
-        self.places: dict[str, Span] = {}
+        self.spans: dict[str, Span] = {}
         self.comment: str | None = None
         self.like: CreateTableLike | None = None
         self._seen: set[str] = set()
@@ -93,7 +93,7 @@ class _Clauses:
             if clause.word not in ("COMMENT", "WITH", "LIKE"):
                 raise cursor.unexpected(_CLAUSES, _advice(cursor, clause))
             if clause.word in self._seen:
-                raise cursor.error(clause.place, f"{clause.word} is there already", "Make one clause of the two.")
+                raise cursor.error(clause.span, f"{clause.word} is there already", "Make one clause of the two.")
             self._seen.add(clause.word)
             cursor.next()
             self._read_one(cursor, clause)
@@ -103,7 +103,7 @@ class _Clauses:
             cursor.skip_symbol("=")
             self.comment = cursor.string("the comment of the table")
         elif clause.word == "WITH":
-            self.options, self.places = read_options(cursor, "WITH")
+            self.options, self.spans = read_options(cursor, "WITH")
         else:
             self.like = read_like(cursor, clause)
 
@@ -160,13 +160,13 @@ def _refuse_mixture(cursor: Cursor, spark_clause: Token) -> None:
 def _mixture(cursor: Cursor, ours: Token, spark_clause: Token) -> SqlError:
     if spark_clause.word == "AS":
         return cursor.error(
-            spark_clause.place,
+            spark_clause.span,
             f"{ours.word} makes this a table of Tidemark's, which cannot be created from a query",
             "Create the table first, then fill it: INSERT INTO ... SELECT ...",
         )
-    way_out = "Leave the clause out."
+    hint = "Leave the clause out."
     if spark_clause.word == "USING":
-        way_out = "Write WITH ('connector' = 'the format') instead of USING."
+        hint = "Write WITH ('connector' = 'the format') instead of USING."
     return cursor.error(
-        spark_clause.place, f"{spark_clause.word} makes this a table of Spark's, which has no {ours.word}", way_out
+        spark_clause.span, f"{spark_clause.word} makes this a table of Spark's, which has no {ours.word}", hint
     )

@@ -1,4 +1,4 @@
-"""The list of a table's columns, watermarks and its key: what stands in the parentheses of CREATE TABLE and ALTER."""
+"""The elements of a table: columns, watermarks and primary key, in the parentheses of CREATE TABLE and ALTER."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ class Elements:
         primary_key: None = there is none.
     """
 
-    __slots__ = ("_rowtimes", "_taken", "columns", "primary_key", "watermarks")
+    __slots__ = ("_declared", "_rowtimes", "columns", "primary_key", "watermarks")
 
     def __init__(self) -> None:
         self.columns: list[Column] = []
         self.watermarks: list[WatermarkSpec] = []
         self.primary_key: PrimaryKey | None = None
-        self._taken: dict[str, Span] = {}
+        self._declared: dict[str, Span] = {}
         self._rowtimes: set[tuple[str, ...]] = set()
 
     def read_list(self, cursor: Cursor) -> None:
@@ -41,7 +41,7 @@ class Elements:
         """
         opening = cursor.expect_symbol("(")
         if cursor.sees_symbol(")"):
-            raise cursor.error(opening.place.to(cursor.token.place), "the list of columns is empty", "Name a column.")
+            raise cursor.error(opening.span.to(cursor.token.span), "the list of columns is empty", "Name a column.")
         while True:
             self.read_one(cursor)
             if not cursor.skip_symbol(","):
@@ -70,22 +70,22 @@ class Elements:
                 self._add_key(cursor, read.key)
 
     def _add_column(self, cursor: Cursor, column: Column, start: Token) -> None:
-        earlier = self._taken.get(column.name.lower())
+        earlier = self._declared.get(column.name.lower())
         if earlier is not None:
             line, at = cursor.source.line_and_column(earlier.start)
             raise cursor.error(
-                start.place,
+                start.span,
                 f"the column '{column.name}' is there already (line {line}, column {at})",
                 "Rename one of the two; upper and lower case are not told apart.",
             )
-        self._taken[column.name.lower()] = start.place
+        self._declared[column.name.lower()] = start.span
         self.columns.append(column)
 
     def _add_watermark(self, cursor: Cursor, watermark: WatermarkSpec) -> None:
         rowtime = tuple(each.lower() for each in watermark.rowtime)
         if rowtime in self._rowtimes:
             raise cursor.error(
-                watermark.rowtime_place or cursor.token.place,
+                watermark.rowtime_span or cursor.token.span,
                 f"'{path_text(watermark.rowtime)}' has a watermark already",
                 "A column has one; several columns may have one each.",
             )
@@ -95,7 +95,7 @@ class Elements:
     def _add_key(self, cursor: Cursor, key: PrimaryKey) -> None:
         if self.primary_key is not None:
             raise cursor.error(
-                key.place or cursor.token.place,
+                key.span or cursor.token.span,
                 "the table has a primary key already",
                 "Write one: PRIMARY KEY (a, b) NOT ENFORCED.",
             )
@@ -109,5 +109,5 @@ def _note_trailing_comma(cursor: Cursor) -> None:
 
 def _not_closed(cursor: Cursor, opening: Token) -> SqlError:
     if cursor.is_at_end:
-        return cursor.error(opening.place, "the list of columns is not closed", "Add ')'.")
+        return cursor.error(opening.span, "the list of columns is not closed", "Add ')'.")
     return cursor.unexpected("',' or ')'")

@@ -32,10 +32,10 @@ def read_like(cursor: Cursor, start: Token) -> CreateTableLike:
         while not cursor.skip_symbol(")"):
             option = _read_option(cursor)
             if any(each.part == option.part for each in options):
-                raise cursor.error(option.place, f"there is a rule for {option.part} already", "Leave one out.")
+                raise cursor.error(option.span, f"there is a rule for {option.part} already", "Leave one out.")
             options.append(option)
             cursor.skip_symbol(",")
-    return CreateTableLike(base=base, options=tuple(options), place=start.place.to(cursor.previous.place))
+    return CreateTableLike(base=base, options=tuple(options), span=start.span.to(cursor.previous.span))
 
 
 def _read_option(cursor: Cursor) -> LikeOption:
@@ -49,7 +49,7 @@ def _read_option(cursor: Cursor) -> LikeOption:
     if part.word not in parts:
         raise cursor.unexpected(f"{', '.join(parts)} after {rule.value}", _near(part.word, parts))
     cursor.next()
-    return LikeOption(rule, part.word, start.place.to(part.place))
+    return LikeOption(rule, part.word, start.span.to(part.span))
 
 
 def _near(word: str, known: list[str] | tuple[str, ...]) -> str:

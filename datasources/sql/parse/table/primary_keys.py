@@ -1,4 +1,4 @@
-"""`[CONSTRAINT name] PRIMARY KEY (columns) NOT ENFORCED`, in the list of columns or at one column."""
+"""`[CONSTRAINT name] PRIMARY KEY (columns) NOT ENFORCED`, as an element of its own or of one column."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from datasources.sql.statements.catalog_objects import PrimaryKey
 
 __all__ = ["begins_column_key", "is_constraint", "read_column_key", "read_constraint"]
 
-_WAY_OUT: Final = "Write NOT ENFORCED: the rows come from outside, so nobody checks the key."
+_HINT: Final = "Write NOT ENFORCED: the rows come from outside, so nobody checks the key."
 _OTHER_CONSTRAINTS: Final = frozenset({"UNIQUE", "CHECK", "FOREIGN"})
 
 
@@ -25,7 +25,7 @@ def is_constraint(cursor: Cursor) -> bool:
     is_other = cursor.token.word in _OTHER_CONSTRAINTS and cursor.peek().text == "("
     if is_other or cursor.sees("FOREIGN", "KEY"):
         raise cursor.error(
-            cursor.token.place, f"{cursor.token.word} does not exist here", "Only PRIMARY KEY (...) NOT ENFORCED does."
+            cursor.token.span, f"{cursor.token.word} does not exist here", "Only PRIMARY KEY (...) NOT ENFORCED does."
         )
     return cursor.sees("CONSTRAINT") and cursor.peek(2).word in ("PRIMARY", *_OTHER_CONSTRAINTS)
 
@@ -38,10 +38,10 @@ def read_constraint(cursor: Cursor) -> PrimaryKey:
     """
     start = cursor.token
     constraint = name(cursor, "the name of the constraint") if cursor.skip("CONSTRAINT") else None
-    cursor.expect("PRIMARY", "KEY", way_out="Only PRIMARY KEY (...) NOT ENFORCED exists here.")
+    cursor.expect("PRIMARY", "KEY", hint="Only PRIMARY KEY (...) NOT ENFORCED exists here.")
     columns = names_in_parentheses(cursor, "the name of a column of the key")
     _expect_not_enforced(cursor)
-    return PrimaryKey(columns=columns, name=constraint, place=start.place.to(cursor.previous.place))
+    return PrimaryKey(columns=columns, name=constraint, span=start.span.to(cursor.previous.span))
 
 
 def begins_column_key(cursor: Cursor) -> bool:
@@ -57,12 +57,12 @@ def read_column_key(cursor: Cursor, column: str) -> PrimaryKey:
     """
     start = cursor.token
     constraint = name(cursor, "the name of the constraint") if cursor.skip("CONSTRAINT") else None
-    cursor.expect("PRIMARY", "KEY", way_out="Only PRIMARY KEY NOT ENFORCED exists here.")
+    cursor.expect("PRIMARY", "KEY", hint="Only PRIMARY KEY NOT ENFORCED exists here.")
     _expect_not_enforced(cursor)
-    return PrimaryKey(columns=(column,), name=constraint, place=start.place.to(cursor.previous.place))
+    return PrimaryKey(columns=(column,), name=constraint, span=start.span.to(cursor.previous.span))
 
 
 def _expect_not_enforced(cursor: Cursor) -> None:
     if cursor.sees("ENFORCED"):
-        raise cursor.error(cursor.token.place, "a primary key cannot be enforced", _WAY_OUT)
-    cursor.expect("NOT", "ENFORCED", way_out=_WAY_OUT)
+        raise cursor.error(cursor.token.span, "a primary key cannot be enforced", _HINT)
+    cursor.expect("NOT", "ENFORCED", hint=_HINT)

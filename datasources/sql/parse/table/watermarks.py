@@ -1,4 +1,4 @@
-"""`WATERMARK FOR a.b.c AS expression`, and what people write instead of it."""
+"""`WATERMARK FOR a.b.c AS expression`, with errors for common mistakes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from datasources.sql.text.lexer import TokenKind
 __all__ = ["is_watermark", "read_rowtime", "read_watermark"]
 
 _EXAMPLE: Final = "WATERMARK FOR ts AS ts - INTERVAL '5' SECOND"
-_WAY_OUT: Final = f"Write {_EXAMPLE}."
+_HINT: Final = f"Write {_EXAMPLE}."
 _INSTEAD_OF_FOR: Final = frozenset({"ON", "OF", "OVER", "AT", "BY", "TO"})
 _NAMES: Final = (TokenKind.WORD, TokenKind.QUOTED)
 
@@ -33,13 +33,13 @@ def is_watermark(cursor: Cursor) -> bool:
         return False
     following = cursor.peek()
     if following.word in _INSTEAD_OF_FOR and cursor.peek(2).kind in _NAMES:
-        raise cursor.error(following.place, f"expected FOR, found '{following.text}'", _WAY_OUT)
+        raise cursor.error(following.span, f"expected FOR, found '{following.text}'", _HINT)
     if following.kind not in _NAMES or following.word == "AS" or is_type_name(following.word):
         return False
     if cursor.peek(2).word == "FOR":
-        raise cursor.error(following.place, "a watermark has no name", _WAY_OUT)
+        raise cursor.error(following.span, "a watermark has no name", _HINT)
     if cursor.peek(2).word == "AS" or cursor.peek(2).text == ".":
-        raise cursor.error(following.place, f"expected FOR, found '{following.text}'", _WAY_OUT)
+        raise cursor.error(following.span, f"expected FOR, found '{following.text}'", _HINT)
     return False
 
 
@@ -50,18 +50,18 @@ def read_watermark(cursor: Cursor) -> WatermarkSpec:
         SqlError: a part of it is missing or wrong.
     """
     start = cursor.expect("WATERMARK")
-    cursor.expect("FOR", way_out=_WAY_OUT)
+    cursor.expect("FOR", hint=_HINT)
     if cursor.word == "AS" and cursor.peek().word != "AS" and cursor.peek().text != ".":
-        raise cursor.unexpected("the column that the watermark is for", _WAY_OUT)
-    rowtime, rowtime_place = path(cursor, "the column that the watermark is for")
-    cursor.expect("AS", way_out=_WAY_OUT)
-    expression, expression_place = read_expression(cursor, "the watermark's expression")
+        raise cursor.unexpected("the column that the watermark is for", _HINT)
+    rowtime, rowtime_span = path(cursor, "the column that the watermark is for")
+    cursor.expect("AS", hint=_HINT)
+    expression, expression_span = read_expression(cursor, "the watermark's expression")
     return WatermarkSpec(
         rowtime=rowtime,
         expression=expression,
-        place=start.place.to(expression_place),
-        rowtime_place=rowtime_place,
-        expression_place=expression_place,
+        span=start.span.to(expression_span),
+        rowtime_span=rowtime_span,
+        expression_span=expression_span,
     )
 
 
@@ -82,4 +82,4 @@ def _is_spelt_so(cursor: Cursor) -> bool:
 
 
 def _misspelt(cursor: Cursor) -> SqlError:
-    return cursor.error(cursor.token.place, f"expected WATERMARK, found '{cursor.token.text}'", _WAY_OUT)
+    return cursor.error(cursor.token.span, f"expected WATERMARK, found '{cursor.token.text}'", _HINT)

@@ -1,1 +1,1 @@
-"""Moving over the tokens of a statement: names, expressions kept as text, lists of options."""
+"""Cursor over the tokens of a statement: names, expressions as text, lists of options."""

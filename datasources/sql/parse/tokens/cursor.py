@@ -1,8 +1,7 @@
-"""A place between the tokens of a statement, and the ways to move on from it.
+"""A position between the tokens of a statement, with the moves from it.
 
-Rules of this file: comments are no tokens here; words are compared in upper case and are never reserved, so that a
-column may be called `current_time` or `watermark`; whoever expects something says what, and the error says what stands
-there instead.
+Rules of this file: comments are skipped; words are compared in upper case and are never reserved, so a column may be
+called `current_time` or `watermark`; the caller names the expected token, and the error reports the one found instead.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from __future__ import annotations
 from datasources.errors import SqlError
 from datasources.sql.text.lexer import Token, TokenKind, meaningful, tokenize
 from datasources.sql.text.source_text import Span, SqlText
-from datasources.sql.text.string_literals import odd_escape
+from datasources.sql.text.string_literals import unusual_escape
 
 __all__ = ["Cursor"]
 
@@ -104,7 +103,7 @@ class Cursor:
         self._at += 1
         return True
 
-    def expect(self, *words: str, way_out: str = "") -> Token:
+    def expect(self, *words: str, hint: str = "") -> Token:
         """Read these words and return the last one.
 
         Raises:
@@ -112,30 +111,30 @@ class Cursor:
         """
         for word in words:
             if not self.skip(word):
-                raise self.unexpected(" ".join(words), way_out)
+                raise self.unexpected(" ".join(words), hint)
         return self.previous
 
-    def expect_symbol(self, symbol: str, way_out: str = "") -> Token:
+    def expect_symbol(self, symbol: str, hint: str = "") -> Token:
         """Read a symbol and return it.
 
         Raises:
             SqlError: something else comes next.
         """
         if not self.skip_symbol(symbol):
-            raise self.unexpected(f"'{symbol}'", way_out)
+            raise self.unexpected(f"'{symbol}'", hint)
         return self.previous
 
-    def expect_end(self, wanted: str = "the end of the statement", way_out: str = "") -> None:
+    def expect_end(self, wanted: str = "the end of the statement", hint: str = "") -> None:
         """Make sure that nothing is left.
 
         Raises:
             SqlError: something is left.
         """
         if not self.is_at_end:
-            raise self.unexpected(wanted, way_out)
+            raise self.unexpected(wanted, hint)
 
     def string(self, what: str) -> str:
-        """Read a string and return what it stands for.
+        """Read a string and return its value.
 
         Args:
             what: what it is, for the error: "a comment".
@@ -147,31 +146,31 @@ class Cursor:
         if token.kind is not TokenKind.STRING:
             raise self.unexpected(f"{what} in single quotes")
         self.next()
-        escape = odd_escape(token.text)
+        escape = unusual_escape(token.text)
         if escape is not None:
             raise self.error(
-                token.place,
+                token.span,
                 f"{escape} is no escape that SQL knows; it would be read as {escape[1]}",
                 f"Write \\{escape} for a backslash, or the whole string as r{token.text[0]}...{token.text[0]}.",
             )
         return token.value
 
-    def error(self, place: Span, reason: str, way_out: str = "") -> SqlError:
-        """Return an error about a place."""
-        return self.source.error(place, reason, way_out)
+    def error(self, span: Span, reason: str, hint: str = "") -> SqlError:
+        """Return an error about a span."""
+        return self.source.error(span, reason, hint)
 
-    def unexpected(self, wanted: str, way_out: str = "") -> SqlError:
+    def unexpected(self, wanted: str, hint: str = "") -> SqlError:
         """Return the error that something else was wanted here."""
         token = self.token
         if token.kind is TokenKind.SYMBOL and token.text == "." and self.peek().text == "." == self.peek(2).text:
-            place = token.place.to(self.peek(2).place)
-            return self.error(place, "'...' stands for something that was left out", "Write it out.")
-        return self.error(self._shown_place(), f"expected {wanted}, found {token.shown}", way_out)
+            span = token.span.to(self.peek(2).span)
+            return self.error(span, "'...' stands for something that was left out", "Write it out.")
+        return self.error(self._shown_position(), f"expected {wanted}, found {token.shown}", hint)
 
-    def _shown_place(self) -> Span:
-        """Return the place of the next token; for the end of the text, the end of what was written last."""
+    def _shown_position(self) -> Span:
+        """Return the span of the next token; for the end of the text, the end of what was written last."""
         token = self.token
         if token.kind is not TokenKind.END:
-            return token.place
+            return token.span
         last = self.previous
-        return Span(last.end, last.end + 1) if last.end else token.place
+        return Span(last.end, last.end + 1) if last.end else token.span

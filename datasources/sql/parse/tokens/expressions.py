@@ -1,6 +1,6 @@
-"""Expressions in a definition: kept as they were written, because Spark or the reader's compiler will read them.
+"""Expressions in a definition: kept as text, because Spark or the reader's compiler parses them.
 
-Only where an expression ends is decided here: at a comma or a closing parenthesis outside of all brackets.
+Only the end of an expression is determined here: a comma or a closing parenthesis outside of all brackets.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ _CLOSERS: Final = frozenset(_CLOSING.values())
 def read_expression(cursor: Cursor, what: str) -> tuple[str, Span]:
     """Read an expression up to the comma or parenthesis after it, or up to COMMENT 'text'.
 
-    `ts - '5' SECOND`, as older documents have it, is read as `ts - INTERVAL '5' SECOND`, and a hint says so.
+    `ts - '5' SECOND`, as in older documents, is read as `ts - INTERVAL '5' SECOND`, with a hint.
 
     Args:
         cursor: the statement.
         what: what is wanted, for errors: "the watermark's expression".
 
     Returns:
-        The text, and where it stands.
+        The text and its span.
 
     Raises:
         SqlError: there is none, or its brackets do not match.
@@ -50,8 +50,8 @@ def read_expression(cursor: Cursor, what: str) -> tuple[str, Span]:
         before = token
     if cursor.token.start == first.start:
         raise cursor.unexpected(what)
-    place = first.place.to(cursor.previous.place)
-    return _with_intervals(cursor, place, inserts), place
+    span = first.span.to(cursor.previous.span)
+    return _with_intervals(cursor, span, inserts), span
 
 
 def skip_brackets(cursor: Cursor) -> list[int]:
@@ -67,7 +67,7 @@ def skip_brackets(cursor: Cursor) -> list[int]:
         token = cursor.token
         if token.kind is TokenKind.END:
             opened = open_brackets[-1]
-            raise cursor.error(opened.place, f"this '{opened.text}' is not closed", f"Add '{_CLOSING[opened.text]}'.")
+            raise cursor.error(opened.span, f"this '{opened.text}' is not closed", f"Add '{_CLOSING[opened.text]}'.")
         cursor.next()
         if token.kind is TokenKind.SYMBOL:
             _follow_bracket(cursor, open_brackets, token)
@@ -84,7 +84,7 @@ def _follow_bracket(cursor: Cursor, open_brackets: list[Token], token: Token) ->
         if _CLOSING[opened.text] != token.text:
             line, column = cursor.source.line_and_column(opened.start)
             raise cursor.error(
-                token.place, f"'{token.text}' cannot close the '{opened.text}' of line {line}, column {column}"
+                token.span, f"'{token.text}' cannot close the '{opened.text}' of line {line}, column {column}"
             )
 
 
@@ -94,7 +94,7 @@ def _is_end(cursor: Cursor, first: Token) -> bool:
         return True
     if token.kind is TokenKind.SYMBOL:
         if token.text in ("]", "}"):
-            raise cursor.error(token.place, f"this '{token.text}' closes nothing", "Remove it, or open the bracket.")
+            raise cursor.error(token.span, f"this '{token.text}' closes nothing", "Remove it, or open the bracket.")
         return token.text in (",", ")", ";")
     # A column may be called comment: the word begins a comment only where a string follows and the clause ends.
     return (
@@ -106,7 +106,7 @@ def _is_end(cursor: Cursor, first: Token) -> bool:
 
 
 def _missing_interval(cursor: Cursor, before: Token, token: Token) -> tuple[int, ...]:
-    """Return the place of a string that is an interval without the word, as in `- '5' SECOND`."""
+    """Return the span of a string that is an interval without the word, as in `- '5' SECOND`."""
     is_interval = (
         token.kind is TokenKind.STRING
         and before.kind is TokenKind.SYMBOL
@@ -116,9 +116,9 @@ def _missing_interval(cursor: Cursor, before: Token, token: Token) -> tuple[int,
     return (token.start,) if is_interval else ()
 
 
-def _with_intervals(cursor: Cursor, place: Span, inserts: list[int]) -> str:
+def _with_intervals(cursor: Cursor, span: Span, inserts: list[int]) -> str:
     pieces = []
-    at = place.start
+    at = span.start
     for insert in inserts:
         pieces += [cursor.source.text[at:insert], "INTERVAL "]
         at = insert
@@ -126,4 +126,4 @@ def _with_intervals(cursor: Cursor, place: Span, inserts: list[int]) -> str:
         cursor.hints.append(
             f"line {line}, column {column}: INTERVAL was added before the string; write it, as Spark does"
         )
-    return "".join([*pieces, cursor.source.text[at : place.end]])
+    return "".join([*pieces, cursor.source.text[at : span.end]])

@@ -11,56 +11,56 @@ from datasources.sql.text.source_text import Span
 
 __all__ = ["read_keys", "read_options"]
 
-_WAY_OUT: Final = "Write 'key' = 'value', both in single quotes, with commas between the pairs."
+_HINT: Final = "Write 'key' = 'value', both in single quotes, with commas between the pairs."
 _INSTEAD_OF_EQUALS: Final = frozenset({":", "=>", "==", "->", "::"})
 
 
 def read_options(cursor: Cursor, clause: str) -> tuple[dict[str, str], dict[str, Span]]:
-    """Read options in parentheses; return them and the places of their keys.
+    """Read options in parentheses; return them and the spans of their keys.
 
     Args:
         cursor: the statement.
         clause: the word before the parenthesis, for errors: "WITH".
 
     Raises:
-        SqlError: a key or value does not stand in single quotes, a key is there twice, a sign is missing.
+        SqlError: a key or value is not in single quotes, a key is there twice, a sign is missing.
     """
     cursor.expect_symbol("(", f"Write {clause} ('key' = 'value', ...).")
     options: dict[str, str] = {}
-    places: dict[str, Span] = {}
-    taken: dict[str, Span] = {}
+    spans: dict[str, Span] = {}
+    seen: dict[str, Span] = {}
     while not cursor.sees_symbol(")"):
-        place = cursor.token.place
+        span = cursor.token.span
         key = _text(cursor, "the key of an option")
-        _require_new(cursor, key, place, taken)
+        _require_new(cursor, key, span, seen)
         _expect_equals(cursor, key)
         options[key] = _text(cursor, f"the value of '{key}'", is_shown=False)
-        places[key] = place
+        spans[key] = span
         if not _go_on(cursor, clause):
             break
-    cursor.expect_symbol(")", _WAY_OUT)
-    return options, places
+    cursor.expect_symbol(")", _HINT)
+    return options, spans
 
 
 def read_keys(cursor: Cursor) -> tuple[tuple[str, ...], tuple[Span, ...]]:
-    """Read keys in parentheses, as RESET has them; return them and their places."""
+    """Read keys in parentheses, as RESET has them; return them and their spans."""
     cursor.expect_symbol("(", "Write RESET ('key', ...).")
     keys: list[str] = []
-    taken: dict[str, Span] = {}
+    seen: dict[str, Span] = {}
     while True:
-        place = cursor.token.place
+        span = cursor.token.span
         key = _text(cursor, "the key of an option")
-        _require_new(cursor, key, place, taken)
+        _require_new(cursor, key, span, seen)
         keys.append(key)
         if not cursor.skip_symbol(","):
             break
     cursor.expect_symbol(")", "Write RESET ('key', ...).")
-    return tuple(keys), tuple(taken.values())
+    return tuple(keys), tuple(seen.values())
 
 
 def _go_on(cursor: Cursor, clause: str) -> bool:
     if cursor.token.kind is TokenKind.STRING:
-        raise cursor.error(cursor.token.place, "a comma is missing before this string", _WAY_OUT)
+        raise cursor.error(cursor.token.span, "a comma is missing before this string", _HINT)
     if not cursor.skip_symbol(","):
         return False
     if cursor.sees_symbol(")"):
@@ -76,7 +76,7 @@ def _text(cursor: Cursor, what: str, *, is_shown: bool = True) -> str:
         raise _unquoted(cursor, token, what, is_shown=is_shown)
     if '"' in (token.text[0], token.text[-1]):
         raise cursor.error(
-            token.place,
+            token.span,
             f"{what} stands in double quotes",
             f"Use single quotes: '{token.text.lstrip('rR')[1:-1] if is_shown else 'value'}'.",
         )
@@ -86,11 +86,11 @@ def _text(cursor: Cursor, what: str, *, is_shown: bool = True) -> str:
 def _unquoted(cursor: Cursor, token: Token, what: str, *, is_shown: bool) -> SqlError:
     if token.kind is TokenKind.QUOTED:
         text = token.value if is_shown else "value"
-        return cursor.error(token.place, f"{what} stands in backquotes", f"Use single quotes: '{text}'.")
+        return cursor.error(token.span, f"{what} stands in backquotes", f"Use single quotes: '{text}'.")
     if token.kind in (TokenKind.WORD, TokenKind.NUMBER):
         text = _whole_word(cursor) if is_shown else "value"
-        return cursor.error(token.place, f"{what} has no quotes", f"Put it in single quotes: '{text}'.")
-    return cursor.unexpected(f"{what} in single quotes", _WAY_OUT)
+        return cursor.error(token.span, f"{what} has no quotes", f"Put it in single quotes: '{text}'.")
+    return cursor.unexpected(f"{what} in single quotes", _HINT)
 
 
 def _whole_word(cursor: Cursor) -> str:
@@ -103,21 +103,21 @@ def _whole_word(cursor: Cursor) -> str:
 
 def _expect_equals(cursor: Cursor, key: str) -> None:
     if cursor.token.text in _INSTEAD_OF_EQUALS:
-        raise cursor.unexpected(f"'=' after the key '{key}'", _WAY_OUT)
+        raise cursor.unexpected(f"'=' after the key '{key}'", _HINT)
     if cursor.token.kind is TokenKind.STRING:
-        raise cursor.error(cursor.token.place, f"'=' is missing after the key '{key}'", f"Write '{key}' = 'value'.")
+        raise cursor.error(cursor.token.span, f"'=' is missing after the key '{key}'", f"Write '{key}' = 'value'.")
     if not cursor.skip_symbol("="):
         raise cursor.unexpected(f"'=' after the key '{key}'", f"Write '{key}' = 'value'.")
 
 
-def _require_new(cursor: Cursor, key: str, place: Span, taken: dict[str, Span]) -> None:
-    """Note the place of a key that was not there before, whatever its case."""
+def _require_new(cursor: Cursor, key: str, span: Span, seen: dict[str, Span]) -> None:
+    """Record the span of a new key, ignoring case."""
     if not key.strip():
-        raise cursor.error(place, "the key of an option is empty", _WAY_OUT)
-    earlier = taken.get(key.lower())
+        raise cursor.error(span, "the key of an option is empty", _HINT)
+    earlier = seen.get(key.lower())
     if earlier is not None:
         line, column = cursor.source.line_and_column(earlier.start)
         raise cursor.error(
-            place, f"the option '{key}' is there already (line {line}, column {column})", "Leave one of the two out."
+            span, f"the option '{key}' is there already (line {line}, column {column})", "Leave one of the two out."
         )
-    taken[key.lower()] = place
+    seen[key.lower()] = span

@@ -1,1 +1,1 @@
-"""Types in a definition: scalar ones and those made of others."""
+"""Types in a definition: scalar and composite ones."""

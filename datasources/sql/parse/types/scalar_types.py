@@ -50,7 +50,7 @@ def refuse_parameter(cursor: Cursor, word: str) -> None:
         SqlError: a parenthesis comes next.
     """
     if cursor.sees_symbol("("):
-        raise cursor.error(cursor.token.place, f"{word} has no parameter", f"Write {word}.")
+        raise cursor.error(cursor.token.span, f"{word} has no parameter", f"Write {word}.")
 
 
 def _whole_number(cursor: Cursor, what: str, low: int, high: int) -> int:
@@ -60,7 +60,7 @@ def _whole_number(cursor: Cursor, what: str, low: int, high: int) -> int:
     cursor.next()
     number = int(token.text) if len(token.text) <= len(str(high)) else high + 1
     if not low <= number <= high:
-        raise cursor.error(token.place, f"{what} must be {low} to {high}, not {token.text}")
+        raise cursor.error(token.span, f"{what} must be {low} to {high}, not {token.text}")
     return number
 
 
@@ -77,10 +77,10 @@ def _read_decimal(cursor: Cursor, token: Token) -> SqlType:  # noqa: ARG001 - re
         return SqlType("DECIMAL")
     parameters = [_whole_number(cursor, "the number of digits", 1, _MAX_DIGITS)]
     if cursor.skip_symbol(","):
-        place = cursor.token.place
+        span = cursor.token.span
         parameters.append(_whole_number(cursor, "the number of digits after the point", 0, _MAX_DIGITS))
         if parameters[1] > parameters[0]:
-            raise cursor.error(place, f"of {parameters[0]} digits {parameters[1]} cannot stand after the point")
+            raise cursor.error(span, f"of {parameters[0]} digits {parameters[1]} cannot stand after the point")
     cursor.expect_symbol(")")
     return SqlType("DECIMAL", tuple(parameters))
 
@@ -115,7 +115,7 @@ def _read_timestamp(cursor: Cursor, token: Token) -> SqlType:
     elif cursor.skip("WITH"):
         if cursor.sees("TIME", "ZONE"):
             raise cursor.error(
-                token.place.to(cursor.peek().place),
+                token.span.to(cursor.peek().span),
                 "a timestamp that keeps the zone of each value does not exist here",
                 "Write TIMESTAMP(3) WITH LOCAL TIME ZONE, or TIMESTAMP_LTZ(3): a moment in time.",
             )
@@ -129,12 +129,12 @@ def _read_interval(cursor: Cursor, token: Token) -> SqlType:  # noqa: ARG001
     first = _interval_unit(cursor)
     if not cursor.skip("TO"):
         return SqlType("INTERVAL", units=(first,))
-    place = cursor.token.place
+    span = cursor.token.span
     last = _interval_unit(cursor)
     is_one_kind = (first in _UNITS_OF_MONTHS) == (last in _UNITS_OF_MONTHS)
     if not is_one_kind or _UNITS.index(first) >= _UNITS.index(last):
         raise cursor.error(
-            place, f"there is no INTERVAL {first} TO {last}", "The units are YEAR TO MONTH, DAY TO SECOND."
+            span, f"there is no INTERVAL {first} TO {last}", "The units are YEAR TO MONTH, DAY TO SECOND."
         )
     return SqlType("INTERVAL", units=(first, last))
 

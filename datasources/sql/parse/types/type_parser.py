@@ -1,4 +1,4 @@
-"""Types: those of `scalar_types`, and those that are made of others: `ROW<a INT, b ARRAY<STRING>> NOT NULL`."""
+"""Types: those of `scalar_types`, and composite ones: `ROW<a INT, b ARRAY<STRING>> NOT NULL`."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def read_type(cursor: Cursor, what: str = "a type", depth: int = 0) -> SqlType:
     """
     token = cursor.token
     if depth > _MAX_NESTING:
-        raise cursor.error(token.place, f"types are nested more than {_MAX_NESTING} deep", "Flatten the type.")
+        raise cursor.error(token.span, f"types are nested more than {_MAX_NESTING} deep", "Flatten the type.")
     word = token.word
     if word not in _KNOWN:
         raise _no_type(cursor, token, what)
@@ -74,12 +74,12 @@ def _with_suffixes(cursor: Cursor, result: SqlType, depth: int) -> SqlType:
             return result
         if level < _MAX_NESTING:
             result = SqlType(cursor.next().word, arguments=(result,))
-    raise cursor.error(cursor.token.place, f"types are nested more than {_MAX_NESTING} deep", "Flatten the type.")
+    raise cursor.error(cursor.token.span, f"types are nested more than {_MAX_NESTING} deep", "Flatten the type.")
 
 
 def _read_nullability(cursor: Cursor) -> bool:
     if cursor.skip("NOT"):
-        cursor.expect("NULL", way_out="A column that is never NULL is declared NOT NULL.")
+        cursor.expect("NULL", hint="A column that is never NULL is declared NOT NULL.")
         return False
     cursor.skip("NULL")
     return True
@@ -87,14 +87,12 @@ def _read_nullability(cursor: Cursor) -> bool:
 
 def _no_type(cursor: Cursor, token: Token, what: str) -> SqlError:
     if token.word in REFUSED_TYPES:
-        return cursor.error(
-            token.place, f"{token.text} is not a type of Tidemark's tables: {REFUSED_TYPES[token.word]}"
-        )
+        return cursor.error(token.span, f"{token.text} is not a type of Tidemark's tables: {REFUSED_TYPES[token.word]}")
     if token.kind is not TokenKind.WORD:
         return cursor.unexpected(what)
     near = difflib.get_close_matches(token.word, _KNOWN, n=1)
     advice = f"Did you mean {near[0]}?" if near else f"Types: {', '.join(sorted(_KNOWN))}."
-    return cursor.error(token.place, f"expected {what}, and there is no type '{token.text}'", advice)
+    return cursor.error(token.span, f"expected {what}, and there is no type '{token.text}'", advice)
 
 
 def _read_collection(cursor: Cursor, token: Token, depth: int) -> SqlType:
@@ -115,17 +113,17 @@ def _read_map(cursor: Cursor, token: Token, depth: int) -> SqlType:  # noqa: ARG
 
 def _read_row(cursor: Cursor, token: Token, depth: int) -> SqlType:
     if cursor.sees_symbol("<>"):
-        raise cursor.error(cursor.token.place, f"a {token.word} without fields does not exist", "Name a field.")
+        raise cursor.error(cursor.token.span, f"a {token.word} without fields does not exist", "Name a field.")
     if not (cursor.sees_symbol("<") or cursor.sees_symbol("(")):
         raise cursor.unexpected("'<'", f"Write {token.word}<name TYPE, ...>.")
     closing = ">" if cursor.next().text == "<" else ")"
     fields: list[SqlField] = []
     names: set[str] = set()
     while True:
-        place = cursor.token.place
+        span = cursor.token.span
         field = _read_field(cursor, depth)
         if field.name.lower() in names:
-            raise cursor.error(place, f"the field '{field.name}' is there already", "Rename one of the two.")
+            raise cursor.error(span, f"the field '{field.name}' is there already", "Rename one of the two.")
         names.add(field.name.lower())
         fields.append(field)
         if not cursor.skip_symbol(","):

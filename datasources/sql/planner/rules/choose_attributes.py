@@ -1,7 +1,7 @@
-"""Of several time attributes, those that the statement names.
+"""Keeps, of several time attributes, those that the statement names.
 
-The watermark is held back behind every attribute that counts, so one that nobody uses would only delay results. A
-statement that names none of them keeps all: operators on the answer may still follow the watermark.
+The watermark is at most that of every declared attribute, so an unused one would only delay results. A statement
+that names none of them keeps all: operators on the result may still use the watermark.
 """
 
 from __future__ import annotations

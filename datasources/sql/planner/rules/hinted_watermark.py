@@ -1,7 +1,7 @@
-r"""A watermark that one statement gives a table: Spark's `FROM t WATERMARK ts DELAY OF INTERVAL ...`, or a hint.
+r"""A watermark that one statement declares for a table: Spark's `FROM t WATERMARK ts DELAY OF INTERVAL ...`, or a hint.
 
-`/*+ OPTIONS('watermark.for' = 'ts', 'watermark.as' = 'ts - INTERVAL \'1\' MINUTE') */` stands for a WATERMARK clause of
-that statement, in place of the table's own.
+`/*+ OPTIONS('watermark.for' = 'ts', 'watermark.as' = 'ts - INTERVAL \'1\' MINUTE') */` replaces the table's own
+WATERMARK clause for that statement.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Two projections on top of each other -> one."""
+"""Merges two adjacent projections into one."""
 
 from __future__ import annotations
 

@@ -23,14 +23,14 @@ def prune_columns(tree: Node, context: PlanningContext) -> Node:
     if not isinstance(tree, Project):
         columns = tuple(ProjectColumn(name=n, expression=quoted(n), is_plain=True) for n in scan.names)
         tree = Project(input=tree, columns=columns)
-    kept = tuple(c for c in tree.columns if context.needs(c.name))
-    wanted = {name for c in kept for name in references(c.expression)}
+    projected = tuple(c for c in tree.columns if context.needs(c.name))
+    wanted = {name for c in projected for name in references(c.expression)}
     assigner = assigner_of(tree)
     if assigner is not None:
         wanted |= {name for a in assigner.attributes for name in references(a.expression) | references(a.rowtime)}
     wanted |= {a.path[0].lower() for a in attributes_of(tree) if len(a.path) > 1}
     delivered = tuple(name for name in scan.names if name.lower() in wanted) or _one_of(tree)
-    pruned = replace(tree, columns=kept)
+    pruned = replace(tree, columns=projected)
     return pruned if len(delivered) == len(scan.names) else with_scan(pruned, replace(scan, delivered=delivered))
 
 

@@ -1,7 +1,7 @@
 """WatermarkAssigner above a scan -> into the scan, if the source makes watermarks and can evaluate the expression.
 
-Source: Flink's PushWatermarkIntoTableSourceScanRule and the table P5 of the semantics. What it does silently is an
-error here: options that only a pushed watermark obeys, on a source that has none (O2).
+Source: Flink's PushWatermarkIntoTableSourceScanRule and the table P5 of the semantics. Unlike Flink, options that only
+a pushed watermark obeys are an error on a source that has none (O2).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["push_watermark"]
 
 
 def push_watermark(tree: Node, context: PlanningContext) -> Node:
-    """WatermarkAssigner(Scan) -> Scan(watermark), else the WatermarkAssigner says why not.
+    """WatermarkAssigner(Scan) -> Scan(watermark), otherwise the WatermarkAssigner carries the reason.
 
     Raises:
         OptionError: an option needs a pushed watermark, and it could not be pushed.
@@ -30,23 +30,25 @@ def push_watermark(tree: Node, context: PlanningContext) -> Node:
     scan = tree.input
     source = scan.connector.source
     if source is None or not issubclass(source, SupportsWatermarkPushDown):
-        why = f"the connector '{scan.connector.name}' makes no watermarks in its reader"
-        return _kept(tree, scan, tree.attributes, why)
+        reason = f"the connector '{scan.connector.name}' makes no watermarks in its reader"
+        return _not_pushed(tree, scan, tree.attributes, reason)
     pushed = replace(scan, attributes=tree.attributes)
     try:
         context.try_scan(pushed)
     except ExpressionError as refusal:
-        return _kept(tree, scan, tree.attributes, refusal.message)
+        return _not_pushed(tree, scan, tree.attributes, refusal.message)
     return pushed
 
 
-def _kept(tree: WatermarkAssigner, scan: Scan, attributes: tuple[Attribute, ...], why: str) -> WatermarkAssigner:
+def _not_pushed(
+    tree: WatermarkAssigner, scan: Scan, attributes: tuple[Attribute, ...], reason: str
+) -> WatermarkAssigner:
     asks = [key for key in scan.options if key.lower().startswith(READER_OPTIONS)]
     if asks:
         raise OptionError(
             f"option '{asks[0]}' of table '{scan.table}' has no effect here, because the watermark is not made in the "
-            f"source's reader: {why}. Remove the option, or change the watermark so that it can be pushed down."
+            f"source's reader: {reason}. Remove the option, or change the watermark so that it can be pushed down."
         )
     if any(a.is_source_watermark for a in attributes):
-        raise OptionError(f"table '{scan.table}' uses SOURCE_WATERMARK(), but {why}.")
-    return replace(tree, why=why)
+        raise OptionError(f"table '{scan.table}' uses SOURCE_WATERMARK(), but {reason}.")
+    return replace(tree, reason=reason)

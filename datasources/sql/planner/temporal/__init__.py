@@ -1,1 +1,1 @@
-"""Joins with tables as of a time: planned with the tables' needs, run above the loaded scans."""
+"""Temporal joins: planned with the needs of each table, executed above the loaded scans."""

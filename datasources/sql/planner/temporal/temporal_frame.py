@@ -1,4 +1,4 @@
-"""Joins with tables as of a time: the operator above the loaded scans of all tables, and how EXPLAIN shows it."""
+"""Temporal joins: the operator above the loaded scans of all tables, and its EXPLAIN text."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from datasources.spark.operators.temporal.join_checks import is_windowed
 from datasources.sql.planner.frame import TableFrames, attached_columns, plain_column
 from datasources.sql.planner.temporal_tables import changelog_columns
 from datasources.sql.planner.tree import Node, assigner_of, scan_of
-from datasources.sql.query.block.relation import STAMP_COLUMN, Relation
+from datasources.sql.query.block.relation import ROW_WATERMARK_COLUMN, Relation
 from datasources.sql.query.block.temporal_request import TemporalBuild
 from datasources.sql.resolve.resolved_table import ResolvedTable
 from datasources.sql.text.literals import quoted
@@ -58,13 +58,13 @@ class PlannedBuild:
         side: the table.
         request: how it is joined.
         rowtime: its event time; None in processing time.
-        held: the name under which the probe waits for it; None = nothing waits.
+        load_gate: the name under which the probe waits for it; None = nothing waits.
     """
 
     side: PlannedSide
     request: TemporalBuild
     rowtime: str | None = None
-    held: str | None = None
+    load_gate: str | None = None
 
     @property
     def columns(self) -> list[str]:
@@ -73,7 +73,7 @@ class PlannedBuild:
 
 
 def temporal_frame(
-    frames: TableFrames, probe: PlannedSide, builds: tuple[PlannedBuild, ...], *, needs_stamp: bool
+    frames: TableFrames, probe: PlannedSide, builds: tuple[PlannedBuild, ...], *, needs_row_watermark: bool
 ) -> DataFrame:
     """Return the probe's rows with what they meet, attached if the probe has a watermark.
 
@@ -86,9 +86,9 @@ def temporal_frame(
     columns = [*attached_columns(probe.tree), *(AttachedColumn(name=name) for name in _names(builds, rows))]
     if scan_of(probe.tree).attributes:
         plain = [AttachedColumn(name=c.name, time=c.time, is_event_time=c.is_event_time) for c in columns]
-        return attach(rows, plain, row_watermark_as=STAMP_COLUMN if needs_stamp else None)
+        return attach(rows, plain, row_watermark_as=ROW_WATERMARK_COLUMN if needs_row_watermark else None)
     frame = rows.select(*(quoted(column.name) for column in columns))
-    return frame.withColumn(STAMP_COLUMN, F.lit(None).cast("timestamp")) if needs_stamp else frame
+    return frame.withColumn(ROW_WATERMARK_COLUMN, F.lit(None).cast("timestamp")) if needs_row_watermark else frame
 
 
 def frame_of_windows(frames: TableFrames, probe: Relation, builds: tuple[PlannedBuild, ...]) -> DataFrame:
@@ -97,7 +97,7 @@ def frame_of_windows(frames: TableFrames, probe: Relation, builds: tuple[Planned
     Raises:
         QueryError: it does not, or the tables cannot be joined like that.
     """
-    rows = frames.spark.table(probe.view).drop(STAMP_COLUMN)
+    rows = frames.spark.table(probe.view).drop(ROW_WATERMARK_COLUMN)
     if rows.isStreaming and not is_windowed(rows):
         raise QueryError(
             "the left side of a join as of a time is a table of the catalog, or a query that groups a stream by "
@@ -115,17 +115,17 @@ def _loaded(frames: TableFrames, side: PlannedSide) -> DataFrame:
     if assigner is not None:
         raise QueryError(
             f"a join as of a time needs the watermark of table '{scan.table}' from its source, which does not make it: "
-            f"{assigner.why}."
+            f"{assigner.reason}."
         )
     hidden = (WATERMARK_COLUMN, HEARTBEAT_COLUMN) if scan.attributes else ()
     return frames.loaded(scan).select(*map(plain_column, side.columns), *hidden)
 
 
 def _versions(frames: TableFrames, build: PlannedBuild) -> DataFrame:
-    """The build's rows under the names of the result; what nobody asked for keeps out of the way of all names."""
+    """The build's rows under the names of the result; unused columns get unambiguous names."""
     rows = _loaded(frames, build.side)
-    kept = {*changelog_columns(build.columns), WATERMARK_COLUMN, HEARTBEAT_COLUMN}
-    names = {name: name if name in kept else _result(build, name) for name in rows.columns}
+    unprefixed = {*changelog_columns(build.columns), WATERMARK_COLUMN, HEARTBEAT_COLUMN}
+    names = {name: name if name in unprefixed else _result(build, name) for name in rows.columns}
     return rows.select(*(F.col(quoted(name)).alias(result) for name, result in names.items()))
 
 
@@ -170,7 +170,7 @@ def build_line(probe: PlannedSide | Relation, build: PlannedBuild) -> str:
     ]
     if request.condition is not None:
         parts.append(f"condition=[{' '.join(request.condition.split())}]")
-    if build.held is not None:
+    if build.load_gate is not None:
         until = _until(build)
         parts.append(f"holds=[{names[0]} is not read until {names[1]} {until}]")
     renamed = [f"{names[1]}.{own} AS {result}" for result, own in shown.items() if own != result]
@@ -191,4 +191,4 @@ def _until(build: PlannedBuild) -> str:
     time_ms = options.get("scan.load-completed.timestamp-millis")
     idle = options.get("scan.load-completed.idle-timeout")
     loaded = "is loaded" if time_ms is None else f"has reached {time_ms} ms"
-    return f"{loaded} ({build.held})" if idle is None else f"{loaded} or idle for {idle} ({build.held})"
+    return f"{loaded} ({build.load_gate})" if idle is None else f"{loaded} or idle for {idle} ({build.load_gate})"

@@ -1,4 +1,4 @@
-"""Planning a join with tables as of a time: each table with what the join needs of it, and who waits for whom."""
+"""Plans a temporal join: the columns and options of each table, and the load gates."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class PlannedTemporal:
     builds: tuple[PlannedBuild, ...]
     tables: tuple[PlannedTable, ...]
 
-    def frame(self, planner: TablePlanner, *, needs_stamp: bool) -> DataFrame:
+    def frame(self, planner: TablePlanner, *, needs_row_watermark: bool) -> DataFrame:
         """Return the joined rows.
 
         Raises:
@@ -74,7 +74,7 @@ class PlannedTemporal:
         """
         if isinstance(self.probe, Relation):
             return frame_of_windows(planner.frames, self.probe, self.builds)
-        return temporal_frame(planner.frames, self.probe, self.builds, needs_stamp=needs_stamp)
+        return temporal_frame(planner.frames, self.probe, self.builds, needs_row_watermark=needs_row_watermark)
 
 
 def plan_temporal(
@@ -108,12 +108,12 @@ def plan_temporal(
     if isinstance(request.probe, Relation):
         shown = (replace(t, operator=build_line(request.probe, b)) for t, b in zip(tables, builds, strict=True))
         return PlannedTemporal(probe=request.probe, builds=tuple(builds), tables=tuple(shown))
-    held = [build.held for build in builds if build.held is not None]
+    load_gate = [build.load_gate for build in builds if build.load_gate is not None]
     definition = find(request.probe.name)
     named = [build.as_of for build in request.builds if build.as_of is not None]
     use = _with_columns(request.probe, named, planner.resolved(definition))
-    if held:
-        use = _waiting(use, definition, held)
+    if load_gate:
+        use = _waiting(use, definition, load_gate)
     planned = planner.plan(definition, use)
     planned = replace(planned, tree=_led_by(planned.tree, named))
     probe = PlannedSide(table=planner.resolved(definition), tree=planned.tree)
@@ -127,15 +127,15 @@ def _build(
     table = planner.resolved_for(definition, request.use)
     rowtimes = [watermark.column for watermark in table.watermarks]
     needed = [*(own for _, own in request.keys), *rowtimes[:1], *CHANGELOG_NAMES]
-    use, held = _with_columns(request.use, needed, table), None
+    use, load_gate = _with_columns(request.use, needed, table), None
     if names is not None:
-        held = _given(definition, use).get(_NAME) or names.new(definition.name)
-        options = {_NAME: held, **_loading(planner, request)}
+        load_gate = _given(definition, use).get(_NAME) or names.new(definition.name)
+        options = {_NAME: load_gate, **_loading(planner, request)}
         use = replace(use, hints={**use.hints, **options})
     planned = planner.plan(definition, use, is_changelog=True)
     rowtime = None if request.as_of is None else rowtimes[0]
     side = PlannedSide(table=table, tree=planned.tree)
-    return PlannedBuild(side=side, request=request, rowtime=rowtime, held=held), planned
+    return PlannedBuild(side=side, request=request, rowtime=rowtime, load_gate=load_gate), planned
 
 
 def _led_by(tree: Node, named: list[str]) -> Node:
@@ -154,9 +154,9 @@ def _with_columns(use: TableUse, names: list[str], table: ResolvedTable) -> Tabl
     return replace(use, columns=use.columns | needed)
 
 
-def _waiting(use: TableUse, definition: TableDefinition, held: list[str]) -> TableUse:
+def _waiting(use: TableUse, definition: TableDefinition, load_gate: list[str]) -> TableUse:
     own = _given(definition, use).get(_UNTIL)
-    until = dict.fromkeys([*([] if own is None else map(str.strip, own.split(","))), *held])
+    until = dict.fromkeys([*([] if own is None else map(str.strip, own.split(","))), *load_gate])
     return replace(use, hints={**use.hints, _UNTIL: ",".join(until)})
 
 

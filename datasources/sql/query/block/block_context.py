@@ -1,4 +1,4 @@
-"""A block under rewriting: what the rewrites of `rules` look at and change."""
+"""A block under rewriting: the state that `rules` read and change."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Protocol
 from datasources.errors import SqlError
 from datasources.sql.query.block.edits import Edits
 from datasources.sql.query.block.relation import Relation, RelationColumn
-from datasources.sql.query.block.statement_planning import Marks, Planning
+from datasources.sql.query.block.statement_planning import Planning, TimeProperties
 from datasources.sql.text.calls import Call, calls, column_path, expression_regions, is_star
 from datasources.sql.text.literals import quoted
 from datasources.sql.text.query_tree import Block, Clause, Cte, FromItem, Join, Query, Region, SelectItem
@@ -48,7 +48,7 @@ class Scope:
 
 
 class TextRewriter(Protocol):
-    """What rules ask of the rewriter of the text that their block stands in."""
+    """What rules ask of the rewriter of the text of their block."""
 
     @property
     def planning(self) -> Planning:
@@ -66,7 +66,7 @@ class TextRewriter(Protocol):
         ...
 
     def as_text(self, query: Query, scope: Scope) -> None:
-        """Rewrite a query in its place."""
+        """Rewrite a query in place."""
         ...
 
     def as_step(self, query: Query, scope: Scope, shown: str = "") -> Relation:
@@ -74,7 +74,7 @@ class TextRewriter(Protocol):
         ...
 
     def relation(self, item: FromItem, scope: Scope) -> Relation:
-        """Return what stands in a FROM as a relation."""
+        """Return a FROM item as a relation."""
         ...
 
     def named_relation(self, name: str) -> Relation | None:
@@ -85,7 +85,7 @@ class TextRewriter(Protocol):
         """Return a CTE as a relation; its query is run once."""
         ...
 
-    def block(self, block: Block, scope: Scope, *, is_step: bool, drops_stamp: bool = False) -> BlockContext:
+    def block(self, block: Block, scope: Scope, *, is_step: bool, drops_row_watermark: bool = False) -> BlockContext:
         """Let every rule change a block."""
         ...
 
@@ -95,7 +95,7 @@ class BlockContext:
     """A block and what is known of it.
 
     Attributes:
-        rewriter: rewrites the text that the block stands in.
+        rewriter: rewrites the text of the block.
         block: the block.
         scope: CTEs in scope.
         is_step: the block becomes a step, so what it reads has to be known.
@@ -103,11 +103,11 @@ class BlockContext:
         event_times: output columns that the step declares event time.
         attributes: output columns that the step declares time attributes.
         lost: output columns that stop being time attributes, and why.
-        held_back: those of them that FLOOR made, and its unit.
+        lag_unit: those of them that FLOOR made, and its unit.
         kept: select items whose columns are time attributes because a rule made them so.
-        drops_stamp: the step does not carry the stamp on: it lists what a top-N ranks.
+        drops_row_watermark: the step does not carry the row watermark on: it lists what a top-N ranks.
         hidden: columns of what the block reads that no star shows.
-        written_out: stars, as indexes of tokens, in whose place a rule has put columns.
+        written_out: stars, as indexes of tokens, in whose span a rule has put columns.
     """
 
     rewriter: TextRewriter
@@ -118,20 +118,20 @@ class BlockContext:
     event_times: list[str] = field(default_factory=list)
     attributes: dict[str, TimeKind] = field(default_factory=dict)
     lost: dict[str, str] = field(default_factory=dict)
-    held_back: dict[str, str] = field(default_factory=dict)
-    kept: list[Region] = field(default_factory=list)
-    drops_stamp: bool = False
+    lag_unit: dict[str, str] = field(default_factory=dict)
+    preserved: list[Region] = field(default_factory=list)
+    drops_row_watermark: bool = False
     hidden: list[str] = field(default_factory=list)
     written_out: set[int] = field(default_factory=set)
     _calls: tuple[Call, ...] | None = None
 
     @property
-    def marks(self) -> Marks:
-        """The marks of the block's columns if it becomes a step."""
-        return Marks(
+    def time_properties(self) -> TimeProperties:
+        """The time properties of the block's columns if it becomes a step."""
+        return TimeProperties(
             event_times=tuple(self.event_times),
             attributes=self.attributes,
-            held_back=self.held_back,
+            lag_unit=self.lag_unit,
             lost=self.lost,
         )
 
@@ -161,9 +161,9 @@ class BlockContext:
         """Whether the select list has a star."""
         return any(is_star(self.words, at) for item in self.block.items for at in item.expression)
 
-    def error(self, place: Span, reason: str, way_out: str = "") -> SqlError:
-        """Return an error that underlines a place of the text."""
-        return self.words.source.error(place, reason, way_out)
+    def error(self, span: Span, reason: str, hint: str = "") -> SqlError:
+        """Return an error that underlines a span of the text."""
+        return self.words.source.error(span, reason, hint)
 
     @property
     def all_calls(self) -> tuple[Call, ...]:
@@ -182,10 +182,10 @@ class BlockContext:
         return self.words.text(region)
 
     def replace_call(self, call: Call, text: str) -> None:
-        """Put a text in the place of a call; a select item that was only the call is named by what was written."""
+        """Replace a call by a text; a select item that is only the call keeps its text as name."""
         is_unnamed = any(each.expression == call.region and each.alias is None for each in self.block.items)
         name = f" AS {quoted(' '.join(self.text(call.region).split()))}" if is_unnamed else ""
-        self.edits.replace(self.words.place(call.region), text + name)
+        self.edits.replace(self.words.span(call.region), text + name)
 
     def reads(self, sources: tuple[FromItem, ...], joins: tuple[Join, ...]) -> None:
         """Let the block read other things: a rule has joined some of those in the text."""

@@ -1,4 +1,4 @@
-"""What the query layer asks of the planner: the seam between the two."""
+"""The planner, as the query layer sees it."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What the query layer needs to know of a relation, and what it asks of the planner: the seam between the two.
+"""Relations as the query layer sees them, and its requests to the planner.
 
 A query is rewritten into *steps*: Spark SQL texts, each of which becomes a temporary view that later texts name, and a
-last text whose DataFrame is the answer. Spark's SQL cannot say that a column is event time, so a step says it beside
-its text, and whoever runs the step puts it into the columns' metadata.
+last text whose DataFrame is the result. Spark SQL cannot mark a column as event time, so a step carries that beside its
+text, and the runner of the step puts it into the columns' metadata.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datasources.sql.types.time_kind import TimeKind
 
 __all__ = [
-    "STAMP_COLUMN",
+    "ROW_WATERMARK_COLUMN",
     "OverRequest",
     "QueryPlan",
     "Relation",
@@ -22,7 +22,7 @@ __all__ = [
     "TableUse",
 ]
 
-STAMP_COLUMN = "__tidemark_stamp"
+ROW_WATERMARK_COLUMN = "__tidemark_stamp"
 """The watermark before each row, in the type of the time attribute, NULL while there is none. A relation carries it
 where the statement needs it (`CURRENT_WATERMARK`, exact late rows); it never reaches the answer."""
 
@@ -35,15 +35,15 @@ class RelationColumn:
         name: its name.
         type_name: Spark's simple string of its type: `timestamp`, `timestamp_ntz`, `struct<a:int>`.
         time: whether it is a time attribute, and which time.
-        why_not: if it was one, where it was lost: "a regular join makes 'ts' an ordinary timestamp".
-        held_back: FLOOR(ts TO unit) is a time attribute whose rows are up to this unit behind the watermark.
+        lost_reason: if it was one, where it was lost: "a regular join makes 'ts' an ordinary timestamp".
+        lag_unit: FLOOR(ts TO unit) is a time attribute whose rows are up to this unit behind the watermark.
     """
 
     name: str
     type_name: str
     time: TimeKind | None = None
-    why_not: str | None = None
-    held_back: str | None = None
+    lost_reason: str | None = None
+    lag_unit: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,12 +53,12 @@ class Relation:
     Attributes:
         view: the name under which Spark finds it.
         columns: without hidden ones.
-        has_stamp: whether it carries `STAMP_COLUMN`.
+        has_row_watermark: whether it carries `ROW_WATERMARK_COLUMN`.
     """
 
     view: str
     columns: tuple[RelationColumn, ...]
-    has_stamp: bool = False
+    has_row_watermark: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,15 +69,16 @@ class TableUse:
         name: as written.
         hints: the options of the first OPTIONS hint for this table in the statement.
         columns: names that the statement mentions, lower case; None = all. May hold names that are none.
-        filter: a condition on the table's columns that every row of the answer meets, as Spark SQL; None = none known.
-        needs_stamp: whether the relation has to carry `STAMP_COLUMN`.
+        filter: a condition on the table's columns that every row of the result satisfies, as Spark SQL; None = none
+            known.
+        needs_row_watermark: whether the relation has to carry `ROW_WATERMARK_COLUMN`.
     """
 
     name: str
     hints: Mapping[str, str] = field(default_factory=dict)
     columns: frozenset[str] | None = None
     filter: str | None = None
-    needs_stamp: bool = False
+    needs_row_watermark: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,8 +117,8 @@ class Step:
         text: Spark SQL over the views of tables and of earlier steps.
         event_times: columns that Spark's stateful operators take for event time.
         attributes: columns that are time attributes for later steps (window_time is one and is no event time).
-        held_back: attributes that are behind the watermark, and by which unit; see `RelationColumn.held_back`.
-        lost: columns that are neither from here on, and where each was lost; see `RelationColumn.why_not`.
+        lag_unit: attributes that are behind the watermark, and by which unit; see `RelationColumn.lag_unit`.
+        lost: columns that are neither from here on, and where each was lost; see `RelationColumn.lost_reason`.
         shown: the user's construct, for EXPLAIN: `TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '10' SECOND)`.
     """
 
@@ -125,7 +126,7 @@ class Step:
     text: str
     event_times: tuple[str, ...] = ()
     attributes: Mapping[str, TimeKind] = field(default_factory=dict)
-    held_back: Mapping[str, str] = field(default_factory=dict)
+    lag_unit: Mapping[str, str] = field(default_factory=dict)
     lost: Mapping[str, str] = field(default_factory=dict)
     shown: str = ""
 

@@ -1,4 +1,4 @@
-"""What the rewrites of one statement share: its tables, its views, its steps and the names of what they make."""
+"""State shared by the rewrites of one statement: tables, views, steps and generated names."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from dataclasses import dataclass, field
 
 from datasources.sql.query.block.planner_interface import Relations
 from datasources.sql.query.block.relation import Relation, Step, TableUse
-from datasources.sql.query.block.survey import Survey, TableFacts
+from datasources.sql.query.block.survey import Survey, TableInfo
 from datasources.sql.types.time_kind import TimeKind
 
-__all__ = ["HIDDEN", "Marks", "Planning"]
+__all__ = ["HIDDEN", "Planning", "TimeProperties"]
 
 HIDDEN = "__tidemark_"
 """How the names begin that the rewrites make up."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Marks:
-    """The marks of a step's columns; see `Step`."""
+class TimeProperties:
+    """The time properties of a step's columns; see `Step`."""
 
     event_times: tuple[str, ...] = ()
     attributes: Mapping[str, TimeKind] = field(default_factory=dict)
-    held_back: Mapping[str, str] = field(default_factory=dict)
+    lag_unit: Mapping[str, str] = field(default_factory=dict)
     lost: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -32,7 +32,7 @@ class Planning:
 
     Attributes:
         relations: what makes views.
-        survey: what the statement says.
+        survey: of the statement.
         uses: the tables of ours, by lower-case name.
         tables: their relations; a name that is not in here is Spark's.
         views: relations of views of ours, by lower-case name.
@@ -55,7 +55,7 @@ class Planning:
         return self.relations.is_streaming
 
     @property
-    def needs_stamp(self) -> bool:
+    def needs_row_watermark(self) -> bool:
         """Whether relations carry the watermark before each row."""
         return self.is_streaming and (self.relations.is_exact or self.survey.mentions_watermark)
 
@@ -76,29 +76,29 @@ class Planning:
         """Ask for the tables that the statement names.
 
         Raises:
-            SqlError: a hint stands beside a table of Spark's in a statement that uses ours.
+            SqlError: a hint is beside a table of Spark's in a statement that uses ours.
         """
-        for key, facts in self.survey.tables.items():
-            use = self._use(facts)
+        for key, info in self.survey.tables.items():
+            use = self._use(info)
             relation = self.relations.table(use)
             if relation is not None:
-                if facts.clause_error is not None:
-                    raise facts.clause_error
+                if info.clause_error is not None:
+                    raise info.clause_error
                 self.uses[key] = use
                 self.tables[key] = relation
         if self.touches_ours:
             self._refuse_hints_on_others()
 
-    def run(self, text: str, marks: Marks | None = None, shown: str = "") -> Relation:
+    def run(self, text: str, time_properties: TimeProperties | None = None, shown: str = "") -> Relation:
         """Run a text as the next step."""
-        marks = marks or Marks()
+        time_properties = time_properties or TimeProperties()
         step = Step(
             view=f"{HIDDEN}{len(self.steps) + 1}",
             text=text,
-            event_times=marks.event_times,
-            attributes=marks.attributes,
-            held_back=marks.held_back,
-            lost=marks.lost,
+            event_times=time_properties.event_times,
+            attributes=time_properties.attributes,
+            lag_unit=time_properties.lag_unit,
+            lost=time_properties.lost,
             shown=" ".join(shown.split()),
         )
         self.steps.append(step)
@@ -109,21 +109,21 @@ class Planning:
         self._columns += 1
         return f"{HIDDEN}{meaning}_{self._columns}"
 
-    def _use(self, facts: TableFacts) -> TableUse:
+    def _use(self, info: TableInfo) -> TableUse:
         return TableUse(
-            name=facts.name,
-            hints=facts.hints or {},
-            columns=None if facts.reads_all else frozenset(self.survey.identifiers),
-            filter=facts.filter if facts.uses == 1 else None,
-            needs_stamp=self.needs_stamp,
+            name=info.name,
+            hints=info.hints or {},
+            columns=None if info.reads_all else frozenset(self.survey.identifiers),
+            filter=info.filter if info.uses == 1 else None,
+            needs_row_watermark=self.needs_row_watermark,
         )
 
     def _refuse_hints_on_others(self) -> None:
-        for key, facts in self.survey.tables.items():
-            if key not in self.tables and facts.hints and facts.hint_place is not None:
-                source, place = facts.hint_place
+        for key, info in self.survey.tables.items():
+            if key not in self.tables and info.hints and info.hint_span is not None:
+                source, span = info.hint_span
                 raise source.error(
-                    place,
-                    f"'{facts.name}' is no table of the catalog, so it takes no options here",
+                    span,
+                    f"'{info.name}' is no table of the catalog, so it takes no options here",
                     "Create it with CREATE TABLE, or give Spark its options in WITH (...) of Spark's own syntax.",
                 )

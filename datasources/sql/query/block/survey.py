@@ -1,7 +1,7 @@
-"""What a whole statement says about each table, before anything is rewritten.
+"""Collects what a statement requires of each table, before anything is rewritten.
 
-A table is read once per statement, so its options, its columns and its filter have to be known first: the hint that
-counts is the first in the text, and the columns are all that the statement and the views in it mention.
+A table is read once per statement, so its options, columns and filter must be known first: the first hint in the text
+counts, and the columns are all that the statement and its views mention.
 """
 
 from __future__ import annotations
@@ -21,31 +21,31 @@ from datasources.sql.text.query_tree import Block, Clause, FromItem, Opaque, Que
 from datasources.sql.text.source_text import Span, SqlText
 from datasources.sql.text.word_cursor import Words
 
-__all__ = ["Survey", "TableFacts", "ViewText", "survey"]
+__all__ = ["Survey", "TableInfo", "ViewText", "survey"]
 
 _WINDOW_OPERATORS = frozenset({"GROUP", "JOIN", "ROW_NUMBER", "DISTINCT", "RANK", "DENSE_RANK"})
 
 
 @dataclass(slots=True, kw_only=True)
-class TableFacts:
-    """What a statement says about a name in a FROM that is no CTE and no view of ours.
+class TableInfo:
+    """The use of a name in a FROM that is no CTE and no view of ours.
 
     Attributes:
         name: as first written.
-        place: of the first use, and the text it stands in.
+        span: of the first use, and its text.
         hints: of the first hint; None = none yet.
-        hint_place: where that hint stands.
+        hint_span: span of that hint.
         uses: how often it is read.
-        reads_all: a star stands for its columns.
+        reads_all: a star selects its columns.
         filter: see `TableUse.filter`; counts if the table is read once.
         clause_error: why Spark's watermark clause cannot be read; an error if the table turns out to be ours.
     """
 
     name: str
     source: SqlText
-    place: Span
+    span: Span
     hints: dict[str, str] | None = None
-    hint_place: tuple[SqlText, Span] | None = None
+    hint_span: tuple[SqlText, Span] | None = None
     uses: int = 0
     reads_all: bool = False
     filter: str | None = None
@@ -74,7 +74,7 @@ class Survey:
     """
 
     relations: Relations
-    tables: dict[str, TableFacts] = field(default_factory=dict)
+    tables: dict[str, TableInfo] = field(default_factory=dict)
     views: dict[str, ViewText] = field(default_factory=dict)
     identifiers: set[str] = field(default_factory=set)
     mentions_watermark: bool = False
@@ -193,7 +193,7 @@ class _Surveyor:
     def _refuse_hints(self, item: FromItem) -> None:
         for hint in item.hints:
             raise self._words.source.error(
-                self._words[hint].place,
+                self._words[hint].span,
                 "a hint stands behind the name of a table or view, this is neither",
                 "Move it behind the name of the table inside.",
             )
@@ -206,24 +206,24 @@ class _Surveyor:
         definition = self._found.relations.view(item.name)
         if definition is not None:
             return self._view(item, definition, where)
-        facts = self._found.tables.setdefault(
-            key, TableFacts(name=item.name, source=self._words.source, place=item.source)
+        info = self._found.tables.setdefault(
+            key, TableInfo(name=item.name, source=self._words.source, span=item.source)
         )
-        facts.uses += 1
-        self._note_hints(facts, item, where)
+        info.uses += 1
+        self._note_hints(info, item, where)
         return frozenset({key})
 
-    def _note_hints(self, facts: TableFacts, item: FromItem, where: _Where) -> None:
+    def _note_hints(self, info: TableInfo, item: FromItem, where: _Where) -> None:
         try:
             given = self._options(item)
         except SqlError as error:
             if item.hints:
                 raise
-            given, facts.clause_error = None, error
+            given, info.clause_error = None, error
         if given is None:
             given = where.inherited
-        if given is not None and facts.hints is None:
-            facts.hints, facts.hint_place = given
+        if given is not None and info.hints is None:
+            info.hints, info.hint_span = given
 
     def _options(self, item: FromItem) -> _Given | None:
         """The options beside a name: of its first hint, and of Spark's watermark clause, which the hint goes before."""
@@ -231,8 +231,8 @@ class _Surveyor:
         clause = clause_options(words, item) if item.watermark else {}
         given = [hint_options(words, words[hint]) for hint in item.hints]
         if given:
-            return {**clause, **given[0]}, (words.source, words[item.hints[0]].place)
-        return (clause, (words.source, words.place(item.watermark))) if clause else None
+            return {**clause, **given[0]}, (words.source, words[item.hints[0]].span)
+        return (clause, (words.source, words.span(item.watermark))) if clause else None
 
     def _view(self, item: FromItem, definition: ViewDefinition, where: _Where) -> _Names:
         key = item.name.lower()
@@ -253,6 +253,6 @@ class _Surveyor:
 
     def _note_filter(self, block: Block) -> None:
         if len(block.sources) == 1 and block.sources[0].kind is SourceKind.TABLE and not block.has_more:
-            facts = self._found.tables.get(block.sources[0].name.lower())
-            if facts is not None:
-                facts.filter = table_filter(self._words, block, block.sources[0])
+            info = self._found.tables.get(block.sources[0].name.lower())
+            if info is not None:
+                info.filter = table_filter(self._words, block, block.sources[0])

@@ -1,4 +1,4 @@
-"""Conditions of a WHERE that every row of a table has to meet, for the reader to drop rows early."""
+"""Conditions of a WHERE that every row of a table must satisfy, pushed to the reader."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _OPERATORS: Final = frozenset({"->", "::", "[", "?", ":"})
 def table_filter(words: Words, block: Block, item: FromItem) -> str | None:
     """Return the conjuncts that mention only columns and constants, without qualifiers; None if there are none.
 
-    No function may stand in them: one that is not deterministic, or ours, would be judged twice.
+    They contain no function calls: a non-deterministic one, or one of ours, would be evaluated twice.
     """
     texts = [plain_condition(words, each, item) for each in conjuncts(words, block.clause(Clause.WHERE))]
     return all_of([text for text in texts if text is not None])
@@ -69,9 +69,9 @@ def plain_condition(words: Words, region: Region, item: FromItem) -> str | None:
     """Return a conjunct with its qualifiers stripped, or None if it has more than columns and constants."""
     if not region or not any(words.is_name(at) and words.word(at) not in _WORDS for at in region):
         return None
-    place = words.place(region)
+    span = words.span(region)
     parts: list[str] = []
-    at, begin = region.first, place.start
+    at, begin = region.first, span.start
     while at < region.last:
         token = words[at]
         if token.kind is TokenKind.HINT or token.word in _FUNCTIONS or token.text in _OPERATORS:
@@ -84,4 +84,4 @@ def plain_condition(words: Words, region: Region, item: FromItem) -> str | None:
             at += 2
             begin = words[at].start
         at += 1
-    return "".join((*parts, words.source.text[begin : place.end]))
+    return "".join((*parts, words.source.text[begin : span.end]))

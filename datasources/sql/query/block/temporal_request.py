@@ -1,4 +1,4 @@
-"""What the query layer needs to know of a table that is joined as of a time, and what it asks of the planner."""
+"""A temporal table as the query layer sees it, and its requests to the planner."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class TemporalBuild:
         keys: its primary key: pairs of (column of the rows so far, column of the table).
         columns: the table's columns -> their names in the result.
         as_of: the probe's column by whose time versions are chosen; None = the newest, in processing time.
-        is_left: rows that meet nothing are kept.
+        is_left: rows without a match are kept.
         condition: what a pair must fulfil besides, as Spark SQL over the names of the result; None = nothing.
         load_time: the time, as a constant of Spark SQL, from which on the table counts as loaded; None = when that was
             read which it held as the query began.

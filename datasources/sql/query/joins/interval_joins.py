@@ -1,4 +1,4 @@
-"""Which joins keep time attributes: those whose rows stay within a bound of each other's time."""
+"""Interval joins: joins that keep time attributes, because their rows are within a bound in time."""
 
 from __future__ import annotations
 

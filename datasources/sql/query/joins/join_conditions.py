@@ -1,4 +1,4 @@
-"""What the condition of a join says: which columns are equal, and what is left."""
+"""The condition of a join: its conjuncts, and the columns that are equal."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from datasources.sql.text.calls import column_path
 from datasources.sql.text.query_tree import Region
 from datasources.sql.text.word_cursor import Words
 
-__all__ = ["Path", "parts_of", "sides_of"]
+__all__ = ["Path", "conjuncts_of", "sides_of"]
 
 Path = tuple[str, ...]
 """The names of `t.a.b`."""
 
 
-def parts_of(words: Words, condition: Region) -> tuple[Region, ...]:
+def conjuncts_of(words: Words, condition: Region) -> tuple[Region, ...]:
     """Return the parts of a condition that must all hold, without brackets around them."""
     found = [_bare(words, each) for each in conjuncts(words, _bare(words, condition))]
-    return tuple(part for each in found for part in (parts_of(words, each) if len(found) > 1 else (each,)))
+    return tuple(part for each in found for part in (conjuncts_of(words, each) if len(found) > 1 else (each,)))
 
 
 def sides_of(words: Words, part: Region) -> tuple[Path, Path] | None:

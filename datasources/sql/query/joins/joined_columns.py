@@ -1,4 +1,4 @@
-"""The columns of a temporal join: one relation, in which the text goes on naming those of both sides.
+"""The columns of a temporal join: one relation, whose columns the text keeps naming by both sides.
 
 The relation has the probe's alias. A column of a build keeps its name unless another one has it too.
 
@@ -43,7 +43,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """A column that a text names: whose, its own name, and how many names of the path say that."""
+    """A column that a text names: its side, its own name, and the length of its qualifier."""
 
     side: Side
     name: str
@@ -71,22 +71,24 @@ class JoinedColumns:
 
     def add(self, alias: str, names: Sequence[str]) -> Side:
         """Return the side of a build, whose columns get names that no other one has."""
-        taken = {result.lower() for side in self.sides for result in side.names.values()}
+        used_names = {result.lower() for side in self.sides for result in side.names.values()}
         planning = self._context.planning
         side = Side(
             alias=alias,
-            names={name: planning.new_column(f"{alias}_{name}") if name.lower() in taken else name for name in names},
+            names={
+                name: planning.new_column(f"{alias}_{name}") if name.lower() in used_names else name for name in names
+            },
         )
         self.sides.append(side)
         return side
 
     def keep(self, results: Collection[str]) -> None:
-        """Forget what is no column of the result, as those are that say what a build's rows stand for."""
+        """Remove columns that are not part of the result, such as a build's changelog columns."""
         for side in self.sides:
             for own in [own for own, result in side.names.items() if result not in results]:
                 del side.names[own]
 
-    def find(self, path: tuple[str, ...], place: Span) -> Found | None:
+    def find(self, path: tuple[str, ...], span: Span) -> Found | None:
         """Return the column that a path names.
 
         Raises:
@@ -99,7 +101,7 @@ class JoinedColumns:
         found = [Found(side=s, name=n, length=1) for s in self.sides if (n := s.column(path[0])) is not None]
         if len(found) > 1:
             written = " or ".join(f"{each.side.alias}.{each.name}" for each in found)
-            raise self._context.error(place, f"'{path[0]}' may be a column of each", f"Write {written}.")
+            raise self._context.error(span, f"'{path[0]}' may be a column of each", f"Write {written}.")
         return found[0] if found else None
 
     def condition(self, parts: Sequence[Region]) -> str | None:
@@ -107,17 +109,17 @@ class JoinedColumns:
         context = self._context
         for part in parts:
             for at, found in self._named(part):
-                context.edits.replace(self._place(at, found), quoted(found.result))
+                context.edits.replace(self._span(at, found), quoted(found.result))
         source = context.words.source
-        texts = [context.edits.render(source.text, context.words.place(part)) for part in parts]
+        texts = [context.edits.render(source.text, context.words.span(part)) for part in parts]
         return all_of(texts)
 
     def is_about_probe(self, region: Region) -> bool:
-        """Whether all columns of the join that stand in a region are the probe's."""
+        """Whether all columns of the join in a region are the probe's."""
         return all(found.side is self.sides[0] for _at, found in self._named(region))
 
     def rename(self) -> None:
-        """Let the block name the result's columns, whose FROM has the result in the place of the joins."""
+        """Let the block name the result's columns, whose FROM has the result instead of the joins."""
         context = self._context
         bare = {item.expression for item in context.block.items if item.alias is None}
         for region, known in self._regions():
@@ -130,7 +132,7 @@ class JoinedColumns:
                     written = context.words[end - 1].text
                 elif Region(at, end) in bare:
                     written += f" AS {quoted(found.name)}"
-                context.edits.replace(self._place(at, found), f"{self._alias}.{written}")
+                context.edits.replace(self._span(at, found), f"{self._alias}.{written}")
         self._write_out_stars()
 
     def _regions(self) -> Iterator[tuple[Region, frozenset[str]]]:
@@ -144,12 +146,12 @@ class JoinedColumns:
         yield from ((join.condition, _NOTHING) for join in block.joins if join.condition)
 
     def _named(self, region: Region, known: frozenset[str] = _NOTHING) -> Iterator[tuple[int, Found]]:
-        """The columns of the join that stand in a region, outside of queries in it, but for `known` names."""
-        words, nested = self._context.words, [query.place for query in self._context.block.nested]
+        """The columns of the join in a region, outside of queries in it, but for `known` names."""
+        words, nested = self._context.words, [query.span for query in self._context.block.nested]
         at = region.first
         while at < region.last:
             token = words[at]
-            is_inside = any(place.start <= token.start < place.end for place in nested)
+            is_inside = any(span.start <= token.start < span.end for span in nested)
             if is_inside or not words.is_name(at) or not self._may_be_column(at, region):
                 at += 1
                 continue
@@ -158,7 +160,7 @@ class JoinedColumns:
                 end += 2
             path = column_path(words, Region(at, end))
             is_known = path is not None and len(path) == 1 and path[0].lower() in known
-            found = None if path is None or is_known else self.find(path, words.place(Region(at, end)))
+            found = None if path is None or is_known else self.find(path, words.span(Region(at, end)))
             if found is not None:
                 yield at, found
             at = end
@@ -175,11 +177,11 @@ class JoinedColumns:
         is_typed = is_followed and (words[at + 1].kind is TokenKind.STRING or words.word(at + 1) == "FROM")
         return not is_unit and not is_typed and words.word(at - 1) not in _NO_NAME_BEHIND
 
-    def _place(self, at: int, found: Found) -> Span:
-        return self._context.words.place(Region(at, at + 2 * found.length - 1))
+    def _span(self, at: int, found: Found) -> Span:
+        return self._context.words.span(Region(at, at + 2 * found.length - 1))
 
     def _write_out_stars(self) -> None:
-        """Put the columns in the place of stars that do not mean all columns of the relation, in their order."""
+        """Replace stars that do not mean all columns of the relation by the columns, in order."""
         context = self._context
         words = context.words
         is_renamed = any(own != result for side in self.sides for own, result in side.names.items())
@@ -193,7 +195,7 @@ class JoinedColumns:
                     continue
                 if words.word(at + 1) in {"EXCEPT", "EXCLUDE", "REPLACE"}:
                     raise context.error(
-                        words[at].place,
+                        words[at].span,
                         "a star of a temporal join takes no EXCEPT where both tables have columns of one name",
                         "Write the columns out.",
                     )
@@ -201,7 +203,7 @@ class JoinedColumns:
                 columns = [self._written(own, result) for side in sides for own, result in side.names.items()]
                 columns += [f"{own_alias(words, each)}.*" for each in others]
                 first = at if qualifier is None else at - 2
-                context.edits.replace(words.place(Region(first, at + 1)), ", ".join(columns))
+                context.edits.replace(words.span(Region(first, at + 1)), ", ".join(columns))
                 context.written_out.add(at)
 
     def _written(self, own: str, result: str) -> str:

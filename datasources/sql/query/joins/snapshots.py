@@ -47,7 +47,7 @@ def loading_of(context: BlockContext, tvf: Tvf, traits: TableTraits) -> Loading:
     given = _named(context, tvf)
     if _TTL in given:
         raise context.error(
-            context.words.place(given[_TTL]),
+            context.words.span(given[_TTL]),
             "state_ttl is not known here: what the table holds stays, and what it deletes goes",
             "Leave it out.",
         )
@@ -58,15 +58,15 @@ def _time(context: BlockContext, tvf: Tvf, given: dict[str, Region], traits: Tab
     words = context.words
     is_users = _is_users(context, given)
     if not is_users and _TIME in given:
-        place = words.place(given[_TIME])
-        raise context.error(place, "load_completed_time needs load_completed_condition => 'user_time'", _SHAPE)
+        span = words.span(given[_TIME])
+        raise context.error(span, "load_completed_time needs load_completed_condition => 'user_time'", _SHAPE)
     if not is_users:
         return None
     if _TIME not in given:
-        raise context.error(tvf.name_place, "'user_time' needs load_completed_time", _SHAPE)
+        raise context.error(tvf.name_span, "'user_time' needs load_completed_time", _SHAPE)
     if not traits.rowtimes:
         raise context.error(
-            words.place(given[_TIME]),
+            words.span(given[_TIME]),
             f"load_completed_time is reached by a watermark, and table '{tvf.data.name}' has none",
             "Declare one with WATERMARK FOR in its CREATE TABLE, or leave condition and time out.",
         )
@@ -75,14 +75,14 @@ def _time(context: BlockContext, tvf: Tvf, given: dict[str, Region], traits: Tab
 
 
 def _is_users(context: BlockContext, given: dict[str, Region]) -> bool:
-    """Whether the user says from which time on the table is loaded; by default it is what it held at the start."""
+    """Whether the user defines when the table is loaded; by default, its content at the start."""
     if _CONDITION not in given:
         return False
     token = context.words[given[_CONDITION].first]
     known = {"'compile_time'": False, "'user_time'": True}
     if token.kind is not TokenKind.STRING or token.text.lower() not in known:
         raise context.error(
-            context.words.place(given[_CONDITION]),
+            context.words.span(given[_CONDITION]),
             "load_completed_condition is 'compile_time' or 'user_time'",
             "'compile_time', the default: loaded when that was read which the table held as the query began.",
         )
@@ -94,7 +94,7 @@ def _idle_timeout_ms(context: BlockContext, given: dict[str, Region]) -> int | N
         return None
     us = interval_us(context.words, given[_IDLE], "load_completed_idle_timeout")
     if us < _US_PER_MS:
-        raise context.error(context.words.place(given[_IDLE]), "load_completed_idle_timeout must be more than 0")
+        raise context.error(context.words.span(given[_IDLE]), "load_completed_idle_timeout must be more than 0")
     return us // _US_PER_MS
 
 
@@ -104,11 +104,11 @@ def _named(context: BlockContext, tvf: Tvf) -> dict[str, Region]:
         name = written or (_PARAMETERS[number] if number < len(_PARAMETERS) else "")
         if name not in _PARAMETERS:
             what = f"SNAPSHOT has no argument {name}" if name else "SNAPSHOT has too many arguments"
-            raise context.error(context.words.place(region), what, _SHAPE)
+            raise context.error(context.words.span(region), what, _SHAPE)
         if name in given:
-            raise context.error(context.words.place(region), f"{name} is given twice", _SHAPE)
+            raise context.error(context.words.span(region), f"{name} is given twice", _SHAPE)
         given[name] = region
     if tvf.partition:
-        place = context.words.place(tvf.partition[0])
-        raise context.error(place, "SNAPSHOT takes no PARTITION BY", "The join's condition says the key.")
+        span = context.words.span(tvf.partition[0])
+        raise context.error(span, "SNAPSHOT takes no PARTITION BY", "The join's condition says the key.")
     return given

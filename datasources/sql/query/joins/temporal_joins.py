@@ -1,6 +1,6 @@
-"""`JOIN rates FOR SYSTEM_TIME AS OF o.ts AS r ON o.k = r.k`, `JOIN LATERAL SNAPSHOT(...) AS r ON ...`: read, checked.
+"""Parses `JOIN rates FOR SYSTEM_TIME AS OF o.ts AS r ON o.k = r.k` and `JOIN LATERAL SNAPSHOT(...) AS r ON ...`.
 
-The first table of a FROM is the probe; tables whose versions are looked up, the builds, stand directly behind it.
+The first table of a FROM is the probe; the builds, whose versions are looked up, directly follow it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _KINDS: Final = {("JOIN",): False, ("INNER", "JOIN"): False, ("LEFT", "JOIN"): T
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """A table of the catalog in a temporal join: what stands in the FROM, the use, what it is."""
+    """A table of the catalog in a temporal join: its FROM item, the use, what it is."""
 
     item: FromItem
     use: TableUse
@@ -34,7 +34,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Probe:
-    """The left side: what stands in the FROM, what it is, and either its use or, of a query, its relation."""
+    """The left side: its FROM item, what it is, and either its use or, of a query, its relation."""
 
     item: FromItem
     source: TableUse | Relation
@@ -46,7 +46,7 @@ class TemporalJoin:
     """A join of a build.
 
     Attributes:
-        join: as it stands in the text.
+        join: as in the text.
         item: what is joined, with its alias.
         table: the table.
         is_left: LEFT JOIN.
@@ -67,13 +67,13 @@ def temporal_joins(context: BlockContext, items: tuple[FromItem, ...]) -> tuple[
     """Read the joins of those items of the FROM that are builds.
 
     Raises:
-        SqlError: there is no such join, or it stands where it cannot.
+        SqlError: there is no such join, or it is not allowed here.
     """
     found = tuple(_temporal_join(context, item) for item in items)
     for at, (source, join) in enumerate(zip(context.block.sources[1:], found, strict=False), start=1):
         if source is not join.item:
             raise context.error(
-                found[at - 1].item.place,
+                found[at - 1].item.span,
                 "tables as of a time are joined directly behind the first table of FROM",
                 "Put the other joins behind them, or into a query around this one.",
             )
@@ -83,20 +83,20 @@ def temporal_joins(context: BlockContext, items: tuple[FromItem, ...]) -> tuple[
 def _temporal_join(context: BlockContext, item: FromItem) -> TemporalJoin:
     join = next((each for each in context.block.joins if each.item is item), None)
     if join is None or context.block.sources[0].kind is SourceKind.GROUP:
-        raise context.error(item.place, "a table as of a time is the right side of a JOIN", f"Write {_SHAPE}.")
+        raise context.error(item.span, "a table as of a time is the right side of a JOIN", f"Write {_SHAPE}.")
     if join.words not in _KINDS:
         raise context.error(
-            item.place,
+            item.span,
             f"a table as of a time cannot be joined by {' '.join(join.words)}",
             "Use JOIN or LEFT JOIN: its own rows have no time at which they would appear.",
         )
     if not join.condition or context.words.word(join.condition.first - 1) != "ON":
-        raise context.error(item.place, "a join with a table as of a time has no ON", f"Write {_SHAPE}.")
+        raise context.error(item.span, "a join with a table as of a time has no ON", f"Write {_SHAPE}.")
     named = item.tvf.data if item.tvf is not None else item
     table = _table(context, named, "the right side of a join as of a time", "Join the table itself.")
     if not table.traits.primary_key:
         raise context.error(
-            named.place,
+            named.span,
             f"table '{named.name}' has no PRIMARY KEY, so nobody knows which of its rows replaces which",
             "Declare it: PRIMARY KEY (currency) NOT ENFORCED.",
         )
@@ -104,7 +104,7 @@ def _temporal_join(context: BlockContext, item: FromItem) -> TemporalJoin:
 
 
 def probe_of(context: BlockContext) -> Probe:
-    """Return what stands first in the FROM.
+    """Return the first item of the FROM.
 
     Raises:
         SqlError: nothing is known of it, or its rows change.
@@ -113,11 +113,11 @@ def probe_of(context: BlockContext) -> Probe:
     relation = context.relations.get(item)
     if relation is not None and not _is_table(context, item):
         return Probe(item=item, source=relation, traits=_traits(relation, is_streaming=context.planning.is_streaming))
-    way_out = "Read the table itself, and put conditions and columns around the join."
-    table = _table(context, item, "the left side of a join as of a time", way_out)
+    hint = "Read the table itself, and put conditions and columns around the join."
+    table = _table(context, item, "the left side of a join as of a time", hint)
     if table.traits.is_changelog:
         raise context.error(
-            item.place,
+            item.span,
             f"the rows of table '{item.name}' change (connector '{table.traits.connector}'), and rows that left a join "
             f"as of a time cannot be taken back",
             "Make the table that only grows the left side.",
@@ -131,7 +131,7 @@ def _traits(relation: Relation, *, is_streaming: bool) -> TableTraits:
     rowtimes = tuple(
         c.name
         for c in relation.columns
-        if (c.time is TimeKind.ROWTIME and c.held_back is None)
+        if (c.time is TimeKind.ROWTIME and c.lag_unit is None)
         or (not is_streaming and c.type_name in _TIMES and c.name not in proctimes)
     )
     return TableTraits(connector="", rowtimes=rowtimes, proctimes=proctimes, can_wait=False)
@@ -142,12 +142,12 @@ def _is_table(context: BlockContext, item: FromItem) -> bool:
     return is_named and item.name.lower() in context.planning.uses
 
 
-def _table(context: BlockContext, item: FromItem, role: str, way_out: str) -> Table:
+def _table(context: BlockContext, item: FromItem, role: str, hint: str) -> Table:
     use = context.planning.uses[item.name.lower()] if _is_table(context, item) else None
     if use is None:
         what = f"'{item.name}' is none" if item.name else "this is none"
         raise context.error(
-            item.source, f"{role} is a table of the catalog, and {what}", way_out + _near(context, item.name)
+            item.source, f"{role} is a table of the catalog, and {what}", hint + _near(context, item.name)
         )
     return Table(item=item, use=use, traits=context.planning.relations.traits(use))
 
@@ -167,9 +167,9 @@ def as_of_column(context: BlockContext, build: TemporalJoin, probe: Probe) -> st
     if build.is_snapshot:
         return None
     words, version = context.words, build.item.version
-    if not words.says(version.first, "FOR", "SYSTEM_TIME", "AS", "OF"):
-        place = words.place(version)
-        raise context.error(place, "a table of the catalog is joined FOR SYSTEM_TIME AS OF a time", f"Write {_SHAPE}.")
+    if not words.matches(version.first, "FOR", "SYSTEM_TIME", "AS", "OF"):
+        span = words.span(version)
+        raise context.error(span, "a table of the catalog is joined FOR SYSTEM_TIME AS OF a time", f"Write {_SHAPE}.")
     operand = Region(version.first + 4, version.last)
     if words.word(operand.first) == "PROCTIME" and words.symbol(operand.first + 1) == "(":
         return None
@@ -186,25 +186,23 @@ def as_of_column(context: BlockContext, build: TemporalJoin, probe: Probe) -> st
     return found
 
 
-def _held_back(probe: Probe, name: str) -> str | None:
+def _lag_unit(probe: Probe, name: str) -> str | None:
     """The unit that FLOOR rounded a column of a query down to."""
     columns = probe.source.columns if isinstance(probe.source, Relation) else ()
-    return next((c.held_back for c in columns if c.name.lower() == name.lower()), None)
+    return next((c.lag_unit for c in columns if c.name.lower() == name.lower()), None)
 
 
 def _no_attribute(context: BlockContext, operand: Region, probe: Probe) -> Exception:
     known = [*probe.traits.rowtimes, *probe.traits.proctimes]
     alias, table = probe.item.alias, probe.item.name
-    held_back = _held_back(probe, context.text(operand).rpartition(".")[2])
-    if held_back is not None:
-        way_out = (
-            f"Its rows are up to a {held_back} behind the watermark. Join as of the end: CEIL(... TO {held_back})."
-        )
+    lag_unit = _lag_unit(probe, context.text(operand).rpartition(".")[2])
+    if lag_unit is not None:
+        hint = f"Its rows are up to a {lag_unit} behind the watermark. Join as of the end: CEIL(... TO {lag_unit})."
     elif not known and isinstance(probe.source, Relation):
-        way_out = "Select one in that query: window_time of a GROUP BY window_start, window_end, window_time."
+        hint = "Select one in that query: window_time of a GROUP BY window_start, window_end, window_time."
     elif known:
-        way_out = f"Its time attributes: {', '.join(f'{alias}.{name}' for name in known)}."
+        hint = f"Its time attributes: {', '.join(f'{alias}.{name}' for name in known)}."
     else:
-        way_out = f"Declare one in CREATE TABLE {table}: WATERMARK FOR ts AS ..., or pt AS PROCTIME()."
-    place = context.words.place(operand)
-    return context.error(place, f"'{context.text(operand)}' is no time attribute of the left side, '{alias}'", way_out)
+        hint = f"Declare one in CREATE TABLE {table}: WATERMARK FOR ts AS ..., or pt AS PROCTIME()."
+    span = context.words.span(operand)
+    return context.error(span, f"'{context.text(operand)}' is no time attribute of the left side, '{alias}'", hint)

@@ -1,8 +1,8 @@
-"""The rewrites of a block, in the order in which they are made.
+"""The rewrites of a block, in the order of execution.
 
-One shape: a rule takes a block's context and changes it: what the block reads (`relations`), its text (`edits`), and
-the marks of its columns. Rules that make relations come first; those that
-put parts in other words come before those that take the whole into a step.
+A rule takes a block's context and changes it: the relations that the block reads (`relations`), its text (`edits`), and
+the time properties of its columns. Rules that create relations come first; rules that reword parts come before rules
+that turn the whole block into a step.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from datasources.sql.query.rules.group_windows import rewrite_group_windows
 from datasources.sql.query.rules.nested_queries import rewrite_nested_queries
 from datasources.sql.query.rules.outer_interval_joins import bound_outer_interval_joins
 from datasources.sql.query.rules.over import rewrite_over
-from datasources.sql.query.rules.placing import place_relations
 from datasources.sql.query.rules.processing_time import rewrite_processing_time
+from datasources.sql.query.rules.row_watermarks import carry_row_watermark
 from datasources.sql.query.rules.sources import read_sources
 from datasources.sql.query.rules.spellings import rewrite_spellings
-from datasources.sql.query.rules.stamps import carry_stamp
+from datasources.sql.query.rules.substitute_relations import substitute_relations
 from datasources.sql.query.rules.temporal_joins import rewrite_temporal_joins
 from datasources.sql.query.rules.time_attributes import note_time_attributes
 from datasources.sql.query.rules.time_rounding import rewrite_time_rounding
@@ -43,7 +43,7 @@ RULES: Final[tuple[Callable[[BlockContext], None], ...]] = (
     bound_outer_interval_joins,
     rewrite_over,
     note_time_attributes,
-    carry_stamp,
-    place_relations,
+    carry_row_watermark,
+    substitute_relations,
 )
 """All rewrites."""

@@ -27,21 +27,21 @@ def rewrite_group_windows(context: BlockContext) -> None:
     if window is None:
         for call in auxiliaries:
             raise context.error(
-                context.words.place(call.region),
+                context.words.span(call.region),
                 f"{call.name} stands without GROUP BY {WINDOW_AUXILIARIES[call.name][0]}(...)",
                 "Group by the window with the same arguments.",
             )
         return
     item, relation = _input(context, window)
     parts = context.words.split(window.inside)
-    place = context.words.place(window.region)
-    spec = group_window(context, window.name, place, parts, relation)
+    span = context.words.span(window.region)
+    spec = group_window(context, window.name, span, parts, relation)
     if spec.kind == "SESSION":
         spec = _with_keys(context, spec, window)
         relation = _filtered(context, item, relation)
     context.relations[item] = windowed(context.planning, relation, spec, _table(context, item, relation))
     needs_time = any(WINDOW_AUXILIARIES[call.name][1] == "window_time" for call in auxiliaries)
-    context.edits.replace(place, "window_start, window_end" + (", window_time" if needs_time else ""))
+    context.edits.replace(span, "window_start, window_end" + (", window_time" if needs_time else ""))
     for call in auxiliaries:
         _replace_auxiliary(context, call, window)
 
@@ -51,15 +51,15 @@ def _window(context: BlockContext) -> Call | None:
     grouped = context.words.split(context.block.clause(Clause.GROUP_BY))
     found: Call | None = None
     for call in context.calls(*GROUP_WINDOWS):
-        place = context.words.place(call.region)
+        span = context.words.span(call.region)
         if call.region not in grouped:
             raise context.error(
-                place,
+                span,
                 f"{call.name} stands for a group here",
                 f"Use {call.name}_START or {call.name}_END outside of GROUP BY.",
             )
         if found is not None:
-            raise context.error(place, "there are two windows in this GROUP BY", "Window one of them in a sub-query.")
+            raise context.error(span, "there are two windows in this GROUP BY", "Window one of them in a sub-query.")
         found = call
     return found
 
@@ -71,7 +71,7 @@ def _input(context: BlockContext, window: Call) -> tuple[FromItem, Relation]:
         return item, context.planning.run(f"SELECT * FROM {context.words.source.of(item.source)}")
     if only is None:
         raise context.error(
-            context.words.place(window.region),
+            context.words.span(window.region),
             f"GROUP BY {window.name} needs one table, view or sub-query in FROM",
             "Put what it reads into a sub-query.",
         )
@@ -83,13 +83,13 @@ def _filtered(context: BlockContext, item: FromItem, relation: Relation) -> Rela
     where = context.block.clause(Clause.WHERE)
     if not where:
         return relation
-    condition = context.edits.render(context.words.source.text, context.words.place(where))
+    condition = context.edits.render(context.words.source.text, context.words.span(where))
     alias = f" AS {quoted(item.alias)}" if item.alias else ""
     return context.planning.run(f"SELECT * FROM {relation.view}{alias} WHERE {condition}")
 
 
 def _with_keys(context: BlockContext, spec: WindowSpec, window: Call) -> WindowSpec:
-    """Sessions are told apart by the other columns of GROUP BY."""
+    """Sessions are partitioned by the other columns of GROUP BY."""
     keys: list[str] = []
     for region in context.words.split(context.block.clause(Clause.GROUP_BY)):
         if region == window.region:
@@ -97,7 +97,7 @@ def _with_keys(context: BlockContext, spec: WindowSpec, window: Call) -> WindowS
         column = context.column(region)
         if column is None:
             raise context.error(
-                context.words.place(region),
+                context.words.span(region),
                 "beside SESSION, GROUP BY takes columns only",
                 "Compute the expression in a sub-query and group by its name.",
             )
@@ -114,14 +114,14 @@ def _replace_auxiliary(context: BlockContext, call: Call, window: Call) -> None:
     kind, column = WINDOW_AUXILIARIES[call.name]
     if kind != window.name or _key(context, call.inside) != _key(context, window.inside):
         raise context.error(
-            context.words.place(call.region),
+            context.words.span(call.region),
             f"{call.name} has other arguments than the {window.name} in GROUP BY",
             f"Write {window.name}{call.name.removeprefix(kind)}({context.text(window.inside)}).",
         )
     for item in context.block.items:
         if item.expression == call.region and column == "window_time":
-            context.kept.append(item.expression)
-    context.edits.replace(context.words.place(call.region), column)
+            context.preserved.append(item.expression)
+    context.edits.replace(context.words.span(call.region), column)
 
 
 def _key(context: BlockContext, region: Region) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Queries inside expressions: EXISTS, IN, scalar ones. They stay where they are."""
+"""Queries inside expressions: EXISTS, IN, scalar ones. They stay in place."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ __all__ = ["rewrite_nested_queries"]
 
 
 def rewrite_nested_queries(context: BlockContext) -> None:
-    """Rewrite them in their places."""
+    """Rewrite them in place."""
     for query in context.block.nested:
         context.rewriter.as_text(query, context.scope)

@@ -1,12 +1,12 @@
-"""Interval joins that keep unmatched rows: Spark must see how long a row of either side can still meet another.
+"""Interval joins that keep unmatched rows: Spark must see how long a row of either side can still match.
 
     FROM a FULL JOIN b ON a.ts BETWEEN b.ts - INTERVAL '2' SECOND AND b.ts + INTERVAL '2' SECOND
     FROM a FULL JOIN b ON a.ts BETWEEN ... AND CAST(a.ts AS TIMESTAMP) >= CAST(b.ts AS TIMESTAMP) - INTERVAL '2' SECOND
         AND CAST(a.ts AS TIMESTAMP) <= CAST(b.ts AS TIMESTAMP) + INTERVAL '2' SECOND
 
-Before a query starts it looks for such bounds, and passes over those with a shifted TIMESTAMP_NTZ: the shift is a cast
-to that type there. So each bound is said once more of TIMESTAMP. In a time zone whose clocks never change, that is the
-same bound; in another it is not, and a FULL JOIN, which needs all bounds, is refused.
+Spark looks for such bounds before a query starts, and ignores those with a shifted TIMESTAMP_NTZ, where the shift is a
+cast. So each bound is repeated as TIMESTAMP. In a time zone without clock changes that is the same bound; in others it
+is not, and a FULL JOIN, which needs all bounds, is rejected.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Final
 
 from datasources.expressions.kernels.datetime_casts import fixed_offset_us
 from datasources.sql.query.block.block_context import BlockContext
-from datasources.sql.query.joins.join_conditions import parts_of
+from datasources.sql.query.joins.join_conditions import conjuncts_of
 from datasources.sql.text.query_tree import Region
 
 __all__ = ["bound_outer_interval_joins"]
@@ -33,22 +33,22 @@ def bound_outer_interval_joins(context: BlockContext) -> None:
     for join in context.block.joins if context.planning.is_streaming else ():
         if not join.condition or not _OUTER & set(join.words):
             continue
-        bounds = [text for each in parts_of(context.words, join.condition) for text in _bounds(context, each)]
+        bounds = [text for each in conjuncts_of(context.words, join.condition) for text in _bounds(context, each)]
         if not bounds:
             continue
         zone = context.planning.relations.time_zone
         if fixed_offset_us(zone) is not None:
-            context.edits.insert(context.words.place(join.condition).end, " AND " + " AND ".join(bounds))
+            context.edits.insert(context.words.span(join.condition).end, " AND " + " AND ".join(bounds))
         elif "FULL" in join.words:
             raise context.error(
-                context.words.place(join.condition),
+                context.words.span(join.condition),
                 f"a FULL JOIN by times of type TIMESTAMP needs a time zone whose clocks never change, not {zone}",
                 "SET 'table.local-time-zone' = 'UTC', or make the times TIMESTAMP_LTZ.",
             )
 
 
 def _bounds(context: BlockContext, conjunct: Region) -> Iterator[str]:
-    """Yield what a conjunct says of two time attributes, those with a shift."""
+    """Yield the bounds of a conjunct on two time attributes, those with a shift."""
     words = context.words
     if any(words.word(at) in _ALTERNATIVES for at in words.top_level(conjunct)):
         return

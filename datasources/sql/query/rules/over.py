@@ -1,4 +1,4 @@
-"""OVER of a stream: the operator below the attach step, which gives the aggregates as columns.
+"""OVER of a stream: the operator below the attach step computes the aggregates as columns.
 
 SELECT id, SUM(v) OVER (PARTITION BY k ORDER BY ts) AS s FROM t WHERE v > 0
 SELECT id, __tidemark_over_1 AS s FROM __tidemark_over_t AS t
@@ -25,7 +25,7 @@ __all__ = ["rewrite_over"]
 def rewrite_over(context: BlockContext) -> None:
     """Replace the windows of a block by columns of the operator."""
     # What a window's top-N lists is ranked by an aggregate, and its ROW_NUMBER goes.
-    if context.drops_stamp or not context.planning.is_streaming or not context.planning.touches_ours:
+    if context.drops_row_watermark or not context.planning.is_streaming or not context.planning.touches_ours:
         return
     found = list(over_calls(context)) if any(map(partial(_reads_ours, context), context.block.sources)) else []
     if not found:
@@ -35,7 +35,7 @@ def rewrite_over(context: BlockContext) -> None:
     for each, window in zip(found, windows, strict=True):
         if window != windows[0]:
             raise context.error(
-                context.words.place(each.region),
+                context.words.span(each.region),
                 "the windows of one SELECT of a stream must be the same",
                 "Compute the other one in a query of its own, and join both on a key and the time.",
             )
@@ -49,8 +49,8 @@ def rewrite_over(context: BlockContext) -> None:
         _replace(context, each, name)
     where = context.block.clause(Clause.WHERE)
     if where:
-        keyword = context.words[where.first - 1].place
-        context.edits.remove(context.words.source.text, Span(keyword.start, context.words.place(where).end))
+        keyword = context.words[where.first - 1].span
+        context.edits.remove(context.words.source.text, Span(keyword.start, context.words.span(where).end))
 
 
 def _reads_ours(context: BlockContext, item: FromItem) -> bool:
@@ -80,8 +80,8 @@ def _request(
         preceding=window.preceding,
         aggregates=aggregates,
         alias=item.alias,
-        condition=context.edits.render(source.text, context.words.place(where)) if where else None,
-        shown=" ".join(source.of(context.words.place(found[0].region)).split()),
+        condition=context.edits.render(source.text, context.words.span(where)) if where else None,
+        shown=" ".join(source.of(context.words.span(found[0].region)).split()),
     )
 
 
@@ -93,7 +93,7 @@ def _table(context: BlockContext, over: OverCall) -> tuple[FromItem, TableUse]:
         use = context.planning.uses.get(only[0].name.lower())
     if only is None or use is None:
         raise context.error(
-            context.words.place(over.region),
+            context.words.span(over.region),
             "OVER of a stream reads one table of the catalog",
             "Put it into a sub-query or view of its own: SELECT ..., SUM(v) OVER (...) AS s FROM t WHERE ...",
         )
@@ -101,19 +101,19 @@ def _table(context: BlockContext, over: OverCall) -> tuple[FromItem, TableUse]:
 
 
 def _refuse_other_clauses(context: BlockContext, over: OverCall) -> None:
-    place = context.words.place(over.region)
+    span = context.words.span(over.region)
     if context.is_aggregated or context.block.clause(Clause.QUALIFY):
         raise context.error(
-            place,
+            span,
             "OVER of a stream stands in a SELECT without GROUP BY, DISTINCT and QUALIFY",
             "Put it into a sub-query.",
         )
     if context.block.nested and context.block.clause(Clause.WHERE):
-        raise context.error(place, "WHERE beside OVER of a stream holds no query", "Put OVER into a sub-query.")
+        raise context.error(span, "WHERE beside OVER of a stream holds no query", "Put OVER into a sub-query.")
 
 
 def _text(context: BlockContext, over: OverCall) -> str:
-    return context.edits.render(context.words.source.text, context.words.place(over.aggregate))
+    return context.edits.render(context.words.source.text, context.words.span(over.aggregate))
 
 
 def _replace(context: BlockContext, over: OverCall, name: str) -> None:
@@ -121,4 +121,4 @@ def _replace(context: BlockContext, over: OverCall, name: str) -> None:
     is_unnamed = any(each.expression == over.region and each.alias is None for each in context.block.items)
     written = " ".join(words.text(over.region).split())
     alias = f" AS {quoted(written)}" if is_unnamed else ""
-    context.edits.replace(words.place(over.region), name + alias)
+    context.edits.replace(words.span(over.region), name + alias)

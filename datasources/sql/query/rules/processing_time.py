@@ -11,8 +11,8 @@ __all__ = ["rewrite_processing_time"]
 
 
 def rewrite_processing_time(context: BlockContext) -> None:
-    """Put Spark's function in the place of every call."""
+    """Replace every call by Spark's function."""
     for call in context.calls("PROCTIME"):
         if call.inside:
-            raise context.error(context.words.place(call.region), "PROCTIME takes no arguments", "Write PROCTIME().")
+            raise context.error(context.words.span(call.region), "PROCTIME takes no arguments", "Write PROCTIME().")
         context.replace_call(call, "current_timestamp()")

@@ -47,7 +47,7 @@ def _rewrite_cast(context: BlockContext, call: Call) -> None:
         return
     context.edits.replace(spelling.target, spelling.name)
     if spelling.after:
-        whole = context.words.place(call.region)
+        whole = context.words.span(call.region)
         context.edits.insert(whole.start, spelling.before)
         context.edits.insert(whole.end, spelling.after + _name_of_item(context, call))
 
@@ -58,9 +58,9 @@ def _rewrite_timestamp(context: BlockContext, call: Call) -> None:
         made = timestamp_call(words, call, _VALUE, None)
     except TimestampCallError as problem:
         region = call.region if problem.argument is None else problem.argument
-        raise context.error(words.place(region), problem.reason, problem.way_out) from None
+        raise context.error(words.span(region), problem.reason, problem.hint) from None
     # The argument stays where it is, for the rules that come after this one.
-    whole, argument = words.place(call.region), words.place(words.split(call.inside)[0])
+    whole, argument = words.span(call.region), words.span(words.split(call.inside)[0])
     simple = epoch_of_literal(words, call)
     before, after = ("transform(array(", f"), {_VALUE} -> {made})[0]") if simple is None else (f"{simple}(", ")")
     context.edits.replace(Span(whole.start, argument.start), before)
@@ -78,7 +78,7 @@ def _rewrite_literal(context: BlockContext, at: int) -> None:
     if token.kind is not TokenKind.STRING:
         return
     if context.planning.touches_ours and is_local_literal(words, at):
-        context.edits.replace(words[at - 1].place, "TIMESTAMP_NTZ")
+        context.edits.replace(words[at - 1].span, "TIMESTAMP_NTZ")
     if words.symbol(at - 1) in {"-", "+"} and words.word(at + 1) in _UNITS:
         context.edits.insert(token.start, "INTERVAL ")
         hint = "An interval was written without INTERVAL; it is read as one."

@@ -1,9 +1,9 @@
-"""Joins with tables as of a time: the operator below the attach step, which reads both tables.
+"""Temporal joins: the operator below the attach step reads both tables.
 
 SELECT o.id, r.rate FROM orders AS o JOIN rates FOR SYSTEM_TIME AS OF o.ts AS r ON o.k = r.k
 SELECT o.id, o.rate FROM tidemark_orders_1 AS o
 
-The joins become one relation in the place of the probe, with its alias. A batch is joined in the same way.
+The joins become one relation that replaces the probe, with its alias. Batches are joined in the same way.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from datasources.sql.query.block.block_context import BlockContext
 from datasources.sql.query.block.relation import TableUse
 from datasources.sql.query.block.table_filter import all_of, conjuncts, plain_condition
 from datasources.sql.query.block.temporal_request import TemporalBuild, TemporalRequest
-from datasources.sql.query.joins.join_conditions import parts_of, sides_of
+from datasources.sql.query.joins.join_conditions import conjuncts_of, sides_of
 from datasources.sql.query.joins.joined_columns import JoinedColumns, Side
 from datasources.sql.query.joins.snapshots import Loading, loading_of
 from datasources.sql.query.joins.temporal_joins import Probe, TemporalJoin, as_of_column, probe_of, temporal_joins
@@ -45,7 +45,7 @@ def rewrite_temporal_joins(context: BlockContext) -> None:
     try:
         relation = context.planning.relations.temporal_join(request)
     except QueryError as error:
-        raise context.error(joins[0].join.place, error.message.rstrip(".")) from error
+        raise context.error(joins[0].join.span, error.message.rstrip(".")) from error
     columns.keep({column.name for column in relation.columns})
     # The result is no table: what windows a table as it is must not find the probe here.
     item = replace(probe.item, name="")
@@ -56,7 +56,7 @@ def rewrite_temporal_joins(context: BlockContext) -> None:
     context.reads((item, *context.block.sources[1 + len(items) :]), others)
     columns.rename()
     for join in joins:
-        context.edits.remove(context.words.source.text, join.join.place)
+        context.edits.remove(context.words.source.text, join.join.span)
 
 
 def _is_build(context: BlockContext, item: FromItem) -> bool:
@@ -73,7 +73,7 @@ def _is_build(context: BlockContext, item: FromItem) -> bool:
 def _is_as_of_ours(context: BlockContext, item: FromItem) -> bool:
     """Whether `AS OF o.ts` names a table of ours: then Spark could make nothing of it."""
     words = context.words
-    of = next((at for at in item.version if words.says(at, "AS", "OF")), None)
+    of = next((at for at in item.version if words.matches(at, "AS", "OF")), None)
     aliases = {each.alias.lower() for each in context.relations if each.alias}
     return of is not None and words.symbol(of + 3) == "." and words[of + 2].value.lower() in aliases
 
@@ -84,14 +84,14 @@ def _build(context: BlockContext, join: TemporalJoin, probe: Probe, columns: Joi
     tvf, alias = join.item.tvf, join.item.alias
     loading = Loading() if tvf is None else loading_of(context, tvf, join.table.traits)
     if any(side.alias.lower() == alias.lower() for side in columns.sides):
-        raise context.error(join.item.place, f"two tables of the join are called '{alias}'", "Give one another name.")
+        raise context.error(join.item.span, f"two tables of the join are called '{alias}'", "Give one another name.")
     relation = context.rewriter.named_relation(join.table.item.name)
     side = columns.add(alias, [] if relation is None else [column.name for column in relation.columns])
     keys, rest = _keys(context, join, columns, side)
     for query in context.block.nested:
-        condition = context.words.place(join.join.condition)
-        if condition.start <= query.place.start < condition.end:
-            raise context.error(query.place, "ON of a join as of a time holds no query", "Put it into WHERE.")
+        condition = context.words.span(join.join.condition)
+        if condition.start <= query.span.start < condition.end:
+            raise context.error(query.span, "ON of a join as of a time holds no query", "Put it into WHERE.")
     return TemporalBuild(
         use=join.table.use,
         keys=keys,
@@ -101,7 +101,7 @@ def _build(context: BlockContext, join: TemporalJoin, probe: Probe, columns: Joi
         condition=columns.condition(rest),
         load_time=loading.time,
         idle_timeout_ms=loading.idle_timeout_ms,
-        shown=" ".join(context.words.source.of(join.join.place).split()),
+        shown=" ".join(context.words.source.of(join.join.span).split()),
     )
 
 
@@ -110,13 +110,13 @@ def _require_time(context: BlockContext, join: TemporalJoin, probe: Probe, as_of
     traits, named = join.table.traits, join.table.item
     if as_of is not None and not context.planning.is_streaming and not traits.has_history:
         raise context.error(
-            context.words.place(join.item.version),
+            context.words.span(join.item.version),
             f"a batch reads table '{named.name}' (connector '{traits.connector}') as it is now, without history",
             "SET 'execution.runtime-mode' = 'streaming', or join FOR SYSTEM_TIME AS OF PROCTIME().",
         )
     if as_of is not None and not traits.rowtimes:
         raise context.error(
-            named.place,
+            named.span,
             f"table '{named.name}' has no time attribute, so nobody knows since when its rows were valid",
             f"Declare one in CREATE TABLE {named.name}: WATERMARK FOR valid_from AS ..., or join FOR SYSTEM_TIME AS OF "
             f"PROCTIME().",
@@ -125,13 +125,13 @@ def _require_time(context: BlockContext, join: TemporalJoin, probe: Probe, as_of
         for table in (probe, join.table):
             if not table.traits.connector:
                 raise context.error(
-                    table.item.place,
+                    table.item.span,
                     f"the left side has to wait until '{named.name}' is loaded, and a query takes no part in that",
                     "Read the table itself, with conditions and columns around the join, or join as of an event time.",
                 )
             if not table.traits.can_wait:
                 raise context.error(
-                    table.item.place,
+                    table.item.span,
                     f"the left side has to wait until '{named.name}' is loaded, and a table with Spark's connector "
                     f"'{table.traits.connector}' takes no part in that",
                     _CONNECTORS,
@@ -145,7 +145,7 @@ def _keys(
     key = join.table.traits.primary_key
     found: dict[str, str] = {}
     rest: list[Region] = []
-    for part in parts_of(context.words, join.join.condition):
+    for part in conjuncts_of(context.words, join.join.condition):
         pair = _pair(context, part, columns, side)
         name = None if pair is None else next((each for each in key if each.lower() == pair[1].lower()), None)
         if pair is None or name is None or name in found:
@@ -155,7 +155,7 @@ def _keys(
     missing = [f"{join.item.alias}.{name}" for name in key if name not in found]
     if missing:
         raise context.error(
-            context.words.place(join.join.condition),
+            context.words.span(join.join.condition),
             f"ON does not say what {', '.join(missing)} is equal to, the primary key of '{join.table.item.name}'",
             f"Write ON o.column = {missing[0]} AND ...; other conditions may stand beside it.",
         )
@@ -167,8 +167,8 @@ def _pair(context: BlockContext, part: Region, columns: JoinedColumns, side: Sid
     sides = sides_of(context.words, part)
     if sides is None:
         return None
-    place = context.words.place(part)
-    found = [(columns.find(path, place), len(path)) for path in sides]
+    span = context.words.span(part)
+    found = [(columns.find(path, span), len(path)) for path in sides]
     plain = [each for each, length in found if each is not None and each.length == length]
     own = [each for each in plain if each.side is side]
     others = [each for each in plain if each.side is not side]
@@ -176,7 +176,7 @@ def _pair(context: BlockContext, part: Region, columns: JoinedColumns, side: Sid
 
 
 def _filter(context: BlockContext, probe: Probe, columns: JoinedColumns, joins: int) -> str | None:
-    """What WHERE says of the probe alone: its source can leave the other rows out, which then never wait in the state.
+    """The conditions of WHERE on the probe alone, for its source: other rows are then never pending in the state.
 
     It stays in the text as well. Where the block reads more, an unqualified name may be another one's column.
     """
@@ -193,5 +193,5 @@ def _read_once(context: BlockContext, probe: Probe, joins: Sequence[TemporalJoin
     if isinstance(probe.source, TableUse):
         items.append(probe.item)
     names = [item.name.lower() for item in items]
-    facts = context.planning.survey.tables
-    return frozenset(name for name in names if facts[name].uses == names.count(name))
+    info = context.planning.survey.tables
+    return frozenset(name for name in names if info[name].uses == names.count(name))

@@ -1,7 +1,7 @@
-"""Which columns of a step are time attributes, as far as Spark does not know.
+"""Determines which columns of a step are time attributes, as far as Spark does not know.
 
-Spark hands the marks of a column on through names and drops them where a value is computed. What it does not know:
-joins, grouping and DISTINCT make ordinary timestamps; and where an attribute was lost, which errors tell.
+Spark propagates the metadata of a column through names and drops it where a value is computed. It does not know that
+joins, grouping and DISTINCT make ordinary timestamps, nor where an attribute was lost, which error messages name.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ def note_time_attributes(context: BlockContext) -> None:
         return
     cause = _cause(context)
     for item in context.block.items:
-        if item.expression in context.kept:
+        if item.expression in context.preserved:
             continue
         for name, column in _passed_on(context, item):
-            if cause is not None and column.time is not None and not _is_kept_group(context, column):
+            if cause is not None and column.time is not None and not _is_preserved_group(context, column):
                 context.lost[name] = f"{cause} makes '{column.name}' an ordinary timestamp"
         _note_expression(context, item)
 
@@ -63,7 +63,7 @@ def _starred(context: BlockContext, region: Region) -> Iterator[Relation]:
             yield relation
 
 
-def _is_kept_group(context: BlockContext, column: RelationColumn) -> bool:
+def _is_preserved_group(context: BlockContext, column: RelationColumn) -> bool:
     """Whether GROUP BY keeps an attribute: window_time beside the window."""
     words = context.words
     paths = (column_path(words, each) for each in words.split(context.block.clause(Clause.GROUP_BY)))
@@ -72,7 +72,7 @@ def _is_kept_group(context: BlockContext, column: RelationColumn) -> bool:
 
 
 def _note_expression(context: BlockContext, item: SelectItem) -> None:
-    """Remember why a computed column is no time attribute although one stands in its expression."""
+    """Remember why a computed column is no time attribute although its expression contains one."""
     words = context.words
     if item.alias is None or column_path(words, item.expression) is not None:
         return

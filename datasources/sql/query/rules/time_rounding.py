@@ -4,15 +4,15 @@
 
 In the GROUP BY of a stream the rounded time attribute is computed in a step, where it becomes event time. A group of
 CEIL is the interval that ends at it, so it is complete when the watermark reaches it. A group of FLOOR is the interval
-that begins at it: it is grouped by its end as well, and the end is the event time. Rows that FLOOR made are up to a
-unit behind the watermark, which windows over them have to allow for (`window_arguments`).
+that begins at it: it is grouped by its end as well, and the end is the event time. Rows of FLOOR are up to a unit
+behind the watermark, and windows over them allow for that (`window_arguments`).
 """
 
 from __future__ import annotations
 
 from datasources.sql.query.block.block_context import BlockContext, output_name
-from datasources.sql.query.block.relation import STAMP_COLUMN, Relation, RelationColumn
-from datasources.sql.query.block.statement_planning import Marks
+from datasources.sql.query.block.relation import ROW_WATERMARK_COLUMN, Relation, RelationColumn
+from datasources.sql.query.block.statement_planning import TimeProperties
 from datasources.sql.query.windows.operand_type import operand_type
 from datasources.sql.query.windows.rounding import ceiling, floor, is_unit, one_unit
 from datasources.sql.text.calls import Call, split_unit
@@ -29,9 +29,9 @@ def rewrite_time_rounding(context: BlockContext) -> None:
         parts = split_unit(context.words, call)
         if parts is None:
             continue
-        operand, unit, place = parts
+        operand, unit, span = parts
         if not is_unit(unit):
-            raise context.error(place, f"'{unit}' is no unit to round a time to", "Use SECOND, MINUTE, HOUR, DAY, ...")
+            raise context.error(span, f"'{unit}' is no unit to round a time to", "Use SECOND, MINUTE, HOUR, DAY, ...")
         _Rounding(context, call, operand, unit, done).rewrite()
 
 
@@ -49,19 +49,19 @@ class _Rounding:
         self._is_floor = call.name == "FLOOR"
 
     def rewrite(self) -> None:
-        """Put the call's value in its place."""
+        """Replace the call by its value."""
         context = self._context
         found = context.column(self._operand)
         is_attribute = found is not None and found[1].time is not None and context.planning.is_streaming
         if found is not None and is_attribute and self._is_grouped():
-            self._mark_kept()
+            self._mark_preserved()
             context.replace_call(self._call, self._grouped_column(*found))
             return
         column = None if found is None else found[1]
         if column is not None and is_attribute and not context.is_aggregated:
-            self._mark_kept(column)
+            self._mark_preserved(column)
         type_name = operand_type(context, self._operand) if column is None else column.type_name
-        context.replace_call(self._call, self._in_place(context.words.place(self._operand), type_name))
+        context.replace_call(self._call, self._in_place(context.words.span(self._operand), type_name))
 
     def _in_place(self, operand: Span, type_name: str) -> str:
         context = self._context
@@ -84,18 +84,18 @@ class _Rounding:
         context = self._context
         return _normal(context.text(region)) == _normal(context.text(self._call.region))
 
-    def _mark_kept(self, column: RelationColumn | None = None) -> None:
+    def _mark_preserved(self, column: RelationColumn | None = None) -> None:
         """Note that the select item that is this call is a time attribute."""
         context = self._context
         for item in context.block.items:
             if item.expression != self._call.region:
                 continue
-            context.kept.append(item.expression)
+            context.preserved.append(item.expression)
             name = output_name(context.words, item)
             if column is not None and column.time is not None and name is not None:
                 context.attributes[name] = column.time
                 if self._is_floor:
-                    context.held_back[name] = self._unit
+                    context.lag_unit[name] = self._unit
                 else:
                     context.event_times.append(name)
 
@@ -112,7 +112,7 @@ class _Rounding:
         assert column.time is not None
         if context.only_source() is None:
             raise context.error(
-                context.words.place(self._call.region),
+                context.words.span(self._call.region),
                 f"a stream can be grouped by {self._call.name} of one table, view or sub-query only",
                 "Put the join into a sub-query.",
             )
@@ -127,18 +127,18 @@ class _Rounding:
             end = name
             columns = f"{up} AS {name}"
         text = f"SELECT *, {columns} FROM {relation.view}"
-        if context.planning.drops_late_rows and relation.has_stamp:
-            text = f"SELECT * FROM ({text}) WHERE {STAMP_COLUMN} IS NULL OR {end} > {STAMP_COLUMN}"
-        marks = Marks(
+        if context.planning.drops_late_rows and relation.has_row_watermark:
+            text = f"SELECT * FROM ({text}) WHERE {ROW_WATERMARK_COLUMN} IS NULL OR {end} > {ROW_WATERMARK_COLUMN}"
+        time_properties = TimeProperties(
             event_times=(end,),
             attributes={name: column.time},
-            held_back={name: self._unit} if self._is_floor else {},
+            lag_unit={name: self._unit} if self._is_floor else {},
         )
-        context.relations[item] = context.planning.run(text, marks, context.text(self._call.region))
+        context.relations[item] = context.planning.run(text, time_properties, context.text(self._call.region))
         return name
 
     def _group_end(self) -> int:
-        return self._context.words.place(self._context.block.clause(Clause.GROUP_BY)).end
+        return self._context.words.span(self._context.block.clause(Clause.GROUP_BY)).end
 
 
 def _normal(text: str) -> str:

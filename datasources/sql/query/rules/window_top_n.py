@@ -3,10 +3,10 @@
     SELECT ... FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY window_start, window_end, k ORDER BY v DESC) AS rn
                      FROM w) WHERE rn <= 3
 
-Streams have no ROW_NUMBER. The sub-query becomes two steps: one computes what is listed, ordered and grouped by; one
-keeps the N first rows of each group in an aggregate of bounded size and numbers them. The outer query stays as it is.
-Rows that are equal in the ORDER BY are told apart by their other columns, so that the answer is the same whatever the
-order in which rows come, in a batch as in a stream. Batches take the same way for the same reason.
+Streams have no ROW_NUMBER. The sub-query becomes two steps: one computes the listed columns and the expressions of
+ORDER BY and PARTITION BY; one keeps the N first rows of each group in an aggregate of bounded size and numbers them.
+The outer query stays as it is. Ties in the ORDER BY are broken by the other columns, so the result does not depend on
+the order of arrival. Batches are rewritten in the same way, for the same result.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def _replace(context: BlockContext, item: FromItem, ranked: _Ranked, entry: CteE
     if not names >= {"window_start", "window_end"}:
         if context.planning.is_streaming and _reads_ours(context, block) and not _is_by_time(context, ranked):
             raise context.error(
-                context.words.place(ranking.region),
+                context.words.span(ranking.region),
                 "rows of a stream are numbered inside of windows or by time, upwards",
                 "Write PARTITION BY window_start, window_end over a windowed table, or ORDER BY a time attribute.",
             )
@@ -69,7 +69,7 @@ def _replace(context: BlockContext, item: FromItem, ranked: _Ranked, entry: CteE
         if not context.planning.is_streaming:
             return
         raise context.error(
-            context.words.place(ranking.region),
+            context.words.span(ranking.region),
             "how many rows of each window are wanted is not known",
             f"Write WHERE {ranking.name} <= 3 around it, with a constant.",
         )
@@ -78,7 +78,7 @@ def _replace(context: BlockContext, item: FromItem, ranked: _Ranked, entry: CteE
     for cte in query.ctes:
         defining = Scope(entries=dict(inner.entries), parent=scope.parent, is_detached=True)
         inner.entries[cte.name.lower()] = CteEntry(cte, defining)
-    wanted = TopRows(block=block, ranking=ranking, bound=bound, shown=context.words.source.of(query.place))
+    wanted = TopRows(block=block, ranking=ranking, bound=bound, shown=context.words.source.of(query.span))
     relation = top_rows(context, inner, wanted)
     context.relations[item] = relation
     if entry is not None and entry.relation is None:

@@ -1,1 +1,1 @@
-"""Finding the parts of a query in its text: blocks, clauses, sources, hints, window functions."""
+"""Finds the parts of a query in its text: blocks, clauses, sources, hints, window functions."""

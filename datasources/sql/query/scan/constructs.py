@@ -1,4 +1,4 @@
-"""Which function calls are ours, so that what their block reads has to be known."""
+"""The function calls that are ours; the columns of their block must be known."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from datasources.sql.text.word_cursor import Words
 __all__ = ["GROUP_WINDOWS", "WINDOW_AUXILIARIES", "is_construct"]
 
 GROUP_WINDOWS: Final = ("TUMBLE", "HOP", "SESSION")
-"""The windows that may stand in GROUP BY."""
+"""The windows that are allowed in GROUP BY."""
 WINDOW_AUXILIARIES: Final = {
     f"{window}_{part}": (window, column)
     for window in GROUP_WINDOWS

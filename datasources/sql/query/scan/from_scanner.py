@@ -30,7 +30,7 @@ class FromScanner:
             word = self._words.word(at)
             if self._words.symbol(at) == ",":
                 at += 1
-            elif word in MORE_WORDS or self._words.says(at, "LATERAL", "VIEW"):
+            elif word in MORE_WORDS or self._words.matches(at, "LATERAL", "VIEW"):
                 has_more, at = True, region.last
             elif items and word in JOIN_WORDS and not self._is_lateral_item(at):
                 join, at = self._join(at, region.last, items)
@@ -59,8 +59,8 @@ class FromScanner:
             while end < last and not self._ends_condition(end):
                 end = words.after(end)
             condition, at = Region(at + 1, end), end
-        place = words.place(Region(begin, max(at, begin + 1)))
-        return Join(words=said, item=item, condition=condition, place=place), at
+        span = words.span(Region(begin, max(at, begin + 1)))
+        return Join(words=said, item=item, condition=condition, span=span), at
 
     def _ends_condition(self, at: int) -> bool:
         words = self._words
@@ -141,8 +141,8 @@ class FromScanner:
         words = self._words
         return FromItem(
             kind=kind,
-            place=words.place(Region(begin, source.last)),
-            source=words.place(source),
+            span=words.span(Region(begin, source.last)),
+            source=words.span(source),
             is_lateral=words.word(begin) == "LATERAL",
             **parts,
         )

@@ -45,7 +45,7 @@ class _Suffix:
             if end == at:
                 break
             at = end
-        return replace(item, place=Span(item.place.start, self._words[at - 1].end)), at
+        return replace(item, span=Span(item.span.start, self._words[at - 1].end)), at
 
     def _next(self, at: int, item: FromItem) -> tuple[FromItem, int]:
         """The item with what begins here, and where that ends: here if nothing does."""
@@ -55,7 +55,7 @@ class _Suffix:
         if words.word(at) == "WATERMARK" and words.is_name(at + 1):
             clause = Region(at, self._end_of_watermark(at))
             return replace(item, watermark=clause), clause.last
-        if words.word(at) in {"FOR", "VERSION", "SYSTEM_VERSION"} or words.says(at, "TIMESTAMP", "AS"):
+        if words.word(at) in {"FOR", "VERSION", "SYSTEM_VERSION"} or words.matches(at, "TIMESTAMP", "AS"):
             version = Region(at, self._end_of_version(at))
             return replace(item, version=version), version.last
         if words.word(at) in {"TABLESAMPLE", "WITH"} and words.symbol(at + 1) == "(":
@@ -75,7 +75,7 @@ class _Suffix:
     def _end_of_watermark(self, at: int) -> int:
         """`WATERMARK ts DELAY OF INTERVAL '5' SECOND`, also `WATERMARK expression AS ts DELAY OF ...`."""
         words = self._words
-        while at < self._last and not words.says(at, "DELAY", "OF"):
+        while at < self._last and not words.matches(at, "DELAY", "OF"):
             at = words.after(at)
         at = min(at + 2, self._last)
         while at < self._last and self._belongs_to_interval(at):
@@ -91,7 +91,7 @@ class _Suffix:
 
     def _end_of_version(self, at: int) -> int:
         words = self._words
-        while at < self._last and not words.says(at, "AS", "OF"):
+        while at < self._last and not words.matches(at, "AS", "OF"):
             at += 1
         begin = at = min(at + 2, self._last)
         while at < self._last:

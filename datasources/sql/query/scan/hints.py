@@ -20,7 +20,7 @@ _SHAPE = "Write /*+ OPTIONS('key'='value', ...) */."
 
 
 def hint_options(words: Words, token: Token) -> dict[str, str]:
-    """Return the options of a hint that stands beside a table or view.
+    """Return the options of a hint that is beside a table or view.
 
     Raises:
         SqlError: the hint is no OPTIONS hint, is malformed, or gives a key twice.
@@ -29,10 +29,10 @@ def hint_options(words: Words, token: Token) -> dict[str, str]:
     name = tokens[0]
     if name.word != _NAME:
         near = difflib.get_close_matches(name.word, [_NAME], n=1)
-        way_out = f"Did you mean {near[0]}?" if near else "Beside a table only OPTIONS is known. " + _SHAPE
-        raise words.source.error(name.place, f"{name.shown} is no hint for a table", way_out)
+        hint = f"Did you mean {near[0]}?" if near else "Beside a table only OPTIONS is known. " + _SHAPE
+        raise words.source.error(name.span, f"{name.shown} is no hint for a table", hint)
     if tokens[1].text != "(":
-        raise words.source.error(tokens[1].place, f"expected '(', found {tokens[1].shown}", _SHAPE)
+        raise words.source.error(tokens[1].span, f"expected '(', found {tokens[1].shown}", _SHAPE)
     return _pairs(words, tokens[2:])
 
 
@@ -47,21 +47,21 @@ def refuse_options_hint(words: Words) -> None:
             for part in _content(words, token):
                 if part.word == _NAME:
                     raise words.source.error(
-                        part.place, "OPTIONS does not stand behind SELECT", "Put the hint behind the name of the table."
+                        part.span, "OPTIONS does not stand behind SELECT", "Put the hint behind the name of the table."
                     )
 
 
 def clause_options(words: Words, item: FromItem) -> dict[str, str]:
-    """Return what Spark's watermark clause says, as the options of a source.
+    """Return Spark's watermark clause, as the options of a source.
 
     Raises:
         SqlError: the column or the delay cannot be read.
     """
     clause = item.watermark
-    of = next((at for at in words.top_level(clause) if words.says(at, "DELAY", "OF")), None)
+    of = next((at for at in words.top_level(clause) if words.matches(at, "DELAY", "OF")), None)
     if of is None or of != clause.first + 2:
         raise words.source.error(
-            words.place(clause),
+            words.span(clause),
             "this watermark clause cannot be used on a table of the catalog",
             "Write WATERMARK ts DELAY OF INTERVAL '5' SECOND with a column of the table.",
         )
@@ -90,17 +90,17 @@ def _pairs(words: Words, tokens: list[Token]) -> dict[str, str]:
             (value, value.kind is TokenKind.STRING),
         ):
             if not is_right:
-                raise words.source.error(token.place, f"{token.shown} is not expected in a hint", _SHAPE)
+                raise words.source.error(token.span, f"{token.shown} is not expected in a hint", _SHAPE)
         if key.value in options:
-            raise words.source.error(key.place, f"'{key.value}' is given twice in this hint", "Keep one of them.")
+            raise words.source.error(key.span, f"'{key.value}' is given twice in this hint", "Keep one of them.")
         options[key.value] = value.value
         at += 3
         if tokens[at].text == ")":
             break
         if tokens[at].text != ",":
-            raise words.source.error(tokens[at].place, f"expected ',' or ')', found {tokens[at].shown}", _SHAPE)
+            raise words.source.error(tokens[at].span, f"expected ',' or ')', found {tokens[at].shown}", _SHAPE)
         at += 1
     rest = tokens[at + 1]
     if rest.kind is not TokenKind.END:
-        raise words.source.error(rest.place, f"{rest.shown} is not expected behind OPTIONS(...)", _SHAPE)
+        raise words.source.error(rest.span, f"{rest.shown} is not expected behind OPTIONS(...)", _SHAPE)
     return options

@@ -55,7 +55,7 @@ def _amount(words: Words, rest: Region, region: Region, what: str) -> int:
     for unit in units:
         if unit.removesuffix("S") in _CALENDAR:
             raise words.source.error(
-                words.place(region),
+                words.span(region),
                 f"{what} has months, and months differ in length",
                 "Use days, hours, minutes or seconds.",
             )
@@ -94,8 +94,8 @@ def _ranged(value: str, first: str, last: str) -> int | None:
 
 
 def _no_constant(words: Words, region: Region, what: str) -> Exception:
-    place = words.place(region) if region else words[region.first].place
-    return words.source.error(place, f"{what} is no constant interval", "Write it as INTERVAL '10' SECOND.")
+    span = words.span(region) if region else words[region.first].span
+    return words.source.error(span, f"{what} is no constant interval", "Write it as INTERVAL '10' SECOND.")
 
 
 def duration_text(us: int) -> str:

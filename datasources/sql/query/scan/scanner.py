@@ -1,8 +1,8 @@
 """Finds the blocks of a query and their clauses.
 
-Theory of operation. Brackets pair, so a clause ends at the next clause word outside of brackets, and a query in an
-expression begins where a bracket opens before SELECT or WITH. What is not recognised is kept as a region and passed
-on: whether a text is right is for Spark to say.
+How it works. Brackets are paired, so a clause ends at the next clause word outside of brackets, and a query in an
+expression begins where a bracket opens before SELECT or WITH. Unrecognized text is kept as a region and passed on;
+Spark validates it.
 """
 
 from __future__ import annotations
@@ -52,33 +52,33 @@ class Scanner:
         """Read a query: CTEs, terms between set operators, and what orders the whole."""
         words = self._words
         if not region:
-            place = words[region.first].place
-            raise words.source.error(place, "a query is missing here", "Write SELECT ... or remove the brackets.")
+            span = words[region.first].span
+            raise words.source.error(span, "a query is missing here", "Write SELECT ... or remove the brackets.")
         at, ctes = region.first, tuple[Cte, ...]()
         if words.word(at) == "WITH":
             ctes, at = self._ctes(Region(at + 1, region.last))
         if at >= region.last:
-            place = words[at - 1].place
-            raise words.source.error(place, "a query is missing behind this", "Write SELECT ... behind the names.")
+            span = words[at - 1].span
+            raise words.source.error(span, "a query is missing behind this", "Write SELECT ... behind the names.")
         cuts = [each for each in words.top_level(Region(at, region.last)) if self._is_set_operator(each)]
         terms: list[Term] = []
         operators: list[str] = []
-        places: list[Span] = []
+        spans: list[Span] = []
         for number, first in enumerate([at, *cuts]):
             last = cuts[number] if number < len(cuts) else region.last
             begin = first
             if number:
                 begin = self._after_operator(first)
-                places.append(words.place(Region(first, begin)))
+                spans.append(words.span(Region(first, begin)))
                 operators.append(" ".join(words.word(each) for each in range(first, begin)))
             terms.append(self._term(Region(begin, last)))
         return Query(
-            place=words.place(region),
-            body=words.place(Region(at, region.last)),
+            span=words.span(region),
+            body=words.span(Region(at, region.last)),
             ctes=ctes,
             terms=tuple(terms),
             operators=tuple(operators),
-            operator_places=tuple(places),
+            operator_spans=tuple(spans),
             tail_nested=self._tail_queries(Region(begin, region.last)),
         )
 
@@ -114,9 +114,9 @@ class Scanner:
         while words.is_name(at) and at < region.last:
             begin, name = at, words[at]
             at += 1
-            columns = columns_place = None
+            columns = columns_span = None
             if words.symbol(at) == "(":
-                columns, columns_place = words.inside(at), words.place(Region(at, words.after(at)))
+                columns, columns_span = words.inside(at), words.span(Region(at, words.after(at)))
                 at = words.after(at)
             while words.word(at) in {"AS", "NOT", "MATERIALIZED", "MAX", "RECURSION", "LEVEL"} or (
                 words[at].kind is TokenKind.NUMBER
@@ -124,7 +124,7 @@ class Scanner:
                 at += 1
             if words.symbol(at) != "(":
                 raise words.source.error(
-                    words.place(Region(begin, begin + 1)),
+                    words.span(Region(begin, begin + 1)),
                     f"the query of '{name.value}' is missing",
                     "Write WITH name AS (SELECT ...).",
                 )
@@ -132,9 +132,9 @@ class Scanner:
             found.append(
                 Cte(
                     name=name.value,
-                    name_place=name.place,
+                    name_span=name.span,
                     columns=names,
-                    columns_place=columns_place or name.place,
+                    columns_span=columns_span or name.span,
                     query=self.query(words.inside(at)),
                 )
             )
@@ -145,7 +145,7 @@ class Scanner:
         return tuple(found), at
 
     def _is_set_operator(self, at: int) -> bool:
-        """`* EXCEPT (a)` is none; a set operator stands before a query."""
+        """`* EXCEPT (a)` is none; a set operator precedes a query."""
         words = self._words
         if words.word(at) not in _SET_OPERATORS:
             return False
@@ -159,12 +159,12 @@ class Scanner:
         at += 1
         if words.word(at) in {"ALL", "DISTINCT"}:
             at += 1
-        if words.says(at, "BY", "NAME"):
+        if words.matches(at, "BY", "NAME"):
             at += 2
         return at
 
     def _tail_queries(self, last_term: Region) -> tuple[Query, ...]:
-        """Queries behind a last term that stands in brackets: `(SELECT ...) ORDER BY (SELECT ...)`."""
+        """Queries behind a last term in brackets: `(SELECT ...) ORDER BY (SELECT ...)`."""
         words = self._words
         if words.symbol(last_term.first) != "(":
             return ()
@@ -177,14 +177,14 @@ class Scanner:
         if words.symbol(region.first) == "(" and self.is_query(words.inside(region.first)):
             return self.query(words.inside(region.first))
         if not region:
-            place = words[region.first].place
-            raise words.source.error(place, "a query is missing here", "Write SELECT ... on both sides.")
+            span = words[region.first].span
+            raise words.source.error(span, "a query is missing here", "Write SELECT ... on both sides.")
         if words.word(region.first) == "FROM":
             return self._from_first(region)
         sources: tuple[FromItem, ...] = ()
         if words.word(region.first) == "TABLE" and words.is_name(region.first + 1):
             sources, _joins, _more = FromScanner(words, self).read(Region(region.first + 1, region.last))
-        return Opaque(place=words.place(region), sources=sources, nested=self.nested(region))
+        return Opaque(span=words.span(region), sources=sources, nested=self.nested(region))
 
     def _from_first(self, region: Region) -> Term:
         """Spark's `FROM t SELECT ...` and `FROM t |> ...`: only the names are of interest."""
@@ -192,7 +192,7 @@ class Scanner:
         ends = (at for at in words.top_level(region) if words.word(at) in {"SELECT", "WHERE", "INSERT"})
         last = next(ends, region.last)
         sources, _joins, _more = FromScanner(words, self).read(Region(region.first + 1, last))
-        return Opaque(place=words.place(region), sources=sources, nested=self.nested(Region(last, region.last)))
+        return Opaque(span=words.span(region), sources=sources, nested=self.nested(Region(last, region.last)))
 
     def _block(self, region: Region) -> Block:
         words = self._words
@@ -203,15 +203,15 @@ class Scanner:
             listed = Region(listed.first + 1, listed.last)
         items = tuple(select_item(words, each) for each in words.split(listed) if each)
         if not items:
-            raise words.source.error(words[region.first].place, "SELECT lists no columns", "Name them, or write *.")
+            raise words.source.error(words[region.first].span, "SELECT lists no columns", "Name them, or write *.")
         sources, joins, has_more = FromScanner(words, self).read(clauses.get(Clause.FROM, Region(0, 0)))
         expressions = [each for clause, each in clauses.items() if clause is not Clause.FROM]
         expressions += [join.condition for join in joins]
         return Block(
-            place=words.place(region),
+            span=words.span(region),
             clauses=clauses,
             items=items,
-            list_place=words.place(listed),
+            list_span=words.span(listed),
             is_distinct=is_distinct,
             sources=sources,
             joins=joins,

@@ -1,4 +1,4 @@
-"""Tells the items of a select list from their aliases; AS may be left out."""
+"""Separates the items of a select list from their aliases; AS is optional."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ _NO_OPERAND: Final = frozenset(
 
 def select_item(words: Words, region: Region) -> SelectItem:
     """Return the item of a region that is not empty."""
-    place = words.place(region)
+    span = words.span(region)
     last = region.last - 1
     if last > region.first and words.is_name(last):
         if words.word(last - 1) == "AS":
-            return SelectItem(expression=Region(region.first, last - 1), alias=words[last].value, place=place)
+            return SelectItem(expression=Region(region.first, last - 1), alias=words[last].value, span=span)
         if _ends_operand(words, last - 1) and words.word(last) not in _NO_ALIAS:
-            return SelectItem(expression=Region(region.first, last), alias=words[last].value, place=place)
-    return SelectItem(expression=region, alias=None, place=place)
+            return SelectItem(expression=Region(region.first, last), alias=words[last].value, span=span)
+    return SelectItem(expression=region, alias=None, span=span)
 
 
 def _ends_operand(words: Words, at: int) -> bool:

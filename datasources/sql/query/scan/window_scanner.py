@@ -1,4 +1,4 @@
-"""Reads window table functions: `TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '10' SECOND)`."""
+"""Parses window table functions: `TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '10' SECOND)`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class QueryScanner(Protocol):
 
 
 class WindowScanner:
-    """Reads one call; `read_item` reads what stands in a FROM, from a token to an end."""
+    """Reads one call; `read_item` reads a FROM item, from a token to an end."""
 
     def __init__(
         self, words: Words, queries: QueryScanner, read_item: Callable[[int, int], tuple[FromItem, int]]
@@ -39,10 +39,10 @@ class WindowScanner:
         self._read_item = read_item
 
     def read(self, at: int) -> Tvf:
-        """Read the call whose name stands here.
+        """Read the call that starts here.
 
         Raises:
-            SqlError: it does not say what it windows.
+            SqlError: its input is missing.
         """
         words = self._words
         data: FromItem | None = None
@@ -61,13 +61,13 @@ class WindowScanner:
             is_snapshot = words.word(at) == SNAPSHOT
             shape = "input => TABLE rates" if is_snapshot else "TABLE orders, DESCRIPTOR(ts), ..."
             raise words.source.error(
-                words[at].place,
+                words[at].span,
                 f"{words.word(at)} does not say what it {'reads' if is_snapshot else 'windows'}",
                 f"Write {words.word(at)}({shape}).",
             )
         return Tvf(
             name=words.word(at),
-            name_place=words[at].place,
+            name_span=words[at].span,
             data=data,
             partition=tuple(partition),
             arguments=tuple(each for each in arguments if each[1]),
@@ -85,18 +85,18 @@ class WindowScanner:
     def _data(self, region: Region) -> tuple[FromItem, list[Region]]:
         """`TABLE t [PARTITION BY a, (b, c)]`, `TABLE (query)` or `(query)`."""
         words = self._words
-        by = next((at for at in words.top_level(region) if words.says(at, "PARTITION", "BY")), region.last)
+        by = next((at for at in words.top_level(region) if words.matches(at, "PARTITION", "BY")), region.last)
         first = region.first + (words.word(region.first) == "TABLE")
         if first >= by:
-            raise words.source.error(words.place(region), "a table is missing here", "Write TABLE orders.")
+            raise words.source.error(words.span(region), "a table is missing here", "Write TABLE orders.")
         if self._queries.is_query(Region(first, by)) and words.symbol(first) != "(":
-            source = words.place(Region(first, by))
+            source = words.span(Region(first, by))
             query = self._queries.query(Region(first, by))
-            item = FromItem(kind=SourceKind.QUERY, place=source, source=source, query=query)
+            item = FromItem(kind=SourceKind.QUERY, span=source, source=source, query=query)
         else:
             item, end = self._read_item(first, by)
             if end < by:
-                raise words.source.error(words[end].place, "this is not expected here", "Write TABLE orders.")
+                raise words.source.error(words[end].span, "this is not expected here", "Write TABLE orders.")
         keys = Region(min(by + 2, region.last), region.last)
         if keys and words.symbol(keys.first) == "(":
             keys = words.inside(keys.first)

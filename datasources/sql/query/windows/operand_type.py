@@ -1,4 +1,4 @@
-"""The type of a time that is rounded, as far as the text shows it."""
+"""The type of a rounded time, as far as the text determines it."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _TIMES: Final = ("timestamp", "timestamp_ntz")
 def operand_type(context: BlockContext, region: Region) -> str:
     """Return `timestamp` or `timestamp_ntz`.
 
-    A cast says its type, a column has one, an expression has that of its first time column. A table of Spark's is
-    asked for its columns.
+    The type of a cast, of a column, or of the first time column of an expression. Columns of a table of Spark's are
+    looked up.
     """
     words = context.words
     if words.word(region.first) in {"CAST", "TRY_CAST"} and words.symbol(region.first + 1) == "(":

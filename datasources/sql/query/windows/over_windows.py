@@ -1,7 +1,7 @@
-"""`agg(...) OVER (PARTITION BY k ORDER BY ts ROWS | RANGE BETWEEN ... PRECEDING AND CURRENT ROW)`, read and checked.
+"""`agg(...) OVER (PARTITION BY k ORDER BY ts ROWS | RANGE BETWEEN ... PRECEDING AND CURRENT ROW)`, parsed and checked.
 
-Streams have one kind of window here, Flink's: by ascending time, up to the current row, the same for all aggregates of
-a SELECT.
+Streams support one form of window, Flink's: by ascending time, up to the current row, the same for all aggregates of a
+SELECT.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ class OverCall:
 
     Attributes:
         call: the aggregate's call.
-        aggregate: the same with what stands before OVER: `FIRST_VALUE(v) IGNORE NULLS`.
+        aggregate: the same with the text before OVER: `FIRST_VALUE(v) IGNORE NULLS`.
         region: everything, with OVER and the window.
-        window: what stands inside of the window's brackets.
+        window: the text inside the window's brackets.
     """
 
     call: Call
@@ -89,22 +89,22 @@ def _named_window(context: BlockContext, at: int) -> Region:
             opening = each.first + 2
             if words.word(each.first + 1) == "AS" and words.symbol(opening) == "(":
                 return words.inside(opening)
-    raise context.error(words[at].place, f"there is no window '{words[at].value}'", "Define it in WINDOW w AS (...).")
+    raise context.error(words[at].span, f"there is no window '{words[at].value}'", "Define it in WINDOW w AS (...).")
 
 
 def over_window(context: BlockContext, over: OverCall, item: FromItem, relation: Relation) -> OverWindow:
     """Read the window of an aggregate.
 
     Raises:
-        SqlError: it is none that a stream can have; says what it would have to be.
+        SqlError: it is none that a stream can have; the message names the supported form.
     """
     words, window = context.words, over.window
-    order_at = next((at for at in words.top_level(window) if words.says(at, "ORDER", "BY")), None)
+    order_at = next((at for at in words.top_level(window) if words.matches(at, "ORDER", "BY")), None)
     if order_at is None:
-        raise context.error(words.place(over.region), "OVER of a stream has no ORDER BY", f"Write {_SHAPE}.")
+        raise context.error(words.span(over.region), "OVER of a stream has no ORDER BY", f"Write {_SHAPE}.")
     partition = Region(window.first, order_at)
-    if partition and not words.says(partition.first, "PARTITION", "BY"):
-        raise context.error(words.place(partition), "expected PARTITION BY", f"Write {_SHAPE}.")
+    if partition and not words.matches(partition.first, "PARTITION", "BY"):
+        raise context.error(words.span(partition), "expected PARTITION BY", f"Write {_SHAPE}.")
     keys = tuple(_key(context, each, item, relation) for each in words.split(Region(partition.first + 2, order_at)))
     frame_at = next((at for at in words.top_level(window) if words.word(at) in {"ROWS", "RANGE"}), window.last)
     attribute = _attribute(context, Region(order_at + 2, frame_at), item, relation)
@@ -122,7 +122,7 @@ def _key(context: BlockContext, region: Region, item: FromItem, relation: Relati
     if column is None:
         columns = ", ".join(each.name for each in relation.columns)
         raise context.error(
-            context.words.place(region), "PARTITION BY of a stream takes columns", f"Columns: {columns}."
+            context.words.span(region), "PARTITION BY of a stream takes columns", f"Columns: {columns}."
         )
     return column.name
 
@@ -131,15 +131,13 @@ def _attribute(context: BlockContext, region: Region, item: FromItem, relation: 
     words = context.words
     terms = words.split(region)
     if len(terms) != 1:
-        raise context.error(
-            words.place(region), "OVER of a stream is ordered by one time attribute", f"Write {_SHAPE}."
-        )
+        raise context.error(words.span(region), "OVER of a stream is ordered by one time attribute", f"Write {_SHAPE}.")
     last = region.last
     if words.word(last - 2) == "NULLS":
         last -= 2
     if words.word(last - 1) == "DESC":
         raise context.error(
-            words.place(region),
+            words.span(region),
             "OVER of a stream cannot be ordered down: each new row would change the results of those before it",
             "Order by the time attribute, ascending.",
         )
@@ -148,7 +146,7 @@ def _attribute(context: BlockContext, region: Region, item: FromItem, relation: 
     term = Region(region.first, last)
     path = column_path(words, term)
     if path is None:
-        raise context.error(words.place(term), "OVER of a stream is ordered by a column", f"Write {_SHAPE}.")
+        raise context.error(words.span(term), "OVER of a stream is ordered by a column", f"Write {_SHAPE}.")
     return time_column(context, _unqualified(path, item), relation, term)
 
 
@@ -157,14 +155,14 @@ def _unqualified(path: tuple[str, ...], item: FromItem) -> tuple[str, ...]:
 
 
 def _bound(context: BlockContext, region: Region) -> Region:
-    """What stands before PRECEDING; the frame has to end at the current row."""
+    """The bound before PRECEDING; the frame has to end at the current row."""
     words, bound = context.words, region
     if words.word(region.first) == "BETWEEN":
         last = region.last
-        if not words.says(last - 3, "AND", "CURRENT", "ROW"):
+        if not words.matches(last - 3, "AND", "CURRENT", "ROW"):
             raise _no_frame(context, region)
         bound = Region(region.first + 1, last - 3)
-    if words.says(bound.first, "CURRENT", "ROW") and bound.last - bound.first == 2:  # noqa: PLR2004 - two words
+    if words.matches(bound.first, "CURRENT", "ROW") and bound.last - bound.first == 2:  # noqa: PLR2004 - two words
         return Region(bound.first, bound.first)
     if not bound or words.word(bound.last - 1) != "PRECEDING" or bound.last - bound.first < 2:  # noqa: PLR2004 - n PRECEDING
         raise _no_frame(context, region)
@@ -172,23 +170,23 @@ def _bound(context: BlockContext, region: Region) -> Region:
 
 
 def _no_frame(context: BlockContext, region: Region) -> Exception:
-    place = context.words.place(region) if region else context.words[region.first - 1].place
-    return context.error(place, "the frame of a stream goes from PRECEDING to CURRENT ROW", f"Write {_SHAPE}.")
+    span = context.words.span(region) if region else context.words[region.first - 1].span
+    return context.error(span, "the frame of a stream goes from PRECEDING to CURRENT ROW", f"Write {_SHAPE}.")
 
 
 def _preceding(context: BlockContext, bound: Region, *, is_rows: bool) -> int | None:
     words = context.words
     if not bound:
         return 0
-    if words.says(bound.first, "UNBOUNDED") and bound.last - bound.first == 1:
+    if words.matches(bound.first, "UNBOUNDED") and bound.last - bound.first == 1:
         return None
-    place = words.place(bound)
+    span = words.span(bound)
     if is_rows:
         token = words[bound.first]
         if bound.last - bound.first != 1 or token.kind is not TokenKind.NUMBER or not token.text.isdigit():
-            raise context.error(place, "ROWS takes a number of rows", "Write ROWS BETWEEN 2 PRECEDING AND CURRENT ROW.")
+            raise context.error(span, "ROWS takes a number of rows", "Write ROWS BETWEEN 2 PRECEDING AND CURRENT ROW.")
         return int(token.text)
     us = interval_us(words, bound, "the length of the frame")
     if us < 0 or us % _US_PER_MS:
-        raise context.error(place, "the length of the frame must be whole milliseconds, 0 or more")
+        raise context.error(span, "the length of the frame must be whole milliseconds, 0 or more")
     return us // _US_PER_MS

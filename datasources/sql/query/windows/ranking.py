@@ -1,4 +1,4 @@
-"""`ROW_NUMBER() OVER (PARTITION BY ... ORDER BY ...)` in a select list, and how many rows the query around it wants."""
+"""`ROW_NUMBER() OVER (PARTITION BY ... ORDER BY ...)` in a select list, and the row limit of the outer query."""
 
 from __future__ import annotations
 
@@ -52,25 +52,29 @@ def ranking_of(words: Words, block: Block) -> Ranking | None:
     found: Ranking | None = None
     for index, item in enumerate(block.items):
         region = item.expression
-        if not words.says(region.first, "ROW_NUMBER") or item.alias is None or words.word(region.first + 3) != "OVER":
+        if (
+            not words.matches(region.first, "ROW_NUMBER")
+            or item.alias is None
+            or words.word(region.first + 3) != "OVER"
+        ):
             continue
         over = region.first + 4
         if words.symbol(over) != "(" or words.after(over) != region.last:
             continue
         if found is not None:
-            raise words.source.error(words.place(region), "there are two ROW_NUMBER here", "Number in two sub-queries.")
+            raise words.source.error(words.span(region), "there are two ROW_NUMBER here", "Number in two sub-queries.")
         found = _ranking(words, index, item.alias, region, words.inside(over))
     return found
 
 
 def _ranking(words: Words, index: int, name: str, region: Region, window: Region) -> Ranking:
-    order_at = next((at for at in words.top_level(window) if words.says(at, "ORDER", "BY")), None)
+    order_at = next((at for at in words.top_level(window) if words.matches(at, "ORDER", "BY")), None)
     ordered = () if order_at is None else words.split(Region(order_at + 2, window.last))
     terms = tuple(_order_term(words, part) for part in ordered)
     if order_at is None or not terms or not all(term.region for term in terms):
-        raise words.source.error(words.place(region), "ROW_NUMBER has no ORDER BY", "Say which rows come first.")
+        raise words.source.error(words.span(region), "ROW_NUMBER has no ORDER BY", "Say which rows come first.")
     partition = Region(window.first, order_at)
-    if words.says(partition.first, "PARTITION", "BY"):
+    if words.matches(partition.first, "PARTITION", "BY"):
         partition = Region(partition.first + 2, partition.last)
     parts = words.split(partition)
     paths = tuple(path for part in parts if (path := column_path(words, part)) is not None)

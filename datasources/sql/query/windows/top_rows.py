@@ -1,10 +1,10 @@
 """The steps that keep the first N rows of each group of a windowed relation.
 
-Theory of operation. The first step lists what the user lists, and beside it the keys of PARTITION BY and the terms of
+How it works. The first step selects what the user selects, and the keys of PARTITION BY and the terms of
 ORDER BY. The second groups by the keys and takes `min_by(row, order, N)`, whose state is N rows. Its order is one
-struct that sorts as the ORDER BY does: structs compare field by field with NULL first, so each term comes as a flag
-that puts its NULLs where they belong and a value that is turned round where the direction is the other one. Texts and
-bytes cannot be turned round; if they descend, everything else is turned and `max_by` is taken.
+struct that sorts as the ORDER BY does: structs compare field by field with NULL first, so each term is a flag for
+the position of NULLs and a value, negated for descending order. Texts and bytes cannot be negated; if they descend,
+everything else is negated and `max_by` is used.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from datasources.sql.query.block.block_context import BlockContext, Scope, output_name
 from datasources.sql.query.block.relation import Relation, RelationColumn
-from datasources.sql.query.block.statement_planning import HIDDEN, Marks
+from datasources.sql.query.block.statement_planning import HIDDEN, TimeProperties
 from datasources.sql.query.windows.ranking import OrderTerm, Ranking
 from datasources.sql.text.calls import is_star
 from datasources.sql.text.literals import quoted
@@ -38,32 +38,32 @@ class TopRows:
 
 def top_rows(context: BlockContext, scope: Scope, wanted: TopRows) -> Relation:
     """Return the numbered rows."""
-    inner = context.rewriter.block(wanted.block, scope, is_step=True, drops_stamp=True)
-    listed = context.planning.run(_listing(inner, wanted), inner.marks)
+    inner = context.rewriter.block(wanted.block, scope, is_step=True, drops_row_watermark=True)
+    listed = context.planning.run(_listing(inner, wanted), inner.time_properties)
     columns = tuple(column for column in listed.columns if not column.name.startswith((_KEY, _ORDER)))
     text = _numbered(context, listed, columns, wanted)
-    marks = Marks(
+    time_properties = TimeProperties(
         event_times=tuple(_window_ends(inner, columns, wanted)) if context.planning.is_streaming else (),
         attributes={column.name: column.time for column in columns if column.time is not None},
-        held_back={column.name: column.held_back for column in columns if column.held_back is not None},
-        lost={column.name: column.why_not for column in columns if column.why_not is not None},
+        lag_unit={column.name: column.lag_unit for column in columns if column.lag_unit is not None},
+        lost={column.name: column.lost_reason for column in columns if column.lost_reason is not None},
     )
-    return context.planning.run(text, marks, wanted.shown)
+    return context.planning.run(text, time_properties, wanted.shown)
 
 
 def _listing(inner: BlockContext, wanted: TopRows) -> str:
-    """The block's text with the terms of the ranking in the place of the row number."""
+    """The block's text with the terms of the ranking instead of the row number."""
     words, source = inner.words, inner.words.source.text
     items = [
-        inner.edits.render(source, item.place)
+        inner.edits.render(source, item.span)
         for index, item in enumerate(wanted.block.items)
         if index != wanted.ranking.index
     ]
     keys = wanted.ranking.partition
-    items += [f"{inner.edits.render(source, words.place(key))} AS {_KEY}{n}" for n, key in enumerate(keys)]
+    items += [f"{inner.edits.render(source, words.span(key))} AS {_KEY}{n}" for n, key in enumerate(keys)]
     terms = wanted.ranking.order
-    items += [f"{inner.edits.render(source, words.place(t.region))} AS {_ORDER}{n}" for n, t in enumerate(terms)]
-    rest = inner.edits.render(source, Span(wanted.block.list_place.end, wanted.block.place.end))
+    items += [f"{inner.edits.render(source, words.span(t.region))} AS {_ORDER}{n}" for n, t in enumerate(terms)]
+    rest = inner.edits.render(source, Span(wanted.block.list_span.end, wanted.block.span.end))
     return f"SELECT {', '.join(items)}{rest}"
 
 
@@ -88,7 +88,7 @@ def _order(
     types = {column.name: column.type_name for column in listed.columns}
     if any(f"{_ORDER}{n}" not in types for n in range(len(wanted.ranking.order))):
         raise context.error(
-            context.words.place(wanted.ranking.region),
+            context.words.span(wanted.ranking.region),
             "what this ranking orders by is no list of expressions",
             "Write ORDER BY a, b DESC.",
         )
@@ -96,7 +96,7 @@ def _order(
     fixed = {term.is_descending for name, type_name, term in terms if _turned(name, type_name) is None}
     if len(fixed) > 1:
         raise context.error(
-            context.words.place(wanted.ranking.region),
+            context.words.span(wanted.ranking.region),
             "texts cannot be ordered up and down in one ranking of a window",
             "Order them in one direction, or turn one of them into a number.",
         )
@@ -140,7 +140,7 @@ def _is_comparable(type_name: str) -> bool:
 
 
 def _position(context: BlockContext, columns: tuple[RelationColumn, ...], wanted: TopRows) -> int:
-    """Where the row number stands among the columns."""
+    """Index of the row number among the columns."""
     after = wanted.block.items[wanted.ranking.index + 1 :]
     has_star = any(is_star(context.words, at) for item in after for at in item.expression)
     return wanted.ranking.index if has_star else len(columns) - len(after)

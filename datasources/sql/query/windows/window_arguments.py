@@ -1,4 +1,4 @@
-"""The arguments of windows, read and checked: which column, how long, how far apart."""
+"""The arguments of windows, parsed and checked: time column, size, slide."""
 
 from __future__ import annotations
 
@@ -55,16 +55,16 @@ def table_function_window(context: BlockContext, tvf: Tvf, relation: Relation, s
     given = _named(context, tvf)
     column = time_column(context, _described(context, given["TIMECOL"]), relation, given["TIMECOL"])
     if tvf.partition and tvf.name != "SESSION":
-        place = context.words.place(Region(tvf.partition[0].first, tvf.partition[-1].last))
-        raise context.error(place, f"{tvf.name} takes no PARTITION BY", "Group by the columns in the query around it.")
+        span = context.words.span(Region(tvf.partition[0].first, tvf.partition[-1].last))
+        raise context.error(span, f"{tvf.name} takes no PARTITION BY", "Group by the columns in the query around it.")
     keys = tuple(_key(context, region, relation) for region in tvf.partition)
-    _refuse_window_columns(context, tvf.name_place, relation)
+    _refuse_window_columns(context, tvf.name_span, relation)
     lengths = {name: region for name, region in given.items() if name != "TIMECOL"}
     return replace(_checked(context, tvf.name, column, lengths), keys=keys, shown=shown)
 
 
 def group_window(
-    context: BlockContext, name: str, place: Span, parts: tuple[Region, ...], relation: Relation
+    context: BlockContext, name: str, span: Span, parts: tuple[Region, ...], relation: Relation
 ) -> WindowSpec:
     """Read the arguments of a window in GROUP BY: `TUMBLE(ts, INTERVAL '10' SECOND)`.
 
@@ -72,21 +72,21 @@ def group_window(
         SqlError: as `table_function_window`.
     """
     parameters = _GROUP_PARAMETERS[name]
-    least = len(parameters) + 1 - ("OFFSET" in parameters)
-    if not least <= len(parts) <= len(parameters) + 1:
+    minimum = len(parameters) + 1 - ("OFFSET" in parameters)
+    if not minimum <= len(parts) <= len(parameters) + 1:
         expected = ", ".join(["ts", *(f"{each.lower()}" for each in parameters if each not in _OPTIONAL)])
-        raise context.error(place, f"{name} has {len(parts)} arguments", f"Write {name}({expected}).")
+        raise context.error(span, f"{name} has {len(parts)} arguments", f"Write {name}({expected}).")
     path = column_path(context.words, parts[0])
     if path is None:
         raise context.error(
-            context.words.place(parts[0]),
+            context.words.span(parts[0]),
             f"{name} takes the name of a column, and this is an expression",
             "An expression over a time attribute is an ordinary timestamp.",
         )
     column = time_column(context, _unqualified(context, path), relation, parts[0])
-    _refuse_window_columns(context, place, relation)
+    _refuse_window_columns(context, span, relation)
     lengths = dict(zip(parameters, parts[1:], strict=False))
-    return replace(_checked(context, name, column, lengths), shown=context.words.source.of(place))
+    return replace(_checked(context, name, column, lengths), shown=context.words.source.of(span))
 
 
 def _checked(context: BlockContext, kind: str, column: RelationColumn, lengths: Mapping[str, Region]) -> WindowSpec:
@@ -94,25 +94,25 @@ def _checked(context: BlockContext, kind: str, column: RelationColumn, lengths: 
     values = {name: interval_us(context.words, region, _MEANINGS[name]) for name, region in lengths.items()}
     for name, us in values.items():
         if us <= 0 and name != "OFFSET":
-            raise context.error(context.words.place(lengths[name]), f"{_MEANINGS[name]} must be more than 0")
+            raise context.error(context.words.span(lengths[name]), f"{_MEANINGS[name]} must be more than 0")
         if us % _US_PER_MS:
-            raise context.error(context.words.place(lengths[name]), f"{_MEANINGS[name]} must be whole milliseconds")
+            raise context.error(context.words.span(lengths[name]), f"{_MEANINGS[name]} must be whole milliseconds")
     size = values["GAP"] if kind == "SESSION" else values["SIZE"]
     step = values.get("SLIDE", values.get("STEP", size))
     if kind == "HOP" and step > size:
         raise context.error(
-            context.words.place(lengths["SLIDE"]),
+            context.words.span(lengths["SLIDE"]),
             "the slide is longer than the window, so rows between windows would be lost",
             "The slide comes first, then the size.",
         )
     if kind == "CUMULATE" and (step > size or size % step):
         raise context.error(
-            context.words.place(lengths["SIZE"]),
+            context.words.span(lengths["SIZE"]),
             "the largest size is no multiple of the step",
             "The step comes first, then the largest size.",
         )
-    if column.held_back is not None and context.planning.is_streaming:
-        _check_held_back(context, column, column.held_back, {**values, "STEP": step}, lengths)
+    if column.lag_unit is not None and context.planning.is_streaming:
+        _check_lag(context, column, column.lag_unit, {**values, "STEP": step}, lengths)
     return WindowSpec(
         kind=kind,
         attribute=column,
@@ -122,7 +122,7 @@ def _checked(context: BlockContext, kind: str, column: RelationColumn, lengths: 
     )
 
 
-def _check_held_back(
+def _check_lag(
     context: BlockContext, column: RelationColumn, unit: str, values: dict[str, int], lengths: Mapping[str, Region]
 ) -> None:
     """Refuse windows that may end before the rows of a rounded time come.
@@ -133,9 +133,9 @@ def _check_held_back(
     fixed = ("MILLISECOND", "SECOND", "MINUTE", *(("HOUR", "DAY") if column.type_name == "timestamp_ntz" else ()))
     if unit in fixed and not any(us % UNITS_US[unit] for us in values.values()):
         return
-    place = context.words.place(next(iter(lengths.values())))
+    span = context.words.span(next(iter(lengths.values())))
     raise context.error(
-        place,
+        span,
         f"'{column.name}' is rounded down to {unit}, and this window may end before its rows come",
         f"Use a window of whole {unit}s without a part of one as offset, or round up with CEIL."
         if unit in fixed
@@ -147,21 +147,21 @@ def time_column(context: BlockContext, path: tuple[str, ...], relation: Relation
     """Return the time attribute of a path; of a batch any timestamp.
 
     Raises:
-        SqlError: there is no such column, or it is none; the message says where it stopped being one.
+        SqlError: there is no such column, or it is none; the message names where it was lost.
     """
-    place = context.words.place(region)
+    span = context.words.span(region)
     column = find_column(relation, path)
     name = ".".join(path)
     if column is None:
-        raise context.error(place, f"there is no column '{name}'", _columns_like(context, name, relation))
+        raise context.error(span, f"there is no column '{name}'", _columns_like(context, name, relation))
     if column.type_name not in _TIMES:
         raise context.error(
-            place, f"'{name}' is {column.type_name}, and windows are made of timestamps", _attributes_of(relation)
+            span, f"'{name}' is {column.type_name}, and windows are made of timestamps", _attributes_of(relation)
         )
     if context.planning.is_streaming and column.time is None:
-        reason = f": {column.why_not}" if column.why_not else ""
-        way_out = "Use the attribute before that." if column.why_not else _attributes_of(relation)
-        raise context.error(place, f"'{name}' is no time attribute{reason}", way_out)
+        reason = f": {column.lost_reason}" if column.lost_reason else ""
+        hint = "Use the attribute before that." if column.lost_reason else _attributes_of(relation)
+        raise context.error(span, f"'{name}' is no time attribute{reason}", hint)
     return column
 
 
@@ -185,17 +185,17 @@ def _named(context: BlockContext, tvf: Tvf) -> dict[str, Region]:
     given: dict[str, Region] = {}
     for number, (name, region) in enumerate(tvf.arguments):
         if not name and number < len(parameters):
-            name = parameters[number]  # noqa: PLW2901 - the name that the place stands for
+            name = parameters[number]  # noqa: PLW2901 - the name of the positional argument
         if name not in parameters:
-            place = context.words.place(region)
+            span = context.words.span(region)
             what = f"{tvf.name} has no argument {name}" if name else f"{tvf.name} has too many arguments"
-            raise context.error(place, what, f"Write {_SHAPES[tvf.name]}.")
+            raise context.error(span, what, f"Write {_SHAPES[tvf.name]}.")
         if name in given:
-            raise context.error(context.words.place(region), f"{name} is given twice", f"Write {_SHAPES[tvf.name]}.")
+            raise context.error(context.words.span(region), f"{name} is given twice", f"Write {_SHAPES[tvf.name]}.")
         given[name] = region
     missing = [name for name in parameters if name not in given and name not in _OPTIONAL]
     if missing:
-        raise context.error(tvf.name_place, f"{tvf.name} lacks {', '.join(missing)}", f"Write {_SHAPES[tvf.name]}.")
+        raise context.error(tvf.name_span, f"{tvf.name} lacks {', '.join(missing)}", f"Write {_SHAPES[tvf.name]}.")
     return given
 
 
@@ -205,7 +205,7 @@ def _described(context: BlockContext, region: Region) -> tuple[str, ...]:
     inside = words.inside(region.first + 1) if words.symbol(region.first + 1) == "(" else Region(0, 0)
     path = column_path(words, inside)
     if words.word(region.first) != "DESCRIPTOR" or path is None or words.after(region.first + 1) != region.last:
-        raise context.error(words.place(region), "expected DESCRIPTOR(column)", "Name one column: DESCRIPTOR(ts).")
+        raise context.error(words.span(region), "expected DESCRIPTOR(column)", "Name one column: DESCRIPTOR(ts).")
     return path
 
 
@@ -219,15 +219,15 @@ def _key(context: BlockContext, region: Region, relation: Relation) -> str:
     column = None if path is None else find_column(relation, path)
     if column is None:
         columns = ", ".join(each.name for each in relation.columns)
-        raise context.error(context.words.place(region), "PARTITION BY takes columns", f"Columns: {columns}.")
+        raise context.error(context.words.span(region), "PARTITION BY takes columns", f"Columns: {columns}.")
     return column.name
 
 
-def _refuse_window_columns(context: BlockContext, place: Span, relation: Relation) -> None:
+def _refuse_window_columns(context: BlockContext, span: Span, relation: Relation) -> None:
     taken = [column.name for column in relation.columns if column.name.lower() in WINDOW_COLUMNS]
     if taken:
         raise context.error(
-            place,
+            span,
             f"the input has the columns {', '.join(taken)} already, which the window adds",
             "Give them other names in a sub-query: SELECT window_time AS ts, ...",
         )

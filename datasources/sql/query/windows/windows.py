@@ -1,16 +1,16 @@
-"""Windows: what was asked for, and the relation that has them.
+"""Windows: the request, and the relation with the window columns.
 
-Every row of the input appears once per window that it is in, with three more columns: window_start, window_end (what
-Spark's operators take for event time from here on) and window_time = window_end - 1 ms, the time attribute for later
-windows. The old time attribute is an ordinary timestamp from here on.
+Every input row appears once per window that contains it, with three more columns: window_start, window_end (the event
+time of Spark's operators from here on) and window_time = window_end - 1 ms, the time attribute for later windows. The
+old time attribute becomes an ordinary timestamp.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from datasources.sql.query.block.relation import STAMP_COLUMN, Relation, RelationColumn, TableUse
-from datasources.sql.query.block.statement_planning import HIDDEN, Marks, Planning
+from datasources.sql.query.block.relation import ROW_WATERMARK_COLUMN, Relation, RelationColumn, TableUse
+from datasources.sql.query.block.statement_planning import HIDDEN, Planning, TimeProperties
 from datasources.sql.query.scan.intervals import duration_text, interval_literal
 from datasources.sql.text.literals import quoted
 
@@ -61,14 +61,14 @@ def windowed(planning: Planning, relation: Relation, spec: WindowSpec, table: Ta
         )
     texts = {"CUMULATE": _cumulate, "SESSION": _session}
     text = texts.get(spec.kind, _sliding)(relation, spec)
-    if planning.drops_late_rows and relation.has_stamp:
-        text = f"SELECT * FROM ({text}) WHERE {STAMP_COLUMN} IS NULL OR window_time > {STAMP_COLUMN}"
-    marks = Marks(
+    if planning.drops_late_rows and relation.has_row_watermark:
+        text = f"SELECT * FROM ({text}) WHERE {ROW_WATERMARK_COLUMN} IS NULL OR window_time > {ROW_WATERMARK_COLUMN}"
+    time_properties = TimeProperties(
         event_times=("window_end",) if planning.is_streaming else (),
         attributes={"window_time": spec.attribute.time} if spec.attribute.time is not None else {},
         lost=_ordinary(relation),
     )
-    return planning.run(text, marks, spec.shown)
+    return planning.run(text, time_properties, spec.shown)
 
 
 def _ordinary(relation: Relation) -> dict[str, str]:

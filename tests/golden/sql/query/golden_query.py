@@ -66,7 +66,7 @@ VIEWS = {
 class Pair:
     """An input and what is expected of it."""
 
-    why: str
+    reason: str
     source: str
     expected: str = ""
     directives: dict[str, str] = field(default_factory=dict)
@@ -75,13 +75,13 @@ class Pair:
 def read_pairs(path: Path) -> list[Pair]:
     """Read a file of pairs."""
     pairs: list[Pair] = []
-    why: list[str] = []
+    reason: list[str] = []
     directives: dict[str, str] = {}
     texts: list[str] = []
     lines: list[str] = []
     for line in path.read_text(encoding="utf-8").splitlines():
         if not lines and line.startswith("--"):
-            why.append(line.removeprefix("--").strip())
+            reason.append(line.removeprefix("--").strip())
         elif not lines and line.startswith("# "):
             key, value = line.removeprefix("# ").split(": ")
             directives[key] = value
@@ -91,8 +91,8 @@ def read_pairs(path: Path) -> list[Pair]:
                 texts.append("\n".join(lines)[:-1])
                 lines = []
         if len(texts) == 2:
-            pairs.append(Pair(" ".join(why), texts[0], texts[1], directives))
-            why, directives, texts = [], {}, []
+            pairs.append(Pair(" ".join(reason), texts[0], texts[1], directives))
+            reason, directives, texts = [], {}, []
     assert not texts
     assert not lines, f"{path.name} ends inside of a pair"
     return pairs

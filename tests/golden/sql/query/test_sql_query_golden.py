@@ -45,7 +45,7 @@ def test_every_rule_has_pairs_enough():
     pairs = {path.stem: read_pairs(path) for path in FILES}
     assert min(len(found) for found in pairs.values()) >= 8
     assert sum(len(found) for found in pairs.values()) >= 150
-    assert all(pair.why for found in pairs.values() for pair in found)
+    assert all(pair.reason for found in pairs.values() for pair in found)
 
 
 def test_no_input_stands_twice_in_a_file():

@@ -1,9 +1,9 @@
 """Drops before-images of updates (-U) that the following after-image (+U) replaces.
 
 An update is two rows: -U with the old row and +U with the new one. If the key is the same, the +U is enough, and the -U
-    would be wrong where the time attribute is a column of the row: it carries the time of the *old* version. If the key
-    has changed, the -U is the deletion of the old key. The two cases can be distinguished only above the shuffle, in
-    read order; below it, rows of two keys are in different buckets.
+would be wrong where the time attribute is a column of the row: it carries the time of the *old* version. If the key has
+changed, the -U is the deletion of the old key. The two cases can be distinguished only above the shuffle, in read
+order; below it, rows of two keys are in different buckets.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The watermark before each row (`STAMP_COLUMN`) on its way from a table to what judges rows by it.
+"""The watermark before each row (`ROW_WATERMARK_COLUMN`) carried from a table to the operators that need it.
 
 SELECT id, ts FROM t        (a step)    SELECT id, ts, __tidemark_stamp FROM v AS t
 SELECT * FROM t             (no step)   SELECT * EXCEPT (__tidemark_stamp) FROM v AS t
@@ -7,27 +7,27 @@ SELECT * FROM t             (no step)   SELECT * EXCEPT (__tidemark_stamp) FROM 
 from __future__ import annotations
 
 from datasources.sql.query.block.block_context import BlockContext
-from datasources.sql.query.block.relation import STAMP_COLUMN
+from datasources.sql.query.block.relation import ROW_WATERMARK_COLUMN
 from datasources.sql.text.calls import is_star
 from datasources.sql.text.query_tree import Clause
 
-__all__ = ["carry_stamp"]
+__all__ = ["carry_row_watermark"]
 
 
-def carry_stamp(context: BlockContext) -> None:
-    """Keep the stamp out of stars; a step of one relation that puts no rows together hands it on as its last column."""
+def carry_row_watermark(context: BlockContext) -> None:
+    """Hide the row watermark from `*`; a step over one relation without aggregation carries it as its last column."""
     only = context.only_source()
     if only is None:
         return
-    has_stamp = only[1].has_stamp
-    hidden = [*context.hidden, *([STAMP_COLUMN] if has_stamp else ())]
+    has_row_watermark = only[1].has_row_watermark
+    hidden = [*context.hidden, *([ROW_WATERMARK_COLUMN] if has_row_watermark else ())]
     for item in context.block.items if hidden else ():
         for at in item.expression:
             if is_star(context.words, at) and at not in context.written_out:
                 _except(context, at, ", ".join(hidden))
-    is_plain = context.is_step and not context.is_aggregated and not context.drops_stamp
-    if has_stamp and is_plain and not _calls_aggregate(context):
-        context.edits.insert(context.block.list_place.end, f", {STAMP_COLUMN}")
+    is_plain = context.is_step and not context.is_aggregated and not context.drops_row_watermark
+    if has_row_watermark and is_plain and not _calls_aggregate(context):
+        context.edits.insert(context.block.list_span.end, f", {ROW_WATERMARK_COLUMN}")
 
 
 def _except(context: BlockContext, at: int, hidden: str) -> None:
@@ -53,4 +53,4 @@ _AGGREGATES = frozenset(
     | {"APPROX_COUNT_DISTINCT", "LISTAGG", "STRING_AGG", "ARRAY_AGG", "BOOL_AND", "BOOL_OR", "EVERY", "SOME"}
     | {"COUNT_IF", "PERCENTILE", "MEDIAN", "MODE"}
 )
-"""Aggregates; one that is not listed here fails in Spark, which then names the stamp."""
+"""Aggregates; one that is not listed here fails in Spark, with an error that names the row watermark."""

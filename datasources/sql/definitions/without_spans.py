@@ -1,4 +1,4 @@
-"""Definitions without the places of the statement that made them: the statement is gone when they are used."""
+"""Definitions without spans: the statement text that they point into is gone when definitions are used."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import replace
 from datasources.sql.definitions.properties import Definition
 from datasources.sql.statements.catalog_objects import Column, ComputedColumn, TableDefinition
 
-__all__ = ["unplaced"]
+__all__ = ["without_spans"]
 
 
-def unplaced(definition: Definition) -> Definition:
-    """Return an equal definition without places."""
+def without_spans(definition: Definition) -> Definition:
+    """Return an equal definition without spans."""
     if not isinstance(definition, TableDefinition):
         return definition
     key = definition.primary_key
@@ -19,14 +19,14 @@ def unplaced(definition: Definition) -> Definition:
         definition,
         columns=tuple(map(_column, definition.columns)),
         watermarks=tuple(
-            replace(each, place=None, rowtime_place=None, expression_place=None) for each in definition.watermarks
+            replace(each, span=None, rowtime_span=None, expression_span=None) for each in definition.watermarks
         ),
-        primary_key=None if key is None else replace(key, place=None),
+        primary_key=None if key is None else replace(key, span=None),
         options=dict(definition.options),
     )
 
 
 def _column(column: Column) -> Column:
     if isinstance(column, ComputedColumn):
-        return replace(column, place=None, expression_place=None)
-    return replace(column, place=None)
+        return replace(column, span=None, expression_span=None)
+    return replace(column, span=None)
