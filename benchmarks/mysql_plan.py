@@ -12,7 +12,7 @@ from benchmarks.mysql_tables import BenchServer, options_of
 from datasources.mysql.planning.mysql_enumerator import MySqlEnumerator
 from datasources.mysql.source import MySqlSource
 from datasources.source.api.connector import SessionInfo
-from datasources.source.api.connector_state import RangeFacts
+from datasources.source.api.connector_state import RangeInfo
 
 __all__ = ["MillionChunks", "plan_chunks"]
 
@@ -59,7 +59,7 @@ def plan_chunks(server: BenchServer, table: str, chunk_rows: int) -> MillionChun
             if not batch.shares:
                 break
             positions = {split: at + batch.shares.get(split, 0) for split, at in positions.items()}
-            facts = {split: RangeFacts(position=positions[split], rows=0, note=None) for split in batch.shares}
+            facts = {split: RangeInfo(position=positions[split], rows=0, note=None) for split in batch.shares}
             state = enumerator.reconcile(batch.state, facts).state
             seconds.append(time.perf_counter() - begin)
             chunks += sum(batch.shares.values())

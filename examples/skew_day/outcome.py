@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from datasources.demo.results.judge import Verdict
-
+from datasources.demo.results.accuracy import Accuracy
 from examples.skew_day.progress import Batch, Drain
 from examples.skew_day.story import DELAY_MS, WINDOW_MS, SkewSettings, SkewStory
 from examples.skew_day.variants import DrainSettings, Result, Variant
@@ -36,7 +35,7 @@ class Outcome:
     surroundings: str
 
     @property
-    def verdicts(self) -> dict[Variant, Verdict]:
+    def verdicts(self) -> dict[Variant, Accuracy]:
         """Each answer held against the truth."""
         return {variant: judge(self.story, result.answer) for variant, result in self.results.items()}
 
@@ -86,12 +85,12 @@ class Outcome:
         }
 
 
-def judge(story: SkewStory, answer: Mapping[tuple[int, int], int]) -> Verdict:
+def judge(story: SkewStory, answer: Mapping[tuple[int, int], int]) -> Accuracy:
     """Return how right an answer is; windows that need not be complete are left out on both sides."""
     given = {key: count for key, count in answer.items() if key[0] + WINDOW_MS <= story.complete_until_ms}
     differences = [given.get(key, 0) - story.truth.get(key, 0) for key in story.truth.keys() | given.keys()]
     correct = sum(given.get(key) == count for key, count in story.truth.items())
-    return Verdict(
+    return Accuracy(
         expected_rows=sum(story.truth.values()),
         lost_rows=-sum(difference for difference in differences if difference < 0),
         extra_rows=sum(difference for difference in differences if difference > 0),

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from datasources.demo.results.judge import Verdict
 from rich.table import Table
 
+from datasources.demo.results.accuracy import Accuracy
 from examples.skew_day.outcome import Outcome, largest_spread_ms
 from examples.skew_day.progress import Drain
 
@@ -24,7 +24,7 @@ class ComparisonRow:
 
 def comparison(outcome: Outcome) -> list[ComparisonRow]:
     """Return the measures, the most important first; one cell per variant, in the order of the results."""
-    measures: dict[str, Callable[[Drain, Verdict], str]] = {
+    measures: dict[str, Callable[[Drain, Accuracy], str]] = {
         "most rows of state": lambda drain, _: f"{drain.peak_state_rows:,}",
         "records lost": lambda _, verdict: f"{verdict.lost_rows:,}",
         "results right": lambda _, verdict: f"{verdict.correct_results:,} of {verdict.expected_results:,}",

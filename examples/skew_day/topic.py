@@ -48,7 +48,7 @@ def open_backlog(bootstrap_servers: str, story: SkewStory) -> Iterator[Backlog]:
     try:
         admin.create_topics([topic])[name].result(_DEADLINE_S)
     except KafkaException as error:
-        raise explain(error, doing=f"creating topic '{name}'", servers=bootstrap_servers) from error
+        raise explain(error, action=f"creating topic '{name}'", servers=bootstrap_servers) from error
     try:
         _Writer(bootstrap_servers, name).write(story)
         yield Backlog(servers=bootstrap_servers, topic=name)
@@ -74,7 +74,7 @@ class _Writer:
                     self._producer.poll(0)
         left = self._producer.flush(_DEADLINE_S)
         if self._refused:
-            raise explain(self._refused[0], doing="writing the story", servers=self._servers)
+            raise explain(self._refused[0], action="writing the story", servers=self._servers)
         if left:
             raise SourceUnavailable(f"the brokers at {self._servers} took no record for {_DEADLINE_S:g} s")
 

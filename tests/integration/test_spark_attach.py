@@ -13,8 +13,8 @@ from datasources import keep_time_attribute, register
 from datasources.errors import QueryError
 from datasources.expressions.arrow_function import arrow_function
 from datasources.session import FORMATS
-from datasources.spark.attach.assigner import _stamp, assign_watermark
-from datasources.spark.attach.attach import _LOCAL_STAMP, AttachedColumn, attach
+from datasources.spark.attach.assigner import _row_watermark, assign_watermark
+from datasources.spark.attach.attach import _LOCAL_ROW_WATERMARK, AttachedColumn, attach
 from datasources.spark.attach.register import register_formats
 from datasources.spark.scan.time_attributes import DELAY_KEY, PROCTIME, ROWTIME, TIME_KEY, time_attributes
 from tests.support.scripted_stream import Scripts, drain, instant, running, settings
@@ -179,7 +179,7 @@ def test_the_candidate_of_a_row_does_not_depend_on_the_zone_of_the_session(spark
             (f"CAST({'NULL' if value is None else repr(value)} AS {kind})", expected) for kind, value, expected in CASES
         ]
         types = [f.dataType for f in spark.range(1).selectExpr(*(text for text, _ in typed)).schema.fields]
-        stamps = [f"unix_micros({_stamp(text, kind)})" for (text, _), kind in zip(typed, types, strict=True)]
+        stamps = [f"unix_micros({_row_watermark(text, kind)})" for (text, _), kind in zip(typed, types, strict=True)]
         row = spark.range(1).selectExpr(*stamps).first()
     assert [value / 1_000 for value in row] == [expected for _, expected in typed]
 
@@ -189,7 +189,7 @@ def test_a_local_stamp_is_the_wall_clock_in_utc(spark):
     with settings(spark, NEW_YORK):
         moments = spark.createDataFrame([(t,) for t in [*texts, "1970-01-01 00:00:00Z"]], "t STRING")
         stamped = moments.selectExpr("t", "CAST(t AS TIMESTAMP) AS _watermark").selectExpr(
-            "t", f"{_LOCAL_STAMP} AS stamp"
+            "t", f"{_LOCAL_ROW_WATERMARK} AS stamp"
         )
         found = {row.t: row.text for row in stamped.selectExpr("t", "CAST(stamp AS STRING) AS text").collect()}
     assert found == {**{text: text.removesuffix("Z") for text in texts}, "1970-01-01 00:00:00Z": None}

@@ -387,7 +387,7 @@ def test_an_idle_source_is_looked_at_without_work():
     query = Query(log, strategy(idle_timeout_ms=5_000))
     query.drain()
     assert query.batch() is None
-    query.planner._settle = None  # at rest nothing of a planning is done but asking for the bounds
+    query.planner._reconcile = None  # at rest nothing of a planning is done but asking for the bounds
     assert query.batch() is None
     query.clock.advance_us(6_000_000)
     with pytest.raises(TypeError):
