@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -92,3 +93,9 @@ def test_a_circle_through_a_function_is_seen(tmp_path):
     path = tmp_path / "module.py"
     path.write_text("def f():\n    from datasources.errors import TidemarkError\n", encoding="utf-8")
     assert list(imported(path)) == ["datasources.errors"]
+
+
+def test_test_files_have_names_of_their_own():
+    """Tests are no packages: two files of one name cannot be collected in one run."""
+    names = [path.name for path in (ROOT / "tests").rglob("test_*.py")]
+    assert sorted(name for name, count in Counter(names).items() if count > 1) == []

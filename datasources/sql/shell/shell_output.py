@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row
     from pyspark.sql.streaming.query import StreamingQuery
 
-__all__ = ["MOST_ROWS", "error_text", "print_result", "print_rows", "print_stream"]
+__all__ = ["MAX_ROWS", "error_text", "print_result", "print_rows", "print_stream"]
 
-MOST_ROWS: Final = 1000
+MAX_ROWS: Final = 1000
 """Rows of a result, or of one batch, that are shown."""
 
 _LOOK_S: Final = 0.5
@@ -49,15 +49,15 @@ def print_result(console: Console, result: StatementResult) -> None:
 
 
 def print_rows(console: Console, frame: DataFrame) -> None:
-    """Print the rows of a bounded query, the first `MOST_ROWS` of them."""
+    """Print the rows of a bounded query, the first `MAX_ROWS` of them."""
     if not frame.columns:
         frame.collect()
         console.print(Text("ok"))
         return
     rows = _collected(frame)
-    _print_table(console, frame.columns, rows[:MOST_ROWS])
-    is_cut = len(rows) > MOST_ROWS
-    console.print(Text(f"the first {MOST_ROWS} rows" if is_cut else _counted(len(rows))))
+    _print_table(console, frame.columns, rows[:MAX_ROWS])
+    is_cut = len(rows) > MAX_ROWS
+    console.print(Text(f"the first {MAX_ROWS} rows" if is_cut else _counted(len(rows))))
 
 
 def print_stream(console: Console, frame: DataFrame, *, trigger: str | None) -> None:
@@ -99,9 +99,9 @@ def _start(console: Console, frame: DataFrame, trigger: str | None) -> Streaming
     def show(batch: DataFrame, number: int) -> None:
         rows = _first_rows(batch)
         if rows:
-            title = f"batch {number}" + (f", the first {MOST_ROWS} rows" if len(rows) > MOST_ROWS else "")
+            title = f"batch {number}" + (f", the first {MAX_ROWS} rows" if len(rows) > MAX_ROWS else "")
             console.print(Text(title))
-            _print_table(console, batch.columns, rows[:MOST_ROWS])
+            _print_table(console, batch.columns, rows[:MAX_ROWS])
 
     writer = frame.writeStream.foreachBatch(show)
     if trigger is not None and trigger.lower() == "available-now":
@@ -135,7 +135,7 @@ def _first_rows(frame: DataFrame) -> list[Row]:
         f"hex({name})" if kind == "binary" else f"CAST({name} AS STRING)"
         for name, (_, kind) in zip(names, frame.dtypes, strict=True)
     )
-    rows: list[Row] = frame.limit(MOST_ROWS + 1).toDF(*names).selectExpr(*texts).collect()
+    rows: list[Row] = frame.limit(MAX_ROWS + 1).toDF(*names).selectExpr(*texts).collect()
     return rows
 
 
