@@ -236,7 +236,7 @@ def test_a_server_that_was_not_started_says_so():
 
 _OWNER = """
 import sys
-from datasources.embedded import EmbeddedMySql, MySqlProcessOptions, MySqlVersion, mysql_data, start_any_mysql
+from datasources.embedded import EmbeddedMySql, MySqlVersion
 with EmbeddedMySql(MySqlVersion.V8_0) as server:
     print(server.pid, server.data_dir, flush=True)
     sys.stdin.read()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Final
 
 from confluent_kafka import KafkaError, KafkaException
 
@@ -28,7 +29,15 @@ _REFUSED = frozenset(
         KafkaError.CLUSTER_AUTHORIZATION_FAILED,
     }
 )
+_DESTROY_BROKER: Final = -137  # the handle of a broker that left was freed; older clients have no name for it
 _RETRIABLE = _UNREACHABLE | {
+    _DESTROY_BROKER,
+    KafkaError._FAIL,  # noqa: SLF001
+    KafkaError._NODE_UPDATE,  # noqa: SLF001
+    KafkaError._OUTDATED,  # noqa: SLF001
+    KafkaError._RETRY,  # noqa: SLF001
+    KafkaError._UNKNOWN_BROKER,  # noqa: SLF001
+    KafkaError._WAIT_CACHE,  # noqa: SLF001
     KafkaError._WAIT_COORD,  # noqa: SLF001
     KafkaError._TIMED_OUT_QUEUE,  # noqa: SLF001
     KafkaError._IN_PROGRESS,  # noqa: SLF001
