@@ -164,7 +164,7 @@ def test_what_cannot_work_is_refused_before_anything_runs(spark, tmp_path):
     for change, reason in REFUSED:
         with pytest.raises(QueryError, match=reason):
             session_windows(loaded, **{**right, **change})
-    with pytest.raises(QueryError, match="has a column 'window_end' already"):
+    with pytest.raises(QueryError, match="already has a column 'window_end'"):
         session_windows(loaded.withColumn("window_end", F.col("ts")), **right)
     with pytest.raises(QueryError, match="attached already"):
         session_windows(with_source_watermark(loaded), **right)
