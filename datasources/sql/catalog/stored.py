@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace as changed
 
+from datasources.near_matches import near_matches
 from datasources.sql.catalog.interface import CatalogEntry, Namespace, ObjectStore, kind_of
 from datasources.sql.catalog.memory import MemoryStore
 from datasources.sql.definitions.option_secrets import refuse_literal_secrets
@@ -12,7 +13,7 @@ from datasources.sql.definitions.properties import Definition
 from datasources.sql.definitions.without_spans import without_spans
 from datasources.sql.statements.catalog_objects import FunctionDefinition, TableDefinition, ViewDefinition
 from datasources.sql.statements.statements import ObjectKind
-from datasources.sql.text.error_location import Site, near_matches
+from datasources.sql.text.error_location import Site
 
 __all__ = ["StoredCatalog"]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from datasources.errors import SqlError
+from datasources.near_matches import near_matches
 from datasources.sql.definitions.option_secrets import refuse_masked
 from datasources.sql.statements.catalog_objects import TableDefinition, WatermarkSpec
 from datasources.sql.statements.statements import (
@@ -18,7 +19,7 @@ from datasources.sql.statements.statements import (
     ResetOptions,
     SetOptions,
 )
-from datasources.sql.text.error_location import Site, near_matches
+from datasources.sql.text.error_location import Site
 from datasources.sql.text.source_text import Span, SqlText
 
 __all__ = ["alter"]

@@ -14,8 +14,8 @@ from typing import Any, Final
 
 from datasources.errors import SqlError
 from datasources.expressions.arrow_function import ArrowFunction, arrow_function
+from datasources.near_matches import near_matches
 from datasources.sql.statements.catalog_objects import FunctionDefinition
-from datasources.sql.text.error_location import near_matches
 
 __all__ = ["IN_PROCESS", "ArrowFunction", "SessionFunctions", "arrow_function", "load_function"]
 

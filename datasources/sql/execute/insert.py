@@ -8,6 +8,7 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 
 from datasources.durations import parse_duration_ms
 from datasources.errors import OptionError
+from datasources.near_matches import near_matches
 from datasources.options import lower_keys
 from datasources.sql.definitions.option_secrets import expand
 from datasources.sql.execute.queries import known_relations, run_query
@@ -15,7 +16,6 @@ from datasources.sql.execute.result import StatementResult
 from datasources.sql.planner.connectors import Connector
 from datasources.sql.settings import RuntimeMode
 from datasources.sql.statements.catalog_objects import PhysicalColumn, TableDefinition
-from datasources.sql.text.error_location import near_matches
 from datasources.sql.text.literals import quoted
 from datasources.sql.text.source_text import SqlText
 from datasources.sql.types.assignability import is_assignable

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from datasources.sql.text.error_location import near_matches
+from datasources.near_matches import near_matches
 from datasources.sql.text.lexer import TokenKind, tokenize
 
 if TYPE_CHECKING:

@@ -10,12 +10,12 @@ from datasources.errors import OptionError
 from datasources.formats.schema_text.ddl_types import type_text
 from datasources.kafka.data_source import KafkaDataSource
 from datasources.mysql.data_source import MySqlDataSource
+from datasources.near_matches import near_matches
 from datasources.options import lower_keys
 from datasources.scripted.data_source import ScriptedDataSource
 from datasources.source.api.abilities import SourceWatermarkSpec, SupportsSourceWatermark
 from datasources.source.api.connector import ScanSource
 from datasources.spark.adapter.data_source import TidemarkDataSource
-from datasources.sql.text.error_location import near_matches
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final
 
+from datasources.near_matches import near_matches
 from datasources.sql.resolve.resolve_columns import Clauses, near
 from datasources.sql.resolve.resolve_expressions import (
     Expression,
@@ -15,7 +16,7 @@ from datasources.sql.resolve.resolve_expressions import (
 )
 from datasources.sql.resolve.resolved_table import ResolvedWatermark
 from datasources.sql.statements.catalog_objects import Column, ComputedColumn, TableDefinition, WatermarkSpec
-from datasources.sql.text.error_location import Site, near_matches
+from datasources.sql.text.error_location import Site
 from datasources.sql.text.literals import quoted
 from datasources.sql.text.substitute import in_parentheses
 from datasources.sql.types.sql_types import SqlType

@@ -9,10 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from datasources.errors import SqlError
-from datasources.near_matches import near_matches
 from datasources.sql.text.source_text import Span, SqlText
 
-__all__ = ["Site", "near_matches"]
+__all__ = ["Site"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

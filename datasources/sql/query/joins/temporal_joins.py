@@ -8,11 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from datasources.near_matches import near_matches
 from datasources.sql.query.block.block_context import BlockContext
 from datasources.sql.query.block.relation import Relation, TableUse
 from datasources.sql.query.block.temporal_request import TableTraits
 from datasources.sql.text.calls import column_path
-from datasources.sql.text.error_location import near_matches
 from datasources.sql.text.query_tree import FromItem, Join, Region, SourceKind
 from datasources.sql.types.time_kind import TimeKind
 
