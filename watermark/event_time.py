@@ -19,7 +19,6 @@ __all__ = [
     "MIN_WATERMARK",
     "NANOS_PER_MICRO",
     "EventTime",
-    "floor_to_ms",
     "ms_to_us",
     "saturating_add",
     "us_to_ms",
@@ -61,17 +60,6 @@ def us_to_ms(instant_us: EventTime) -> int:
     if instant_us in (MIN_WATERMARK, MAX_WATERMARK):
         return instant_us
     return instant_us // MICROS_PER_MILLI
-
-
-def floor_to_ms(instant_us: EventTime) -> EventTime:
-    """Return an instant with its microseconds within the millisecond cut off, as a watermark must be.
-
-    Spark's and Flink's watermarks have millisecond grain. Rounding *down* keeps the promise "no later row is at or
-    before the watermark"; rounding towards zero would break it before 1970.
-    """
-    if instant_us in (MIN_WATERMARK, MAX_WATERMARK):
-        return instant_us
-    return _clamp(instant_us - instant_us % MICROS_PER_MILLI)
 
 
 def _clamp(instant_us: int) -> EventTime:

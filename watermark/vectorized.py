@@ -12,25 +12,16 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from watermark.event_time import MAX_WATERMARK, MICROS_PER_MILLI, MIN_WATERMARK, EventTime
+from watermark.event_time import MAX_WATERMARK, MIN_WATERMARK, EventTime
 from watermark.split_status import SplitStatus
 
 __all__ = [
     "combine_arrays",
     "combined_row_watermarks",
     "first_beyond",
-    "floor_candidates",
     "late_mask",
     "running_watermarks",
 ]
-
-
-def floor_candidates(values_us: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return candidates cut down to whole milliseconds (``floor_to_ms`` for a column)."""
-    floored = values_us - np.remainder(values_us, MICROS_PER_MILLI)
-    # Below the lowest whole millisecond the subtraction wraps to a huge positive value: clamp it to MIN.
-    floored = np.where(floored > values_us, np.int64(MIN_WATERMARK), floored)
-    return np.where(values_us == MAX_WATERMARK, np.int64(MAX_WATERMARK), floored)
 
 
 def running_watermarks(

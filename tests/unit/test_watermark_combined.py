@@ -107,7 +107,6 @@ def test_a_stream_that_never_had_a_part_is_active_and_one_that_lost_its_last_is_
     assert not combined.update([]).is_idle
     combined.update([active(1)])
     assert combined.update([]) == Combination(watermark=Watermark(1), is_idle=True)
-    assert combined.timestamp == 1
 
 
 def test_a_part_that_is_added_ends_idleness_at_once():
@@ -118,9 +117,3 @@ def test_a_part_that_is_added_ends_idleness_at_once():
     assert combined.add_part()
     assert not combined.is_idle
     assert combined.watermark == Watermark(3)
-
-
-def test_a_restored_stream_without_parts_is_idle():
-    combined = CombinedWatermark(Watermark(3), had_parts=True)
-    assert combined.had_parts
-    assert combined.update([]) == Combination(watermark=Watermark(3), is_idle=True)

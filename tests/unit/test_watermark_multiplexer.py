@@ -129,7 +129,6 @@ def test_replay_4_without_splits_nothing_is_said():
     rig = Rig()
     assert rig.tick() == []
     assert not rig.splits.combination.is_idle
-    assert not rig.splits.had_splits
 
 
 def test_replay_4_a_stream_that_lost_its_last_split_is_idle_and_keeps_its_watermark():
@@ -240,14 +239,6 @@ def test_a_registered_split_holds_until_its_first_watermark():
     assert rig.seen() == [Watermark(5)]
 
 
-def test_a_restored_split_holds_at_the_watermark_that_it_had():
-    rig = Rig()
-    rig.splits.restore("A", PartialWatermark(watermark=Watermark(5)))
-    rig.splits.restore("B", PartialWatermark(watermark=Watermark(3), status=SplitStatus.PAUSED), is_paused=True)
-    assert rig.tick() == [Watermark(3)]
-    assert rig.splits.is_paused("B")
-
-
 def test_a_paused_split_holds_back_and_an_idle_one_stays_idle_when_paused():
     rig = Rig("A", "B")
     rig.now("A", 1)
@@ -340,16 +331,6 @@ def test_a_split_in_processing_time_is_never_idle():
     rig.now("A").emit_watermark(PROCESSING_TIME)
     rig.now("A").mark_idle()
     assert rig.seen() == [IDLE, ACTIVE, PROCESSING_TIME]
-
-
-def test_a_restarted_reader_does_not_repeat_its_watermark():
-    recording = RecordingOutput()
-    splits = SplitWatermarks(recording, watermark=Watermark(5), had_splits=True)
-    splits.restore("A", PartialWatermark(watermark=Watermark(5)))
-    splits.combine()
-    assert recording.take() == []
-    splits.unregister("A")
-    assert recording.take() == [IDLE]
 
 
 def test_the_combination_starts_without_a_watermark():

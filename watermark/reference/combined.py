@@ -1,8 +1,5 @@
 """The fold: many watermarks into one.
 
-Rules of this file: everything that decides what several splits, channels or inputs are worth together is here, and
-nothing here knows which of the three they are.
-
 Theory of operation. Each part has a watermark and a status. In this order:
 
 1. Some part holds back (ACTIVE or PAUSED): the combination is the minimum over those. A part that never had a watermark
@@ -27,7 +24,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from watermark.event_time import EventTime
 from watermark.reference.watermark import END_OF_INPUT, NO_WATERMARK, PROCESSING_TIME, Watermark
 from watermark.split_status import SplitStatus
 
@@ -36,7 +32,7 @@ __all__ = ["Combination", "CombinedWatermark", "PartialWatermark", "combine", "i
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartialWatermark:
-    """What one split, channel or input contributes."""
+    """What one split contributes."""
 
     watermark: Watermark = NO_WATERMARK
     status: SplitStatus = SplitStatus.ACTIVE
@@ -90,15 +86,14 @@ class CombinedWatermark:
     that lost its last part is idle, or it would pin everything downstream (FLINK-39586).
 
     Args:
-        initial: What was reached before a restart.
-        had_parts: Whether there ever was a part before a restart.
+        initial: What was reached before.
     """
 
     __slots__ = ("_current", "_had_parts")
 
-    def __init__(self, initial: Watermark = NO_WATERMARK, *, had_parts: bool = False) -> None:
+    def __init__(self, initial: Watermark = NO_WATERMARK) -> None:
         self._current = Combination(watermark=initial, is_idle=False)
-        self._had_parts = had_parts
+        self._had_parts = False
 
     @property
     def watermark(self) -> Watermark:
@@ -106,19 +101,9 @@ class CombinedWatermark:
         return self._current.watermark
 
     @property
-    def timestamp(self) -> EventTime:
-        """The event time of ``watermark``; MIN while there is none and in processing time."""
-        return self._current.watermark.timestamp
-
-    @property
     def is_idle(self) -> bool:
         """Whether the stream is idle."""
         return self._current.is_idle
-
-    @property
-    def had_parts(self) -> bool:
-        """Whether there ever was a part."""
-        return self._had_parts
 
     def update(self, partials: Sequence[PartialWatermark]) -> Combination:
         """Take the combination of the parts as they are now, and return it."""

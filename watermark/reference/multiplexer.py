@@ -34,28 +34,19 @@ class SplitWatermarks:
 
     Args:
         output: Told when the combined watermark rises or the stream's status changes.
-        watermark: The combined watermark to start from, after a restart.
-        had_splits: Whether there were splits before a restart: without any, such a stream is idle.
     """
 
     __slots__ = ("_combined", "_output", "_splits")
 
-    def __init__(
-        self, output: WatermarkOutput, *, watermark: Watermark = NO_WATERMARK, had_splits: bool = False
-    ) -> None:
+    def __init__(self, output: WatermarkOutput) -> None:
         self._output = output
         self._splits: dict[str, _Split] = {}
-        self._combined = CombinedWatermark(watermark, had_parts=had_splits)
+        self._combined = CombinedWatermark()
 
     @property
     def combination(self) -> Combination:
         """The combination that was taken last."""
         return Combination(watermark=self._combined.watermark, is_idle=self._combined.is_idle)
-
-    @property
-    def had_splits(self) -> bool:
-        """Whether there ever was a split."""
-        return self._combined.had_parts
 
     def partials(self) -> Mapping[str, PartialWatermark]:
         """Return the watermark and status of each split, in the order of registration."""
@@ -75,17 +66,9 @@ class SplitWatermarks:
         Raises:
             DuplicateSplit: The id is registered.
         """
-        self.restore(split_id, PartialWatermark())
-
-    def restore(self, split_id: str, partial: PartialWatermark, *, is_paused: bool = False) -> None:
-        """Add a split that is known from before a restart; it holds the combination at the watermark that it had.
-
-        Raises:
-            DuplicateSplit: The id is registered.
-        """
         if split_id in self._splits:
             raise DuplicateSplit(f"split {split_id!r} is registered already: unregister it first, or use unique ids")
-        self._splits[split_id] = _Split(watermark=partial.watermark, status=partial.status, is_paused=is_paused)
+        self._splits[split_id] = _Split()
         self._wake()
 
     def unregister(self, split_id: str) -> bool:
@@ -166,7 +149,7 @@ class SplitWatermarks:
 class _Split:
     """The state of one split."""
 
-    watermark: Watermark
+    watermark: Watermark = NO_WATERMARK
     status: SplitStatus = SplitStatus.ACTIVE
     is_paused: bool = False
 

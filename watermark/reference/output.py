@@ -78,24 +78,13 @@ class EmissionGuard:
     Args:
         downstream: What is told.
         clock: Whose wall clock ``use_processing_time`` refers to.
-        initial: The last watermark that downstream knows, after a restart.
     """
 
-    def __init__(self, downstream: WatermarkOutput, clock: Clock, *, initial: Watermark = NO_WATERMARK) -> None:
+    def __init__(self, downstream: WatermarkOutput, clock: Clock) -> None:
         self._downstream = downstream
         self._clock = clock
-        self._last = initial
+        self._last = NO_WATERMARK
         self._is_idle = False
-
-    @property
-    def last_watermark(self) -> Watermark:
-        """The last watermark that went downstream."""
-        return self._last
-
-    @property
-    def is_idle(self) -> bool:
-        """Whether downstream was told that the stream is idle."""
-        return self._is_idle
 
     def emit_watermark(self, watermark: Watermark) -> None:
         """Pass on a watermark that rises; make the stream active in any case.

@@ -10,15 +10,17 @@ import enum
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, TypeAlias
 
 from watermark.emission import EmitStrategy
 from watermark.errors import InvalidTimeline
 from watermark.event_time import MAX_WATERMARK, MICROS_PER_MILLI, EventTime, ms_to_us, saturating_add
-from watermark.reference.state import JsonValue
 from watermark.reference.strategy import WatermarkStrategy
 
-__all__ = ["Step", "StepKind", "Timeline", "parse_timeline"]
+__all__ = ["JsonValue", "Step", "StepKind", "Timeline", "parse_timeline"]
+
+JsonValue: TypeAlias = "bool | int | float | str | list[JsonValue] | dict[str, JsonValue] | None"
+"""What ``json.loads`` returns."""
 
 _MAX_MS: Final = MAX_WATERMARK // MICROS_PER_MILLI
 _SHOWN_CHARS: Final = 60
@@ -105,9 +107,9 @@ def _parse_strategy(members: dict[str, JsonValue]) -> WatermarkStrategy:
     # Without an interval there is no periodic tick, so every row has to count by itself.
     if _integer(members.get("interval_ms", 200), "interval_ms", lowest=0) == 0:
         emit = EmitStrategy.ON_EVENT.value
-    strategy = WatermarkStrategy.for_expression_values().with_emit_strategy(EmitStrategy(emit))
     timeout_ms = _optional_integer(members.get("idle_timeout_ms"), "idle_timeout_ms", lowest=1)
-    return strategy if timeout_ms is None else strategy.with_idleness(timeout_ms * MICROS_PER_MILLI)
+    timeout_us = None if timeout_ms is None else timeout_ms * MICROS_PER_MILLI
+    return WatermarkStrategy(emit=EmitStrategy(emit), idle_timeout_us=timeout_us)
 
 
 def _parse_steps(values: list[JsonValue], bound_us: int) -> tuple[Step, ...]:
