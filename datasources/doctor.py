@@ -58,14 +58,7 @@ class Status(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """What one check found.
-
-    Attributes:
-        name: What was looked at.
-        found: What is there.
-        status: Whether that will do.
-        fix: What to do if it will not.
-    """
+    """What one check found."""
 
     name: str
     found: str
@@ -245,9 +238,7 @@ def check_embedded_mysql() -> list[Check]:
 def check_broker(bootstrap_servers: str, require_answer: Callable[[str], None]) -> Check:
     """Check that a Kafka answers.
 
-    Args:
-        bootstrap_servers: ``host:port`` of it.
-        require_answer: Asks it, and raises an error of ours if it does not answer.
+    With ``require_answer`` no answer is an error.
     """
     name = f"Kafka at {bootstrap_servers}"
     try:

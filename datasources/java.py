@@ -32,12 +32,7 @@ _VERSION_DEADLINE_S: Final = 30.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Java:
-    """A Java that runs.
-
-    Attributes:
-        executable: Path of the ``java`` program.
-        major: Its feature release, such as 17.
-    """
+    """A Java that runs."""
 
     executable: Path
     major: int
@@ -45,10 +40,6 @@ class Java:
 
 def find_java(environment: Mapping[str, str] | None = None, *, minimum: int = MINIMUM_JAVA) -> Java:
     """Return the Java that Spark would use.
-
-    Args:
-        environment: Variables to look at; by default those of this process.
-        minimum: The oldest feature release that will do.
 
     Raises:
         EnvironmentProblem: There is none, it does not run, or it is too old; the message says where it was looked for

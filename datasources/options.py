@@ -55,11 +55,7 @@ class _DurationMarker:
 
 
 class Choices:
-    """Marks a text field that takes one of some names, for the reference table.
-
-    Args:
-        names: returns the names.
-    """
+    """Marks a text field that takes one of some names, for the reference table."""
 
     def __init__(self, names: Callable[[], list[str]]) -> None:
         self.names = names
@@ -104,9 +100,7 @@ def lower_keys(options: Mapping[str, str]) -> dict[str, str]:
 def parse_group(group: type[G], options: Mapping[str, str]) -> G:
     """Return the group filled from those of `options` that belong to it.
 
-    Args:
-        group: the model class.
-        options: the user's mapping with lower-case keys; keys of other groups are left alone.
+    Keys are in lower case; those of other groups are left alone.
 
     Raises:
         OptionError: naming the key, the value (never a secret's) and what is accepted.

@@ -23,12 +23,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyFamily:
-    """Options whose keys have something in common.
-
-    Attributes:
-        pattern: Found in their keys.
-        keys: Those that we know of; tests put a secret into each of them.
-    """
+    """Options whose keys have something in common."""
 
     pattern: str
     keys: tuple[str, ...]

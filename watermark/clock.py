@@ -42,9 +42,7 @@ class SystemClock:
 class ManualClock:
     """A clock that moves only when it is told to.
 
-    Args:
-        now_us: The wall clock at the start, in microseconds since the epoch.
-        monotonic_ns: The monotonic clock at the start, in nanoseconds.
+    Units: as `Clock` returns them.
     """
 
     def __init__(self, now_us: EventTime = 0, *, monotonic_ns: int = 0) -> None:

@@ -30,13 +30,7 @@ _SIGNAL_EXIT: Final = 128
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DemoRequest:
-    """The command line of the demo.
-
-    Attributes:
-        seed: What the orders are made from.
-        page: The HTML file to write.
-        settings: How it is run.
-    """
+    """The command line of the demo."""
 
     seed: int
     page: Path

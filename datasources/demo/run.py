@@ -85,11 +85,7 @@ class DemoSettings:
 def run_demo(story: Story, settings: DemoSettings, directory: Path, display: Display) -> Outcome:
     """Run both queries over the story and return what they answered.
 
-    Args:
-        story: What is written to the topic.
-        settings: What the user chose.
-        directory: An empty directory for all files of the run; the caller removes it.
-        display: Is told what happens.
+    All files of the run go into ``directory``, which is empty; the caller removes it.
 
     Raises:
         EnvironmentProblem: Java, PySpark or Kafka is missing.

@@ -35,9 +35,6 @@ _NUMBERS: dict[pa.DataType, str] = {
 class RawDecoder:
     """Decodes payloads into one column.
 
-    Attributes:
-        schema: the column.
-
     Raises:
         SchemaError: it is not one column, or its type has no binary form.
     """

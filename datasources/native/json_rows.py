@@ -25,9 +25,6 @@ Bytes = npt.NDArray[np.uint8]
 class JsonRows:
     """The function of `json_rows.c` on numpy arrays, which must be contiguous.
 
-    Args:
-        library: The C library.
-
     Raises:
         AttributeError: It was built from other sources and does not have the function.
     """

@@ -134,9 +134,6 @@ class Batch:
 class KafkaFetch:
     """The functions of `kafka_fetch.c`.
 
-    Args:
-        library: the library that has them.
-
     Raises:
         AttributeError: it was built before the functions existed.
         OSError: it was built from other sources than these.

@@ -36,13 +36,6 @@ Int64s = npt.NDArray[np.int64]
 class NativeLibrary:
     """The functions of `native.c` on numpy arrays, which must be contiguous.
 
-    Attributes:
-        kafka: Those of `kafka_fetch.c`.
-        json: That of `json_rows.c`.
-
-    Args:
-        path: The library.
-
     Raises:
         OSError: There is none, or it was built from other sources.
         AttributeError: It was built from other sources and lacks a function.

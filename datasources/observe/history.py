@@ -163,9 +163,7 @@ class _Source:
 class History:
     """Keeps the samples of successive tables. Thread-safe.
 
-    Args:
-        clock: the wall clock gives the samples' times, the monotonic one expires sources.
-        limits: how much is kept.
+    The wall clock gives the samples' times, the monotonic one expires sources.
     """
 
     def __init__(self, *, clock: Clock, limits: HistoryLimits | None = None) -> None:

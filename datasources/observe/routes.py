@@ -81,14 +81,7 @@ _FILES: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """A GET or HEAD request.
-
-    Attributes:
-        target: path and query as sent.
-        hosts: the values of its Host headers.
-        authorization: its Authorization header.
-        cookies: the values of its Cookie headers.
-    """
+    """A GET or HEAD request."""
 
     target: str
     hosts: tuple[str, ...]
@@ -112,12 +105,7 @@ def problem(status: HTTPStatus, sentence: str, **headers: str) -> Response:
 
 
 class Routes:
-    """Answers requests from the sampler's newest tables.
-
-    Args:
-        sampler: has the tables.
-        access: the access rule.
-    """
+    """Answers requests from the sampler's newest tables."""
 
     def __init__(self, sampler: Sampler, access: Access) -> None:
         self._sampler = sampler

@@ -23,9 +23,7 @@ _MICROS_PER_MILLI: Final = 1_000
 class Snapshot:
     """The tables of one moment. Their JSON and metrics are rendered once, when first asked for.
 
-    Args:
-        time_ms: when they were taken, ms since the epoch.
-        tables: as received; they are not modified.
+    Units: ``time_ms`` is ms since the epoch. The tables are not modified.
     """
 
     def __init__(self, *, time_ms: int, tables: list[Table]) -> None:
@@ -51,12 +49,7 @@ class Snapshot:
 
 
 class Sampler:
-    """Keeps the newest tables and their history.
-
-    Args:
-        tables: returns the current tables.
-        clock: of the driver.
-    """
+    """Keeps the newest tables and their history."""
 
     def __init__(self, tables: Tables, *, clock: Clock) -> None:
         self._tables = tables

@@ -84,9 +84,6 @@ class CombinedWatermark:
 
     A stream starts active, and it stays so until it had a part: a reader that was never given a split says nothing. One
     that lost its last part is idle, or it would pin everything downstream (FLINK-39586).
-
-    Args:
-        initial: What was reached before.
     """
 
     __slots__ = ("_current", "_had_parts")

@@ -21,9 +21,6 @@ class ExpressionValues:
     This is ``WATERMARK FOR ts AS <expression>``. An expression that is null for most rows makes it punctuated.
 
     Source: the generator that Flink's SQL planner makes (FLINK-37025: the maximum also with on-periodic emission).
-
-    Attributes:
-        watermark_us: The largest value so far.
     """
 
     __slots__ = ("watermark_us",)

@@ -31,9 +31,6 @@ class SplitWatermarks:
     """The splits of one reader, each with its watermark and status, and their combination.
 
     Source: Flink's WatermarkOutputMultiplexer.
-
-    Args:
-        output: Told when the combined watermark rises or the stream's status changes.
     """
 
     __slots__ = ("_combined", "_output", "_splits")

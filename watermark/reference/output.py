@@ -74,10 +74,6 @@ class EmissionGuard:
     Processing time is announced once and for good. Only the end of the input may follow it.
 
     Source: Flink's WatermarkToDataOutput; FLIP-326 for processing time.
-
-    Args:
-        downstream: What is told.
-        clock: Whose wall clock ``use_processing_time`` refers to.
     """
 
     def __init__(self, downstream: WatermarkOutput, clock: Clock) -> None:

@@ -28,10 +28,6 @@ class ReaderWatermarks:
     """The watermarks of a reader's splits.
 
     Methods that take a split raise ``UnknownSplit`` if it was not added, and ``IllegalTransition`` if it has finished.
-
-    Args:
-        strategy: How watermarks are made; each split gets its own generator and timer.
-        output: Told when the combined watermark rises or the stream's status changes.
     """
 
     __slots__ = ("_parts", "_splits", "_strategy")

@@ -42,11 +42,7 @@ counts = with_source_watermark(joined).groupBy(F.window("ts", "1 minute"), "item
 
 
 class JoinQuery:
-    """The running query.
-
-    Args:
-        query: Spark's handle.
-    """
+    """The running query."""
 
     def __init__(self, query: StreamingQuery) -> None:
         self._query = query
@@ -55,11 +51,7 @@ class JoinQuery:
     def start(cls, spark: SparkSession, topic: OrdersTopic, server: MySqlAddress, directory: Path) -> Self:
         """Start it: no order is read before the table was.
 
-        Args:
-            spark: The session.
-            topic: The orders.
-            server: With a login that may read the table and its changes.
-            directory: Where the checkpoint goes.
+        The checkpoint goes into ``directory``; the server's login may read the table and its changes.
         """
         register(spark)
         orders = _load(spark, "tidemark-kafka", _order_options(topic))

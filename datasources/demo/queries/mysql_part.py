@@ -39,9 +39,6 @@ class TableDisplay(Protocol):
 def open_mysql(report: Callable[[str], None]) -> Iterator[Callable[[], EmbeddedMySql]]:
     """Give a function that returns a running server, and waits for its start if need be.
 
-    Args:
-        report: Receives a line when something takes long, and for each server that cannot run here.
-
     Raises:
         EnvironmentProblem: (from the function) none can run here; the message says why.
     """
@@ -59,12 +56,7 @@ def copy_table(
 ) -> TableOutcome:
     """Copy a table that changes all the time, which exists, and hold the copy against it.
 
-    Args:
-        spark: The session.
-        server: A server that nobody else uses.
-        seed: What rows and statements are made from.
-        directory: Where the checkpoint goes.
-        display: Is told what happens.
+    Nobody else uses the server; rows and statements are made from ``seed``.
 
     Raises:
         QueryError: The query failed, or did not get to the end in time.

@@ -47,12 +47,7 @@ class Side(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CountQuery:
-    """One running query.
-
-    Attributes:
-        side: Who makes its watermark.
-        query: Spark's handle.
-    """
+    """One running query."""
 
     side: Side
     query: StreamingQuery

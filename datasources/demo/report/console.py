@@ -34,13 +34,7 @@ _BAR_WIDTH: Final = 44
 
 
 class PlainDisplay:
-    """Writes lines: for files, pipes and CI.
-
-    Args:
-        console: Where to.
-        story: What is told.
-        clock: Measures the time between lines.
-    """
+    """Writes lines: for files, pipes and CI."""
 
     def __init__(self, console: Console, story: Story, *, clock: Clock | None = None) -> None:
         self._console = console
@@ -77,12 +71,7 @@ class PlainDisplay:
 
 
 class LiveDisplay:
-    """Redraws one picture: for people at a terminal.
-
-    Args:
-        live: rich's live area.
-        story: What is told.
-    """
+    """Redraws one picture: for people at a terminal."""
 
     def __init__(self, live: Live, story: Story) -> None:
         self._live = live

@@ -41,12 +41,7 @@ class Snippets:
 
 
 def render_page(outcome: Outcome, snippets: Snippets) -> str:
-    """Return the page.
-
-    Args:
-        outcome: The finished demo.
-        snippets: The code that a user copies.
-    """
+    """Return the page."""
     style = files(__package__).joinpath("page.css").read_text(encoding="utf-8")
     body = "\n".join(
         (

@@ -53,10 +53,7 @@ def clock_text(value_ms: int) -> str:
 def watermark_chart(outcome: Outcome, *, width: int, height: int) -> str:
     """Return the chart as an SVG element.
 
-    Args:
-        outcome: The finished demo.
-        width: Of the view box; a narrow one gets fewer ticks and no labels in the plot.
-        height: Of the view box.
+    Width and height are those of the view box; a narrow one gets fewer ticks and no labels in the plot.
     """
     spark = _Line(kind="spark", title="Spark", points=_watermarks(outcome.spark.timeline.moments))
     tidemark = _Line(kind="tidemark", title="Tidemark", points=_watermarks(outcome.tidemark.timeline.moments))

@@ -46,10 +46,7 @@ class Accuracy:
 class MinuteCount:
     """The orders of one window over all items.
 
-    Attributes:
-        start_ms: Start of the window, ms since the epoch.
-        expected_rows: How many there are.
-        counted_rows: How many of them the query counted.
+    Units: ``start_ms`` is the start of the window, ms since the epoch.
     """
 
     start_ms: int

@@ -32,12 +32,7 @@ class Copied:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableProgress:
-    """The part while it runs.
-
-    Attributes:
-        written: What the writer did.
-        copied: What the query read.
-    """
+    """The part while it runs."""
 
     written: Written
     copied: Copied

@@ -17,13 +17,7 @@ __all__ = ["Outcome", "SideOutcome", "Snapshot", "Surroundings"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:
-    """The demo while it runs.
-
-    Attributes:
-        produced: What was written so far.
-        spark: Spark's newest batch.
-        tidemark: Tidemark's newest batch.
-    """
+    """The demo while it runs."""
 
     produced: Produced
     spark: Moment | None = None
@@ -51,11 +45,7 @@ class Surroundings:
 class SideOutcome:
     """One of the two queries.
 
-    Attributes:
-        title: How it is called.
-        answer: Orders by (start of the window in ms since the epoch, item).
-        accuracy: Of the answer.
-        timeline: Its batches.
+    Units: the answer has the orders by (start of the window in ms since the epoch, item).
     """
 
     title: str

@@ -21,11 +21,7 @@ _STDERR: Final = 2
 
 @contextmanager
 def quiet_output(log: Path) -> Iterator[TextIO]:
-    """Give the real standard output; everything else that this process and its children print goes to ``log``.
-
-    Args:
-        log: A file; what is printed is added at its end.
-    """
+    """Give the real standard output; everything else that this process and its children print goes to ``log``."""
     _flush()
     saved = {descriptor: os.dup(descriptor) for descriptor in (_STDOUT, _STDERR)}
     try:

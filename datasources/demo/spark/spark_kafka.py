@@ -26,12 +26,7 @@ _INSTEAD: Final = "Without --spark-kafka nothing is fetched: Spark's side then r
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SparkKafka:
-    """What was found.
-
-    Attributes:
-        version: Of the connector.
-        jars: Its class path.
-    """
+    """What was found."""
 
     version: str
     jars: tuple[Path, ...]

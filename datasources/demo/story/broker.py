@@ -27,12 +27,7 @@ _LEADER_PAUSE_S: Final = 0.05
 
 
 class OrdersTopic:
-    """A topic with one partition per role, which takes orders.
-
-    Args:
-        bootstrap_servers: ``host:port`` of the broker.
-        name: Of the topic.
-    """
+    """A topic with one partition per role, which takes orders."""
 
     def __init__(self, bootstrap_servers: str, name: str) -> None:
         self.bootstrap_servers = bootstrap_servers

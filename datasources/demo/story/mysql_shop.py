@@ -123,12 +123,7 @@ def table_options(server: MySqlAddress, table: str) -> dict[str, str]:
 
 
 class ShopWriter(Writer[Written]):
-    """Changes the tables until it is stopped; then it writes the last row.
-
-    Args:
-        server: With a login that may write.
-        seed: What the statements are made from.
-    """
+    """Changes the tables until it is stopped; then it writes the last row."""
 
     def __init__(self, server: MySqlAddress, seed: int) -> None:
         super().__init__("tidemark-demo-shop", Written())

@@ -24,13 +24,7 @@ _FAR_BEHIND_ROWS: Final = 3_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Produced:
-    """How much was written.
-
-    Attributes:
-        steps: Steps of the story.
-        rows: Orders.
-        is_done: Whether the story is told.
-    """
+    """How much was written."""
 
     steps: int = 0
     rows: int = 0
@@ -38,12 +32,7 @@ class Produced:
 
 
 class StoryProducer(Writer[Produced]):
-    """Writes a story.
-
-    Args:
-        topic: Where the orders go.
-        story: What is told.
-    """
+    """Writes a story."""
 
     def __init__(self, topic: OrdersTopic, story: Story) -> None:
         super().__init__("tidemark-demo-producer", Produced())

@@ -57,9 +57,7 @@ class CachedDirectory:
 class DirectoryCache:
     """Directories on this machine, made on first use.
 
-    Args:
-        directory: Of the cache; by default from the environment.
-        report: Receives a line when something takes long.
+    The directory is that of the environment by default; ``report`` receives a line when something takes long.
     """
 
     def __init__(self, directory: Path | None = None, *, report: Callable[[str], None] = report_on_stderr) -> None:
@@ -69,9 +67,7 @@ class DirectoryCache:
     def provide(self, item: CachedDirectory, make: Callable[[Path], Path]) -> Path:
         """Return the item's directory, complete; make it if need be.
 
-        Args:
-            item: What is wanted.
-            make: Makes it: is given an empty directory for its work, returns the directory in there that is to be kept.
+        ``make`` is given an empty directory for its work and returns the directory in there that is to be kept.
 
         Raises:
             EnvironmentProblem: It cannot be made or stored; the message says why and what else can be done.

@@ -47,9 +47,7 @@ class JarBundle:
 class JarCache:
     """Bundles on this machine, fetched on first use.
 
-    Args:
-        directory: Of the cache; by default from the environment.
-        report: Receives a line when something takes long.
+    The directory is that of the environment by default; ``report`` receives a line when something takes long.
     """
 
     def __init__(self, directory: Path | None = None, *, report: Callable[[str], None] = report_on_stderr) -> None:

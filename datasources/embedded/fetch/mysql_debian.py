@@ -49,10 +49,6 @@ def debian_mirror() -> str:
 def fetch_packages(package: str, work: Path) -> Path:
     """Fetch a package of Debian's unstable distribution with all that it needs, and unpack it.
 
-    Args:
-        package: Its name.
-        work: An empty directory.
-
     Returns:
         The directory inside ``work`` that is the root of what was unpacked.
 

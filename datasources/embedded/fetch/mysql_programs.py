@@ -118,10 +118,7 @@ def check_machine(version: MySqlVersion) -> None:
 def fetch_program(version: MySqlVersion, work: Path, directory: Path) -> None:
     """Fetch a server's program into ``directory``.
 
-    Args:
-        version: Which one.
-        work: An empty directory for what is fetched on the way.
-        directory: Where the program goes; it does not exist yet.
+    The program goes into ``directory``, which does not exist yet.
 
     Raises:
         EnvironmentProblem: It cannot be fetched.
@@ -141,10 +138,7 @@ def fetch_program(version: MySqlVersion, work: Path, directory: Path) -> None:
 def installed_program(version: MySqlVersion, directory: Path, links: Path | None = None) -> MySqlProgram:
     """Return the program that `fetch_program` has put into ``directory``.
 
-    Args:
-        version: Which one.
-        directory: Where it is.
-        links: A directory in which libraries may be linked under the name that the program looks for.
+    Libraries may be linked in ``links`` under the name that the program looks for.
     """
     release = (directory / _VERSION_FILE).read_text(encoding="utf-8")
     if version is MySqlVersion.NEWEST:

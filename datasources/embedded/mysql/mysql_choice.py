@@ -24,10 +24,7 @@ def start_any_mysql(
 ) -> EmbeddedMySql:
     """Start the first of several servers that this machine can run.
 
-    Args:
-        config: Settings that every one of them has, in the server's names.
-        versions: Which to try, in this order.
-        report: Receives a line for each that cannot run, and for what takes long.
+    ``config`` has settings that every one of them knows; ``report`` receives a line for each that cannot run.
 
     Returns:
         A running server; use it in a ``with`` block, or close it.

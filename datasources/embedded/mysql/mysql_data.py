@@ -97,10 +97,7 @@ class PreparedMySql:
 def prepare(version: MySqlVersion, directory: Path, *, report: Callable[[str], None]) -> PreparedMySql:
     """Return a server's program and initialised data, from the cache or fetched into it.
 
-    Args:
-        version: Which server.
-        directory: The server's own directory; libraries may be linked there, and what its user could not read.
-        report: Receives a line when something takes long.
+    Libraries may be linked in ``directory``, and what the server's user could not read is copied there.
 
     Raises:
         EnvironmentProblem: This machine cannot run or fetch it; the message says why and what can be done.

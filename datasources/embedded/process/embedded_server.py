@@ -23,12 +23,7 @@ _TAKEN: Final = "Address already in use"
 
 
 class EmbeddedServer(ABC):
-    """A server that exists as long as its ``with`` block, or as the process that made it.
-
-    Attributes:
-        kind_title: What messages call it, such as ``Kafka``.
-        stop_grace_s: How long a stop in good order may take, in seconds.
-    """
+    """A server that exists as long as its ``with`` block, or as the process that made it."""
 
     kind_title: ClassVar[str]
     stop_grace_s: ClassVar[float]

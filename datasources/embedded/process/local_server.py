@@ -42,10 +42,7 @@ class LocalServer:
     Constructing it starts the supervisor and makes the directory; ``close`` ends both. It belongs to the process that
     made it: a forked child that inherits it cannot end the server.
 
-    Args:
-        name: What messages call the server, such as ``Kafka``.
-        beside: Where its directory is made; None = where temporary files are.
-        clock: Measures deadlines.
+    Its directory is made in ``beside``, by default where temporary files are.
     """
 
     def __init__(self, name: str, *, beside: Path | None = None, clock: Clock | None = None) -> None:
@@ -138,9 +135,7 @@ class LocalServer:
     def wait_until(self, is_ready: Callable[[], bool], *, deadline_s: float) -> None:
         """Return when the server is ready.
 
-        Args:
-            is_ready: Asked again and again; it should answer within about a second.
-            deadline_s: How long to wait, in seconds.
+        ``is_ready`` is asked again and again; it should answer within about a second.
 
         Raises:
             EnvironmentProblem: The process ended, or was not ready in time; the message has what its log tells.

@@ -36,13 +36,7 @@ _PAYLOAD = re.compile(r'[ \t\n\r]*,[ \t\n\r]*"payload"[ \t\n\r]*:[ \t\n\r]*')
 
 
 class PayloadEngine:
-    """Decodes the member `payload` of documents as `JsonEngine` decodes whole documents.
-
-    Args:
-        schema: validates payloads.
-        wanted: the columns to decode.
-        zone: of timestamps without a zone.
-    """
+    """Decodes the member `payload` of documents as `JsonEngine` decodes whole documents."""
 
     def __init__(self, schema: pa.Schema, wanted: Sequence[pa.Field], zone: Zone | None) -> None:
         self._types = [f.type for f in wanted]

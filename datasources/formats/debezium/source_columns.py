@@ -52,10 +52,6 @@ def metadata_column(key: str, parts: Mapping[str, pa.Array]) -> pa.Array:
     """Return the metadata of each event.
 
     A time beyond the range of TIMESTAMP, and a text that is no whole number, are null.
-
-    Args:
-        key: which.
-        parts: the decoded members of the envelope.
     """
     if key == _INGESTION:
         return _instants(parts["ts_ms"])

@@ -37,13 +37,7 @@ def joined(one: PartialRows, other: PartialRows) -> PartialRows:
 
 
 def filled_in(partial: PartialRows, rows: npt.NDArray[np.intp], found: PartialRows) -> PartialRows:
-    """Return partial rows completed with rows that were decoded later.
-
-    Args:
-        partial: what was decoded before.
-        rows: the indexes of the others.
-        found: the others.
-    """
+    """Return partial rows completed with rows that were decoded later."""
     is_done = partial.is_done.copy()
     is_done[rows] = found.is_done
     return PartialRows(

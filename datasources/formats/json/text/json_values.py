@@ -65,9 +65,7 @@ _INT8_MAX = 2**7 - 1
 def scalar_converter(arrow: pa.DataType, zone: Zone | None) -> Convert:
     """Return the converter of a type that has no parts.
 
-    Args:
-        arrow: one of the types of `ddl_types`.
-        zone: of timestamps without a zone; None rejects them.
+    Without a ``zone`` timestamps without a zone are rejected.
     """
     if arrow in _RANGES:
         return _integer(arrow)
