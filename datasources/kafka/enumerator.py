@@ -45,13 +45,7 @@ class KafkaRange:
 
 
 class KafkaEnumerator:
-    """SplitEnumerator over a cluster.
-
-    Args:
-        metadata: of the cluster.
-        wanted: what the scan reads.
-        clock: paces discovery.
-    """
+    """SplitEnumerator over a cluster."""
 
     def __init__(self, metadata: BrokerMetadata, wanted: KafkaRange, clock: Clock) -> None:
         self._metadata = metadata
@@ -133,11 +127,7 @@ class KafkaEnumerator:
         self._metadata.close()
 
     def _current(self, *, is_new: bool = False) -> list[TopicPartitionName]:
-        """The partitions, refreshed once per discovery interval; fixed for a bounded read.
-
-        Args:
-            is_new: whether a query starts, so that every named topic must exist.
-        """
+        """The partitions, refreshed once per discovery interval; fixed for a bounded read."""
         now = self._clock.monotonic_ns()
         interval = self._wanted.discovery_ms
         is_fixed = isinstance(self._wanted.subscriber, Assigned) or interval == 0 or self._wanted.end is not None

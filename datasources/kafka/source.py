@@ -38,13 +38,7 @@ _MAX_TRIGGER_DELAY_MS = 15 * 60_000
 
 @dataclass(frozen=True, kw_only=True)
 class KafkaSource(ScanSource):
-    """One scan of Kafka.
-
-    Attributes:
-        options: of Kafka.
-        columns: the data columns, then those of metadata.
-        factory: the executors' part.
-    """
+    """One scan of Kafka."""
 
     format_name: ClassVar[str] = "tidemark-kafka"
     option_groups: ClassVar[tuple[type[OptionGroup], ...]] = (

@@ -213,9 +213,7 @@ def return_consumer(used: PartitionConsumer) -> None:
 def take_wide_consumer(config: ClientConfig, partition_bytes: int) -> WideConsumer:
     """Return a consumer of many partitions, without an assignment. The caller owns it.
 
-    Args:
-        config: client settings; their request sizes are ignored.
-        partition_bytes: the maximum bytes per partition and request.
+    The request sizes in ``config`` are ignored; the bytes are per partition and request.
 
     Raises:
         SourceUnavailable, OptionError: no consumer can be opened with these settings.

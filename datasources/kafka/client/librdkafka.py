@@ -63,9 +63,6 @@ _FOR_C: Final = {
 class Librdkafka:
     """The functions, without the `rd_kafka_` of their names.
 
-    Args:
-        library: of confluent-kafka, or one that it links to.
-
     Raises:
         AttributeError: a function is missing.
     """
@@ -104,11 +101,7 @@ def librdkafka() -> Librdkafka:
 class RawConsumer:
     """A consumer that is assigned partitions and read through a queue.
 
-    Attributes:
-        feed: the structure through which C reads it.
-
-    Args:
-        settings: strings only; settings with Python callbacks are not supported.
+    Settings are strings only; those with Python callbacks are not supported.
 
     Raises:
         KafkaException: librdkafka does not accept them.

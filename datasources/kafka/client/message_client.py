@@ -110,12 +110,7 @@ class MessageRecords:
 class MessageFeed:
     """One partition through a consumer of confluent-kafka.
 
-    Args:
-        consumer: it belongs to this feed.
-        open_query_client: opens the client for metadata requests.
-
-    Attributes:
-        query_client: that client, opened on demand.
+    The consumer belongs to this feed; the client for metadata requests is opened on demand.
     """
 
     def __init__(self, consumer: Consumer, open_query_client: Callable[[], ErrorCapturingConsumer]) -> None:

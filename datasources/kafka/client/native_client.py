@@ -60,13 +60,7 @@ class AssignedConsumer(Protocol):
 class NativeFeed:
     """One partition through librdkafka alone.
 
-    Args:
-        consumer: it belongs to this feed.
-        fetch: the functions in C.
-        open_query_client: opens the client for metadata requests.
-
-    Attributes:
-        query_client: that client, opened on demand.
+    The consumer belongs to this feed; the client for metadata requests is opened on demand.
     """
 
     def __init__(
@@ -124,12 +118,7 @@ def is_for_native(settings: Mapping[str, str]) -> bool:
 def open_native(
     settings: Mapping[str, str], open_query_client: Callable[[], ErrorCapturingConsumer]
 ) -> NativeFeed | None:
-    """Return a feed; None if this process does not support it, or if librdkafka rejects the settings.
-
-    Args:
-        settings: of the client.
-        open_query_client: opens the client for metadata requests.
-    """
+    """Return a feed; None if this process does not support it, or if librdkafka rejects the settings."""
     fetch = _fetch_functions()
     if fetch is None or not is_for_native(settings):
         return None

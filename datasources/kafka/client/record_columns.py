@@ -161,10 +161,7 @@ class Feed(Protocol):
     def receive(self, max_records: int, end: int, fields: RecordFields) -> Received:
         """Return available records, else wait for up to 100 ms.
 
-        Args:
-            max_records: > 0.
-            end: exclusive.
-            fields: the fields of records to fetch.
+        Units: ``max_records`` > 0, ``end`` exclusive.
 
         Raises:
             KafkaException: the client failed.

@@ -37,10 +37,7 @@ class _Absent:
 class AbsentPartitions:
     """The partitions of one scan that were read and are no longer listed.
 
-    Args:
-        subscriber: which partitions are read.
-        exists: asks the brokers for a partition, with fresh metadata.
-        clock: monotonic.
+    ``exists`` asks the brokers for a partition, with fresh metadata.
     """
 
     def __init__(self, subscriber: Subscriber, exists: Callable[[TopicPartitionName], bool], clock: Clock) -> None:

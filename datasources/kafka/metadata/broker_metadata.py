@@ -58,12 +58,7 @@ _MAX_NAMED = 20
 
 
 class BrokerMetadata:
-    """Asks one cluster.
-
-    Args:
-        config: the client settings.
-        clock: monotonic, for the timeouts of requests.
-    """
+    """Asks one cluster."""
 
     def __init__(self, config: ClientConfig, clock: Clock | None = None) -> None:
         self._config = config
@@ -87,9 +82,7 @@ class BrokerMetadata:
     ) -> list[TopicPartitionName]:
         """Return the partitions that exist now.
 
-        Args:
-            wanted: which are meant.
-            may_be_missing: whether a topic that is named need not exist; then it has no partitions.
+        With ``may_be_missing`` a topic that is named need not exist; then it has no partitions.
 
         Raises:
             SourceUnavailable: the brokers do not answer, or a named topic or partition does not exist.
@@ -382,10 +375,6 @@ def _listed_topic(admin: AdminClient, name: str, timeout_s: float) -> Any:
 
 def _positions(answers: Iterable[TopicPartition], none: int) -> dict[TopicPartitionName, int | None]:
     """Return the offsets of partitions.
-
-    Args:
-        answers: of the client.
-        none: the client's value for "no such position".
 
     Raises:
         KafkaException: a partition has an error or no answer.

@@ -196,10 +196,6 @@ class RecordDeadline:
 
     librdkafka reports nothing for a deleted partition and waits for it to reappear. So once a second the brokers are
     asked whether it exists, and the client refreshes its leader.
-
-    Args:
-        settings: the poll timeout.
-        clock: monotonic time.
     """
 
     def __init__(self, settings: FetchSettings, clock: Clock) -> None:

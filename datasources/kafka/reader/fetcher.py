@@ -46,13 +46,7 @@ class Fetched:
 class PartitionFetcher:
     """Fetches ranges of one partition.
 
-    Args:
-        settings: of the scan.
-        topic: which topic.
-        partition: which partition of it.
-        clock: monotonic time for the deadline.
-        fields: the fields of records to fetch.
-        planned: the log's identity when the range was planned; None = unknown.
+    ``planned`` is the log's identity when the range was planned; None = unknown.
     """
 
     def __init__(  # noqa: PLR0913 - what a range is read by

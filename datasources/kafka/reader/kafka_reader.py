@@ -85,9 +85,7 @@ class KafkaReaderFactory:
 class KafkaReader:
     """Reads ranges of partitions.
 
-    Args:
-        factory: what to do.
-        only: the columns that are needed; None = all.
+    Only the columns ``only`` are decoded; None = all.
     """
 
     def __init__(self, factory: KafkaReaderFactory, only: frozenset[str] | None) -> None:

@@ -48,10 +48,6 @@ class OpenRanges:
     Attributes:
         positions_left: pending positions, gaps included.
         records: how many records were received.
-
-    Args:
-        settings: of the scan.
-        ranges: [start, end) per split.
     """
 
     def __init__(self, settings: FetchSettings, ranges: Mapping[SplitId, tuple[int, int]]) -> None:

@@ -39,11 +39,7 @@ class ChunkFormat:
 
 
 class ChunkMaker:
-    """Decodes chunks within one process.
-
-    Args:
-        chunk_format: how records are decoded.
-    """
+    """Decodes chunks within one process."""
 
     def __init__(self, chunk_format: ChunkFormat) -> None:
         self._on_error = chunk_format.on_error

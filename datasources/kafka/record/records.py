@@ -22,11 +22,7 @@ __all__ = ["RecordDecoder"]
 class RecordDecoder:
     """Decodes records in one process.
 
-    Args:
-        schema: the columns of the rows.
-        layout: where they come from.
-        time_zone: the zone of text without one.
-        only: the columns to decode, the others are null; None = all.
+    Only the columns ``only`` are decoded, the others are null; None = all.
     """
 
     def __init__(
