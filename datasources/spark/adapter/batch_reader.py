@@ -26,12 +26,7 @@ __all__ = ["TidemarkBatchReader"]
 
 
 class TidemarkBatchReader(DataSourceReader):
-    """Reads one scan as a bounded table.
-
-    Args:
-        scan: what to read.
-        output: the exact Arrow schema of the batches.
-    """
+    """Reads one scan as a bounded table."""
 
     def __init__(self, scan: Scan, output: pa.Schema) -> None:
         self._scan = scan

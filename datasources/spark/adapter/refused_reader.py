@@ -19,11 +19,7 @@ __all__ = ["RefusedStreamReader"]
 
 
 class RefusedStreamReader(DataSourceStreamReader):
-    """Raises one error from every method that Spark may call first.
-
-    Args:
-        error: why the stream cannot be read.
-    """
+    """Raises one error from every method that Spark may call first."""
 
     def __init__(self, error: TidemarkError) -> None:
         self._error = error

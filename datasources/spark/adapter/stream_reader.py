@@ -52,13 +52,7 @@ _NS_PER_S = 1_000_000_000
 
 
 class TidemarkStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """Reads one scan as a stream.
-
-    Args:
-        scan: what to read.
-        output: the exact Arrow schema of the batches.
-        binding: from register(), or an empty one.
-    """
+    """Reads one scan as a stream."""
 
     def __init__(self, scan: Scan, output: pa.Schema, binding: Binding) -> None:
         self._scan = scan

@@ -44,12 +44,7 @@ _logger = logging.getLogger(__name__)
 
 
 class QueryListener(StreamingQueryListener):
-    """Tells the coordinator which runs may go on and how much state they keep.
-
-    Args:
-        spark: the session whose queries it hears.
-        coordinator: of the application.
-    """
+    """Tells the coordinator which runs may go on and how much state they keep."""
 
     def __init__(self, spark: SparkSession, coordinator: Coordinator) -> None:
         super().__init__()

@@ -31,10 +31,6 @@ def allows_code_options(spark: SparkSession) -> bool:
 def refuse_code(connector: type[ScanSource], options: Mapping[str, str]) -> None:
     """Raise for the first option that would run code.
 
-    Args:
-        connector: Which source.
-        options: The user's, with lower-case keys.
-
     Raises:
         OptionError: Naming the option, what it does, and who can allow it.
     """

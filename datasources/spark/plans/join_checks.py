@@ -23,11 +23,7 @@ _EQUALITIES = frozenset({"EqualTo", "EqualNullSafe"})
 
 
 def lossy_join(plan: Any) -> str | None:
-    """Return why a plan has a join that would lose rows, and what to write instead; None if it has none.
-
-    Args:
-        plan: analysed, the JVM's.
-    """
+    """Return why a plan has a join that would lose rows, and what to write instead; None if it has none."""
     for node in nodes(plan):
         if kind(node) == "Join" and all(child.isStreaming() for child in items(node.children())):
             reason = _semi_of_results(node) or _half_marked(node)

@@ -23,9 +23,7 @@ _KEYS = tuple(str(field.alias) for field in LoadGateOptions.model_fields.values(
 def gate_options_of(plan: Any, formats: frozenset[str] | None = None) -> list[LoadGateOptions]:
     """Return what each streaming source in an analysed plan is set to; one that has none of the options too.
 
-    Args:
-        plan: the JVM's.
-        formats: lower-case names of the formats that count; None = all.
+    ``formats`` are lower-case names; None = all.
     """
     return [
         parse_group(LoadGateOptions, {key: value for key, value in given.items() if value is not None})
@@ -57,10 +55,6 @@ def require_load_gate(probe: DataFrame, build: DataFrame) -> None:
 
     Sources that are not Tidemark's can neither wait nor be waited for; they are passed over. So are sources of the
     probe that others in it wait for: they are tables that it has been joined with before.
-
-    Args:
-        probe: the side whose rows are looked up, a stream.
-        build: the table's side, a stream.
 
     Raises:
         QueryError: naming the options to set.

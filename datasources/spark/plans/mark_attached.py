@@ -27,9 +27,6 @@ _REMEMBERED: Final = 100
 def mark_attached(df: DataFrame) -> DataFrame:
     """Return the same rows, read by sources that know that they are attached.
 
-    Args:
-        df: what is about to be attached: a loaded stream, or what an operator of ours makes of loaded streams.
-
     Raises:
         QueryError: several streams are put together below the attachment, or a source has another schema by now.
     """

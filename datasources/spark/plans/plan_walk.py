@@ -82,10 +82,7 @@ def source_options(
 ) -> list[dict[str, str | None]]:
     """Return the named options of every streaming source in the plan; one that stands in it twice is one source.
 
-    Args:
-        plan: the JVM's.
-        keys: of the options.
-        formats: lower-case names; sources of other formats are left out. None = all.
+    ``formats`` are lower-case names; None = all.
     """
     sources: list[Any] = []
     for leaf in items(plan.collectLeaves()):

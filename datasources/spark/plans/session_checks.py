@@ -45,10 +45,6 @@ def require_classic(spark: SparkSession) -> None:
 def require_frame(df: DataFrame, what: str) -> None:
     """Raise where somebody passes on what a call did not return.
 
-    Args:
-        df: what should be a DataFrame.
-        what: needs it.
-
     Raises:
         QueryError: it is None.
     """

@@ -50,12 +50,7 @@ def build_strategy(
 ) -> BuiltStrategy | None:
     """Return the strategy that the options describe over the columns of `schema`, or None if they describe none.
 
-    Args:
-        schema: of the scan, metadata columns included.
-        options: of the first attribute, and what holds for all.
-        session: zone and ANSI flag.
-        functions: the user's own functions.
-        additional: more attributes.
+    The columns of ``schema`` include those of metadata; ``options`` are of the first attribute, and hold for all.
 
     Raises:
         ExpressionError, OptionError: an expression cannot be used, or processing time meets a TIMESTAMP_NTZ.

@@ -20,12 +20,7 @@ PROCTIME = "proctime"
 
 
 def time_metadata(*, time: str | None, delay_ms: int | None) -> dict[str, Any]:
-    """Return a column's metadata.
-
-    Args:
-        time: ROWTIME or PROCTIME for a time attribute, else None.
-        delay_ms: how late rows may be, for a column that is event time to Spark's operators, else None.
-    """
+    """Return a column's metadata."""
     metadata: dict[str, Any] = {}
     if delay_ms is not None:
         metadata[DELAY_KEY] = delay_ms

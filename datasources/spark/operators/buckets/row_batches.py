@@ -74,9 +74,6 @@ class Pack:
 
     Rows without rowtime are dropped and counted. Every bucket receives the task's largest row watermark, even
     without rows: otherwise sessions in a bucket without new rows would never end.
-
-    Attributes:
-        buckets: number of buckets.
     """
 
     buckets: int
@@ -152,11 +149,7 @@ class _BatchBuilder:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unpack:
-    """A function for mapInArrow: unpacks results into rows and one heartbeat row per result.
-
-    Attributes:
-        schema: the exact Arrow schema of the rows, hidden columns last.
-    """
+    """A function for mapInArrow: unpacks results into rows and one heartbeat row per result."""
 
     schema: pa.Schema
 

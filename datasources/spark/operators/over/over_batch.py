@@ -19,14 +19,7 @@ _PARTITION = "__tidemark_partition"
 
 
 def batch_over(df: DataFrame, aggregates: Mapping[str, str], rule: OverRule, time: StructField) -> DataFrame:
-    """Return the rows with their aggregates; rows without rowtime are dropped.
-
-    Args:
-        df: any batch DataFrame.
-        aggregates: name of the result -> call, in Spark SQL.
-        rule: the window.
-        time: the column of ORDER BY.
-    """
+    """Return the rows with their aggregates; rows without rowtime are dropped."""
     timed = df.withColumn(_TIME, micros_of(time)).where(F.col(_TIME).isNotNull())
     if HEARTBEAT_COLUMN in df.columns:
         timed = timed.where(~F.col(HEARTBEAT_COLUMN))

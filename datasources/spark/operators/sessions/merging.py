@@ -186,11 +186,7 @@ def _resolve(elements: _Elements, is_hard: _Bools, gap_us: int) -> Assigned:
 
 
 class _Replay:
-    """Replays one island row by row.
-
-    Args:
-        base: the number of its first session.
-    """
+    """Replays one island row by row."""
 
     def __init__(self, gap_us: int, *, base: int) -> None:
         self._gap_us = gap_us

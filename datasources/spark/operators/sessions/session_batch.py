@@ -20,14 +20,7 @@ _US_PER_MS = 1_000
 
 
 def batch_session_windows(df: DataFrame, *, keys: Sequence[str], time: StructField, gap_us: int) -> DataFrame:
-    """Return the rows with their session windows; rows without rowtime are dropped.
-
-    Args:
-        df: any batch DataFrame.
-        keys: the columns of PARTITION BY.
-        time: the time attribute.
-        gap_us: the gap, µs.
-    """
+    """Return the rows with their session windows; rows without rowtime are dropped."""
     by_key = Window.partitionBy(*(F.col(f"`{key}`") for key in keys))
     in_time = by_key.orderBy(_TIME)
     distance = F.col(_TIME) - F.lag(_TIME).over(in_time)

@@ -50,12 +50,7 @@ class SessionRule:
 class SessionBatchStep:
     """One micro-batch of one bucket.
 
-    Args:
-        rule: definition of a session.
-        store: the bucket's state.
-        before: its state header before the micro-batch.
-        clock_us: the watermark after the batch, µs.
-        arrived: the rows in processing order; None if only the watermark advanced.
+    Units: ``clock_us``, the watermark after the batch, in µs. ``arrived`` is None if only the watermark advanced.
     """
 
     def __init__(

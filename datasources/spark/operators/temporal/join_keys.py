@@ -34,13 +34,7 @@ _MAX_DIGITS: Final = 38
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JoinKey:
-    """One equality of a join.
-
-    Attributes:
-        probe: the probe side's column.
-        build: the build side's column.
-        data_type: common type of the comparison.
-    """
+    """One equality of a join."""
 
     probe: str
     build: str
@@ -74,10 +68,7 @@ class JoinKey:
 def join_keys(probe: StructType, build: StructType, on: Sequence[str | tuple[str, str]]) -> tuple[JoinKey, ...]:
     """Return the keys of a join.
 
-    Args:
-        probe: the probe side's schema.
-        build: the build side's schema.
-        on: shared names, or pairs of (probe's name, build's name).
+    ``on`` has shared names, or pairs of (probe's name, build's name).
 
     Raises:
         QueryError: there are none, a column is missing, or types are not comparable.

@@ -28,10 +28,7 @@ __all__ = ["BuildSide", "ProbeSide", "result_fields"]
 class ProbeSide:
     """The side whose rows are emitted.
 
-    Attributes:
-        df: as it was loaded.
-        keys: the join's equalities.
-        time: the time attribute; None in processing time.
+    The time attribute is None in processing time.
     """
 
     df: DataFrame

@@ -34,10 +34,7 @@ _LAST: Final = Window.unboundedFollowing
 def batch_temporal_join(probe: ProbeSide, build: BuildSide, *, is_left: bool) -> DataFrame:
     """Return the rows that a stream gives after reading everything, without late rows.
 
-    Args:
-        probe: the rows; in event time those without rowtime are dropped.
-        build: the changelog.
-        is_left: keep rows without a match.
+    In event time probe rows without rowtime are dropped.
     """
     keys = [f"{KEY_PREFIX}{number}" for number in range(len(probe.keys))]
     versions = _versions(build, keys)
