@@ -77,11 +77,7 @@ class SqlOptions(OptionGroup):
 
 
 class Settings:
-    """The settings of a session, as texts and typed.
-
-    Args:
-        values: initial values.
-    """
+    """The settings of a session, as texts and typed."""
 
     def __init__(self, values: Mapping[str, str] | None = None) -> None:
         self._values: dict[str, str] = {}

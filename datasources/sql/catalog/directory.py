@@ -36,9 +36,6 @@ _Signature = tuple[int, int, int]
 class DirectoryStore:
     """Keeps definitions in files; see `ObjectStore`.
 
-    Args:
-        root: the directory, made if it is not there.
-
     Raises:
         SqlError: it cannot be made, or is a file.
     """

@@ -28,11 +28,6 @@ __all__ = ["alter"]
 def alter(definition: TableDefinition, action: AlterAction, source: SqlText | None = None) -> TableDefinition:
     """Return the altered table.
 
-    Args:
-        definition: as it is in the catalog.
-        action: of the statement; its additions keep their spans.
-        source: the statement, for errors.
-
     Raises:
         SqlError: an addition exists already, or the object of a change does not exist.
     """

@@ -57,9 +57,7 @@ _KIND_OF: Final[dict[type[Column], str]] = {
 def merge_like(base: TableDefinition, statement: CreateTable) -> TableDefinition:
     """Return the table that a statement with LIKE defines.
 
-    Args:
-        base: the table after LIKE.
-        statement: with a LIKE clause; spans in the result point into it, inherited definitions have none.
+    Spans in the result point into ``statement``; inherited definitions have none.
 
     Raises:
         SqlError: a part is named twice or cannot have its rule, or both tables define what may be there once.

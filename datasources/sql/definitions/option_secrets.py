@@ -67,10 +67,6 @@ def shown(options: Mapping[str, str]) -> dict[str, str]:
 def expand(options: Mapping[str, str], *, environment: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return the options with every `${env:X}` and `${file:X}` replaced by its value.
 
-    Args:
-        options: as in the catalog.
-        environment: variables; default: those of this process.
-
     Raises:
         OptionError: a variable is not set, a file cannot be read, or a reference is malformed; it names the option
             and the variable or file.
@@ -81,11 +77,6 @@ def expand(options: Mapping[str, str], *, environment: Mapping[str, str] | None 
 
 def refuse_masked(options: Mapping[str, str], *, source: SqlText | None = None, spans: Mapping[str, Span]) -> None:
     """Refuse options that were copied from where secrets are shown as `******`.
-
-    Args:
-        options: of a statement.
-        source: the statement.
-        spans: of the options' keys.
 
     Raises:
         SqlError: naming the option.
@@ -103,11 +94,6 @@ def refuse_literal_secrets(
 ) -> None:
     """Refuse options that must not be written to a durable catalog.
 
-    Args:
-        options: of a table.
-        source: the statement, if there is one.
-        spans: of the options' keys.
-
     Raises:
         SqlError: naming the option, never its value.
     """
@@ -124,11 +110,6 @@ def masked_source(source: SqlText, options: Mapping[str, str], spans: Mapping[st
 
     Every character keeps its position. If an option is a secret, the values of all options are masked, because a reader
     of a single line cannot see where a value ends.
-
-    Args:
-        source: the statement.
-        options: those in it.
-        spans: of their keys.
     """
     has_secret = any(is_literal_secret(key, value) for key, value in options.items())
     return _masked(source, spans) or source if has_secret else source

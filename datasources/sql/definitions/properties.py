@@ -87,9 +87,7 @@ def properties_of(definition: Definition, *, datatypes: Sequence[str] = ()) -> d
 def definition_of(properties: Mapping[str, str], *, name: str = "") -> Definition:
     """Return the definition that properties of any version hold.
 
-    Args:
-        properties: text to text.
-        name: of the object, for properties of version 0 without one.
+    ``name`` is for properties of version 0, which have none.
 
     Raises:
         SqlError: they were written by a newer version, or are not what any version writes; it names the property.

@@ -19,11 +19,7 @@ _NAME: Final = re.compile(r"`((?:[^`]|``)+)`|([^`.;]+)")
 
 
 class PropertyReader:
-    """The properties of one object.
-
-    Args:
-        properties: text to text.
-    """
+    """The properties of one object."""
 
     def __init__(self, properties: Mapping[str, str]) -> None:
         self._properties = properties

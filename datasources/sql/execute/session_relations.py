@@ -31,14 +31,7 @@ _numbers = count(1)
 class StatementRelations:
     """The relations of one statement (`datasources.sql.query.block.planner_interface.Relations`).
 
-    Attributes:
-        tables: the tables that were planned, for EXPLAIN.
-        steps: the steps that were run, for EXPLAIN.
-
-    Args:
-        spark: the session.
-        catalog: ours.
-        planner: makes tables.
+    Tables and steps are noted for EXPLAIN.
     """
 
     def __init__(self, spark: SparkSession, catalog: Catalog, planner: TablePlanner) -> None:

@@ -31,14 +31,8 @@ __all__ = ["SessionState"]
 class SessionState:
     """A session.
 
-    Attributes:
-        spark: the session of Spark's below it.
-        catalog: tables, views and functions.
-        settings: of SET.
-        planner: makes tables.
-        functions: Python functions, loaded.
-        queries: the streaming queries that INSERT statements started, in order.
-        inserts: how many INSERT statements wrote into each target, by lower-case name.
+    ``inserts`` counts the INSERT statements that wrote into each target, by lower-case name; ``queries`` are in the
+    order of their start.
     """
 
     spark: SparkSession

@@ -29,10 +29,7 @@ _TO_SPARK = (
 def unknown_table(refusal: AnalysisException, source: SqlText, known: Iterable[str]) -> SqlError | None:
     """Return the error about a table that Spark does not have, or None if the refusal is about something else.
 
-    Args:
-        refusal: Spark's.
-        source: the statement.
-        known: tables and views of the catalog; in a statement that is Spark's alone it does not see them.
+    ``known`` has the tables and views of the catalog; in a statement that is Spark's alone it does not see them.
     """
     if (refusal.getCondition() or "") != "TABLE_OR_VIEW_NOT_FOUND":
         return None

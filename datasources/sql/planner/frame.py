@@ -44,9 +44,7 @@ class TableFrames:
     def frame(self, tree: Node, *, has_row_watermark: bool = False) -> DataFrame:
         """Return the table, attached if it has a watermark.
 
-        Args:
-            tree: after all rules.
-            has_row_watermark: whether each row shall carry the watermark before it, in `ROW_WATERMARK_COLUMN`.
+        With ``has_row_watermark`` each row carries the watermark before it, in `ROW_WATERMARK_COLUMN`.
 
         Raises:
             SchemaError: a format of Spark's does not have a declared column.

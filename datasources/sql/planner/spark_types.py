@@ -22,11 +22,7 @@ _REFUSALS: Final = (PySparkException, Py4JJavaError)
 
 
 class SparkTypes:
-    """Asks a session. Implements `datasources.sql.types.expression_types.TypeOracle`.
-
-    Args:
-        spark: the session: its zone, its ANSI flag and its functions count.
-    """
+    """Asks a session. Implements `datasources.sql.types.expression_types.TypeOracle`."""
 
     def __init__(self, spark: SparkSession) -> None:
         self._spark = spark

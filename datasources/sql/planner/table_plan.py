@@ -33,14 +33,7 @@ _EMIT = "scan.watermark.emit.strategy"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableRequest:
-    """What is planned.
-
-    Attributes:
-        table: resolved.
-        connector: of its `connector` option.
-        use: how the statement uses it.
-        settings: of the session.
-    """
+    """What is planned."""
 
     table: ResolvedTable
     connector: Connector

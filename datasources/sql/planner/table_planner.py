@@ -65,13 +65,7 @@ class PlannedTable:
 
 @dataclass(slots=True)
 class TablePlanner:
-    """Plans tables in a session.
-
-    Attributes:
-        spark: the session.
-        settings: of SET.
-        functions: Python functions by lower-case name.
-    """
+    """Plans tables in a session."""
 
     spark: SparkSession
     settings: Settings
@@ -80,10 +74,6 @@ class TablePlanner:
 
     def resolved(self, table: TableDefinition, source: SqlText | None = None) -> ResolvedTable:
         """Return the table with every name and type known.
-
-        Args:
-            table: from the catalog or a statement.
-            source: the statement, if its spans can be shown in errors.
 
         Raises:
             SqlError: naming the column or clause, and the span if `source` is given.
@@ -130,10 +120,7 @@ class TablePlanner:
     def plan(self, table: TableDefinition, use: TableUse, *, is_changelog: bool = False) -> PlannedTable:
         """Return the table's tree for one use.
 
-        Args:
-            table: from the catalog.
-            use: the use.
-            is_changelog: also read its changelog columns, see `with_changelog`.
+        With ``is_changelog`` its changelog columns are read too, see `with_changelog`.
 
         Raises:
             SqlError, OptionError, ExpressionError, SchemaError: saying what to do.

@@ -17,13 +17,7 @@ __all__ = ["ScanTrial"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScanTrial:
-    """Builds scans of our connectors (`TrialScan`). Formats of Spark's are not asked.
-
-    Attributes:
-        session: zone and ANSI flag.
-        functions: Python functions by lower-case name.
-        allows_code: whether options may load libraries and run commands.
-    """
+    """Builds scans of our connectors (`TrialScan`). Formats of Spark's are not asked."""
 
     session: SessionInfo
     functions: Mapping[str, ArrowFunction]

@@ -18,9 +18,7 @@ __all__ = ["rewrite_query"]
 def rewrite_query(source: SqlText, relations: Relations) -> QueryPlan:
     """Rewrite a query: SELECT, WITH, VALUES, TABLE, or a query in brackets.
 
-    Args:
-        source: the query.
-        relations: makes the views of tables and steps while the query is read.
+    ``relations`` makes the views of tables and steps while the query is read.
 
     Raises:
         SqlError: something of ours is malformed or used where it cannot be, or the query is nested too deeply; names

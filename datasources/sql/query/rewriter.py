@@ -23,13 +23,7 @@ __all__ = ["Rewriter", "select_all"]
 
 
 class Rewriter:
-    """Rewrites the queries of one text.
-
-    Args:
-        planning: what the rewrites of the statement share.
-        words: the tokens of the text.
-        rules: what rewrites a block, in this order.
-    """
+    """Rewrites the queries of one text."""
 
     def __init__(self, planning: Planning, words: Words, rules: Sequence[Callable[[BlockContext], None]]) -> None:
         self.planning = planning

@@ -83,10 +83,7 @@ def step_frame(spark: SparkSession, step: Step) -> DataFrame:
 def relation_of(frame: DataFrame, view: str, *, has_row_watermark: bool | None = None) -> Relation:
     """Return the relation of a view.
 
-    Args:
-        frame: what the view shows.
-        view: its name.
-        has_row_watermark: None = it has if there is such a column.
+    ``has_row_watermark`` = None: it has if there is such a column.
     """
     fields = frame.schema.fields
     if has_row_watermark is None:

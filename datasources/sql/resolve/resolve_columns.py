@@ -24,12 +24,7 @@ _HIDDEN: Final = "__tidemark_"
 
 
 class Clauses:
-    """The sites of a definition's clauses.
-
-    Args:
-        table: the definition.
-        source: the statement that its spans point into; None = they point nowhere.
-    """
+    """The sites of a definition's clauses."""
 
     def __init__(self, table: TableDefinition, source: SqlText | None) -> None:
         self._table = table

@@ -40,11 +40,6 @@ class _Change:
 def spelled(text: str, site: Site, ask: AskType) -> str:
     """Return an expression as Spark reads it.
 
-    Args:
-        text: over physical and metadata columns, one expression.
-        site: its span, for errors.
-        ask: knows types.
-
     Raises:
         SqlError: a call of TO_TIMESTAMP or TO_TIMESTAMP_LTZ that has no meaning.
     """

@@ -59,10 +59,6 @@ class PendingWatermark:
     def resolved(self, rowtime_type: str, expression_type: str) -> ResolvedWatermark:
         """Return the watermark, its types checked (rule D4).
 
-        Args:
-            rowtime_type: Spark DDL.
-            expression_type: Spark DDL.
-
         Raises:
             SqlError: the attribute is no timestamp, or the expression is neither of its type nor BIGINT.
         """

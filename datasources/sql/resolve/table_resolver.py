@@ -36,13 +36,7 @@ _SOME_MOMENT: Final = "CAST(NULL AS TIMESTAMP)"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Question:
-    """An expression whose type is asked.
-
-    Attributes:
-        text: Spark SQL.
-        site: for errors.
-        refusal: what is wrong if Spark refuses it.
-    """
+    """An expression whose type is asked."""
 
     text: str
     site: Site

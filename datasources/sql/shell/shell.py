@@ -58,13 +58,7 @@ class Environment(Protocol):
 
 
 class Shell:
-    """Runs statements and prints what they return.
-
-    Args:
-        environment: what runs them.
-        console: where results are printed.
-        errors: where errors are printed.
-    """
+    """Runs statements and prints what they return."""
 
     def __init__(self, environment: Environment, console: Console, errors: Console) -> None:
         self._environment = environment

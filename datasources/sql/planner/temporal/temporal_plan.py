@@ -54,13 +54,7 @@ class HoldNames:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedTemporal:
-    """A join.
-
-    Attributes:
-        probe: the left table, or query.
-        builds: what is joined.
-        tables: the same for EXPLAIN.
-    """
+    """A join."""
 
     probe: PlannedSide | Relation
     builds: tuple[PlannedBuild, ...]
@@ -86,13 +80,6 @@ def plan_temporal(
     is_streaming: bool,
 ) -> PlannedTemporal:
     """Plan a join.
-
-    Args:
-        planner: plans tables.
-        find: returns a table of the catalog.
-        request: what was asked for.
-        names: gives names to tables that are waited for.
-        is_streaming: whether tables are streams.
 
     Raises:
         QueryError: a load time is no constant.

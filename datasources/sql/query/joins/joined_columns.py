@@ -56,13 +56,7 @@ class Found:
 
 
 class JoinedColumns:
-    """The sides so far.
-
-    Args:
-        context: the block.
-        probe: the first table of its FROM.
-        names: the probe's columns.
-    """
+    """The sides so far."""
 
     def __init__(self, context: BlockContext, probe: FromItem, names: Sequence[str]) -> None:
         self._context = context

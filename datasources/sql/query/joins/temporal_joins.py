@@ -43,14 +43,7 @@ class Probe:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TemporalJoin:
-    """A join of a build.
-
-    Attributes:
-        join: as in the text.
-        item: what is joined, with its alias.
-        table: the table.
-        is_left: LEFT JOIN.
-    """
+    """A join of a build."""
 
     join: Join
     item: FromItem

@@ -31,11 +31,6 @@ _NUMBER: Final = re.compile(r"\d+(\.\d*)?|\.\d+")
 def interval_us(words: Words, region: Region, what: str) -> int:
     """Return the microseconds of a constant interval; may be negative.
 
-    Args:
-        words: the tokens.
-        region: the interval.
-        what: for errors: "the size of the window".
-
     Raises:
         SqlError: it is no constant, or has months, whose length is not fixed.
     """

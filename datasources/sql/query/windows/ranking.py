@@ -24,16 +24,7 @@ class OrderTerm:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranking:
-    """A ROW_NUMBER in a select list.
-
-    Attributes:
-        index: of the select item.
-        name: the alias.
-        region: the expression.
-        partition: the expressions of PARTITION BY.
-        partition_paths: those of them that are columns.
-        order: of ORDER BY.
-    """
+    """A ROW_NUMBER in a select list."""
 
     index: int
     name: str

@@ -49,11 +49,7 @@ class WindowSpec:
 def windowed(planning: Planning, relation: Relation, spec: WindowSpec, table: TableUse | None = None) -> Relation:
     """Return the rows of a relation with their windows.
 
-    Args:
-        planning: the statement.
-        relation: the input.
-        spec: the window.
-        table: the input if it is a table of ours as it is.
+    ``table`` is the input if it is a table of ours as it is.
     """
     if spec.kind == "SESSION" and planning.is_streaming:
         return planning.relations.session_windows(
