@@ -167,9 +167,7 @@ class ArrowFunction:
 def arrow_function(result_type: str, *, deterministic: bool = True) -> Callable[[Callable[..., Any]], ArrowFunction]:
     """Make the function below it one that SQL can call.
 
-    Args:
-        result_type: Spark's name of the result's type: TIMESTAMP is a moment, TIMESTAMP_NTZ a wall clock.
-        deterministic: whether equal arguments give equal results. Only then it may stand in a watermark.
+    See `ArrowFunction` for the arguments.
 
     Raises:
         OptionError: there is no such type.

@@ -46,10 +46,7 @@ class SourceText:
     def refusal(self, span: Span, reason: str, hint: str) -> ExpressionError:
         """Build the error that rejects the part at ``span``, with a reason and a hint.
 
-        Args:
-            span: The offending part.
-            reason: One clause without a full stop.
-            hint: One sentence.
+        The reason is one clause without a full stop, the hint one sentence.
         """
         return ExpressionError(f"{self.purpose}: {reason}.\n{self._marked(span)}\n{hint}")
 

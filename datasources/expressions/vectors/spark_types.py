@@ -118,9 +118,7 @@ def wider_integral(left: pa.DataType, right: pa.DataType) -> pa.DataType:
 def as_decimal(data_type: pa.DataType, literal: int | None = None) -> pa.DataType:
     """Return the decimal that stands for an integral type next to a decimal.
 
-    Args:
-        data_type: An integral or decimal type.
-        literal: The value, if the operand is a literal: Spark then takes just the digits it has.
+    Of a literal Spark takes just the digits it has.
     """
     if not is_integral(data_type):
         return data_type
