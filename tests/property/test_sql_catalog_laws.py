@@ -13,8 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from datasources.errors import SqlError
 from datasources.sql.catalog import open_catalog
-from datasources.sql.catalog.file_names import file_name
-from datasources.sql.catalog.file_text import properties_in, text_of
+from datasources.sql.catalog.file_text import file_name, properties_in, text_of
 from datasources.sql.catalog.interface import kind_of
 from datasources.sql.definitions.create_like import merge_like
 from datasources.sql.definitions.option_secrets import MASK, expand, shown

@@ -13,7 +13,7 @@ from sqlglot.tokens import Tokenizer
 
 from datasources.errors import SqlError
 from datasources.formats.schema_text.ddl import parse_schema
-from datasources.sql.definitions.definition_text import function_text, table_text, view_text
+from datasources.sql.definitions.show_create import function_text, table_text, view_text
 from datasources.sql.parse import parse_statement, parse_type
 from datasources.sql.statements.catalog_objects import (
     ComputedColumn,

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from datasources.errors import SqlError
-from datasources.sql.definitions.definition_text import (
+from datasources.sql.definitions.show_create import (
     column_text,
     function_text,
     options_text,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, Final
@@ -11,10 +11,9 @@ import pymysql
 
 from datasources.mysql.config.mysql_options import NoKeyPolicy, SnapshotLocking
 from datasources.mysql.connection.connection import connect, connection_settings
-from datasources.mysql.connection.connection_errors import explain
+from datasources.mysql.connection.connection_errors import error_number, explain
 from datasources.mysql.connection.server_dialect import ServerVersion, read_variables, server_version
 from datasources.mysql.preflight.finding import Finding, Severity
-from datasources.mysql.preflight.prepared import check_prepared
 from datasources.mysql.preflight.privileges import Login, check_privileges, read_login
 from datasources.mysql.preflight.settings import VARIABLES, ServerFacts, check_settings
 from datasources.mysql.preflight.table_checks import check_filters, check_found, check_tables
@@ -24,6 +23,10 @@ from datasources.mysql.tables.chunk_key import KeyKind
 from watermark.clock import Clock, SystemClock
 
 __all__ = ["Preflight", "run_preflight"]
+
+_MAY_NOT_ASK: Final = frozenset({1401, 1227})
+_SHOWN: Final = 3
+
 
 # The server itself refuses what would change anything.
 _SESSION: Final = ("SET SESSION TRANSACTION READ ONLY", "SET time_zone = '+00:00'")
@@ -91,7 +94,7 @@ def _look(connection: Any, wanted: Wanted, server: str, clock: Clock) -> Preflig
         *check_found(tables, visible_databases(connection), wanted, login),
         *check_filters(tables, logged, ignored),
         *check_tables(tables, facts, wanted, login),
-        *(() if version.is_mariadb else check_prepared(connection)),
+        *(() if version.is_mariadb else _check_prepared(connection)),
     ]
     return Preflight(
         server=server,
@@ -130,3 +133,32 @@ def _locked(tables: Sequence[TableFacts], facts: ServerFacts, wanted: Wanted) ->
     every = is_without_gtids and wanted.snapshot.locking is SnapshotLocking.MINIMAL
     keyless = wanted.snapshot.no_key is NoKeyPolicy.LOCK
     return [table.database for table in tables if every or (keyless and table.key.kind is KeyKind.NONE)]
+
+
+def _check_prepared(connection: Any) -> Iterator[Finding]:
+    """Yield what is found about XA transactions that wait for their decision.
+
+    Args:
+        connection: an open connection; without the privilege XA_RECOVER_ADMIN nothing is found.
+    """
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("XA RECOVER CONVERT XID")
+            names = [str(row[3]) for row in cursor.fetchall()]
+    except pymysql.MySQLError as error:
+        if error_number(error) in _MAY_NOT_ASK:
+            return
+        raise
+    if not names:
+        return
+    shown = ", ".join(names[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")
+    yield Finding(
+        check="xa",
+        found=f"{len(names)} prepared: {shown}",
+        severity=Severity.WARNING,
+        why=(
+            "their rows stand in the binlog before the begin of a query that starts now, which reads them there when "
+            "they are committed, and stops if the server has purged that part by then"
+        ),
+        fix=("XA COMMIT or XA ROLLBACK them before a new query begins",),
+    )

@@ -20,8 +20,7 @@ from pathlib import Path
 from typing import Final
 
 from datasources.errors import SqlError
-from datasources.sql.catalog.file_names import SUFFIX, file_name, name_in
-from datasources.sql.catalog.file_text import properties_in, text_of
+from datasources.sql.catalog.file_text import SUFFIX, file_name, name_in, properties_in, text_of
 from datasources.sql.catalog.interface import CatalogEntry, Namespace, kind_of
 from datasources.sql.definitions.properties import Definition, definition_of, properties_of
 from datasources.sql.statements.catalog_objects import FunctionDefinition
