@@ -47,13 +47,7 @@ _US_PER_MS: Final = 1_000
 
 @dataclass(frozen=True, kw_only=True)
 class MySqlSource(ScanSource):
-    """One scan of tables of a MySQL or MariaDB: what they hold, then what changes.
-
-    Attributes:
-        wanted: the options that the preflight judges.
-        batches: what a batch holds.
-        reading: what readers need.
-    """
+    """One scan of tables of a MySQL or MariaDB: what they hold, then what changes."""
 
     format_name: ClassVar[str] = "tidemark-mysql"
     option_groups: ClassVar[tuple[type[OptionGroup], ...]] = (

@@ -104,10 +104,7 @@ def connection_settings(options: MySqlConnectionOptions) -> ConnectionSettings:
 def connect(settings: ConnectionSettings, *, statements: Sequence[str] = (), doing: str = "connecting") -> Any:
     """Open a connection with autocommit and utf8mb4; the caller closes it.
 
-    Args:
-        settings: Where and who.
-        statements: Run on it first, such as SET statements.
-        doing: What it is for, in messages: "reading the end of the binlog".
+    The ``statements`` are run first, such as SET; ``doing`` is for messages: "reading the end of the binlog".
 
     Returns:
         A PyMySQL connection.

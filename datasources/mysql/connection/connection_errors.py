@@ -75,11 +75,7 @@ def lacks_tls(error: pymysql.MySQLError) -> bool:
 def explain(error: pymysql.MySQLError, *, doing: str, server: str, is_plain: bool = False) -> TidemarkError:
     """Return our error for one of PyMySQL's.
 
-    Args:
-        error: What was raised.
-        doing: What was tried, for the message: "reading the end of the binlog".
-        server: The login and the server.
-        is_plain: Whether the options switch TLS off.
+    ``doing`` is what was tried: "reading the end of the binlog"; ``is_plain``: the options switch TLS off.
     """
     number, text = error_number(error), str(error.args[-1]) if error.args else type(error).__name__
     told = f"{text} ({number})" if number else text

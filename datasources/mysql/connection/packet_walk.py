@@ -35,10 +35,7 @@ Words = npt.NDArray[np.uint32]
 def find_packets(data: Bytes, begin: int, end: int) -> Int64s | None:
     """Return where packets begin, the last of which is the one from which a caller goes on alone.
 
-    Args:
-        data: The buffer.
-        begin: Where a packet begins.
-        end: Behind the last byte that was received.
+    A packet begins at ``begin``; ``end`` is behind the last byte that was received.
 
     Returns:
         None where packets are too few or too long to gain anything, or where a guess was wrong.

@@ -38,10 +38,7 @@ class GtidKind(enum.Enum):
 class ServerVersion:
     """Which server it is.
 
-    Attributes:
-        is_mariadb: MariaDB, else MySQL or what is made from it.
-        numbers: The release, such as ``(8, 0, 31)``.
-        text: The version as the server says it.
+    ``numbers`` is the release, such as ``(8, 0, 31)``; what is made from MySQL counts as MySQL.
     """
 
     is_mariadb: bool
@@ -135,9 +132,6 @@ def parse_version(text: str, comment: str = "") -> ServerVersion:
 
 def server_version(connection: Any) -> ServerVersion:
     """Ask a server which one it is.
-
-    Args:
-        connection: An open PyMySQL connection.
 
     Raises:
         SourceUnavailable: Its answer holds no version.

@@ -114,9 +114,7 @@ def split_clauses(tokens: list[str]) -> Iterator[list[str]]:
 def why_stop(clause: list[str], declared: DeclaredColumns) -> str | None:
     """Return why a clause stops the query; None if it does not.
 
-    Args:
-        clause: its tokens.
-        declared: the columns of the table that are read.
+    ``declared`` are the columns of the table that are read.
     """
     words = [token.upper() for token in clause]
     if words[0] == "PARTITION" or "PARTITION" in words[1:2] or words[:2] == ["REMOVE", "PARTITIONING"]:

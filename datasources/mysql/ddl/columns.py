@@ -53,8 +53,7 @@ class ColumnDefinition:
 def parse_column(tokens: list[str]) -> ColumnDefinition | None:
     """Return what a definition says; None if sqlglot cannot read it.
 
-    Args:
-        tokens: what stands behind the column's name, without FIRST and AFTER.
+    The tokens stand behind the column's name, without FIRST and AFTER.
     """
     try:
         tree = sqlglot.parse_one(f"CREATE TABLE t (c {' '.join(tokens)})", read="mysql")

@@ -30,13 +30,7 @@ _ENGINES: Final = frozenset({"INNODB", "ROCKSDB"})
 
 
 def concerns(statement: Statement, names_database: Callable[[str], bool], captures: Callable[[str, str], bool]) -> bool:
-    """Return whether a statement may concern a captured table.
-
-    Args:
-        statement: as the binlog reader gives it.
-        names_database: whether tables of a database are captured, if it has some.
-        captures: whether the table of a database is captured.
-    """
+    """Return whether a statement may concern a captured table."""
     if statement.databases is not None and not any(map(names_database, statement.databases)):
         return any(captures(*name) for name in statement.tables) and statement.kind is not StatementKind.UNKNOWN
     if statement.kind is StatementKind.DATABASE:
@@ -205,8 +199,7 @@ def _alter(
 def redefinitions(statement: Statement) -> dict[str, ColumnDefinition | None]:
     """Return the columns, in lower case, that an ALTER TABLE defines anew; None = it cannot be read how.
 
-    Args:
-        statement: as the binlog reader gives it; others than ALTER TABLE define none.
+    Statements other than ALTER TABLE define none.
     """
     is_alter = statement.kind is StatementKind.ALTER_TABLE and _ONLY_MARIADB not in statement.text
     clauses = _clauses(statement) if is_alter else None

@@ -95,8 +95,7 @@ _OF_CHARSET: Final = frozenset({"char", "varchar", "text", "enum", "set"})
 def parse_type(tokens: list[str]) -> StoredType | None:
     """Return the type with which a definition begins; None if it is not one of those that are known here.
 
-    Args:
-        tokens: what stands behind the column's name; what follows the type is passed over, but for UNSIGNED.
+    The tokens stand behind the column's name; what follows the type is passed over, but for UNSIGNED.
     """
     word, behind, arguments = tokens[0].upper(), tokens[1:], list[str]()
     if behind[:1] == ["("]:
@@ -151,10 +150,7 @@ def _choice(word: str, arguments: list[str]) -> StoredType | None:
 def keeps_values(old: StoredType, new: StoredType, sql_mode: int) -> bool:
     """Return whether every value of a column is the same after it was given another type.
 
-    Args:
-        old: its type before, with its character set.
-        new: its type after, with its character set.
-        sql_mode: of the statement's session.
+    Both types come with their character set; ``sql_mode`` is of the statement's session.
     """
     is_strict = bool(sql_mode & _STRICT)
     if new.is_unsigned and not old.is_unsigned:

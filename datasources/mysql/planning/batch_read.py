@@ -25,11 +25,7 @@ _MOST_LANES: Final = 64
 class MySqlBatchEnumerator:
     """Cuts tables into parts (SplitEnumerator, PlansBoundedRead).
 
-    Args:
-        reading: of the scan.
-        view: the server.
-        start: returns the state whose place is the mark.
-        chunk_size: rows of a chunk.
+    ``start`` returns the state whose place is the mark.
     """
 
     def __init__(

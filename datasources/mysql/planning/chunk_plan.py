@@ -43,9 +43,7 @@ _MOST_TABLES: Final = 100
 class BatchChunks:
     """The chunks of one batch.
 
-    Attributes:
-        tables: in order.
-        after: the sweep behind them; None = nothing is left.
+    ``after`` is the sweep behind the tables; None = nothing is left.
     """
 
     tables: tuple[PlannedTable, ...]
@@ -60,10 +58,7 @@ class BatchChunks:
 class ChunkPlanner:
     """Plans the chunks of a sweep, batch by batch.
 
-    Args:
-        connect: opens a connection whose session is in UTC.
-        captured: which tables are read.
-        chunk_size: rows of a chunk.
+    ``connect`` opens a connection whose session is in UTC.
     """
 
     def __init__(self, connect: Callable[[str], Any], captured: Callable[[str, str], bool], *, chunk_size: int) -> None:

@@ -25,9 +25,7 @@ _NOTHING: Final = Capture(columns=frozenset())
 class QuietPart:
     """A part of the binlog without anything of the captured tables.
 
-    Attributes:
-        place: where it ends.
-        gtids: its transactions, as a set's text.
+    ``gtids`` are its transactions, as a set's text.
     """
 
     place: BinlogPosition

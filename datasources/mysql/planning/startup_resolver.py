@@ -19,12 +19,7 @@ __all__ = ["Launch"]
 
 
 class Launch:
-    """Starts queries of one scan.
-
-    Args:
-        wanted: the options that the preflight judges.
-        reading: of the scan.
-    """
+    """Starts queries of one scan."""
 
     def __init__(self, wanted: Wanted, reading: MySqlScanSettings) -> None:
         self._wanted = wanted
@@ -32,10 +27,6 @@ class Launch:
 
     def start(self, view: ServerView, reader: str) -> MySqlState:
         """Return the state of a new query, without a sweep.
-
-        Args:
-            view: the server.
-            reader: names the query's readers.
 
         Raises:
             SourceUnavailable: the server, the login or a table is not as it must be.
@@ -59,9 +50,7 @@ class Launch:
     def check(self, view: ServerView, state: MySqlState) -> MySqlState:
         """Return the state from which a query goes on: the given one, or the same place at another server.
 
-        Args:
-            view: the server.
-            state: of a batch that was planned, or the rest after one.
+        The state is of a batch that was planned, or the rest after one.
 
         Raises:
             DataLossError: what comes next is gone.

@@ -35,15 +35,7 @@ _US: Final = 1_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preflight:
-    """What was found.
-
-    Attributes:
-        server: Login and server, for people.
-        version: Which server it is.
-        findings: Everything that was looked at.
-        tables: The captured tables.
-        chunk_size: Rows of a chunk, for the number of chunks.
-    """
+    """What was found."""
 
     server: str
     version: ServerVersion
@@ -59,10 +51,6 @@ class Preflight:
 
 def run_preflight(wanted: Wanted, *, clock: Clock | None = None) -> Preflight:
     """Look at a server, a login and the captured tables.
-
-    Args:
-        wanted: What the user wants to read.
-        clock: This machine's, to compare with the server's.
 
     Raises:
         SourceUnavailable: The server cannot be reached, or refuses the login.
@@ -138,8 +126,7 @@ def _locked(tables: Sequence[TableFacts], facts: ServerFacts, wanted: Wanted) ->
 def _check_prepared(connection: Any) -> Iterator[Finding]:
     """Yield what is found about XA transactions that wait for their decision.
 
-    Args:
-        connection: an open connection; without the privilege XA_RECOVER_ADMIN nothing is found.
+    Without the privilege XA_RECOVER_ADMIN nothing is found.
     """
     try:
         with connection.cursor() as cursor:

@@ -42,11 +42,6 @@ def require_ready(wanted: Wanted) -> None:
 def common_columns(schemas: Iterable[TableSchema], captured: CapturedTables, login: str) -> pa.Schema:
     """Return the columns of tables that all have the same ones.
 
-    Args:
-        schemas: the tables.
-        captured: what they match, for the error.
-        login: who looked for them, for the error.
-
     Raises:
         SchemaError: they have not, there is no table, or a column has no exact counterpart.
     """

@@ -52,10 +52,7 @@ def check_found(tables: Sequence[TableFacts], databases: Sequence[str], wanted: 
 def check_filters(tables: Sequence[TableFacts], logged: Sequence[str], ignored: Sequence[str]) -> list[Finding]:
     """Check that the binlog holds the captured databases.
 
-    Args:
-        tables: The captured tables.
-        logged: Databases that the server logs; none means all.
-        ignored: Databases that it does not log.
+    ``logged`` are the databases that the server logs, none = all; ``ignored`` are those that it does not log.
     """
     return [
         Finding(

@@ -55,13 +55,7 @@ _OF_A_SEQUENCE: Final = (
 
 
 class ChangeRows:
-    """The rows of one range of the binlog.
-
-    Args:
-        reading: of the scan.
-        state: of the batch.
-        columns: builds the rows.
-    """
+    """The rows of one range of the binlog."""
 
     def __init__(self, reading: MySqlScanSettings, state: MySqlState, columns: RowColumns) -> None:
         self._reading = reading
@@ -165,12 +159,7 @@ class ChangeRows:
 
 
 class _Covered:
-    """What a batch's sweep leaves of the changes.
-
-    Args:
-        reading: of the scan.
-        state: of the batch.
-    """
+    """What a batch's sweep leaves of the changes."""
 
     def __init__(self, reading: MySqlScanSettings, state: MySqlState) -> None:
         self._sweep = state.sweep

@@ -24,10 +24,7 @@ _UNREADABLE = (DataLossError, OffsetError, RecordError)
 class PreparedBefore(Mapping[str, BinlogPosition]):
     """Lists those of the offset, and finds others by name.
 
-    Args:
-        reading: of the scan.
-        state: of the batch; one that is known by GTIDs only has no place before which to look.
-        role: what the reader of the binlog is called.
+    A state that is known by GTIDs only has no place before which to look.
     """
 
     def __init__(self, reading: MySqlScanSettings, state: MySqlState, role: str) -> None:

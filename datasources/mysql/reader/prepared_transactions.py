@@ -18,13 +18,7 @@ __all__ = ["PreparedAtMark"]
 
 
 class PreparedAtMark(PreparedBefore):
-    """By name where each begins; lists those of the batch's begin, and finds the others by name.
-
-    Args:
-        reading: of the scan.
-        state: of the batch.
-        role: what its reader of the binlog is called.
-    """
+    """By name where each begins; lists those of the batch's begin, and finds the others by name."""
 
     def __getitem__(self, xid: str) -> BinlogPosition:
         return self._at_mark[xid] if xid in self._at_mark else super().__getitem__(xid)

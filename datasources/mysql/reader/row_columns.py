@@ -28,10 +28,7 @@ _INT32: Final = np.int32
 class SnapshotFacts:
     """What all rows of a chunk share.
 
-    Attributes:
-        table: whose rows they are.
-        mark: as of which place.
-        op_ts_us: their commit time, µs since the epoch.
+    Units: ``op_ts_us`` is the rows' commit time, µs since the epoch.
     """
 
     table: TableName
@@ -63,9 +60,7 @@ class RowColumns:
     def of_changes(self, batch: RowBatch, kept: NDArray[np.bool_] | None = None) -> pa.RecordBatch:
         """Return changes as rows.
 
-        Args:
-            batch: the changes.
-            kept: which of its images; None = all.
+        ``kept`` are its images that are wanted; None = all.
         """
         rows = len(batch)
         of_key: dict[str, Callable[[], pa.Array]] = {

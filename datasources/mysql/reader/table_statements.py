@@ -24,15 +24,7 @@ _logger: Final = logging.getLogger(__name__)
 
 
 class TableStatements:
-    """Judges statements for one scan.
-
-    Args:
-        reading: of the scan.
-        state: of the batch.
-
-    Attributes:
-        again: the tables to read again because of what was judged.
-    """
+    """Judges statements for one scan."""
 
     def __init__(self, reading: MySqlScanSettings, state: MySqlState) -> None:
         self._reading = reading

@@ -73,12 +73,7 @@ class _Found:
 
 
 class TypesBefore:
-    """Finds types for one scan.
-
-    Args:
-        reading: of the scan.
-        state: of the batch.
-    """
+    """Finds types for one scan."""
 
     def __init__(self, reading: MySqlScanSettings, state: MySqlState) -> None:
         # A statement that is passed over changed the table all the same.

@@ -18,11 +18,7 @@ _WAY_OUT: Final = (
 
 
 class LogFiles:
-    """Sizes of a server's files; asked for again only when a file is met that is not known.
-
-    Args:
-        query: runs a statement at the server and returns its rows.
-    """
+    """Sizes of a server's files; asked for again only when a file is met that is not known."""
 
     def __init__(self, query: Callable[[str], list[tuple[Any, ...]]]) -> None:
         self._query = query

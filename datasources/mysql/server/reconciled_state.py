@@ -22,12 +22,7 @@ LONGEST_GTIDS: Final = 16_384
 
 
 def settled(state: MySqlState, ranges: Mapping[SplitId, RangeInfo]) -> MySqlState:
-    """Return the state at rest behind a batch.
-
-    Args:
-        state: of the batch.
-        ranges: what was read; the binlog's has a note.
-    """
+    """Return the state at rest behind a batch."""
     after = replace(state, sweep=state.after).without_data()
     found = ranges.get(BINLOG)
     if found is None:

@@ -167,11 +167,7 @@ class ServerLog:
             raise
 
     def lost(self, what: str) -> DataLossError:
-        """Return the error for something that the log no longer holds.
-
-        Args:
-            what: what it is, as the begin of a sentence.
-        """
+        """Return the error for something that the log no longer holds."""
         return DataLossError(
             f"{what}; {self.available()}. Changes in between cannot be read any more: start the query with a new "
             f"checkpoint, so that the tables are read again, and keep the binlog longer (binlog_expire_logs_seconds, "

@@ -34,11 +34,6 @@ _NOWHERE: Final = BinlogPosition("", FIRST_POSITION)
 def continued(reading: MySqlScanSettings, view: ServerView, state: MySqlState) -> MySqlState:
     """Return the state from which reading goes on at the server that answers now: the given one, or the same by GTIDs.
 
-    Args:
-        reading: of the scan; any server may answer it.
-        view: the server.
-        state: of a batch that was planned, or the rest after one.
-
     Raises:
         DataLossError: what comes next is gone.
         SourceUnavailable: the server lacks what was read and stays behind.

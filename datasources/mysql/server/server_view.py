@@ -41,11 +41,7 @@ class LogEnd:
 
 
 class ServerView:
-    """One connection, opened when it is needed and again when it broke.
-
-    Args:
-        settings: where and who.
-    """
+    """One connection, opened when it is needed and again when it broke."""
 
     def __init__(self, settings: ConnectionSettings) -> None:
         self._settings = settings

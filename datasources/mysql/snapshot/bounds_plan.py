@@ -71,10 +71,7 @@ class BoundsPlan:
 def next_bounds(connection: Any, wanted: BoundsRequest, after: Bound | None) -> BoundsPlan:
     """Return the bounds of the next chunks above a frontier.
 
-    Args:
-        connection: A connection whose session is in UTC.
-        wanted: The table and the size of the plan.
-        after: The frontier: the upper bound of the last chunk that was planned; None at the beginning.
+    The session is in UTC. ``after`` is the upper bound of the last chunk that was planned; None at the beginning.
 
     Returns:
         Bounds; none at all for a table without a key, or with one that cannot be cut, which is one range.
@@ -91,9 +88,7 @@ def next_bounds(connection: Any, wanted: BoundsRequest, after: Bound | None) -> 
 def tables_of_one_chunk(connection: Any, wanted: Sequence[BoundsRequest]) -> frozenset[tuple[str, str]]:
     """Return which tables have no more rows than a chunk now, so that they need no bounds; by one statement for all.
 
-    Args:
-        connection: A connection.
-        wanted: The tables; those that have no key or none that can be cut are left out.
+    Tables that have no key or none that can be cut are left out.
 
     Returns:
         Databases and tables; none where one of them was dropped or lost its index meanwhile.

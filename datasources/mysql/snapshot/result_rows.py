@@ -65,11 +65,7 @@ def read_rows(
 
     A generator that is closed before its end closes the connection too.
 
-    Args:
-        connection: PyMySQL's, open, in utf8mb4.
-        statement: The SELECT.
-        columns: What it selects.
-        zero_dates: What becomes of dates that no calendar has.
+    The connection is PyMySQL's, open, in utf8mb4.
 
     Raises:
         pymysql.MySQLError: The server refused the statement, or ended it.
@@ -132,16 +128,7 @@ class _Contents:
 
 
 class _Result:
-    """One result.
-
-    Args:
-        stream: Its packets.
-        columns: Its columns.
-        zero_dates: What becomes of dates that no calendar has.
-
-    Attributes:
-        error: The packet with which the server ended it, if that was an error.
-    """
+    """One result."""
 
     def __init__(self, stream: PacketStream, columns: Sequence[ResultColumn], zero_dates: ZeroDates) -> None:
         self._stream, self._columns, self._zero_dates = stream, columns, zero_dates

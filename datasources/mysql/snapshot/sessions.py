@@ -42,12 +42,7 @@ _SETTINGS: Final = (
 class ReadSession:
     """Reads of tables as of a mark or later.
 
-    Args:
-        settings: The server, and what is allowed there.
-        mark: The mark.
-
-    Attributes:
-        connection: For SELECTs, between `begin` and `end`.
+    The connection is for SELECTs, between `begin` and `end`.
 
     Raises:
         OptionError: The server has no GTIDs, and locking is not allowed.

@@ -13,12 +13,7 @@ _NANOS: Final = 1_000_000_000
 
 
 class Throttle:
-    """Keeps the rows that were read since the beginning below a rate.
-
-    Args:
-        rows_per_second: The rate; None = no limit.
-        clock: Measures time.
-    """
+    """Keeps the rows that were read since the beginning below a rate; without one there is no limit."""
 
     def __init__(self, rows_per_second: float | None, clock: Clock | None = None) -> None:
         self._rate = rows_per_second

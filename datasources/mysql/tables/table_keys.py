@@ -42,12 +42,7 @@ Name = tuple[str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnFacts:
-    """One column.
-
-    Attributes:
-        column: What it would be as a part of a key.
-        is_invisible: Whether ``SELECT *`` leaves it out.
-    """
+    """One column."""
 
     column: KeyColumn
     is_invisible: bool
@@ -55,12 +50,7 @@ class ColumnFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableParts:
-    """What a table is made of.
-
-    Attributes:
-        columns: Its columns by name, in the table's order.
-        indexes: Its unique indexes.
-    """
+    """What a table is made of."""
 
     columns: Mapping[str, ColumnFacts]
     indexes: tuple[Index, ...]
@@ -69,10 +59,7 @@ class TableParts:
 def read_parts(cursor: Any, databases: Sequence[str], tables: Sequence[str] = ()) -> Mapping[Name, TableParts]:
     """Return the parts of all tables of some databases, in as many statements however many there are.
 
-    Args:
-        cursor: Of a connection that may see them.
-        databases: Names of databases.
-        tables: Only tables of these names; none = all.
+    Only tables of the given names are read; none = all.
 
     Returns:
         By database and table; tables that the login cannot see are not there.

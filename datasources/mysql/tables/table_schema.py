@@ -39,12 +39,7 @@ FROM information_schema.tables WHERE table_type IN ('BASE TABLE', 'SYSTEM VERSIO
 
 @dataclass(frozen=True, slots=True)
 class TableColumn:
-    """One column.
-
-    Attributes:
-        name: Its name.
-        type: What it holds.
-    """
+    """One column."""
 
     name: str
     type: ColumnType
@@ -91,9 +86,7 @@ def key_types(key: TableKey) -> dict[str, ColumnType]:
 def changed_key(schema: TableSchema, before: str) -> SchemaError:
     """Return the error of a table whose key changed while it was read in ranges of it.
 
-    Args:
-        schema: The table as it is now.
-        before: The key before, as `key_order` describes it.
+    The key before is as `key_order` describes it.
     """
     return SchemaError(
         f"the key of table {schema.name} changed while its snapshot was read: it was cut by ({before}), and has "
@@ -112,9 +105,7 @@ def read_again_advice(name: str) -> str:
 def table_sizes(connection: Any, captures: Callable[[str, str], bool]) -> dict[tuple[str, str], int]:
     """Return about how many rows each captured table has that the login can see, by database and table, in order.
 
-    Args:
-        connection: An open connection.
-        captures: Whether a table is read, by database and table; never one of the server's own.
+    ``captures`` is never asked about a table of the server's own.
     """
     with connection.cursor() as cursor:
         cursor.execute(_SIZES)
@@ -125,9 +116,7 @@ def table_sizes(connection: Any, captures: Callable[[str, str], bool]) -> dict[t
 def table_names(connection: Any, captures: Callable[[str, str], bool]) -> list[tuple[str, str]]:
     """Return the captured tables that the login can see, by database and table, in order.
 
-    Args:
-        connection: An open connection.
-        captures: Whether a table is read, by database and table; never one of the server's own.
+    ``captures`` is never asked about a table of the server's own.
     """
     with connection.cursor() as cursor:
         cursor.execute(_NAMES)
@@ -137,9 +126,7 @@ def table_names(connection: Any, captures: Callable[[str, str], bool]) -> list[t
 def read_schemas(connection: Any, captures: Callable[[str, str], bool]) -> list[TableSchema]:
     """Return the captured tables that the login can see, by database and table.
 
-    Args:
-        connection: An open connection.
-        captures: Whether a table is read, by database and table; never one of the server's own.
+    ``captures`` is never asked about a table of the server's own.
 
     Raises:
         SchemaError: One of them keeps its history.
@@ -153,10 +140,6 @@ def read_schemas(connection: Any, captures: Callable[[str, str], bool]) -> list[
 
 def read_named(connection: Any, names: Sequence[tuple[str, str]]) -> list[TableSchema]:
     """Return those of some tables that are there and the login can see, in order; one set of statements reads them all.
-
-    Args:
-        connection: An open connection.
-        names: Databases and tables.
 
     Raises:
         SchemaError: One of them keeps its history.

@@ -116,10 +116,7 @@ def charset_of_collation(number: int) -> str:
 def decode_text(values: pa.Array, charset: str, *, column: str) -> pa.Array:
     """Return stored text as Unicode.
 
-    Args:
-        values: binary, as stored, nulls where the column is NULL.
-        charset: MySQL's name of the character set.
-        column: the column's name, for the error.
+    The values are binary, as stored, with nulls where the column is NULL.
 
     Raises:
         RecordError: a value is no text of that character set.

@@ -90,9 +90,7 @@ def select_expression(column: ColumnType, quoted: str) -> str:
     A plain SELECT is not exact: FLOAT is printed with six digits, TIMESTAMP in the session's zone (one text for two
     instants when clocks go back), text in the connection's character set.
 
-    Args:
-        column: its type.
-        quoted: the column's name in backquotes.
+    ``quoted`` is the column's name in backquotes.
     """
     if column.kind is Kind.DECIMAL and column.precision > _DECIMAL_DIGITS:
         # As text; a ZEROFILL column would be printed with zeros before it, of which the binlog knows nothing.

@@ -65,10 +65,7 @@ def fixed_number(data: Bytes, at: Int64s, pattern: str) -> Int64s:
 def unsigned_number(data: Bytes, ends: Int64s, lengths: Int64s) -> Words:
     """Return the numbers that texts of digits say; an empty one is 0.
 
-    Args:
-        data: The buffer.
-        ends: Behind the last digit.
-        lengths: How many digits, up to 20.
+    ``ends`` are behind the last digits; there are up to 20.
 
     Raises:
         ValueError: One is no number.

@@ -45,12 +45,7 @@ _INLINE_LARGE: Final = frozenset({4, 5, 6, 7, 8})
 
 @dataclass(frozen=True, slots=True)
 class Opaque:
-    """A value of a type that JSON does not have: DECIMAL, a date or time, bytes.
-
-    Attributes:
-        code: MySQL's number of the type.
-        data: the value as stored.
-    """
+    """A value of a type that JSON does not have: DECIMAL, a date or time, bytes."""
 
     code: int
     data: bytes

@@ -21,9 +21,7 @@ _PREFIXED: Final = {0xFC: 2, 0xFD: 3, 0xFE: 8}
 def apply_json_diffs(tree: JsonTree, diffs: bytes) -> JsonTree:
     """Return the document after the changes that a partial update lists.
 
-    Args:
-        tree: the document before; it may be changed in place.
-        diffs: operation, path and new value, repeated, as in the row event.
+    The document may be changed in place; ``diffs`` are as in the row event: operation, path, new value, repeated.
 
     Raises:
         RecordError: a change does not fit the document, so the result would be wrong.

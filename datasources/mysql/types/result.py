@@ -73,11 +73,7 @@ def width_of(wire: int) -> int:
 def result_column(column: ColumnType, wire: int, cells: Cells, *, zero_dates: ZeroDates = ZeroDates.FAIL) -> pa.Array:
     """Return one column of a result.
 
-    Args:
-        column: its type.
-        wire: the number of the type that the server says its `result_expression` has.
-        cells: its values.
-        zero_dates: what becomes of dates that no calendar has.
+    ``wire`` is the number of the type that the server says its `result_expression` has.
 
     Returns:
         An array of type `arrow_type(column)`.

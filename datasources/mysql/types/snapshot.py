@@ -40,10 +40,7 @@ _POINT: Final = ord(".")
 def snapshot_column(column: ColumnType, cells: Cells, *, zero_dates: ZeroDates = ZeroDates.FAIL) -> pa.Array:
     """Return one column of a snapshot.
 
-    Args:
-        column: its type.
-        cells: what `select_expression` returned, text in utf8mb4.
-        zero_dates: what becomes of dates that no calendar has.
+    The cells are what `select_expression` returned, text in utf8mb4.
 
     Returns:
         An array of type `arrow_type(column)`.

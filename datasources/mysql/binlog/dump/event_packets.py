@@ -24,8 +24,7 @@ _ERROR: Final = 0xFF
 class PacketReader:
     """Blocks of events from a connection on which a dump was asked for.
 
-    Args:
-        connection: PyMySQL's, which from now on serves for nothing else.
+    From now on the connection serves for nothing else.
     """
 
     def __init__(self, connection: Connection[Any]) -> None:

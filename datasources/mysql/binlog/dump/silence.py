@@ -15,9 +15,7 @@ _MOST: Final = 60  # heartbeats, of a second each as a rule
 class Silence:
     """Heartbeats without an event between them.
 
-    Args:
-        start: where reading begins.
-        to: the place that is waited for; None = nothing is.
+    ``to`` is the place that is waited for; None = nothing is.
     """
 
     def __init__(self, start: BinlogPosition, to: BinlogPosition | None) -> None:

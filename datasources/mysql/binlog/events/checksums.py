@@ -81,9 +81,7 @@ def _check_transaction(
 def check_events(events: EventBlock, near: BinlogPosition) -> None:
     """Check the checksums of events.
 
-    Args:
-        events: with their checksums.
-        near: where the first stands, for the error.
+    ``near`` is where the first event stands, for the error.
 
     Raises:
         RecordError: one is wrong.

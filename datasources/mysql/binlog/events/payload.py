@@ -41,9 +41,7 @@ _QUERY_COMPRESSED: Final = EventType.QUERY_COMPRESSED
 def payload_blocks(body: memoryview, *, max_event_bytes: int) -> Iterator[EventBlock]:
     """Yield the events of a TRANSACTION_PAYLOAD; they have no checksums.
 
-    Args:
-        body: the event without header and checksum.
-        max_event_bytes: the largest event that is taken out of it.
+    The body has neither header nor checksum; no event larger than ``max_event_bytes`` is taken out of it.
 
     Raises:
         RecordError: it is compressed in an unknown way, or damaged, or holds a larger event.

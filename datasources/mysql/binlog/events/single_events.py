@@ -50,11 +50,7 @@ class XaPrepare:
 
 
 def checksum_bytes(event: bytes) -> int:
-    """Return how many bytes of checksum end the events behind a FORMAT_DESCRIPTION, itself included.
-
-    Args:
-        event: the whole event.
-    """
+    """Return how many bytes of checksum end the events behind a FORMAT_DESCRIPTION, itself included."""
     return _CHECKSUM_BYTES if event[-_CHECKSUM_BYTES - 1] == _CRC32 else 0
 
 
@@ -66,9 +62,7 @@ def is_mariadbs(event: bytes) -> bool:
 def parse_rotate(event: bytes, header_bytes: int) -> BinlogPosition:
     """Return where the events that follow begin.
 
-    Args:
-        event: the whole event; the one before the first format may or may not end with a checksum.
-        header_bytes: bytes of its header.
+    The event before the first format may or may not end with a checksum.
     """
     if zlib.crc32(event[:-_CHECKSUM_BYTES]) == int.from_bytes(event[-_CHECKSUM_BYTES:], "little"):
         event = event[:-_CHECKSUM_BYTES]

@@ -104,8 +104,7 @@ class GtidSet:
 class DomainPositions:
     """MariaDB: the newest transaction of each domain; those before it in the domain are meant too.
 
-    Attributes:
-        newest: domain, server and number of each, sorted by domain.
+    ``newest`` has domain, server and number of each, sorted by domain.
     """
 
     newest: tuple[tuple[int, int, int], ...] = ()
@@ -163,10 +162,6 @@ class DomainPositions:
 
 def _uuid_text(name: str, where: str) -> str:
     """Return a server's UUID in the usual spelling.
-
-    Args:
-        name: as it was written.
-        where: what it stands in, for the error.
 
     Raises:
         OptionError: it is none.

@@ -16,11 +16,7 @@ _NOTHING: Final = np.empty(0, np.int64)
 
 
 class KnownTransactions:
-    """A set of MySQL's transactions.
-
-    Args:
-        gtids: the set.
-    """
+    """A set of MySQL's transactions."""
 
     def __init__(self, gtids: GtidSet) -> None:
         # First numbers and those behind last ones, in turn: a number is inside where an odd count of edges is behind.
@@ -32,10 +28,7 @@ class KnownTransactions:
     def lacks(self, names: list[str | None], source: Int64s, number: Int64s) -> NDArray[np.bool_]:
         """Return which transactions are not in the set; those without a GTID are taken to be in it.
 
-        Args:
-            names: of the sources, by index; None = without a GTID.
-            source: index of each transaction's source.
-            number: its number.
+        ``source`` is the index of each transaction's source in ``names``; a name is None without a GTID.
         """
         is_outside = np.zeros(len(source), np.bool_)
         for index in np.unique(source).tolist():

@@ -31,11 +31,7 @@ class PassedTransactions:
             self._fold()
 
     def gtids(self, names: list[str | None]) -> GtidSet | None:
-        """Return them as a GTID set; None if one has no GTID.
-
-        Args:
-            names: of the sources, by index.
-        """
+        """Return them as a GTID set; None if one has no GTID."""
         self._fold()
         if 0 in self._intervals:
             return None
@@ -44,8 +40,7 @@ class PassedTransactions:
     def domain_positions(self, names: list[str | None]) -> DomainPositions:
         """Return the last one of each of MariaDB's domains.
 
-        Args:
-            names: of the sources, ``domain-server``, by index.
+        The names of the sources are ``domain-server``.
         """
         self._fold()
         found: dict[int, tuple[int, int]] = {}

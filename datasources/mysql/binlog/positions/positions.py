@@ -26,9 +26,7 @@ _TAGGED_SHIFT: Final = 8
 class BinlogPosition:
     """A place between two events.
 
-    Attributes:
-        file: the name of the binlog file.
-        pos: bytes from its beginning; may exceed 4 GiB.
+    Units: ``pos`` is bytes from the beginning of the file; it may exceed 4 GiB.
     """
 
     file: str
@@ -61,8 +59,7 @@ class BinlogPosition:
 def encode_gtid_set(text: str) -> bytes:
     """Return a GTID set in the form that a dump command carries.
 
-    Args:
-        text: as the server prints it: ``uuid:1-5:7,uuid:tag:1-3``.
+    The text is as the server prints it: ``uuid:1-5:7,uuid:tag:1-3``.
 
     Raises:
         OptionError: it is no GTID set.

@@ -56,8 +56,7 @@ class RangeFacts:
 def scan(open_reader: Callable[[], ChangeReader]) -> RangeFacts:
     """Pass a range, from its begin again where the connection breaks: the server may be restarted meanwhile.
 
-    Args:
-        open_reader: opens a reader for `scan_range`; waits for a server that cannot be reached.
+    ``open_reader`` waits for a server that cannot be reached.
 
     Raises:
         SourceUnavailable: the connection broke five times in a row.

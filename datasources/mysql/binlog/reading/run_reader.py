@@ -90,12 +90,7 @@ class RunReader:
             yield from runs.read_partial(events) if is_partial else runs.read(events)
 
     def kept_out(self, transactions: Transactions, times_s: Int64s) -> int | None:
-        """Return the first transaction before which the stop rule ends reading, whatever was read; None if it does not.
-
-        Args:
-            transactions: the one that is open, then those that come next: `TransactionLog.look`.
-            times_s: when the events of the latter were written.
-        """
+        """Return the first transaction before which the stop rule ends reading, whatever was read, or None."""
         stop, given_us = self._progress.stop, transactions.commit_us[1:]
         if not self._judges_next:
             return None

@@ -26,10 +26,7 @@ class Savepoints:
     def pass_statement(self, statement: Statement, runs: RunReader, changed_rows: int) -> None:
         """Note a savepoint, or check that no row of a captured table stands behind the one that was gone back to.
 
-        Args:
-            statement: any.
-            runs: knows the transaction.
-            changed_rows: rows of captured tables that were changed so far.
+        ``changed_rows`` are rows of captured tables, so far.
 
         Raises:
             RecordError: rows stand there, which were delivered or held already.

@@ -35,12 +35,6 @@ _Place = tuple[int, int, bool]
 def decode_partial_updates(event: EventBlock, known: KnownTable, places: RunPlaces, log: TransactionLog) -> RowBatch:
     """Return the rows of a PARTIAL_UPDATE_ROWS event, with whole documents.
 
-    Args:
-        event: the event.
-        known: its table, which is captured.
-        places: where it stands.
-        log: the transaction that is open.
-
     Raises:
         RecordError: a change does not fit the document before it.
     """

@@ -108,12 +108,7 @@ def decode_columns(
 ) -> pa.RecordBatch:
     """Return the columns of images.
 
-    Args:
-        table: the table.
-        data: the buffer in which the images lie.
-        places: per column where its values lie.
-        wanted: names of columns to decode; None = all.
-        zero_dates: what becomes of dates that no calendar has.
+    The images lie in ``data``; only the columns named in ``wanted`` are decoded, None = all.
 
     Raises:
         RecordError: a value cannot be decoded; the message names the column.

@@ -73,10 +73,7 @@ class RowLayout:
     def image_begins(self, data: Bytes, at: Int64s, *, bitmaps: int) -> Int64s:
         """Return where the first image of each event begins.
 
-        Args:
-            data: the buffer.
-            at: where each event's count of columns stands.
-            bitmaps: how many bitmaps of columns that are present follow: 2 for updates.
+        ``at`` is where each event's count of columns stands; updates have two ``bitmaps`` of columns that are present.
 
         Raises:
             SchemaError: the events have other columns than the table map, or not all of them (binlog_row_image).

@@ -133,12 +133,7 @@ def decode_rows(
 ) -> Iterator[RowBatch]:
     """Yield the rows that were found, one batch a table.
 
-    Args:
-        run: the events.
-        found: their rows.
-        places: where they stand.
-        log: names of the transactions' sources.
-        transactions: of the run, the one open before it first.
+    ``transactions`` are those of the run, the one open before it first.
 
     Raises:
         RecordError: a value cannot be decoded.

@@ -72,9 +72,7 @@ _MARIADB_COLLATED: Final = CHARACTERS | {ColumnCode.GEOMETRY}
 def parse_table_map(body: bytes, *, is_mariadb: bool = False) -> TableMap:
     """Return what a TABLE_MAP event says.
 
-    Args:
-        body: the event without header and checksum.
-        is_mariadb: whether MariaDB wrote it.
+    The body is the event without header and checksum.
 
     Raises:
         SchemaError: names or signs of the columns are missing (binlog_row_metadata=MINIMAL), or a column's type is one

@@ -92,10 +92,7 @@ class TransactionLog:
     def look(self, block: EventBlock, gtids: Int64s, begins: Int64s) -> Transactions:
         """Return the transactions that begin in a run, behind the one that is open, without noting them.
 
-        Args:
-            block: the run.
-            gtids: indices of its GTID, ANONYMOUS_GTID and MariaDB GTID events.
-            begins: positions of the run's events.
+        ``gtids`` are the indices of its GTID, ANONYMOUS_GTID and MariaDB GTID events.
         """
         rows = np.empty((len(gtids) + 1, 3), np.int64)
         rows[0] = self._open
@@ -106,12 +103,7 @@ class TransactionLog:
         return Transactions(rows[:, 0], rows[:, 1], rows[:, 2], own_begins)
 
     def note(self, transactions: Transactions, file: str) -> None:
-        """Note the transactions of a run: the last one is open now, those before it are passed.
-
-        Args:
-            transactions: what `look` returned.
-            file: where they stand.
-        """
+        """Note the transactions of a run: the last one is open now, those before it are passed."""
         last = len(transactions.source) - 1
         if last == 0:
             return

@@ -46,8 +46,7 @@ class QueryEvent:
 def parse_query_event(body: bytes) -> QueryEvent:
     """Return the statement of a QUERY event.
 
-    Args:
-        body: the event without header and checksum.
+    The body is the event without header and checksum.
 
     Raises:
         RecordError: the event is damaged.

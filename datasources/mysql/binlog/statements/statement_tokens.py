@@ -38,9 +38,7 @@ def tokens_of(text: str, sql_mode: int = 0) -> Iterator[str]:
     Names in double quotes come in backquotes, and texts with the backslashes that they have in the default mode. The
     mark ``/*M!`` is a token of its own: whether what follows counts depends on the server.
 
-    Args:
-        text: the statement; only as much of it is looked at as is asked for.
-        sql_mode: of its session.
+    Only as much of the text is looked at as is asked for.
     """
     is_plain = bool(sql_mode & NO_BACKSLASH_ESCAPES)
     has_ansi_quotes = bool(sql_mode & ANSI_QUOTES)

@@ -21,10 +21,7 @@ class UnclearError(Exception):
 class StatementWords:
     """A statement's tokens one after the other, without those that nobody asks for.
 
-    Args:
-        text: the statement.
-        sql_mode: of its session.
-        skipped: how many tokens are passed over.
+    So many tokens are passed over as ``skipped`` says.
     """
 
     def __init__(self, text: str, sql_mode: int, skipped: int) -> None:

@@ -35,10 +35,7 @@ _MOMENTS: Final = frozenset({Kind.DATE, Kind.DATETIME, Kind.TIMESTAMP})
 class ImageKeys:
     """Keys of one table's row images.
 
-    Args:
-        connect: Opens a connection, at first need; the one that it gives is kept until `close`.
-        key: The table's key.
-        types: Types of its columns, by name.
+    ``connect`` opens a connection at first need; the one that it gives is kept until `close`.
     """
 
     def __init__(self, connect: Callable[[], Any], key: TableKey, types: Mapping[str, ColumnType]) -> None:
@@ -52,9 +49,6 @@ class ImageKeys:
 
     def texts(self, images: pa.RecordBatch) -> list[Bound]:
         """Return the images' keys as canonical texts.
-
-        Args:
-            images: Rows that have the key's columns, among others.
 
         Raises:
             RecordError: A key holds a date that no calendar has.

@@ -18,13 +18,6 @@ class RowCodes:
 
     Theory of operation. Each column's distinct values are numbered; a row's number is made from those, a column at a
     time, and after each column the distinct pairs are numbered anew, so that no product overflows.
-
-    Args:
-        columns: One array per column, all of one length.
-
-    Attributes:
-        codes: Per row its number, from 0.
-        count: How many distinct rows there are.
     """
 
     def __init__(self, columns: Sequence[pa.Array]) -> None:

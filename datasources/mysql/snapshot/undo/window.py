@@ -58,10 +58,7 @@ class Chunk:
 class Window:
     """What happened behind one mark.
 
-    Args:
-        settings: The server, and the reader's name there.
-        mark: The mark.
-        prepared: XA transactions that are open at the mark: by name where each begins.
+    ``prepared`` are the XA transactions that are open at the mark: by name where each begins.
     """
 
     def __init__(

@@ -34,12 +34,7 @@ class DdlEffect(Enum):
 def effect_on(statement: Statement, database: str, table: str, columns: Collection[str], key: str) -> DdlEffect:
     """Return what a statement did to a table.
 
-    Args:
-        statement: Of the binlog.
-        database: The table's database.
-        table: The table.
-        columns: The columns that are read, the key's among them.
-        key: The name of the index by which the table is cut.
+    ``columns`` are those that are read, the key's among them; ``key`` is the index by which the table is cut.
     """
     name = (database, table)
     if not concerns(statement, database.__eq__, lambda *found: found == name):
