@@ -127,12 +127,8 @@ def reject_unknown(
 ) -> None:
     """Raise for the first key of `options` that no group declares.
 
-    Args:
-        options: the user's mapping with lower-case keys.
-        groups: every group that the source reads.
-        prefixes: key prefixes that are handed through, such as ``kafka.``.
-        refused: keys that users bring from elsewhere -> what such a key is and what to do instead.
-        what: the source's name, for the message.
+    Keys are in lower case. Those that begin with one of ``prefixes`` are handed through, such as ``kafka.``; of
+    ``refused`` keys, which users bring from elsewhere, the message says what to do instead.
     """
     known = {_alias(name, f).lower(): _alias(name, f) for g in groups for name, f in g.model_fields.items()}
     foreign = {key.lower(): key for key in refused}

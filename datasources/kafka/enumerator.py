@@ -29,12 +29,8 @@ _NS_PER_MS = 1_000_000
 class KafkaRange:
     """The partitions and bounds of a scan.
 
-    Attributes:
-        subscriber: which partitions.
-        start: where a new query begins.
-        end: where it ends for good; None = never.
-        discovery_ms: the interval of partition discovery; 0 = never.
-        fail_on_data_loss: whether a restarted query requires every named topic to exist.
+    ``discovery_ms`` is the interval of partition discovery, 0 = never; ``end`` = None reads on; with
+    ``fail_on_data_loss`` a restarted query requires every named topic to exist.
     """
 
     subscriber: Subscriber

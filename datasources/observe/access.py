@@ -126,11 +126,7 @@ class Access:
 def access_of(host: str, address: str, port: int, remote: RemoteAccess) -> Access:
     """Return the rule of a page.
 
-    Args:
-        host: as it was asked for.
-        address: that is bound.
-        port: that is bound.
-        remote: counts unless the address is a loopback one.
+    ``remote`` counts unless the address is a loopback one.
 
     Raises:
         OptionError: the token is not one.

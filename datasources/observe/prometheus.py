@@ -31,11 +31,7 @@ _SPLIT_LABELS: Final = (*_SOURCE_LABELS, "split")
 class MetricMeaning:
     """One metric.
 
-    Attributes:
-        name: as it is scraped, without the `_total` of a counter.
-        key: of the table or of its splits.
-        is_counter: whether it only grows, from the start of the process on.
-        help: what it means, with its unit.
+    ``name`` is as it is scraped, without the `_total` of a counter, which only grows from the start of the process on.
     """
 
     name: str

@@ -55,10 +55,7 @@ class Shown:
 def render(shown: Shown, *, lines: int, width: int) -> Iterator[RenderableType]:
     """Yield the renderables to print.
 
-    Args:
-        shown: the answer.
-        lines: how many there are; of many splits those are shown that hold their source back.
-        width: in characters; a narrow terminal gets fewer columns.
+    Of many splits those are shown that hold their source back; a narrow terminal gets fewer columns.
     """
     notice = _notice(shown)
     if notice is not None:

@@ -29,13 +29,8 @@ _CHUNK_ROWS = 10_000
 class ScriptedReaderFactory:
     """Everything a task needs to read; picklable.
 
-    Attributes:
-        directory: where the scripts are.
-        records: the columns of the records.
-        on_error: the policy for bad lines.
-        time_zone: the zone of text without one.
-        metadata: columns behind those of the records, name -> key.
-        columns: the columns to decode, the others are null; None = all.
+    ``metadata`` columns come behind those of the records, name -> key; only ``columns`` are decoded, the others are
+    null, None = all.
     """
 
     directory: str

@@ -31,12 +31,7 @@ class Joined:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JoinOutcome:
-    """The finished main job.
-
-    Attributes:
-        joined: What the query answered.
-        accuracy: Of the answer.
-    """
+    """The finished main job."""
 
     joined: Joined
     accuracy: Accuracy

@@ -28,11 +28,7 @@ class Snapshot:
 class Surroundings:
     """Where the demo ran.
 
-    Attributes:
-        tidemark: Version.
-        spark: Version.
-        broker: Which Kafka, in words.
-        source: What Spark's query read with, in words.
+    ``broker`` says which Kafka, ``source`` what Spark's query read with, in words.
     """
 
     tidemark: str

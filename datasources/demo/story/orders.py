@@ -56,12 +56,7 @@ ROLES: Final = (Role.CURRENT, Role.CURRENT, Role.LAGGING, Role.SILENT)
 class Order:
     """One order.
 
-    Attributes:
-        partition: The partition that it is written to.
-        user: Who ordered.
-        item: What.
-        price_cents: For how much.
-        ts_ms: Its event time, ms since the epoch.
+    Units: ``ts_ms`` is its event time, ms since the epoch.
     """
 
     partition: int

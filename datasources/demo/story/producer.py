@@ -43,9 +43,8 @@ class StoryProducer(Writer[Produced]):
     def follow(self, read_rows: int) -> None:
         """Set the pace.
 
-        Args:
-            read_rows: How many orders the slower query has read. Before its first batch, which takes longest because
-                everything is loaded then, the story hardly goes on: it is for the batches after it.
+        Before the slower query's first batch, which takes longest because everything is loaded then, the story hardly
+        goes on.
 
         Raises:
             TidemarkError: Writing failed.

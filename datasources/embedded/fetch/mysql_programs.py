@@ -72,13 +72,8 @@ class MySqlVersion(Enum):
 class MySqlProgram:
     """A server's program on this machine.
 
-    Attributes:
-        version: Which server it is.
-        release: Its exact version, such as ``9.7.4``.
-        command: The start of its command line.
-        settings: Where it finds its own files, as options of the server.
-        environment: Variables that it needs beside ours.
-        scripts: SQL files that make the system tables; none where the server does that itself.
+    ``release`` is its exact version, such as ``9.7.4``; ``settings`` are options of the server that name its own files;
+    ``scripts`` make the system tables, none where the server does that itself.
     """
 
     version: MySqlVersion

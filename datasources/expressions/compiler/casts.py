@@ -116,12 +116,7 @@ def literal_type(scope: Scope, tree: exp.Expr) -> pa.DataType | None:
 def cast(scope: Scope, tree: exp.Expr, operand: Node, target: pa.DataType, *, lenient: bool) -> Node:
     """Convert an operand to a type.
 
-    Args:
-        scope: The surroundings.
-        tree: The cast, for errors.
-        operand: What is cast.
-        target: The type to cast to.
-        lenient: TRY_CAST: what cannot be converted is NULL.
+    With ``lenient``, TRY_CAST, what cannot be converted is NULL.
 
     Raises:
         ExpressionError: The pair of types is not on the list, or depends on something unknown.

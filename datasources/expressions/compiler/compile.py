@@ -142,13 +142,7 @@ def compile_rowtime_expression(  # noqa: PLR0913 - as compile_expression, and th
 ) -> CompiledExpression:
     """Compile the expression whose value is the rowtime, for an attribute that is no column of the records.
 
-    Args:
-        text: The expression.
-        schema: The columns of the records.
-        attribute: The name of the time attribute, for errors.
-        time_zone: As in `compile_expression`.
-        ansi: As in `compile_expression`.
-        functions: As in `compile_expression`.
+    See `compile_expression` for the arguments; ``attribute`` names the time attribute in errors.
 
     Raises:
         ExpressionError: As `compile_expression`, or the type is neither TIMESTAMP nor TIMESTAMP_NTZ.

@@ -29,10 +29,8 @@ __all__ = ["JsonColumns", "JsonEngine"]
 class JsonColumns:
     """Decoded columns, one row for each document; null where the status is not OK.
 
-    Attributes:
-        columns: the wanted ones, in their order.
-        statuses: one `RecordStatus` for each document; None = all are OK.
-        reasons: document -> why it is bad.
+    ``statuses`` has one `RecordStatus` for each document, None = all are OK; ``reasons`` says of a document why it is
+    bad.
     """
 
     columns: list[pa.Array]

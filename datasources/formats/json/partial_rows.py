@@ -16,9 +16,7 @@ __all__ = ["PartialRows", "filled_in", "joined", "nothing_done", "with_rows"]
 class PartialRows:
     """Rows of which some are decoded.
 
-    Attributes:
-        columns: one array for each wanted column; null where the row is not decoded.
-        is_done: for each row whether it is.
+    There is one array for each wanted column, null where the row is not decoded.
     """
 
     columns: list[pa.Array]

@@ -130,11 +130,8 @@ def client_config(
 ) -> ClientConfig:
     """Return librdkafka's settings for the `kafka.*` and `properties.*` of `options` (lower-case keys).
 
-    Args:
-        options: of the source.
-        num_retries: see `ClientConfig`.
-        retry_interval_ms: as well.
-        group_prefix: of the consumer group's name; None = the given or the default group.
+    For retries see `ClientConfig`. ``group_prefix`` is of the consumer group's name; None = the given or the default
+    group.
 
     Raises:
         OptionError: bootstrap.servers is missing, a key belongs to the source, or has no meaning outside Java; the

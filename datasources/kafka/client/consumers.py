@@ -135,13 +135,7 @@ class PartitionConsumer:
 
 @dataclass(frozen=True, slots=True)
 class WideConsumer:
-    """A consumer of many partitions, with a new assignment for each use.
-
-    Attributes:
-        key: its settings and bytes per partition.
-        consumer: the consumer.
-        query_client: a client for metadata requests.
-    """
+    """A consumer of many partitions, with a new assignment for each use."""
 
     key: tuple[_Config, int]
     consumer: Consumer
@@ -184,13 +178,7 @@ def take_consumer(  # noqa: PLR0913 - what a range is read by
 ) -> PartitionConsumer:
     """Return a consumer of a partition, positioned at `position`. The caller owns it.
 
-    Args:
-        config: client settings.
-        topic: which topic.
-        partition: which partition of it.
-        position: the first offset to read.
-        fields: the fields of records that will be requested.
-        epoch: the leader epoch when the position was planned; see `Feed.assign`.
+    ``position`` is the first offset to read, ``epoch`` that of the leader when it was planned; see `Feed.assign`.
 
     Raises:
         SourceUnavailable, OptionError: no consumer can be opened with these settings.

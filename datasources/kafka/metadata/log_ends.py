@@ -68,9 +68,7 @@ _ROW: Final = np.dtype(
 class LogEnds:
     """Requests ends with a consumer of its own.
 
-    Args:
-        consumer: it belongs to this object.
-        timeout_ms: of one request, at most one second, because the caller has a slower fallback.
+    One request may take at most one second, because the caller has a slower fallback.
     """
 
     def __init__(self, consumer: RawConsumer, timeout_ms: int) -> None:

@@ -217,10 +217,7 @@ class RecordDeadline:
     def is_gone(self, log: PartitionLog, query_client: LazyClient, refresh: Callable[[], None]) -> bool:
         """Whether the partition was missing in several consecutive checks; checks at most once a second.
 
-        Args:
-            log: of the partition.
-            query_client: for the check.
-            refresh: makes the reading client refresh the leader, which it does late if the broker hangs.
+        ``refresh`` makes the reading client refresh the leader, which it does late if the broker hangs.
         """
         if self._clock.monotonic_ns() < self._next_check_ns:
             return False

@@ -45,9 +45,7 @@ class OpenRange:
 class OpenRanges:
     """A set of ranges of different partitions, until all have ended.
 
-    Attributes:
-        positions_left: pending positions, gaps included.
-        records: how many records were received.
+    ``positions_left`` are pending positions, gaps included.
     """
 
     def __init__(self, settings: FetchSettings, ranges: Mapping[SplitId, tuple[int, int]]) -> None:

@@ -23,12 +23,7 @@ __all__ = ["ChunkFormat", "ChunkMaker"]
 class ChunkFormat:
     """How records are decoded into rows.
 
-    Attributes:
-        schema: the columns, metadata included.
-        layout: where the columns come from.
-        on_error: the policy for bad records.
-        time_zone: the zone of text without one.
-        only: the columns to decode; None = all.
+    ``schema`` has the columns, metadata included; only the columns ``only`` are decoded, None = all.
     """
 
     schema: pa.Schema

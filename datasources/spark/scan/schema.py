@@ -76,11 +76,7 @@ def spark_schema(scan: Scan) -> StructType:
 def watermark_metadata(*, attribute: str, delay_ms: int | None, is_local: bool, is_clock: bool) -> dict[str, Any]:
     """Return the metadata of `_watermark` under `METADATA_KEY`.
 
-    Args:
-        attribute: the time attribute, nested ones with dots.
-        delay_ms: by how much the watermark is behind it; None = not constant.
-        is_local: whether it is a TIMESTAMP_NTZ.
-        is_clock: whether it is processing time.
+    ``delay_ms`` = None: not constant. Of a TIMESTAMP_NTZ (``is_local``) row watermarks are its wall clock read as UTC.
     """
     return {
         "attribute": attribute,

@@ -68,9 +68,8 @@ class Shell:
     def run_scripts(self, scripts: Iterable[SqlText], *, is_awaited: bool = True) -> int:
         """Run the statements of scripts one after another, and wait for the queries that they started.
 
-        Args:
-            scripts: the texts; the first error ends the first of them and all others.
-            is_awaited: False = end at once; the queries end with the process.
+        The first error ends its script and all others; with ``is_awaited`` = False it ends at once, and the queries end
+        with the process.
 
         Returns:
             The exit status: 0, or 1 after an error, or 130 after Ctrl-C.

@@ -113,10 +113,7 @@ class Template:
 def template_of(document: object, fields: Mapping[str, pa.Field], kinds: TimestampKinds) -> Template:
     """Return the template of one document.
 
-    Args:
-        document: a tree of `json_syntax.parse`.
-        fields: the schema's fields by name.
-        kinds: how timestamps are written; extended by new columns.
+    ``kinds`` is extended by new columns.
 
     Raises:
         UnsupportedTemplate: the document is no object, repeats a member, lacks a value for a NOT NULL column, or the

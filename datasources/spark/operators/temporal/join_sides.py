@@ -51,12 +51,7 @@ class ProbeSide:
 class BuildSide:
     """The side whose versions are looked up.
 
-    Attributes:
-        df: as it was loaded.
-        keys: the join's equalities.
-        time: the time attribute; None in processing time.
-        changelog: meaning of its rows.
-        prefix: of its column names in the result.
+    The time attribute is None in processing time; ``prefix`` is of its column names in the result.
     """
 
     df: DataFrame

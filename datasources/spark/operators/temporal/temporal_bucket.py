@@ -92,12 +92,7 @@ def advance_join(
 ) -> JoinEmitted:
     """Process the input of one micro-batch for one bucket.
 
-    Args:
-        rule: definition of the join.
-        bucket: the state and its cache.
-        probes: row batches of the probe side.
-        builds: row batches of the build side.
-        probe_clock_us: the probe side's watermark, µs, if its rows carry no row watermarks; else NO_WATERMARK.
+    Units: ``probe_clock_us`` is the probe side's watermark, µs, if its rows carry no row watermarks, else NO_WATERMARK.
     """
     before = bucket.store.header()
     changes = Changes.of(builds, first_arrival=before.next_arrival, timeless=rule.processing_time)

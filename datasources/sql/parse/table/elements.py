@@ -16,13 +16,7 @@ __all__ = ["Elements"]
 
 
 class Elements:
-    """Collects the elements of one list; nothing may be there twice.
-
-    Attributes:
-        columns: in the order in which they were read.
-        watermarks: in the order in which they were read.
-        primary_key: None = there is none.
-    """
+    """Collects the elements of one list; nothing may be there twice."""
 
     __slots__ = ("_declared", "_rowtimes", "columns", "primary_key", "watermarks")
 

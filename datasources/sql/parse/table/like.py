@@ -19,10 +19,6 @@ _CAN_OVERWRITE: Final = ("GENERATED", "METADATA", "OPTIONS", "WATERMARKS")
 def read_like(cursor: Cursor, start: Token) -> CreateTableLike:
     """Read what follows LIKE.
 
-    Args:
-        cursor: the statement.
-        start: the word LIKE.
-
     Raises:
         SqlError: a rule or a part does not exist, or a part is there twice.
     """

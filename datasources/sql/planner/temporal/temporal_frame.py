@@ -54,11 +54,8 @@ class PlannedSide:
 class PlannedBuild:
     """A build of the join.
 
-    Attributes:
-        side: the table.
-        request: how it is joined.
-        rowtime: its event time; None in processing time.
-        load_gate: the name under which the probe waits for it; None = nothing waits.
+    Its event time is None in processing time; ``load_gate`` is the name under which the probe waits for it, None =
+    nothing waits.
     """
 
     side: PlannedSide

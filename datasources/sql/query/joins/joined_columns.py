@@ -28,9 +28,7 @@ _NOTHING: frozenset[str] = frozenset()
 class Side:
     """A table of the join.
 
-    Attributes:
-        alias: by which its columns are qualified.
-        names: its columns -> their names in the result.
+    ``names`` maps its columns to their names in the result.
     """
 
     alias: str

@@ -45,11 +45,7 @@ class OverCall:
 class OverWindow:
     """A window.
 
-    Attributes:
-        keys: columns.
-        attribute: the column of ORDER BY.
-        is_rows: whether the frame counts rows.
-        preceding: how many rows, or how many ms; None = UNBOUNDED.
+    ``preceding`` is how many rows, or how many ms; None = UNBOUNDED.
     """
 
     keys: tuple[str, ...]
