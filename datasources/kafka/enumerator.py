@@ -104,20 +104,6 @@ class KafkaEnumerator:
             self._compacted[topic] = self._metadata.is_compacted(topic)
         return self._compacted[topic]
 
-    def positions_at(self, times_ms: Mapping[SplitId, int]) -> Mapping[SplitId, int | None]:
-        """Return the first position in each split with a Kafka timestamp at or after a time, ms.
-
-        None if no record is that late. Timestamps need not be ordered, so earlier ones may follow.
-
-        Raises:
-            SourceUnavailable: the brokers do not answer, or one of the topics does not exist.
-        """
-        asked = {
-            parse_split(split): max(0, time) for split, time in times_ms.items()
-        }  # negative values have a special meaning
-        found = self._metadata.at_times(asked)
-        return {split: found[parse_split(split)] for split in times_ms}
-
     def close(self) -> None:
         """Close the clients."""
         self._metadata.close()

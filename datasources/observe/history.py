@@ -194,11 +194,6 @@ class History:
             found = self._sources.get(source)
             return None if found is None else {"source": source, **found.read(since)}
 
-    def series_count(self) -> int:
-        """Return how many splits have a series, over all sources."""
-        with self._lock:
-            return sum(len(source.splits) for source in self._sources.values())
-
     def _forget(self, present: Mapping[str, Table], now_ns: int) -> None:
         gone = sorted((name for name in self._sources if name not in present), key=lambda name: self._age(name, now_ns))
         room = self._limits.sources - len(present)

@@ -423,21 +423,6 @@ def deny(quick: KafkaServer, topic: str, operation: AclOperation) -> None:
             future.result()
 
 
-def test_places_of_times_are_the_first_records_at_or_after_them(kafka):
-    topic = kafka.create_topic(partitions=3)
-    kafka.produce(topic, 0, [(None, b"v", BASE + n * SECOND) for n in range(5)])
-    kafka.produce(topic, 1, [(None, b"v", BASE + n * SECOND) for n in (4, 1, 7)])
-    enumerator = scan_of(kafka.bootstrap_servers, subscribe=topic).source.enumerator(is_batch=False)
-    one, two, empty = (f"{topic}-{n}" for n in range(3))
-    with closing(enumerator):
-        at = BASE + 2 * SECOND
-        assert enumerator.positions_at({one: at, two: at, empty: at}) == {one: 2, two: 0, empty: None}
-        assert enumerator.positions_at({one: at - 1, two: BASE + 5 * SECOND}) == {one: 2, two: 2}
-        assert enumerator.positions_at({one: BASE + 9 * SECOND, two: -1}) == {one: None, two: 0}
-        assert enumerator.positions_at({one: -2}) == {one: 0}
-        assert enumerator.positions_at({}) == {}
-
-
 # -- compaction ---------------------------------------------------------------------------------------------------------
 
 

@@ -16,7 +16,7 @@ from datasources.session import FORMATS
 from datasources.spark.attach.assigner import _row_watermark, assign_watermark
 from datasources.spark.attach.attach import _LOCAL_ROW_WATERMARK, AttachedColumn, attach
 from datasources.spark.attach.register import register_formats
-from datasources.spark.scan.time_attributes import DELAY_KEY, PROCTIME, ROWTIME, TIME_KEY, time_attributes
+from datasources.spark.scan.time_attributes import DELAY_KEY, PROCTIME, ROWTIME, TIME_KEY
 from tests.support.scripted_stream import Scripts, drain, instant, running, settings
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("registered", "tiny_queries")]
@@ -60,6 +60,11 @@ def test_every_batch_runs_the_code_that_the_first_one_compiled(spark, scripts):
                 codes.append(generated_code(query))
     assert len(codes[0]) > 100
     assert codes[1] == codes[2]
+
+
+def time_attributes(schema):
+    marks = ((field.name, (field.metadata or {}).get(TIME_KEY)) for field in schema.fields)
+    return {name: mark for name, mark in marks if mark is not None}
 
 
 def test_columns_are_marked_as_the_planner_says(spark, scripts):

@@ -51,13 +51,6 @@ def test_union_difference_and_inclusion_are_those_of_the_members(some, others):
         assert one.holds(f"{source}:{number}") == ((source, number) in some)
 
 
-@given(transactions, st.lists(st.tuples(st.integers(1, 14), st.integers(0, 5))))
-def test_intervals_of_one_source_are_taken_in(members, intervals):
-    spans = [(first, first + more) for first, more in intervals]
-    added = {(f"{A}:bulk", n) for first, last in spans for n in range(first, last + 1)}
-    assert _members(_set(members).with_intervals(f"{A}:bulk", spans)) == members | added
-
-
 @given(domains, domains)
 def test_positions_of_domains_are_the_newest_of_each(some, others):
     one, other = DomainPositions.of(some), DomainPositions.of(others)

@@ -6,7 +6,7 @@ import random
 import threading
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from typing import Any
 
@@ -17,10 +17,10 @@ from datasources.mysql.binlog.reading.opening import ReaderId
 from datasources.mysql.config.mysql_options import TlsMode
 from datasources.mysql.connection.connection import ConnectionSettings
 from datasources.mysql.connection.tls import TlsSettings
-from datasources.mysql.snapshot.bounds_plan import BoundsRequest, next_bounds, ranges_of
+from datasources.mysql.snapshot.bounds_plan import BoundsRequest, next_bounds
 from datasources.mysql.snapshot.chunks import read_as_of
 from datasources.mysql.snapshot.requests import ChunkRequest, SnapshotSettings
-from datasources.mysql.tables.key_ranges import KeyRange
+from datasources.mysql.tables.key_ranges import Bound, KeyRange
 from datasources.mysql.tables.table_schema import TableSchema, read_schema
 from tests.support.mysql_binlog import everything, images, read_changes
 from tests.support.mysql_server import MySqlServer
@@ -53,6 +53,11 @@ def whole(schema: TableSchema) -> ChunkRequest:
     return ChunkRequest(schema=schema, wanted=KeyRange())
 
 
+def _bounded(bounds: Sequence[Bound]) -> list[KeyRange]:
+    """Return the ranges up to each bound, the first one open below."""
+    return [KeyRange(lower=lower, upper=upper) for lower, upper in zip((None, *bounds), bounds, strict=False)]
+
+
 def ranges(server: MySqlServer, schema: TableSchema, size: int) -> list[ChunkRequest]:
     """Return a table as ranges, the last one open."""
     with closing(server.connect(server.reader, charset="utf8mb4", init_command="SET time_zone='+00:00'")) as connection:
@@ -62,7 +67,7 @@ def ranges(server: MySqlServer, schema: TableSchema, size: int) -> list[ChunkReq
         plan = next_bounds(connection, wanted, None)
     assert plan.is_end
     last = KeyRange(lower=plan.bounds[-1] if plan.bounds else None)
-    return [ChunkRequest(schema=schema, wanted=each) for each in (*ranges_of(plan, None), last)]
+    return [ChunkRequest(schema=schema, wanted=each) for each in (*_bounded(plan.bounds), last)]
 
 
 def rows_by_range(

@@ -10,7 +10,7 @@ from typing import Any
 
 from datasources.mysql.preflight.tables import read_tables
 from datasources.mysql.preflight.wanted import parse_wanted
-from datasources.mysql.snapshot.bounds_plan import BoundsPlan, BoundsRequest, next_bounds, ranges_of
+from datasources.mysql.snapshot.bounds_plan import BoundsPlan, BoundsRequest, next_bounds
 from datasources.mysql.tables.key_ranges import Bound, KeyRange, range_condition
 from datasources.mysql.tables.key_values import select_expression
 from tests.support.mysql_server import MySqlServer
@@ -224,8 +224,9 @@ class Table:
         after: Bound | None = None
         for _ in range(ROWS):
             plan = self.plan(after)
-            found += ranges_of(plan, after)
-            after = plan.bounds[-1] if plan.bounds else after
+            for upper in plan.bounds:
+                found.append(KeyRange(lower=after, upper=upper))
+                after = upper
             if plan.is_end:
                 return [*found, KeyRange(lower=after)]
         raise AssertionError("the plans do not end")

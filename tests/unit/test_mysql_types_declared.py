@@ -3,10 +3,11 @@ from __future__ import annotations
 import pytest
 
 from datasources.errors import RecordError, SchemaError
-from datasources.mysql.types import ColumnType, Kind, column_type_of, snapshot_values
+from datasources.mysql.types import ColumnType, Kind, column_type_of
 from datasources.mysql.types.charsets import charset_of_collation
 from datasources.mysql.types.json_binary import parse_json
 from datasources.mysql.types.json_diff import apply_json_diffs
+from tests.support.mysql_selects import snapshot_values
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ from datasources.mysql.tables.chunk_key import KeyKind, TableKey
 from datasources.mysql.tables.key_ranges import Bound, KeyRange, range_condition
 from datasources.mysql.tables.key_values import ValueForm, form_of, is_divisible, select_expression
 
-__all__ = ["BoundsPlan", "BoundsRequest", "next_bounds", "ranges_of", "tables_of_one_chunk", "tells_of_change"]
+__all__ = ["BoundsPlan", "BoundsRequest", "next_bounds", "tables_of_one_chunk", "tells_of_change"]
 
 _DENSE: Final = 0.5
 _CHANGED: Final = frozenset({1049, 1054, 1146, 1176})  # no such database, column, table, index
@@ -118,12 +118,6 @@ def tells_of_change(error: pymysql.MySQLError) -> bool:
 
 def _is_divisible(key: TableKey) -> bool:
     return key.kind is not KeyKind.NONE and all(is_divisible(column) for column in key.columns)
-
-
-def ranges_of(plan: BoundsPlan, after: Bound | None) -> list[KeyRange]:
-    """Return the ranges that a plan's bounds make above a frontier, in order, without the open one at the end."""
-    lowers = (after, *plan.bounds)
-    return [KeyRange(lower=lower, upper=upper) for lower, upper in zip(lowers, plan.bounds, strict=False)]
 
 
 def _steps(cursor: Any, wanted: BoundsRequest, after: Bound | None) -> Iterator[Bound] | None:

@@ -95,10 +95,6 @@ class GtidSet:
         """
         return self.contains(GtidSet.parse(gtid))
 
-    def with_intervals(self, source: str, intervals: Iterable[Interval]) -> GtidSet:
-        """Return the set with more transactions of one source, ``uuid`` or ``uuid:tag``."""
-        return self.union(GtidSet.of({source: intervals}))
-
 
 @dataclass(frozen=True, slots=True)
 class DomainPositions:
