@@ -21,6 +21,7 @@ from datasources.embedded import EmbeddedMySql, MySqlProcessOptions, MySqlVersio
 from datasources.embedded.mysql import mysql_data
 from datasources.errors import EnvironmentProblem, InternalError
 from tests.support.mysql_server import TEST_MYSQL_VARIABLE, MySqlServer, MySqlServers, OpenMySql, OwnMySql, every_server
+from tests.support.mysql_url import mysql_url
 
 pytestmark = pytest.mark.mysql
 
@@ -187,7 +188,7 @@ def test_a_setting_that_the_server_refuses_is_told_with_its_words():
 def test_a_server_that_the_environment_names_takes_the_newest_ones_place(
     mysql: MySqlServer, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setenv(TEST_MYSQL_VARIABLE, mysql.administrator.url)
+    monkeypatch.setenv(TEST_MYSQL_VARIABLE, mysql_url(mysql.administrator))
     used: dict[str, str] = {}
     with closing(MySqlServers(used.__setitem__)) as servers:
         named = servers.get(MySqlVersion.NEWEST)
@@ -200,7 +201,7 @@ def test_a_server_that_the_environment_names_takes_the_newest_ones_place(
 def test_a_named_server_that_refuses_is_an_error_and_nothing_takes_its_place(
     mysql: MySqlServer, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setenv(TEST_MYSQL_VARIABLE, mysql.login("nobody", "x").url)
+    monkeypatch.setenv(TEST_MYSQL_VARIABLE, mysql_url(mysql.login("nobody", "x")))
     with (
         closing(MySqlServers(lambda _name, _origin: None)) as servers,
         pytest.raises(AssertionError, match=r"TIDEMARK_TEST_MYSQL names nobody@.*does not answer an administrator"),

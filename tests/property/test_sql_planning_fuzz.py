@@ -7,9 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from datasources.sql.planner.explain import explain_tree
 
 from datasources.errors import InternalError, TidemarkError
-from datasources.sql.planner.explain import explain_tree
 from datasources.sql.planner.rules import RULES
 from tests.support.sql_mutants import mutants
 from tests.support.sql_planning import NotATable, PlannerCase, cases_of, plan_case

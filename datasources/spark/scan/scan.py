@@ -23,10 +23,9 @@ from datasources.spark.options.additional_attributes import (
     require_compatible,
 )
 from datasources.spark.options.code_options import refuse_code
-from datasources.spark.options.delay_checks import require_delay_fits
+from datasources.spark.options.load_gate_options import LoadGateOptions
 from datasources.spark.options.scan_options import (
     SHARED_GROUPS,
-    LoadGateOptions,
     OnChange,
     ScanOptions,
     SessionOptions,
@@ -169,7 +168,7 @@ def build_scan(
             "option 'scan.load-completed.timestamp-millis' needs a watermark, which has to reach it: set "
             "'watermark.for' and 'watermark.as', or leave the option out."
         )
-    require_delay_fits(source, wanted, holding)
+    _require_delay_fits(source, wanted, holding)
     columns = delivered_columns(source.schema, wanted.columns)
     condition = None
     if wanted.filter is not None:
@@ -195,3 +194,35 @@ def _fingerprint(text: str) -> str:
     if len(text) <= _LONGEST_PLAIN_TEXT:
         return text
     return f"{text[:200]}... sha256:{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+
+
+def _require_delay_fits(source: ScanSource, wanted: ScanOptions, holding: LoadGateOptions) -> None:
+    """Raise where batches of `source` wait for rows and another option forbids it.
+
+    Raises:
+        OptionError: naming both options and what to do.
+    """
+    if source.batch_delay is None:
+        return
+    rows, most = source.batch_delay.min_rows, wanted.max_rows_per_batch
+    if most is not None and rows > most:
+        raise OptionError(
+            f"option 'minOffsetsPerTrigger' = '{rows}' is above 'maxOffsetsPerTrigger' = '{most}': a batch that waited "
+            f"would be cut at once. Set it to {most} or less."
+        )
+    strategy = source.strategy
+    if strategy is not None and strategy.alignment is not None:
+        raise OptionError(
+            f"option 'minOffsetsPerTrigger' does not go with the alignment group '{strategy.alignment.group}': all of "
+            f"the group would wait with this source. Leave one of them out; 'maxOffsetsPerTrigger' goes with both."
+        )
+    if holding.load is not None:
+        raise OptionError(
+            f"option 'minOffsetsPerTrigger' does not go with 'scan.hold.name' = '{holding.load.name}': those who wait "
+            f"for this source to be loaded would wait for its last rows too. Leave 'minOffsetsPerTrigger' out."
+        )
+    if strategy is not None and strategy.processing_time is not ProcessingTime.NEVER:
+        raise OptionError(
+            "option 'minOffsetsPerTrigger' does not go with processing time: the watermark is the clock, and rows that "
+            "wait would be late. Leave 'minOffsetsPerTrigger' out, or stay in event time."
+        )
