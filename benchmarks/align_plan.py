@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from benchmarks.align_topic import SCHEMA, PlannedTopic
 from benchmarks.measure import load_average
-from datasources.expressions import compile_rowtime, compile_watermark
+from datasources.expressions.compiler.compile import compile_rowtime, compile_watermark
 from datasources.source.alignment.lookahead import ReaderLookahead
 from datasources.source.api.abilities import Alignment, NullRowtime, ScanStrategy
 from datasources.source.api.scan_range import ScanEnd, ScanRange

@@ -8,7 +8,8 @@ from typing import Any
 import pyarrow as pa
 
 from datasources.errors import ExpressionError
-from datasources.expressions import CompiledExpression, ExpressionEvaluationError, compile_expression
+from datasources.expressions import CompiledExpression, ExpressionEvaluationError
+from datasources.expressions.compiler.compile import compile_expression
 from datasources.expressions.vectors.spark_types import spark_name
 from tests.property.expression_oracle import ERROR, Oracle, plain
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from datasources.errors import ExpressionError
-from datasources.expressions import compile_expression
+from datasources.expressions.compiler.compile import compile_expression
 from datasources.expressions.vectors.spark_types import spark_name
 from datasources.formats.schema_text.ddl import parse_schema
 from datasources.source.api.connector import SessionInfo

@@ -13,7 +13,8 @@ import pyarrow as pa
 import pytest
 
 from datasources.errors import ExpressionError, InternalError
-from datasources.expressions import ExpressionEvaluationError, compile_expression, compile_rowtime, compile_watermark
+from datasources.expressions import ExpressionEvaluationError
+from datasources.expressions.compiler.compile import compile_expression, compile_rowtime, compile_watermark
 
 TIMESTAMP = pa.timestamp("us", "UTC")
 SCHEMA = pa.schema(

@@ -8,8 +8,8 @@ import pyarrow as pa
 import pytest
 
 from datasources.errors import ExpressionError
-from datasources.expressions import compile_expression
 from datasources.expressions.compiler import binder, casts
+from datasources.expressions.compiler.compile import compile_expression
 from datasources.expressions.compiler.expression_text import SourceText
 from datasources.expressions.compiler.functions import FUNCTIONS, NON_DETERMINISTIC
 from datasources.expressions.compiler.syntax import parse

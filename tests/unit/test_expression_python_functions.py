@@ -12,14 +12,14 @@ import pytest
 from pyspark import cloudpickle
 
 from datasources.errors import ExpressionError, RecordError
-from datasources.expressions import (
-    ExpressionEvaluationError,
+from datasources.expressions import ExpressionEvaluationError
+from datasources.expressions.arrow_function import ArrowFunction
+from datasources.expressions.compiler.compile import (
     compile_expression,
     compile_filter,
     compile_rowtime_expression,
     compile_watermark,
 )
-from datasources.expressions.arrow_function import ArrowFunction
 from datasources.source.api.reader import Chunk
 from datasources.source.watermarks.rowtime import RowTimes
 from tests.support.memory_source import strategy

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from datasources.errors import ExpressionError
-from datasources.expressions import compile_expression, compile_rowtime, compile_watermark
+from datasources.expressions.compiler.compile import compile_expression, compile_rowtime, compile_watermark
 
 SCHEMA = pa.schema(
     [

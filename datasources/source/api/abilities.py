@@ -134,10 +134,7 @@ class RowCondition(Protocol):
 class AdditionalAttribute:
     """A second time attribute of a scan, or a third.
 
-    Attributes:
-        name: the attribute, nested ones with dots.
-        rowtime: its value.
-        watermark: the candidate per row.
+    ``watermark`` is the candidate per row.
     """
 
     name: str

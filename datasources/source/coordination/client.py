@@ -34,9 +34,7 @@ _TIME_TYPES = {"instant": "TIMESTAMP", "local": "TIMESTAMP_NTZ"}
 class CoordinatorClient:
     """One connection to a coordinator, opened when first needed and again after a fork or a fault.
 
-    Args:
-        endpoint: the coordinator.
-        timeout_s: the most that it may take to answer, in seconds.
+    Units: ``timeout_s`` is the most that an answer may take, in seconds.
     """
 
     def __init__(self, endpoint: Endpoint, *, timeout_s: float = _TIMEOUT_S) -> None:

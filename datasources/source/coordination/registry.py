@@ -62,11 +62,7 @@ class _SourceRun:
 
 
 class SourceRegistry:
-    """Answers requests; safe to call from many threads.
-
-    Args:
-        clock: monotonic time for leases.
-    """
+    """Answers requests; safe to call from many threads."""
 
     def __init__(self, clock: Clock | None = None) -> None:
         self._clock = clock or SystemClock()

@@ -58,11 +58,6 @@ class PeerLimits:
 class Coordinator:
     """Serves one application until `close`.
 
-    Attributes:
-        registry: its memory.
-        endpoint: where it listens.
-        bad_peers: how many connections were dropped.
-
     Args:
         host: name or address by which executors reach it, IPv6 too; the driver's Spark host.
         bind: interface to bind, where that is not `host`: behind NAT, in a container.

@@ -119,10 +119,7 @@ def open_channel(address: tuple[str, int], key: bytes, *, timeout_s: float) -> C
 def accept_channel(connection: socket.socket, key: bytes, *, timeout_s: float) -> Channel:
     """Prove the key to a client that just connected, and ask it to do the same.
 
-    Args:
-        connection: just accepted; its timeout is changed.
-        key: of the application.
-        timeout_s: the most that the whole handshake may take.
+    Units: ``timeout_s`` bounds the whole handshake. The timeout of the connection is changed.
 
     Raises:
         CoordinatorError: the client does not know the key.

@@ -23,8 +23,7 @@ __all__ = ["RowFilter"]
 class RowFilter:
     """Evaluates one condition, chunk by chunk.
 
-    Args:
-        condition: a row is delivered where it is true; false and null are the same.
+    A row is delivered where the condition is true; false and null are the same.
     """
 
     def __init__(self, condition: RowCondition) -> None:

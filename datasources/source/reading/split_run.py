@@ -86,12 +86,7 @@ class RunningWatermark:
 class SplitRun:
     """Computes the row watermarks of one range, chunk by chunk, until its end or a record beyond the allowed candidate.
 
-    Args:
-        plan: the task's plan.
-        task: the split's part of it.
-        strategy: how watermarks are made and what happens to late rows.
-        watermark_us: the split's watermark before the range.
-        attribute_watermarks_us: that of each time attribute, where there are several.
+    Units: the split's watermark before the range, and that of each time attribute where there are several, in µs.
     """
 
     def __init__(

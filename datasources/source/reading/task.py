@@ -46,11 +46,8 @@ __all__ = ["TaskReader", "scan_watermark"]
 class TaskReader:
     """Runs task plans for one source on an executor.
 
-    Args:
-        factory: opens the connector's reader.
-        strategy: None for a plain source, which has no hidden columns, heartbeats or reports.
-        output: the output schema.
-        condition: which rows are delivered; None = all.
+    Without a strategy the source is a plain one, which has no hidden columns, heartbeats or reports; without a
+    condition all rows are delivered.
     """
 
     def __init__(

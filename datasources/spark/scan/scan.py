@@ -9,7 +9,6 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from datasources.errors import OptionError
-from datasources.expressions import compile_filter
 from datasources.formats.schema_text.ddl import schema_ddl
 from datasources.options import OptionGroup, lower_keys, parse_group, reject_unknown
 from datasources.source.api.abilities import LateRows, ProcessingTime, RowCondition
@@ -172,6 +171,8 @@ def build_scan(
     columns = delivered_columns(source.schema, wanted.columns)
     condition = None
     if wanted.filter is not None:
+        from datasources.expressions.compiler.compile import compile_filter
+
         condition = compile_filter(
             wanted.filter, source.schema, time_zone=session.time_zone, ansi=session.ansi, functions=functions
         )

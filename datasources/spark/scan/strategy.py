@@ -9,12 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from datasources.errors import OptionError
-from datasources.expressions import (
-    CompiledExpression,
-    compile_rowtime,
-    compile_rowtime_expression,
-    compile_watermark,
-)
+from datasources.expressions import CompiledExpression
 from datasources.source.api.abilities import AdditionalAttribute, EventTimeExpression, ProcessingTime, ScanStrategy
 from datasources.source.api.connector import SessionInfo
 from datasources.source.watermarks.clock_only import ClockOnly
@@ -95,6 +90,8 @@ def _compiled(
     schema: pa.Schema, name: str, rowtime: str | None, expression: str, zone: dict[str, Any]
 ) -> tuple[CompiledExpression, CompiledExpression]:
     """Return rowtime and candidate of one attribute."""
+    from datasources.expressions.compiler.compile import compile_rowtime, compile_rowtime_expression, compile_watermark
+
     if rowtime is None:
         attribute = compile_rowtime(name, schema)
     else:
