@@ -9,12 +9,24 @@ from __future__ import annotations
 import logging
 import re
 from functools import cache
+from typing import Final
 
 from datasources.errors import OptionError
 
-__all__ = ["format_duration_ms", "parse_duration_ms", "warn_of_missing_unit"]
+__all__ = ["UNITS_US", "format_duration_ms", "parse_duration_ms", "warn_of_missing_unit"]
 
 _logger = logging.getLogger(__name__)
+
+UNITS_US: Final = {
+    "MICROSECOND": 1,
+    "MILLISECOND": 1_000,
+    "SECOND": 1_000_000,
+    "MINUTE": 60_000_000,
+    "HOUR": 3_600_000_000,
+    "DAY": 86_400_000_000,
+    "WEEK": 604_800_000_000,
+}
+"""SQL's units of fixed length, in microseconds."""
 
 _UNITS_MS: dict[str, int] = {
     **dict.fromkeys(("ms", "milli", "millis", "millisecond", "milliseconds"), 1),

@@ -10,6 +10,7 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
+from datasources.durations import UNITS_US
 from datasources.expressions.evaluation.nodes import Constant
 from datasources.expressions.vectors import spark_types as types
 
@@ -21,15 +22,6 @@ _NUMBER: Final = re.compile(
 _SUFFIX_TYPES: Final = {"L": types.BIGINT, "S": types.SMALLINT, "Y": types.TINYINT}
 _ESCAPES: Final = {"b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a", "%": "\\%", "_": "\\_"}
 _DATE: Final = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})")
-_UNITS_US: Final = {
-    "MICROSECOND": 1,
-    "MILLISECOND": 1_000,
-    "SECOND": 1_000_000,
-    "MINUTE": 60_000_000,
-    "HOUR": 3_600_000_000,
-    "DAY": 86_400_000_000,
-    "WEEK": 7 * 86_400_000_000,
-}
 _SPANS: Final = {
     ("DAY", "HOUR"): "{d} {h}",
     ("DAY", "MINUTE"): "{d} {h}:{m}",
@@ -163,7 +155,7 @@ def _unit(name: str) -> str:
     unit = name.upper().removesuffix("S")
     if unit in ("YEAR", "MONTH"):
         raise LiteralProblem("an interval of months or years has no fixed length")
-    if unit not in _UNITS_US:
+    if unit not in UNITS_US:
         raise LiteralProblem(f"{name} is not a unit of intervals")
     return unit
 
@@ -173,7 +165,7 @@ def _amount_us(text: str, unit_name: str) -> int:
     match = _AMOUNT.fullmatch(text)
     if match is None or (match[3] and unit != "SECOND"):
         raise LiteralProblem(f"'{text}' is not a number of {unit_name}; fractions are for seconds, up to 6 digits")
-    micros = int(match[2]) * _UNITS_US[unit] + int((match[3] or "").ljust(6, "0"))
+    micros = int(match[2]) * UNITS_US[unit] + int((match[3] or "").ljust(6, "0"))
     return -micros if match[1] == "-" else micros
 
 
@@ -204,6 +196,6 @@ def _span_us(text: str, first: str, last: str) -> int:
     if any(parts[name] > limits[name] for name in names[1:]):
         raise LiteralProblem(f"a part of '{text}' is too large")
     units = {"d": "DAY", "h": "HOUR", "m": "MINUTE", "s": "SECOND"}
-    total = sum(value * _UNITS_US[units[name]] for name, value in parts.items())
+    total = sum(value * UNITS_US[units[name]] for name, value in parts.items())
     total += int((match.groupdict().get("f") or "").ljust(6, "0"))
     return -total if match["sign"] == "-" else total

@@ -5,22 +5,12 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from datasources.durations import UNITS_US
 from datasources.sql.text.lexer import TokenKind
 from datasources.sql.text.query_tree import Region
 from datasources.sql.text.word_cursor import Words
 
-__all__ = ["UNITS_US", "duration_text", "interval_literal", "interval_us"]
-
-UNITS_US: Final = {
-    "MICROSECOND": 1,
-    "MILLISECOND": 1_000,
-    "SECOND": 1_000_000,
-    "MINUTE": 60_000_000,
-    "HOUR": 3_600_000_000,
-    "DAY": 86_400_000_000,
-    "WEEK": 604_800_000_000,
-}
-"""Units of fixed length, in microseconds."""
+__all__ = ["duration_text", "interval_literal", "interval_us"]
 
 _CALENDAR: Final = frozenset({"MONTH", "QUARTER", "YEAR"})
 _FIELDS: Final = ("DAY", "HOUR", "MINUTE", "SECOND")

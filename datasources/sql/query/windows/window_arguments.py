@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
+from datasources.durations import UNITS_US
 from datasources.near_matches import near_matches
 from datasources.sql.query.block.block_context import BlockContext, find_column
 from datasources.sql.query.block.relation import Relation, RelationColumn
-from datasources.sql.query.scan.intervals import UNITS_US, interval_us
+from datasources.sql.query.scan.intervals import interval_us
 from datasources.sql.query.windows.windows import WINDOW_COLUMNS, WindowSpec
 from datasources.sql.text.calls import column_path
 from datasources.sql.text.query_tree import Region, Tvf
