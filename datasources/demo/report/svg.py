@@ -15,11 +15,7 @@ Point = tuple[float, float]
 class Scale:
     """A linear map of values to pixels.
 
-    Attributes:
-        low: The value at ``start``.
-        high: The value at ``end``; greater than ``low``.
-        start: Pixels.
-        end: Pixels.
+    Values from ``low`` to the greater ``high`` are pixels from ``start`` to ``end``.
     """
 
     low: float

@@ -18,14 +18,7 @@ Counts = Mapping[tuple[int, str], int]
 class Accuracy:
     """The accuracy of one query over the windows that must be complete.
 
-    Attributes:
-        expected_rows: Orders that belong into these windows.
-        lost_rows: Orders that are missing from the answer.
-        extra_rows: Orders that were counted and do not exist.
-        expected_results: Results (one per window and item) of a perfect answer.
-        correct_results: Those with exactly the true count.
-        wrong_results: Those with another count.
-        missing_results: Those that were never given.
+    A result is one window and item; extra rows are orders that were counted and do not exist.
     """
 
     expected_rows: int

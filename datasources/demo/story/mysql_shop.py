@@ -68,13 +68,7 @@ _MAX_CENTS: Final = 9_900
 class Written:
     """What was written so far.
 
-    Attributes:
-        inserts: Rows inserted.
-        updates: Rows updated, their key as before.
-        deletes: Rows deleted.
-        keys: Rows whose key was changed.
-        moves: Customers that were given another city.
-        is_done: Whether the last row is there.
+    ``updates`` keep the key, ``keys`` are rows whose key was changed, ``moves`` customers that were given another city.
     """
 
     inserts: int = 0

@@ -78,11 +78,8 @@ def find_ivy(jars: Path | None = None) -> Path:
 class Ivy:
     """A way to run Ivy.
 
-    Attributes:
-        java: The Java program.
-        jar: Ivy's jar.
-        settings: An Ivy settings file or URL, or None for Ivy's own (Maven Central).
-        stall_s: A fetch that prints nothing for this many seconds is given up.
+    Settings are a file or URL, None = Ivy's own (Maven Central). A fetch that prints nothing for ``stall_s`` seconds is
+    given up.
     """
 
     java: Path
@@ -100,11 +97,8 @@ class Ivy:
     ) -> Path:
         """Fetch the artifacts and all that they need.
 
-        Args:
-            artifacts: What to fetch.
-            excluded: Modules that are needed by none of the code that we run; their revisions are ignored.
-            work: An empty directory for Ivy's own files.
-            fetched: Called with the name of each artifact that has arrived.
+        Of ``excluded`` modules the revisions are ignored; ``work`` is an empty directory; ``fetched`` is called with
+        the name of each artifact that has arrived.
 
         Returns:
             The directory inside ``work`` that holds the jars.

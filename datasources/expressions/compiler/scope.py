@@ -29,13 +29,7 @@ SEE_DOCS: Final = "docs/expressions.md lists what the reader evaluates."
 class Scope:
     """The context of an expression under compilation.
 
-    Attributes:
-        source: The user's text.
-        schema: The columns of the records.
-        time_zone: spark.sql.session.timeZone; None if unknown.
-        ansi: spark.sql.ansi.enabled; None if unknown.
-        bind: Types a subtree; set by the binder.
-        functions: The user's own functions, under their names in lower case.
+    Zone and ANSI flag are Spark's, None if unknown; the user's functions are under their names in lower case.
     """
 
     source: SourceText

@@ -54,11 +54,8 @@ _FORMS: Final[Mapping[pa.DataType, _Form]] = {
 class NativeDecoder:
     """Decodes documents by the C library.
 
-    Args:
-        library: the C library.
-        schema: validates documents; `can_decode` must hold.
-        wanted: names of the columns to decode.
-        zone: of timestamps without a zone; None = they are not decoded here.
+    `can_decode` must hold for the schema, which validates documents; without a zone timestamps without a zone are not
+    decoded here.
     """
 
     def __init__(self, library: NativeLibrary, schema: pa.Schema, wanted: Sequence[str], zone: Zone | None) -> None:

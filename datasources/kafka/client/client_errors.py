@@ -86,12 +86,8 @@ def explain(
 ) -> TidemarkError:
     """Return our error for one of librdkafka's.
 
-    Args:
-        error: what was raised.
-        action: for the message, as in "listing the partitions of 'orders'".
-        servers: the bootstrap servers.
-        reported: the connection error that the client reported meanwhile (`ConnectionErrors`).
-        hint: a suggestion, for names that the brokers reject.
+    ``action`` is as in "listing the partitions of 'orders'"; ``reported`` is the connection error that the client
+    reported meanwhile (`ConnectionErrors`); ``hint`` is for names that the brokers reject.
     """
     cause = error.args[0] if isinstance(error, KafkaException) else error
     if not isinstance(cause, KafkaError):

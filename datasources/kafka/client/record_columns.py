@@ -147,12 +147,8 @@ class Feed(Protocol):
     def assign(self, topic: str, partition: int, position: int, epoch: int | None = None) -> None:
         """Start at an offset; prefetched records are dropped.
 
-        Args:
-            topic: which topic.
-            partition: which partition of it.
-            position: the first offset.
-            epoch: of the leader when the position was planned. The client validates it with the current leader; if
-                the log diverged, it reports a truncation.
+        ``epoch`` is that of the leader when the position was planned. The client validates it with the current leader;
+        if the log diverged, it reports a truncation.
         """
 
     def refresh(self) -> None:

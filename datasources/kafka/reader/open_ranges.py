@@ -24,11 +24,8 @@ _MAX_BYTES = 8 << 20
 class OpenRange:
     """The remaining part of one range.
 
-    Attributes:
-        log: of the partition.
-        position: everything before it was received or does not exist.
-        end: of the range, exclusive.
-        lost: offsets lost since the last record.
+    Everything before ``position`` was received or does not exist; ``end`` is exclusive; ``lost`` counts offsets lost
+    since the last record.
     """
 
     log: PartitionLog

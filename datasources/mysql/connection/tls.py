@@ -17,11 +17,7 @@ __all__ = ["TlsSettings", "tls_context"]
 class TlsSettings:
     """What a TLS context is made from.
 
-    Attributes:
-        mode: How much is required of the server.
-        ca: PEM file of the authorities to trust, or None for the system's.
-        certificate: PEM file of the client's certificate.
-        key: PEM file of the client's key.
+    ``ca``, ``certificate`` and ``key`` are PEM files; without ``ca`` the system's authorities are trusted.
     """
 
     mode: TlsMode = TlsMode.PREFERRED

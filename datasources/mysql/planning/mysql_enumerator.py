@@ -56,12 +56,8 @@ _CHUNKS_PER_LANE: Final = 2
 class MySqlPlan:
     """What planning needs of the options.
 
-    Attributes:
-        mode: from where a new query starts.
-        chunk_size: rows of a chunk.
-        lanes: how many readers read tables at once.
-        max_bytes: after how many bytes of the binlog a batch ends.
-        heartbeat_ms: how often a position without changes is written down.
+    Units: ``chunk_size`` in rows, ``max_bytes`` of the binlog in a batch, ``heartbeat_ms`` between notes of a position
+    without changes. So many ``lanes`` read tables at once.
     """
 
     mode: StartupMode

@@ -55,11 +55,7 @@ VARIABLES: Final = (
 class ServerFacts:
     """What a server says about itself.
 
-    Attributes:
-        version: Which server it is.
-        variables: Those of `VARIABLES` that it has.
-        skew_us: How much its clock is ahead of ours, in microseconds.
-        is_replica: Whether it copies another server; None if the login may not know.
+    Units: ``skew_us`` is how much its clock is ahead of ours, in µs. ``is_replica`` is None if the login may not know.
     """
 
     version: ServerVersion

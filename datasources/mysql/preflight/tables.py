@@ -39,11 +39,7 @@ Name = tuple[str, str]
 class Cascade:
     """A foreign key by which a change of one table changes another.
 
-    Attributes:
-        name: The constraint's name, in backticks.
-        columns: Its columns, in parentheses.
-        parent: The table that it refers to, with columns.
-        actions: What happens, such as ``ON DELETE CASCADE``.
+    The name is in backticks, the columns in parentheses; ``actions`` are such as ``ON DELETE CASCADE``.
     """
 
     name: str
@@ -56,16 +52,8 @@ class Cascade:
 class TableFacts:
     """One captured table.
 
-    Attributes:
-        database: Its database.
-        table: Its name.
-        engine: Its storage engine.
-        rows: About how many rows it has.
-        size_bytes: About how large it is, indexes included.
-        key: What tells its rows apart.
-        cascades: Foreign keys by which other tables' changes change this one.
-        is_readable: Whether the login may read all its columns.
-        is_versioned: Whether it keeps its history (MariaDB's SYSTEM VERSIONING).
+    Rows and size, indexes included, are estimates. ``cascades`` are foreign keys by which other tables' changes change
+    this one; ``is_versioned`` is MariaDB's SYSTEM VERSIONING.
     """
 
     database: str

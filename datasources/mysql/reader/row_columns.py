@@ -40,11 +40,7 @@ class SnapshotFacts:
 class RowColumns:
     """Builds the columns of a scan.
 
-    Attributes:
-        data: the declared columns and their types.
-        metadata: the metadata columns, name -> key.
-        needed: the columns that are wanted; others are left out. None = all.
-        epoch: of the batch.
+    ``metadata`` maps columns to keys; columns that are not ``needed`` are left out, None = all are.
     """
 
     data: pa.Schema

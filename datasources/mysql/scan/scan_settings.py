@@ -102,11 +102,7 @@ class MySqlScanSettings:
     def opener(self, role: str, query: str, capture: CaptureRule, *, decodes: bool = True) -> OpenReader:
         """Return what opens readers of the binlog.
 
-        Args:
-            role: what the reader is for: each has a name of its own at the server.
-            query: `MySqlState.reader`.
-            capture: what is read of each table.
-            decodes: whether rows are wanted.
+        Each ``role`` has a name of its own at the server; ``query`` is `MySqlState.reader`.
         """
         name = reader_id(query, role, self.server_ids)
         return reader_opener(self.connection, capture, name, skipped=self.skipped, decodes=decodes)

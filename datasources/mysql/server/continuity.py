@@ -78,11 +78,7 @@ def check_continuity(
 ) -> Continuation:
     """Return how to go on from an offset at the server that answers now.
 
-    Args:
-        log: the server's log.
-        known: what the offset says.
-        deadline_s: how long a server that is behind is waited for, in seconds.
-        clock: measures it.
+    Units: a server that is behind is waited for at most ``deadline_s`` seconds.
 
     Raises:
         DataLossError: the log no longer holds what comes next, was reset, or the server lacks for good what was read.

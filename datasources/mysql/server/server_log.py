@@ -49,11 +49,8 @@ class LogFile:
 class ServerLog:
     """The binlog of one server.
 
-    Attributes:
-        connection: an open connection, for questions.
-        settings: how to open another one, for reading the log.
-        version: which server it is.
-        server_id: the number under which the log is read; by default one that no configuration should use.
+    ``connection`` is for questions, ``settings`` open another one for reading the log, by default under a ``server_id``
+    that no configuration should use.
     """
 
     connection: Any

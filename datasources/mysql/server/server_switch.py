@@ -71,11 +71,8 @@ def batch_here(reading: MySqlScanSettings, batch: MySqlState) -> MySqlState:
 def at_other_server(reading: MySqlScanSettings, batch: MySqlState, now: MySqlState, end: BinlogPosition) -> MySqlState:
     """Return a batch as another server has it.
 
-    Args:
-        reading: of the scan.
-        batch: as it was planned.
-        now: the state at its begin as that server has it: `Launch.check`.
-        end: the end of that server's log; it has all transactions of the batch.
+    ``now`` is the state at the batch's begin as that server has it (`Launch.check`); its log up to ``end`` has all
+    transactions of the batch.
 
     Raises:
         DataLossError: the transactions at the batch's end are not known.

@@ -36,14 +36,8 @@ _CHANGED: Final = frozenset({1049, 1054, 1146, 1176})  # no such database, colum
 class BoundsRequest:
     """What is to be planned.
 
-    Attributes:
-        database: The table's database.
-        table: The table.
-        key: By what it is cut.
-        size: Rows of a chunk, at most.
-        count: How many bounds, at most.
-        rows: About how many rows the table has.
-        budget_bytes: How much text the bounds may be together; the first one is always given.
+    Units: ``size`` is rows of a chunk at most, ``count`` bounds at most, ``budget_bytes`` of the bounds' text together;
+    the first bound is always given.
     """
 
     database: str

@@ -55,11 +55,8 @@ def read_as_of(
 ) -> Iterator[tuple[ChunkRequest, pa.RecordBatch]]:
     """Yield the rows of ranges as of a mark.
 
-    Args:
-        settings: How to read.
-        mark: The end of the binlog at some time before the call.
-        requests: The ranges; those of one table are read together.
-        prepared: XA transactions that are open at the mark: by name where each begins.
+    The mark is the end of the binlog at some time before the call; the ranges of one table are read together;
+    ``prepared`` are the XA transactions that are open at the mark: by name where each begins.
 
     Yields:
         A request with some of its rows, none or several times; the columns are `SnapshotSettings.columns`.

@@ -95,11 +95,8 @@ def decimal_number(data: Bytes, at: Int64s, ends: Int64s, scale: int) -> tuple[W
     The last word holds the point, always at one place. It is read as one number in which the point is a digit 0, and
     what stands before that is then moved down by a digit.
 
-    Args:
-        data: The buffer.
-        at: Where the texts begin; empty ones are 0.
-        ends: Behind their last digits.
-        scale: Digits behind the point, 1 to `LONGEST_FRACTION`.
+    Texts begin at ``at``, empty ones are 0, and end before ``ends``; ``scale`` digits, 1 to `LONGEST_FRACTION`, are
+    behind the point.
 
     Raises:
         ValueError: One is no number, or has its point elsewhere.

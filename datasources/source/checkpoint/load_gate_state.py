@@ -33,8 +33,7 @@ _MAX_SPLITS = 1_000_000
 class LoadGateSettings:
     """The options of a probe.
 
-    Attributes:
-        until: the names of the builds that it waits for; at least one.
+    It waits for the builds in ``until``, at least one.
     """
 
     until: tuple[str, ...]

@@ -106,11 +106,7 @@ class Scan:
 class ProjectColumn:
     """A column of the table.
 
-    Attributes:
-        name: its name.
-        expression: Spark SQL over the input's columns.
-        is_plain: the expression is the input's column of that name, untouched.
-        time: whether it is a time attribute.
+    The expression is Spark SQL over the input's columns; a plain one is the input's column of that name, untouched.
     """
 
     name: str

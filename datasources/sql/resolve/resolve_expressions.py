@@ -87,12 +87,8 @@ def is_source_watermark(expression: Expression) -> bool:
 class Expressions:
     """The expressions of one definition.
 
-    Args:
-        table: the definition.
-        clauses: its sites.
-        rowtime: what SYSTEM_ROWTIME() is in this source, as Spark SQL; None = it has none.
-        non_deterministic: functions of the session's own, lower case, that belong to NON_DETERMINISTIC.
-        ask: the type of an expression over physical and metadata columns.
+    ``rowtime`` is what SYSTEM_ROWTIME() is in this source, None = it has none; ``non_deterministic`` are functions of
+    the session's own; ``ask`` knows the type of an expression over physical and metadata columns.
     """
 
     def __init__(

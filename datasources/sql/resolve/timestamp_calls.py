@@ -76,11 +76,8 @@ def epoch_of_literal(words: Words, call: Call) -> str | None:
 def timestamp_call(words: Words, call: Call, value: str, ask: Callable[[str], str] | None) -> str:
     """Return a call in Spark's functions.
 
-    Args:
-        words: the text.
-        call: of one of `TIMESTAMP_FUNCTIONS`.
-        value: the first argument, as in the result.
-        ask: the type of an expression as Spark's DDL in upper case; None = types are not known.
+    ``value`` is the first argument, as in the result; ``ask`` gives a type as Spark's DDL in upper case, None = types
+    are not known.
 
     Raises:
         TimestampCallError: the arguments are of wrong number or type, or a format cannot be read as Flink reads it.

@@ -57,11 +57,7 @@ class EventBlock:
 
     Shapes: a header is time (4 bytes), type (1), server id (4), size (4), position after it (4), flags (2).
 
-    Attributes:
-        data: the buffer, padded.
-        starts: where each event's header begins.
-        ends: where each event ends, its checksum included.
-        enclosed: where events of compressed transactions stand; None = there are none.
+    Ends include the checksum; ``enclosed`` says where events of compressed transactions stand, None = there are none.
     """
 
     data: Bytes

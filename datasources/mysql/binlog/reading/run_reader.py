@@ -37,11 +37,7 @@ _SECOND_US: Final = 1_000_000
 class RunReader:
     """The state that runs share.
 
-    Args:
-        progress: how far the reader got.
-        capture: which tables are read.
-        skip: where transactions begin that are passed over, unread.
-        decodes: whether rows are decoded; else they are counted only.
+    Transactions that begin at ``skip`` are passed over unread; without ``decodes`` rows are counted only.
 
     Attributes:
         log: GTIDs of the transactions.

@@ -23,14 +23,8 @@ _MOST_BYTES: Final = 4 << 20
 class HeldEvents:
     """Events of one transaction, behind the one that said that it is an XA transaction.
 
-    Attributes:
-        place: where the first of them stands.
-        log: the names of the transaction.
-        is_mariadb: whether MariaDB wrote them.
-        blocks: the events, without checksums, and where each block stands in the file.
-        nbytes: how much memory they take.
-        tables: database and name of the tables that it changes.
-        is_whole: whether these are all of them; else the server has to be asked again.
+    The blocks are without checksums, each with its place in the file. Unless ``is_whole``, the server has to be asked
+    again.
     """
 
     place: BinlogPosition

@@ -40,12 +40,9 @@ _SHORT: Final = tuple(kind.short for kind in RowKind)
 class TransactionIds:
     """The transactions of the images of one batch.
 
-    Attributes:
-        sources: names before the number: a server's UUID, with its tag if it has one; MariaDB: domain and server;
-            None for transactions without a GTID.
-        separator: what stands before the number: ``:``, MariaDB ``-``.
-        source: per image, the index in `sources`.
-        number: per image, the transaction's number.
+    Per image ``source`` is the index in ``sources``, the names before the number: a server's UUID, with its tag if it
+    has one, or MariaDB's domain and server; None for transactions without a GTID. Before the number stands ``:``,
+    MariaDB ``-``.
     """
 
     sources: tuple[str | None, ...]

@@ -45,12 +45,8 @@ class KnownTable:
 class FoundRows:
     """The row events of one table in a run.
 
-    Attributes:
-        known: the table.
-        events: their indices in the run.
-        images: where the images begin, event by event.
-        counts: images of each event.
-        is_update: which events are updates: two images a change.
+    ``images`` are where the images begin, event by event; ``events`` are indices in the run; an update has two images a
+    change.
     """
 
     known: KnownTable

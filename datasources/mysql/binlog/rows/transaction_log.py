@@ -31,11 +31,8 @@ _SECOND_US: Final = 1_000_000
 class Transactions:
     """The transactions of a run of events, the one that was open before it first.
 
-    Attributes:
-        source: index of the name before the number, in the log's list.
-        number: the number.
-        commit_us: commit time, µs since the epoch; 0 = take the statement's time.
-        begin: position of the GTID event.
+    Units: ``commit_us`` in µs since the epoch, 0 = take the statement's time. ``source`` is the index of the name in
+    the log's list, ``begin`` the position of the GTID event.
     """
 
     source: Int64s

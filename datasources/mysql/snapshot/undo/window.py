@@ -35,12 +35,7 @@ _UNSEEN: Final = (DdlEffect.REPLACED, DdlEffect.REWRITTEN)
 class Chunk:
     """A range that was read, to be taken back.
 
-    Attributes:
-        request: The range.
-        selection: What was read.
-        undo: Takes it back.
-        batches: Its rows as the SELECT gave them.
-        failure: Why the SELECT gave none: there is no such table or column now.
+    ``failure`` says why the SELECT gave no rows: there is no such table or column now.
     """
 
     request: ChunkRequest

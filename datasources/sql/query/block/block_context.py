@@ -33,8 +33,7 @@ class CteEntry:
 class Scope:
     """The CTEs that names may mean; inner ones hide outer ones.
 
-    Attributes:
-        is_detached: the text becomes a step, where no CTE around it is known.
+    Of a detached text, which becomes a step, no CTE around it is known.
     """
 
     entries: dict[str, CteEntry] = field(default_factory=dict)

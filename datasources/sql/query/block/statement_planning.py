@@ -30,14 +30,7 @@ class TimeProperties:
 class Planning:
     """A statement on its way to a plan.
 
-    Attributes:
-        relations: what makes views.
-        survey: of the statement.
-        uses: the tables of ours, by lower-case name.
-        tables: their relations; a name that is not in here is Spark's.
-        views: relations of views of ours, by lower-case name.
-        steps: what was run so far.
-        hints: remarks for the user.
+    Tables of ours and views are keyed by lower-case name; a name that is not among ``tables`` is Spark's.
     """
 
     relations: Relations

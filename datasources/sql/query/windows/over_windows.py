@@ -28,11 +28,7 @@ _US_PER_MS: Final = 1_000
 class OverCall:
     """An aggregate over a window.
 
-    Attributes:
-        call: the aggregate's call.
-        aggregate: the same with the text before OVER: `FIRST_VALUE(v) IGNORE NULLS`.
-        region: everything, with OVER and the window.
-        window: the text inside the window's brackets.
+    ``aggregate`` is the call with the text before OVER: `FIRST_VALUE(v) IGNORE NULLS`; ``region`` is everything.
     """
 
     call: Call
