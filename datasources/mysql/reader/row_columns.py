@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from datasources.errors import RecordError
+from datasources.formats.api.decoder import ROW_KINDS
 from datasources.mysql.binlog import BinlogPosition, RowBatch, RowKind
 from datasources.mysql.config.metadata_columns import METADATA_TYPES, SEQUENCE_TYPE, TRUNCATE
 from datasources.mysql.state.snapshot_scan import TableName
@@ -76,7 +77,7 @@ class RowColumns:
 
     def of_snapshot(self, rows: pa.RecordBatch, facts: SnapshotFacts) -> pa.RecordBatch:
         """Return rows of a table as rows of the scan."""
-        return self._constant(rows, rows.num_rows, facts, RowKind.INSERT.short, is_snapshot=True)
+        return self._constant(rows, rows.num_rows, facts, ROW_KINDS[RowKind.INSERT], is_snapshot=True)
 
     def of_truncation(
         self, table: TableName, place: BinlogPosition, op_ts_us: int, *, is_snapshot: bool

@@ -3,37 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import IntEnum
-from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from datasources.formats.api.decoder import ROW_KINDS, RowKind
 from datasources.mysql.binlog.rows.row_layout import ColumnPlaces
 from datasources.mysql.binlog.rows.table_map import TableMap
 from datasources.mysql.types.cells import Bytes, Cells, Int64s
 from datasources.mysql.types.column import ZeroDates
 
 __all__ = ["RowBatch", "RowKind", "TransactionIds", "decode_columns"]
-
-
-class RowKind(IntEnum):
-    """What an image stands for, in Flink's order and with its short names."""
-
-    INSERT = 0
-    UPDATE_BEFORE = 1
-    UPDATE_AFTER = 2
-    DELETE = 3
-
-    @property
-    def short(self) -> str:
-        """+I, -U, +U or -D."""
-        return ("+I", "-U", "+U", "-D")[self]
-
-
-_SHORT: Final = tuple(kind.short for kind in RowKind)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +79,7 @@ class RowBatch:
 
     def row_kinds(self) -> pa.Array:
         """Return the row kinds as texts: +I, -U, +U, -D."""
-        return pa.array(_SHORT).take(pa.array(self.row_kind))
+        return pa.array(ROW_KINDS).take(pa.array(self.row_kind))
 
 
 def decode_columns(
