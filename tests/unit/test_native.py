@@ -14,12 +14,12 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pymysql.constants import FIELD_TYPE
 
 from datasources.mysql.snapshot.native_rows import native_columns
 from datasources.mysql.snapshot.result_rows import _numpy_cells
 from datasources.mysql.types import ColumnType, Kind, result_column
 from datasources.mysql.types.cells import PADDING
-from datasources.mysql.types.result import WireType
 from datasources.native import native
 
 HEADER_BYTES = 4
@@ -77,12 +77,12 @@ class Column:
     odd: st.SearchStrategy[bytes] | None = None
 
 
-def integer(width: int, wire: WireType, *, is_unsigned: bool) -> Column:
-    own = ColumnType(kind=Kind.INTEGER, width=3 if wire is WireType.INT24 else width, is_unsigned=is_unsigned)
+def integer(width: int, wire: int, *, is_unsigned: bool) -> Column:
+    own = ColumnType(kind=Kind.INTEGER, width=3 if wire is FIELD_TYPE.INT24 else width, is_unsigned=is_unsigned)
     return Column(own, wire, st.binary(min_size=width, max_size=width))
 
 
-def timed(kind: Kind, wire: WireType) -> Column:
+def timed(kind: Kind, wire: int) -> Column:
     dates = st.builds(lambda y, m, d: struct.pack("<HBB", y, m, d), *map(st.integers, (0, 1, 1), (9999, 12, 28)))
     clocks = st.builds(struct.Struct("<BBB").pack, *map(st.integers, (0, 0, 0), (23, 59, 59)))
     micros = st.integers(0, 999_999).map(struct.Struct("<I").pack)
@@ -112,19 +112,25 @@ def sized(value: bytes) -> bytes:
 _TEXTS = st.text(max_size=6).map(str.encode)
 _LONG = st.builds(lambda text, times: text * times, _TEXTS, st.sampled_from([1, 1, 1, 60, 20_000]))
 COLUMNS = [
-    *(integer(w, wire, is_unsigned=u) for w, wire in ((1, WireType.TINY), (2, WireType.SHORT)) for u in (True, False)),
-    *(integer(4, wire, is_unsigned=u) for wire in (WireType.LONG, WireType.INT24) for u in (True, False)),
-    *(integer(8, WireType.LONGLONG, is_unsigned=u) for u in (True, False)),
-    Column(ColumnType(kind=Kind.YEAR), WireType.YEAR, st.integers(0, 2155).map(struct.Struct("<H").pack)),
-    Column(ColumnType(kind=Kind.DOUBLE), WireType.DOUBLE, st.floats(allow_nan=False).map(struct.Struct("<d").pack)),
-    Column(
-        ColumnType(kind=Kind.FLOAT), WireType.DOUBLE, st.floats(width=32, allow_nan=False).map(struct.Struct("<d").pack)
+    *(
+        integer(w, wire, is_unsigned=u)
+        for w, wire in ((1, FIELD_TYPE.TINY), (2, FIELD_TYPE.SHORT))
+        for u in (True, False)
     ),
-    timed(Kind.DATE, WireType.DATE),
-    timed(Kind.DATETIME, WireType.DATETIME),
+    *(integer(4, wire, is_unsigned=u) for wire in (FIELD_TYPE.LONG, FIELD_TYPE.INT24) for u in (True, False)),
+    *(integer(8, FIELD_TYPE.LONGLONG, is_unsigned=u) for u in (True, False)),
+    Column(ColumnType(kind=Kind.YEAR), FIELD_TYPE.YEAR, st.integers(0, 2155).map(struct.Struct("<H").pack)),
+    Column(ColumnType(kind=Kind.DOUBLE), FIELD_TYPE.DOUBLE, st.floats(allow_nan=False).map(struct.Struct("<d").pack)),
+    Column(
+        ColumnType(kind=Kind.FLOAT),
+        FIELD_TYPE.DOUBLE,
+        st.floats(width=32, allow_nan=False).map(struct.Struct("<d").pack),
+    ),
+    timed(Kind.DATE, FIELD_TYPE.DATE),
+    timed(Kind.DATETIME, FIELD_TYPE.DATETIME),
     Column(
         ColumnType(kind=Kind.TIME, scale=6),
-        WireType.TIME,
+        FIELD_TYPE.TIME,
         st.sampled_from([b"", struct.pack("<BIBBBI", 1, 3, 4, 5, 6, 7)]).map(sized),
     ),
     *(decimal(*each) for each in ((9, 0), (12, 2), (18, 7), (18, 18), (30, 10))),

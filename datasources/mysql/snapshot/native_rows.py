@@ -14,10 +14,11 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+from pymysql.constants import FIELD_TYPE
 
 from datasources.mysql.types.cells import PADDING, Bytes, Cells, Int64s, Mask, validity
 from datasources.mysql.types.column import ColumnType, Kind, arrow_type
-from datasources.mysql.types.result import INTEGERS, TIMES, WireType, width_of
+from datasources.mysql.types.result import INTEGERS, TIMES, width_of
 from datasources.mysql.types.snapshot import cast_bytes, is_cast
 from datasources.mysql.types.temporal import FIRST_DAYS
 from datasources.native import NativeLibrary
@@ -72,7 +73,7 @@ def _form(column: ColumnType, wire: int) -> tuple[int, int, int, int]:
     if wire in INTEGERS and kind in (Kind.INTEGER, Kind.YEAR) and not pa.types.is_decimal(arrow_type(column)):
         is_signed = kind is Kind.INTEGER and not column.is_unsigned
         return _Form.NUMBER, width, arrow_type(column).bit_width // 8, int(is_signed)
-    if wire == WireType.DOUBLE and kind is Kind.DOUBLE:
+    if wire == FIELD_TYPE.DOUBLE and kind is Kind.DOUBLE:
         return _Form.NUMBER, width, width, 0
     if wire in TIMES and kind in _OF_TIMES:
         return _OF_TIMES[kind], width, 0, 0

@@ -6,11 +6,12 @@ bytes, as in the text protocol (snapshot.py).
 
 from __future__ import annotations
 
-from enum import IntEnum
+from collections.abc import Mapping
 from typing import Final
 
 import numpy as np
 import pyarrow as pa
+from pymysql.constants import FIELD_TYPE
 
 from datasources.errors import RecordError
 from datasources.mysql.types.cells import Cells, Int64s, from_numpy, read_little
@@ -18,7 +19,7 @@ from datasources.mysql.types.column import ColumnType, Kind, ZeroDates, arrow_ty
 from datasources.mysql.types.snapshot import snapshot_column
 from datasources.mysql.types.temporal import date_values, datetime_values, instant_values
 
-__all__ = ["FIXED_BYTES", "INTEGERS", "TIMES", "WireType", "result_column", "width_of"]
+__all__ = ["FIXED_BYTES", "INTEGERS", "TIMES", "result_column", "width_of"]
 
 _SECOND_US: Final = 1_000_000
 _SIGN_BITS: Final = 64
@@ -29,45 +30,28 @@ _TIME_BYTES: Final = 8
 _TIME_MICROS_BYTES: Final = 12
 
 
-class WireType(IntEnum):
-    """Types whose values are no text in a result."""
-
-    TINY = 1
-    SHORT = 2
-    LONG = 3
-    FLOAT = 4
-    DOUBLE = 5
-    TIMESTAMP = 7
-    LONGLONG = 8
-    INT24 = 9
-    DATE = 10
-    TIME = 11
-    DATETIME = 12
-    YEAR = 13
-
-
-FIXED_BYTES: Final = {
-    WireType.TINY: 1,
-    WireType.SHORT: 2,
-    WireType.YEAR: 2,
-    WireType.LONG: 4,
-    WireType.INT24: 4,
-    WireType.LONGLONG: 8,
-    WireType.FLOAT: 4,
-    WireType.DOUBLE: 8,
+FIXED_BYTES: Final[Mapping[int, int]] = {
+    FIELD_TYPE.TINY: 1,
+    FIELD_TYPE.SHORT: 2,
+    FIELD_TYPE.YEAR: 2,
+    FIELD_TYPE.LONG: 4,
+    FIELD_TYPE.INT24: 4,
+    FIELD_TYPE.LONGLONG: 8,
+    FIELD_TYPE.FLOAT: 4,
+    FIELD_TYPE.DOUBLE: 8,
 }
 """Bytes of those that always have as many."""
 
-TIMES: Final = frozenset({WireType.TIMESTAMP, WireType.DATE, WireType.TIME, WireType.DATETIME})
+TIMES: Final = frozenset({FIELD_TYPE.TIMESTAMP, FIELD_TYPE.DATE, FIELD_TYPE.TIME, FIELD_TYPE.DATETIME})
 """Those that have a length of one byte; parts at the end that are zero are left out."""
 
-INTEGERS: Final = frozenset(FIXED_BYTES) - {WireType.FLOAT, WireType.DOUBLE}
+INTEGERS: Final = frozenset(FIXED_BYTES) - {FIELD_TYPE.FLOAT, FIELD_TYPE.DOUBLE}
 """Whole numbers."""
 
 
 def width_of(wire: int) -> int:
     """Return the bytes of a value; 0 = its length is before it."""
-    return FIXED_BYTES[WireType(wire)] if wire in FIXED_BYTES else 0
+    return FIXED_BYTES.get(wire, 0)
 
 
 def result_column(column: ColumnType, wire: int, cells: Cells, *, zero_dates: ZeroDates = ZeroDates.FAIL) -> pa.Array:
@@ -82,11 +66,11 @@ def result_column(column: ColumnType, wire: int, cells: Cells, *, zero_dates: Ze
         RecordError: a value is a zero date, or no value of the type.
     """
     if wire in INTEGERS and column.kind in (Kind.INTEGER, Kind.YEAR):
-        return _integers(column, cells, FIXED_BYTES[WireType(wire)])
+        return _integers(column, cells, FIXED_BYTES[wire])
     if wire in INTEGERS and column.kind is Kind.TIMESTAMP:
-        seconds = read_little(cells.data, cells.at, FIXED_BYTES[WireType(wire)]).view(np.int64)
+        seconds = read_little(cells.data, cells.at, FIXED_BYTES[wire]).view(np.int64)
         return instant_values(cells, seconds * _SECOND_US, zero_dates)
-    if wire == WireType.DOUBLE and column.kind in (Kind.FLOAT, Kind.DOUBLE):
+    if wire == FIELD_TYPE.DOUBLE and column.kind in (Kind.FLOAT, Kind.DOUBLE):
         doubles = from_numpy(read_little(cells.data, cells.at, 8), pa.float64(), cells.is_null)
         return doubles.cast(arrow_type(column))
     if wire in TIMES and column.kind in _TIME_KINDS:
