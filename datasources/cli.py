@@ -79,6 +79,7 @@ def _common(
 def demo(
     seed: Annotated[int, typer.Option(help="What the orders are made from.")] = 7,
     page: Annotated[Path, typer.Option(help="The HTML file with the charts.")] = Path("tidemark-demo.html"),
+    picture: Annotated[Path | None, typer.Option(help="Also write the chart of watermarks as an SVG file.")] = None,
     bootstrap_servers: Annotated[
         str | None,
         typer.Option(
@@ -97,7 +98,7 @@ def demo(
 
     servers = (bootstrap_servers or "").strip() or None
     settings = DemoSettings(bootstrap_servers=servers, with_spark_kafka=spark_kafka)
-    raise typer.Exit(run(DemoRequest(seed=seed, page=page, settings=settings)))
+    raise typer.Exit(run(DemoRequest(seed=seed, page=page, picture=picture, settings=settings)))
 
 
 @app.command()

@@ -35,11 +35,13 @@ class DemoRequest:
     Attributes:
         seed: What the orders are made from.
         page: The HTML file to write.
+        picture: An SVG file to write with the chart of watermarks; None writes none.
         settings: How it is run.
     """
 
     seed: int
     page: Path
+    picture: Path | None = None
     settings: DemoSettings = field(default_factory=DemoSettings)
 
 
@@ -49,7 +51,9 @@ def demo(request: DemoRequest) -> int:
     Raises:
         TidemarkError: It could not be run; the message says why.
     """
-    _require_writable(request.page)
+    _require_writable(request.page, "--page")
+    if request.picture is not None:
+        _require_writable(request.picture, "--picture")
     with _polite_end(), tempfile.TemporaryDirectory(prefix="tidemark-demo-", ignore_cleanup_errors=True) as name:
         directory = Path(name)
         log = directory / "output.log"
@@ -77,10 +81,13 @@ def _conclude(request: DemoRequest, outcome: Outcome, console: Console) -> int:
     from datasources.demo.queries.mysql_copy import SNIPPET as TABLE_SNIPPET
     from datasources.demo.queries.window_queries import SNIPPET
     from datasources.demo.report.page import Snippets, render_page
+    from datasources.demo.report.picture import render_picture
 
     show_outcome(console, outcome)
     snippets = Snippets(count=SNIPPET, join=JOIN_SNIPPET, table=TABLE_SNIPPET)
     request.page.write_text(render_page(outcome, snippets), encoding="utf-8")
+    if request.picture is not None:
+        request.picture.write_text(render_picture(outcome) + "\n", encoding="utf-8")
     console.print(f"\nThe page with the charts: {request.page.resolve()}", soft_wrap=True, highlight=False)
     if outcome.failure is not None:
         console.print(f"\nFAILED: {outcome.failure}", style="bold red", soft_wrap=True, highlight=False)
@@ -95,11 +102,11 @@ def _console(terminal: TextIO) -> Console:
     return Console(file=terminal, width=columns)
 
 
-def _require_writable(page: Path) -> None:
+def _require_writable(file: Path, option: str) -> None:
     """Raise before a minute of work if its result could not be stored."""
-    folder = page.resolve().parent
-    if not folder.is_dir() or not os.access(folder, os.W_OK) or page.is_dir():
-        raise EnvironmentProblem(f"{page} cannot be written: name another file with --page")
+    folder = file.resolve().parent
+    if not folder.is_dir() or not os.access(folder, os.W_OK) or file.is_dir():
+        raise EnvironmentProblem(f"{file} cannot be written: name another file with {option}")
 
 
 @contextmanager

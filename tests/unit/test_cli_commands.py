@@ -104,6 +104,21 @@ def test_a_demo_that_shows_what_it_claims_ends_with_0_and_a_page(tidemark, demo_
     assert (status, errors) == (0, "")
     assert str(page) in output
     assert page.read_text().startswith("<!doctype html>")
+    assert [file.name for file in page.parent.glob("*.svg")] == []
+
+
+def test_a_demo_draws_its_picture_where_it_is_asked_to(tidemark, demo_gives, tmp_path):
+    page, picture = demo_gives(demo_outcome()), tmp_path / "demo.svg"
+    status, _, errors = tidemark("demo", "--page", str(page), "--picture", str(picture))
+    assert (status, errors) == (0, "")
+    assert picture.read_text().startswith("<svg xmlns=")
+
+
+def test_a_picture_that_cannot_be_written_is_known_before_anything_starts(tidemark, demo_gives, tmp_path):
+    page = demo_gives(ZeroDivisionError("must not be reached"))
+    status, _, errors = tidemark("demo", "--page", str(page), "--picture", str(tmp_path / "no" / "demo.svg"))
+    assert status == 2
+    assert "name another file with --picture" in errors
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from html import escape
 from importlib.resources import files
 from typing import Final
 
+from datasources.demo.report.picture import chart_style
 from datasources.demo.report.tables import comparison, partition_rows
 from datasources.demo.report.watermark_chart import clock_text, watermark_chart
 from datasources.demo.report.window_chart import window_chart
@@ -47,7 +48,7 @@ def render_page(outcome: Outcome, snippets: Snippets) -> str:
         outcome: The finished demo.
         snippets: The code that a user copies.
     """
-    style = files(__package__).joinpath("page.css").read_text(encoding="utf-8")
+    style = chart_style() + files(__package__).joinpath("page.css").read_text(encoding="utf-8")
     body = "\n".join(
         (
             _opening(outcome),
@@ -103,7 +104,7 @@ def _watermarks(outcome: Outcome) -> str:
         watermark_chart(outcome, width=_WIDE, height=470), watermark_chart(outcome, width=_NARROW, height=380)
     )
     return (
-        "<section>\n<h2>Where the watermark stands</h2>\n"
+        "<section>\n<h2>Watermarks over time</h2>\n"
         "<p>Spark takes the newest time that it has seen and subtracts ten seconds, so the fast partitions decide what "
         "is late in the slow one. Tidemark&rsquo;s reader keeps one watermark per partition and gives Spark the lowest "
         "of those that are active. A partition that has been read to its end and stays silent for eight seconds no "

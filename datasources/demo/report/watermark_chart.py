@@ -20,7 +20,8 @@ _MINUTE_MS: Final = 60_000
 _TICKS_S: Final = (1, 2, 5, 10, 20, 30, 60)
 _TICK_WIDTH: Final = 70
 _NARROW: Final = 600
-_LABELS_AT: Final = 0.34
+_LABELS_AT: Final = 0.4
+_LOSS_AT: Final = 0.84
 _MARGIN_MS: Final = 1_000
 
 
@@ -66,7 +67,7 @@ def watermark_chart(outcome: Outcome, *, width: int, height: int) -> str:
         *_axes(plot, outcome.started_ms),
         _too_late(plot, spark, splits),
         *(_draw(plot, line) for line in (*splits, tidemark, spark)),
-        *(_labels(plot, spark, tidemark, splits) if width > _NARROW else ()),
+        *(_labels(plot, outcome, (spark, tidemark, *splits)) if width > _NARROW else ()),
     ]
     title, description = "Watermarks over processing time", _describe(spark, tidemark)
     return element(
@@ -176,8 +177,9 @@ def _draw(plot: _Plot, line: _Line) -> str:
     return element("path", element("title", line.title), d=path, class_=f"line {line.kind}")
 
 
-def _labels(plot: _Plot, spark: _Line, tidemark: _Line, splits: Sequence[_Line]) -> Iterator[str]:
-    """Name the lines where they are far apart."""
+def _labels(plot: _Plot, outcome: Outcome, lines: Sequence[_Line]) -> Iterator[str]:
+    """Name the lines where they are far apart, and the area between them."""
+    spark, tidemark, *splits = lines
     if not spark.points or not tidemark.points:
         return
     first = max(spark.points[0][0], tidemark.points[0][0])
@@ -185,9 +187,13 @@ def _labels(plot: _Plot, spark: _Line, tidemark: _Line, splits: Sequence[_Line])
     above, below = _value_at(spark, at_ms), _value_at(tidemark, at_ms)
     assert above is not None
     assert below is not None
-    x = plot.x(at_ms)
-    yield text("Spark: the newest order decides", (x - 6, plot.y(above) - 12), kind="label spark", anchor="end")
-    yield text("Tidemark: the slowest active partition", (x + 8, plot.y(below) + 24), kind="label tidemark")
+    x, upper, lower = plot.x(at_ms), plot.y(above), plot.y(below)
+    yield text("Spark's watermark: the newest order decides", (x - 6, upper - 12), kind="label spark", anchor="end")
+    yield text("Tidemark's watermark: the slowest active partition", (x + 8, lower + 24), kind="label tidemark")
+    yield text(f"= partition {ROLES.index(Role.LAGGING)}, which lags", (x + 8, lower + 41), kind="label")
+    if lost := outcome.spark.accuracy.lost_rows:
+        at = (x - 6, round(upper + (lower - upper) * _LOSS_AT, 1))
+        yield text(f"too late for Spark: {lost:,} orders lost", at, kind="label lost", anchor="end")
     idle = next((line for line in splits if line.kind == "split idle"), None)
     if idle is not None:
         at = (plot.frame.right - 4, plot.y(idle.points[-1][1]) + 18)
