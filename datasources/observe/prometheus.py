@@ -17,6 +17,7 @@ from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamil
 from prometheus_client.registry import Collector
 
 from datasources.observe.tables import STATUSES, Table
+from datasources.task_counters import TASK_COUNTERS
 
 __all__ = ["CONTENT_TYPE", "METRICS", "MetricMeaning", "render_metrics"]
 
@@ -76,32 +77,9 @@ _SOURCE_METRICS: Final = (
     MetricMeaning(
         name="tidemark_source_maxLateness", key="max_lateness_ms", help="Largest lateness of a row so far, ms."
     ),
-    MetricMeaning(
-        name="tidemark_source_numNullRowtimeRecords",
-        key="null_rowtime_rows",
-        is_counter=True,
-        help="Rows whose time attribute is null.",
-    ),
-    MetricMeaning(
-        name="tidemark_source_numAheadRecords",
-        key="ahead_rows",
-        is_counter=True,
-        help="Rows further ahead of the clock than watermark.max-ahead; they do not move the watermark.",
-    ),
-    MetricMeaning(
-        name="tidemark_source_numBadRecords",
-        key="bad_records",
-        is_counter=True,
-        help="Records that could not be decoded and were skipped or made null.",
-    ),
-    MetricMeaning(
-        name="tidemark_source_numNullValues", key="null_values", is_counter=True, help="Records without a value."
-    ),
-    MetricMeaning(
-        name="tidemark_source_numLostPositions",
-        key="lost_positions",
-        is_counter=True,
-        help="Positions that were gone before they were read.",
+    *(
+        MetricMeaning(name=f"tidemark_source_{each.metric}", key=each.key, is_counter=True, help=each.help)
+        for each in TASK_COUNTERS
     ),
 )
 _SPLIT_METRICS: Final = (

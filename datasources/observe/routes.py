@@ -18,8 +18,11 @@ from urllib.parse import parse_qs
 from datasources.distribution import WITH_OBSERVE, installed_version
 from datasources.observe.access import Access
 from datasources.observe.sampler import Sampler
+from datasources.task_counters import TASK_COUNTERS
 
 __all__ = ["SECURITY_HEADERS", "SERVER_NAME", "Request", "Response", "Routes", "problem"]
+
+_COUNTERS: Final = {each.key: each.label for each in TASK_COUNTERS}
 
 SERVER_NAME: Final = "tidemark"
 """The Server header of every response."""
@@ -177,7 +180,12 @@ class Routes:
 
     def _sources(self, _query: str) -> Response:
         latest = self._sampler.latest
-        head = {"tidemark": installed_version(), "time": self._sampler.now_ms(), "sampled": latest.time_ms}
+        head = {
+            "tidemark": installed_version(),
+            "time": self._sampler.now_ms(),
+            "sampled": latest.time_ms,
+            "counters": _COUNTERS,
+        }
         body = f'{json.dumps(head)[:-1]}, "sources": {latest.json}}}'
         return Response(content_type=_JSON, body=body.encode("ascii"))
 

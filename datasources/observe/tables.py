@@ -10,6 +10,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
+from datasources.task_counters import TASK_COUNTERS
+
 __all__ = [
     "END_OF_TIME_MS",
     "STATUSES",
@@ -31,7 +33,7 @@ END_OF_TIME_MS: Final = 253_402_300_799_999
 _ORDER: Final = {"active": 0, "paused": 0, "idle": 1, "finished": 2}
 _OTHER: Final = 1
 _MISSING: Final = object()
-_COUNTERS: Final = ("null_rowtime_rows", "ahead_rows", "bad_records", "null_values", "lost_positions")
+_COUNTERS: Final = tuple(each.key for each in TASK_COUNTERS)
 _LATE: Final = ("late_rows", "max_lateness_ms")
 _TABLE_FIELDS: Final = {
     **dict.fromkeys(("source", "name", "status"), str),

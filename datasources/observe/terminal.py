@@ -16,6 +16,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from datasources.observe.tables import END_OF_TIME_MS, Table, counts_by_status, worst_first
+from datasources.task_counters import TASK_COUNTERS
 from datasources.terminal_text import plain
 
 __all__ = ["Shown", "duration_text", "render", "time_text"]
@@ -30,13 +31,6 @@ _STYLES: Final = {"active": "blue", "paused": "yellow", "idle": "magenta", "fini
 _COLUMNS: Final = ("watermark", "behind", "unread", "late", "lateness", "position", "drift", "not read")
 _NARROW: Final = 112
 _COLUMNS_IF_NARROW: Final = 4
-_COUNTERS: Final = {
-    "bad_records": "bad records",
-    "null_values": "null values",
-    "null_rowtime_rows": "null rowtimes",
-    "ahead_rows": "rows ahead of the clock",
-    "lost_positions": "lost positions",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,9 +186,9 @@ def _snapshot(found: Table) -> Iterator[str]:
 def _losses(table: Table) -> Iterator[str]:
     if table["late_rows"]:
         yield f"{table['late_rows']:,} late rows, up to {duration_text(table['max_lateness_ms'])}"
-    for key, words in _COUNTERS.items():
-        if table[key]:
-            yield f"{table[key]:,} {words}"
+    for counter in TASK_COUNTERS:
+        if table[counter.key]:
+            yield f"{table[counter.key]:,} {counter.label}"
 
 
 def _splits(table: Table, rows: int, columns: int) -> RichTable:

@@ -81,7 +81,7 @@ const refresh = async () => {
   arrange(answer.sources);
   const visible = [...views.values()].filter((view) => view.isVisible);
   await Promise.all(visible.map((view) => view.history.refresh(ask)));
-  for (const table of answer.sources) views.get(table.source).update(table, answer.time);
+  for (const table of answer.sources) views.get(table.source).update(table, answer);
   overview(answer.sources);
   show(answer);
 };
