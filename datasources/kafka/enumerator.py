@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from datasources.errors import OptionError, SourceUnavailable
 from datasources.kafka.client.topic_partition import TopicPartitionName, parse_split, split_id
 from datasources.kafka.metadata.absent_partitions import AbsentPartitions
 from datasources.kafka.metadata.broker_metadata import BrokerMetadata
 from datasources.kafka.metadata.log_identities import LogIdentities
 from datasources.kafka.metadata.planning_ends import CurrentEnds
 from datasources.kafka.metadata.subscriber import Assigned, Subscriber
-from datasources.kafka.startup.startup_offsets import AtEarliest, AtGroup, AtLatest, AtPositions, AtTimestamp, Where
+from datasources.kafka.startup.startup_offsets import Where, all_of, positions_of
 from datasources.source.api.enumerator import Absence
 from datasources.source.api.split import LogIdentity, SplitBounds, SplitId
 from watermark import Clock
@@ -21,7 +20,6 @@ from watermark import Clock
 __all__ = ["KafkaEnumerator", "KafkaRange"]
 
 _logger = logging.getLogger(__name__)
-_EARLIEST, _LATEST = -2, -1
 _NS_PER_MS = 1_000_000
 
 
@@ -105,7 +103,7 @@ class KafkaEnumerator:
     def late_start_position(self, split: SplitId) -> int:
         """Return the beginning of a partition that appeared while the query ran."""
         pair = parse_split(split)
-        return _all_of([pair], self._metadata.beginnings([pair]))[pair]
+        return all_of([pair], self._metadata.beginnings([pair]))[pair]
 
     def may_lose_records(self, split: SplitId) -> bool:
         """Whether the topic is compacted; requested once per topic."""
@@ -152,79 +150,5 @@ class KafkaEnumerator:
         return self._partitions
 
     def _resolve(self, where: Where, key: str) -> dict[SplitId, int]:
-        partitions = self._current(is_new=True)
-        if isinstance(where, AtEarliest):
-            found = self._metadata.beginnings(partitions)
-        elif isinstance(where, AtLatest):
-            found = self._metadata.ends(partitions)
-        elif isinstance(where, AtGroup):
-            found = self._or_ends(self._metadata.committed(partitions))
-        elif isinstance(where, AtTimestamp):
-            found = self._at_timestamp(where, partitions)
-        else:
-            found = self._at_positions(where, partitions, key)
-        return {split_id(*pair): position for pair, position in _all_of(partitions, found).items()}
-
-    def _at_timestamp(self, where: AtTimestamp, partitions: list[TopicPartitionName]) -> dict[TopicPartitionName, int]:
-        if isinstance(where.timestamp_ms, int):
-            times = dict.fromkeys(partitions, where.timestamp_ms)
-        else:
-            times = dict(where.timestamp_ms)
-            _require_exact(times, partitions, "startingOffsetsByTimestamp")
-        found = self._metadata.at_times(times)
-        missing = [pair for pair, position in found.items() if position is None]
-        if missing and not where.or_latest:
-            topic, partition = missing[0]
-            raise OptionError(
-                f"topic '{topic}', partition {partition} has no record at or after {times[missing[0]]} (epoch ms). Set "
-                f"startingOffsetsByTimestampStrategy to 'latest' to begin at its end."
-            )
-        return self._or_ends(found)
-
-    def _or_ends(self, found: Mapping[TopicPartitionName, int | None]) -> dict[TopicPartitionName, int]:
-        missing = [pair for pair, position in found.items() if position is None]
-        ends = _all_of(missing, self._metadata.ends(missing))
-        return {pair: ends[pair] if position is None else position for pair, position in found.items()}
-
-    def _at_positions(
-        self, where: AtPositions, partitions: list[TopicPartitionName], key: str
-    ) -> dict[TopicPartitionName, int]:
-        positions = dict(where.positions)
-        if all(topic == "*" for topic, _ in positions):
-            positions = {pair: positions.get(("*", pair[1]), _EARLIEST) for pair in partitions}
-        _require_exact(positions, partitions, key)
-        early = [pair for pair, p in positions.items() if p == _EARLIEST]
-        late = [pair for pair, p in positions.items() if p == _LATEST]
-        found = {
-            **_all_of(early, self._metadata.beginnings(early)),
-            **_all_of(late, self._metadata.ends(late)),
-        }
-        return {pair: found.get(pair, position) for pair, position in positions.items()}
-
-
-def _all_of(
-    asked: Iterable[TopicPartitionName], found: Mapping[TopicPartitionName, int]
-) -> Mapping[TopicPartitionName, int]:
-    """Return `found` if it covers all partitions: a partition deleted meanwhile must not be dropped silently.
-
-    Raises:
-        SourceUnavailable: a requested partition was deleted in the meantime.
-    """
-    gone = next((pair for pair in asked if pair not in found), None)
-    if gone is not None:
-        raise SourceUnavailable(
-            f"topic '{gone[0]}', partition {gone[1]} was deleted while its start and end offsets were resolved. Start "
-            f"the query again: it reads the partitions that exist then."
-        )
-    return found
-
-
-def _require_exact(given: Iterable[TopicPartitionName], partitions: Iterable[TopicPartitionName], key: str) -> None:
-    missing = sorted(set(partitions) - set(given))
-    extra = sorted(set(given) - set(partitions))
-    if missing or extra:
-        what = f"names no position for {missing[0]}" if missing else f"names {extra[0]}, which is not read"
-        raise OptionError(
-            f"option '{key}' {what}: it must name exactly the partitions that are read; use -2 for the earliest and -1 "
-            f"for the latest offset."
-        )
+        found = positions_of(where, self._metadata, self._current(is_new=True), key)
+        return {split_id(*pair): position for pair, position in found.items()}
