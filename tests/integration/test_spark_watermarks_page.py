@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.slow]
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "spark-watermarks.md").read_text(encoding="utf-8")
 NAMES = [claim.name for claim in CLAIMS]
-NOT_CLAIMS = ["What changes in your job", "Where it stands in Spark"]
+NOT_CLAIMS = ["What changes in your job", "Where to find it in Spark"]
 
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=NAMES)
