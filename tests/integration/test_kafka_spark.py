@@ -122,7 +122,7 @@ def test_a_batch_read_of_the_topic_equals_what_was_produced(kafka, spark):
 
 
 def test_plain_use_reads_naturally(kafka, spark, tmp_path):
-    """The lines of the README."""
+    """The lines of docs/kafka.md."""
     topic = kafka.create_topic()
     kafka.produce(topic, 0, [(None, b'{"user":1,"price":2.5,"ts":"2026-01-01T00:00:00Z"}', BASE)])
     register(spark)
