@@ -16,7 +16,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from datasources.demo.queries.mysql_part import copy_table, open_mysql
 from datasources.demo.results.accuracy import accuracy_of
@@ -32,7 +32,7 @@ from datasources.demo.story.orders import Story
 from datasources.demo.story.producer import Produced, StoryProducer
 from datasources.distribution import WITH_SPARK, installed_version
 from datasources.embedded import KAFKA_VERSION, EmbeddedMySql
-from datasources.errors import EnvironmentProblem
+from datasources.errors import EnvironmentProblem, QueryError
 from datasources.java import find_java
 from watermark import Clock, SystemClock
 
@@ -94,7 +94,7 @@ def run_demo(story: Story, settings: DemoSettings, directory: Path, display: Dis
     Raises:
         EnvironmentProblem: Java, PySpark or Kafka is missing.
         SourceUnavailable: The named broker does not answer.
-        QueryError: A query failed.
+        QueryError: A query that counts orders failed; a failure of the parts with MySQL is in the outcome.
     """
     find_java()  # else Kafka and Spark would both fail, and the one with the longer message would be heard
     peer = _peer(settings, display)
@@ -114,7 +114,7 @@ def run_demo(story: Story, settings: DemoSettings, directory: Path, display: Dis
         run.wait_for_last_windows(producer.so_far)
         spark_side, tidemark_side = run.sides()
         run.stop_queries()
-        table, join = _tables(spark, wait_for_mysql, story, topic, directory, display)
+        tables = _tables_or_failure(spark, wait_for_mysql, story, topic, directory, display)
         display.phase("stopping")
         surroundings = _surroundings(settings, peer, spark.version)
     return Outcome(
@@ -123,8 +123,9 @@ def run_demo(story: Story, settings: DemoSettings, directory: Path, display: Dis
         spark=spark_side,
         tidemark=tidemark_side,
         surroundings=surroundings,
-        table=table,
-        join=join,
+        table=tables.table,
+        join=tables.join,
+        mysql_failure=tables.failure,
     )
 
 
@@ -197,6 +198,22 @@ class _Run:
         return SideOutcome(
             title=query.side.value, answer=answer, accuracy=accuracy_of(self._story, answer), timeline=query.timeline()
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Tables:
+    table: TableOutcome | str
+    join: JoinOutcome | None
+    failure: str | None = None
+
+
+def _tables_or_failure(*arguments: Any) -> _Tables:
+    """Run the parts with MySQL; a failure there is part of the outcome, so that the first part's result is not lost."""
+    try:
+        table, join = _tables(*arguments)
+    except QueryError as error:
+        return _Tables(table=error.message, join=None, failure=error.message)
+    return _Tables(table=table, join=join)
 
 
 def _tables(  # noqa: PLR0913, PLR0917 - one step of one function

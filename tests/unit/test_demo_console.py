@@ -90,7 +90,7 @@ def test_the_results_name_the_server_and_whether_the_copy_equals_the_table():
     show_outcome(console, dataclasses.replace(OUTCOME, table=table_outcome(is_mariadb=True)))
     assert "commit times are whole seconds" in " ".join(console.file.getvalue().split())
     show_outcome(console, dataclasses.replace(OUTCOME, table="no server for this machine"))
-    assert "The part with MySQL was not run: no server for this machine" in console.file.getvalue()
+    assert "The part with MySQL has no result: no server for this machine" in console.file.getvalue()
 
 
 def test_a_copy_that_differs_fails_the_demo():

@@ -162,7 +162,7 @@ def _show_join(console: Console, outcome: JoinOutcome) -> None:
 
 def _show_table(console: Console, outcome: TableOutcome | str) -> None:
     if isinstance(outcome, str):
-        console.print(f"The part with MySQL was not run: {outcome}", highlight=False)
+        console.print(f"The part with MySQL has no result: {outcome}", highlight=False)
         return
     console.print(_facts("A table of MySQL that changes all the time, and Spark's copy of it", table_rows(outcome)))
     if outcome.difference is not None:

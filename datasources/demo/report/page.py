@@ -205,7 +205,7 @@ def _table(outcome: TableOutcome | str, snippet: str) -> str:
 
 def _table_body(outcome: TableOutcome | str, snippet: str) -> str:
     if isinstance(outcome, str):
-        return f"<p>This part was not run: {escape(outcome)}</p>\n"
+        return f"<p>This part has no result: {escape(outcome)}</p>\n"
     facts = _facts(table_rows(outcome))
     difference = "" if outcome.difference is None else f"<p>{escape(outcome.difference)}</p>\n"
     return (

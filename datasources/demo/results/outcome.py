@@ -74,8 +74,9 @@ class Outcome:
         spark: The query that follows Spark's watermark.
         tidemark: The query that follows Tidemark's.
         surroundings: Where it ran.
-        table: The MySQL part; a text says why it was not run.
-        join: The orders joined with a table of MySQL; None where the MySQL part was not run.
+        table: The MySQL part; a text says why it has no result.
+        join: The orders joined with a table of MySQL; None where the MySQL part has no result.
+        mysql_failure: Why the MySQL part failed; None if it did not.
     """
 
     story: Story
@@ -85,6 +86,7 @@ class Outcome:
     surroundings: Surroundings = field(repr=False)
     table: TableOutcome | str
     join: JoinOutcome | None
+    mysql_failure: str | None = None
 
     @property
     def failure(self) -> str | None:
@@ -100,6 +102,8 @@ class Outcome:
                 "Spark's own watermark lost no order this time, so there was nothing to compare: its query read too "
                 "much in one batch; run the demo again on a less busy machine."
             )
+        if self.mysql_failure is not None:
+            return self.mysql_failure
         if self.join is not None and self.join.failure is not None:
             return self.join.failure
         return None if isinstance(self.table, str) else self.table.failure
