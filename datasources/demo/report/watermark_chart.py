@@ -22,6 +22,7 @@ _TICK_WIDTH: Final = 70
 _NARROW: Final = 600
 _LABELS_AT: Final = 0.4
 _LOSS_AT: Final = 0.84
+_BELOW_A_LINE: Final = 18
 _MARGIN_MS: Final = 1_000
 
 
@@ -191,12 +192,15 @@ def _labels(plot: _Plot, outcome: Outcome, lines: Sequence[_Line]) -> Iterator[s
     yield text("Spark's watermark: the newest order decides", (x - 6, upper - 12), kind="label spark", anchor="end")
     yield text("Tidemark's watermark: the slowest active partition", (x + 8, lower + 24), kind="label tidemark")
     yield text(f"= partition {ROLES.index(Role.LAGGING)}, which lags", (x + 8, lower + 41), kind="label")
-    if lost := outcome.spark.accuracy.lost_rows:
-        at = (x - 6, round(upper + (lower - upper) * _LOSS_AT, 1))
-        yield text(f"too late for Spark: {lost:,} orders lost", at, kind="label lost", anchor="end")
     idle = next((line for line in splits if line.kind == "split idle"), None)
+    if lost := outcome.spark.accuracy.lost_rows:
+        loss_y = upper + (lower - upper) * _LOSS_AT
+        if idle is not None:
+            loss_y = max(loss_y, plot.y(idle.points[-1][1]) + _BELOW_A_LINE)
+        at = (x - 6, round(loss_y, 1))
+        yield text(f"too late for Spark: {lost:,} orders lost", at, kind="label lost", anchor="end")
     if idle is not None:
-        at = (plot.frame.right - 4, plot.y(idle.points[-1][1]) + 18)
+        at = (plot.frame.right - 4, plot.y(idle.points[-1][1]) + _BELOW_A_LINE)
         yield text(f"{idle.title}: holds nothing back", at, kind="label", anchor="end")
 
 
