@@ -25,11 +25,11 @@ from datasources.mysql.config.mysql_options import (
 from datasources.mysql.connection.connection import connect, connection_settings
 from datasources.mysql.planning.batch_read import MySqlBatchEnumerator
 from datasources.mysql.planning.mysql_enumerator import MySqlEnumerator, MySqlPlan
-from datasources.mysql.planning.startup_resolver import Launch
+from datasources.mysql.planning.startup_resolver import StartupResolver
 from datasources.mysql.preflight.readiness import common_columns
 from datasources.mysql.preflight.wanted import Wanted
 from datasources.mysql.reader.reader_factory import MySqlReaderFactory
-from datasources.mysql.scan.row_options import MySqlBatchOptions, MySqlRowOptions, parse_places, parse_tables
+from datasources.mysql.scan.row_options import MySqlBatchOptions, MySqlRowOptions, parse_positions, parse_tables
 from datasources.mysql.scan.scan_settings import MySqlScanSettings
 from datasources.mysql.server.server_view import ServerView
 from datasources.mysql.tables.table_schema import read_schemas
@@ -52,7 +52,7 @@ class MySqlSource(ScanSource):
     Attributes:
         wanted: the options that the preflight judges.
         batches: what a batch holds.
-        reading: what readers need.
+        settings: what readers need.
     """
 
     format_name: ClassVar[str] = "tidemark-mysql"
@@ -65,7 +65,7 @@ class MySqlSource(ScanSource):
 
     wanted: Wanted
     batches: MySqlBatchOptions
-    reading: MySqlScanSettings
+    settings: MySqlScanSettings
 
     @classmethod
     def create(cls, options: Mapping[str, str], session: SessionInfo) -> Self:  # noqa: ARG003 - no text has a zone here
@@ -80,15 +80,15 @@ class MySqlSource(ScanSource):
         rows = parse_group(MySqlRowOptions, options)
         batches = parse_group(MySqlBatchOptions, options)
         captured = CapturedTables(wanted.tables.database_name, wanted.tables.table_name)
-        settings = connection_settings(wanted.connection)
+        server = connection_settings(wanted.connection)
         if rows.ddl is None:
-            with closing(connect(settings.for_first_contact(), doing="looking at the tables' columns")) as connection:
-                data = common_columns(read_schemas(connection, captured), captured, str(settings))
+            with closing(connect(server.for_first_contact(), doing="looking at the tables' columns")) as connection:
+                data = common_columns(read_schemas(connection, captured), captured, str(server))
         else:
             data = parse_schema(rows.ddl)
         _require_known(rows.masked_columns, data)
-        reading = MySqlScanSettings(
-            connection=settings,
+        settings = MySqlScanSettings(
+            connection=server,
             captured=captured,
             data=data,
             metadata={} if _METADATA in options else _default_metadata(data),
@@ -101,10 +101,10 @@ class MySqlSource(ScanSource):
             rows_per_second=wanted.snapshot.max_rows_per_second,
             on_rewrite=batches.on_rewrite_ddl,
             accepts_cascades=wanted.binlog.on_fk_cascade is FaultPolicy.WARN,
-            skipped=parse_places(batches.skipped),
+            skipped=parse_positions(batches.skipped),
             again=(batches.again, parse_tables(batches.again)),
         )
-        return cls(wanted=wanted, batches=batches, reading=reading)
+        return cls(wanted=wanted, batches=batches, settings=settings)
 
     @classmethod
     def source_watermark(cls) -> SourceWatermarkSpec:
@@ -119,63 +119,63 @@ class MySqlSource(ScanSource):
     @property
     def schema(self) -> pa.Schema:
         """The data columns, then those of the metadata."""
-        return self.reading.schema
+        return self.settings.schema
 
     @property
     def subscription(self) -> str:
         """The tables, without the server: another one may take its place."""
-        return f"MySQL tables {self.reading.captured}, {self.wanted.startup.mode.value}"
+        return f"MySQL tables {self.settings.captured}, {self.wanted.startup.mode.value}"
 
     def with_columns(self, decode: Sequence[str]) -> Self:
         """Return a copy that reads only these columns (SupportsColumnPruning)."""
-        return replace(self, reading=replace(self.reading, needed=frozenset(decode)))
+        return replace(self, settings=replace(self.settings, needed=frozenset(decode)))
 
     def with_metadata(self, columns: Mapping[str, str]) -> Self:
         """Return a copy with other metadata columns (SupportsReadingMetadata)."""
-        return replace(self, reading=replace(self.reading, metadata=dict(columns)))
+        return replace(self, settings=replace(self.settings, metadata=dict(columns)))
 
     def enumerator(self, *, is_batch: bool) -> SplitEnumerator:
         """Open the driver's side."""
-        view = ServerView(self.reading.connection)
-        launch = Launch(self.wanted, self.reading)
+        view = ServerView(self.settings.connection)
+        resolver = StartupResolver(self.wanted, self.settings)
         if is_batch:
-            return MySqlBatchEnumerator(self.reading, view=view, start=launch.start, chunk_size=self._chunk_size)
+            return MySqlBatchEnumerator(self.settings, view=view, start=resolver.start, chunk_size=self._chunk_size)
         plan = MySqlPlan(
             mode=self.wanted.startup.mode,
             chunk_size=self._chunk_size,
-            lanes=self.batches.parallelism,
+            snapshot_readers=self.batches.parallelism,
             max_bytes=self.batches.max_bytes,
             heartbeat_ms=self.wanted.binlog.heartbeat_ms,
         )
         return MySqlEnumerator(
-            self.reading, plan, view=view, start=launch.start, check=launch.check, promise=self._promise()
+            self.settings, plan, view=view, start=resolver.start, check=resolver.check, guarantee=self._guarantee()
         )
 
     def reader_factory(self) -> MySqlReaderFactory:
         """Return the executors' part."""
-        return MySqlReaderFactory(self.reading)
+        return MySqlReaderFactory(self.settings)
 
     @property
     def _chunk_size(self) -> int:
         return self.wanted.snapshot.chunk_size
 
-    def _promise(self) -> Callable[[int], int | None] | None:
+    def _guarantee(self) -> Callable[[int], int | None] | None:
         """Return what makes a watermark of the server's clock, if the strategy looks at commit times alone."""
         strategy = self.strategy
         if strategy is None or strategy.additional or len(strategy.watermark.columns) != 1:
             return None
         column = strategy.watermark.columns[0]
-        if self.reading.metadata.get(column) != "op_ts":
+        if self.settings.metadata.get(column) != "op_ts":
             return None
         evaluator = strategy.watermark.evaluator()
 
-        def promise(clock_us: int) -> int | None:
+        def guarantee(clock_us: int) -> int | None:
             newest = clock_us - clock_us % _US_PER_MS - _US_PER_MS
             row = pa.RecordBatch.from_arrays([pa.array([newest]).cast(METADATA_TYPES["op_ts"])], names=[column])
             values, valid = evaluator.event_time_us(row)
             return None if valid is not None and not valid[0] else to_ms(int(values[0]))
 
-        return promise
+        return guarantee
 
 
 def _default_metadata(data: pa.Schema) -> Mapping[str, str]:

@@ -27,7 +27,7 @@ _TABLE_COLUMNS: Final = ("database_name", "table_name")
 _TRUNCATE: Final = "T"
 _RESULTS: Final = {"+I": "upsert", "+U": "upsert", "-U": "delete", "-D": "delete", _TRUNCATE: "truncate"}
 _BUCKETS: Final = 64
-_BUCKET, _FLOOR, _ROW, _KEY = "_tidemark_bucket", "_tidemark_floor", "_tidemark_row", "_tidemark_key"
+_BUCKET, _TRUNCATED_AT, _ROW, _KEY = "_tidemark_bucket", "_tidemark_floor", "_tidemark_row", "_tidemark_key"
 
 
 def latest_changes(batch: DataFrame, keys: Sequence[str]) -> DataFrame:
@@ -56,11 +56,9 @@ def latest_changes(batch: DataFrame, keys: Sequence[str]) -> DataFrame:
     every_bucket = F.sequence(F.lit(0), F.lit(_BUCKETS - 1))
     spread = batch.select("*", F.explode(F.when(is_truncate, every_bucket).otherwise(own_bucket)).alias(_BUCKET))
     of_table = Window.partitionBy(*tables, _BUCKET)
-    floored = spread.withColumn(_FLOOR, F.max(F.when(is_truncate, sequence)).over(of_table))
-    floor = F.col(_FLOOR)
-    valid = floored.where(
-        floor.isNull() | (sequence > floor) | (is_truncate & (sequence == floor) & (F.col(_BUCKET) == 0))
-    )
+    marked = spread.withColumn(_TRUNCATED_AT, F.max(F.when(is_truncate, sequence)).over(of_table))
+    last = F.col(_TRUNCATED_AT)
+    valid = marked.where(last.isNull() | (sequence > last) | (is_truncate & (sequence == last) & (F.col(_BUCKET) == 0)))
     key = [_key(name, is_truncate).alias(f"{_KEY}_{index}") for index, name in enumerate(keys)]
     row = F.struct(*map(_column, batch.columns))
     latest = valid.groupBy(*tables, _BUCKET, is_truncate.alias(f"{_KEY}_kind"), *key).agg(

@@ -92,11 +92,11 @@ def open_reader(
         "schema": schema,
         **more,
     }
-    reading = MySqlSource.create(options, SessionInfo(time_zone="UTC", ansi=True)).reading
-    with closing(ServerView(reading.connection)) as view:
+    settings = MySqlSource.create(options, SessionInfo(time_zone="UTC", ansi=True)).settings
+    with closing(ServerView(settings.connection)) as view:
         server = view.server()
-    state = MySqlState(reader="0" * 32, server=server, place=start, gtid=None, to=to, mark_us=0, prepared={})
-    return MySqlReaderFactory(reading.for_batch(state.to_json())).open()
+    state = MySqlState(reader="0" * 32, server=server, position=start, gtid=None, to=to, end_clock_us=0, prepared={})
+    return MySqlReaderFactory(settings.for_batch(state.to_json())).open()
 
 
 def chunks_of(mysql: MySqlServer, database: str, start: BinlogPosition, **how: Any) -> tuple[list[Chunk], RangeEnd]:
@@ -259,5 +259,5 @@ def test_a_chunk_holds_rows_of_one_file(mysql: MySqlServer, mixed: str):
 def test_rows_without_columns_are_counted(mysql: MySqlServer, mixed: str):
     start = position(mysql)
     images = write_mixed(mysql, mixed)
-    reading = chunks_of(mysql, mixed, start, schema="id INT", **{"scan.metadata": ""})[0]
-    assert sum(chunk.columns.num_rows for chunk in reading) == images
+    chunks = chunks_of(mysql, mixed, start, schema="id INT", **{"scan.metadata": ""})[0]
+    assert sum(chunk.columns.num_rows for chunk in chunks) == images

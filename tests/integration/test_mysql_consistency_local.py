@@ -21,7 +21,7 @@ from datasources.mysql.binlog.reading.committed import CommittedChanges
 from datasources.mysql.binlog.reading.opening import ReaderId, reader_opener
 from datasources.mysql.config.mysql_options import MySqlConnectionOptions
 from datasources.mysql.connection.connection import connection_settings
-from datasources.mysql.snapshot.undo.rewind import Rewind
+from datasources.mysql.snapshot.undo.keyed_undo import KeyedUndo
 from datasources.options import parse_group
 from tests.support.mysql_binlog import everything, position
 from tests.support.mysql_consistency.check import Checked
@@ -48,11 +48,11 @@ def run(scene: Scene, recording: Recording, *, seed: int, batches_after: int, **
     """Run a query under writers until enough batches and transactions follow its sweep; return what the check found."""
     writers = Writers(scene.server, scene.database, seed=seed, **pace)
     with writers, LocalQuery(scene.options, recording) as query:
-        while not (query.step() and recording.state(recording.planned() - 1).sweep is None):
+        while not (query.step() and recording.state(recording.planned() - 1).snapshot is None):
             writers.may_prepare.set()
-        enough, swept = writers.done.total() + TRANSACTIONS_AFTER, 1
-        while swept < batches_after or writers.done.total() < enough:
-            swept += query.step()
+        enough, snapshot_batches = writers.done.total() + TRANSACTIONS_AFTER, 1
+        while snapshot_batches < batches_after or writers.done.total() < enough:
+            snapshot_batches += query.step()
     with LocalQuery({**scene.options, "scan.max-rows-per-batch": "100000"}, recording) as query:
         query.run(_set())
     return scene.check(recording)
@@ -66,15 +66,15 @@ def test_every_batch_gives_the_covered_ranges_as_of_its_mark(mysql, tmp_path, de
     with mysql.settings(binlog_group_commit_sync_delay=delay_us):
         checked = run(scene, Recording(tmp_path).create(), seed=seed, batches_after=10, **QUICK)
     assert not checked.faults, (seed, checked.faults[:5])
-    assert checked.sweeps > 5
+    assert checked.snapshot_batches > 5
     assert checked.changes > 100
 
 
 @pytest.mark.parametrize("plant", ["not taken back", "taken back to the last change"])
 def test_a_chunk_that_is_taken_back_wrongly_is_found(mysql, tmp_path, monkeypatch, plant):
-    first = Rewind._first
+    first = KeyedUndo._first
 
-    def last(self: Rewind) -> Any:
+    def last(self: KeyedUndo) -> Any:
         images = pa.Table.from_batches(self._images).combine_chunks().to_batches()[0]
         backwards = np.arange(len(images))[::-1]
         self._images = [images.take(pa.array(backwards))]
@@ -82,9 +82,9 @@ def test_a_chunk_that_is_taken_back_wrongly_is_found(mysql, tmp_path, monkeypatc
         return first(self)
 
     if plant == "not taken back":
-        monkeypatch.setattr(Rewind, "apply", lambda _, batches: iter(batches))
+        monkeypatch.setattr(KeyedUndo, "apply", lambda _, batches: iter(batches))
     else:
-        monkeypatch.setattr(Rewind, "_first", last)
+        monkeypatch.setattr(KeyedUndo, "_first", last)
     scene, recording = Scene.open(mysql, seed=1), Recording(tmp_path).create()
 
     def change_twice(batch: int) -> None:
@@ -134,7 +134,7 @@ def test_an_xa_transaction_that_is_prepared_before_the_mark_and_committed_before
         query.run(_set())
     checked = scene.check(recording)
     assert not checked.faults, checked.faults[:5]
-    assert checked.sweeps > 5
+    assert checked.snapshot_batches > 5
 
 
 @every_mysql

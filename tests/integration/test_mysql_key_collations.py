@@ -16,7 +16,7 @@ from datasources.mysql.snapshot.undo.image_keys import ImageKeys
 from datasources.mysql.tables.chunk_key import KeyKind, TableKey
 from datasources.mysql.tables.key_ranges import KeyRange, range_condition
 from datasources.mysql.tables.key_values import is_divisible
-from datasources.mysql.tables.table_keys import read_parts
+from datasources.mysql.tables.table_keys import read_catalog
 from datasources.mysql.tables.table_schema import key_types
 from tests.support.mysql_key_texts import CollatedColumn, collations, hostile_texts
 from tests.support.mysql_server import MySqlServer, every_server
@@ -44,7 +44,7 @@ def key_of(session: Any) -> TableKey:
     with session.cursor() as cursor:
         cursor.execute("SELECT DATABASE()")
         (database,) = cursor.fetchone()
-        parts = read_parts(cursor, [database], "u")[database, "u"]
+        parts = read_catalog(cursor, [database], "u")[database, "u"]
     return TableKey(kind=KeyKind.UNIQUE, name="k", columns=(parts.columns["k"].column,))
 
 

@@ -11,7 +11,7 @@ from datasources.embedded import MySqlVersion
 from datasources.errors import DataLossError
 from datasources.mysql.binlog.reading.committed import MOST_PREPARED
 from tests.support.mysql_binlog import position, purge_to_the_last_file
-from tests.support.mysql_changes import read_range, reading_of
+from tests.support.mysql_changes import read_range, scan_settings_of
 from tests.support.mysql_consistency.local_query import LocalQuery
 from tests.support.mysql_consistency.recording import Recording
 from tests.support.mysql_server import MySqlServer, OpenMySql, every_server
@@ -46,7 +46,7 @@ def test_a_commit_of_what_was_prepared_before_is_read_where_it_is_committed(mysq
     for name in databases:
         decide(mysql, "COMMIT", name)
     mysql.execute(f"INSERT INTO {own}.t VALUES (5)")
-    found = ids(read_range(mysql, reading_of(mysql, own, "id INT"), start))
+    found = ids(read_range(mysql, scan_settings_of(mysql, own, "id INT"), start))
     assert found == [("+I", 4), ("+I", 2), ("+I", 3), ("+I", 5)]
 
 
@@ -82,7 +82,7 @@ def test_more_open_ones_of_other_tables_than_an_offset_holds_are_passed(mysql: M
     prepare(mysql, own, own, "INSERT INTO t VALUES (2)")
     for name in (*names, own):
         decide(mysql, "COMMIT", name)
-    assert ids(read_range(mysql, reading_of(mysql, own, "id INT"), start)) == [("+I", 2)]
+    assert ids(read_range(mysql, scan_settings_of(mysql, own, "id INT"), start)) == [("+I", 2)]
 
 
 @pytest.mark.parametrize("version", [MySqlVersion.NEWEST, MySqlVersion.MARIADB])
@@ -98,6 +98,6 @@ def test_where_the_log_is_gone_the_error_names_how_to_pass_over_the_commit(own_m
     server.execute(f"INSERT INTO {own}.t VALUES (5)")
     place = f"{start.file}:{start.pos}"
     with pytest.raises(DataLossError, match=f"prepared before.*'scan.skip-transactions' = '{place}'"):
-        read_range(server, reading_of(server, own, "id INT"), start)
-    skipping = reading_of(server, own, "id INT", scan__skip_transactions=place)
+        read_range(server, scan_settings_of(server, own, "id INT"), start)
+    skipping = scan_settings_of(server, own, "id INT", scan__skip_transactions=place)
     assert ids(read_range(server, skipping, start)) == [("+I", 5)]

@@ -126,7 +126,7 @@ def test_idle_tables_on_a_busy_server_cost_a_batch_per_heartbeat_only(mysql, spa
         for number in range(60):
             other.execute(f"INSERT INTO noise VALUES ({100 + number}, 1)")
             threading.Event().wait(0.05)
-        wait_until(lambda: states(tmp_path)[-1].place > before[-1].place, query)
+        wait_until(lambda: states(tmp_path)[-1].position > before[-1].position, query)
         after = states(tmp_path)
         shop.execute("INSERT INTO orders VALUES (11, 11)")
         wait_until(lambda: len(rows.all) == 7, query)
@@ -193,8 +193,8 @@ def test_batches_of_limit_or_without_an_action_lose_nothing(mysql, spark, tmp_pa
     found = states(tmp_path)
     for one, following in pairwise(found):
         if one.to is not None:
-            assert following.place == one.to
-        assert following.sweep == one.after
+            assert following.position == one.to
+        assert following.snapshot == one.after
     inserted = {row["n"] for row in rows.all if row["id"] >= 1000}
     assert inserted
     assert all(sum(row["n"] == n and row["id"] >= 1000 for row in rows.all) == 10 for n in inserted)

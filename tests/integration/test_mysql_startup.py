@@ -11,7 +11,7 @@ from datasources.mysql.binlog import BinlogPosition
 from datasources.mysql.config.mysql_options import StartupOptions
 from datasources.mysql.connection.connection import ConnectionSettings, connect
 from datasources.mysql.connection.server_dialect import server_version
-from datasources.mysql.planning.startup_modes import StartPlace, resolve_start
+from datasources.mysql.planning.startup_modes import StartPosition, resolve_start
 from datasources.mysql.server.server_log import parse_gtids
 from tests.support.mysql_binlog import (
     everything,
@@ -32,7 +32,7 @@ def _settings(server: MySqlServer) -> ConnectionSettings:
     return ConnectionSettings(host=login.host, port=login.port, user=login.user, password=login.password, retries=0)
 
 
-def _resolve(server: MySqlServer, mode: str, **options: object) -> StartPlace:
+def _resolve(server: MySqlServer, mode: str, **options: object) -> StartPosition:
     keys = {
         "file": "scan.startup.specific-offset.file",
         "pos": "scan.startup.specific-offset.pos",
@@ -51,7 +51,7 @@ def _executed(server: MySqlServer) -> str:
     return str(parse_gtids(server.execute(f"SELECT @@GLOBAL.{name}")[0][0], is_mariadb=server.is_mariadb))
 
 
-def _ids(server: MySqlServer, start: StartPlace, database: str) -> list[int]:
+def _ids(server: MySqlServer, start: StartPosition, database: str) -> list[int]:
     begin = start.gtid if start.by_gtid and start.gtid is not None else start.position
     return [row["id"] for _, row in images(read_changes(server, begin, everything(database)), "t")]
 
@@ -69,8 +69,8 @@ def test_the_latest_place_is_the_end_with_exactly_the_transactions_before_it(mys
     mysql.execute(f"CREATE TABLE {database}.t (id INT PRIMARY KEY)", f"INSERT INTO {database}.t VALUES (1)")
     for mode in ("latest-offset", "initial", "snapshot"):
         start = _resolve(mysql, mode)
-        assert start == StartPlace(
-            position=position(mysql), gtid=_executed(mysql), by_gtid=False, settled=position(mysql)
+        assert start == StartPosition(
+            position=position(mysql), gtid=_executed(mysql), by_gtid=False, log_end=position(mysql)
         )
     mysql.execute(f"INSERT INTO {database}.t VALUES (2)")
     assert _ids(mysql, start, database) == [2]
@@ -134,7 +134,7 @@ def test_a_gtid_set_starts_behind_what_is_in_it(mysql: MySqlServer):
     place, executed = position(mysql), _executed(mysql)
     mysql.execute(f"INSERT INTO {database}.t VALUES (2)")
     start = _resolve(mysql, "specific-offset", gtids=executed)
-    assert start == StartPlace(position=place, gtid=executed, by_gtid=True, settled=position(mysql))
+    assert start == StartPosition(position=place, gtid=executed, by_gtid=True, log_end=position(mysql))
     assert _ids(mysql, start, database) == [2]
     if mysql.is_mariadb:
         ahead = executed.rpartition("-")[0] + "-99999"
@@ -173,7 +173,7 @@ def test_a_server_without_gtids_has_places_only(own_mysql: OpenMySql):
     millis, place = _server_now_ms(server), position(server)
     server.execute("INSERT INTO d.t VALUES (1)")
     start = _resolve(server, "timestamp", millis=millis)
-    assert start == StartPlace(position=place, gtid=None, by_gtid=False, settled=position(server))
+    assert start == StartPosition(position=place, gtid=None, by_gtid=False, log_end=position(server))
     assert _resolve(server, "latest-offset").gtid is None
     assert _ids(server, _resolve(server, "earliest-offset"), "d") == [1]
     with pytest.raises(OptionError, match="gtid_mode=ON; give file and position"):

@@ -15,10 +15,10 @@ from datasources.source.api.connector import SessionInfo
 from tests.support.mysql_binlog import position
 from tests.support.mysql_server import MySqlServer
 
-__all__ = ["identity", "read_range", "reading_of"]
+__all__ = ["identity", "read_range", "scan_settings_of"]
 
 
-def reading_of(server: MySqlServer, database: str, schema: str, **options: str) -> MySqlScanSettings:
+def scan_settings_of(server: MySqlServer, database: str, schema: str, **options: str) -> MySqlScanSettings:
     """Return the readers' part of a source of a database's tables; underlines in names of options stand for dots."""
     login = server.reader
     given = {
@@ -26,25 +26,25 @@ def reading_of(server: MySqlServer, database: str, schema: str, **options: str) 
         "ssl.mode": "disabled", "database-name": database, "table-name": "t.*", "schema": schema,
     }  # fmt: skip
     more = {name.replace("__", ".").replace("_", "-"): value for name, value in options.items()}
-    return MySqlSource.create({**given, **more}, SessionInfo()).reading
+    return MySqlSource.create({**given, **more}, SessionInfo()).settings
 
 
-def identity(reading: MySqlScanSettings) -> str:
+def identity(settings: MySqlScanSettings) -> str:
     """Return what tells a source's server from others."""
-    with closing(ServerView(reading.connection)) as view:
+    with closing(ServerView(settings.connection)) as view:
         return view.server()
 
 
 def read_range(
     server: MySqlServer,
-    reading: MySqlScanSettings,
+    settings: MySqlScanSettings,
     start: BinlogPosition,
     end: BinlogPosition | None = None,
     **state: Any,
 ) -> list[dict[str, Any]]:
     """Return the rows between two places, by default up to the end of the log."""
     batch = MySqlState(
-        reader="tests", server=identity(reading), place=start, to=end or position(server), prepared={}, **state
+        reader="tests", server=identity(settings), position=start, to=end or position(server), prepared={}, **state
     )
-    with closing(MySqlReaderFactory(reading.for_batch(batch.to_json())).open()) as reader:
+    with closing(MySqlReaderFactory(settings.for_batch(batch.to_json())).open()) as reader:
         return [row for chunk in reader.read(BINLOG, 0, 1 << 40) for row in chunk.columns.to_pylist()]

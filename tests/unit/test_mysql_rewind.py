@@ -15,10 +15,10 @@ from datasources.mysql.binlog.reading.opening import ReaderId
 from datasources.mysql.binlog.rows.row_batch import RowKind
 from datasources.mysql.connection.connection import ConnectionSettings
 from datasources.mysql.snapshot.requests import Selection, SnapshotSettings
-from datasources.mysql.snapshot.undo import keyless, rewind
+from datasources.mysql.snapshot.undo import keyed_undo, multiset_undo
 from datasources.mysql.snapshot.undo.image_keys import ImageKeys
-from datasources.mysql.snapshot.undo.keyless import MultisetUndo
-from datasources.mysql.snapshot.undo.rewind import Rewind
+from datasources.mysql.snapshot.undo.keyed_undo import KeyedUndo
+from datasources.mysql.snapshot.undo.multiset_undo import MultisetUndo
 from datasources.mysql.tables.chunk_key import KeyColumn, KeyKind, TableKey
 from datasources.mysql.tables.key_ranges import KeyRange
 from datasources.mysql.tables.table_schema import TableColumn, TableSchema, key_types
@@ -57,7 +57,7 @@ def history(chance: random.Random, steps: int) -> list[tuple[dict[int, int], lis
     return found
 
 
-def told(undo: Rewind | MultisetUndo, images: list[Image], chance: random.Random) -> None:
+def told(undo: KeyedUndo | MultisetUndo, images: list[Image], chance: random.Random) -> None:
     """Tell the images in batches of any size."""
     while images:
         size = chance.randint(1, 9)
@@ -68,11 +68,11 @@ def told(undo: Rewind | MultisetUndo, images: list[Image], chance: random.Random
 @pytest.mark.parametrize("compact_rows", [1, 20, 200_000])
 @pytest.mark.parametrize("seed", range(5))
 def test_a_range_is_what_it_was_at_the_mark(compact_rows: int, seed: int, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(rewind, "_COMPACT_ROWS", compact_rows)
+    monkeypatch.setattr(keyed_undo, "_COMPACT_ROWS", compact_rows)
     chance = random.Random(seed)
     states = history(chance, 300)
     mark, read = 50, chance.randint(50, 299)
-    undo = Rewind(ImageKeys(AssertionError, KEY, key_types(KEY)), KeyRange(lower=("9",), upper=("44",)))
+    undo = KeyedUndo(ImageKeys(AssertionError, KEY, key_types(KEY)), KeyRange(lower=("9",), upper=("44",)))
     told(undo, [image for _, images in states[mark + 1 :] for image in images], chance)
     seen = [(key, value) for key, value in states[read][0].items() if 9 < key <= 44]
     halves = [batch(part) for part in (seen[: len(seen) // 2], seen[len(seen) // 2 :]) if part]
@@ -93,7 +93,7 @@ def selection() -> Selection:
 @pytest.mark.parametrize("compact_rows", [1, 20, 200_000])
 @pytest.mark.parametrize("seed", range(5))
 def test_a_multiset_is_what_it_was_at_the_mark(compact_rows: int, seed: int, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(keyless, "_COMPACT_ROWS", compact_rows)
+    monkeypatch.setattr(multiset_undo, "_COMPACT_ROWS", compact_rows)
     chance = random.Random(seed)
     rows: Counter[tuple[int, int]] = Counter({(n % 3, n % 2): 5 for n in range(6)})
     before, images = Counter(rows), []

@@ -13,7 +13,7 @@ from datasources.errors import SchemaError
 from datasources.mysql.binlog.rows.column_codes import ColumnCode, storage_of
 from datasources.mysql.binlog.rows.table_map import TableMap
 from datasources.mysql.reader import table_compatibility as table_fit
-from datasources.mysql.reader.table_compatibility import TableFit
+from datasources.mysql.reader.table_compatibility import TableCompatibility
 from datasources.mysql.source import MySqlSource
 from datasources.source.api.connector import SessionInfo
 
@@ -49,9 +49,9 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Server:
     return server
 
 
-def fit(schema: str, *columns: str) -> TableFit:
-    reading = MySqlSource.create({**OPTIONS, "schema": schema}, SessionInfo()).reading
-    return TableFit(reading, frozenset(columns or reading.data.names))
+def fit(schema: str, *columns: str) -> TableCompatibility:
+    settings = MySqlSource.create({**OPTIONS, "schema": schema}, SessionInfo()).settings
+    return TableCompatibility(settings, frozenset(columns or settings.data.names))
 
 
 def table(name: str = "t", **columns: Stored) -> TableMap:

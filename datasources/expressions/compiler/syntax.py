@@ -72,13 +72,13 @@ class _PlacingParser(SparkParser):
 
     def _parse_unary(self) -> exp.Expr | None:
         start = self._curr
-        return self._placed(super()._parse_unary(), start.start if start else 0)
+        return self._positioned(super()._parse_unary(), start.start if start else 0)
 
     def _parse_lambda(self, alias: bool = False) -> exp.Expr | None:  # noqa: FBT001, FBT002 - the parser's
         start = self._curr
-        return self._placed(super()._parse_lambda(alias), start.start if start else 0)
+        return self._positioned(super()._parse_lambda(alias), start.start if start else 0)
 
-    def _placed(self, node: exp.Expr | None, start: int) -> exp.Expr | None:
+    def _positioned(self, node: exp.Expr | None, start: int) -> exp.Expr | None:
         if node is not None and _SPAN not in node.meta:
             node.meta[_SPAN] = Span(start, self._prev.end + 1)
         return node

@@ -15,28 +15,28 @@ from datasources.mysql.binlog.reading.log_scan import scan
 from datasources.mysql.ddl import concerns
 from datasources.mysql.scan.scan_settings import MySqlScanSettings
 
-__all__ = ["QuietPart", "pass_quietly"]
+__all__ = ["IrrelevantRange", "find_irrelevant_range"]
 
 _ROLE: Final = "quiet"
 _NOTHING: Final = Capture(columns=frozenset())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class QuietPart:
+class IrrelevantRange:
     """A part of the binlog without anything of the captured tables.
 
     Attributes:
-        place: where it ends.
+        position: where it ends.
         gtids: its transactions, as a set's text.
     """
 
-    place: BinlogPosition
+    position: BinlogPosition
     gtids: str
 
 
-def pass_quietly(
-    reading: MySqlScanSettings, query: str, start: BinlogPosition, end: BinlogPosition
-) -> QuietPart | None:
+def find_irrelevant_range(
+    settings: MySqlScanSettings, query: str, start: BinlogPosition, end: BinlogPosition
+) -> IrrelevantRange | None:
     """Return the part from `start` to `end` if it holds no change, statement or XA transaction of a captured table.
 
     Raises:
@@ -44,12 +44,12 @@ def pass_quietly(
     """
 
     def capture(database: str, table: str) -> Capture | None:
-        return _NOTHING if reading.captured(database, table) else None
+        return _NOTHING if settings.captured(database, table) else None
 
     stop = StopRule(to=end)
-    open_reader = reading.opener(_ROLE, query, capture, decodes=False)
+    open_reader = settings.opener(_ROLE, query, capture, decodes=False)
     found = scan(lambda: open_reader(start, stop, frozenset()))
-    captured = reading.captured
+    captured = settings.captured
     if found.changed_rows or found.xa or any(concerns(each, captured.names, captured) for each in found.statements):
         return None
-    return QuietPart(place=found.position, gtids=str(found.gtids or ""))
+    return IrrelevantRange(position=found.position, gtids=str(found.gtids or ""))

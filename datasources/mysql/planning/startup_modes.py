@@ -14,7 +14,7 @@ from datasources.mysql.connection.connection import ConnectionSettings, connect
 from datasources.mysql.connection.server_dialect import ServerVersion
 from datasources.mysql.server.server_log import Gtids, LogFile, ServerLog
 
-__all__ = ["StartPlace", "resolve_start"]
+__all__ = ["StartPosition", "resolve_start"]
 
 _US_PER_MS: Final = 1000
 _FILE: Final = "scan.startup.specific-offset.file"
@@ -23,26 +23,26 @@ _TIME: Final = "scan.startup.timestamp-millis"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StartPlace:
+class StartPosition:
     """Where reading starts.
 
     Attributes:
         position: the place; with `by_gtid` that of the first transaction that is not in the set.
         gtid: the transactions before it, as canonical text; None where some have no GTID.
         by_gtid: whether the first dump is asked for by GTID set: transactions of it may stand behind the position too,
-            up to `settled`.
-        settled: the end of the log when this was resolved.
+            up to `log_end`.
+        log_end: the end of the log when this was resolved.
     """
 
     position: BinlogPosition
     gtid: str | None
     by_gtid: bool
-    settled: BinlogPosition
+    log_end: BinlogPosition
 
 
 def resolve_start(
     settings: ConnectionSettings, startup: StartupOptions, version: ServerVersion, *, server_id: int | None = None
-) -> StartPlace:
+) -> StartPosition:
     """Return where a stream starts that has no checkpoint yet.
 
     Args:
@@ -66,11 +66,11 @@ def resolve_start(
         if startup.mode is StartupMode.SPECIFIC:
             return _specific(log, startup)
         end, gtids = log.end_with_gtids()
-        return StartPlace(position=end, gtid=_text(gtids), by_gtid=False, settled=end)
+        return StartPosition(position=end, gtid=_text(gtids), by_gtid=False, log_end=end)
 
 
-def _at(log: ServerLog, position: BinlogPosition) -> StartPlace:
-    return StartPlace(position=position, gtid=_text(log.gtids_at(position)), by_gtid=False, settled=log.end())
+def _at(log: ServerLog, position: BinlogPosition) -> StartPosition:
+    return StartPosition(position=position, gtid=_text(log.gtids_at(position)), by_gtid=False, log_end=log.end())
 
 
 def _head(file: LogFile) -> BinlogPosition:
@@ -106,7 +106,7 @@ def _before_all(log: ServerLog, file: LogFile, first: RangeFacts, at_us: int) ->
     return _head(file)
 
 
-def _specific(log: ServerLog, startup: StartupOptions) -> StartPlace:
+def _specific(log: ServerLog, startup: StartupOptions) -> StartPosition:
     if startup.gtid_set is not None:
         return _behind_gtids(log, log.parse_gtids(startup.gtid_set))
     position = BinlogPosition(startup.file or "", startup.position or FIRST_POSITION)
@@ -129,18 +129,18 @@ def _specific(log: ServerLog, startup: StartupOptions) -> StartPlace:
     return _at(log, position)
 
 
-def _behind_gtids(log: ServerLog, wanted: Gtids) -> StartPlace:
+def _behind_gtids(log: ServerLog, wanted: Gtids) -> StartPosition:
     executed = log.executed()
     if isinstance(wanted, GtidSet) and isinstance(executed, GtidSet):
         _check_mysql_set(log, wanted, executed)
-    elif isinstance(wanted, DomainPositions) and not _reaches(executed, wanted):
+    elif isinstance(wanted, DomainPositions) and not _contains(executed, wanted):
         raise OptionError(f"'{_GTIDS}' = '{wanted}' is ahead of the server, which is at '{executed}'.")
-    settled = log.end()
-    facts = log.scan(str(wanted), StopRule(committed_us=0))
-    return StartPlace(position=facts.position, gtid=str(wanted), by_gtid=True, settled=settled)
+    log_end = log.end()
+    found = log.scan(str(wanted), StopRule(committed_us=0))
+    return StartPosition(position=found.position, gtid=str(wanted), by_gtid=True, log_end=log_end)
 
 
-def _reaches(executed: Gtids, wanted: DomainPositions) -> bool:
+def _contains(executed: Gtids, wanted: DomainPositions) -> bool:
     return isinstance(executed, DomainPositions) and executed.contains(wanted)
 
 

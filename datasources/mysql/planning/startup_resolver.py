@@ -15,20 +15,20 @@ from datasources.mysql.server.server_view import ServerView
 from datasources.mysql.state.mysql_state import MySqlState
 from datasources.mysql.tables.table_schema import read_schemas
 
-__all__ = ["Launch"]
+__all__ = ["StartupResolver"]
 
 
-class Launch:
+class StartupResolver:
     """Starts queries of one scan.
 
     Args:
         wanted: the options that the preflight judges.
-        reading: of the scan.
+        settings: of the scan.
     """
 
-    def __init__(self, wanted: Wanted, reading: MySqlScanSettings) -> None:
+    def __init__(self, wanted: Wanted, settings: MySqlScanSettings) -> None:
         self._wanted = wanted
-        self._reading = reading
+        self._settings = settings
 
     def start(self, view: ServerView, reader: str) -> MySqlState:
         """Return the state of a new query, without a sweep.
@@ -44,15 +44,15 @@ class Launch:
         """
         self._require_ready()
         end = view.end()  # its clock is read before the start is looked up: what is committed later is not older
-        found = resolve_start(self._reading.connection, self._wanted.startup, view.version)
+        found = resolve_start(self._settings.connection, self._wanted.startup, view.version)
         return MySqlState(
             reader=reader,
             server=end.server,
-            place=found.position,
+            position=found.position,
             gtid=kept_gtids(found.gtid),
             by_gtid=found.by_gtid,
-            gtid_until=found.settled if found.by_gtid else None,
-            mark_us=end.clock_us,
+            gtid_until=found.log_end if found.by_gtid else None,
+            end_clock_us=end.clock_us,
             prepared={},
         )
 
@@ -68,10 +68,10 @@ class Launch:
             SourceUnavailable: the server is not as it must be, or lacks what was read and stays behind.
         """
         self._require_ready()
-        return continued(self._reading, view, state)
+        return continued(self._settings, view, state)
 
     def _require_ready(self) -> None:
         require_ready(self._wanted)
-        with closing(connect(self._reading.connection, doing="looking at the tables' columns")) as connection:
-            for schema in read_schemas(connection, self._reading.captured):
-                require_columns(schema, self._reading.data)
+        with closing(connect(self._settings.connection, doing="looking at the tables' columns")) as connection:
+            for schema in read_schemas(connection, self._settings.captured):
+                require_columns(schema, self._settings.data)

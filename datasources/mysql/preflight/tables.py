@@ -14,7 +14,7 @@ from datasources.mysql.connection.quoting import table_name
 from datasources.mysql.connection.server_dialect import ServerVersion, parse_version
 from datasources.mysql.preflight.wanted import Wanted
 from datasources.mysql.tables.chunk_key import TableKey, choose_key
-from datasources.mysql.tables.table_keys import TableParts, read_parts
+from datasources.mysql.tables.table_keys import TableCatalog, read_catalog
 
 __all__ = ["Cascade", "TableFacts", "read_tables", "server_is_replica", "visible_databases"]
 
@@ -94,7 +94,7 @@ def read_tables(connection: Any, wanted: Wanted) -> list[TableFacts]:
     with connection.cursor() as cursor:
         cursor.execute(_TABLES)
         found = [row for row in cursor.fetchall() if wanted.captures(row[0], row[1])]
-        parts = read_parts(cursor, sorted({row[0] for row in found}))
+        parts = read_catalog(cursor, sorted({row[0] for row in found}))
         names = [(row[0], row[1]) for row in found]
         acting, unreadable = _with_cascades(cursor, names), _unreadable(cursor, names)
         return [
@@ -120,7 +120,7 @@ def visible_databases(connection: Any) -> list[str]:
         return [row[0] for row in cursor.fetchall() if row[0].lower() not in SYSTEM_DATABASES]
 
 
-def _key(parts: TableParts | None) -> TableKey:
+def _key(parts: TableCatalog | None) -> TableKey:
     return choose_key(() if parts is None else parts.indexes)
 
 

@@ -24,7 +24,7 @@ from datasources.mysql.reader.row_columns import without_columns
 from datasources.mysql.types.cells import Int64s
 from datasources.source.api.reader import Chunk
 
-__all__ = ["ChangeChunks", "PlacedRows"]
+__all__ = ["ChangeChunks", "PositionedRows"]
 
 _FULL_ROWS: Final = 8_192
 _FULL_BYTES: Final = 8 << 20
@@ -32,7 +32,7 @@ _NO_RECORD: Final = -1
 
 
 @dataclass(frozen=True)
-class PlacedRows:
+class PositionedRows:
     """Rows of one table from one file of the binlog, in commit order.
 
     Attributes:
@@ -68,13 +68,13 @@ class ChangeChunks:
     """Collects rows and makes chunks of them."""
 
     def __init__(self) -> None:
-        self._waiting: list[PlacedRows] = []
+        self._waiting: list[PositionedRows] = []
         self._rows = 0
         self._bytes = 0
         self._last = (-1, -1)
         self._last_begin: tuple[str, int] | None = None
 
-    def add(self, rows: PlacedRows) -> Iterator[Chunk]:
+    def add(self, rows: PositionedRows) -> Iterator[Chunk]:
         """Take rows that are not empty; yield a chunk of those before them if they are full, or of another file."""
         is_behind = rows.first > self._last
         is_other_file = bool(self._waiting) and rows.file != self._waiting[0].file
@@ -90,7 +90,7 @@ class ChangeChunks:
         if not self._waiting:
             return
         waiting, self._waiting, self._rows, self._bytes, self._last = self._waiting, [], 0, 0, (-1, -1)
-        rows = _OrderedRows(waiting)
+        rows = _CommitOrder(waiting)
         starts = self.record_starts(rows.file, rows.begins)
         yield Chunk(
             columns=rows.columns, place=rows.place, position=rows.position, first_row=lambda row: int(starts[row])
@@ -107,10 +107,10 @@ class ChangeChunks:
 
 
 @dataclass(frozen=True)
-class _OrderedRows:
+class _CommitOrder:
     """Rows of several tables from one file, in commit order."""
 
-    parts: list[PlacedRows]
+    parts: list[PositionedRows]
     order: Int64s | None = field(init=False)
 
     def __post_init__(self) -> None:
@@ -160,7 +160,7 @@ class _OrderedRows:
         return self.parts[0].passed + int(self.begins[row])
 
 
-def _commit_order(parts: list[PlacedRows]) -> Int64s | None:
+def _commit_order(parts: list[PositionedRows]) -> Int64s | None:
     """Return the order of rows by event and number; None if they are in it. Both images of an update stay in order."""
     if all(before.last < after.first for before, after in pairwise(parts)):
         return None

@@ -17,7 +17,7 @@ from datasources.mysql.binlog import BinlogPosition, RowBatch, RowKind
 from datasources.mysql.config.metadata_columns import METADATA_TYPES, SEQUENCE_TYPE, TRUNCATE
 from datasources.mysql.state.snapshot_scan import TableName
 
-__all__ = ["RowColumns", "SnapshotFacts", "without_columns"]
+__all__ = ["ConstantColumns", "RowColumns", "without_columns"]
 
 _US_PER_MS: Final = 1_000
 _AFTER: Final = 1
@@ -25,17 +25,17 @@ _INT32: Final = np.int32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SnapshotFacts:
+class ConstantColumns:
     """What all rows of a chunk share.
 
     Attributes:
         table: whose rows they are.
-        mark: as of which place.
+        position: as of which place.
         op_ts_us: their commit time, µs since the epoch.
     """
 
     table: TableName
-    mark: BinlogPosition
+    position: BinlogPosition
     op_ts_us: int
 
 
@@ -60,12 +60,12 @@ class RowColumns:
         """The declared columns that are wanted."""
         return tuple(name for name in self.data.names if self.needed is None or name in self.needed)
 
-    def of_changes(self, batch: RowBatch, kept: NDArray[np.bool_] | None = None) -> pa.RecordBatch:
+    def of_changes(self, batch: RowBatch, included: NDArray[np.bool_] | None = None) -> pa.RecordBatch:
         """Return changes as rows.
 
         Args:
             batch: the changes.
-            kept: which of its images; None = all.
+            included: which of its images; None = all.
         """
         rows = len(batch)
         of_key: dict[str, Callable[[], pa.Array]] = {
@@ -81,25 +81,25 @@ class RowColumns:
             "_seq": lambda: self._sequence(batch),
         }
         whole = self._rows(batch.images, rows, of_key, f"{batch.table}")
-        return whole if kept is None or kept.all() else whole.filter(pa.array(kept))
+        return whole if included is None or included.all() else whole.filter(pa.array(included))
 
-    def of_snapshot(self, rows: pa.RecordBatch, facts: SnapshotFacts) -> pa.RecordBatch:
+    def of_snapshot(self, rows: pa.RecordBatch, constants: ConstantColumns) -> pa.RecordBatch:
         """Return rows of a table as rows of the scan."""
-        return self._constant(rows, rows.num_rows, facts, RowKind.INSERT.short, is_snapshot=True)
+        return self._constant(rows, rows.num_rows, constants, RowKind.INSERT.short, is_snapshot=True)
 
     def of_truncation(
-        self, table: TableName, place: BinlogPosition, op_ts_us: int, *, is_snapshot: bool
+        self, table: TableName, position: BinlogPosition, op_ts_us: int, *, is_snapshot: bool
     ) -> pa.RecordBatch:
         """Return the one row that says that all rows of a table before it are void."""
-        facts = SnapshotFacts(table=table, mark=place, op_ts_us=op_ts_us)
+        constants = ConstantColumns(table=table, position=position, op_ts_us=op_ts_us)
         nothing = pa.RecordBatch.from_arrays([], names=[])
-        return self._constant(nothing, 1, facts, TRUNCATE, is_snapshot=is_snapshot)
+        return self._constant(nothing, 1, constants, TRUNCATE, is_snapshot=is_snapshot)
 
     def _constant(
-        self, rows: pa.RecordBatch, count: int, facts: SnapshotFacts, kind: str, *, is_snapshot: bool
+        self, rows: pa.RecordBatch, count: int, constants: ConstantColumns, kind: str, *, is_snapshot: bool
     ) -> pa.RecordBatch:
-        database, table = facts.table
-        ts = facts.op_ts_us - facts.op_ts_us % _US_PER_MS
+        database, table = constants.table
+        ts = constants.op_ts_us - constants.op_ts_us % _US_PER_MS
         side = 0 if kind == TRUNCATE else _AFTER
         values = {
             "row_kind": kind,
@@ -107,14 +107,14 @@ class RowColumns:
             "source_ts": ts,
             "database_name": database,
             "table_name": table,
-            "file": facts.mark.file,
-            "pos": facts.mark.pos,
+            "file": constants.position.file,
+            "pos": constants.position.pos,
             "gtid": None,
             "snapshot": is_snapshot,
             "_seq": {
                 "epoch": self.epoch,
-                "file_no": facts.mark.file_number,
-                "pos": facts.mark.pos,
+                "file_no": constants.position.file_number,
+                "pos": constants.position.pos,
                 "row": 0,
                 "side": side,
             },

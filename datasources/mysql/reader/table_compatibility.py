@@ -21,19 +21,19 @@ from datasources.mysql.state.snapshot_scan import TableName
 from datasources.mysql.tables.table_schema import read_schema
 from datasources.mysql.types import arrow_type
 
-__all__ = ["TableFit", "no_place"]
+__all__ = ["TableCompatibility", "incompatible_type"]
 
 
-class TableFit:
+class TableCompatibility:
     """Checks the tables of one range.
 
     Args:
-        reading: of the scan.
+        settings: of the scan.
         columns: the names of the declared columns that are read.
     """
 
-    def __init__(self, reading: MySqlScanSettings, columns: frozenset[str]) -> None:
-        self._reading = reading
+    def __init__(self, settings: MySqlScanSettings, columns: frozenset[str]) -> None:
+        self._settings = settings
         self._columns = columns
         self._known: dict[TableName, TableMap] = {}
 
@@ -48,9 +48,9 @@ class TableFit:
             return
         types = dict(zip(table.names, table.columns, strict=True))
         for column in sorted(self._columns & types.keys()):
-            own, declared = arrow_type(types[column].type), self._reading.data.field(column).type
+            own, declared = arrow_type(types[column].type), self._settings.data.field(column).type
             if not holds(declared, own):
-                raise no_place(column, str(table), own, declared, "from here on")
+                raise incompatible_type(column, str(table), own, declared, "from here on")
         missing = sorted(self._columns - types.keys())
         if missing:
             _require_spelling(table, missing)
@@ -58,7 +58,7 @@ class TableFit:
         self._known[name] = table
 
     def _require_later(self, table: TableName, missing: list[str]) -> None:
-        with closing(connect(self._reading.connection, doing="looking at a table's columns")) as connection:
+        with closing(connect(self._settings.connection, doing="looking at a table's columns")) as connection:
             try:
                 known = {column.name for column in read_schema(connection, *table).columns}
             except SchemaError:
@@ -84,7 +84,7 @@ def _require_spelling(table: TableMap, missing: list[str]) -> None:
             )
 
 
-def no_place(column: str, table: str, own: pa.DataType, declared: pa.DataType, since: str) -> SchemaError:
+def incompatible_type(column: str, table: str, own: pa.DataType, declared: pa.DataType, since: str) -> SchemaError:
     """Return the error of a column whose values have no place in the declared type, with the way on.
 
     Args:

@@ -10,7 +10,7 @@ from datasources.mysql.binlog import Statement
 from datasources.mysql.connection.cascades import logs_cascades
 from datasources.mysql.ddl import Action, ColumnDefinition, StoredType, Verdict, concerns, judge, redefinitions
 from datasources.mysql.preflight.readiness import holds
-from datasources.mysql.reader.table_compatibility import no_place
+from datasources.mysql.reader.table_compatibility import incompatible_type
 from datasources.mysql.reader.types_before import TypesBefore
 from datasources.mysql.scan.row_options import RewritePolicy
 from datasources.mysql.scan.scan_settings import MySqlScanSettings
@@ -27,19 +27,19 @@ class TableStatements:
     """Judges statements for one scan.
 
     Args:
-        reading: of the scan.
+        settings: of the scan.
         state: of the batch.
 
     Attributes:
         again: the tables to read again because of what was judged.
     """
 
-    def __init__(self, reading: MySqlScanSettings, state: MySqlState) -> None:
-        self._reading = reading
-        self._to_read_again = reading.read_again_after(state)
+    def __init__(self, settings: MySqlScanSettings, state: MySqlState) -> None:
+        self._settings = settings
+        self._to_read_again = settings.read_again_after(state)
         self.again: set[TableName] = set()
-        self._columns = dict.fromkeys(reading.data.names)
-        self._types = TypesBefore(reading, state)
+        self._columns = dict.fromkeys(settings.data.names)
+        self._types = TypesBefore(settings, state)
 
     def truncated(self, statement: Statement) -> Iterator[TableName]:
         """Yield the tables whose rows are void: emptied, or to be read again.
@@ -47,23 +47,23 @@ class TableStatements:
         Raises:
             SchemaError: it changes what the changelog does not tell; with the ways out.
         """
-        captured = self._reading.captured
+        captured = self._settings.captured
         if not concerns(statement, captured.names, captured):
             return
-        verdict = self._judged(statement)
+        verdict = self._classified(statement)
         if verdict.action is Action.TRUNCATE:
             yield from verdict.tables
         elif verdict.action is Action.STOP:
             yield from self._unseen(statement, verdict)
 
-    def _judged(self, statement: Statement) -> Verdict:
+    def _classified(self, statement: Statement) -> Verdict:
         """Judge a statement; types are looked for only if they can matter."""
-        captured = self._reading.captured
+        captured = self._settings.captured
         known: Mapping[str, StoredType | None] = self._columns
         read = {name.lower() for name in self._columns}
         redefined = {name: column for name, column in redefinitions(statement).items() if name in read}
         if redefined and captured(*statement.tables[0]):
-            self._require_held(statement, redefined)
+            self._require_readable(statement, redefined)
             types = self._types.find(statement.tables[0], statement)
             known = {name: types.get(name.lower()) for name in self._columns}
         declared = dict.fromkeys(statement.tables, known)
@@ -75,24 +75,24 @@ class TableStatements:
             computes_from=self._types.computes_from,
         )
 
-    def _require_held(self, statement: Statement, redefined: Mapping[str, ColumnDefinition | None]) -> None:
+    def _require_readable(self, statement: Statement, redefined: Mapping[str, ColumnDefinition | None]) -> None:
         """Raise if a column gets a type that has no place in the declared one: nothing but another one helps."""
         table = statement.tables[0]
-        if self._reading.on_rewrite is RewritePolicy.IGNORE or self._to_read_again.issuperset({table}):
+        if self._settings.on_rewrite is RewritePolicy.IGNORE or self._to_read_again.issuperset({table}):
             return
-        for field in self._reading.data:
+        for field in self._settings.data:
             column = redefined.get(field.name.lower())
             if column is None or column.type is None:
                 continue
             own = arrow_type(column.type.column_type)
             if not holds(field.type, own):
-                raise no_place(
+                raise incompatible_type(
                     field.name, ".".join(table), own, field.type, f"with the statement at {statement.position}"
                 )
 
     def _unseen(self, statement: Statement, verdict: Verdict) -> Iterator[TableName]:
         """Rows changed, or may have, without row events."""
-        policy = self._reading.on_rewrite
+        policy = self._settings.on_rewrite
         tables = [name for name in verdict.tables if name[1]]  # of a whole database they are not known
         if policy is RewritePolicy.REREAD and tables:
             self.again.update(tables)
@@ -106,4 +106,4 @@ class TableStatements:
 
     def _logs_cascades(self) -> bool:
         """Whether what foreign keys change is in the binlog, or the option accepts that it is not."""
-        return self._reading.accepts_cascades or logs_cascades(self._reading.connection)
+        return self._settings.accepts_cascades or logs_cascades(self._settings.connection)

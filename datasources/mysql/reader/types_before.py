@@ -29,7 +29,7 @@ from datasources.mysql.binlog.rows.table_map import TableMap
 from datasources.mysql.connection.connection import connect
 from datasources.mysql.connection.connection_errors import explain
 from datasources.mysql.ddl import Action, StoredType, concerns, judge, redefinitions
-from datasources.mysql.reader.log_before import parts_before
+from datasources.mysql.reader.log_before import ranges_before
 from datasources.mysql.reader.table_types import types_of
 from datasources.mysql.scan.scan_settings import MySqlScanSettings
 from datasources.mysql.state.mysql_state import MySqlState
@@ -39,7 +39,7 @@ __all__ = ["TypesBefore"]
 
 Types = Mapping[str, StoredType | None]
 _ROLE: Final = "types"
-_MOST_FILES: Final = 8
+_MAX_FILES: Final = 8
 _NOTHING: Final = Capture(columns=frozenset())
 _COLUMNS: Final = """
 SELECT column_name, character_set_name, COALESCE(generation_expression, '')
@@ -76,13 +76,13 @@ class TypesBefore:
     """Finds types for one scan.
 
     Args:
-        reading: of the scan.
+        settings: of the scan.
         state: of the batch.
     """
 
-    def __init__(self, reading: MySqlScanSettings, state: MySqlState) -> None:
+    def __init__(self, settings: MySqlScanSettings, state: MySqlState) -> None:
         # A statement that is passed over changed the table all the same.
-        self._reading, self._state = replace(reading, skipped=frozenset()), state
+        self._settings, self._state = replace(settings, skipped=frozenset()), state
 
     def find(self, table: TableName, statement: Statement) -> dict[str, StoredType | None]:
         """Return the types of a table's columns before a statement that defines some anew, by names in lower case.
@@ -93,7 +93,7 @@ class TypesBefore:
             SourceUnavailable: the server cannot be asked.
         """
         now = self._columns_now(table)
-        read = {name.lower() for name in self._reading.data.names}
+        read = {name.lower() for name in self._settings.data.names}
         if statement.begin is None or any(now[name].expression for name in read & now.keys()):
             return {}
         types = {name.lower(): kind for name, kind in self._before(table, statement.begin).items()}
@@ -107,15 +107,15 @@ class TypesBefore:
             SourceUnavailable: the server cannot be asked.
         """
         now = self._columns_now(table)
-        read = {name.lower() for name in self._reading.data.names}
+        read = {name.lower() for name in self._settings.data.names}
         if not any(now[name].expression for name in read & now.keys()):
             return False
         expressions = "".join(column.expression.lower() for column in now.values())
         return any(name not in now or not _WORD.fullmatch(name) or f"`{name}`" in expressions for name in names)
 
-    def _before(self, table: TableName, place: BinlogPosition) -> dict[str, StoredType | None]:
+    def _before(self, table: TableName, position: BinlogPosition) -> dict[str, StoredType | None]:
         later: list[Statement] = []
-        for start, end in islice(parts_before(self._reading.connection, place), _MOST_FILES):
+        for start, end in islice(ranges_before(self._settings.connection, position), _MAX_FILES):
             try:
                 found = self._look(table, start, end)
             except _UNREADABLE:
@@ -127,7 +127,7 @@ class TypesBefore:
 
     def _look(self, table: TableName, start: BinlogPosition, end: BinlogPosition) -> _Found:
         found = _Found()
-        opener = self._reading.opener(_ROLE, self._state.reader, lambda *name: _NOTHING if name == table else None)
+        opener = self._settings.opener(_ROLE, self._state.reader, lambda *name: _NOTHING if name == table else None)
         with closing(opener(start, StopRule(to=end), frozenset())) as reader:
             for change in reader:
                 found.note(change)
@@ -136,13 +136,13 @@ class TypesBefore:
     def _columns_now(self, table: TableName) -> dict[str, _Now]:
         """Return the columns that a table has now, by their names in lower case."""
         doing = "asking for a table's columns"
-        with closing(connect(self._reading.connection, doing=doing)) as connection:
+        with closing(connect(self._settings.connection, doing=doing)) as connection:
             try:
                 with connection.cursor() as cursor:
                     cursor.execute(_COLUMNS, table)
                     return {name.lower(): _Now(charset, str(text)) for name, charset, text in cursor.fetchall()}
             except pymysql.MySQLError as error:
-                raise explain(error, doing=doing, server=str(self._reading.connection)) from error
+                raise explain(error, doing=doing, server=str(self._settings.connection)) from error
 
 
 def _agrees(before: StoredType | None, stated: Any, now: _Now | None) -> bool:

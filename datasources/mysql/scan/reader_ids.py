@@ -33,10 +33,10 @@ def reader_id(query: str, role: str, configured: str | None) -> ReaderId:
     if configured is None:
         return ReaderId(server_id=_OWN_RANGE | number, replica_uuid=str(name))
     ids = parse_server_ids(configured)
-    return ReaderId(server_id=ids[2 * _place_of(role) % len(ids)], replica_uuid=str(name))
+    return ReaderId(server_id=ids[2 * _number_of(role) % len(ids)], replica_uuid=str(name))
 
 
-def _place_of(role: str) -> int:
+def _number_of(role: str) -> int:
     """The number at a role's end, behind those of the roles that have none. MariaDB needs a second id beside each."""
     number = role.rpartition("-")[2]
     return int(number) + 2 if number.isdecimal() else len(role) % 2

@@ -12,9 +12,9 @@ from datasources.mysql.binlog import FIRST_POSITION, BinlogPosition
 from datasources.mysql.types import ZeroDates
 from datasources.options import OptionGroup
 
-__all__ = ["MySqlBatchOptions", "MySqlRowOptions", "RewritePolicy", "parse_places", "parse_tables"]
+__all__ = ["MySqlBatchOptions", "MySqlRowOptions", "RewritePolicy", "parse_positions", "parse_tables"]
 
-_PLACE: Final = re.compile(r"([^\s,:]+\.[0-9]{6,}):([0-9]+)")
+_POSITION: Final = re.compile(r"([^\s,:]+\.[0-9]{6,}):([0-9]+)")
 _TABLE: Final = re.compile(r"([^\s,.`]+)\.([^\s,.`]+)")
 
 
@@ -26,7 +26,7 @@ class RewritePolicy(enum.Enum):
     REREAD = "reread"
 
 
-def parse_places(text: str) -> frozenset[BinlogPosition]:
+def parse_positions(text: str) -> frozenset[BinlogPosition]:
     """Return the places that ``binlog.000007:1234, binlog.000008:4`` names.
 
     Raises:
@@ -34,7 +34,7 @@ def parse_places(text: str) -> frozenset[BinlogPosition]:
     """
     found = set()
     for part in filter(None, (part.strip() for part in text.split(","))):
-        match = _PLACE.fullmatch(part)
+        match = _POSITION.fullmatch(part)
         if match is None or int(match[2]) < FIRST_POSITION:
             raise ValueError(f"'{part}' is no place such as 'binlog.000042:1234'")
         found.add(BinlogPosition(match[1], int(match[2])))
@@ -56,8 +56,8 @@ def parse_tables(text: str) -> tuple[tuple[str, str], ...]:
     return tuple(sorted(found))
 
 
-def _places(text: str) -> str:
-    parse_places(text)
+def _positions(text: str) -> str:
+    parse_positions(text)
     return text
 
 
@@ -117,7 +117,7 @@ class MySqlBatchOptions(OptionGroup):
         "by itself (`reread`: a truncate row, then the rows as they are), or is passed over (`ignore`): the changelog "
         "then no longer gives the table.",
     )
-    skipped: Annotated[str, AfterValidator(_places)] = Field(
+    skipped: Annotated[str, AfterValidator(_positions)] = Field(
         "",
         alias="scan.skip-transactions",
         description="Transactions that are passed over, by file:pos of their beginning as an error names it; with "

@@ -24,18 +24,18 @@ from datasources.mysql.types import ZeroDates
 from datasources.source.api.connector_state import State
 from datasources.source.api.split import SplitId
 
-__all__ = ["BINLOG", "LANE", "MySqlScanSettings", "lane_number"]
+__all__ = ["BINLOG", "SNAPSHOT_READER", "MySqlScanSettings", "snapshot_reader_number"]
 
 BINLOG: Final = SplitId("binlog")
 """The split that is the binlog; a position is a number of bytes since the query began."""
 
-LANE: Final = "snapshot-"
+SNAPSHOT_READER: Final = "snapshot-"
 """Begin of the names of lanes: splits that read chunks of tables side by side; a position is a number of chunks."""
 
 
-def lane_number(split: SplitId) -> int | None:
+def snapshot_reader_number(split: SplitId) -> int | None:
     """Return the number of a lane; None for the binlog."""
-    return int(split.removeprefix(LANE)) if split.startswith(LANE) else None
+    return int(split.removeprefix(SNAPSHOT_READER)) if split.startswith(SNAPSHOT_READER) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,8 +83,8 @@ class MySqlScanSettings:
     @property
     def schema(self) -> pa.Schema:
         """The data columns, then the metadata columns."""
-        facts = [pa.field(name, METADATA_TYPES[key]) for name, key in self.metadata.items()]
-        return pa.schema([*self.data, *facts])
+        metadata = [pa.field(name, METADATA_TYPES[key]) for name, key in self.metadata.items()]
+        return pa.schema([*self.data, *metadata])
 
     def for_batch(self, state: State) -> MySqlScanSettings:
         """Return a copy that reads one batch, at the server whose positions it holds ."""

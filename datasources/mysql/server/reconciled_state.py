@@ -11,7 +11,7 @@ from datasources.mysql.binlog import BinlogPosition
 from datasources.mysql.binlog.positions.gtid_set import DomainPositions, GtidSet
 from datasources.mysql.scan.scan_settings import BINLOG
 from datasources.mysql.state.mysql_state import MySqlState
-from datasources.mysql.state.range_note import RangeNote
+from datasources.mysql.state.range_report import RangeReport
 from datasources.source.api.connector_state import RangeInfo
 from datasources.source.api.split import SplitId
 
@@ -28,29 +28,29 @@ def settled(state: MySqlState, ranges: Mapping[SplitId, RangeInfo]) -> MySqlStat
         state: of the batch.
         ranges: what was read; the binlog's has a note.
     """
-    after = replace(state, sweep=state.after).without_data()
+    after = replace(state, snapshot=state.after).without_data()
     found = ranges.get(BINLOG)
     if found is None:
         return after
     assert found.note is not None
-    note = RangeNote.from_text(found.note)
+    note = RangeReport.from_text(found.note)
     if note.server != state.server:
         return _settled_elsewhere(after, found, note)
-    by_gtid = state.by_gtid and not _is_behind(note.place, state)
+    by_gtid = state.by_gtid and not _is_behind(note.position, state)
     return replace(
         after,
         at=found.position,
-        place=note.place,
+        position=note.position,
         gtid=merged_gtids(state.gtid, note.gtids),
         by_gtid=by_gtid,
         gtid_until=state.gtid_until if by_gtid else None,
         prepared=note.prepared,
         reread=tuple(sorted({*state.reread, *note.again})),
-        quiet=state.quiet + 1 if found.rows == 0 else 0,
+        irrelevant_batches=state.irrelevant_batches + 1 if found.rows == 0 else 0,
     )
 
 
-def _settled_elsewhere(after: MySqlState, found: RangeInfo, note: RangeNote) -> MySqlState:
+def _settled_elsewhere(after: MySqlState, found: RangeInfo, note: RangeReport) -> MySqlState:
     """Return the state behind what was read at another server: its places mean nothing here, its transactions do."""
     is_unknown = not note.gtids and found.rows != 0
     if after.gtid is None or is_unknown:
@@ -61,12 +61,12 @@ def _settled_elsewhere(after: MySqlState, found: RangeInfo, note: RangeNote) -> 
     return replace(
         after,
         at=found.position,
-        place=None,
+        position=None,
         gtid=merged_gtids(after.gtid, note.gtids),
         by_gtid=True,
         prepared={},
         reread=tuple(sorted({*after.reread, *note.again})),
-        quiet=0,
+        irrelevant_batches=0,
     )
 
 

@@ -43,11 +43,11 @@ def continued(reading: MySqlScanSettings, view: ServerView, state: MySqlState) -
         DataLossError: what comes next is gone.
         SourceUnavailable: the server lacks what was read and stays behind.
     """
-    if state.place is None and view.server() == state.server:
+    if state.position is None and view.server() == state.server:
         return state  # it goes on by GTIDs, and was checked when it began to
     known = KnownPlace(
         server_uuid=state.server,
-        position=state.place or _NOWHERE,
+        position=state.position or _NOWHERE,
         gtid=state.gtid,
         begun=state.to_gtid,
         epoch=state.epoch,
@@ -57,7 +57,7 @@ def continued(reading: MySqlScanSettings, view: ServerView, state: MySqlState) -
         log = ServerLog(connection=connection, settings=reading.connection, version=view.version)
         found = check_continuity(log, known)
     moved = replace(state, server=found.server_uuid, epoch=found.epoch)
-    return replace(moved, place=None, by_gtid=True, gtid_until=found.settled) if found.by_gtid else moved
+    return replace(moved, position=None, by_gtid=True, gtid_until=found.settled) if found.by_gtid else moved
 
 
 def batch_here(reading: MySqlScanSettings, batch: MySqlState) -> MySqlState:
@@ -79,7 +79,7 @@ def at_other_server(reading: MySqlScanSettings, batch: MySqlState, now: MySqlSta
     Args:
         reading: of the scan.
         batch: as it was planned.
-        now: the state at its begin as that server has it: `Launch.check`.
+        now: the state at its begin as that server has it: `StartupResolver.check`.
         end: the end of that server's log; it has all transactions of the batch.
 
     Raises:
@@ -89,7 +89,7 @@ def at_other_server(reading: MySqlScanSettings, batch: MySqlState, now: MySqlSta
         batch,
         server=now.server,
         epoch=now.epoch,
-        place=None,
+        position=None,
         by_gtid=True,
         gtid_until=now.gtid_until,
         prepared={},  # where they begin at the other server is not where they begin here

@@ -31,11 +31,11 @@ from watermark.clock import Clock, SystemClock
 __all__ = ["open_locked_snapshot", "open_positioned_snapshot", "owned_gtids", "wait_until_visible"]
 
 _NANOS_PER_SECOND: Final = 1_000_000_000
-_FIRST_PAUSE_S: Final = 0.001
-_LONGEST_PAUSE_S: Final = 0.05
+_MIN_PAUSE_S: Final = 0.001
+_MAX_PAUSE_S: Final = 0.05
 _DEADLINE_S: Final = 60.0
 _SHOWN: Final = 3
-_LOCK_TURNS: Final = ("READ", *["WRITE"] * 9)
+_LOCK_MODES: Final = ("READ", *["WRITE"] * 9)
 _LOCK_WAIT_S: Final = 1
 _LOCK_PAUSE_S: Final = 0.5
 _SNAPSHOT: Final = (
@@ -82,15 +82,15 @@ def wait_until_visible(connection: Any, *, deadline_s: float = _DEADLINE_S, cloc
     """
     clock = clock or SystemClock()
     end_ns = clock.monotonic_ns() + int(deadline_s * _NANOS_PER_SECOND)
-    waiting, asked, pause_s = _ask_owned(connection), 1, _FIRST_PAUSE_S
+    waiting, queries, pause_s = _query_owned(connection), 1, _MIN_PAUSE_S
     while waiting:
         if clock.monotonic_ns() >= end_ns:
-            raise _late(f"transaction {', '.join(sorted(waiting)[:_SHOWN])}", deadline_s)
+            raise _not_visible(f"transaction {', '.join(sorted(waiting)[:_SHOWN])}", deadline_s)
         threading.Event().wait(pause_s)
-        pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
-        waiting &= _ask_owned(connection)
-        asked += 1
-    return asked
+        pause_s = min(2 * pause_s, _MAX_PAUSE_S)
+        waiting &= _query_owned(connection)
+        queries += 1
+    return queries
 
 
 def open_locked_snapshot(
@@ -153,48 +153,48 @@ def open_positioned_snapshot(
         SourceUnavailable: No snapshot reached the mark in time.
     """
     clock = clock or SystemClock()
-    end_ns, pause_s = clock.monotonic_ns() + int(deadline_s * _NANOS_PER_SECOND), _FIRST_PAUSE_S
+    end_ns, pause_s = clock.monotonic_ns() + int(deadline_s * _NANOS_PER_SECOND), _MIN_PAUSE_S
     with connection.cursor() as cursor:
         while True:
             for statement in _SNAPSHOT:
                 cursor.execute(statement)
-            place = _snapshot_place(cursor)
-            if _order(*place) >= _order(file, position):
-                return place
+            found = _positioned_at(cursor)
+            if _order(*found) >= _order(file, position):
+                return found
             cursor.execute("ROLLBACK")
             if clock.monotonic_ns() >= end_ns:
-                raise _late(
-                    f"the binlog's {file}:{position} (the newest snapshot is at {place[0]}:{place[1]})", deadline_s
+                raise _not_visible(
+                    f"the binlog's {file}:{position} (the newest snapshot is at {found[0]}:{found[1]})", deadline_s
                 )
             threading.Event().wait(pause_s)
-            pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
+            pause_s = min(2 * pause_s, _MAX_PAUSE_S)
 
 
 def _lock(cursor: Any, name: str) -> None:
-    for turn, kind in enumerate(_LOCK_TURNS):
-        if turn > 1:
+    for attempt, mode in enumerate(_LOCK_MODES):
+        if attempt > 1:
             threading.Event().wait(_LOCK_PAUSE_S)
         cursor.execute(f"SET SESSION lock_wait_timeout = {_LOCK_WAIT_S}")
         try:
-            cursor.execute(f"LOCK TABLES {name} {kind}")
+            cursor.execute(f"LOCK TABLES {name} {mode}")
         except pymysql.MySQLError as error:
             if error.args[0] != ER.LOCK_WAIT_TIMEOUT:
                 raise
         else:
             return
     raise SourceUnavailable(
-        f"table {name} could not be locked for milliseconds within {len(_LOCK_TURNS) * _LOCK_WAIT_S} s: a transaction "
+        f"table {name} could not be locked for milliseconds within {len(_LOCK_MODES) * _LOCK_WAIT_S} s: a transaction "
         f"that changed it, or a prepared XA transaction, is open (SHOW PROCESSLIST, XA RECOVER)."
     )
 
 
-def _ask_owned(connection: Any) -> frozenset[str]:
+def _query_owned(connection: Any) -> frozenset[str]:
     with connection.cursor() as cursor:
         cursor.execute("SELECT @@GLOBAL.gtid_owned")
         return owned_gtids(cursor.fetchone()[0])
 
 
-def _snapshot_place(cursor: Any) -> tuple[str, int]:
+def _positioned_at(cursor: Any) -> tuple[str, int]:
     cursor.execute("SHOW STATUS LIKE 'binlog_snapshot_%'")
     status = {name.lower(): value for name, value in cursor.fetchall()}
     return status["binlog_snapshot_file"], int(status["binlog_snapshot_position"])
@@ -207,7 +207,7 @@ def _order(file: str, position: int) -> tuple[str, int, int]:
     return match["base"], int(match["number"]), position
 
 
-def _late(what: str, deadline_s: float) -> SourceUnavailable:
+def _not_visible(what: str, deadline_s: float) -> SourceUnavailable:
     return SourceUnavailable(
         f"{what} did not become visible in {deadline_s:g} s, so no table can be read as of the mark: is a commit stuck "
         "(SHOW PROCESSLIST), a GTID reserved by hand (gtid_next), or a replica's applier in a long transaction?"

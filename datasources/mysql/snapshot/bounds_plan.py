@@ -26,7 +26,7 @@ from datasources.mysql.tables.chunk_key import KeyKind, TableKey
 from datasources.mysql.tables.key_ranges import Bound, KeyRange, range_condition
 from datasources.mysql.tables.key_values import ValueForm, form_of, is_divisible, select_expression
 
-__all__ = ["BoundsPlan", "BoundsRequest", "next_bounds", "ranges_of", "tables_of_one_chunk", "tells_of_change"]
+__all__ = ["BoundsPlan", "BoundsRequest", "is_table_change", "next_bounds", "ranges_of", "tables_of_one_chunk"]
 
 _DENSE: Final = 0.5
 _CHANGED: Final = frozenset({1049, 1054, 1146, 1176})  # no such database, column, table, index
@@ -109,14 +109,14 @@ def tables_of_one_chunk(connection: Any, wanted: Sequence[BoundsRequest]) -> fro
         try:
             cursor.execute(" UNION ALL ".join(parts))
         except pymysql.MySQLError as error:
-            if tells_of_change(error):
+            if is_table_change(error):
                 return frozenset()
             raise
         larger = {int(row[0]) for row in cursor.fetchall()}
     return frozenset((each.database, each.table) for number, each in enumerate(asked) if number not in larger)
 
 
-def tells_of_change(error: pymysql.MySQLError) -> bool:
+def is_table_change(error: pymysql.MySQLError) -> bool:
     """Return whether a statement failed because a table was dropped, or its key changed, since it was described."""
     return error_number(error) in _CHANGED
 

@@ -26,10 +26,10 @@ from datasources.mysql.snapshot.requests import ChunkRequest, Selection, Snapsho
 from datasources.mysql.snapshot.result_rows import ResultColumn, read_rows
 from datasources.mysql.snapshot.sessions import ReadSession
 from datasources.mysql.snapshot.throttle import Throttle
+from datasources.mysql.snapshot.undo.backfill import Backfill, ReadChunk
 from datasources.mysql.snapshot.undo.image_keys import ImageKeys
-from datasources.mysql.snapshot.undo.keyless import MultisetUndo
-from datasources.mysql.snapshot.undo.rewind import Rewind
-from datasources.mysql.snapshot.undo.window import Chunk, Window
+from datasources.mysql.snapshot.undo.keyed_undo import KeyedUndo
+from datasources.mysql.snapshot.undo.multiset_undo import MultisetUndo
 from datasources.mysql.tables.chunk_key import KeyKind
 from datasources.mysql.tables.key_ranges import KeyRange, range_condition
 from datasources.mysql.tables.table_schema import TableSchema, read_again_advice
@@ -49,7 +49,7 @@ Name = tuple[str, str]
 
 def read_as_of(
     settings: SnapshotSettings,
-    mark: BinlogPosition,
+    snapshot_position: BinlogPosition,
     requests: Sequence[ChunkRequest],
     prepared: Mapping[str, BinlogPosition],
 ) -> Iterator[tuple[ChunkRequest, pa.RecordBatch]]:
@@ -57,7 +57,7 @@ def read_as_of(
 
     Args:
         settings: How to read.
-        mark: The end of the binlog at some time before the call.
+        snapshot_position: The end of the binlog at some time before the call.
         requests: The ranges; those of one table are read together.
         prepared: XA transactions that are open at the mark: by name where each begins.
 
@@ -71,7 +71,7 @@ def read_as_of(
         DataLossError: The server no longer has the binlog behind the mark.
         RecordError: A value cannot be read.
     """
-    reader = _Reader(settings, mark, prepared)
+    reader = _Reader(settings, snapshot_position, prepared)
     with closing(reader):
         yield from reader.read(requests)
 
@@ -80,12 +80,12 @@ class _Reader:
     """Reads ranges as of one mark; see `read_as_of`."""
 
     def __init__(
-        self, settings: SnapshotSettings, mark: BinlogPosition, prepared: Mapping[str, BinlogPosition]
+        self, settings: SnapshotSettings, snapshot_position: BinlogPosition, prepared: Mapping[str, BinlogPosition]
     ) -> None:
-        self._settings, self._mark = settings, mark
-        self._window = Window(settings, mark, prepared)
+        self._settings, self._snapshot_position = settings, snapshot_position
+        self._backfill = Backfill(settings, snapshot_position, prepared)
         self._throttle = Throttle(settings.max_rows_per_second)
-        self._session = ReadSession(settings, mark)
+        self._session = ReadSession(settings, snapshot_position)
         self._selections: dict[Name, Selection] = {}
         self._keys: dict[Name, ImageKeys] = {}
 
@@ -95,7 +95,7 @@ class _Reader:
             keys.close()
 
     def read(self, requests: Sequence[ChunkRequest]) -> Iterator[tuple[ChunkRequest, pa.RecordBatch]]:
-        group: list[Chunk] = []
+        group: list[ReadChunk] = []
         size = 0
         for request in requests:
             if request.schema.key.kind is KeyKind.NONE:
@@ -106,13 +106,13 @@ class _Reader:
             group.append(chunk)
             size += sum(batch.nbytes for batch in chunk.batches)
             if size >= _GROUP_BYTES:
-                yield from self._rewound(group)
+                yield from self._undone(group)
                 group, size = [], 0
-        yield from self._rewound(group)
+        yield from self._undone(group)
 
-    def _select(self, request: ChunkRequest) -> Chunk:
+    def _select(self, request: ChunkRequest) -> ReadChunk:
         schema, selection = request.schema, self._selection(request.schema)
-        chunk = Chunk(request, selection, Rewind(self._keys_of(schema), request.wanted))
+        chunk = ReadChunk(request, selection, KeyedUndo(self._keys_of(schema), request.wanted))
         for attempt in range(_TRIES):
             try:
                 self._session.begin(schema.database, schema.table)
@@ -125,12 +125,12 @@ class _Reader:
                 break
         return chunk
 
-    def _rewound(self, group: list[Chunk]) -> Iterator[tuple[ChunkRequest, pa.RecordBatch]]:
+    def _undone(self, group: list[ReadChunk]) -> Iterator[tuple[ChunkRequest, pa.RecordBatch]]:
         if group:
-            self._window.tell(group, self._position())
+            self._backfill.note_changes(group, self._position())
         for chunk in group:
             self._check(chunk)
-            for batch in chunk.undo.apply(chunk.batches) if isinstance(chunk.undo, Rewind) else ():
+            for batch in chunk.undo.apply(chunk.batches) if isinstance(chunk.undo, KeyedUndo) else ():
                 if batch.num_rows:
                     yield chunk.request, chunk.selection.result(batch)
 
@@ -139,7 +139,7 @@ class _Reader:
         schema, selection = request.schema, self._selection(request.schema)
         self._check_keyless(request)
         for _ in range(_TRIES):
-            chunk = Chunk(request, selection, undo := MultisetUndo(selection))
+            chunk = ReadChunk(request, selection, undo := MultisetUndo(selection))
             with closing(self._rows(request)) as rows:
                 first = self._first(chunk, rows)
                 if chunk.failure is not None:
@@ -156,7 +156,7 @@ class _Reader:
         self._session.end()
         self._check(chunk)
 
-    def _first(self, chunk: Chunk, rows: Iterator[pa.RecordBatch]) -> pa.RecordBatch | None:
+    def _first(self, chunk: ReadChunk, rows: Iterator[pa.RecordBatch]) -> pa.RecordBatch | None:
         """Begin to read a table without a key; tell what happened up to exactly there.
 
         The SELECT runs while the binlog is read, so that the table cannot be altered between.
@@ -169,7 +169,7 @@ class _Reader:
         except pymysql.MySQLError as error:
             chunk.failure = self._other_table(error, schema)
             end = self._position()
-        self._window.tell([chunk], end)
+        self._backfill.note_changes([chunk], end)
         return first
 
     def _next(self, rows: Iterator[pa.RecordBatch], schema: TableSchema) -> pa.RecordBatch | None:
@@ -202,14 +202,14 @@ class _Reader:
         self._session.limit(self._settings.select_timeout_ms if has_bounds else _WHOLE_TABLE_MS)
         return read_rows(self._session.connection, statement, columns, zero_dates=self._settings.zero_dates)
 
-    def _check(self, chunk: Chunk) -> None:
+    def _check(self, chunk: ReadChunk) -> None:
         """Raise why a chunk could not be read, unless the binlog says that its table was dropped or replaced."""
         if chunk.failure is None or chunk.undo.is_emptied:
             return
         schema = chunk.request.schema
         raise SchemaError(
             f"table {schema.name} cannot be read: {chunk.failure.args[-1]} ({error_number(chunk.failure)}). The binlog "
-            f"behind {self._mark} does not say that it was dropped or renamed; check the table. "
+            f"behind {self._snapshot_position} does not say that it was dropped or renamed; check the table. "
             f"{read_again_advice(schema.name)}"
         ) from chunk.failure
 
@@ -226,9 +226,9 @@ class _Reader:
                 f"The limit is {self._settings.select_timeout_ms / 1000:g} s; a smaller "
                 f"'scan.incremental.snapshot.chunk.size' takes less time."
             )
-        return self._broken_or(error, f"reading {schema.name}")
+        return self._connection_error(error, f"reading {schema.name}")
 
-    def _broken_or(self, error: pymysql.MySQLError, doing: str) -> TidemarkError:
+    def _connection_error(self, error: pymysql.MySQLError, doing: str) -> TidemarkError:
         found = explain(error, doing=doing, server=str(self._settings.connection))
         return ConnectionLost(found.message) if is_unreachable(error) else found
 
@@ -236,7 +236,7 @@ class _Reader:
         try:
             return self._session.position()
         except pymysql.MySQLError as error:
-            raise self._broken_or(error, "asking for the end of the binlog") from error
+            raise self._connection_error(error, "asking for the end of the binlog") from error
 
     def _selection(self, schema: TableSchema) -> Selection:
         name = schema.database, schema.table

@@ -19,7 +19,7 @@ from datasources.mysql.types import ColumnType, ZeroDates, arrow_type
 
 __all__ = ["ChunkRequest", "Selection", "SnapshotSettings"]
 
-_LONGEST_SELECT_MS: Final = 600_000
+_SELECT_TIMEOUT_MS: Final = 600_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +61,7 @@ class SnapshotSettings:
     no_key: NoKeyPolicy = NoKeyPolicy.FAIL
     max_rows_per_second: float | None = None
     masked: frozenset[str] = frozenset()
-    select_timeout_ms: int = _LONGEST_SELECT_MS
+    select_timeout_ms: int = _SELECT_TIMEOUT_MS
     skipped: frozenset[BinlogPosition] = frozenset()
     on_rewrite: RewritePolicy = RewritePolicy.FAIL
 

@@ -36,7 +36,7 @@ _EOF: Final = 0xFE
 _EOF_BYTES: Final = 9
 _SHORT_LENGTH: Final = 0xFB
 _LENGTH_BYTES: Final = {0xFC: 2, 0xFD: 3, 0xFE: 8}
-_PATIENCE_MS: Final = 5
+_FILL_WAIT_MS: Final = 5
 _PREPARED: Final = struct.Struct("<BIHH")
 _NO_CURSOR: Final = struct.pack("<BI", 0, 1)
 _TYPE_AT: Final = -6
@@ -85,7 +85,7 @@ def read_rows(
             raise_mysql_exception(number)
         identity = struct.pack("<I", number)
         connection._execute_command(COMMAND.COM_STMT_EXECUTE, identity + _NO_CURSOR)  # noqa: SLF001 - as above
-        result = _Result(PacketStream(connection, doing="a table", patience_ms=_PATIENCE_MS), columns, zero_dates)
+        result = _Result(PacketStream(connection, doing="a table", patience_ms=_FILL_WAIT_MS), columns, zero_dates)
         yield from result.batches()
         connection._execute_command(COMMAND.COM_STMT_CLOSE, identity)  # noqa: SLF001 - as above
         is_whole = True
@@ -193,8 +193,8 @@ def _numpy_cells(
 ) -> list[Cells] | None:
     starts, ends = rows
     at, found = starts + 1 + (len(wires) + _FIRST_NULL_BIT + 7) // 8, []
-    for place, (wire, label) in enumerate(zip(wires, labels, strict=True)):
-        byte, bit = divmod(place + _FIRST_NULL_BIT, 8)
+    for index, (wire, label) in enumerate(zip(wires, labels, strict=True)):
+        byte, bit = divmod(index + _FIRST_NULL_BIT, 8)
         is_null = data[starts + 1 + byte] >> bit & 1 == 1
         cells, at = _cells(data, at, wire, is_null if is_null.any() else None, label)
         found.append(cells)
@@ -223,8 +223,8 @@ def _cells(data: Bytes, at: Int64s, wire: int, is_null: Mask | None, label: str)
         lengths[is_null] = 0
         at[is_null] -= 1
     if wire not in TIMES and int(first.max()) >= _SHORT_LENGTH:
-        for mark, width in _LENGTH_BYTES.items():
-            which = np.flatnonzero(first == mark if is_null is None else (first == mark) & ~is_null)
+        for prefix, width in _LENGTH_BYTES.items():
+            which = np.flatnonzero(first == prefix if is_null is None else (first == prefix) & ~is_null)
             if len(which):
                 lengths[which] = read_little(data, at[which], width).view(np.int64)
                 at[which] += width

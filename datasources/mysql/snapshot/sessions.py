@@ -44,7 +44,7 @@ class ReadSession:
 
     Args:
         settings: The server, and what is allowed there.
-        mark: The mark.
+        snapshot_position: The mark.
 
     Attributes:
         connection: For SELECTs, between `begin` and `end`.
@@ -54,8 +54,8 @@ class ReadSession:
         SourceUnavailable: What is in the binlog up to the mark did not become visible in time.
     """
 
-    def __init__(self, settings: SnapshotSettings, mark: BinlogPosition) -> None:
-        self._settings, self._mark = settings, mark
+    def __init__(self, settings: SnapshotSettings, snapshot_position: BinlogPosition) -> None:
+        self._settings, self._snapshot_position = settings, snapshot_position
         self._locker: Any = None
         self._is_inside, self._limit_ms = False, 0
         self.connection = connect(settings.connection, statements=_SETTINGS, doing="reading tables")
@@ -74,7 +74,7 @@ class ReadSession:
         """Begin a read of one table that sees everything up to the mark."""
         if self._version.is_mariadb:
             self._is_inside = True
-            open_positioned_snapshot(self.connection, self._mark.file, self._mark.pos)
+            open_positioned_snapshot(self.connection, self._snapshot_position.file, self._snapshot_position.pos)
         elif not self._has_barrier:
             self._is_inside = True
             open_locked_snapshot(self._other(), self.connection, database, table)
@@ -83,11 +83,13 @@ class ReadSession:
         """Begin a read of one table that sees exactly what the binlog holds up to the position that is returned."""
         self._is_inside = True
         if self._version.is_mariadb:
-            return BinlogPosition(*open_positioned_snapshot(self.connection, self._mark.file, self._mark.pos))
+            return BinlogPosition(
+                *open_positioned_snapshot(self.connection, self._snapshot_position.file, self._snapshot_position.pos)
+            )
         status = self._version.status_statement
-        place = open_locked_snapshot(self._other(), self.connection, database, table, status=status)
-        assert place is not None
-        return BinlogPosition(*place)
+        position = open_locked_snapshot(self._other(), self.connection, database, table, status=status)
+        assert position is not None
+        return BinlogPosition(*position)
 
     def end(self) -> None:
         """End a read."""

@@ -18,14 +18,14 @@ from typing import Any
 
 from datasources.mysql.tables.key_ranges import Bound, KeyRange
 
-__all__ = ["Coverage", "PlannedRange", "PlannedTable", "Sweep", "TableName", "coverage"]
+__all__ = ["Coverage", "PlannedRange", "PlannedTable", "SnapshotScan", "TableName", "coverage"]
 
 TableName = tuple[str, str]
 """Database and table."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sweep:
+class SnapshotScan:
     """How far a sweep came.
 
     Attributes:
@@ -54,7 +54,7 @@ class Sweep:
         return raw
 
     @classmethod
-    def from_json(cls, raw: Mapping[str, Any]) -> Sweep:
+    def from_json(cls, raw: Mapping[str, Any]) -> SnapshotScan:
         """Return the sweep in `raw`."""
         only = raw.get("only")
         return cls(
@@ -73,11 +73,11 @@ class Coverage(enum.Enum):
     EVERYTHING = "everything"
 
 
-def coverage(sweep: Sweep | None, table: TableName) -> Coverage:
+def coverage(snapshot: SnapshotScan | None, table: TableName) -> Coverage:
     """Return how much of a table is covered; without a sweep everything is."""
-    if sweep is None or not sweep.includes(table) or table < sweep.table:
+    if snapshot is None or not snapshot.includes(table) or table < snapshot.table:
         return Coverage.EVERYTHING
-    if table > sweep.table or sweep.bound is None:
+    if table > snapshot.table or snapshot.bound is None:
         return Coverage.NOTHING
     return Coverage.SOME_KEYS
 

@@ -12,7 +12,7 @@ from datasources.mysql.connection.server_dialect import parse_version
 from datasources.mysql.tables.chunk_key import Index, KeyColumn
 from datasources.mysql.tables.key_values import is_divisible
 
-__all__ = ["HISTORY_IN_BINLOG", "ColumnFacts", "TableParts", "placeholders", "read_parts"]
+__all__ = ["HISTORY_IN_BINLOG", "ColumnInfo", "TableCatalog", "placeholders", "read_catalog"]
 
 HISTORY_IN_BINLOG: Final = "its binlog has old rows among those of today, and deletes as updates"
 """Why such a table cannot be read."""
@@ -41,7 +41,7 @@ Name = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ColumnFacts:
+class ColumnInfo:
     """One column.
 
     Attributes:
@@ -54,7 +54,7 @@ class ColumnFacts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TableParts:
+class TableCatalog:
     """What a table is made of.
 
     Attributes:
@@ -62,11 +62,11 @@ class TableParts:
         indexes: Its unique indexes.
     """
 
-    columns: Mapping[str, ColumnFacts]
+    columns: Mapping[str, ColumnInfo]
     indexes: tuple[Index, ...]
 
 
-def read_parts(cursor: Any, databases: Sequence[str], tables: Sequence[str] = ()) -> Mapping[Name, TableParts]:
+def read_catalog(cursor: Any, databases: Sequence[str], tables: Sequence[str] = ()) -> Mapping[Name, TableCatalog]:
     """Return the parts of all tables of some databases, in as many statements however many there are.
 
     Args:
@@ -85,16 +85,16 @@ def read_parts(cursor: Any, databases: Sequence[str], tables: Sequence[str] = ()
     values = [*databases, *tables]
     is_mariadb = parse_version(cursor.connection.get_server_info()).is_mariadb
     cursor.execute(_COLUMNS.format(marks=marks, more=more), values)
-    columns: dict[Name, dict[str, ColumnFacts]] = defaultdict(dict)
-    for database, name, *facts in cursor.fetchall():
-        columns[database, name][facts[0]] = _column(*facts, is_mariadb=is_mariadb)
+    columns: dict[Name, dict[str, ColumnInfo]] = defaultdict(dict)
+    for database, name, *row in cursor.fetchall():
+        columns[database, name][row[0]] = _column(*row, is_mariadb=is_mariadb)
     cursor.execute(_INDEXES.format(marks=marks, more=more, hidden=_HIDDEN[is_mariadb]), values)
     members: dict[Name, dict[str, list[tuple[str | None, bool]]]] = defaultdict(lambda: defaultdict(list))
     for database, name, index, column, is_partial in cursor.fetchall():
         members[database, name][index].append((column, bool(is_partial)))
     return {
-        table: TableParts(
-            columns=its, indexes=tuple(_index(name, parts, its) for name, parts in members[table].items())
+        table: TableCatalog(
+            columns=its, indexes=tuple(_index(name, its_members, its) for name, its_members in members[table].items())
         )
         for table, its in columns.items()
     }
@@ -114,7 +114,7 @@ def _column(  # noqa: PLR0913, PLR0917 - a row of the catalog
     extra: str | None,
     *,
     is_mariadb: bool,
-) -> ColumnFacts:
+) -> ColumnInfo:
     text = whole.decode() if isinstance(whole, bytes) else whole
     column = KeyColumn(
         name=name,
@@ -124,14 +124,14 @@ def _column(  # noqa: PLR0913, PLR0917 - a row of the catalog
         collation=collation,
         has_index_order=not (is_mariadb and kind.lower() == "char" and _NO_PAD.search(collation or "")),
     )
-    return ColumnFacts(column=column, is_invisible="INVISIBLE" in (extra or "").upper())
+    return ColumnInfo(column=column, is_invisible="INVISIBLE" in (extra or "").upper())
 
 
-def _index(name: str, members: Iterable[tuple[str | None, bool]], columns: Mapping[str, ColumnFacts]) -> Index:
+def _index(name: str, members: Iterable[tuple[str | None, bool]], columns: Mapping[str, ColumnInfo]) -> Index:
     """Return an index of (column or None for an expression, whether that is of no use) pairs."""
-    parts = list(members)
-    known = tuple(columns[column].column for column, _ in parts if column is not None and column in columns)
-    is_complete = len(known) == len(parts) and not any(is_partial for _, is_partial in parts)
+    pairs = list(members)
+    known = tuple(columns[column].column for column, _ in pairs if column is not None and column in columns)
+    is_complete = len(known) == len(pairs) and not any(is_partial for _, is_partial in pairs)
     return Index(
         name=name, columns=known, is_complete=is_complete, is_divisible=is_complete and all(map(is_divisible, known))
     )

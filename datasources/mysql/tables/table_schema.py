@@ -11,7 +11,7 @@ import pymysql
 from datasources.errors import SchemaError
 from datasources.mysql.connection.connection_errors import explain
 from datasources.mysql.tables.chunk_key import INVISIBLE_KEY, KeyColumn, TableKey, choose_key
-from datasources.mysql.tables.table_keys import HISTORY_IN_BINLOG, TableParts, placeholders, read_parts
+from datasources.mysql.tables.table_keys import HISTORY_IN_BINLOG, TableCatalog, placeholders, read_catalog
 from datasources.mysql.types import ColumnType, column_type_of
 
 __all__ = [
@@ -147,8 +147,8 @@ def read_schemas(connection: Any, captures: Callable[[str, str], bool]) -> list[
     with connection.cursor() as cursor:
         cursor.execute(_TABLES)
         found = [row for row in cursor.fetchall() if captures(*row[:2])]
-        parts = read_parts(cursor, sorted({row[0] for row in found}))
-    return sorted(_schemas(found, parts), key=lambda schema: (schema.database, schema.table))
+        catalog = read_catalog(cursor, sorted({row[0] for row in found}))
+    return sorted(_schemas(found, catalog), key=lambda schema: (schema.database, schema.table))
 
 
 def read_named(connection: Any, names: Sequence[tuple[str, str]]) -> list[TableSchema]:
@@ -164,18 +164,18 @@ def read_named(connection: Any, names: Sequence[tuple[str, str]]) -> list[TableS
     """
     if not names:
         return []
-    databases, tables = ([*dict.fromkeys(part)] for part in zip(*names, strict=True))
+    databases, tables = ([*dict.fromkeys(each)] for each in zip(*names, strict=True))
     named = f"AND table_schema IN ({placeholders(databases)}) AND table_name IN ({placeholders(tables)})"
     try:
         with connection.cursor() as cursor:
             cursor.execute(f"{_TABLES} {named}", [*databases, *tables])
             wanted = set(names)
             found = [row for row in cursor.fetchall() if row[:2] in wanted]
-            parts = read_parts(cursor, databases, tables)
+            catalog = read_catalog(cursor, databases, tables)
     except pymysql.MySQLError as error:
         server, more = f"{connection.host}:{connection.port}", f" and {len(names) - 1} more" if len(names) > 1 else ""
         raise explain(error, doing=f"asking for the columns of {'.'.join(names[0])}{more}", server=server) from error
-    return sorted(_schemas(found, parts), key=lambda schema: (schema.database, schema.table))
+    return sorted(_schemas(found, catalog), key=lambda schema: (schema.database, schema.table))
 
 
 def read_schema(connection: Any, database: str, table: str) -> TableSchema:
@@ -194,30 +194,30 @@ def read_schema(connection: Any, database: str, table: str) -> TableSchema:
     return schemas[0]
 
 
-def _schemas(found: Any, parts: Any) -> Iterator[TableSchema]:
+def _schemas(found: Any, catalog: Any) -> Iterator[TableSchema]:
     for database, table, rows, row_bytes, is_versioned in found:
         if is_versioned:
             raise SchemaError(
                 f"table {database}.{table} keeps its history (SYSTEM VERSIONING): {HISTORY_IN_BINLOG}. Leave it out "
                 f"('table-name')."
             )
-        if (database, table) in parts:  # else it was dropped between the two queries
-            yield _schema(database, table, parts[database, table], (int(rows or 0), int(row_bytes or 0)))
+        if (database, table) in catalog:  # else it was dropped between the two queries
+            yield _schema(database, table, catalog[database, table], (int(rows or 0), int(row_bytes or 0)))
 
 
-def _schema(database: str, table: str, parts: TableParts, size: tuple[int, int]) -> TableSchema:
+def _schema(database: str, table: str, catalog: TableCatalog, size: tuple[int, int]) -> TableSchema:
     columns, unreadable = [], []
-    for name, facts in parts.columns.items():
-        if name == INVISIBLE_KEY and facts.is_invisible:
+    for name, info in catalog.columns.items():
+        if name == INVISIBLE_KEY and info.is_invisible:
             continue
         try:
-            columns.append(TableColumn(name, _type_of(facts.column)))
+            columns.append(TableColumn(name, _type_of(info.column)))
         except SchemaError as error:
             unreadable.append((name, error.message))
     return TableSchema(
         database=database,
         table=table,
-        key=choose_key(parts.indexes),
+        key=choose_key(catalog.indexes),
         columns=tuple(columns),
         rows=size[0],
         row_bytes=size[1],

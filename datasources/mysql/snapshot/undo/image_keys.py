@@ -133,9 +133,9 @@ class ImageKeys:
             if at not in self._comparisons:
                 self._comparisons[at] = TextComparison(self._connection(), column)
             return self._comparisons[at].signs(texts, bound)
-        places: list[Any] = [sort_key(column, text) for text in texts]
+        sort_keys: list[Any] = [sort_key(column, text) for text in texts]
         end: Any = sort_key(column, bound)
-        return [(place > end) - (place < end) for place in places]
+        return [(place > end) - (place < end) for place in sort_keys]
 
     def _texts(self, at: int, values: pa.Array) -> list[str]:
         return value_texts(values, self._types[at], self._columns[at], self._charsets)

@@ -50,10 +50,10 @@ class RowCodes:
         codes = np.zeros(len(columns[0]), np.int64)
         is_known = np.ones(len(codes), np.bool_)
         for column, values, distinct in zip(columns, self._values, self._pairs, strict=True):
-            place = pc.index_in(_plain(column), value_set=values).fill_null(-1).to_numpy().astype(np.int64)
-            pairs = codes * len(values) + place
+            value_codes = pc.index_in(_plain(column), value_set=values).fill_null(-1).to_numpy().astype(np.int64)
+            pairs = codes * len(values) + value_codes
             at = np.minimum(np.searchsorted(distinct, pairs), len(distinct) - 1)
-            is_known &= (place >= 0) & (distinct[at] == pairs) if len(distinct) else np.False_
+            is_known &= (value_codes >= 0) & (distinct[at] == pairs) if len(distinct) else np.False_
             codes = np.where(is_known, at, 0)
         return np.where(is_known, codes, -1)
 

@@ -52,7 +52,7 @@ class TextComparison:
         if len(self._signs) > _MAX_TEXTS:
             self._signs = {}
         at = self._index_of(bound)
-        self._ask([text for text in dict.fromkeys(texts) if len(self._signs.get(text, "")) <= at])
+        self._query_signs([text for text in dict.fromkeys(texts) if len(self._signs.get(text, "")) <= at])
         return [int(self._signs[text][at]) - int(_EQUAL) for text in texts]
 
     def _index_of(self, bound: str) -> int:
@@ -62,12 +62,12 @@ class TextComparison:
             self._bounds.append(bound)
         return self._bounds.index(bound)
 
-    def _ask(self, texts: list[str]) -> None:
+    def _query_signs(self, texts: list[str]) -> None:
         """Compare texts with the bounds that they were not compared with."""
         counts = {text: len(self._signs.get(text, "")) for text in texts}
         for count, group in groupby(sorted(texts, key=counts.__getitem__), counts.__getitem__):
-            for part in _parts(list(group)):
-                for text, signs in zip(part, self._compare(part, self._bounds[count:]), strict=True):
+            for batch in _batched(list(group)):
+                for text, signs in zip(batch, self._compare(batch, self._bounds[count:]), strict=True):
                     self._signs[text] = self._signs.get(text, "") + signs
 
     def _compare(self, texts: Sequence[str], bounds: Sequence[str]) -> list[str]:
@@ -88,13 +88,13 @@ class TextComparison:
         return [its for its in signs_of if its is not None]
 
 
-def _parts(texts: list[str]) -> Iterator[list[str]]:
-    part: list[str] = []
+def _batched(texts: list[str]) -> Iterator[list[str]]:
+    batch: list[str] = []
     size = 0
     for text in texts:
-        if part and (len(part) == _TEXTS_PER_QUERY or size + len(text) > _BYTES_PER_QUERY):
-            yield part
-            part, size = [], 0
-        part.append(text)
+        if batch and (len(batch) == _TEXTS_PER_QUERY or size + len(text) > _BYTES_PER_QUERY):
+            yield batch
+            batch, size = [], 0
+        batch.append(text)
         size += len(text)
-    yield part
+    yield batch

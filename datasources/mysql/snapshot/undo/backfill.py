@@ -20,19 +20,19 @@ from datasources.mysql.binlog.rows.row_batch import RowBatch
 from datasources.mysql.binlog.statements.statements import Statement
 from datasources.mysql.scan.row_options import RewritePolicy
 from datasources.mysql.snapshot.requests import ChunkRequest, Selection, SnapshotSettings
-from datasources.mysql.snapshot.undo.keyless import MultisetUndo
-from datasources.mysql.snapshot.undo.rewind import Rewind
-from datasources.mysql.snapshot.undo.window_ddl import DdlEffect, effect_on
+from datasources.mysql.snapshot.undo.backfill_ddl import BackfillEffect, effect_on
+from datasources.mysql.snapshot.undo.keyed_undo import KeyedUndo
+from datasources.mysql.snapshot.undo.multiset_undo import MultisetUndo
 from datasources.mysql.tables.table_schema import read_again_advice
 
-__all__ = ["Chunk", "Window"]
+__all__ = ["Backfill", "ReadChunk"]
 
 Name = tuple[str, str]
-_UNSEEN: Final = (DdlEffect.REPLACED, DdlEffect.REWRITTEN)
+_UNSEEN: Final = (BackfillEffect.REPLACED, BackfillEffect.REWRITTEN)
 
 
 @dataclass(slots=True)
-class Chunk:
+class ReadChunk:
     """A range that was read, to be taken back.
 
     Attributes:
@@ -45,7 +45,7 @@ class Chunk:
 
     request: ChunkRequest
     selection: Selection
-    undo: Rewind | MultisetUndo
+    undo: KeyedUndo | MultisetUndo
     batches: list[pa.RecordBatch] = field(default_factory=list)
     failure: pymysql.MySQLError | None = None
 
@@ -55,30 +55,30 @@ class Chunk:
         return self.request.schema.database, self.request.schema.table
 
 
-class Window:
+class Backfill:
     """What happened behind one mark.
 
     Args:
         settings: The server, and the reader's name there.
-        mark: The mark.
+        snapshot_position: The mark.
         prepared: XA transactions that are open at the mark: by name where each begins.
     """
 
     def __init__(
-        self, settings: SnapshotSettings, mark: BinlogPosition, prepared: Mapping[str, BinlogPosition]
+        self, settings: SnapshotSettings, snapshot_position: BinlogPosition, prepared: Mapping[str, BinlogPosition]
     ) -> None:
-        self._settings, self._mark, self._prepared = settings, mark, prepared
+        self._settings, self._snapshot_position, self._prepared = settings, snapshot_position, prepared
 
-    def tell(self, chunks: Sequence[Chunk], end: BinlogPosition) -> None:
+    def note_changes(self, chunks: Sequence[ReadChunk], end: BinlogPosition) -> None:
         """Tell chunks what happened to their tables between the mark and an end.
 
         Raises:
             SchemaError: DDL changed rows in a way that cannot be taken back.
             DataLossError: The server no longer has the binlog behind the mark.
         """
-        if end <= self._mark:
+        if end <= self._snapshot_position:
             return
-        by_table: dict[Name, list[Chunk]] = {}
+        by_table: dict[Name, list[ReadChunk]] = {}
         for chunk in chunks:
             by_table.setdefault(chunk.table, []).append(chunk)
         captures = {name: self._capture(its[0]) for name, its in by_table.items()}
@@ -86,12 +86,14 @@ class Window:
         opener = reader_opener(
             settings.connection, lambda *name: captures.get(name), settings.reader_id, skipped=settings.skipped
         )
-        changes = CommittedChanges(opener, start=self._mark, stop=StopRule(to=end), prepared=self._prepared)
+        changes = CommittedChanges(
+            opener, start=self._snapshot_position, stop=StopRule(to=end), prepared=self._prepared
+        )
         with closing(changes):
             for change in changes:
                 self._change(change, by_table)
 
-    def _change(self, change: CommittedChange, by_table: Mapping[Name, Sequence[Chunk]]) -> None:
+    def _change(self, change: CommittedChange, by_table: Mapping[Name, Sequence[ReadChunk]]) -> None:
         if isinstance(change, RowBatch):
             chunks = by_table[change.table.database, change.table.table]
             if not chunks[0].undo.is_emptied:
@@ -102,15 +104,15 @@ class Window:
             for chunks in by_table.values():
                 self._statement(change, chunks)
 
-    def _statement(self, statement: Statement, chunks: Sequence[Chunk]) -> None:
+    def _statement(self, statement: Statement, chunks: Sequence[ReadChunk]) -> None:
         schema = chunks[0].request.schema
         columns = chunks[0].selection.types
         effect = effect_on(statement, schema.database, schema.table, columns, schema.key.name)
         policy = self._settings.on_rewrite
-        if effect is DdlEffect.NONE or (effect in _UNSEEN and policy is RewritePolicy.IGNORE):
+        if effect is BackfillEffect.NONE or (effect in _UNSEEN and policy is RewritePolicy.IGNORE):
             return
         if (
-            effect is not DdlEffect.REWRITTEN or policy is RewritePolicy.REREAD
+            effect is not BackfillEffect.REWRITTEN or policy is RewritePolicy.REREAD
         ):  # the statement follows in the changelog
             for chunk in chunks:
                 chunk.undo.empty()
@@ -118,9 +120,9 @@ class Window:
             error = SchemaError(
                 f"table {schema.name} was altered while its snapshot was read, in a way that may change rows without "
                 f"saying so in the binlog (at {statement.position}): {statement.text[:500]!r}. Its rows as of "
-                f"{self._mark} cannot be known any more. {read_again_advice(schema.name)}"
+                f"{self._snapshot_position} cannot be known any more. {read_again_advice(schema.name)}"
             )
             raise error if statement.begin is None else naming(error, statement.begin)
 
-    def _capture(self, chunk: Chunk) -> Capture:
+    def _capture(self, chunk: ReadChunk) -> Capture:
         return Capture(columns=frozenset(chunk.selection.types), zero_dates=self._settings.zero_dates)

@@ -61,9 +61,9 @@ class MultisetUndo:
         codes = self._known().find(batch.columns)
         keep = np.ones(batch.num_rows, np.bool_)
         for code in np.unique(codes[codes >= 0]).tolist():
-            places = np.flatnonzero(codes == code)[: max(0, -int(self._counts[code]))]
-            keep[places] = False
-            self._counts[code] += len(places)
+            positions = np.flatnonzero(codes == code)[: max(0, -int(self._counts[code]))]
+            keep[positions] = False
+            self._counts[code] += len(positions)
         return batch if keep.all() else batch.filter(pa.array(keep))
 
     def removed(self, where: str) -> list[pa.RecordBatch]:

@@ -8,25 +8,25 @@ from dataclasses import dataclass
 from typing import Any
 
 from datasources.mysql.binlog import BinlogPosition
-from datasources.mysql.state.mysql_state import place_from_json, place_to_json
+from datasources.mysql.state.mysql_state import position_from_json, position_to_json
 from datasources.mysql.state.snapshot_scan import TableName
 
-__all__ = ["RangeNote"]
+__all__ = ["RangeReport"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RangeNote:
+class RangeReport:
     """The end of a range.
 
     Attributes:
-        place: file and position.
+        position: file and position.
         gtids: the transactions of the range, as a set's text; empty = they have no GTIDs.
         prepared: the XA transactions that are open there.
         again: the tables that are to be read again, because a statement changed rows that the changelog does not tell.
         server: at which server it was read, as `MySqlState.server`; places are that one's.
     """
 
-    place: BinlogPosition
+    position: BinlogPosition
     gtids: str
     prepared: Mapping[str, BinlogPosition]
     again: tuple[TableName, ...] = ()
@@ -34,22 +34,22 @@ class RangeNote:
 
     def to_text(self) -> str:
         """Return it as text; equal notes are equal texts."""
-        prepared = {xid: place_to_json(place) for xid, place in self.prepared.items()}
-        raw: dict[str, Any] = {"place": place_to_json(self.place), "gtids": self.gtids, "prepared": prepared}
+        prepared = {xid: position_to_json(position) for xid, position in self.prepared.items()}
+        raw: dict[str, Any] = {"place": position_to_json(self.position), "gtids": self.gtids, "prepared": prepared}
         raw["server"] = self.server
         if self.again:
             raw["again"] = [list(table) for table in sorted(self.again)]
         return json.dumps(raw, sort_keys=True, separators=(",", ":"))
 
     @classmethod
-    def from_text(cls, text: str) -> RangeNote:
+    def from_text(cls, text: str) -> RangeReport:
         """Return the note of a text that `to_text` made."""
         raw = json.loads(text)
-        place = place_from_json(raw["place"])
-        assert place is not None
-        prepared = {xid: place_from_json(each) for xid, each in raw["prepared"].items()}
+        position = position_from_json(raw["place"])
+        assert position is not None
+        prepared = {xid: position_from_json(each) for xid, each in raw["prepared"].items()}
         return cls(
-            place=place,
+            position=position,
             gtids=raw["gtids"],
             prepared={x: p for x, p in prepared.items() if p is not None},
             again=tuple((str(database), str(table)) for database, table in raw.get("again", [])),

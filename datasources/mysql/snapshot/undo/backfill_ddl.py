@@ -15,10 +15,10 @@ from datasources.mysql.binlog.statements.statement_tokens import unquoted
 from datasources.mysql.binlog.statements.statements import Statement, StatementKind
 from datasources.mysql.ddl import Action, concerns, judge
 
-__all__ = ["DdlEffect", "effect_on"]
+__all__ = ["BackfillEffect", "effect_on"]
 
 
-class DdlEffect(Enum):
+class BackfillEffect(Enum):
     """What becomes of a table's rows."""
 
     NONE = "none"
@@ -31,7 +31,7 @@ class DdlEffect(Enum):
     """Rows may have other values now, and the binlog does not say which they had."""
 
 
-def effect_on(statement: Statement, database: str, table: str, columns: Collection[str], key: str) -> DdlEffect:
+def effect_on(statement: Statement, database: str, table: str, columns: Collection[str], key: str) -> BackfillEffect:
     """Return what a statement did to a table.
 
     Args:
@@ -43,15 +43,15 @@ def effect_on(statement: Statement, database: str, table: str, columns: Collecti
     """
     name = (database, table)
     if not concerns(statement, database.__eq__, lambda *found: found == name):
-        return DdlEffect.NONE
+        return BackfillEffect.NONE
     verdict = judge(statement, {name: dict.fromkeys(columns)}, lambda *found: found == name, logs_cascades=_unknown)
     if statement.kind is StatementKind.RENAME_TABLE and name in statement.tables[1::2]:
-        return DdlEffect.REPLACED
+        return BackfillEffect.REPLACED
     if verdict.action is Action.TRUNCATE or verdict.is_emptied or _exchanges(statement):
-        return DdlEffect.EMPTIED
+        return BackfillEffect.EMPTIED
     if verdict.action is Action.STOP or _drops_index(statement, key):
-        return DdlEffect.REWRITTEN
-    return DdlEffect.NONE
+        return BackfillEffect.REWRITTEN
+    return BackfillEffect.NONE
 
 
 def _unknown() -> bool:
