@@ -47,12 +47,12 @@ _US_PER_MS: Final = 1_000
 
 @dataclass(frozen=True, kw_only=True)
 class MySqlSource(ScanSource):
-    """One scan of tables of a MySQL or MariaDB: what they hold, then what changes.
+    """A scan of MySQL or MariaDB tables: a snapshot, then every change.
 
     Attributes:
-        wanted: the options that the preflight judges.
-        batches: what a batch holds.
-        settings: what readers need.
+        wanted: the options that the preflight checks.
+        batches: the options about batches.
+        settings: for the readers.
     """
 
     format_name: ClassVar[str] = "tidemark-mysql"
@@ -69,7 +69,7 @@ class MySqlSource(ScanSource):
 
     @classmethod
     def create(cls, options: Mapping[str, str], session: SessionInfo) -> Self:  # noqa: ARG003 - no text has a zone here
-        """Return the scan. The server is asked only if the columns are not declared."""
+        """Return the scan. It connects to the server only if the columns are not declared."""
         wanted = Wanted(
             connection=parse_group(MySqlConnectionOptions, options),
             tables=parse_group(MySqlTableOptions, options),
@@ -108,9 +108,9 @@ class MySqlSource(ScanSource):
 
     @classmethod
     def source_watermark(cls) -> SourceWatermarkSpec:
-        """Return the watermark of the binlog itself: transactions stand in it in the order of their commit times.
+        """Return the watermark of the binlog: transactions are written in the order of their commit times.
 
-        Several may have one millisecond, so the watermark is the one before it.
+        Transactions may share a millisecond, so the watermark is one millisecond earlier.
         """
         return SourceWatermarkSpec(
             metadata={"_op_ts": "op_ts"}, rowtime="_op_ts", watermark="_op_ts - INTERVAL '0.001' SECOND"
@@ -123,7 +123,7 @@ class MySqlSource(ScanSource):
 
     @property
     def subscription(self) -> str:
-        """The tables, without the server: another one may take its place."""
+        """The tables, without the server, which a failover may change."""
         return f"MySQL tables {self.settings.captured}, {self.wanted.startup.mode.value}"
 
     def with_columns(self, decode: Sequence[str]) -> Self:
@@ -135,14 +135,14 @@ class MySqlSource(ScanSource):
         return replace(self, settings=replace(self.settings, metadata=dict(columns)))
 
     def enumerator(self, *, is_batch: bool) -> SplitEnumerator:
-        """Open the driver's side."""
-        view = ServerView(self.settings.connection)
+        """Return the planner of a stream or of a batch read."""
+        view, chunk_size = ServerView(self.settings.connection), self.wanted.snapshot.chunk_size
         resolver = StartupResolver(self.wanted, self.settings)
         if is_batch:
-            return MySqlBatchEnumerator(self.settings, view=view, start=resolver.start, chunk_size=self._chunk_size)
+            return MySqlBatchEnumerator(self.settings, view=view, start=resolver.start, chunk_size=chunk_size)
         plan = MySqlPlan(
             mode=self.wanted.startup.mode,
-            chunk_size=self._chunk_size,
+            chunk_size=chunk_size,
             snapshot_readers=self.batches.parallelism,
             max_bytes=self.batches.max_bytes,
             heartbeat_ms=self.wanted.binlog.heartbeat_ms,
@@ -152,15 +152,11 @@ class MySqlSource(ScanSource):
         )
 
     def reader_factory(self) -> MySqlReaderFactory:
-        """Return the executors' part."""
+        """Return the factory of the executors' readers."""
         return MySqlReaderFactory(self.settings)
 
-    @property
-    def _chunk_size(self) -> int:
-        return self.wanted.snapshot.chunk_size
-
     def _guarantee(self) -> Callable[[int], int | None] | None:
-        """Return what makes a watermark of the server's clock, if the strategy looks at commit times alone."""
+        """Return the function from the server's clock to the guaranteed watermark, if commit times alone define it."""
         strategy = self.strategy
         if strategy is None or strategy.additional or len(strategy.watermark.columns) != 1:
             return None

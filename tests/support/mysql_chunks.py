@@ -17,9 +17,10 @@ from datasources.mysql.binlog.reading.opening import ReaderId
 from datasources.mysql.config.mysql_options import TlsMode
 from datasources.mysql.connection.connection import ConnectionSettings
 from datasources.mysql.connection.tls import TlsSettings
-from datasources.mysql.snapshot.bounds_plan import BoundsRequest, next_bounds, ranges_of
+from datasources.mysql.snapshot.bounds_plan import BoundsRequest, next_bounds
 from datasources.mysql.snapshot.chunks import read_as_of
 from datasources.mysql.snapshot.requests import ChunkRequest, SnapshotSettings
+from datasources.mysql.state.snapshot_scan import PlannedTable
 from datasources.mysql.tables.key_ranges import KeyRange
 from datasources.mysql.tables.table_schema import TableSchema, read_schema
 from tests.support.mysql_binlog import everything, images, read_changes
@@ -61,8 +62,8 @@ def ranges(server: MySqlServer, schema: TableSchema, size: int) -> list[ChunkReq
         )
         plan = next_bounds(connection, wanted, None)
     assert plan.is_end
-    last = KeyRange(lower=plan.bounds[-1] if plan.bounds else None)
-    return [ChunkRequest(schema=schema, wanted=each) for each in (*ranges_of(plan, None), last)]
+    planned = PlannedTable(table=schema.identity, lower=None, bounds=plan.bounds, is_open=True)
+    return [ChunkRequest(schema=schema, wanted=each.keys) for each in planned.ranges]
 
 
 def rows_by_range(

@@ -257,7 +257,7 @@ def test_places_of_transactions():
         BinlogPosition("mysql-bin.000001", 4),
     }
     for text in ("binlog.000007", "binlog.7:4", "binlog.000007:3", "binlog.000007:x"):
-        with pytest.raises(ValueError, match="no place"):
+        with pytest.raises(ValueError, match="no binlog position"):
             parse_positions(text)
 
 

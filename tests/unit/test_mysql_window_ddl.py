@@ -65,4 +65,4 @@ CASES = [
 
 @pytest.mark.parametrize(("text", "expected"), CASES)
 def test_effects(text: str, expected: BackfillEffect):
-    assert effect_on(parse_statement(text, "db"), "db", "t", ["id", "v"], "the_key") is expected
+    assert effect_on(parse_statement(text, "db"), ("db", "t"), ["id", "v"], "the_key") is expected

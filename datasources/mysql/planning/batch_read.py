@@ -1,4 +1,4 @@
-"""A batch read: the tables as of one mark, in as many parts as Spark can read side by side."""
+"""A batch read: the tables as of one snapshot position, in parts that Spark reads in parallel."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _MAX_READERS: Final = 64
 
 
 class MySqlBatchEnumerator:
-    """Cuts tables into parts (SplitEnumerator, PlansBoundedRead).
+    """Divides tables into parts (SplitEnumerator, PlansBoundedRead).
 
     Args:
         settings: of the scan.
         view: the server.
-        start: returns the state whose place is the mark.
+        start: returns the state whose position is the snapshot position.
         chunk_size: rows of a chunk.
     """
 
@@ -48,8 +48,8 @@ class MySqlBatchEnumerator:
     def bounded_parts(self) -> Sequence[BoundedPart]:
         """Return the parts, each with the state from which it is read.
 
-        Parts are read side by side, so each has a reader and a lane of its own: the server ends the dump of one that
-        another with its name follows.
+        Parts are read in parallel, so each has its own reader name and snapshot reader: the server ends a dump when
+        another reader of the same name connects.
         """
         state = self._start(self._view, secrets.token_hex(16))
         return [_part(state, number, part) for number, part in enumerate(self._parts(self._chunks.first()))]
@@ -63,23 +63,23 @@ class MySqlBatchEnumerator:
             snapshot = found.after
 
     def start_positions(self) -> Mapping[SplitId, int]:
-        """There are only parts."""
+        """A batch read has no splits but its parts."""
         return {}
 
     def bounds(self) -> Mapping[SplitId, SplitBounds]:
-        """There are only parts."""
+        """A batch read has no splits but its parts."""
         return {}
 
     def late_start_position(self, split: SplitId) -> int:
-        """There are only parts."""
+        """A batch read has no splits but its parts."""
         raise AssertionError(split)
 
     def may_lose_records(self, split: SplitId) -> bool:
-        """There are only parts."""
+        """A batch read has no splits but its parts."""
         raise AssertionError(split)
 
     def limits(self) -> Mapping[SplitId, int] | None:
-        """There are only parts."""
+        """A batch read has no splits but its parts."""
         return {}
 
     def close(self) -> None:
@@ -89,7 +89,7 @@ class MySqlBatchEnumerator:
 
 
 def _cut(table: PlannedTable) -> Iterator[PlannedTable]:
-    """Yield a table's chunks a few at a time."""
+    """Yield a table's chunks, a few at a time."""
     bounds, lower = table.bounds, table.lower
     while len(bounds) > _CHUNKS_PER_PART:
         yield replace(table, lower=lower, bounds=bounds[:_CHUNKS_PER_PART], is_open=False)

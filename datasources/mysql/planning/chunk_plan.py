@@ -1,13 +1,12 @@
-"""Which chunks come next: bounds of tables, planned a batch ahead.
+"""Which chunks come next: bounds of tables, planned one batch ahead.
 
-Theory of operation. A batch reads as many chunks as make its rows, from as many tables as that needs. Bounds are looked
-up by walking a key, which takes milliseconds each; so as soon as one batch is planned, a thread looks up those of the
-next. What it finds is a plan like any other: lost with the process, it costs time only.
+Theory of operation. A batch reads as many chunks as hold its number of rows, from as many tables as needed. Each bound
+is found by walking a key, which takes milliseconds; so once a batch is planned, a thread plans the bounds of the next.
+If the process ends, only that work is lost.
 
-What a planning asks the server does not grow with the number of tables: one statement gives their names, three the
-columns and keys of the next hundred, and one tells which of those have no more rows than a chunk and need no bounds.
-Nothing of it is kept, so a table that comes, goes or changes is seen by the next planning; where one is dropped or gets
-another key in the middle of a planning, that begins again.
+The number of statements does not depend on the number of tables: one returns their names, three the columns and keys of
+the next hundred, and one which of those fit into one chunk and need no bounds. Nothing is cached, so a new, dropped or
+altered table is seen by the next planning; if a table is dropped or gets another key during a planning, it is repeated.
 """
 
 from __future__ import annotations
@@ -24,7 +23,8 @@ import pymysql
 from datasources.errors import TidemarkError
 from datasources.mysql.connection.connection_errors import explain
 from datasources.mysql.snapshot.bounds_plan import BoundsRequest, is_table_change, next_bounds, tables_of_one_chunk
-from datasources.mysql.state.snapshot_scan import PlannedTable, SnapshotScan, TableName
+from datasources.mysql.state.snapshot_scan import PlannedTable, SnapshotScan
+from datasources.mysql.tables.chunk_key import TableName
 from datasources.mysql.tables.key_ranges import Bound
 from datasources.mysql.tables.key_values import key_order
 from datasources.mysql.tables.table_schema import TableSchema, read_named, table_names
@@ -45,7 +45,7 @@ class BatchChunks:
 
     Attributes:
         tables: in order.
-        after: the sweep behind them; None = nothing is left.
+        after: the scan after them; None = no table is left.
     """
 
     tables: tuple[PlannedTable, ...]
@@ -58,7 +58,7 @@ class BatchChunks:
 
 
 class ChunkPlanner:
-    """Plans the chunks of a sweep, batch by batch.
+    """Plans the chunks of a snapshot scan, batch by batch.
 
     Args:
         connect: opens a connection whose session is in UTC.
@@ -74,24 +74,24 @@ class ChunkPlanner:
         self._ahead: tuple[SnapshotScan, int, Future[BatchChunks]] | None = None
 
     def first(self, only: tuple[TableName, ...] | None = None) -> SnapshotScan | None:
-        """Return a sweep that stands before its first table; None if there is no table."""
+        """Return a scan at the beginning of its first table; None if there is no table."""
         with closing(self._connect("looking for tables")) as connection:
             names = table_names(connection, self._captured)
         wanted = [name for name in names if only is None or name in only]
         return SnapshotScan(table=wanted[0], only=only) if wanted else None
 
     def next(self, snapshot: SnapshotScan, rows: int) -> BatchChunks:
-        """Return the chunks behind a sweep's place that hold about so many rows, at least one."""
+        """Return the next chunks of a scan, at least one, that hold about so many rows."""
         known, self._ahead = self._ahead, None
         if known is not None and known[:2] == (snapshot, rows):
             try:
                 return known[2].result()
-            except TidemarkError as error:  # the server may be back by now; if not, the next attempt says so
+            except TidemarkError as error:  # the server may be back by now; if not, planning raises
                 _logger.warning("bounds_ahead failed=true error=%r", error)
         return self._plan(snapshot, rows)
 
     def look_ahead(self, snapshot: SnapshotScan | None, rows: int) -> None:
-        """Begin to plan what `next` will be asked for."""
+        """Start to plan the result of the following `next`."""
         if snapshot is not None:
             self._ahead = (snapshot, rows, self._pool.submit(self._plan, snapshot, rows))
 
@@ -124,7 +124,7 @@ class ChunkPlanner:
             if used >= count or len(planned) >= _MAX_TABLES:
                 return BatchChunks(tables=tuple(planned), after=_scan_at(snapshot, schema, lower))
             if is_small:
-                found = PlannedTable(table=_name(schema), lower=None, bounds=(), is_open=True)
+                found = PlannedTable(table=schema.identity, lower=None, bounds=(), is_open=True)
             else:
                 found = self._of_table(connection, schema, lower, min(count - used, _MAX_CHUNKS), len(planned))
             planned.append(_again(found, snapshot, schema))
@@ -136,13 +136,13 @@ class ChunkPlanner:
     def _described(
         self, connection: Any, snapshot: SnapshotScan, names: list[TableName], count: int
     ) -> Iterator[tuple[TableSchema, Bound | None, bool]]:
-        """Yield tables, above which key each is read, and whether it is one chunk; so many are looked up at once."""
+        """Yield each table, the key above which it is read, and whether it is one chunk; `count` are read at once."""
         for first in range(0, len(names), count):
             schemas = [*_with_lowers(snapshot, read_named(connection, names[first : first + count]))]
             untouched = [schema for schema, lower in schemas if lower is None and schema.rows <= self._size]
             small = tables_of_one_chunk(connection, [self._request(schema) for schema in untouched])
             for schema, lower in schemas:
-                yield schema, lower, lower is None and _name(schema) in small
+                yield schema, lower, lower is None and schema.identity in small
 
     def _request(self, schema: TableSchema, *, count: int = 1, budget_bytes: int = _MAX_BYTES) -> BoundsRequest:
         return BoundsRequest(
@@ -158,39 +158,35 @@ class ChunkPlanner:
     def _of_table(
         self, connection: Any, schema: TableSchema, lower: Bound | None, count: int, before: int
     ) -> PlannedTable:
-        """Return the next chunks of one table; those of many small tables get little room each."""
+        """Return the next chunks of a table; the more tables precede it, the fewer bytes its bounds may take."""
         request = self._request(schema, count=count, budget_bytes=max(1, _MAX_BYTES // (1 + before)))
         plan = next_bounds(connection, request, lower)
-        # One chunk holds the rest: it is open above, instead of one that ends and an empty one behind it.
+        # If one chunk holds the rest, it is open above, so that no empty chunk follows.
         bounds = () if plan.is_end and len(plan.bounds) <= 1 else plan.bounds
         key = key_order(schema.key.columns) if lower or bounds else None
-        return PlannedTable(table=_name(schema), lower=lower, bounds=bounds, is_open=plan.is_end, key=key)
+        return PlannedTable(table=schema.identity, lower=lower, bounds=bounds, is_open=plan.is_end, key=key)
 
 
 def _with_lowers(snapshot: SnapshotScan, schemas: list[TableSchema]) -> Iterator[tuple[TableSchema, Bound | None]]:
     for schema in schemas:
-        stands_here = _name(schema) == snapshot.table and not _has_other_key(snapshot, schema)
-        yield schema, snapshot.bound if stands_here else None
+        is_current = schema.identity == snapshot.table and not _has_other_key(snapshot, schema)
+        yield schema, snapshot.bound if is_current else None
 
 
 def _has_other_key(snapshot: SnapshotScan, schema: TableSchema) -> bool:
-    """Whether a sweep came to a place in a table that the table's key of now does not know."""
-    if _name(schema) != snapshot.table or snapshot.bound is None or snapshot.key is None:
+    """Whether a scan is inside a table whose key changed since."""
+    if schema.identity != snapshot.table or snapshot.bound is None or snapshot.key is None:
         return False
     return snapshot.key != key_order(schema.key.columns)
 
 
 def _scan_at(snapshot: SnapshotScan, schema: TableSchema, bound: Bound | None) -> SnapshotScan:
     key = None if bound is None else key_order(schema.key.columns)
-    return SnapshotScan(table=_name(schema), bound=bound, only=snapshot.only, key=key)
+    return SnapshotScan(table=schema.identity, bound=bound, only=snapshot.only, key=key)
 
 
 def _again(planned: PlannedTable, snapshot: SnapshotScan, schema: TableSchema) -> PlannedTable:
-    """A sweep of named tables reads them again, and one whose key changed begins anew: what was read of it is void."""
+    """Mark a repeated read, which voids earlier rows: the table was named, or its key changed."""
     if snapshot.only is None and not _has_other_key(snapshot, schema):
         return planned
     return replace(planned, is_again=True)
-
-
-def _name(schema: TableSchema) -> TableName:
-    return schema.database, schema.table

@@ -1,8 +1,8 @@
-"""Passing over parts of the binlog that hold nothing of the captured tables, without a batch.
+"""Skips ranges of the binlog without captured changes, without a batch.
 
-A server writes for other tables all the time. Where the last batch held no change of a captured one, the driver looks
-itself: what holds none is passed, and the position moves on in memory; the next batch, or a batch without data every
-heartbeat.interval, writes it down. The integer position does not move: to the planner the split has been silent.
+A server also logs changes of other tables. After a batch without captured changes, the driver scans the log itself: a
+range without them is skipped and the position advances in memory; the next batch, or a batch without data every
+heartbeat.interval, persists it. The split's integer position does not advance: to the planner the split was silent.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ _NOTHING: Final = Capture(columns=frozenset())
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IrrelevantRange:
-    """A part of the binlog without anything of the captured tables.
+    """A range of the binlog without captured changes.
 
     Attributes:
-        position: where it ends.
+        position: its end.
         gtids: its transactions, as a set's text.
     """
 
@@ -37,10 +37,10 @@ class IrrelevantRange:
 def find_irrelevant_range(
     settings: MySqlScanSettings, query: str, start: BinlogPosition, end: BinlogPosition
 ) -> IrrelevantRange | None:
-    """Return the part from `start` to `end` if it holds no change, statement or XA transaction of a captured table.
+    """Return the range if it holds no change, statement or XA transaction of a captured table.
 
     Raises:
-        DataLossError, SourceUnavailable: the binlog cannot be read there.
+        DataLossError, SourceUnavailable: the range cannot be read.
     """
 
     def capture(database: str, table: str) -> Capture | None:

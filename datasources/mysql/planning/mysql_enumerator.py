@@ -1,12 +1,12 @@
-"""The driver's side: what each batch reads of tables and of the binlog.
+"""The driver's side: what each batch reads from tables and from the binlog.
 
-Theory of operation. There are two kinds of splits: the binlog, and lanes, which read chunks of tables side by side
-while a sweep is under way. A batch moves the binlog from where the last one ended to where the log ends now, or as far
-as a batch may go; if a sweep is under way, that end is the mark as of which the batch's chunks are read. So after every
-batch the changelog is the covered part of the tables as of its mark, and the binlog is needed since the last one only.
+Theory of operation. There are two kinds of splits: the binlog, and snapshot readers, which read chunks of tables in
+parallel during a snapshot scan. A batch advances the binlog from the end of the last batch to the current end of the
+log, or as far as one batch may go; during a snapshot scan that end is the snapshot position of the batch's chunks. So
+after every batch the changelog is the covered part of the tables as of that position, and only later binlog is needed.
 
-The state in memory may be ahead of the last offset in two ways that the next offset writes down: parts of the binlog
-without captured changes were passed (`irrelevant_batches`), or another server answers now.
+The state in memory may be ahead of the last offset in two ways, which the next offset persists: irrelevant ranges of
+the binlog were skipped, or another server answers now.
 """
 
 from __future__ import annotations
@@ -45,23 +45,21 @@ __all__ = ["MySqlEnumerator", "MySqlPlan"]
 _NS_PER_MS: Final = 1_000_000
 _REFRESH_NS: Final = 50 * _NS_PER_MS
 _SKIP_NS: Final = 200 * _NS_PER_MS
-_MIN_ROWS: Final = (
-    2_000_000  # of a batch of tables: a few seconds, beside which planning and committing it count little
-)
+_MIN_ROWS: Final = 2_000_000  # of a snapshot batch: a few seconds, so that planning and committing cost little
 _SWITCHES: Final = 5
 _CHUNKS_PER_READER: Final = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MySqlPlan:
-    """What planning needs of the options.
+    """The options that planning uses.
 
     Attributes:
-        mode: from where a new query starts.
+        mode: where a new query starts.
         chunk_size: rows of a chunk.
-        snapshot_readers: how many readers read tables at once.
+        snapshot_readers: how many readers read tables in parallel.
         max_bytes: after how many bytes of the binlog a batch ends.
-        heartbeat_ms: how often a position without changes is written down.
+        heartbeat_ms: how often a position without changes is persisted.
     """
 
     mode: StartupMode
@@ -76,11 +74,11 @@ class MySqlEnumerator:
 
     Args:
         settings: of the scan.
-        plan: from the options.
-        start: returns the state of a new query, whose readers get the given name; checks that the server will do.
-        check: raises if the source cannot go on from a state.
-        guarantee: the watermark of a commit time, µs; None = watermarks are not made from commit times alone.
-        clock: for what is done at most so often.
+        plan: the options.
+        start: returns the state of a new query, whose readers get the given name; checks the server's requirements.
+        check: returns the state from which the query resumes; raises if it cannot.
+        guarantee: the watermark of a commit time, µs; None = commit times alone do not define watermarks.
+        clock: for the intervals.
     """
 
     def __init__(  # noqa: PLR0913 - its collaborators
@@ -117,13 +115,13 @@ class MySqlEnumerator:
     # -- a new query --
 
     def start_positions(self) -> Mapping[SplitId, int]:
-        """Begin at 0 in every split: positions count from the begin of the query."""
+        """Start at 0 in every split: positions count from the start of the query."""
         self._begin()
         readers = dict.fromkeys(_snapshot_splits(self._plan.snapshot_readers), 0)
         return readers if self._plan.mode is StartupMode.SNAPSHOT else {BINLOG: 0, **readers}
 
     def limits(self) -> Mapping[SplitId, int] | None:
-        """Lanes have nothing to read where no table is."""
+        """Snapshot readers have nothing to read if there is no table."""
         if self._begin().snapshot is not None:
             return None
         return dict.fromkeys(_snapshot_splits(self._plan.snapshot_readers), 0)
@@ -133,22 +131,22 @@ class MySqlEnumerator:
         return self._begin().to_json()
 
     def late_start_position(self, split: SplitId) -> int:
-        """There are no splits that appear."""
+        """No split appears later."""
         raise AssertionError(split)
 
-    def may_lose_records(self, split: SplitId) -> bool:  # noqa: ARG002 - a transaction stays or its file goes
-        """Never: the binlog loses whole files, from its begin."""
+    def may_lose_records(self, split: SplitId) -> bool:  # noqa: ARG002 - only whole files are purged
+        """Never: the server purges whole files of the binlog, the oldest first."""
         return False
 
     # -- a running one --
 
     def resume(self, state: State) -> None:
-        """Check that the binlog can be read on from where the batch of a state begins."""
+        """Check that the binlog can be read from the beginning of a state's batch."""
         self._state = self._check(self._view, MySqlState.from_json(self.localize(state)))
         self._progress.resume(self._state.snapshot)
 
     def bounds(self) -> Mapping[SplitId, SplitBounds]:
-        """Return where the binlog ends, in bytes since the query began; lanes have no end of their own."""
+        """Return the end of the binlog, in bytes since the query began; snapshot readers have no end of their own."""
         state = self._refresh_end()
         splits: dict[SplitId, SplitBounds] = {}
         if self._plan.mode is not StartupMode.SNAPSHOT:
@@ -158,11 +156,11 @@ class MySqlEnumerator:
         return {**splits, **readers}
 
     def localize(self, state: State) -> State:
-        """Return the state of a batch as the server has it that answers now, if it is another one than at planning."""
+        """Return the state of a batch for the server that answers now, after a failover another than at planning."""
         for _ in range(_SWITCHES):
             try:
                 return self._localized(state)
-            except OtherServer:  # one took the place of that one meanwhile
+            except OtherServer:  # another failover happened meanwhile
                 self._connect_anew()
         return self._localized(state)
 
@@ -178,7 +176,7 @@ class MySqlEnumerator:
         return self._local[1]
 
     def reconcile(self, state: State, ranges: Mapping[SplitId, RangeInfo]) -> ReconciledState:
-        """Return the state after a batch, which is one of the server that answers now (`localize`)."""
+        """Return the state after a batch, for the server that answers now (`localize`)."""
         batch = MySqlState.from_json(state)
         found = ranges.get(BINLOG)
         if found is not None:
@@ -224,7 +222,7 @@ class MySqlEnumerator:
         return self._written((self._state or MySqlState.from_json(state)).without_data())
 
     def guaranteed_watermark_ms(self, state: State, split: SplitProgress) -> int | None:
-        """Return the watermark that the server's clock allows: what it commits from now on is not older."""
+        """Return the watermark of the server's clock: later commits are not older."""
         at = state["at"]
         if self._guarantee is None or split.split != BINLOG or self._idle_clock_us is None:
             return None
@@ -233,16 +231,16 @@ class MySqlEnumerator:
         return self._guarantee(self._idle_clock_us)
 
     def is_aligned(self, state: State) -> bool:
-        """Not while tables are read."""
+        """Return whether no snapshot is under way."""
         return state["sweep"] is None
 
     def is_snapshot_over(self, state: State) -> bool:
-        """When every chunk was read in batches that are over, or the tables that were left are gone."""
+        """Return whether every chunk was read in completed batches, or the remaining tables were dropped."""
         current = self._state or MySqlState.from_json(state)
         return current.snapshot is None and not current.reread
 
     def progress(self) -> Mapping[str, Any]:
-        """Return how far the sweep came."""
+        """Return the progress of the snapshot."""
         return self._progress.to_json(self._state)
 
     def close(self) -> None:
@@ -250,7 +248,7 @@ class MySqlEnumerator:
         self._chunks.close()
         self._view.close()
 
-    # -- inside --
+    # -- internals --
 
     def _begin(self) -> MySqlState:
         if self._state is None:
@@ -264,7 +262,7 @@ class MySqlEnumerator:
         return self._state
 
     def _refresh_end(self) -> MySqlState:
-        """Ask where the binlog ends, not too often; pass what is quiet up to there."""
+        """Refresh the end of the binlog, at an interval; skip what is irrelevant up to there."""
         state = self._begin()
         now = self._clock.monotonic_ns()
         if self._end is not None and now - self._refreshed_ns < _REFRESH_NS:
@@ -273,11 +271,11 @@ class MySqlEnumerator:
         return self._measure(self._query_end(state))
 
     def _is_of_end(self, state: MySqlState) -> bool:
-        """Whether the end that is known is one of the state's server."""
+        """Whether the known end is one of the state's server."""
         return self._end is not None and self._end.server == state.server
 
     def _query_end(self, state: MySqlState) -> MySqlState:
-        """Ask one server for its end, and return the state as that one has it."""
+        """Query a server's end, and return the state for that server."""
         for _ in range(_SWITCHES):
             known, self._end = self._end, self._view.end()
             if known is None or self._end.server != known.server:
@@ -288,15 +286,14 @@ class MySqlEnumerator:
                 return state
             self._view.close()
         raise SourceUnavailable(
-            f"{_SWITCHES} times another server answered than a moment before: a query reads one server, and another "
-            f"one only when that one is gone. Name one server in 'hostname', not an address that shares out "
-            f"connections."
+            f"{_SWITCHES} times another server answered than a moment before: a query reads one server until it fails "
+            f"over. Name one server in 'hostname', not the address of a load balancer."
         )
 
     def _measure(self, state: MySqlState) -> MySqlState:
-        """Note how much is unread behind a state, and pass what is quiet of it unless that was done a moment ago."""
+        """Update the unread length after a state, and skip what is irrelevant unless that was just done."""
         assert self._end is not None
-        if state.by_gtid:  # how much that is in bytes is not known
+        if state.by_gtid:  # its length in bytes is not known
             is_read = has_read(state.gtid, self._end.gtid)
             self._end_position = state.at + (0 if is_read else self._plan.max_bytes)
             self._idle_clock_us = None
@@ -314,7 +311,7 @@ class MySqlEnumerator:
         return state
 
     def _awaits_commit(self, state: MySqlState) -> bool:
-        """Whether what is unread is not committed yet: it is in the log, and not in the set of a batch."""
+        """Whether what is unread is in the log but not committed yet, so that no batch's GTID set has it."""
         assert self._end is not None
         assert state.position is not None
         if self._view.version.is_mariadb or state.position.file != self._end.place.file:
@@ -327,12 +324,12 @@ class MySqlEnumerator:
         if self._end.place < state.position:
             raise DataLossError(
                 f"the binlog was read up to {state.position}, and the server's ends at {self._end.place}: it was reset "
-                f"or the server was restored from a copy. What came between is lost: start with a new checkpoint."
+                f"or the server was restored from a copy. Changes are lost: start with a new checkpoint."
             )
         return self._files.bytes_between(state.position, self._end.place)
 
     def _without_irrelevant(self, state: MySqlState) -> MySqlState:
-        """Return the state behind what holds nothing of the captured tables."""
+        """Return the state after the next irrelevant range."""
         assert self._end is not None
         assert state.position is not None
         if self._unread(state) == 0:
@@ -350,7 +347,7 @@ class MySqlEnumerator:
         return self._state
 
     def _require_same_server(self, batch: State, found: RangeInfo) -> None:
-        """Raise if a task was ended by alignment at another server: its position is one in that one's binlog."""
+        """Raise if alignment ended a task at another server: its position is one in that server's binlog."""
         if found.rows is not None and self._local is not None and self._local[1] == batch:
             raise SourceUnavailable(
                 "another server answers now, and the alignment ended the last batch at the one before. Start the "
@@ -358,18 +355,18 @@ class MySqlEnumerator:
             )
 
     def _at_server_of_tasks(self, state: State) -> MySqlState:
-        """Return a batch as the server has it that answers new connections: the driver's may be to the one before."""
+        """Return a batch for the server that answers new connections; the driver's may be to the previous one."""
         self._connect_anew()
         batch = MySqlState.from_json(self.localize(state))
         return batch if batch.gtid_until is not None else replace(batch, gtid_until=self._view.end().place)
 
     def _connect_anew(self) -> None:
-        """Ask the server that answers a new connection, in the next planning at the latest."""
+        """Query the server that answers a new connection, in the next planning at the latest."""
         self._view.close()
         self._refreshed_ns = -_REFRESH_NS
 
     def _read_again(self, batch: MySqlState, found: RangeInfo) -> RangeInfo:
-        """Read a range that alignment ended early once more, for what its reader could not say."""
+        """Read a range again that alignment ended early, for the report that its reader could not make."""
         ended = replace(batch, max_bytes=found.position - batch.at, max_rows=None)
         reader = MySqlReader(self._settings.for_batch(ended.to_json()), frozenset())
         try:
@@ -380,7 +377,7 @@ class MySqlEnumerator:
             reader.close()
 
     def _with_again(self, state: MySqlState) -> MySqlState:
-        """Return the state with a sweep of the tables to read again, once for each value of the option."""
+        """Return the state with a scan of the tables to read again, once for each value of the option."""
         text, tables = self._settings.again
         if state.snapshot is not None or text == state.again:
             return state
@@ -389,10 +386,10 @@ class MySqlEnumerator:
         return self._state
 
     def _with_reread(self, state: MySqlState) -> MySqlState:
-        """Return the state with a sweep of tables that changed unseen, once no other one is under way."""
+        """Return the state with a scan of tables that changed without row events, after the current scan."""
         if state.snapshot is not None or not state.reread or state.by_gtid:
             return state
-        snapshot = self._chunks.first(state.reread)  # none of them may be left
+        snapshot = self._chunks.first(state.reread)  # they may all be dropped by now
         self._state = replace(state, snapshot=snapshot, after=snapshot, reread=())
         return self._state
 
@@ -418,7 +415,7 @@ class MySqlEnumerator:
         rows = budget_rows or max(_MIN_ROWS, _CHUNKS_PER_READER * len(splits) * self._plan.chunk_size)
         found = self._chunks.next(state.snapshot, rows)
         self._chunks.look_ahead(found.after, rows)
-        if not found.count:  # the tables that were left are gone
+        if not found.count:  # the remaining tables were dropped
             self._state = replace(state, snapshot=None, after=None)
             return self._state, {}
         try:
@@ -435,11 +432,11 @@ class MySqlEnumerator:
         return batch, shares
 
     def _at_snapshot_position(self, state: MySqlState) -> MySqlState:
-        """Return the state of a batch that ends at a place which is known now."""
+        """Return the state of a batch whose end, the snapshot position, is fixed."""
         assert self._end is not None
         assert state.position is not None
         if self._plan.mode is StartupMode.SNAPSHOT:
-            return state  # the whole snapshot is as of one mark
+            return state  # the whole snapshot has one position
         return snapshot_batch(self._settings, state, self._end, self._plan.max_bytes)
 
     def _is_due(self, written: MySqlState, current: MySqlState) -> bool:

@@ -1,4 +1,4 @@
-"""How far the reading of tables came: for the terminal, for metrics and for the page."""
+"""Progress of the snapshot: for the terminal, for metrics and for the page."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NS_PER_S: Final = 1_000_000_000
 
 
 class SnapshotProgress:
-    """Counts since this process began; what a table holds in all is the server's estimate.
+    """Counts since this process began; the total number of rows is the server's estimate.
 
     Args:
         connect: opens a connection.
@@ -43,7 +43,7 @@ class SnapshotProgress:
         self._rows = 0
 
     def resume(self, snapshot: SnapshotScan | None) -> None:
-        """Begin to count where a sweep stands."""
+        """Start counting at the position of a scan."""
         self._began_ns = self._clock.monotonic_ns()
         if snapshot is None:
             return
@@ -61,7 +61,7 @@ class SnapshotProgress:
         )
 
     def to_json(self, state: MySqlState | None) -> Mapping[str, Any]:
-        """Return JSON primitives; nothing if no table was ever read."""
+        """Return JSON primitives; nothing if there was no snapshot."""
         if self._rows_left is None or state is None:
             return {}
         seconds = (self._clock.monotonic_ns() - self._began_ns) / _NS_PER_S

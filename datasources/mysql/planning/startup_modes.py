@@ -1,4 +1,4 @@
-"""Where a stream starts: each startup mode as a place in the binlog."""
+"""Where a stream starts: each startup mode as a position in the binlog."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ class StartPosition:
     """Where reading starts.
 
     Attributes:
-        position: the place; with `by_gtid` that of the first transaction that is not in the set.
+        position: where; with `by_gtid` the first transaction that is not in the set.
         gtid: the transactions before it, as canonical text; None where some have no GTID.
-        by_gtid: whether the first dump is asked for by GTID set: transactions of it may stand behind the position too,
-            up to `log_end`.
+        by_gtid: whether the first dump is requested by GTID set: transactions of it may also follow the position, up to
+            `log_end`.
         log_end: the end of the log when this was resolved.
     """
 
@@ -43,18 +43,18 @@ class StartPosition:
 def resolve_start(
     settings: ConnectionSettings, startup: StartupOptions, version: ServerVersion, *, server_id: int | None = None
 ) -> StartPosition:
-    """Return where a stream starts that has no checkpoint yet.
+    """Return where a stream without a checkpoint starts.
 
     Args:
         settings: the server.
-        startup: what the user wants; the modes initial and snapshot start at the end of the log.
+        startup: the options; the modes initial and snapshot start at the end of the log.
         version: which server it is.
-        server_id: the number under which the log is read where that is needed; by default a private one.
+        server_id: the number of the log's reader, if one is needed; by default a private one.
 
     Raises:
-        OptionError: the option names no place of this server's log.
-        DataLossError: the log no longer holds what is to be read; says what there is.
-        SourceUnavailable: the server cannot be asked.
+        OptionError: the option names no position of this server's log.
+        DataLossError: the log no longer holds the start; names the files that it has.
+        SourceUnavailable: the server does not answer.
     """
     with closing(connect(settings, doing="looking for the place at which to start")) as connection:
         chosen = {} if server_id is None else {"server_id": server_id}
@@ -82,12 +82,12 @@ def _text(gtids: Gtids | None) -> str | None:
 
 
 def _at_time(log: ServerLog, at_us: int) -> BinlogPosition:
-    """The first transaction that was committed at a time or later; the end of the log if there is none yet."""
+    """Return the first transaction committed at a time or later; the end of the log if there is none."""
     files = log.files()
     first = log.scan(_head(files[0]), StopRule(committed_us=0))
     if first.next_commit_us is not None and first.next_commit_us >= at_us:
         return _before_all(log, files[0], first, at_us)
-    low, high = 0, len(files)  # the first transaction behind the head of `low` is too old
+    low, high = 0, len(files)  # the first transaction of file `low` is too old
     while high - low > 1:
         middle = (low + high) // 2
         found = log.scan(_head(files[middle]), StopRule(committed_us=0)).next_commit_us
@@ -96,7 +96,7 @@ def _at_time(log: ServerLog, at_us: int) -> BinlogPosition:
 
 
 def _before_all(log: ServerLog, file: LogFile, first: RangeFacts, at_us: int) -> BinlogPosition:
-    """The first transaction that is there lies behind the time: was it the first one, or is one before it gone?"""
+    """Return the head of the log if no transaction between the time and it can have been purged."""
     is_whole = log.has_gtids() and not log.before_file(file.name)
     if first.format_time_us > at_us and not is_whole and _head(file).file_number > 1:
         raise log.lost(
@@ -113,7 +113,7 @@ def _specific(log: ServerLog, startup: StartupOptions) -> StartPosition:
     sizes = {file.name: file.size for file in log.files()}
     if position.file not in sizes:
         raise log.lost(f"'{_FILE}' = '{position.file}' is no file of the server's binlog")
-    # The size of the file that is being written may lag behind; the end is the status.
+    # The listed size of the current file may lag behind the status, which is exact.
     if position.pos > max(sizes[position.file], log.end().pos if log.end().file == position.file else 0):
         raise OptionError(
             f"'scan.startup.specific-offset.pos' = '{position.pos}' lies behind the end of {position.file}, which has "

@@ -1,4 +1,4 @@
-"""From where a new query starts, and whether one that ran before can go on."""
+"""Where a new query starts, and whether an earlier one can resume."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class StartupResolver:
     """Starts queries of one scan.
 
     Args:
-        wanted: the options that the preflight judges.
+        wanted: the options that the preflight checks.
         settings: of the scan.
     """
 
@@ -31,19 +31,19 @@ class StartupResolver:
         self._settings = settings
 
     def start(self, view: ServerView, reader: str) -> MySqlState:
-        """Return the state of a new query, without a sweep.
+        """Return the state of a new query, without a snapshot scan.
 
         Args:
             view: the server.
             reader: names the query's readers.
 
         Raises:
-            SourceUnavailable: the server, the login or a table is not as it must be.
-            SchemaError: a table does not hold what was declared.
+            SourceUnavailable: the server, the login or a table does not meet a requirement.
+            SchemaError: a table does not match the declared columns.
             DataLossError, OptionError: the start does not exist.
         """
         self._require_ready()
-        end = view.end()  # its clock is read before the start is looked up: what is committed later is not older
+        end = view.end()  # its clock is read before the start is resolved: later commits are not older
         found = resolve_start(self._settings.connection, self._wanted.startup, view.version)
         return MySqlState(
             reader=reader,
@@ -57,15 +57,15 @@ class StartupResolver:
         )
 
     def check(self, view: ServerView, state: MySqlState) -> MySqlState:
-        """Return the state from which a query goes on: the given one, or the same place at another server.
+        """Return the state from which a query resumes: the given one, or its equivalent at another server.
 
         Args:
             view: the server.
-            state: of a batch that was planned, or the rest after one.
+            state: of a planned batch, or after one.
 
         Raises:
-            DataLossError: what comes next is gone.
-            SourceUnavailable: the server is not as it must be, or lacks what was read and stays behind.
+            DataLossError: the log no longer holds the next transaction.
+            SourceUnavailable: the server does not meet a requirement, or lacks what was read.
         """
         self._require_ready()
         return continued(self._settings, view, state)

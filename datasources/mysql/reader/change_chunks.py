@@ -1,11 +1,10 @@
-"""Full chunks of changes: rows of many small transactions put together, in commit order.
+"""Full chunks of changes: rows of many small transactions, collected in commit order.
 
-Theory of operation. The binlog's reader decodes what has come table by table, so a batch of its rows holds one table,
-and where tables alternate these batches are small and overlap: the first row of one stands before the last row of the
-one before. Rows are read in one order only, that of the binlog: watermarks, late rows and the record at which alignment
-ends a range depend on it. So batches are collected until there are enough rows and the next one stands behind all of
-them, and are then put in order. What is collected waits for bytes of the binlog only, never for time: a heartbeat of
-the server lets it go.
+Theory of operation. The binlog's reader decodes events table by table, so each of its row batches holds one table, and
+where tables alternate these batches are small and overlap: the first row of one precedes the last row of the previous
+one. Rows are emitted in the order of the binlog only: watermarks, late rows and the record at which alignment ends a
+range depend on it. So batches are collected until there are enough rows and the next one follows all of them, and are
+then sorted. Collected rows wait only while more binlog arrives: a heartbeat of the server flushes them.
 """
 
 from __future__ import annotations
@@ -37,12 +36,12 @@ class PositionedRows:
 
     Attributes:
         columns: the rows.
-        table: whose they are, for errors.
+        table: their table, for errors.
         file: the binlog file.
         events: position of each row's event.
         numbers: number of each row's change in its event.
         begins: position of the transaction of each row.
-        passed: bytes of the binlog from the begin of the query to the file's position 0; may be negative.
+        passed: bytes of the binlog from the beginning of the query to the file's position 0; may be negative.
     """
 
     columns: pa.RecordBatch
@@ -55,17 +54,17 @@ class PositionedRows:
 
     @property
     def first(self) -> tuple[int, int]:
-        """The place of the first row in its file."""
+        """The position of the first row in its file."""
         return int(self.events[0]), int(self.numbers[0])
 
     @property
     def last(self) -> tuple[int, int]:
-        """The place of the last row in its file."""
+        """The position of the last row in its file."""
         return int(self.events[-1]), int(self.numbers[-1])
 
 
 class ChangeChunks:
-    """Collects rows and makes chunks of them."""
+    """Collects rows into chunks."""
 
     def __init__(self) -> None:
         self._waiting: list[PositionedRows] = []
@@ -75,10 +74,10 @@ class ChangeChunks:
         self._last_begin: tuple[str, int] | None = None
 
     def add(self, rows: PositionedRows) -> Iterator[Chunk]:
-        """Take rows that are not empty; yield a chunk of those before them if they are full, or of another file."""
-        is_behind = rows.first > self._last
+        """Add rows, at least one; first yield a chunk of earlier rows if they are enough, or of another file."""
+        is_later = rows.first > self._last
         is_other_file = bool(self._waiting) and rows.file != self._waiting[0].file
-        if is_other_file or (is_behind and (self._rows >= _FULL_ROWS or self._bytes >= _FULL_BYTES)):
+        if is_other_file or (is_later and (self._rows >= _FULL_ROWS or self._bytes >= _FULL_BYTES)):
             yield from self.flush()
         self._waiting.append(rows)
         self._rows += len(rows.events)
@@ -86,7 +85,7 @@ class ChangeChunks:
         self._last = max(self._last, rows.last)
 
     def flush(self) -> Iterator[Chunk]:
-        """Yield a chunk of the rows that wait, if there are some."""
+        """Yield a chunk of the collected rows, if there are any."""
         if not self._waiting:
             return
         waiting, self._waiting, self._rows, self._bytes, self._last = self._waiting, [], 0, 0, (-1, -1)
@@ -97,7 +96,7 @@ class ChangeChunks:
         )
 
     def record_starts(self, file: str, begins: Int64s) -> Int64s:
-        """Return for each row the first one of its transaction here; -1 where that began in an earlier chunk."""
+        """Return for each row the first row of its transaction; -1 if that is in an earlier chunk."""
         is_first = np.concatenate([[True], begins[1:] != begins[:-1]])
         starts: Int64s = np.maximum.accumulate(np.where(is_first, np.arange(len(begins)), 0))
         if self._last_begin == (file, int(begins[0])):
@@ -149,7 +148,7 @@ class _CommitOrder:
         return whole if self.order is None else whole[self.order]
 
     def place(self, row: int) -> str:
-        """Name the place of a row."""
+        """Return the position of a row as text, for errors."""
         table = self.parts[self._part_of[row]].table
         return (
             f"table {table}, binlog event {self.file}:{self._events[row]}, transaction {self.file}:{self.begins[row]}"
@@ -161,7 +160,7 @@ class _CommitOrder:
 
 
 def _commit_order(parts: list[PositionedRows]) -> Int64s | None:
-    """Return the order of rows by event and number; None if they are in it. Both images of an update stay in order."""
+    """Return the order of rows by event and number; None if they are sorted. Both images of an update stay in order."""
     if all(before.last < after.first for before, after in pairwise(parts)):
         return None
     events = np.concatenate([part.events for part in parts])

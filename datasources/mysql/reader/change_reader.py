@@ -1,4 +1,4 @@
-"""A range of the binlog as rows: changes of what is covered, in commit order."""
+"""A range of the binlog as rows: changes of covered keys, in commit order."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ from datasources.mysql.scan.scan_settings import BINLOG, MySqlScanSettings
 from datasources.mysql.snapshot.undo.image_keys import ImageKeys
 from datasources.mysql.state.mysql_state import MySqlState
 from datasources.mysql.state.range_report import RangeReport
-from datasources.mysql.state.snapshot_scan import Coverage, TableName, coverage
+from datasources.mysql.state.snapshot_scan import Coverage, coverage
+from datasources.mysql.tables.chunk_key import TableName
 from datasources.mysql.tables.key_ranges import KeyRange
 from datasources.mysql.tables.key_values import key_order
 from datasources.mysql.tables.table_schema import changed_key, key_types, read_schema
@@ -83,7 +84,7 @@ class ChangeRows:
 
     @property
     def end(self) -> RangeEnd:
-        """Where the range ended. When asked: after the last row."""
+        """The end of the range; valid after the last row."""
         report = RangeReport(
             position=self._changes.position,
             gtids=str(self._changes.gtids or ""),
@@ -101,7 +102,7 @@ class ChangeRows:
         self._covered.close()
 
     def __iter__(self) -> Iterator[Chunk]:
-        """Yield the rows; where the binlog cannot be read, those before that place first."""
+        """Yield the rows; before an error in the binlog, the rows that precede it."""
         try:
             yield from self._collected()
         except (RecordError, SchemaError, DataLossError):
@@ -113,9 +114,9 @@ class ChangeRows:
         for change in self._changes:
             if isinstance(change, RowBatch):
                 if (change.table.database, change.table.table) in self._statements.again:
-                    continue  # the table is read again behind them
+                    continue  # the table is read again later
                 if change.table.names == _OF_A_SEQUENCE:
-                    continue  # MariaDB's counters stand in its binlog like tables of one row
+                    continue  # MariaDB logs its sequences like tables of one row
                 self._compatibility.require(change.table)
                 included = self._covered.images(change)
                 if included is None or included.any():
@@ -165,7 +166,7 @@ class ChangeRows:
 
 
 class _CoverageFilter:
-    """What a batch's sweep leaves of the changes.
+    """Selects the changes of keys that a batch's snapshot scan has covered.
 
     Args:
         settings: of the scan.
@@ -185,7 +186,7 @@ class _CoverageFilter:
                 self._open(self._snapshot.table, self._snapshot.key)
 
     def _begins_anew(self, state: MySqlState, table: TableName) -> bool:
-        """Whether what was read of a table is void: it is read from its begin in this batch or behind it."""
+        """Whether the rows of a table are void: it is read from the start in this batch or later."""
         is_again = any(each.table == table and each.is_again and each.lower is None for each in state.tables)
         return is_again or table in self._settings.read_again_after(state)
 
@@ -193,7 +194,7 @@ class _CoverageFilter:
         with closing(self._connect()) as connection:
             try:
                 schema = read_schema(connection, *table)
-            except SchemaError:  # the statement that dropped it stands in the binlog, and is judged there
+            except SchemaError:  # it was dropped: the statement follows in the binlog
                 _logger.warning("snapshot_table_missing table=%s", ".".join(table))
                 self._is_void = True
                 return
@@ -214,15 +215,15 @@ class _CoverageFilter:
         return Coverage.NOTHING if is_void or table in self._reread else coverage(self._snapshot, table)
 
     def is_begun(self, table: TableName) -> bool:
-        """Return whether rows of a table were read before the batch; else the sweep will read them as they are."""
+        """Return whether rows of a table were read before the batch; if not, the scan will read their result."""
         return self.of(table) is not Coverage.NOTHING
 
     def key_columns(self, table: TableName) -> frozenset[str]:
-        """Return the columns that tell on which side of the bound a row is."""
+        """Return the columns that are compared with the bound."""
         return self._key_columns if self.of(table) is Coverage.SOME_KEYS else frozenset()
 
     def images(self, batch: RowBatch) -> NDArray[np.bool_] | None:
-        """Return which images are of covered keys; None = all."""
+        """Return which images have covered keys; None = all."""
         table = (batch.table.database, batch.table.table)
         if self.of(table) is not Coverage.SOME_KEYS:
             return None
@@ -237,7 +238,7 @@ class _CoverageFilter:
 
 
 def _stop_of(state: MySqlState) -> StopRule:
-    # MariaDB's positions of domains do not say it of each transaction.
+    # MariaDB's domain positions do not list each transaction.
     text = state.to_gtid or ""
     within = GtidSet.parse(text) if ":" in text else None
     return StopRule(to=state.to, max_bytes=state.max_bytes, max_rows=state.max_rows, within=within)

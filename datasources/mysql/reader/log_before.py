@@ -1,4 +1,4 @@
-"""The binlog before a place, file by file, the last one first: for what a reader learns late that it must know."""
+"""The binlog before a position, file by file, the latest first."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _DOING = "looking at the binlog's files"
 def ranges_before(
     settings: ConnectionSettings, position: BinlogPosition
 ) -> Iterator[tuple[BinlogPosition, BinlogPosition]]:
-    """Yield begin and end of each file's part that stands before a place, backwards; empty parts are left out.
+    """Yield start and end of each file's range before a position, backwards, without empty ranges.
 
     Raises:
-        SourceUnavailable: the server cannot be asked.
+        SourceUnavailable: the server does not answer.
     """
     end = position
     heads = {BinlogPosition(file, FIRST_POSITION) for file in (*_files(settings), position.file)}

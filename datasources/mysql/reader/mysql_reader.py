@@ -1,4 +1,4 @@
-"""The executors' side: a range of the binlog, or chunks of tables, as the rows of the scan."""
+"""The executors' side: a range of the binlog, or chunks of tables, as rows of the scan."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from datasources.mysql.server.server_switch import batch_here
 from datasources.mysql.snapshot.chunks import read_as_of
 from datasources.mysql.snapshot.requests import ChunkRequest, SnapshotSettings
 from datasources.mysql.state.mysql_state import MySqlState
-from datasources.mysql.state.snapshot_scan import PlannedRange, TableName
-from datasources.mysql.tables.chunk_key import KeyKind
+from datasources.mysql.state.snapshot_scan import PlannedRange
+from datasources.mysql.tables.chunk_key import KeyKind, TableName
 from datasources.mysql.tables.key_values import key_order
 from datasources.mysql.tables.table_schema import TableSchema, changed_key, read_named
 from datasources.source.api.reader import Chunk, RangeEnd
@@ -58,9 +58,9 @@ class MySqlReader:
         self._is_streamed = False
 
     def read(self, split: SplitId, start_inclusive: int, end_exclusive: int) -> Iterator[Chunk]:
-        """Yield the rows of a range of the binlog or of a lane's chunks.
+        """Yield the rows of a range of the binlog or of a snapshot reader's chunks.
 
-        Where the connection breaks they are read again, at the same server without those that were given away.
+        After a lost connection they are read again; at the same server rows that were emitted are left out.
         """
         emitted = 0
         for _ in range(_TRIES):
@@ -91,13 +91,13 @@ class MySqlReader:
             return
         assert split == BINLOG, split
         if start_inclusive != self._state.at:
-            return  # a dump begins between two transactions, and only that place of the batch is known to be one
+            return  # a dump must begin between two transactions, as only the batch's begin is known to
         self._changes = ChangeRows(self._settings, self._state, self._columns)
         yield from self._changes
         self._ends[split] = self._changes.end
 
     def range_end(self, split: SplitId) -> RangeEnd:
-        """Return where a split's range ended."""
+        """Return the end of a split's range."""
         return self._ends[split]
 
     def close(self) -> None:
@@ -106,7 +106,7 @@ class MySqlReader:
             self._changes.close()
 
     def _prepare_retry(self, error: OtherServer | ConnectionLost, *, has_rows: bool) -> None:
-        """Make ready to read again, unless rows were given away that another reading may have in another order."""
+        """Prepare another attempt, unless rows were emitted that it may return in another order."""
         if has_rows and (isinstance(error, OtherServer) or self._is_streamed):
             raise error
         before = self._state
@@ -116,7 +116,7 @@ class MySqlReader:
         _logger.warning("read_again reason=%r", error.message)
 
     def _switch_server(self) -> None:
-        """Read the batch at the server that answers now; another one may have taken the place of that of the plan."""
+        """Read the batch at the server that answers now, after a failover another than the planned one."""
         self.close()
         self._changes = None
         self._state = batch_here(self._settings, self._state)
@@ -143,7 +143,7 @@ class MySqlReader:
         prepared = PreparedAtSnapshot(self._settings, self._state, f"{split}-prepared")
         read = read_as_of(snapshot_settings, self._state.snapshot_position, requests, prepared)
         for request, batches in groupby(read, key=lambda each: each[0]):
-            table = (request.schema.database, request.schema.table)
+            table = request.schema.identity
             constants = ConstantColumns(table=table, position=self._state.snapshot_position, op_ts_us=self._op_ts_us)
             for _, rows in self._complete(request, batches):
                 yield self._chunk(self._columns.of_snapshot(rows, constants), table, start)
@@ -152,9 +152,9 @@ class MySqlReader:
     def _complete(
         self, request: ChunkRequest, batches: Iterator[tuple[ChunkRequest, pa.RecordBatch]]
     ) -> Iterable[tuple[ChunkRequest, pa.RecordBatch]]:
-        """Return a range's rows only once all are there, so that a broken connection leaves no half of it behind.
+        """Return a range's rows once all were read, so that a lost connection cannot leave half of them emitted.
 
-        Those of a table without a key are too many for that.
+        A table without a key is streamed, as it may be too large.
         """
         if request.schema.key.kind is KeyKind.NONE:
             self._is_streamed = True
@@ -166,10 +166,10 @@ class MySqlReader:
         orders = {planned.table: planned.key for planned in self._state.tables}
         with closing(connect(self._settings.connection, doing="reading tables")) as connection:
             tables = [table for table in dict.fromkeys(each.table for each in ranges) if table not in skipped]
-            schemas = {(each.database, each.table): each for each in read_named(connection, tables)}
+            schemas = {each.identity: each for each in read_named(connection, tables)}
         for table in tables:
             _require_order(schemas.get(table), orders[table])
-        # A table that is not there was dropped: the statement that did it follows in the binlog.
+        # A missing table was dropped: the statement follows in the binlog.
         found = ((schemas.get(each.table), each) for each in ranges)
         return [ChunkRequest(schema=schema, wanted=each.keys) for schema, each in found if schema is not None]
 
@@ -192,7 +192,7 @@ class MySqlReader:
 
 
 def _without_first(chunk: Chunk, rows: int) -> Chunk | None:
-    """Return a chunk without its first rows; None if none are left."""
+    """Return a chunk without its first rows; None if no row remains."""
     if rows <= 0:
         return chunk
     if rows >= chunk.columns.num_rows:
@@ -216,13 +216,13 @@ def _require_all_again(emitted: int, seen: int, split: SplitId) -> None:
 
 
 def _requested_columns(settings: MySqlScanSettings, wanted: tuple[str, ...]) -> list[str]:
-    """Return the columns to ask for: without any there would be no rows to count."""
+    """Return the columns to select: at least one, so that rows can be counted."""
     readable = [name for name in settings.data.names if name not in settings.masked]
     return [*wanted] if set(wanted) - settings.masked else [*wanted, *(readable or settings.data.names)[:1]]
 
 
 def _require_order(schema: TableSchema | None, planned: str | None) -> None:
-    """Raise if a table's key is not the one by which it was cut."""
+    """Raise if a table's key is not the one by which it was divided."""
     if schema is not None and planned is not None and planned != key_order(schema.key.columns):
         raise changed_key(schema, planned)
 

@@ -1,7 +1,7 @@
 """XA transactions that were prepared before a range of the binlog, by name where each begins.
 
-The offset knows those that were prepared since the query began. Another one is looked up in the log before the range
-when it is committed: its rows stand there, and so does whether it has any of a captured table.
+The offset lists those that were prepared since the query began. An earlier one is looked up in the log before the range
+when it is committed: its rows are there.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ _UNREADABLE = (DataLossError, OffsetError, RecordError)
 
 
 class PreparedBefore(Mapping[str, BinlogPosition]):
-    """Lists those of the offset, and finds others by name.
+    """Lists the transactions of the offset, and finds others by name.
 
     Args:
         settings: of the scan.
-        state: of the batch; one that is known by GTIDs only has no place before which to look.
-        role: what the reader of the binlog is called.
+        state: of the batch; without a position others cannot be found.
+        role: the name of the binlog's reader.
     """
 
     def __init__(self, settings: MySqlScanSettings, state: MySqlState, role: str) -> None:
@@ -49,7 +49,7 @@ class PreparedBefore(Mapping[str, BinlogPosition]):
         return len(self._state.prepared)
 
     def _looked_up(self, xid: str) -> BinlogPosition | None:
-        """Return where a transaction begins, reading no further back than needed; what is decided there is not open."""
+        """Return where a transaction begins, reading only as far back as needed; None if it was decided."""
         for start, end in self._ranges if xid not in self._found else ():
             try:
                 self._found = {**self._last_mentioned(start, end), **self._found}

@@ -1,7 +1,8 @@
-"""XA transactions that are open at a batch's mark.
+"""XA transactions that are open at a batch's snapshot position.
 
-The offset knows those that are open where the batch begins. Between there and the mark others may be prepared; a chunk
-must know them if they are committed behind the mark before the chunk is read. That is rare, so it is looked up then.
+The offset lists those that are open where the batch begins. Others may be prepared between there and the snapshot
+position; a chunk needs them if they are committed after that position and before the chunk is read. That is rare, so
+they are looked up on demand.
 """
 
 from __future__ import annotations
@@ -18,12 +19,12 @@ __all__ = ["PreparedAtSnapshot"]
 
 
 class PreparedAtSnapshot(PreparedBefore):
-    """By name where each begins; lists those of the batch's begin, and finds the others by name.
+    """By name where each begins; lists those at the batch's begin, and finds the others by name.
 
     Args:
         settings: of the scan.
         state: of the batch.
-        role: what its reader of the binlog is called.
+        role: the name of the binlog's reader.
     """
 
     def __getitem__(self, xid: str) -> BinlogPosition:

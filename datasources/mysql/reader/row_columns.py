@@ -1,4 +1,4 @@
-"""Rows as the scan delivers them: the declared columns in their types, then the metadata columns."""
+"""Rows of the scan: the declared columns in their types, then the metadata columns."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from datasources.errors import RecordError
 from datasources.mysql.binlog import BinlogPosition, RowBatch, RowKind
 from datasources.mysql.config.metadata_columns import METADATA_TYPES, SEQUENCE_TYPE, TRUNCATE
-from datasources.mysql.state.snapshot_scan import TableName
+from datasources.mysql.tables.chunk_key import TableName
 
 __all__ = ["ConstantColumns", "RowColumns", "without_columns"]
 
@@ -26,11 +26,11 @@ _INT32: Final = np.int32
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConstantColumns:
-    """What all rows of a chunk share.
+    """The metadata that all rows of a chunk share.
 
     Attributes:
-        table: whose rows they are.
-        position: as of which place.
+        table: their table.
+        position: as of which position they are.
         op_ts_us: their commit time, µs since the epoch.
     """
 
@@ -46,7 +46,7 @@ class RowColumns:
     Attributes:
         data: the declared columns and their types.
         metadata: the metadata columns, name -> key.
-        needed: the columns that are wanted; others are left out. None = all.
+        needed: the columns to build; None = all.
         epoch: of the batch.
     """
 
@@ -57,7 +57,7 @@ class RowColumns:
 
     @property
     def data_names(self) -> tuple[str, ...]:
-        """The declared columns that are wanted."""
+        """The declared columns that are built."""
         return tuple(name for name in self.data.names if self.needed is None or name in self.needed)
 
     def of_changes(self, batch: RowBatch, included: NDArray[np.bool_] | None = None) -> pa.RecordBatch:
@@ -90,7 +90,7 @@ class RowColumns:
     def of_truncation(
         self, table: TableName, position: BinlogPosition, op_ts_us: int, *, is_snapshot: bool
     ) -> pa.RecordBatch:
-        """Return the one row that says that all rows of a table before it are void."""
+        """Return the row that voids all earlier rows of a table."""
         constants = ConstantColumns(table=table, position=position, op_ts_us=op_ts_us)
         nothing = pa.RecordBatch.from_arrays([], names=[])
         return self._constant(nothing, 1, constants, TRUNCATE, is_snapshot=is_snapshot)
@@ -158,7 +158,7 @@ class RowColumns:
 
 
 def without_columns(count: int) -> pa.RecordBatch:
-    """Return rows without columns: these still have a number."""
+    """Return rows without columns, of which only the number matters."""
     batch = pa.RecordBatch.from_arrays([pa.nulls(count)], names=["_"])
     return batch.select([])
 
@@ -174,6 +174,6 @@ def _cast(values: pa.Array, wanted: pa.DataType, column: str) -> pa.Array:
         return pc.cast(values, wanted, safe=True)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise RecordError(
-            f"column {column} holds {values.type} and was declared as {wanted}, in which not every value has a place "
+            f"column {column} holds {values.type} and was declared as {wanted}, which cannot hold every value "
             f"({error}). Declare the column in its own type, or leave it out."
         ) from error

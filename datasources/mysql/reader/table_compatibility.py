@@ -1,8 +1,8 @@
-"""Whether rows of the binlog are of the columns that were declared.
+"""Whether rows of the binlog match the declared columns.
 
-Rules of this file. A table is known by its name only, and a name may come to mean another table. So each description in
-the binlog is held against the declared columns. A column that is missing there is NULL only if the table got it later:
-then the statement that added it follows in the binlog, and is judged there.
+Rules of this file. A table is known by its name only, and a name may be given to another table. So each description in
+the binlog is compared with the declared columns. A column that is missing there is NULL only if it was added later:
+then the statement that added it follows in the binlog, and is classified there.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from datasources.mysql.binlog.rows.table_map import TableMap
 from datasources.mysql.connection.connection import connect
 from datasources.mysql.preflight.readiness import holds
 from datasources.mysql.scan.scan_settings import MySqlScanSettings
-from datasources.mysql.state.snapshot_scan import TableName
+from datasources.mysql.tables.chunk_key import TableName
 from datasources.mysql.tables.table_schema import read_schema
 from datasources.mysql.types import arrow_type
 
@@ -38,10 +38,10 @@ class TableCompatibility:
         self._known: dict[TableName, TableMap] = {}
 
     def require(self, table: TableMap) -> None:
-        """Raise if rows of a table have no place in the declared columns.
+        """Raise if rows of a table do not fit into the declared columns.
 
         Raises:
-            SchemaError: with the column and the way on.
+            SchemaError: with the column and a hint.
         """
         name = (table.database, table.table)
         if self._known.get(name) == table:
@@ -73,7 +73,7 @@ class TableCompatibility:
 
 
 def _require_spelling(table: TableMap, missing: list[str]) -> None:
-    """Raise if a missing column is there, and spelled otherwise: its values would be NULL."""
+    """Raise if a missing column exists with another spelling: its values would be NULL."""
     spelled = {name.lower(): name for name in table.names}
     for column in missing:
         own = spelled.get(column.lower())
@@ -85,7 +85,7 @@ def _require_spelling(table: TableMap, missing: list[str]) -> None:
 
 
 def incompatible_type(column: str, table: str, own: pa.DataType, declared: pa.DataType, since: str) -> SchemaError:
-    """Return the error of a column whose values have no place in the declared type, with the way on.
+    """Return the error of a column whose values do not fit into the declared type, with a hint.
 
     Args:
         column: its name.

@@ -1,4 +1,4 @@
-"""Statements about captured tables, as a batch meets them: passed, a truncate row, or the end of the query."""
+"""Statements about captured tables: ignored, turned into a truncate row, or an error."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from datasources.mysql.reader.types_before import TypesBefore
 from datasources.mysql.scan.row_options import RewritePolicy
 from datasources.mysql.scan.scan_settings import MySqlScanSettings
 from datasources.mysql.state.mysql_state import MySqlState
-from datasources.mysql.state.snapshot_scan import TableName
+from datasources.mysql.tables.chunk_key import TableName
 from datasources.mysql.types import arrow_type
 
 __all__ = ["TableStatements"]
@@ -24,14 +24,14 @@ _logger: Final = logging.getLogger(__name__)
 
 
 class TableStatements:
-    """Judges statements for one scan.
+    """Handles the statements of one range.
 
     Args:
         settings: of the scan.
         state: of the batch.
 
     Attributes:
-        again: the tables to read again because of what was judged.
+        again: the tables to read again because of statements.
     """
 
     def __init__(self, settings: MySqlScanSettings, state: MySqlState) -> None:
@@ -45,7 +45,7 @@ class TableStatements:
         """Yield the tables whose rows are void: emptied, or to be read again.
 
         Raises:
-            SchemaError: it changes what the changelog does not tell; with the ways out.
+            SchemaError: it changes rows without row events; with hints.
         """
         captured = self._settings.captured
         if not concerns(statement, captured.names, captured):
@@ -57,7 +57,7 @@ class TableStatements:
             yield from self._unseen(statement, verdict)
 
     def _classified(self, statement: Statement) -> Verdict:
-        """Judge a statement; types are looked for only if they can matter."""
+        """Classify a statement; earlier types are looked up only if they can matter."""
         captured = self._settings.captured
         known: Mapping[str, StoredType | None] = self._columns
         read = {name.lower() for name in self._columns}
@@ -76,7 +76,7 @@ class TableStatements:
         )
 
     def _require_readable(self, statement: Statement, redefined: Mapping[str, ColumnDefinition | None]) -> None:
-        """Raise if a column gets a type that has no place in the declared one: nothing but another one helps."""
+        """Raise if a column gets a type that does not fit into the declared one: no policy can help."""
         table = statement.tables[0]
         if self._settings.on_rewrite is RewritePolicy.IGNORE or self._to_read_again.issuperset({table}):
             return
@@ -91,7 +91,7 @@ class TableStatements:
                 )
 
     def _unseen(self, statement: Statement, verdict: Verdict) -> Iterator[TableName]:
-        """Rows changed, or may have, without row events."""
+        """Handle a statement that changed rows, or may have, without row events."""
         policy = self._settings.on_rewrite
         tables = [name for name in verdict.tables if name[1]]  # of a whole database they are not known
         if policy is RewritePolicy.REREAD and tables:
@@ -105,5 +105,5 @@ class TableStatements:
         return bool(verdict.tables) and self._to_read_again.issuperset(verdict.tables)
 
     def _logs_cascades(self) -> bool:
-        """Whether what foreign keys change is in the binlog, or the option accepts that it is not."""
+        """Whether changes made by foreign keys are in the binlog, or the option accepts that they are not."""
         return self._settings.accepts_cascades or logs_cascades(self._settings.connection)

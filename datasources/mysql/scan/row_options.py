@@ -1,4 +1,4 @@
-"""Options of MySQL's rows: columns, values that have no place in Spark, and what stops a query."""
+"""Options of rows and batches: columns, values that Spark cannot represent, and what fails a query."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TABLE: Final = re.compile(r"([^\s,.`]+)\.([^\s,.`]+)")
 
 
 class RewritePolicy(enum.Enum):
-    """What a statement does that changes rows of a captured table without saying which."""
+    """The effect of a statement that changes rows of a captured table without row events."""
 
     FAIL = "fail"
     IGNORE = "ignore"
@@ -27,25 +27,25 @@ class RewritePolicy(enum.Enum):
 
 
 def parse_positions(text: str) -> frozenset[BinlogPosition]:
-    """Return the places that ``binlog.000007:1234, binlog.000008:4`` names.
+    """Return the positions that ``binlog.000007:1234, binlog.000008:4`` lists.
 
     Raises:
-        ValueError: a part of it is no place.
+        ValueError: an item is no position.
     """
     found = set()
     for part in filter(None, (part.strip() for part in text.split(","))):
         match = _POSITION.fullmatch(part)
         if match is None or int(match[2]) < FIRST_POSITION:
-            raise ValueError(f"'{part}' is no place such as 'binlog.000042:1234'")
+            raise ValueError(f"'{part}' is no binlog position such as 'binlog.000042:1234'")
         found.add(BinlogPosition(match[1], int(match[2])))
     return frozenset(found)
 
 
 def parse_tables(text: str) -> tuple[tuple[str, str], ...]:
-    """Return the tables that ``shop.orders, shop.items`` names, in order; what follows a '#' is a remark.
+    """Return the tables that ``shop.orders, shop.items`` lists, in order; what follows a '#' is a comment.
 
     Raises:
-        ValueError: a part of it is no table.
+        ValueError: an item is no table.
     """
     found = set()
     for part in filter(None, (part.strip() for part in text.partition("#")[0].split(","))):
@@ -67,7 +67,7 @@ def _tables(text: str) -> str:
 
 
 class MySqlRowOptions(OptionGroup):
-    """Which columns, and what becomes of what Spark cannot hold."""
+    """Which columns are read, and values that Spark cannot represent."""
 
     ddl: str | None = Field(
         None,
@@ -93,7 +93,7 @@ class MySqlRowOptions(OptionGroup):
 
 
 class MySqlBatchOptions(OptionGroup):
-    """What a batch holds, and what stops a query."""
+    """Sizes of batches, and what fails a query."""
 
     max_bytes: int = Field(
         64 << 20,

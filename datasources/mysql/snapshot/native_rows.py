@@ -1,8 +1,8 @@
 """Rows of a prepared SELECT as Arrow arrays by the C library, in one pass.
 
-It reads what most tables are made of: numbers, dates, decimals and texts. Of a column of another type it only notes
-where the values are, and at a value that needs a judgement (a date of no calendar) it gives up: then numpy reads the
-rows (result_rows.py) and says what is wrong. So every rule and every error is told once, in Python.
+It reads the common types: numbers, dates, decimals and texts. For a column of another type it only records where the
+values are, and at an unusual value (an invalid date) it returns nothing: then numpy reads the rows (result_rows.py) and
+raises the error. So every rule and every error is defined once, in Python.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _WORD_DIGITS: Final = 18
 
 
 class _Form(IntEnum):
-    """What C makes of a column (native.c)."""
+    """The representation that C makes of a column (native.c)."""
 
     POSITION = 0
     NUMBER = 1
@@ -48,13 +48,13 @@ _OF_TIMES: Final = {Kind.DATE: _Form.DAYS, Kind.DATETIME: _Form.MICROS}
 def native_columns(
     library: NativeLibrary, data: Bytes, rows: tuple[Int64s, Int64s], columns: Sequence[WireColumn]
 ) -> list[pa.Array | Cells] | None:
-    """Return each column's values, or where they are; None if numpy has to look.
+    """Return each column's values, or where they are; None if numpy must read them.
 
     Args:
         library: the C library.
         data: the buffer.
         rows: where the rows' packets begin and end.
-        columns: what they hold.
+        columns: their columns.
     """
     forms = [_form(column, wire) for column, wire, _ in columns]
     first, last = int(rows[0][0]), int(rows[1][-1])
@@ -74,7 +74,7 @@ def native_columns(
 
 
 def _form(column: ColumnType, wire: int) -> tuple[int, int, int, int]:
-    """Return form, bytes of a value (0 = a length is before it), detail, and whether there is a sign."""
+    """Return form, bytes of a value (0 = it follows its length), detail, and whether it is signed."""
     width, kind = width_of(wire), column.kind
     if wire in INTEGERS and kind in (Kind.INTEGER, Kind.YEAR) and not pa.types.is_decimal(arrow_type(column)):
         is_signed = kind is Kind.INTEGER and not column.is_unsigned

@@ -1,14 +1,14 @@
-"""The connection that reads tables, and how one read of it sees everything up to the mark.
+"""The connection that reads tables, and how each read sees everything up to the snapshot position.
 
 ========================  ======================================================================================
-server                    a read
+server                    read
 ========================  ======================================================================================
-MySQL with GTIDs          a statement of its own (READ COMMITTED), behind the barrier, which is waited for once
-MySQL without             a short snapshot that is opened while the table is locked; the option allows it
-MariaDB                   a short snapshot that knows its position, which is at or behind the mark
+MySQL with GTIDs          a statement (READ COMMITTED) after the barrier, which is waited for once
+MySQL without             a short snapshot that is opened while the table is locked, if the option allows it
+MariaDB                   a short snapshot whose position is at or after the snapshot position
 ========================  ======================================================================================
 
-No transaction stays open between two reads.
+No transaction remains open between two reads.
 """
 
 from __future__ import annotations
@@ -40,18 +40,18 @@ _SETTINGS: Final = (
 
 
 class ReadSession:
-    """Reads of tables as of a mark or later.
+    """Reads of tables as of a snapshot position or later.
 
     Args:
-        settings: The server, and what is allowed there.
-        snapshot_position: The mark.
+        settings: The server, and the permitted locks.
+        snapshot_position: The position.
 
     Attributes:
         connection: For SELECTs, between `begin` and `end`.
 
     Raises:
         OptionError: The server has no GTIDs, and locking is not allowed.
-        SourceUnavailable: What is in the binlog up to the mark did not become visible in time.
+        SourceUnavailable: The binlog up to the snapshot position did not become visible in time.
     """
 
     def __init__(self, settings: SnapshotSettings, snapshot_position: BinlogPosition) -> None:
@@ -71,7 +71,7 @@ class ReadSession:
             raise
 
     def begin(self, database: str, table: str) -> None:
-        """Begin a read of one table that sees everything up to the mark."""
+        """Begin a read of one table that sees everything up to the snapshot position."""
         if self._version.is_mariadb:
             self._is_inside = True
             open_positioned_snapshot(self.connection, self._snapshot_position.file, self._snapshot_position.pos)
@@ -80,7 +80,7 @@ class ReadSession:
             open_locked_snapshot(self._other(), self.connection, database, table)
 
     def begin_exact(self, database: str, table: str) -> BinlogPosition:
-        """Begin a read of one table that sees exactly what the binlog holds up to the position that is returned."""
+        """Begin a read of one table that sees exactly the binlog up to the returned position."""
         self._is_inside = True
         if self._version.is_mariadb:
             return BinlogPosition(
@@ -99,7 +99,7 @@ class ReadSession:
                 self.connection.rollback()
 
     def limit(self, select_ms: int) -> None:
-        """Let the server end SELECTs that take longer, in milliseconds."""
+        """Set the server's time limit for SELECTs, in milliseconds."""
         if select_ms == self._limit_ms:
             return
         limit = f"max_execution_time = {select_ms}"
@@ -131,7 +131,7 @@ class ReadSession:
         elif not self._version.is_mariadb and self._settings.locking is SnapshotLocking.NONE:
             raise OptionError(
                 f"the server {self._settings.connection} has no GTIDs (gtid_mode is not ON), so a table can be read as "
-                f"of a mark only while it is locked for milliseconds: set 'scan.snapshot.locking' = 'minimal' and "
+                f"of a position only while it is locked for milliseconds: set 'scan.snapshot.locking' = 'minimal' and "
                 f"GRANT LOCK TABLES, or set gtid_mode=ON."
             )
 

@@ -13,7 +13,7 @@ _NANOS: Final = 1_000_000_000
 
 
 class Throttle:
-    """Keeps the rows that were read since the beginning below a rate.
+    """Limits the rate of rows since the beginning.
 
     Args:
         rows_per_second: The rate; None = no limit.
@@ -27,7 +27,7 @@ class Throttle:
         self._rows = 0
 
     def passed(self, rows: int) -> None:
-        """Note rows; wait until they are allowed."""
+        """Count rows; wait until the rate allows them."""
         self._rows += rows
         if self._rate is None:
             return

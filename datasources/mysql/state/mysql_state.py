@@ -1,11 +1,11 @@
-"""What a MySQL source keeps in the offset: where a batch begins and ends in the binlog, and what it reads of tables.
+"""The connector state of a MySQL source: where a batch begins and ends in the binlog, and which chunks it reads.
 
-Theory of operation. Positions of the binlog in the offset are *bytes since the query began*: one growing integer,
-across files and across servers. The state says which file and position (`position`) the integer `at` stands for, always
-that where the batch begins; so a batch is read from its end offset alone.
+Theory of operation. The split position of the binlog is the number of *bytes since the query began*: one growing
+integer, across files and servers. The state maps the integer `at`, where the batch begins, to a file and position
+(`position`); so a batch is read from its end offset alone.
 
-A batch ends in the binlog at `to`, or before at the first place between two transactions where the bytes or rows of its
-rule are passed. If it reads chunks of tables, its end is known beforehand and is their *mark*: each chunk is the table
+A batch ends in the binlog at `to`, or earlier, at the first transaction boundary after `max_bytes` or `max_rows`. If it
+reads chunks of tables, its end is fixed when it is planned and is their *snapshot position*: each chunk holds the table
 as of there.
 """
 
@@ -17,7 +17,8 @@ from typing import Any, Final, Self
 
 from datasources.errors import OffsetError
 from datasources.mysql.binlog import BinlogPosition
-from datasources.mysql.state.snapshot_scan import PlannedRange, PlannedTable, SnapshotScan, TableName
+from datasources.mysql.state.snapshot_scan import PlannedRange, PlannedTable, SnapshotScan
+from datasources.mysql.tables.chunk_key import TableName
 
 __all__ = ["MySqlState", "position_from_json", "position_to_json"]
 
@@ -26,31 +27,31 @@ _VERSION: Final = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MySqlState:
-    """One batch, or the rest after one.
+    """A planned batch, or the state between two batches.
 
     Attributes:
-        reader: names this query's readers at the server, for good.
-        server: the UUID of the server whose files are meant (MariaDB: its server id).
-        epoch: how often the files began anew: another server, a reset.
-        at: the integer position that `position` has.
+        reader: names the query's readers at the server; never changes.
+        server: the UUID of the server whose files are named (MariaDB: its server id).
+        epoch: how often the files were replaced: a failover, a reset.
+        at: the split position of `position`.
         position: where the batch begins; None = only known by GTID.
-        gtid: the transactions before that place; None = the server has none, or they are too many to keep.
-        by_gtid: whether the batch begins by `gtid`, because `position` would be another server's.
-        gtid_until: behind this place reading goes on by places again; None = behind `to`.
-        to: the batch's end at the latest; None = nothing is read of the binlog.
-        to_gtid: the batch ends before the first transaction that is not among these; None = it does not, and no other
-            server can read it.
-        max_bytes, max_rows: the rule by which it ends before; None = it does not.
-        end_clock_us: the server's clock, µs, just before `to` was its end.
-        prepared: XA transactions that are prepared and not decided: name to where each begins.
-        snapshot: how far the tables were read before the batch; None = they all were, or need not be.
+        gtid: the transactions before `position`; None = the server has no GTIDs, or the set is too long.
+        by_gtid: whether the batch begins by `gtid`, because `position` is not known at this server.
+        gtid_until: from here on reading continues by position; None = from `to` on.
+        to: the latest end of the batch; None = it reads nothing of the binlog.
+        to_gtid: the batch ends before the first transaction that is not among these; None = no such limit, and no other
+            server can read the batch.
+        max_bytes, max_rows: the batch ends at the first transaction boundary after so many; None = no limit.
+        end_clock_us: the server's clock, µs, just before `to` was the end of its log.
+        prepared: XA transactions that are prepared and not decided: name -> where each begins.
+        snapshot: the scan before the batch; None = no scan is under way.
         tables: the chunks of the batch.
-        chunks_per_reader: how many of them each lane reads, in order.
-        after: the same after the batch.
-        again: the option `scan.snapshot.again` as it was last obeyed.
-        reread: tables that are read again once no sweep is under way.
-        irrelevant_batches: how many batches in a row held no change of a captured table.
-        reader_count: how many lanes the query has.
+        chunks_per_reader: how many of them each snapshot reader reads, in order.
+        after: the scan after the batch.
+        again: the value of `scan.snapshot.again` that was last applied.
+        reread: tables that are read again after the current scan.
+        irrelevant_batches: the number of successive batches, up to the last one, without captured changes.
+        reader_count: the number of snapshot readers of the query.
     """
 
     reader: str
@@ -78,7 +79,7 @@ class MySqlState:
 
     @property
     def start(self) -> BinlogPosition | str:
-        """Where the batch begins, as a dump is asked for: a place, or the transactions before it."""
+        """Where the batch begins, as a dump is requested: a position, or the transactions before it."""
         if self.by_gtid:
             return self.gtid or ""
         assert self.position is not None
@@ -86,19 +87,19 @@ class MySqlState:
 
     @property
     def snapshot_position(self) -> BinlogPosition:
-        """As of which place the batch's chunks are."""
+        """The position as of which the batch's chunks are read."""
         snapshot_position = self.to or self.position
-        assert snapshot_position is not None, "chunks are planned only where the binlog's place is known"
+        assert snapshot_position is not None, "chunks are planned only with a known position"
         return snapshot_position
 
     def chunks_of_reader(self, reader: int) -> list[PlannedRange]:
-        """Return the chunks that a lane reads, in order."""
+        """Return the chunks that a snapshot reader reads, in order."""
         first = sum(self.chunks_per_reader[:reader])
         every = [chunk for table in self.tables for chunk in table.ranges]
         return every[first : first + self.chunks_per_reader[reader]]
 
     def without_data(self) -> Self:
-        """Return the state without a batch: nothing to read."""
+        """Return the state without a batch."""
         return replace(
             self,
             to=None,
@@ -145,7 +146,7 @@ class MySqlState:
         """Return the state in `raw`.
 
         Raises:
-            OffsetError: it is none, or one of a newer version.
+            OffsetError: it is damaged, or of a newer version.
         """
         try:
             version = raw["v"]
@@ -168,7 +169,7 @@ def position_to_json(position: BinlogPosition | None) -> list[Any] | None:
 
 
 def position_from_json(raw: Any) -> BinlogPosition | None:
-    """Return the place in [file, position]."""
+    """Return the position in [file, position]."""
     if raw is None:
         return None
     file, pos = raw

@@ -1,4 +1,4 @@
-"""What the reader of a binlog range tells the driver at its end: everything that planning from there needs."""
+"""What the reader of a binlog range reports to the driver at its end: all that planning needs from there on."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from datasources.mysql.binlog import BinlogPosition
 from datasources.mysql.state.mysql_state import position_from_json, position_to_json
-from datasources.mysql.state.snapshot_scan import TableName
+from datasources.mysql.tables.chunk_key import TableName
 
 __all__ = ["RangeReport"]
 
@@ -22,8 +22,8 @@ class RangeReport:
         position: file and position.
         gtids: the transactions of the range, as a set's text; empty = they have no GTIDs.
         prepared: the XA transactions that are open there.
-        again: the tables that are to be read again, because a statement changed rows that the changelog does not tell.
-        server: at which server it was read, as `MySqlState.server`; places are that one's.
+        again: the tables to read again, because a statement changed rows without row events.
+        server: where it was read, as `MySqlState.server`; positions are those of its binlog.
     """
 
     position: BinlogPosition
@@ -33,7 +33,7 @@ class RangeReport:
     server: str
 
     def to_text(self) -> str:
-        """Return it as text; equal notes are equal texts."""
+        """Return JSON; equal reports have equal texts."""
         prepared = {xid: position_to_json(position) for xid, position in self.prepared.items()}
         raw: dict[str, Any] = {"place": position_to_json(self.position), "gtids": self.gtids, "prepared": prepared}
         raw["server"] = self.server
@@ -43,7 +43,7 @@ class RangeReport:
 
     @classmethod
     def from_text(cls, text: str) -> RangeReport:
-        """Return the note of a text that `to_text` made."""
+        """Return the report in a text of `to_text`."""
         raw = json.loads(text)
         position = position_from_json(raw["place"])
         assert position is not None

@@ -1,4 +1,4 @@
-"""The binlog between the mark and a read, told to the ranges that were read."""
+"""The binlog between the snapshot position and a read, noted in the ranges that were read."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ from datasources.mysql.snapshot.requests import ChunkRequest, Selection, Snapsho
 from datasources.mysql.snapshot.undo.backfill_ddl import BackfillEffect, effect_on
 from datasources.mysql.snapshot.undo.keyed_undo import KeyedUndo
 from datasources.mysql.snapshot.undo.multiset_undo import MultisetUndo
+from datasources.mysql.tables.chunk_key import TableName
 from datasources.mysql.tables.table_schema import read_again_advice
 
 __all__ = ["Backfill", "ReadChunk"]
 
-Name = tuple[str, str]
 _UNSEEN: Final = (BackfillEffect.REPLACED, BackfillEffect.REWRITTEN)
 
 
 @dataclass(slots=True)
 class ReadChunk:
-    """A range that was read, to be taken back.
+    """A range that was read, and the undo of its later changes.
 
     Attributes:
         request: The range.
-        selection: What was read.
-        undo: Takes it back.
-        batches: Its rows as the SELECT gave them.
-        failure: Why the SELECT gave none: there is no such table or column now.
+        selection: Its columns.
+        undo: Undoes changes.
+        batches: The result of the SELECT.
+        failure: Why there is none: the table or a column does not exist.
     """
 
     request: ChunkRequest
@@ -49,19 +49,14 @@ class ReadChunk:
     batches: list[pa.RecordBatch] = field(default_factory=list)
     failure: pymysql.MySQLError | None = None
 
-    @property
-    def table(self) -> Name:
-        """Database and table."""
-        return self.request.schema.database, self.request.schema.table
-
 
 class Backfill:
-    """What happened behind one mark.
+    """The changes after one snapshot position.
 
     Args:
         settings: The server, and the reader's name there.
-        snapshot_position: The mark.
-        prepared: XA transactions that are open at the mark: by name where each begins.
+        snapshot_position: The position.
+        prepared: XA transactions that are open there: by name where each begins.
     """
 
     def __init__(
@@ -70,17 +65,17 @@ class Backfill:
         self._settings, self._snapshot_position, self._prepared = settings, snapshot_position, prepared
 
     def note_changes(self, chunks: Sequence[ReadChunk], end: BinlogPosition) -> None:
-        """Tell chunks what happened to their tables between the mark and an end.
+        """Note in chunks how their tables changed between the snapshot position and an end.
 
         Raises:
-            SchemaError: DDL changed rows in a way that cannot be taken back.
-            DataLossError: The server no longer has the binlog behind the mark.
+            SchemaError: DDL changed rows in a way that cannot be undone.
+            DataLossError: The server no longer has the binlog from the snapshot position on.
         """
         if end <= self._snapshot_position:
             return
-        by_table: dict[Name, list[ReadChunk]] = {}
+        by_table: dict[TableName, list[ReadChunk]] = {}
         for chunk in chunks:
-            by_table.setdefault(chunk.table, []).append(chunk)
+            by_table.setdefault(chunk.request.schema.identity, []).append(chunk)
         captures = {name: self._capture(its[0]) for name, its in by_table.items()}
         settings = self._settings
         opener = reader_opener(
@@ -93,7 +88,7 @@ class Backfill:
             for change in changes:
                 self._change(change, by_table)
 
-    def _change(self, change: CommittedChange, by_table: Mapping[Name, Sequence[ReadChunk]]) -> None:
+    def _change(self, change: CommittedChange, by_table: Mapping[TableName, Sequence[ReadChunk]]) -> None:
         if isinstance(change, RowBatch):
             chunks = by_table[change.table.database, change.table.table]
             if not chunks[0].undo.is_emptied:
@@ -107,19 +102,17 @@ class Backfill:
     def _statement(self, statement: Statement, chunks: Sequence[ReadChunk]) -> None:
         schema = chunks[0].request.schema
         columns = chunks[0].selection.types
-        effect = effect_on(statement, schema.database, schema.table, columns, schema.key.name)
+        effect = effect_on(statement, schema.identity, columns, schema.key.name)
         policy = self._settings.on_rewrite
         if effect is BackfillEffect.NONE or (effect in _UNSEEN and policy is RewritePolicy.IGNORE):
             return
-        if (
-            effect is not BackfillEffect.REWRITTEN or policy is RewritePolicy.REREAD
-        ):  # the statement follows in the changelog
-            for chunk in chunks:
+        if effect is not BackfillEffect.REWRITTEN or policy is RewritePolicy.REREAD:
+            for chunk in chunks:  # the statement follows in the changelog
                 chunk.undo.empty()
         elif not chunks[0].undo.is_emptied:
             error = SchemaError(
                 f"table {schema.name} was altered while its snapshot was read, in a way that may change rows without "
-                f"saying so in the binlog (at {statement.position}): {statement.text[:500]!r}. Its rows as of "
+                f"row events (at {statement.position}): {statement.text[:500]!r}. Its rows as of "
                 f"{self._snapshot_position} cannot be known any more. {read_again_advice(schema.name)}"
             )
             raise error if statement.begin is None else naming(error, statement.begin)

@@ -1,8 +1,8 @@
-"""What a statement between the mark and the read did to a table's rows, as far as the rewind is concerned.
+"""The effect of a statement between the snapshot position and the read on a table's rows.
 
-Rules of this file. Row events tell every change of a row but those that DDL makes, so a statement is harmless only if
-`ddl.judge` knows it to be; nothing is guessed. A table that was emptied or replaced yields no rows: the statement
-itself follows in the changelog. Everything else ends the read with the statement.
+Rules of this file. Row events report every change of a row except those made by DDL, so a statement is harmless only if
+the classifier in `ddl` says so; nothing is guessed. A table that was emptied or replaced yields no rows: the statement
+itself follows in the changelog. Any other statement fails the read.
 """
 
 from __future__ import annotations
@@ -14,38 +14,37 @@ from itertools import pairwise
 from datasources.mysql.binlog.statements.statement_tokens import unquoted
 from datasources.mysql.binlog.statements.statements import Statement, StatementKind
 from datasources.mysql.ddl import Action, concerns, judge
+from datasources.mysql.tables.chunk_key import TableName
 
 __all__ = ["BackfillEffect", "effect_on"]
 
 
 class BackfillEffect(Enum):
-    """What becomes of a table's rows."""
+    """The effect on a table's rows."""
 
     NONE = "none"
-    """Rows and the columns that are read stay what they were."""
+    """Rows and the columns that are read are unchanged."""
     EMPTIED = "emptied"
-    """The table was truncated or dropped, or has another name."""
+    """The table was truncated, dropped or renamed."""
     REPLACED = "replaced"
-    """Another table has its name."""
+    """Another table was given its name."""
     REWRITTEN = "rewritten"
-    """Rows may have other values now, and the binlog does not say which they had."""
+    """Rows may have other values now, and the binlog does not have the earlier ones."""
 
 
-def effect_on(statement: Statement, database: str, table: str, columns: Collection[str], key: str) -> BackfillEffect:
-    """Return what a statement did to a table.
+def effect_on(statement: Statement, table: TableName, columns: Collection[str], key: str) -> BackfillEffect:
+    """Return the effect of a statement on a table.
 
     Args:
         statement: Of the binlog.
-        database: The table's database.
         table: The table.
         columns: The columns that are read, the key's among them.
-        key: The name of the index by which the table is cut.
+        key: The name of the index by which the table is divided.
     """
-    name = (database, table)
-    if not concerns(statement, database.__eq__, lambda *found: found == name):
+    if not concerns(statement, table[0].__eq__, lambda *found: found == table):
         return BackfillEffect.NONE
-    verdict = judge(statement, {name: dict.fromkeys(columns)}, lambda *found: found == name, logs_cascades=_unknown)
-    if statement.kind is StatementKind.RENAME_TABLE and name in statement.tables[1::2]:
+    verdict = judge(statement, {table: dict.fromkeys(columns)}, lambda *found: found == table, logs_cascades=_unknown)
+    if statement.kind is StatementKind.RENAME_TABLE and table in statement.tables[1::2]:
         return BackfillEffect.REPLACED
     if verdict.action is Action.TRUNCATE or verdict.is_emptied or _exchanges(statement):
         return BackfillEffect.EMPTIED

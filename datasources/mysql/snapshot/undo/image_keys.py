@@ -1,9 +1,9 @@
-"""On which side of a bound the rows of the binlog lie.
+"""Comparison of the keys of row images with bounds.
 
-Theory of operation. Numbers, times and bytes are compared with a bound by Arrow, a column at a time. What Arrow orders
-otherwise than the server (text; ENUM, SET and BIT by their numbers; DECIMAL beyond 38 digits) is looked up: the
-distinct values become canonical texts, and those are compared: text by the server (text_comparison.py), the others
-here. Columns of a composite key are compared from the last to the first.
+Theory of operation. Numbers, times and bytes are compared with a bound by Arrow, a column at a time. For types that
+Arrow orders differently from the server (text; ENUM, SET and BIT by their numbers; DECIMAL beyond 38 digits) the
+distinct values become canonical texts, which are compared: text by the server (text_comparison.py), the others here.
+Columns of a composite key are compared from the last to the first.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class ImageKeys:
     """Keys of one table's row images.
 
     Args:
-        connect: Opens a connection, at first need; the one that it gives is kept until `close`.
+        connect: Opens a connection when one is needed; it is closed by `close`.
         key: The table's key.
         types: Types of its columns, by name.
     """
@@ -50,24 +50,12 @@ class ImageKeys:
         self._comparisons: dict[int, TextComparison] = {}
         self._looked_up: dict[int, tuple[pa.Array, pa.DictionaryArray, list[str]]] = {}
 
-    def texts(self, images: pa.RecordBatch) -> list[Bound]:
-        """Return the images' keys as canonical texts.
-
-        Args:
-            images: Rows that have the key's columns, among others.
-
-        Raises:
-            RecordError: A key holds a date that no calendar has.
-        """
-        columns = [self._texts(at, self._values(images, at)) for at in range(len(self._columns))]
-        return list(zip(*columns, strict=True))
-
     def within(self, images: pa.RecordBatch, wanted: KeyRange) -> Mask:
         """Return which images have a key in a range.
 
         Raises:
-            RecordError: A key holds a date that no calendar has.
-            OffsetError: A bound is no value of its column.
+            RecordError: A key holds an invalid date.
+            OffsetError: A bound is invalid for its column.
         """
         self.columns(images)
         inside: Mask = np.ones(images.num_rows, np.bool_)
@@ -81,7 +69,7 @@ class ImageKeys:
         """Return the key's columns of rows, none of which is NULL.
 
         Raises:
-            RecordError: A key holds a date that no calendar has.
+            RecordError: A key holds an invalid date.
         """
         return [self._values(images, at) for at in range(len(self._columns))]
 
@@ -103,8 +91,8 @@ class ImageKeys:
         values = images.column(self._columns[at].name)
         if values.null_count:
             raise RecordError(
-                f"key column '{self._columns[at].name}' holds a date that no calendar has: read as NULL, rows with "
-                f"such keys cannot be told apart. UPDATE them, or leave the table out."
+                f"key column '{self._columns[at].name}' holds an invalid date: read as NULL, rows with such keys "
+                f"cannot be distinguished. UPDATE them, or leave the table out."
             )
         return values
 
@@ -119,7 +107,7 @@ class ImageKeys:
         return of_value > 0, of_value == 0
 
     def _distinct(self, at: int, values: pa.Array) -> tuple[pa.DictionaryArray, list[str]]:
-        """Return which distinct values there are, and their texts; those of the last batch are remembered."""
+        """Return the distinct values and their texts; those of the last batch are cached."""
         known = self._looked_up.get(at)
         if known is None or not known[0].equals(values):
             encoded = values.dictionary_encode()
@@ -147,8 +135,8 @@ class ImageKeys:
 
 
 def _scalar(column: KeyColumn, type_: ColumnType, bound: str, arrow: pa.DataType) -> pa.Scalar | None:
-    """Return a bound as a value that Arrow compares as the server does; None if it cannot."""
-    literal(column, bound)  # refuses what is no such value
+    """Return a bound as a value that Arrow orders like the server; None if it cannot."""
+    literal(column, bound)  # rejects invalid values
     if type_.kind in _MOMENTS:
         return (
             pa.scalar(bound, pa.string())

@@ -1,6 +1,6 @@
 """Key values of row images as the canonical texts of bounds (key_values.py), distinct values only: Python per value.
 
-Texts in the character sets of the server are asked for, unless they are UTF-8 there: its tables are not Python's.
+Texts are converted to character sets other than UTF-8 by the server: its conversion tables differ from Python's.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class CharsetHex:
     """Texts as hex of their bytes in a character set.
 
     Args:
-        connection: Gives a connection; called where a set is not UTF-8.
+        connection: Returns a connection; called if a character set is not UTF-8.
     """
 
     def __init__(self, connection: Callable[[], Any]) -> None:

@@ -1,8 +1,8 @@
-"""One range of a table, taken back to the mark: per key the first change behind the mark decides.
+"""Undo for a range of a table with a key: the first change of a key after the snapshot position decides.
 
-Its before-image is the row at the mark (update, delete), or there was none (insert). Keys without a change are as they
-were. Which changes the SELECT had seen does not matter. Keys are equal if their values are: two that only a collation
-holds equal never exist at once, so deciding each by itself is right.
+Its before-image is the row at the snapshot position (update, delete), or there was none (insert). Keys without a change
+are unchanged. Which changes the SELECT saw does not matter. Keys are equal if their values are: two keys that are equal
+only under a collation never exist at the same time, so they can be decided separately.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _BEFORE: Final = (RowKind.UPDATE_BEFORE, RowKind.DELETE)
 
 
 class KeyedUndo:
-    """Takes one range back.
+    """Undoes the changes of one range.
 
     Args:
         keys: The table's keys.
@@ -41,10 +41,10 @@ class KeyedUndo:
         self.is_emptied = False
 
     def note(self, images: pa.RecordBatch, row_kind: npt.NDArray[np.int8]) -> None:
-        """Note changes behind the mark, in commit order.
+        """Note changes after the snapshot position, in commit order.
 
         Args:
-            images: What is read of them (`Selection.images`).
+            images: Their columns (`Selection.images`).
             row_kind: `RowKind` of each.
         """
         inside = self._keys.within(images, self._wanted)
@@ -53,15 +53,15 @@ class KeyedUndo:
         self._add(images.filter(pa.array(inside)), np.isin(row_kind[inside], _BEFORE))
 
     def empty(self) -> None:
-        """Note that the table was emptied, or is another one: none of its rows can be known any more."""
+        """Note that the table was emptied or replaced: its earlier rows are not known any more."""
         self.is_emptied = True
         self._images, self._is_before, self._rows = [], [], 0
 
     def apply(self, batches: Sequence[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Yield the range's rows as of the mark.
+        """Yield the range's rows as of the snapshot position.
 
         Args:
-            batches: What a SELECT of the range gave.
+            batches: The result of a SELECT of the range.
         """
         if self.is_emptied:
             return

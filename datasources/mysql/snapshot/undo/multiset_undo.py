@@ -1,8 +1,8 @@
-"""A table without a key, taken back to the mark: rows are undone as a multiset.
+"""Undo for a table without a key: its rows are a multiset.
 
-Without a key no image says which row it belongs to, but equal rows are as good as each other. So the read's exact
-position must be known: what was added between the mark and there is taken away once from the rows that the SELECT
-gives, what was removed is added.
+Without a key an image does not identify its row, but equal rows are interchangeable. So the read's exact position must
+be known: rows that were added between the snapshot position and there are dropped from the result of the SELECT, once
+each, and rows that were removed are added to it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class MultisetUndo:
     """Undoes changes of one table.
 
     Args:
-        selection: What is read of it.
+        selection: Its columns.
     """
 
     def __init__(self, selection: Selection) -> None:
@@ -39,10 +39,10 @@ class MultisetUndo:
         self.is_emptied = False
 
     def note(self, images: pa.RecordBatch, row_kind: npt.NDArray[np.int8]) -> None:
-        """Note changes between the mark and the read.
+        """Note changes between the snapshot position and the read.
 
         Args:
-            images: What is read of them (`Selection.images`).
+            images: Their columns (`Selection.images`).
             row_kind: `RowKind` of each.
         """
         is_before = np.isin(row_kind, (RowKind.UPDATE_BEFORE, RowKind.DELETE))
@@ -53,11 +53,11 @@ class MultisetUndo:
             self._compact_at = max(_COMPACT_ROWS, 2 * len(self._counts))
 
     def empty(self) -> None:
-        """Note that the table was emptied, or is another one."""
+        """Note that the table was emptied or replaced."""
         self.is_emptied = True
 
     def drop(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Return rows of the SELECT without those that came behind the mark."""
+        """Return rows of the SELECT without those that were added after the snapshot position."""
         codes = self._known().find(batch.columns)
         keep = np.ones(batch.num_rows, np.bool_)
         for code in np.unique(codes[codes >= 0]).tolist():
@@ -67,10 +67,10 @@ class MultisetUndo:
         return batch if keep.all() else batch.filter(pa.array(keep))
 
     def removed(self, where: str) -> list[pa.RecordBatch]:
-        """Return rows that were there at the mark and are no longer; after all rows of the SELECT.
+        """Return rows that were removed after the snapshot position; called after all rows of the SELECT.
 
         Raises:
-            DataLossError: Rows that the binlog added were not found.
+            DataLossError: Rows that were added in the binlog were not found.
         """
         self._known()
         missing = -int(self._counts[self._counts < 0].sum())

@@ -1,4 +1,4 @@
-"""Rows as numbers: equal rows get equal ones, whatever the types, without Python per row."""
+"""Rows as numbers: equal rows get equal numbers, for all types, without Python per row."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["RowCodes"]
 
 
 class RowCodes:
-    """Numbers rows by what some columns hold; values are equal where their bits are.
+    """Numbers rows by the values of some columns; values are equal if their bits are.
 
     Theory of operation. Each column's distinct values are numbered; a row's number is made from those, a column at a
     time, and after each column the distinct pairs are numbered anew, so that no product overflows.
@@ -23,8 +23,8 @@ class RowCodes:
         columns: One array per column, all of one length.
 
     Attributes:
-        codes: Per row its number, from 0.
-        count: How many distinct rows there are.
+        codes: The number of each row, from 0.
+        count: The number of distinct rows.
     """
 
     def __init__(self, columns: Sequence[pa.Array]) -> None:

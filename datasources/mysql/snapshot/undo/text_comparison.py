@@ -3,7 +3,7 @@
 Theory of operation. Only the server knows the order of a collation. Weights (WEIGHT_STRING) do not give it: where a
 collation pads with spaces, weights must be padded too, and where a character has several weights ('ß' like 'ss'), the
 padded ones have different lengths. So the server compares, with the function by which it walks the index: several
-hundred texts with all bounds in one query. Answers are remembered, one sign per bound.
+hundred texts with all bounds in one query. Results are cached, one sign per bound.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class TextComparison:
     """Compares texts of one column.
 
     Args:
-        connection: Asked; its character set does not matter.
+        connection: Compares; its character set does not matter.
         column: The column, with its character set and collation.
     """
 
@@ -46,7 +46,7 @@ class TextComparison:
             bound: One, too.
 
         Raises:
-            OffsetError: The bound is no such text.
+            OffsetError: The bound is no canonical text.
             SourceUnavailable: The server could not compare a text.
         """
         if len(self._signs) > _MAX_TEXTS:
@@ -63,7 +63,7 @@ class TextComparison:
         return self._bounds.index(bound)
 
     def _query_signs(self, texts: list[str]) -> None:
-        """Compare texts with the bounds that they were not compared with."""
+        """Compare texts with the bounds that they have not been compared with."""
         counts = {text: len(self._signs.get(text, "")) for text in texts}
         for count, group in groupby(sorted(texts, key=counts.__getitem__), counts.__getitem__):
             for batch in _batched(list(group)):
