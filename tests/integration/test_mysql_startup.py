@@ -119,7 +119,7 @@ def test_a_place_is_taken_if_it_is_one_between_two_transactions(mysql: MySqlServ
     assert _resolve(mysql, "specific-offset", file=end.file, pos=end.pos).position == end
     inside = int(mysql.execute(f"SHOW BINLOG EVENTS IN '{place.file}' FROM {place.pos}")[1][1])
     for wrong in (inside, place.pos + 1):
-        with pytest.raises(OptionError, match=f"'{wrong}' is no place between two transactions of {place.file}"):
+        with pytest.raises(OptionError, match=f"'{wrong}' is no position between two transactions of {place.file}"):
             _resolve(mysql, "specific-offset", file=place.file, pos=wrong)
     with pytest.raises(OptionError, match="lies behind the end"):
         _resolve(mysql, "specific-offset", file=end.file, pos=end.pos + 100)

@@ -335,15 +335,15 @@ class MySqlEnumerator:
         if self._unread(state) == 0:
             return state
         try:
-            part = find_irrelevant_range(
+            skipped = find_irrelevant_range(
                 self._settings.at_server(state.server), state.reader, state.position, self._end.place
             )
         except OtherServer:
             self._connect_anew()
             return state
-        if part is None:
+        if skipped is None:
             return state
-        self._state = replace(state, position=part.position, gtid=merged_gtids(state.gtid, part.gtids))
+        self._state = replace(state, position=skipped.position, gtid=merged_gtids(state.gtid, skipped.gtids))
         return self._state
 
     def _require_same_server(self, batch: State, found: RangeInfo) -> None:

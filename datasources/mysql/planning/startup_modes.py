@@ -56,7 +56,7 @@ def resolve_start(
         DataLossError: the log no longer holds the start; names the files that it has.
         SourceUnavailable: the server does not answer.
     """
-    with closing(connect(settings, doing="looking for the place at which to start")) as connection:
+    with closing(connect(settings, doing="looking for the start position")) as connection:
         chosen = {} if server_id is None else {"server_id": server_id}
         log = ServerLog(connection=connection, settings=settings, version=version, **chosen)
         if startup.mode is StartupMode.EARLIEST:
@@ -123,7 +123,7 @@ def _specific(log: ServerLog, startup: StartupOptions) -> StartPosition:
         log.scan(position, StopRule(committed_us=0))
     except (OffsetError, DataLossError) as error:
         raise OptionError(
-            f"'scan.startup.specific-offset.pos' = '{position.pos}' is no place between two transactions of "
+            f"'scan.startup.specific-offset.pos' = '{position.pos}' is no position between two transactions of "
             f"{position.file} (SHOW BINLOG EVENTS IN '{position.file}' lists the events): {error.message}"
         ) from error
     return _at(log, position)

@@ -89,7 +89,7 @@ class ChangeChunks:
         if not self._waiting:
             return
         waiting, self._waiting, self._rows, self._bytes, self._last = self._waiting, [], 0, 0, (-1, -1)
-        rows = _CommitOrder(waiting)
+        rows = _OrderedRows(waiting)
         starts = self.record_starts(rows.file, rows.begins)
         yield Chunk(
             columns=rows.columns, place=rows.place, position=rows.position, first_row=lambda row: int(starts[row])
@@ -106,42 +106,42 @@ class ChangeChunks:
 
 
 @dataclass(frozen=True)
-class _CommitOrder:
+class _OrderedRows:
     """Rows of several tables from one file, in commit order."""
 
-    parts: list[PositionedRows]
+    batches: list[PositionedRows]
     order: Int64s | None = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "order", _commit_order(self.parts))
+        object.__setattr__(self, "order", _commit_order(self.batches))
 
     @property
     def file(self) -> str:
         """The binlog file."""
-        return self.parts[0].file
+        return self.batches[0].file
 
     @cached_property
     def columns(self) -> pa.RecordBatch:
         """The rows."""
-        if len(self.parts) == 1:
-            return self.parts[0].columns
-        if not self.parts[0].columns.num_columns:
+        if len(self.batches) == 1:
+            return self.batches[0].columns
+        if not self.batches[0].columns.num_columns:
             return without_columns(len(self.begins))
-        whole = pa.concat_batches([part.columns for part in self.parts])
+        whole = pa.concat_batches([batch.columns for batch in self.batches])
         return whole if self.order is None else whole.take(pa.array(self.order))
 
     @cached_property
     def begins(self) -> Int64s:
         """Where each row's transaction begins."""
-        return self._ordered([part.begins for part in self.parts])
+        return self._ordered([batch.begins for batch in self.batches])
 
     @cached_property
     def _events(self) -> Int64s:
-        return self._ordered([part.events for part in self.parts])
+        return self._ordered([batch.events for batch in self.batches])
 
     @cached_property
-    def _part_of(self) -> Int64s:
-        return self._ordered([np.full(len(part.events), number) for number, part in enumerate(self.parts)])
+    def _batch_of(self) -> Int64s:
+        return self._ordered([np.full(len(batch.events), number) for number, batch in enumerate(self.batches)])
 
     def _ordered(self, values: list[Int64s]) -> Int64s:
         whole = np.concatenate(values)
@@ -149,20 +149,20 @@ class _CommitOrder:
 
     def place(self, row: int) -> str:
         """Return the position of a row as text, for errors."""
-        table = self.parts[self._part_of[row]].table
+        table = self.batches[self._batch_of[row]].table
         return (
             f"table {table}, binlog event {self.file}:{self._events[row]}, transaction {self.file}:{self.begins[row]}"
         )
 
     def position(self, row: int) -> int:
         """Return the position of a row's transaction in the split."""
-        return self.parts[0].passed + int(self.begins[row])
+        return self.batches[0].passed + int(self.begins[row])
 
 
-def _commit_order(parts: list[PositionedRows]) -> Int64s | None:
+def _commit_order(batches: list[PositionedRows]) -> Int64s | None:
     """Return the order of rows by event and number; None if they are sorted. Both images of an update stay in order."""
-    if all(before.last < after.first for before, after in pairwise(parts)):
+    if all(before.last < after.first for before, after in pairwise(batches)):
         return None
-    events = np.concatenate([part.events for part in parts])
-    numbers = np.concatenate([part.numbers for part in parts])
+    events = np.concatenate([batch.events for batch in batches])
+    numbers = np.concatenate([batch.numbers for batch in batches])
     return np.lexsort((numbers, events))

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from datasources.errors import DataLossError, RecordError, SchemaError
 from datasources.mysql.binlog import (
-    BinlogPosition,
     Capture,
     Idle,
     RowBatch,
@@ -69,9 +68,9 @@ class ChangeRows:
         self._state = state
         self._columns = columns
         self._covered = _CoverageFilter(settings, state)
-        self._compatibility = TableCompatibility(settings, frozenset(columns.data_names) - settings.masked)
-        self._statements = TableStatements(settings, state)
         self._wanted = frozenset(columns.data_names) - settings.masked
+        self._compatibility = TableCompatibility(settings, self._wanted)
+        self._statements = TableStatements(settings, state)
         self._captures: dict[TableName, Capture | None] = {}
         self._changes = CommittedChanges(
             settings.opener(BINLOG, state.reader, self._capture),
@@ -128,18 +127,19 @@ class ChangeRows:
                 yield from self._chunks.flush()
 
     def _statement(self, statement: Statement) -> Iterator[Chunk]:
-        for table in self._statements.truncated(statement):
-            begin = self._changes.transaction_begin
-            place = statement.position or begin
-            rows = self._columns.of_truncation(table, place, self._changes.commit_us, is_snapshot=False)
-            starts = self._chunks.record_starts(begin.file, np.array([begin.pos], np.int64))
-            position = self._state.at + self._changes.passed_at(begin.pos)
-            yield Chunk(
-                columns=rows,
-                place=partial(_place_of_statement, place),
-                position=partial(_constant, position),
-                first_row=starts.item,
-            )
+        return map(partial(self._truncation, statement), self._statements.truncated(statement))
+
+    def _truncation(self, statement: Statement, table: TableName) -> Chunk:
+        begin = self._changes.transaction_begin
+        at = statement.position or begin
+        starts = self._chunks.record_starts(begin.file, np.array([begin.pos], np.int64))
+        position = self._state.at + self._changes.passed_at(begin.pos)
+        return Chunk(
+            columns=self._columns.of_truncation(table, at, self._changes.commit_us, is_snapshot=False),
+            place=lambda _: f"the statement at {at}",
+            position=lambda _: position,
+            first_row=starts.item,
+        )
 
     def _capture(self, database: str, table: str) -> Capture | None:
         name = (database, table)
@@ -242,11 +242,3 @@ def _stop_of(state: MySqlState) -> StopRule:
     text = state.to_gtid or ""
     within = GtidSet.parse(text) if ":" in text else None
     return StopRule(to=state.to, max_bytes=state.max_bytes, max_rows=state.max_rows, within=within)
-
-
-def _place_of_statement(place: BinlogPosition, _row: int) -> str:
-    return f"the statement at {place}"
-
-
-def _constant(position: int, _row: int) -> int:
-    return position

@@ -127,24 +127,18 @@ class MySqlReader:
         ranges = self._state.chunks_of_reader(reader)
         if self._is_scan or not ranges:
             return
-        snapshot_settings = _snapshot_settings(
-            self._settings, self._state, split, _requested_columns(self._settings, self._columns.data_names)
-        )
+        columns, position = _requested_columns(self._settings, self._columns.data_names), self._state.snapshot_position
+        settings = _snapshot_settings(self._settings, self._state, split, columns)
         requests = self._requests([each for each in ranges if each not in self._finished])
-        to_truncate = {(r.table, r.keys.lower) for r in ranges if r.keys.lower is None and self._is_again(r.table)}
-        for table, _ in sorted(to_truncate, key=lambda each: each[0]):
-            if table not in self._finished:
-                yield self._chunk(
-                    self._columns.of_truncation(table, self._state.snapshot_position, self._op_ts_us, is_snapshot=True),
-                    table,
-                    start,
-                )
-                self._finished.add(table)
+        repeated = {each.table for each in ranges if each.keys.lower is None and self._is_again(each.table)}
+        for table in sorted(repeated.difference(self._finished)):
+            rows = self._columns.of_truncation(table, position, self._op_ts_us, is_snapshot=True)
+            yield self._chunk(rows, table, start)
+            self._finished.add(table)
         prepared = PreparedAtSnapshot(self._settings, self._state, f"{split}-prepared")
-        read = read_as_of(snapshot_settings, self._state.snapshot_position, requests, prepared)
-        for request, batches in groupby(read, key=lambda each: each[0]):
+        for request, batches in groupby(read_as_of(settings, position, requests, prepared), key=lambda each: each[0]):
             table = request.schema.identity
-            constants = ConstantColumns(table=table, position=self._state.snapshot_position, op_ts_us=self._op_ts_us)
+            constants = ConstantColumns(table=table, position=position, op_ts_us=self._op_ts_us)
             for _, rows in self._complete(request, batches):
                 yield self._chunk(self._columns.of_snapshot(rows, constants), table, start)
             self._finished.add(PlannedRange(table=table, keys=request.wanted))

@@ -146,14 +146,14 @@ class RowColumns:
         rows = len(batch)
         number = BinlogPosition(batch.file, 0).file_number
         side = (batch.row_kind == RowKind.INSERT) | (batch.row_kind == RowKind.UPDATE_AFTER)
-        parts = [
+        fields = [
             np.full(rows, self.epoch, _INT32),
             np.full(rows, number, _INT32),
             batch.pos,
             batch.row,
             side.astype(_INT32),
         ]
-        arrays = [pa.array(part, field.type) for part, field in zip(parts, SEQUENCE_TYPE, strict=True)]
+        arrays = [pa.array(values, field.type) for values, field in zip(fields, SEQUENCE_TYPE, strict=True)]
         return pa.StructArray.from_arrays(arrays, fields=list(SEQUENCE_TYPE))
 
 

@@ -50,11 +50,11 @@ class TableStatements:
         captured = self._settings.captured
         if not concerns(statement, captured.names, captured):
             return
-        verdict = self._classified(statement)
-        if verdict.action is Action.TRUNCATE:
-            yield from verdict.tables
-        elif verdict.action is Action.STOP:
-            yield from self._unseen(statement, verdict)
+        effect = self._classified(statement)
+        if effect.action is Action.TRUNCATE:
+            yield from effect.tables
+        elif effect.action is Action.STOP:
+            yield from self._unseen(statement, effect)
 
     def _classified(self, statement: Statement) -> Verdict:
         """Classify a statement; earlier types are looked up only if they can matter."""
@@ -90,19 +90,19 @@ class TableStatements:
                     field.name, ".".join(table), own, field.type, f"with the statement at {statement.position}"
                 )
 
-    def _unseen(self, statement: Statement, verdict: Verdict) -> Iterator[TableName]:
+    def _unseen(self, statement: Statement, effect: Verdict) -> Iterator[TableName]:
         """Handle a statement that changed rows, or may have, without row events."""
         policy = self._settings.on_rewrite
-        tables = [name for name in verdict.tables if name[1]]  # of a whole database they are not known
+        tables = [name for name in effect.tables if name[1]]  # of a whole database they are not known
         if policy is RewritePolicy.REREAD and tables:
             self.again.update(tables)
             yield from tables
-        elif policy is not RewritePolicy.IGNORE and not self._is_read_again(verdict):
-            raise verdict.error(statement)
-        _logger.warning("rewrite_ddl policy=%s position=%s reason=%r", policy, statement.position, verdict.reason)
+        elif policy is not RewritePolicy.IGNORE and not self._is_read_again(effect):
+            raise effect.error(statement)
+        _logger.warning("rewrite_ddl policy=%s position=%s reason=%r", policy, statement.position, effect.reason)
 
-    def _is_read_again(self, verdict: Verdict) -> bool:
-        return bool(verdict.tables) and self._to_read_again.issuperset(verdict.tables)
+    def _is_read_again(self, effect: Verdict) -> bool:
+        return bool(effect.tables) and self._to_read_again.issuperset(effect.tables)
 
     def _logs_cascades(self) -> bool:
         """Whether changes made by foreign keys are in the binlog, or the option accepts that they are not."""

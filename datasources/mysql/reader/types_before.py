@@ -158,8 +158,8 @@ def _applied(table: TableName, types: Types, statements: list[Statement]) -> dic
     for statement in statements:
         if not concerns(statement, table[0].__eq__, lambda *name: name == table):
             continue
-        verdict = judge(statement, {table: known}, lambda *name: name == table)
-        if verdict.action is Action.STOP:
+        effect = judge(statement, {table: known}, lambda *name: name == table)
+        if effect.action is Action.STOP:
             return {}
         for lower, column in redefinitions(statement).items():
             name = spelled.get(lower, lower)

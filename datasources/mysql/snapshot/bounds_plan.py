@@ -97,22 +97,22 @@ def tables_of_one_chunk(connection: Any, wanted: Sequence[BoundsRequest]) -> fro
     Returns:
         Databases and tables; empty if one of them was dropped or lost its index meanwhile.
     """
-    asked = [each for each in wanted if _is_divisible(each.key)]
-    if not asked:
+    divisible = [each for each in wanted if _is_divisible(each.key)]
+    if not divisible:
         return frozenset()
-    parts = (
+    queries = (
         f"(SELECT {number} FROM {_by_key(each)} LIMIT 1 OFFSET {each.size})"  # noqa: S608 - quoted
-        for number, each in enumerate(asked)
+        for number, each in enumerate(divisible)
     )
     with connection.cursor() as cursor:
         try:
-            cursor.execute(" UNION ALL ".join(parts))
+            cursor.execute(" UNION ALL ".join(queries))
         except pymysql.MySQLError as error:
             if is_table_change(error):
                 return frozenset()
             raise
         larger = {int(row[0]) for row in cursor.fetchall()}
-    return frozenset((each.database, each.table) for number, each in enumerate(asked) if number not in larger)
+    return frozenset((each.database, each.table) for number, each in enumerate(divisible) if number not in larger)
 
 
 def is_table_change(error: pymysql.MySQLError) -> bool:

@@ -71,12 +71,12 @@ def _label(label: str) -> str:
 
 
 def _condition(columns: Sequence[KeyColumn], operands: Sequence[_Operand], wanted: KeyRange) -> str:
-    parts = []
+    conditions = []
     for bound, strict, last in ((wanted.lower, ">", ">"), (wanted.upper, "<", "<=")):
         if bound is not None:
             values = [literal(column, value) for column, value in zip(columns, bound, strict=True)]
-            parts.append(f"({_beyond(operands, values, strict, last)})")
-    return " AND ".join(parts) or "TRUE"
+            conditions.append(f"({_beyond(operands, values, strict, last)})")
+    return " AND ".join(conditions) or "TRUE"
 
 
 def _beyond(operands: Sequence[_Operand], values: Sequence[str], strict: str, last: str) -> str:

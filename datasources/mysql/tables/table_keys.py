@@ -20,11 +20,11 @@ HISTORY_IN_BINLOG: Final = "its binlog has old rows among those of today, and de
 _INDEXES: Final = """
 SELECT table_schema, table_name, index_name, column_name,
   nullable = 'YES' OR sub_part IS NOT NULL OR index_type <> 'BTREE' OR {hidden}
-FROM information_schema.statistics WHERE non_unique = 0 AND table_schema IN ({marks}){more}
+FROM information_schema.statistics WHERE non_unique = 0 AND table_schema IN ({databases}){more}
 ORDER BY table_schema, table_name, index_name, seq_in_index"""
 _COLUMNS: Final = """
 SELECT table_schema, table_name, column_name, data_type, column_type, character_set_name, collation_name, extra
-FROM information_schema.columns WHERE table_schema IN ({marks}){more}
+FROM information_schema.columns WHERE table_schema IN ({databases}){more}
 ORDER BY table_schema, table_name, ordinal_position"""
 
 # A server may hide the keys that it generates from the catalog. MariaDB has none, and ignores the comment.
@@ -78,15 +78,15 @@ def read_catalog(cursor: Any, databases: Sequence[str], tables: Sequence[str] = 
     if not databases:
         return {}
     cursor.execute(_SHOW_GENERATED)
-    marks = placeholders(databases)
+    in_databases = placeholders(databases)
     more = f" AND table_name IN ({placeholders(tables)})" if tables else ""
     values = [*databases, *tables]
     is_mariadb = parse_version(cursor.connection.get_server_info()).is_mariadb
-    cursor.execute(_COLUMNS.format(marks=marks, more=more), values)
+    cursor.execute(_COLUMNS.format(databases=in_databases, more=more), values)
     columns: dict[TableName, dict[str, ColumnInfo]] = defaultdict(dict)
     for database, name, *row in cursor.fetchall():
         columns[database, name][row[0]] = _column(*row, is_mariadb=is_mariadb)
-    cursor.execute(_INDEXES.format(marks=marks, more=more, hidden=_HIDDEN[is_mariadb]), values)
+    cursor.execute(_INDEXES.format(databases=in_databases, more=more, hidden=_HIDDEN[is_mariadb]), values)
     members: dict[TableName, dict[str, list[tuple[str | None, bool]]]] = defaultdict(lambda: defaultdict(list))
     for database, name, index, column, is_partial in cursor.fetchall():
         members[database, name][index].append((column, bool(is_partial)))

@@ -43,12 +43,12 @@ def effect_on(statement: Statement, table: TableName, columns: Collection[str], 
     """
     if not concerns(statement, table[0].__eq__, lambda *found: found == table):
         return BackfillEffect.NONE
-    verdict = judge(statement, {table: dict.fromkeys(columns)}, lambda *found: found == table, logs_cascades=_unknown)
+    effect = judge(statement, {table: dict.fromkeys(columns)}, lambda *found: found == table, logs_cascades=_unknown)
     if statement.kind is StatementKind.RENAME_TABLE and table in statement.tables[1::2]:
         return BackfillEffect.REPLACED
-    if verdict.action is Action.TRUNCATE or verdict.is_emptied or _exchanges(statement):
+    if effect.action is Action.TRUNCATE or effect.is_emptied or _exchanges(statement):
         return BackfillEffect.EMPTIED
-    if verdict.action is Action.STOP or _drops_index(statement, key):
+    if effect.action is Action.STOP or _drops_index(statement, key):
         return BackfillEffect.REWRITTEN
     return BackfillEffect.NONE
 

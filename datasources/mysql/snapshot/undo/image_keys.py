@@ -123,7 +123,7 @@ class ImageKeys:
             return self._comparisons[at].signs(texts, bound)
         sort_keys: list[Any] = [sort_key(column, text) for text in texts]
         end: Any = sort_key(column, bound)
-        return [(place > end) - (place < end) for place in sort_keys]
+        return [(key > end) - (key < end) for key in sort_keys]
 
     def _texts(self, at: int, values: pa.Array) -> list[str]:
         return value_texts(values, self._types[at], self._columns[at], self._charsets)

@@ -38,8 +38,8 @@ class CharsetHex:
             return utf8
         found: list[str] = []
         for start in range(0, len(utf8), _VALUES_PER_QUERY):
-            part = utf8[start : start + _VALUES_PER_QUERY]
-            values = ", ".join(f"HEX(CONVERT(_utf8mb4 x'{text}' USING {charset}))" for text in part)
+            batch = utf8[start : start + _VALUES_PER_QUERY]
+            values = ", ".join(f"HEX(CONVERT(_utf8mb4 x'{text}' USING {charset}))" for text in batch)
             with self._connection().cursor() as cursor:
                 cursor.execute(f"SELECT {values}")
                 found += [str(value) for value in cursor.fetchone()]
