@@ -100,14 +100,14 @@ def open_reader(
 
 
 def chunks_of(mysql: MySqlServer, database: str, start: BinlogPosition, **how: Any) -> tuple[list[Chunk], RangeEnd]:
-    """Read everything behind a place."""
+    """Read everything after a position."""
     with closing(open_reader(mysql, database, start, position(mysql), **how)) as reader:
         chunks = list(reader.read(BINLOG, 0, 1 << 60))
         return chunks, reader.range_end(BINLOG)
 
 
 def rows_of(chunks: list[Chunk]) -> list[dict[str, Any]]:
-    """All rows, in order, with their position and their place."""
+    """All rows, in order, with their position and their place in errors."""
     return [
         {**row, "position": chunk.position(number), "place": chunk.place(number)}
         for chunk in chunks
@@ -148,16 +148,16 @@ def test_transactions_that_are_read_one_by_one_share_a_chunk(mysql: MySqlServer,
 
 
 @every_server
-def test_no_row_stands_before_one_of_an_earlier_transaction_and_records_are_whole(
+def test_rows_are_in_commit_order_and_records_are_whole(
     mysql: MySqlServer, mixed: str, monkeypatch: pytest.MonkeyPatch
 ):
-    """Alignment ends a range at a row and goes on at its position: what stands before that must have been read."""
+    """Alignment ends a range at a row and resumes at its position: earlier rows must have been read."""
     monkeypatch.setattr(change_chunks, "_FULL_ROWS", 50)
     start = position(mysql)
     write_mixed(mysql, mixed)
     chunks, _ = chunks_of(mysql, mixed, start)
-    places = [row["position"] for row in rows_of(chunks)]
-    assert places == sorted(places)
+    positions = [row["position"] for row in rows_of(chunks)]
+    assert positions == sorted(positions)
     begun: set[int] = set()
     for chunk in chunks:
         for number in range(chunk.columns.num_rows):
@@ -169,9 +169,7 @@ def test_no_row_stands_before_one_of_an_earlier_transaction_and_records_are_whol
 
 @every_server
 @pytest.mark.parametrize("seed", [1, 2])
-def test_rows_that_are_put_together_are_those_that_came_one_by_one(
-    mysql: MySqlServer, monkeypatch: pytest.MonkeyPatch, seed: int
-):
+def test_collected_rows_equal_those_read_one_by_one(mysql: MySqlServer, monkeypatch: pytest.MonkeyPatch, seed: int):
     database = mysql.create_database("together")
     start = write_history(mysql, database, steps=30, seed=seed)[0]
     together, end = chunks_of(mysql, database, start, schema="id INT")
@@ -185,7 +183,7 @@ def test_rows_that_are_put_together_are_those_that_came_one_by_one(
 
 
 @every_mysql
-def test_compressed_transactions_are_numbered_alike_whether_read_together_or_one_by_one(
+def test_compressed_transactions_have_the_same_numbers_in_any_grouping(
     mysql: MySqlServer, mixed: str, monkeypatch: pytest.MonkeyPatch
 ):
     start = position(mysql)
@@ -197,9 +195,7 @@ def test_compressed_transactions_are_numbered_alike_whether_read_together_or_one
 
 
 @every_server
-def test_alignment_that_ends_a_range_leaves_no_earlier_row_of_another_table_and_none_is_late(
-    mysql: MySqlServer, mixed: str
-):
+def test_alignment_ends_a_range_without_losing_earlier_rows(mysql: MySqlServer, mixed: str):
     start = position(mysql)
     mysql.execute(*(f"INSERT INTO {mixed}.t{number * 5 % 6} (k) VALUES ({number})" for number in range(60)))
     chunks, end = chunks_of(mysql, mixed, start)

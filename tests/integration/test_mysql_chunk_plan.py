@@ -1,4 +1,4 @@
-"""Which chunks a sweep reads next: every key of every table once, whatever the size of batches."""
+"""The next chunks of a snapshot scan: every key of every table once, for all sizes of batches."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def rows_of(server, ranges):
 
 
 def scanned(planner, snapshot, rows, *, ahead=False):
-    """All chunks of a sweep, batch by batch."""
+    """All chunks of a snapshot scan, batch by batch."""
     batches = []
     while snapshot is not None:
         found = planner.next(snapshot, rows)
@@ -77,7 +77,7 @@ def scanned(planner, snapshot, rows, *, ahead=False):
 
 
 @pytest.mark.parametrize("rows", [1, 100, 350, 1_000_000])
-def test_a_sweep_holds_every_row_once_whatever_the_batches(farm, planner, rows):
+def test_a_snapshot_scan_has_every_row_once_for_all_batch_sizes(farm, planner, rows):
     server, name = farm
     batches = scanned(planner, planner.first(), rows)
     ranges = [chunk for batch in batches for chunk in batch]
@@ -88,11 +88,11 @@ def test_a_sweep_holds_every_row_once_whatever_the_batches(farm, planner, rows):
     assert all(len(batch) <= max(1, rows // 100) + 1 for batch in batches)
 
 
-def test_looking_ahead_finds_the_same_chunks(planner):
+def test_planning_ahead_finds_the_same_chunks(planner):
     assert scanned(planner, planner.first(), 300, ahead=True) == scanned(planner, planner.first(), 300)
 
 
-def test_a_sweep_of_named_tables_reads_those_only_and_says_that_they_are_read_again(farm, planner):
+def test_a_scan_of_named_tables_reads_only_those_as_a_repeated_read(farm, planner):
     _, name = farm
     only = ((name, "b_sparse"), (name, "f_small"))
     snapshot = planner.first(only)
@@ -102,7 +102,7 @@ def test_a_sweep_of_named_tables_reads_those_only_and_says_that_they_are_read_ag
     assert found.after is None
 
 
-def test_tables_that_vanish_are_left_out_and_a_sweep_of_nothing_has_no_chunks(farm, planner):
+def test_dropped_tables_are_left_out_and_a_scan_of_none_has_no_chunks(farm, planner):
     server, name = farm
     server.execute(f"CREATE TABLE {name}.z_last (id INT PRIMARY KEY)")
     snapshot = SnapshotScan(table=(name, "z_last"))
@@ -112,7 +112,7 @@ def test_tables_that_vanish_are_left_out_and_a_sweep_of_nothing_has_no_chunks(fa
     assert (found.count, found.after) == (0, None)
 
 
-def test_a_plan_that_failed_ahead_is_made_again(farm, caplog):
+def test_a_plan_that_failed_ahead_is_repeated(farm, caplog):
     server, name = farm
     fails = [False]
 
@@ -133,7 +133,7 @@ def test_a_plan_that_failed_ahead_is_made_again(farm, caplog):
     assert "bounds_ahead failed" in caplog.text
 
 
-def test_no_table_is_no_sweep(farm):
+def test_without_tables_there_is_no_snapshot_scan(farm):
     server, _ = farm
     with closing(ChunkPlanner(lambda _: server.connect(), CapturedTables("nothing", ".*"), chunk_size=100)) as planner:
         assert planner.first() is None
@@ -176,7 +176,7 @@ def test_a_planning_sends_as_many_statements_for_200_tables_as_for_50(mysql: MyS
 
 
 @every_server
-def test_what_comes_goes_and_changes_between_plannings_is_seen(mysql: MySqlServer, many: str):
+def test_tables_created_dropped_or_altered_between_plannings_are_seen(mysql: MySqlServer, many: str):
     with closing(ChunkPlanner(lambda _: mysql.connect(), CapturedTables(many, ".*"), chunk_size=10)) as planner:
         found = planner.next(SnapshotScan(table=(many, "few_000")), 100)
         assert found.after == SnapshotScan(table=(many, "few_010"))
@@ -206,7 +206,7 @@ def test_a_table_of_no_more_rows_than_a_chunk_is_one_range_without_bounds(mysql:
     assert (table.bounds == (), table.key is None) == (chunks == 1, chunks == 1)
 
 
-def test_a_table_that_vanishes_while_others_are_asked_costs_no_plan(mysql: MySqlServer, many: str):
+def test_a_table_dropped_during_a_planning_fails_no_plan(mysql: MySqlServer, many: str):
     """The one statement that asks all tables fails; each is asked by itself then."""
     with closing(mysql.connect()) as connection:
         schemas = read_named(connection, [(many, "few_000"), (many, "few_001")])
@@ -223,7 +223,7 @@ def test_a_table_that_vanishes_while_others_are_asked_costs_no_plan(mysql: MySql
 @pytest.mark.parametrize(
     ("change", "left"), [("DROP TABLE {}", 2), ("ALTER TABLE {} DROP PRIMARY KEY, RENAME COLUMN id TO old", 3)]
 )
-def test_a_planning_begins_again_where_a_table_changes_in_its_middle(
+def test_a_planning_is_repeated_if_a_table_changes_meanwhile(
     mysql: MySqlServer, monkeypatch: pytest.MonkeyPatch, rows: int, change: str, left: int
 ):
     name = mysql.create_database("racing")
@@ -249,9 +249,7 @@ def test_a_planning_begins_again_where_a_table_changes_in_its_middle(
 
 
 @every_server
-def test_a_connection_that_breaks_while_bounds_are_looked_up_ahead_costs_no_query(
-    mysql: MySqlServer, many: str, caplog
-):
+def test_a_connection_lost_while_planning_ahead_fails_no_query(mysql: MySqlServer, many: str, caplog):
     opened = []
 
     def connect(_: str):

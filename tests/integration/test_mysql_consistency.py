@@ -72,11 +72,11 @@ def run_with_kills(scene: Scene, recording: Recording, seed: int, kills: int, ma
         writers.may_prepare.set()
         job.kill_driver()
         for number in range(1 + further // 2):
-            run.wait("batches of the sweep", run.batches_more(2) if run.is_reading_tables() else lambda: True)
+            run.wait("batches of the snapshot", run.batches_more(2) if run.is_reading_tables() else lambda: True)
             if number == 0:
                 server.execute(f"SET GLOBAL binlog_group_commit_sync_delay = {DELAY_US}")
             run.kill()
-        job.wait_until("last batch of the sweep", run.is_last_of_snapshot)
+        job.wait_until("last batch of the snapshot", run.is_last_of_snapshot)
         run.wait("nothing", lambda: True)
         job.kill_driver()
         server.execute("SET GLOBAL binlog_group_commit_sync_delay = 0")

@@ -1,4 +1,4 @@
-"""Every batch gives the covered part of the tables as of its mark: twenty tables under eight writers, without Spark.
+"""Every batch has the covered part of the tables as of its position: twenty tables under eight writers, without Spark.
 
 The query's driver and its tasks run in this process, which makes batches quick: what tasks do is the same, they get
 their reader and their plan pickled. test_mysql_consistency.py has the same with Spark and kills.
@@ -45,7 +45,7 @@ TRANSACTIONS_AFTER = 250  # of which some change nothing, or are rolled back
 
 
 def run(scene: Scene, recording: Recording, *, seed: int, batches_after: int, **pace: Any) -> Checked:
-    """Run a query under writers until enough batches and transactions follow its sweep; return what the check found."""
+    """Run a query under writers until enough batches and transactions follow its snapshot; return what the check found."""
     writers = Writers(scene.server, scene.database, seed=seed, **pace)
     with writers, LocalQuery(scene.options, recording) as query:
         while not (query.step() and recording.state(recording.planned() - 1).snapshot is None):
@@ -60,7 +60,7 @@ def run(scene: Scene, recording: Recording, *, seed: int, batches_after: int, **
 
 @every_mysql
 @pytest.mark.parametrize("delay_us", [0, 20_000])
-def test_every_batch_gives_the_covered_ranges_as_of_its_mark(mysql, tmp_path, delay_us):
+def test_every_batch_has_the_covered_ranges_as_of_its_position(mysql, tmp_path, delay_us):
     seed = random.randrange(10**6)
     scene = Scene.open(mysql, seed=seed)
     with mysql.settings(binlog_group_commit_sync_delay=delay_us):
@@ -70,8 +70,8 @@ def test_every_batch_gives_the_covered_ranges_as_of_its_mark(mysql, tmp_path, de
     assert checked.changes > 100
 
 
-@pytest.mark.parametrize("plant", ["not taken back", "taken back to the last change"])
-def test_a_chunk_that_is_taken_back_wrongly_is_found(mysql, tmp_path, monkeypatch, plant):
+@pytest.mark.parametrize("plant", ["not undone", "undone to the last change"])
+def test_a_chunk_whose_undo_is_wrong_is_found(mysql, tmp_path, monkeypatch, plant):
     first = KeyedUndo._first
 
     def last(self: KeyedUndo) -> Any:
@@ -81,7 +81,7 @@ def test_a_chunk_that_is_taken_back_wrongly_is_found(mysql, tmp_path, monkeypatc
         self._is_before = [np.concatenate(self._is_before)[backwards]]
         return first(self)
 
-    if plant == "not taken back":
+    if plant == "not undone":
         monkeypatch.setattr(KeyedUndo, "apply", lambda _, batches: iter(batches))
     else:
         monkeypatch.setattr(KeyedUndo, "_first", last)
@@ -100,7 +100,7 @@ def test_a_chunk_that_is_taken_back_wrongly_is_found(mysql, tmp_path, monkeypatc
 
 @every_mysql
 @pytest.mark.parametrize("statement", [swap, truncate])
-def test_a_table_that_is_replaced_or_emptied_between_plan_and_read_stays_exact(mysql, tmp_path, statement):
+def test_a_table_replaced_or_emptied_between_plan_and_read_stays_exact(mysql, tmp_path, statement):
     scene, recording = Scene.open(mysql, seed=4), Recording(tmp_path).create()
     name = {swap: "t20", truncate: "t19"}[statement]
     with mysql.connect(database=scene.database, charset="utf8mb4") as connection:
@@ -119,7 +119,7 @@ def test_a_table_that_is_replaced_or_emptied_between_plan_and_read_stays_exact(m
 
 
 @every_mysql
-def test_an_xa_transaction_that_is_prepared_before_the_mark_and_committed_before_the_read(mysql, tmp_path):
+def test_xa_prepared_before_the_position_and_committed_before_the_read(mysql, tmp_path):
     scene, recording = Scene.open(mysql, seed=5), Recording(tmp_path).create()
     name = f"{scene.database}_xa"
     changes = [f"UPDATE {table.name} SET v = 'xa' WHERE i % 3 = 0" for table in TABLES]
@@ -138,7 +138,7 @@ def test_an_xa_transaction_that_is_prepared_before_the_mark_and_committed_before
 
 
 @every_mysql
-def test_a_range_is_read_to_its_end_although_that_commit_is_still_under_way(mysql):
+def test_a_range_is_read_to_its_end_while_that_commit_is_under_way(mysql):
     """The server's status is behind a commit before a dump gets it: what ends there would end elsewhere next time."""
     scene = Scene.open(mysql, seed=6, rows=1)
     settings = connection_settings(parse_group(MySqlConnectionOptions, scene.options))

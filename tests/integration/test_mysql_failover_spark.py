@@ -92,7 +92,7 @@ def test_a_batch_that_was_planned_at_the_old_server_is_read_at_the_new_one(spark
     pair.change(pair.new)
     _run_until(spark, pair, log, tmp_path / "c", _is_equal(pair, log))
     ((number, rows),) = broken
-    # The same rows as at the old server; only their places are the new one's.
+    # The same rows as at the old server; only their positions are the new one's.
     assert sorted(repr(row[1:]) for row in log.batches[number]) == sorted(repr(row[1:]) for row in rows)
     assert {sequence[0] for sequence, *_ in log.batches[number]} == {1}
 

@@ -1,4 +1,4 @@
-"""Keys of row images: the same texts and the same side of every bound as the server says."""
+"""Keys of row images: the same texts and the same order as at the server."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def texts_of(keys: ImageKeys, images: pa.RecordBatch) -> list[tuple[str, ...]]:
 
 
 @pytest.mark.parametrize(("mysql", "name"), WHERE, indirect=["mysql"])
-def test_images_have_the_texts_and_lie_in_the_ranges_that_the_server_says(mysql: MySqlServer, session: Any, name: str):
+def test_images_have_the_texts_and_ranges_of_the_server(mysql: MySqlServer, session: Any, name: str):
     start = position(mysql)
     table = Table(mysql, session, case_of(name, is_mariadb=mysql.is_mariadb))
     images = images_since(mysql, start, table.database)
@@ -93,7 +93,7 @@ def test_integers_need_no_server_and_no_python_per_row():
     keys.close()
 
 
-def test_what_is_no_bound_and_what_is_no_date_is_refused():
+def test_invalid_bounds_and_invalid_dates_are_rejected():
     column = KeyColumn(name="k", data_type="date", column_type="date")
     key = TableKey(kind=KeyKind.PRIMARY, name="PRIMARY", columns=(column,))
     keys = ImageKeys(AssertionError, key, key_types(key))

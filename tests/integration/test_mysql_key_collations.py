@@ -75,7 +75,7 @@ def check(session: Any, column: CollatedColumn, bounds: int, *, is_mariadb: bool
 
 
 @every_server
-def test_sampled_collations_put_every_text_where_the_index_has_it(mysql: MySqlServer, session: Any):
+def test_sampled_collations_order_every_text_like_the_index(mysql: MySqlServer, session: Any):
     with session.cursor() as cursor:
         there = [each for each in collations(cursor, is_mariadb=mysql.is_mariadb) if each[1] in SAMPLE]
     assert len(there) > len(SAMPLE) // 2
@@ -88,7 +88,7 @@ def test_sampled_collations_put_every_text_where_the_index_has_it(mysql: MySqlSe
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
 @every_server
-def test_every_collation_puts_every_text_where_the_index_has_it(mysql: MySqlServer, session: Any):
+def test_every_collation_orders_every_text_like_the_index(mysql: MySqlServer, session: Any):
     with session.cursor() as cursor:
         there = list(collations(cursor, is_mariadb=mysql.is_mariadb))
     assert len(there) > 200

@@ -149,7 +149,7 @@ def _run(server: MySqlServer, case: Case, database: str) -> Outcome:
         for number, value in enumerate(values):
             tried(f"INSERT INTO t VALUES ({number}, {value}, 1)")
         tried("INSERT INTO t (id) VALUES (100)")
-        tried("UPDATE t SET other = 2")  # a row's event stands before the statement, whatever was refused
+        tried("UPDATE t SET other = 2")  # a row event precedes the statement, whatever was rejected
         before, start = rows(server, database), position(server)
         _, column = column_expression(server, database)
         schema = f"id INT, c {_declared(case.family, column)}"
@@ -169,7 +169,7 @@ def _declared(family: str, column: Any) -> str:
     return WIDEST.get(family, own) if own.startswith(("DECIMAL", "BIGINT", "INT", "SMALLINT", "TINYINT")) else own
 
 
-def judged(server: MySqlServer, cases: list[Case]) -> None:
+def classified(server: MySqlServer, cases: list[Case]) -> None:
     outcomes = [(case, run(server, case)) for case in cases]
     assert [case for case, outcome in outcomes if outcome.goes_on and not outcome.is_equal] == []
     assert sum(outcome.goes_on for _, outcome in outcomes) > len(cases) // 20
@@ -177,18 +177,18 @@ def judged(server: MySqlServer, cases: list[Case]) -> None:
 
 
 @every_server
-def test_whenever_the_query_goes_on_the_copy_equals_the_table(mysql: MySqlServer):
+def test_if_the_query_continues_the_copy_equals_the_table(mysql: MySqlServer):
     chance = random.Random(20)
-    judged(mysql, [draw(chance) for _ in range(70)])
+    classified(mysql, [draw(chance) for _ in range(70)])
 
 
 @pytest.mark.full
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
 @every_server
-def test_whenever_any_of_many_queries_goes_on_the_copy_equals_the_table(mysql: MySqlServer, seed: int):
+def test_if_any_of_many_queries_continues_the_copy_equals_the_table(mysql: MySqlServer, seed: int):
     chance = random.Random(1000 + seed)
-    judged(mysql, [draw(chance) for _ in range(300)])
+    classified(mysql, [draw(chance) for _ in range(300)])
 
 
 HARMLESS = [
@@ -236,7 +236,7 @@ def changed(mysql: MySqlServer, old: str, value: str, *statements: str) -> tuple
 
 @every_server
 @pytest.mark.parametrize("verb", ["MODIFY c", "CHANGE COLUMN c c"])
-def test_what_harms_no_value_passes(mysql: MySqlServer, verb: str):
+def test_a_statement_that_keeps_every_value_is_ignored(mysql: MySqlServer, verb: str):
     for old, new, spark, value in HARMLESS:
         database, start = changed(
             mysql, old, value, f"ALTER TABLE t {verb} {new}", "UPDATE t SET other = 9, c = c", "FLUSH BINARY LOGS"
@@ -267,7 +267,7 @@ def test_several_statements_in_a_row_and_files_between_are_understood(mysql: MyS
 
 
 @every_server
-def test_a_reader_that_is_behind_judges_by_the_columns_of_its_place(mysql: MySqlServer):
+def test_a_reader_that_is_behind_uses_the_columns_of_its_position(mysql: MySqlServer):
     """The types are BIGINT now and were when the second statement came: INT would not have been."""
     database, start = changed(
         mysql, "INT", "7",
@@ -280,19 +280,19 @@ def test_a_reader_that_is_behind_judges_by_the_columns_of_its_place(mysql: MySql
 
 
 @every_server
-def test_behind_a_statement_that_was_passed_over_nothing_is_known(mysql: MySqlServer):
+def test_after_a_skipped_statement_no_type_is_known(mysql: MySqlServer):
     database, start = changed(mysql, "INT", "7", "ALTER TABLE t MODIFY c TINYINT")
-    place = position(mysql)
+    start_of_statement = position(mysql)
     mysql.execute(f"ALTER TABLE {database}.t MODIFY c INT")
     with pytest.raises(SchemaError, match="may change the type of column 'c'"):
-        read_range(mysql, scan_settings_of(mysql, database, "id INT, c INT"), place)
+        read_range(mysql, scan_settings_of(mysql, database, "id INT, c INT"), start_of_statement)
     skipping = scan_settings_of(mysql, database, "id INT, c INT", scan__skip_transactions=f"{start.file}:{start.pos}")
     with pytest.raises(SchemaError, match=r"may change the type of column 'c'.*c INT'"):
         read_range(mysql, skipping, start)
 
 
 @every_server
-def test_a_table_of_which_the_log_holds_no_row_is_not_known(mysql: MySqlServer):
+def test_a_table_without_rows_in_the_log_is_not_known(mysql: MySqlServer):
     database = mysql.create_database("redefined")
     mysql.execute(f"CREATE TABLE {database}.t (id INT PRIMARY KEY, c VARCHAR(20))")
     start = position(mysql)
@@ -306,7 +306,7 @@ def test_a_table_of_which_the_log_holds_no_row_is_not_known(mysql: MySqlServer):
     ("old", "declared", "new", "wanted"),
     [("INT", "INT", "BIGINT", "BIGINT"), ("DECIMAL(10,2)", "DECIMAL(10,2)", "DECIMAL(12,2)", r"DECIMAL\(12, 2\)")],
 )
-def test_what_the_declared_type_does_not_hold_names_the_way_on_at_once(
+def test_a_type_that_does_not_fit_fails_at_once_with_a_hint(
     mysql: MySqlServer, old: str, declared: str, new: str, wanted: str
 ):
     database, start = changed(mysql, old, "1", f"ALTER TABLE t MODIFY c {new}")
@@ -324,7 +324,7 @@ def test_a_generated_column_that_is_read_may_depend_on_the_type(mysql: MySqlServ
 
 @every_server
 @pytest.mark.parametrize("definition", ["MODIFY C INT", "CHANGE c C INT", "MODIFY COLUMN C BIGINT NOT NULL"])
-def test_a_column_that_a_statement_spells_otherwise_has_another_name(mysql: MySqlServer, definition: str):
+def test_a_column_with_another_spelling_has_another_name(mysql: MySqlServer, definition: str):
     """The rows behind it are described with the new spelling, and the reader may be behind the one that takes it back."""
     database, start = changed(mysql, "INT NOT NULL", "7", f"ALTER TABLE t {definition}", "UPDATE t SET other = 2")
     between = position(mysql)

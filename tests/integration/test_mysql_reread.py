@@ -38,7 +38,7 @@ def _held(shop: Shop, table: str) -> dict[int, int]:
 
 @pytest.mark.parametrize("what", UNSEEN)
 @every_server
-def test_a_table_that_changed_unseen_is_read_again(mysql: MySqlServer, tmp_path: Path, what: str):
+def test_a_table_changed_without_row_events_is_read_again(mysql: MySqlServer, tmp_path: Path, what: str):
     shop, recording = Shop.open(mysql, orders=50, items=50), Recording(tmp_path).create()
     options = shop.options(**{"on-rewrite-ddl": "reread", "schema": "id INT, n INT", "table-name": "orders|items"})
     done = threading.Event()

@@ -37,7 +37,7 @@ def test_a_table_that_a_latin1_client_renames_stops_the_query(mysql, spark, tmp_
 
 
 @every_server
-def test_a_table_whose_rows_change_unseen_is_read_again_by_itself(mysql, spark, tmp_path):
+def test_a_table_changed_without_row_events_is_reread_automatically(mysql, spark, tmp_path):
     shop, rows = Shop.open(mysql, orders=50, items=50), Rows()
     options = {"on-rewrite-ddl": "reread", "schema": "id INT, n INT", "table-name": "orders|items"}
 
@@ -49,7 +49,7 @@ def test_a_table_whose_rows_change_unseen_is_read_again_by_itself(mysql, spark, 
         shop.execute("ALTER TABLE orders DROP COLUMN n, ADD COLUMN n INT NOT NULL DEFAULT 7")
         shop.execute("INSERT INTO orders VALUES (100, 1)", "UPDATE items SET n = n + 1 WHERE id < 9")
         _wait_until(is_equal, query)
-        assert rows.kinds("orders")["T"] == 2  # where the statement stands, and before the rows
+        assert rows.kinds("orders")["T"] == 2  # at the statement, and before the rows
         shop.create("_orders_gho", 30)
         shop.execute(
             "UPDATE _orders_gho SET n = 0 - id",

@@ -33,10 +33,16 @@ def test_chunks_rows_rate_and_time_left_follow_from_what_was_read(mysql: MySqlSe
     found = SnapshotProgress(
         lambda doing: connect(where, doing=doing), CapturedTables(database, ".*"), clock, chunk_size=30
     )
-    place = BinlogPosition("binlog.000001", 4)
+    position = BinlogPosition("binlog.000001", 4)
     snapshot = SnapshotScan(table=(database, "b"))
     state = MySqlState(
-        reader="r", server="s", position=place, prepared={}, snapshot=snapshot, chunks_per_reader=(2, 1), after=snapshot
+        reader="r",
+        server="s",
+        position=position,
+        prepared={},
+        snapshot=snapshot,
+        chunks_per_reader=(2, 1),
+        after=snapshot,
     )
     assert found.to_json(state) == {}
     found.resume(snapshot)
@@ -50,7 +56,7 @@ def test_chunks_rows_rate_and_time_left_follow_from_what_was_read(mysql: MySqlSe
     snapshot = found.to_json(state)["snapshot"]
     assert (snapshot["chunks"], snapshot["chunks_estimated"], snapshot["rows"]) == (3, 8, 80)
     assert (snapshot["rows_per_second"], snapshot["seconds_left"]) == (40, 3)
-    done = found.to_json(MySqlState(reader="r", server="s", position=place, prepared={}))["snapshot"]
+    done = found.to_json(MySqlState(reader="r", server="s", position=position, prepared={}))["snapshot"]
     assert done == {
         "status": "done",
         "table": None,

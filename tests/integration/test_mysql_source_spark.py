@@ -30,7 +30,7 @@ def wait_until(holds: Any, query: Any) -> None:
         threading.Event().wait(0.05)
 
 
-def test_available_now_ends_with_the_backlog_and_a_second_run_goes_on(mysql, spark, tmp_path):
+def test_available_now_ends_with_the_backlog_and_a_second_run_resumes(mysql, spark, tmp_path):
     shop, rows = Shop.open(mysql, orders=150, items=70), Rows()
 
     def write(df: Any, batch: int) -> None:
@@ -87,8 +87,8 @@ def test_keys_that_a_collation_expands_are_copied_while_they_change(mysql, spark
         assert len(shop.held(table)) > 50
 
 
-def test_a_batch_read_is_all_tables_as_of_one_mark(mysql, spark):
-    """Every transaction moves an amount from one table to the other, so the sum is the same at any mark."""
+def test_a_batch_read_is_all_tables_as_of_one_position(mysql, spark):
+    """Every transaction moves an amount from one table to the other, so the sum is the same at any position."""
     shop, stop = Shop.open(mysql, one=300, two=300), threading.Event()
 
     def write() -> None:
@@ -153,7 +153,7 @@ def test_a_table_is_read_again_when_the_option_changes(mysql, spark, tmp_path):
     shop, rows = Shop.open(mysql, items=90, orders=90), Rows()
     shop.drain(spark, tmp_path, rows, **SMALL)
     with mysql.connect(database=shop.database) as connection, connection.cursor() as cursor:
-        cursor.execute("SET sql_log_bin = 0")  # what the binlog does not tell is why one reads again
+        cursor.execute("SET sql_log_bin = 0")  # a change that is not in the binlog is a reason to read again
         cursor.execute("UPDATE orders SET n = -5 WHERE id % 2 = 0")
     again = {**SMALL, "scan__snapshot__again": f"{shop.database}.orders"}
 
@@ -200,7 +200,7 @@ def test_batches_of_limit_or_without_an_action_lose_nothing(mysql, spark, tmp_pa
     assert all(sum(row["n"] == n and row["id"] >= 1000 for row in rows.all) == 10 for n in inserted)
 
 
-def test_windows_over_commit_times_wait_for_the_snapshot_and_go_on_by_the_servers_clock(mysql, spark, tmp_path):
+def test_windows_over_commit_times_wait_for_the_snapshot_then_advance(mysql, spark, tmp_path):
     shop = Shop.open(mysql, orders=200)
     options = shop.options(
         **SMALL,

@@ -55,7 +55,7 @@ CHANGES = {
 
 @every_server
 @pytest.mark.parametrize("change", CHANGES)
-def test_a_table_that_changes_while_the_snapshot_stands_in_it_can_be_read_on(mysql: MySqlServer, change: str):
+def test_a_table_that_changes_during_its_snapshot_can_still_be_read(mysql: MySqlServer, change: str):
     shop = Shop.open(mysql)
     for table in ("a", "m", "z"):
         shop.execute(f"CREATE TABLE {table} (id INT PRIMARY KEY, u INT NOT NULL, n INT NOT NULL)")

@@ -1,4 +1,4 @@
-"""Tables of the binlog against the declared columns: what has no place there ends the query, what has comes right."""
+"""Tables of the binlog against the declared columns: rows that do not fit fail the query, others are exact."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def database(mysql: MySqlServer) -> str:
 
 
 def changed(mysql: MySqlServer, database: str, columns: str, *statements: str):
-    """Create a table, note the place, run statements."""
+    """Create a table, note the position, run statements."""
     mysql.execute(f"USE {database}", f"CREATE TABLE t (id INT PRIMARY KEY, {columns}) CHARACTER SET utf8mb4")
     start = position(mysql)
     mysql.execute(f"USE {database}", *statements)
@@ -26,7 +26,7 @@ def changed(mysql: MySqlServer, database: str, columns: str, *statements: str):
 
 
 @every_server
-def test_digits_that_are_taken_away_end_the_query_where_they_are(mysql: MySqlServer, database: str):
+def test_digits_that_are_removed_fail_the_query_at_their_row(mysql: MySqlServer, database: str):
     start = changed(
         mysql, database, "c DECIMAL(10,2)", "INSERT INTO t VALUES (1, 1.25)", "ALTER TABLE t MODIFY c DECIMAL(10,1)"
     )
@@ -36,7 +36,7 @@ def test_digits_that_are_taken_away_end_the_query_where_they_are(mysql: MySqlSer
     wide = scan_settings_of(mysql, database, "id INT, c DECIMAL(12,2)")
     with pytest.raises(SchemaError, match="may change the type of column 'c'"):
         read_range(mysql, wide, start)
-    # The digits before the point have no place even if the statement is passed over.
+    # The digits before the point do not fit even if the statement is skipped.
     ignoring = scan_settings_of(mysql, database, "id INT, c DECIMAL(10,2)", on_rewrite_ddl="ignore")
     mysql.execute(f"INSERT INTO {database}.t VALUES (2, 123456789.5)")
     with pytest.raises(SchemaError, match=r"column 'c' of table .*\.t holds DECIMAL\(10, 1\) from here on"):
@@ -90,7 +90,7 @@ def test_a_column_that_the_table_gets_later_is_null_before(mysql: MySqlServer, d
 
 
 @every_server
-def test_a_table_that_is_gone_by_now_cannot_have_got_the_column(mysql: MySqlServer, database: str):
+def test_a_dropped_table_cannot_have_added_the_column(mysql: MySqlServer, database: str):
     start = changed(mysql, database, "d INT", "INSERT INTO t VALUES (1, 5)", "DROP TABLE t")
     with pytest.raises(SchemaError, match="has no column 'c' here, and does not get one later"):
         read_range(mysql, scan_settings_of(mysql, database, "id INT, c INT"), start)

@@ -1,4 +1,4 @@
-"""A task whose connection breaks after rows were given away reads on behind them: nothing twice, nothing missing."""
+"""A task that loses its connection after emitting rows continues after them: nothing twice, nothing missing."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ROWS = 60_000
 
 
 def written(server: MySqlServer) -> tuple[str, BinlogPosition]:
-    """Write many transactions; return the database and the place before them."""
+    """Write many transactions; return the database and the position before them."""
     database = server.create_database("broken")
     server.execute(f"CREATE TABLE {database}.t (id INT PRIMARY KEY, v VARCHAR(600))")
     start = position(server)
@@ -55,7 +55,7 @@ def batch(settings: MySqlScanSettings, start: BinlogPosition, end: BinlogPositio
 
 
 def check(found: list[Chunk]) -> None:
-    """All rows once, in order; places and records are those of their own rows."""
+    """All rows once, in order; positions and records are those of their own rows."""
     assert len(found) > 1
     ids = [number for chunk in found for number in chunk.columns.column("id").to_pylist()]
     assert ids == [*range(ROWS)]
@@ -71,7 +71,7 @@ def check(found: list[Chunk]) -> None:
 
 
 @every_server
-def test_a_range_of_the_binlog_goes_on_behind_what_was_given_away(mysql: MySqlServer, caplog):
+def test_a_range_of_the_binlog_continues_after_the_emitted_rows(mysql: MySqlServer, caplog):
     database, start = written(mysql)
     with tcp_switch(mysql.reader.port) as switch:
         settings = scan_settings_of(mysql, database, "id INT", port=str(switch.port))
@@ -81,7 +81,7 @@ def test_a_range_of_the_binlog_goes_on_behind_what_was_given_away(mysql: MySqlSe
 
 
 @pytest.mark.parametrize("version", [MySqlVersion.NEWEST, MySqlVersion.MARIADB])
-def test_a_server_that_is_away_for_seconds_does_not_end_the_task(own_mysql: OpenMySql, version: MySqlVersion, caplog):
+def test_a_server_that_is_down_for_seconds_does_not_fail_the_task(own_mysql: OpenMySql, version: MySqlVersion, caplog):
     server = own_mysql(version)
     database, start = written(server)
     settings = scan_settings_of(server, database, "id INT")
@@ -99,7 +99,7 @@ def test_a_server_that_is_away_for_seconds_does_not_end_the_task(own_mysql: Open
 
 
 @every_server
-def test_chunks_that_were_given_away_are_not_read_again(mysql: MySqlServer, monkeypatch: pytest.MonkeyPatch, caplog):
+def test_emitted_chunks_are_not_read_again(mysql: MySqlServer, monkeypatch: pytest.MonkeyPatch, caplog):
     monkeypatch.setattr(chunks, "_GROUP_BYTES", 1)
     database, _ = written(mysql)
     login = mysql.reader
@@ -124,8 +124,8 @@ def test_chunks_that_were_given_away_are_not_read_again(mysql: MySqlServer, monk
 
 
 @every_server
-def test_a_table_without_a_key_is_not_read_on(mysql: MySqlServer):
-    """Its rows are given away as they come, and come in another order."""
+def test_a_table_without_a_key_is_not_resumed(mysql: MySqlServer):
+    """Its rows are emitted as they arrive, and arrive in another order."""
     database = mysql.create_database("broken")
     mysql.execute(f"CREATE TABLE {database}.t (id INT, v VARCHAR(200))")
     for _ in range(30):

@@ -19,7 +19,7 @@ __all__ = ["identity", "read_range", "scan_settings_of"]
 
 
 def scan_settings_of(server: MySqlServer, database: str, schema: str, **options: str) -> MySqlScanSettings:
-    """Return the readers' part of a source of a database's tables; underlines in names of options stand for dots."""
+    """Return the settings of a scan of a database's tables; underlines in names of options are dots."""
     login = server.reader
     given = {
         "hostname": login.host, "port": str(login.port), "username": login.user, "password": login.password,
@@ -30,7 +30,7 @@ def scan_settings_of(server: MySqlServer, database: str, schema: str, **options:
 
 
 def identity(settings: MySqlScanSettings) -> str:
-    """Return what tells a source's server from others."""
+    """Return the identity of a source's server."""
     with closing(ServerView(settings.connection)) as view:
         return view.server()
 
@@ -42,7 +42,7 @@ def read_range(
     end: BinlogPosition | None = None,
     **state: Any,
 ) -> list[dict[str, Any]]:
-    """Return the rows between two places, by default up to the end of the log."""
+    """Return the rows between two positions, by default up to the end of the log."""
     batch = MySqlState(
         reader="tests", server=identity(settings), position=start, to=end or position(server), prepared={}, **state
     )

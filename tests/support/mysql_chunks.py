@@ -1,4 +1,4 @@
-"""What tests of snapshots do: read tables as of a mark, and know from the binlog what they must hold."""
+"""Helpers for tests of snapshots: read tables as of a position, and derive their expected rows from the binlog."""
 
 from __future__ import annotations
 
@@ -68,27 +68,27 @@ def ranges(server: MySqlServer, schema: TableSchema, size: int) -> list[ChunkReq
 
 def rows_by_range(
     settings: SnapshotSettings,
-    mark: BinlogPosition,
+    as_of: BinlogPosition,
     requests: list[ChunkRequest],
     prepared: Mapping[str, BinlogPosition] | None = None,
 ) -> list[list[Row]]:
     """Read ranges; return the rows of each, sorted."""
     found: dict[int, list[Row]] = {id(request): [] for request in requests}
-    for request, batch in read_as_of(settings, mark, requests, prepared or {}):
+    for request, batch in read_as_of(settings, as_of, requests, prepared or {}):
         found[id(request)] += [tuple(row.values()) for row in batch.to_pylist()]
     return [sorted(rows, key=repr) for rows in found.values()]
 
 
-def read(settings: SnapshotSettings, mark: BinlogPosition, *requests: ChunkRequest, **more: Any) -> list[Row]:
+def read(settings: SnapshotSettings, as_of: BinlogPosition, *requests: ChunkRequest, **more: Any) -> list[Row]:
     """Read ranges; return all rows, sorted."""
-    return sorted((row for rows in rows_by_range(settings, mark, list(requests), **more) for row in rows), key=repr)
+    return sorted((row for rows in rows_by_range(settings, as_of, list(requests), **more) for row in rows), key=repr)
 
 
 def state_at(
-    server: MySqlServer, start: BinlogPosition, mark: BinlogPosition, database: str, tables: Iterable[str]
+    server: MySqlServer, start: BinlogPosition, as_of: BinlogPosition, database: str, tables: Iterable[str]
 ) -> dict[str, list[Row]]:
-    """Return the rows of tables that were empty at the start, as the binlog up to the mark says, sorted."""
-    changes = read_changes(server, start, everything(database), stop=StopRule(to=mark))
+    """Return the rows of tables that were empty at the start, as of a position in the binlog, sorted."""
+    changes = read_changes(server, start, everything(database), stop=StopRule(to=as_of))
     state: dict[str, Counter[Row]] = {}
     for table in tables:
         rows = state[table] = Counter()

@@ -50,7 +50,7 @@ def moment(chance: random.Random) -> str:
 def collated(collation: str, kind: str = "VARCHAR(20)") -> Case:
     charset = collation.split("_", maxsplit=1)[0]
     ddl = f"k {kind} CHARACTER SET {charset} COLLATE {collation}, PRIMARY KEY (k)"
-    latin = [each for each in SYLLABLES if all(ord(mark) < 0x100 for mark in each)]
+    latin = [each for each in SYLLABLES if all(ord(character) < 0x100 for character in each)]
     if charset == "latin1":
         return Case(ddl, lambda chance: quoted("".join(chance.choice(latin) for _ in range(3))))
     return Case(ddl, lambda chance: quoted(text(chance)))

@@ -93,7 +93,7 @@ class Shop:
         return dict(self.execute(f"SELECT id, n FROM {table}"))
 
     def options(self, **more: Any) -> dict[str, str]:
-        """Return options of a source; underlines in their names stand for dots."""
+        """Return options of a source; underlines in their names are dots."""
         login = self.server.reader
         own = {
             "hostname": login.host,

@@ -1,4 +1,4 @@
-"""What a MySQL source keeps in the offset: text and back, what a sweep covers, who reads which chunk, what follows a batch."""
+"""The state of a MySQL source in the offset: its text, coverage, the chunks of each reader, the state after a batch."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def batch(**fields):
     return MySqlState(**{**whole, **fields})
 
 
-def test_a_state_is_the_same_after_its_text_and_equal_states_have_equal_texts():
+def test_a_state_equals_that_of_its_text_and_texts_are_canonical():
     state = batch()
     text = json.dumps(state.to_json())
     assert MySqlState.from_json(json.loads(text)) == state
@@ -98,7 +98,7 @@ def test_the_texts_of_states_and_reports_are_those_of_version_1():
 
 
 @pytest.mark.parametrize("damage", [{"place": [1]}, {"lanes": "x"}, {"sweep": {"t": ["a"]}}, {"prepared": None}])
-def test_a_damaged_state_says_so(damage):
+def test_a_damaged_state_is_rejected(damage):
     with pytest.raises(OffsetError, match="damaged"):
         MySqlState.from_json({**batch().to_json(), **damage})
 
@@ -108,7 +108,7 @@ def test_a_state_of_a_newer_version_is_refused_by_its_number():
         MySqlState.from_json({**batch().to_json(), "v": 9})
 
 
-def test_lanes_read_the_chunks_one_after_the_other():
+def test_snapshot_readers_share_the_chunks_in_order():
     state = batch()
     first, second, third = (state.chunks_of_reader(number) for number in range(3))
     assert [each.keys for each in first] == [
@@ -119,12 +119,12 @@ def test_lanes_read_the_chunks_one_after_the_other():
     assert [(each.table, each.keys) for each in third] == [(USERS, KeyRange())]
 
 
-def test_the_mark_is_the_end_of_the_batch_or_its_begin_where_nothing_is_read_of_the_binlog():
+def test_the_snapshot_position_is_the_end_of_the_batch_or_its_begin():
     assert batch().snapshot_position == position(900)
     assert batch(to=None).snapshot_position == position(157)
 
 
-def test_a_sweep_covers_what_lies_behind_it():
+def test_a_snapshot_scan_covers_what_it_has_read():
     snapshot = SnapshotScan(table=ORDERS, bound=("5",))
     assert coverage(snapshot, ITEMS) is Coverage.EVERYTHING
     assert coverage(snapshot, ORDERS) is Coverage.SOME_KEYS
@@ -133,7 +133,7 @@ def test_a_sweep_covers_what_lies_behind_it():
     assert coverage(None, USERS) is Coverage.EVERYTHING
 
 
-def test_a_sweep_of_named_tables_leaves_the_others_alone():
+def test_a_scan_of_named_tables_covers_all_others():
     snapshot = SnapshotScan(table=ORDERS, only=(ORDERS, USERS))
     assert (
         coverage(snapshot, ITEMS)
@@ -144,10 +144,10 @@ def test_a_sweep_of_named_tables_leaves_the_others_alone():
     assert coverage(snapshot, ORDERS) is coverage(snapshot, USERS) is Coverage.NOTHING
 
 
-def test_after_a_batch_the_state_stands_where_its_range_ended():
-    note = RangeReport(position=position(400), gtids=f"{SERVER}:6-7", prepared={"y": position(390)}, server=SERVER)
-    assert RangeReport.from_text(note.to_text()) == note
-    after = settled(batch(), {BINLOG: RangeInfo(position=943, rows=0, note=note.to_text())})
+def test_after_a_batch_the_state_is_at_the_end_of_its_range():
+    report = RangeReport(position=position(400), gtids=f"{SERVER}:6-7", prepared={"y": position(390)}, server=SERVER)
+    assert RangeReport.from_text(report.to_text()) == report
+    after = settled(batch(), {BINLOG: RangeInfo(position=943, rows=0, note=report.to_text())})
     assert (after.at, after.position, after.gtid) == (943, position(400), f"{SERVER}:1-7")
     assert after.prepared == {"y": position(390)}
     assert (after.to, after.to_gtid, after.tables, after.chunks_per_reader, after.max_bytes, after.max_rows) == (
@@ -160,30 +160,30 @@ def test_after_a_batch_the_state_stands_where_its_range_ended():
     )
     assert after.snapshot == after.after == batch().after
     assert after.irrelevant_batches == 3
-    assert settled(batch(), {BINLOG: RangeInfo(position=943, rows=1, note=note.to_text())}).irrelevant_batches == 0
+    assert settled(batch(), {BINLOG: RangeInfo(position=943, rows=1, note=report.to_text())}).irrelevant_batches == 0
 
 
-def test_a_batch_of_chunks_alone_leaves_the_place():
+def test_a_batch_of_chunks_alone_keeps_the_position():
     after = settled(batch(), {SplitId("snapshot-0"): RangeInfo(position=2, rows=100, note=None)})
     assert (after.at, after.position, after.gtid, after.irrelevant_batches) == (700, position(157), f"{SERVER}:1-5", 2)
 
 
 def test_reading_by_gtid_ends_where_the_planned_end_was_reached():
     for reached, by_gtid in ((position(900), False), (position(899), True)):
-        note = RangeReport(position=reached, gtids="", prepared={}, server=SERVER)
-        found = {BINLOG: RangeInfo(position=1_000, rows=3, note=note.to_text())}
+        report = RangeReport(position=reached, gtids="", prepared={}, server=SERVER)
+        found = {BINLOG: RangeInfo(position=1_000, rows=3, note=report.to_text())}
         assert settled(batch(by_gtid=True, position=None), found).by_gtid is by_gtid
 
 
-def test_reading_by_gtid_ends_behind_all_that_was_there_at_the_switch():
+def test_reading_by_gtid_ends_after_the_log_end_of_the_failover():
     for reached, by_gtid in ((position(899), True), (position(900), False), (position(901), False)):
-        note = RangeReport(position=reached, gtids="", prepared={}, server=SERVER)
-        found = {BINLOG: RangeInfo(position=1_000, rows=3, note=note.to_text())}
+        report = RangeReport(position=reached, gtids="", prepared={}, server=SERVER)
+        found = {BINLOG: RangeInfo(position=1_000, rows=3, note=report.to_text())}
         after = settled(batch(by_gtid=True, position=None, gtid_until=position(900), to=position(2_000)), found)
         assert (after.by_gtid, after.gtid_until) == (by_gtid, position(900) if by_gtid else None)
 
 
-def test_transactions_are_merged_and_a_set_that_is_too_long_is_not_kept():
+def test_gtid_sets_are_merged_and_one_that_is_too_long_is_dropped():
     assert merged_gtids(f"{SERVER}:1-5", f"{SERVER}:6") == f"{SERVER}:1-6"
     assert merged_gtids("0-1-5,1-2-7", "0-1-9") == "0-1-9,1-2-7"
     assert merged_gtids(None, f"{SERVER}:6") is None
@@ -212,7 +212,7 @@ def test_bytes_are_counted_across_files_without_their_magic_numbers():
     assert asked == ["SHOW BINARY LOGS"]
 
 
-def test_a_file_that_is_gone_is_data_loss_that_names_what_there_is():
+def test_a_purged_file_is_data_loss_that_names_the_files():
     files = LogFiles(lambda _: [("binlog.000004", 300, "No"), ("binlog.000005", 300, "No")])
     with pytest.raises(DataLossError, match=r"binlog.000003:157 .* binlog.000004, binlog.000005"):
         files.bytes_between(position(157, 3), position(200, 5))
@@ -246,12 +246,12 @@ def test_tables_to_read_again(text, tables):
 
 
 @pytest.mark.parametrize("text", ["orders", "a.b.c", "a. b"])
-def test_what_is_no_table_is_refused(text):
+def test_an_invalid_table_name_is_rejected(text):
     with pytest.raises(ValueError, match="no table"):
         parse_tables(text)
 
 
-def test_places_of_transactions():
+def test_positions_of_transactions():
     assert parse_positions("binlog.000007:1234, mysql-bin.000001:4") == {
         BinlogPosition("binlog.000007", 1234),
         BinlogPosition("mysql-bin.000001", 4),
@@ -261,7 +261,7 @@ def test_places_of_transactions():
             parse_positions(text)
 
 
-def test_names_of_lanes_have_numbers():
+def test_names_of_snapshot_readers_have_numbers():
     assert snapshot_reader_number(SplitId("snapshot-12")) == 12
     assert snapshot_reader_number(BINLOG) is None
     assert replace(batch(), to=None).without_data().to is None

@@ -1,4 +1,4 @@
-"""A table of a million chunks: what is kept of it stays small, and so does the work of each batch."""
+"""A table of a million chunks: its state stays small, and so does the work of each batch."""
 
 from __future__ import annotations
 
@@ -46,17 +46,17 @@ def _next_batch(state: MySqlState, first: int, key_bytes: int) -> MySqlState:
 
 
 def _batches(state: MySqlState, key_bytes: int) -> Iterator[tuple[MySqlState, str]]:
-    """Yield each batch of the sweep and the text of it that the offset holds."""
+    """Yield each batch of the snapshot scan and its text in the offset."""
     first = 0
     while state.snapshot is not None:
         batch = _next_batch(state, first, key_bytes)
         text = json.dumps(batch.to_json())
         first += sum(batch.chunks_per_reader)
-        state = _settled(batch, text, first)
+        state = _after(batch, text, first)
         yield batch, text
 
 
-def _settled(batch: MySqlState, text: str, position: int) -> MySqlState:
+def _after(batch: MySqlState, text: str, position: int) -> MySqlState:
     """Return what is known of the table when a batch has been read."""
     ranges = {
         SplitId(f"{SNAPSHOT_READER}{number}"): RangeInfo(position=position, rows=count, note=None)
@@ -72,15 +72,15 @@ def test_a_million_chunks_need_an_offset_below_64_kb() -> None:
         sizes.append(len(text))
         chunks += sum(batch.chunks_per_reader)
         if len(sizes) in (10, 990):
-            work.append(calls_of(partial(_settled, batch, text, chunks)))
+            work.append(calls_of(partial(_after, batch, text, chunks)))
     assert chunks == CHUNKS
     assert max(sizes) < OFFSET_BYTES
     assert max(sizes[1:-1]) - min(sizes[1:-1]) < 100  # no list of what was read
     assert work[1] < 1.05 * work[0]
 
 
-def test_the_longest_parts_together_stay_below_64_kb() -> None:
-    """Long keys, as many GTIDs as are kept before and behind the batch, and open XA transactions fit at once."""
+def test_the_longest_fields_together_stay_below_64_kb() -> None:
+    """Long keys, as many GTIDs as are stored before and after the batch, and open XA transactions fit at once."""
     gtids = ("u" * 36 + ":1-2,") * (LONGEST_GTIDS // 41)
     prepared = {f"{number:032x}": BinlogPosition("binlog.000001", 10**9 + number) for number in range(64)}
     state = replace(_new_query(kept_gtids(gtids)), to_gtid=kept_gtids(gtids), prepared=prepared)
@@ -90,8 +90,8 @@ def test_the_longest_parts_together_stay_below_64_kb() -> None:
     assert len(json.dumps(batch.to_json())) < OFFSET_BYTES
 
 
-def test_each_lane_finds_its_chunks_among_all_of_a_batch() -> None:
-    """The lanes' chunks follow each other without a gap and end where the batch does."""
+def test_each_snapshot_reader_finds_its_chunks_in_a_batch() -> None:
+    """The readers' chunks follow each other without a gap and end where the batch does."""
     state = replace(_new_query(), snapshot=SnapshotScan(table=TABLE, bound=("000000009",)))
     batch = _next_batch(state, 9, key_bytes=9)
     chunks = [chunk.keys for number in range(READERS) for chunk in batch.chunks_of_reader(number)]

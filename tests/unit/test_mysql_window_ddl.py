@@ -1,4 +1,4 @@
-"""What DDL behind a mark did to the rows that are read."""
+"""The effect of DDL after the snapshot position on the rows that are read."""
 
 from __future__ import annotations
 

@@ -30,9 +30,9 @@ class Checked:
 
     Attributes:
         faults: what is wrong, in the order in which it came up.
-        batches, sweeps: how many batches were checked, how many of them read tables.
+        batches, snapshot_batches: how many batches were checked, how many of them read tables.
         changes: images of changes that were held against the truth.
-        void: how often a chunk was given up because its table was emptied behind its mark.
+        void: how often a chunk was given up because its table was emptied after its position.
     """
 
     faults: list[str] = field(default_factory=list)
@@ -43,7 +43,7 @@ class Checked:
 
 
 class _Covered:
-    """Which rows lie below a frontier; the server says how text sorts.
+    """Which rows a snapshot scan has covered; the server sorts text.
 
     Args:
         server: asked for weights.
@@ -79,7 +79,7 @@ class _Covered:
 
 
 def _read(column: str, text: str) -> Any:
-    """Return the value that a bound's text stands for."""
+    """Return the value of a bound's text."""
     readers: Mapping[str, Callable[[str], Any]] = {
         "i": int,
         INVISIBLE: int,
@@ -149,8 +149,8 @@ def _compare_changes(  # noqa: PLR0917 - as above
     expected: Counter[tuple[str, str, Row]] = Counter()
     for change in changes:
         if change.table in names and change.kind == "T":
-            is_told = coverage(state.snapshot, (covered.database, change.table)) is not Coverage.NOTHING
-            expected[change.kind, change.table, (None,) * len(COLUMNS)] += is_told
+            is_reported = coverage(state.snapshot, (covered.database, change.table)) is not Coverage.NOTHING
+            expected[change.kind, change.table, (None,) * len(COLUMNS)] += is_reported
         elif change.table in names and change.kind not in (">", "x"):
             is_covered = covered(state.snapshot, by_name(change.table), change.row, change.invisible)
             expected[change.kind, change.table, change.row] += is_covered
@@ -166,9 +166,9 @@ def _compare_changes(  # noqa: PLR0917 - as above
 def _compare_tables(  # noqa: PLR0917 - as above
     batch: int, state: MySqlState, history: History, ledger: Ledger, covered: _Covered, checked: Checked
 ) -> None:
-    """G2: the changelog so far is the tables' covered part as of the mark.
+    """G2: the changelog so far is the tables' covered part as of the position.
 
-    A table that is emptied behind the mark before a chunk was read may lack rows until its truncate row comes.
+    A table that is emptied after the position before a chunk was read may lack rows until its truncate row comes.
     """
     for table in TABLES:
         if table.name in ledger.void:

@@ -17,7 +17,7 @@ class Ledger:
 
     Attributes:
         faults: what could not be: a row that is there already, a row that is not there, an order that goes back.
-        void: tables whose last chunk was given up because the table is emptied behind the mark; until their truncate
+        void: tables whose last chunk was given up because the table is emptied after the position; until their truncate
             row comes, they may lack rows.
     """
 
