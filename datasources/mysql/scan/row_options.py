@@ -78,7 +78,7 @@ class MySqlRowOptions(OptionGroup):
     zero_dates: ZeroDates = Field(
         ZeroDates.FAIL,
         alias="scan.zero-dates",
-        description="A date that no calendar has, such as '0000-00-00', stops the query (`fail`) or is NULL (`null`).",
+        description="An invalid date, such as '0000-00-00', stops the query (`fail`) or is NULL (`null`).",
     )
     masked: str | None = Field(
         None,
@@ -99,7 +99,7 @@ class MySqlBatchOptions(OptionGroup):
         64 << 20,
         alias="scan.max-bytes-per-batch",
         ge=1,
-        description="A batch ends at the first transaction behind so many bytes of the binlog. A larger transaction is "
+        description="A batch ends at the first transaction after so many bytes of the binlog. A larger transaction is "
         "a batch of its own.",
     )
     parallelism: int = Field(
@@ -107,21 +107,22 @@ class MySqlBatchOptions(OptionGroup):
         alias="scan.snapshot.parallelism",
         ge=1,
         le=1_000,
-        description="How many readers read tables at once, if there are as many task slots. Fixed when a query begins.",
+        description="How many readers read tables in parallel, if there are as many task slots. Fixed when a query "
+        "begins.",
     )
     on_rewrite_ddl: RewritePolicy = Field(
         RewritePolicy.FAIL,
         alias="on-rewrite-ddl",
         description="A statement that changes rows of a captured table without row events (a column that is read gets "
         "another type, a dropped partition, a table swap, ...) stops the query (`fail`), makes it read the table again "
-        "by itself (`reread`: a truncate row, then the rows as they are), or is passed over (`ignore`): the changelog "
+        "by itself (`reread`: a truncate row, then the rows as they are), or is skipped (`ignore`): the changelog "
         "then no longer gives the table.",
     )
     skipped: Annotated[str, AfterValidator(_positions)] = Field(
         "",
         alias="scan.skip-transactions",
-        description="Transactions that are passed over, by file:pos of their beginning as an error names it; with "
-        "commas between them.",
+        description="Transactions to skip, by file:pos of their beginning as an error names it; with commas "
+        "between them.",
     )
     again: Annotated[str, AfterValidator(_tables)] = Field(
         "",
