@@ -47,13 +47,7 @@ _US_PER_MS: Final = 1_000
 
 @dataclass(frozen=True, kw_only=True)
 class MySqlSource(ScanSource):
-    """A scan of MySQL or MariaDB tables: a snapshot, then every change.
-
-    Attributes:
-        wanted: the options that the preflight checks.
-        batches: the options about batches.
-        settings: for the readers.
-    """
+    """A scan of MySQL or MariaDB tables: a snapshot, then every change."""
 
     format_name: ClassVar[str] = "tidemark-mysql"
     option_groups: ClassVar[tuple[type[OptionGroup], ...]] = (

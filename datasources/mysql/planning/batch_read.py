@@ -25,11 +25,7 @@ _MAX_READERS: Final = 64
 class MySqlBatchEnumerator:
     """Divides tables into parts (SplitEnumerator, PlansBoundedRead).
 
-    Args:
-        settings: of the scan.
-        view: the server.
-        start: returns the state whose position is the snapshot position.
-        chunk_size: rows of a chunk.
+    ``start`` returns the state whose position is the snapshot position.
     """
 
     def __init__(

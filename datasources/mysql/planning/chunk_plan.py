@@ -43,9 +43,7 @@ _MAX_TABLES: Final = 100
 class BatchChunks:
     """The chunks of one batch.
 
-    Attributes:
-        tables: in order.
-        after: the scan after them; None = no table is left.
+    ``after`` is the scan after the tables; None = no table is left.
     """
 
     tables: tuple[PlannedTable, ...]
@@ -60,10 +58,7 @@ class BatchChunks:
 class ChunkPlanner:
     """Plans the chunks of a snapshot scan, batch by batch.
 
-    Args:
-        connect: opens a connection whose session is in UTC.
-        captured: which tables are read.
-        chunk_size: rows of a chunk.
+    ``connect`` opens a connection whose session is in UTC.
     """
 
     def __init__(self, connect: Callable[[str], Any], captured: Callable[[str, str], bool], *, chunk_size: int) -> None:

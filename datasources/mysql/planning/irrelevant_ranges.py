@@ -25,9 +25,7 @@ _NOTHING: Final = Capture(columns=frozenset())
 class IrrelevantRange:
     """A range of the binlog without captured changes.
 
-    Attributes:
-        position: its end.
-        gtids: its transactions, as a set's text.
+    ``gtids`` are its transactions, as the text of a set.
     """
 
     position: BinlogPosition

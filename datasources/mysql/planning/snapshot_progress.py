@@ -20,14 +20,7 @@ _NS_PER_S: Final = 1_000_000_000
 
 
 class SnapshotProgress:
-    """Counts since this process began; the total number of rows is the server's estimate.
-
-    Args:
-        connect: opens a connection.
-        captured: which tables are read.
-        clock: for the rate.
-        chunk_size: rows of a chunk.
-    """
+    """Counts since this process began; the total number of rows is the server's estimate."""
 
     def __init__(
         self, connect: Callable[[str], Any], captured: Callable[[str, str], bool], clock: Clock, *, chunk_size: int

@@ -19,12 +19,7 @@ __all__ = ["StartupResolver"]
 
 
 class StartupResolver:
-    """Starts queries of one scan.
-
-    Args:
-        wanted: the options that the preflight checks.
-        settings: of the scan.
-    """
+    """Starts queries of one scan."""
 
     def __init__(self, wanted: Wanted, settings: MySqlScanSettings) -> None:
         self._wanted = wanted
@@ -32,10 +27,6 @@ class StartupResolver:
 
     def start(self, view: ServerView, reader: str) -> MySqlState:
         """Return the state of a new query, without a snapshot scan.
-
-        Args:
-            view: the server.
-            reader: names the query's readers.
 
         Raises:
             SourceUnavailable: the server, the login or a table does not meet a requirement.
@@ -59,9 +50,7 @@ class StartupResolver:
     def check(self, view: ServerView, state: MySqlState) -> MySqlState:
         """Return the state from which a query resumes: the given one, or its equivalent at another server.
 
-        Args:
-            view: the server.
-            state: of a planned batch, or after one.
+        The state is of a planned batch, or one after a batch.
 
         Raises:
             DataLossError: the log no longer holds the next transaction.

@@ -55,13 +55,7 @@ _OF_A_SEQUENCE: Final = (
 
 
 class ChangeRows:
-    """The rows of one range of the binlog.
-
-    Args:
-        settings: of the scan.
-        state: of the batch.
-        columns: builds the rows.
-    """
+    """The rows of one range of the binlog."""
 
     def __init__(self, settings: MySqlScanSettings, state: MySqlState, columns: RowColumns) -> None:
         self._settings = settings
@@ -166,12 +160,7 @@ class ChangeRows:
 
 
 class _CoverageFilter:
-    """Selects the changes of keys that a batch's snapshot scan has covered.
-
-    Args:
-        settings: of the scan.
-        state: of the batch.
-    """
+    """Selects the changes of keys that a batch's snapshot scan has covered."""
 
     def __init__(self, settings: MySqlScanSettings, state: MySqlState) -> None:
         self._snapshot = state.snapshot

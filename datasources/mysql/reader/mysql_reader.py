@@ -41,9 +41,7 @@ _NO_RECORD: Final = -1
 class MySqlReader:
     """Reads the splits of one batch (SplitReader, SupportsRangeEnd).
 
-    Args:
-        settings: of the scan, with the batch's state.
-        only: the columns that are needed, where a range is read for its watermark only.
+    ``only`` are the columns that are needed, where a range is read for its watermark only.
     """
 
     def __init__(self, settings: MySqlScanSettings, only: frozenset[str] | None) -> None:

@@ -24,10 +24,7 @@ _UNREADABLE = (DataLossError, OffsetError, RecordError)
 class PreparedBefore(Mapping[str, BinlogPosition]):
     """Lists the transactions of the offset, and finds others by name.
 
-    Args:
-        settings: of the scan.
-        state: of the batch; without a position others cannot be found.
-        role: the name of the binlog's reader.
+    A state without a position cannot find others.
     """
 
     def __init__(self, settings: MySqlScanSettings, state: MySqlState, role: str) -> None:

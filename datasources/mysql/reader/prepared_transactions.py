@@ -19,13 +19,7 @@ __all__ = ["PreparedAtSnapshot"]
 
 
 class PreparedAtSnapshot(PreparedBefore):
-    """By name where each begins; lists those at the batch's begin, and finds the others by name.
-
-    Args:
-        settings: of the scan.
-        state: of the batch.
-        role: the name of the binlog's reader.
-    """
+    """By name where each begins; lists those at the batch's begin, and finds the others by name."""
 
     def __getitem__(self, xid: str) -> BinlogPosition:
         return self._at_snapshot[xid] if xid in self._at_snapshot else super().__getitem__(xid)

@@ -15,11 +15,7 @@ __all__ = ["MySqlReaderFactory"]
 
 @dataclass(frozen=True, slots=True)
 class MySqlReaderFactory:
-    """Opens readers (SplitReaderFactory); picklable, holds no connection.
-
-    Attributes:
-        settings: of the scan.
-    """
+    """Opens readers (SplitReaderFactory); picklable, holds no connection."""
 
     settings: MySqlScanSettings
 

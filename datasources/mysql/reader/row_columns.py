@@ -28,10 +28,7 @@ _INT32: Final = np.int32
 class ConstantColumns:
     """The metadata that all rows of a chunk share.
 
-    Attributes:
-        table: their table.
-        position: as of which position they are.
-        op_ts_us: their commit time, µs since the epoch.
+    Units: ``op_ts_us`` is the commit time, µs since the epoch.
     """
 
     table: TableName
@@ -63,9 +60,7 @@ class RowColumns:
     def of_changes(self, batch: RowBatch, included: NDArray[np.bool_] | None = None) -> pa.RecordBatch:
         """Return changes as rows.
 
-        Args:
-            batch: the changes.
-            included: which of its images; None = all.
+        ``included`` are the images to return; None = all.
         """
         rows = len(batch)
         of_key: dict[str, Callable[[], pa.Array]] = {

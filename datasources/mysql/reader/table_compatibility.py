@@ -25,12 +25,7 @@ __all__ = ["TableCompatibility", "incompatible_type"]
 
 
 class TableCompatibility:
-    """Checks the tables of one range.
-
-    Args:
-        settings: of the scan.
-        columns: the names of the declared columns that are read.
-    """
+    """Checks the tables of one range."""
 
     def __init__(self, settings: MySqlScanSettings, columns: frozenset[str]) -> None:
         self._settings = settings
@@ -85,15 +80,7 @@ def _require_spelling(table: TableMap, missing: list[str]) -> None:
 
 
 def incompatible_type(column: str, table: str, own: pa.DataType, declared: pa.DataType, since: str) -> SchemaError:
-    """Return the error of a column whose values do not fit into the declared type, with a hint.
-
-    Args:
-        column: its name.
-        table: the table's name, for people.
-        own: the type of its values.
-        declared: the declared type.
-        since: from where on, for people.
-    """
+    """Return the error of a column whose values do not fit into the declared type, with a hint."""
     return SchemaError(
         f"column '{column}' of table {table} holds {type_text(own)} {since}, and was declared as "
         f"{type_text(declared)}: declare it as {type_text(own)} in option 'schema' and start with a new "

@@ -26,12 +26,7 @@ _logger: Final = logging.getLogger(__name__)
 class TableStatements:
     """Handles the statements of one range.
 
-    Args:
-        settings: of the scan.
-        state: of the batch.
-
-    Attributes:
-        again: the tables to read again because of statements.
+    ``again`` are the tables to read again because of statements.
     """
 
     def __init__(self, settings: MySqlScanSettings, state: MySqlState) -> None:

@@ -72,12 +72,7 @@ class _Found:
 
 
 class TypesBefore:
-    """Finds types for one batch.
-
-    Args:
-        settings: of the scan.
-        state: of the batch.
-    """
+    """Finds types for one batch."""
 
     def __init__(self, settings: MySqlScanSettings, state: MySqlState) -> None:
         # A skipped statement has changed the table as well.

@@ -69,10 +69,7 @@ def wait_until_visible(connection: Any, *, deadline_s: float = _DEADLINE_S, cloc
 
     For MySQL with gtid_mode=ON. The position must have been read before the call.
 
-    Args:
-        connection: An open connection; may be the one that will SELECT, outside a transaction.
-        deadline_s: How long to wait, in seconds.
-        clock: Measures it.
+    The connection may be the one that will SELECT, outside a transaction.
 
     Returns:
         The number of queries.
@@ -138,12 +135,7 @@ def open_positioned_snapshot(
 
     For MariaDB, whose consistent snapshots have a position.
 
-    Args:
-        connection: An open connection; its transaction is open afterwards.
-        file: The binlog file.
-        position: The position in it.
-        deadline_s: How long to wait, in seconds.
-        clock: Measures it.
+    The connection's transaction is open afterwards.
 
     Returns:
         File and position of the snapshot, at or after the given one.

@@ -70,10 +70,7 @@ class BoundsPlan:
 def next_bounds(connection: Any, wanted: BoundsRequest, after: Bound | None) -> BoundsPlan:
     """Return the bounds of the next chunks above a bound.
 
-    Args:
-        connection: A connection whose session is in UTC.
-        wanted: The table and the size of the plan.
-        after: The upper bound of the last planned chunk; None at the beginning.
+    The session must be in UTC. ``after`` is the upper bound of the last planned chunk; None at the beginning.
 
     Returns:
         Bounds; none for a table without a key, or with one that cannot be divided, which is one range.
@@ -90,9 +87,7 @@ def next_bounds(connection: Any, wanted: BoundsRequest, after: Bound | None) -> 
 def tables_of_one_chunk(connection: Any, wanted: Sequence[BoundsRequest]) -> frozenset[tuple[str, str]]:
     """Return which tables fit into one chunk, so that they need no bounds; by one statement for all.
 
-    Args:
-        connection: A connection.
-        wanted: The tables; those without a key that can be divided are left out.
+    Tables without a key that can be divided are left out.
 
     Returns:
         Databases and tables; empty if one of them was dropped or lost its index meanwhile.

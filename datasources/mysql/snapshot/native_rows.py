@@ -48,14 +48,7 @@ _OF_TIMES: Final = {Kind.DATE: _Form.DAYS, Kind.DATETIME: _Form.MICROS}
 def native_columns(
     library: NativeLibrary, data: Bytes, rows: tuple[Int64s, Int64s], columns: Sequence[WireColumn]
 ) -> list[pa.Array | Cells] | None:
-    """Return each column's values, or where they are; None if numpy must read them.
-
-    Args:
-        library: the C library.
-        data: the buffer.
-        rows: where the rows' packets begin and end.
-        columns: their columns.
-    """
+    """Return each column's values, or where they are; None if numpy must read them."""
     forms = [_form(column, wire) for column, wire, _ in columns]
     first, last = int(rows[0][0]), int(rows[1][-1])
     buffers = [_buffers(form, len(rows[0]), last - first) for form in forms]

@@ -26,9 +26,7 @@ _SELECT_TIMEOUT_MS: Final = 600_000
 class ChunkRequest:
     """A range of one table.
 
-    Attributes:
-        schema: The table.
-        wanted: The range; for a table without a key the one without bounds.
+    A table without a key is read as the range without bounds.
     """
 
     schema: TableSchema
@@ -68,10 +66,6 @@ class SnapshotSettings:
 
 class Selection:
     """The columns of a table that are read, and those that are returned.
-
-    Args:
-        schema: The table.
-        settings: Names the columns.
 
     Attributes:
         types: Types of the columns that are read, by name: those that are returned, and the key's.

@@ -64,11 +64,7 @@ def read_rows(
 
     A generator that is closed before its end closes the connection too.
 
-    Args:
-        connection: PyMySQL's, open, in utf8mb4.
-        statement: The SELECT.
-        columns: The columns that it selects.
-        zero_dates: How invalid dates are handled.
+    The connection is PyMySQL's, open, in utf8mb4.
 
     Raises:
         pymysql.MySQLError: The server refused the statement, or ended it.
@@ -133,13 +129,7 @@ class _Contents:
 class _Result:
     """One result.
 
-    Args:
-        stream: Its packets.
-        columns: Its columns.
-        zero_dates: How invalid dates are handled.
-
-    Attributes:
-        error: The packet with which the server ended it, if that was an error.
+    ``error`` is the packet with which the server ended it, if that was an error.
     """
 
     def __init__(self, stream: PacketStream, columns: Sequence[ResultColumn], zero_dates: ZeroDates) -> None:

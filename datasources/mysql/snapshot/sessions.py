@@ -42,12 +42,7 @@ _SETTINGS: Final = (
 class ReadSession:
     """Reads of tables as of a snapshot position or later.
 
-    Args:
-        settings: The server, and the permitted locks.
-        snapshot_position: The position.
-
-    Attributes:
-        connection: For SELECTs, between `begin` and `end`.
+    The connection is for SELECTs, between `begin` and `end`.
 
     Raises:
         OptionError: The server has no GTIDs, and locking is not allowed.

@@ -15,9 +15,7 @@ _NANOS: Final = 1_000_000_000
 class Throttle:
     """Limits the rate of rows since the beginning.
 
-    Args:
-        rows_per_second: The rate; None = no limit.
-        clock: Measures time.
+    Without a rate there is no limit.
     """
 
     def __init__(self, rows_per_second: float | None, clock: Clock | None = None) -> None:

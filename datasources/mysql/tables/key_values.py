@@ -158,9 +158,7 @@ def is_ordered_here(column: KeyColumn) -> bool:
 def sort_key(column: KeyColumn, value: str) -> int | Decimal | bytes | str:
     """Return a sort key that orders canonical texts of a column like the server.
 
-    Args:
-        column: One of which `is_ordered_here` is true.
-        value: A canonical text.
+    `is_ordered_here` must be true of the column; the value is a canonical text.
     """
     form = form_of(column)
     assert is_ordered_here(column), column

@@ -40,12 +40,7 @@ _NO_PAD: Final = re.compile("_nopad_|_0900_")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnInfo:
-    """One column.
-
-    Attributes:
-        column: The column as part of a key.
-        is_invisible: Whether ``SELECT *`` leaves it out.
-    """
+    """One column."""
 
     column: KeyColumn
     is_invisible: bool
@@ -53,12 +48,7 @@ class ColumnInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableCatalog:
-    """Columns and unique indexes of a table.
-
-    Attributes:
-        columns: Its columns by name, in the table's order.
-        indexes: Its unique indexes.
-    """
+    """Columns and unique indexes of a table."""
 
     columns: Mapping[str, ColumnInfo]
     indexes: tuple[Index, ...]
@@ -67,10 +57,7 @@ class TableCatalog:
 def read_catalog(cursor: Any, databases: Sequence[str], tables: Sequence[str] = ()) -> Mapping[TableName, TableCatalog]:
     """Return columns and indexes of all tables of some databases, with a constant number of statements.
 
-    Args:
-        cursor: Of a connection that may see them.
-        databases: Names of databases.
-        tables: Only tables of these names; empty = all.
+    Only tables of the given names are read; empty = all.
 
     Returns:
         By database and table; tables that the login cannot see are left out.

@@ -40,12 +40,7 @@ FROM information_schema.tables WHERE table_type IN ('BASE TABLE', 'SYSTEM VERSIO
 
 @dataclass(frozen=True, slots=True)
 class TableColumn:
-    """One column.
-
-    Attributes:
-        name: Its name.
-        type: Its type.
-    """
+    """One column."""
 
     name: str
     type: ColumnType
@@ -97,9 +92,7 @@ def key_types(key: TableKey) -> dict[str, ColumnType]:
 def changed_key(schema: TableSchema, before: str) -> SchemaError:
     """Return the error of a table whose key changed while it was read in ranges of it.
 
-    Args:
-        schema: The table as it is now.
-        before: The key before, as `key_order` describes it.
+    ``before`` is the previous key, as `key_order` describes it.
     """
     return SchemaError(
         f"the key of table {schema.name} changed while its snapshot was read: it was divided by ({before}), and has "
@@ -118,9 +111,7 @@ def read_again_advice(name: str) -> str:
 def table_sizes(connection: Any, captures: Callable[[str, str], bool]) -> dict[tuple[str, str], int]:
     """Return the estimated rows of each captured table that the login can see, by database and table, in order.
 
-    Args:
-        connection: An open connection.
-        captures: Whether a table is read, by database and table; never a system table.
+    ``captures`` is never called for a system table.
     """
     with connection.cursor() as cursor:
         cursor.execute(_SIZES)
@@ -131,9 +122,7 @@ def table_sizes(connection: Any, captures: Callable[[str, str], bool]) -> dict[t
 def table_names(connection: Any, captures: Callable[[str, str], bool]) -> list[tuple[str, str]]:
     """Return the captured tables that the login can see, by database and table, in order.
 
-    Args:
-        connection: An open connection.
-        captures: Whether a table is read, by database and table; never a system table.
+    ``captures`` is never called for a system table.
     """
     with connection.cursor() as cursor:
         cursor.execute(_NAMES)
@@ -143,9 +132,7 @@ def table_names(connection: Any, captures: Callable[[str, str], bool]) -> list[t
 def read_schemas(connection: Any, captures: Callable[[str, str], bool]) -> list[TableSchema]:
     """Return the captured tables that the login can see, by database and table.
 
-    Args:
-        connection: An open connection.
-        captures: Whether a table is read, by database and table; never a system table.
+    ``captures`` is never called for a system table.
 
     Raises:
         SchemaError: One of them is system-versioned.
@@ -159,10 +146,6 @@ def read_schemas(connection: Any, captures: Callable[[str, str], bool]) -> list[
 
 def read_named(connection: Any, names: Sequence[tuple[str, str]]) -> list[TableSchema]:
     """Return those of some tables that exist and the login can see, in order, with a constant number of statements.
-
-    Args:
-        connection: An open connection.
-        names: Databases and tables.
 
     Raises:
         SchemaError: One of them is system-versioned.

@@ -53,10 +53,7 @@ class ReadChunk:
 class Backfill:
     """The changes after one snapshot position.
 
-    Args:
-        settings: The server, and the reader's name there.
-        snapshot_position: The position.
-        prepared: XA transactions that are open there: by name where each begins.
+    ``prepared`` are the XA transactions that are open at the snapshot position: by name where each begins.
     """
 
     def __init__(

@@ -35,11 +35,7 @@ class BackfillEffect(Enum):
 def effect_on(statement: Statement, table: TableName, columns: Collection[str], key: str) -> BackfillEffect:
     """Return the effect of a statement on a table.
 
-    Args:
-        statement: Of the binlog.
-        table: The table.
-        columns: The columns that are read, the key's among them.
-        key: The name of the index by which the table is divided.
+    ``columns`` are those that are read, including the key's; ``key`` is the index by which the table is divided.
     """
     if not concerns(statement, table[0].__eq__, lambda *found: found == table):
         return BackfillEffect.NONE

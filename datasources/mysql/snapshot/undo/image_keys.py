@@ -35,10 +35,7 @@ _MOMENTS: Final = frozenset({Kind.DATE, Kind.DATETIME, Kind.TIMESTAMP})
 class ImageKeys:
     """Keys of one table's row images.
 
-    Args:
-        connect: Opens a connection when one is needed; it is closed by `close`.
-        key: The table's key.
-        types: Types of its columns, by name.
+    ``connect`` opens a connection when one is needed; it is closed by `close`.
     """
 
     def __init__(self, connect: Callable[[], Any], key: TableKey, types: Mapping[str, ColumnType]) -> None:

@@ -22,11 +22,7 @@ _SECOND_US: Final = 1_000_000
 
 
 class CharsetHex:
-    """Texts as hex of their bytes in a character set.
-
-    Args:
-        connection: Returns a connection; called if a character set is not UTF-8.
-    """
+    """Texts as hex of their bytes in a character set."""
 
     def __init__(self, connection: Callable[[], Any]) -> None:
         self._connection = connection
@@ -49,11 +45,7 @@ class CharsetHex:
 def value_texts(values: pa.Array, type_: ColumnType, column: KeyColumn, charsets: CharsetHex) -> list[str]:
     """Return values of a key column, as images have them, as canonical texts.
 
-    Args:
-        values: Without NULL.
-        type_: The column's type.
-        column: The column.
-        charsets: Translates texts.
+    The values are without NULL.
     """
     if type_.kind is Kind.TEXT:
         return charsets.of(values.to_pylist(), column.charset or "")

@@ -26,12 +26,7 @@ _BEFORE: Final = (RowKind.UPDATE_BEFORE, RowKind.DELETE)
 
 
 class KeyedUndo:
-    """Undoes the changes of one range.
-
-    Args:
-        keys: The table's keys.
-        wanted: The range.
-    """
+    """Undoes the changes of one range."""
 
     def __init__(self, keys: ImageKeys, wanted: KeyRange) -> None:
         self._keys, self._wanted = keys, wanted
@@ -41,12 +36,7 @@ class KeyedUndo:
         self.is_emptied = False
 
     def note(self, images: pa.RecordBatch, row_kind: npt.NDArray[np.int8]) -> None:
-        """Note changes after the snapshot position, in commit order.
-
-        Args:
-            images: Their columns (`Selection.images`).
-            row_kind: `RowKind` of each.
-        """
+        """Note changes after the snapshot position, in commit order."""
         inside = self._keys.within(images, self._wanted)
         if not inside.any() or self.is_emptied:
             return
@@ -58,11 +48,7 @@ class KeyedUndo:
         self._images, self._is_before, self._rows = [], [], 0
 
     def apply(self, batches: Sequence[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Yield the range's rows as of the snapshot position.
-
-        Args:
-            batches: The result of a SELECT of the range.
-        """
+        """Yield the range's rows as of the snapshot position."""
         if self.is_emptied:
             return
         if not self._images:

@@ -25,11 +25,7 @@ _COMPACT_ROWS: Final = 200_000
 
 
 class MultisetUndo:
-    """Undoes changes of one table.
-
-    Args:
-        selection: Its columns.
-    """
+    """Undoes changes of one table."""
 
     def __init__(self, selection: Selection) -> None:
         self._rows = selection.arrow.empty_table()
@@ -39,12 +35,7 @@ class MultisetUndo:
         self.is_emptied = False
 
     def note(self, images: pa.RecordBatch, row_kind: npt.NDArray[np.int8]) -> None:
-        """Note changes between the snapshot position and the read.
-
-        Args:
-            images: Their columns (`Selection.images`).
-            row_kind: `RowKind` of each.
-        """
+        """Note changes between the snapshot position and the read."""
         is_before = np.isin(row_kind, (RowKind.UPDATE_BEFORE, RowKind.DELETE))
         self._rows = pa.concat_tables([self._rows, pa.Table.from_batches([images])])
         self._counts = np.concatenate([self._counts, np.where(is_before, 1, -1)])

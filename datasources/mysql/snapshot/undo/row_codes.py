@@ -19,12 +19,7 @@ class RowCodes:
     Theory of operation. Each column's distinct values are numbered; a row's number is made from those, a column at a
     time, and after each column the distinct pairs are numbered anew, so that no product overflows.
 
-    Args:
-        columns: One array per column, all of one length.
-
-    Attributes:
-        codes: The number of each row, from 0.
-        count: The number of distinct rows.
+    ``codes`` are the numbers of the rows, from 0; ``count`` is the number of distinct rows.
     """
 
     def __init__(self, columns: Sequence[pa.Array]) -> None:

@@ -28,9 +28,7 @@ _EQUAL: Final = "1"
 class TextComparison:
     """Compares texts of one column.
 
-    Args:
-        connection: Compares; its character set does not matter.
-        column: The column, with its character set and collation.
+    The character set of the connection does not matter.
     """
 
     def __init__(self, connection: Any, column: KeyColumn) -> None:
@@ -41,9 +39,7 @@ class TextComparison:
     def signs(self, texts: Sequence[str], bound: str) -> list[int]:
         """Return for each text -1, 0 or 1: whether it is less than a bound, equal or greater.
 
-        Args:
-            texts: Canonical texts (key_values.py).
-            bound: One, too.
+        Texts and bound are canonical (key_values.py).
 
         Raises:
             OffsetError: The bound is no canonical text.
