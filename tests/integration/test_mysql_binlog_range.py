@@ -12,8 +12,8 @@ import pytest
 from datasources.errors import RecordError
 from datasources.mysql.binlog import (
     BinlogPosition,
+    BinlogRangeInfo,
     Capture,
-    RangeFacts,
     RowBatch,
     Statement,
     StopRule,
@@ -29,7 +29,7 @@ from tests.support.mysql_server import MySqlServer, every_mysql, every_server
 pytestmark = pytest.mark.mysql
 
 
-def _scan(server: MySqlServer, start: BinlogPosition, capture: Any, **how: Any) -> RangeFacts:
+def _scan(server: MySqlServer, start: BinlogPosition, capture: Any, **how: Any) -> BinlogRangeInfo:
     with closing(reader_at(server, start, capture, decodes=False, verify_checksums=False, **how)) as reader:
         return scan_range(reader)
 
@@ -63,7 +63,7 @@ def test_counting_ends_where_decoding_ends_whatever_the_rule_and_sees_the_same(m
         with closing(reader_at(mysql, start, capture, stop=rule)) as reader:
             changes = list(reader)
             facts = _scan(mysql, start, capture, stop=rule)
-            assert facts == RangeFacts(
+            assert facts == BinlogRangeInfo(
                 position=reader.position,
                 is_done=reader.is_done,
                 passed_bytes=reader.passed_bytes,
@@ -139,7 +139,7 @@ def test_the_transactions_of_a_range_are_those_between_its_ends(mysql: MySqlServ
         assert facts.gtids == expected
         assert (facts.first_gtid is None) == (before == after)
         if facts.first_gtid is not None:
-            assert expected.holds(facts.first_gtid)
+            assert expected.has_gtid(facts.first_gtid)
         _check_within(mysql, start, everything(database), (end, after, expected), is_last=after == states[-1][1])
 
 

@@ -21,7 +21,7 @@ from datasources.mysql.binlog import (
     XaOutcome,
     open_dump,
 )
-from datasources.mysql.binlog.dump.event_packets import PacketReader
+from datasources.mysql.binlog.dump.dump_stream import DumpStream
 from datasources.mysql.binlog.events.blocks import EventBlock
 from datasources.mysql.binlog.events.checksums import check_events
 from datasources.mysql.binlog.events.event_types import EventType
@@ -87,7 +87,7 @@ def test_a_damaged_event_is_found_by_its_checksum(mysql: MySqlServer):
 class _Damaged:
     """A dump in which the way from the server flips a bit in some row events."""
 
-    def __init__(self, packets: PacketReader, *numbers: int) -> None:
+    def __init__(self, packets: DumpStream, *numbers: int) -> None:
         self._packets = packets
         self._numbers = numbers
         self._seen = 0

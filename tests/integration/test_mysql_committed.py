@@ -11,8 +11,8 @@ import pytest
 
 from datasources.errors import DataLossError, RecordError
 from datasources.mysql.binlog import BinlogPosition, ChangeReader, Idle, RowBatch, Statement, StopRule
-from datasources.mysql.binlog.reading.committed import MOST_PREPARED, CommittedChange, CommittedChanges
-from datasources.mysql.binlog.rows import held_events as held
+from datasources.mysql.binlog.reading.committed import MAX_PREPARED, CommittedChange, CommittedChanges
+from datasources.mysql.binlog.rows import buffered_events
 from tests.support.mysql_binlog import everything, images, position, reader_at
 from tests.support.mysql_server import MySqlServer, every_server
 from tests.support.mysql_xa import commit_in_one_phase, decide, prepare
@@ -41,7 +41,7 @@ def changes_of(
 def most_bytes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both ways to the rows of a transaction that is decided later."""
     if request.param == "read again":
-        monkeypatch.setattr(held, "_MOST_BYTES", 0)
+        monkeypatch.setattr(buffered_events, "_MAX_BYTES", 0)
 
 
 def kinds_and_ids(changes: list[CommittedChange]) -> list[tuple[str, int]]:
@@ -184,7 +184,7 @@ def test_a_commit_of_what_was_prepared_before_the_start_is_told(mysql: MySqlServ
 @every_server
 def test_more_open_transactions_than_an_offset_holds_are_told(mysql: MySqlServer, database: str):
     start = position(mysql)
-    names = [f"{database}_{n}" for n in range(MOST_PREPARED + 1)]
+    names = [f"{database}_{n}" for n in range(MAX_PREPARED + 1)]
     for number, name in enumerate(names):
         prepare(mysql, database, name, f"INSERT INTO t VALUES ({number}, 0)")
     try:

@@ -54,9 +54,6 @@ def test_a_server_is_known_by_its_version_and_answers_in_its_own_words(mysql: My
         assert version.is_supported
         cursor.execute(version.status_statement)
         assert cursor.fetchone()[0].startswith("binlog.")
-        if version.replicas_statement is not None:
-            cursor.execute(version.replicas_statement)
-        assert (version.replicas_statement is None) is mysql.is_mariadb
         names = read_variables(connection, ["binlog_row_metadata", "gtid_mode", "no_such_variable"])
     assert names == {"binlog_row_metadata": "FULL"} | ({} if mysql.is_mariadb else {"gtid_mode": "ON"})
 

@@ -9,7 +9,7 @@ from pyarrow import feather
 
 from datasources.embedded import MySqlVersion
 from datasources.errors import DataLossError
-from datasources.mysql.binlog.reading.committed import MOST_PREPARED
+from datasources.mysql.binlog.reading.committed import MAX_PREPARED
 from tests.support.mysql_binlog import position, purge_to_the_last_file
 from tests.support.mysql_changes import read_range, reading_of
 from tests.support.mysql_consistency.local_query import LocalQuery
@@ -76,7 +76,7 @@ def test_what_is_read_of_a_table_and_its_log_holds_them_once(mysql: MySqlServer,
 def test_more_open_ones_of_other_tables_than_an_offset_holds_are_passed(mysql: MySqlServer, databases):
     own, other = databases
     start = position(mysql)
-    names = [f"{other}_{number}" for number in range(MOST_PREPARED + 2)]
+    names = [f"{other}_{number}" for number in range(MAX_PREPARED + 2)]
     for number, name in enumerate(names):
         prepare(mysql, other, name, f"INSERT INTO t VALUES (1{number})")
     prepare(mysql, own, own, "INSERT INTO t VALUES (2)")

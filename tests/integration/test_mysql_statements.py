@@ -74,7 +74,7 @@ def test_rows_behind_a_savepoint_that_was_gone_back_to_are_never_delivered(mysql
             return capture(*name) if name[1] == "t" else None  # type: ignore[operator]
 
         if is_refused:
-            with pytest.raises(RecordError, match="went back to its savepoint.*'scan.skip-transactions' = "):
+            with pytest.raises(RecordError, match="rolled back to its savepoint.*'scan.skip-transactions' = "):
                 read_changes(mysql, start, only_t)
         else:
             found = [row["id"] for kind, row in images(read_changes(mysql, start, only_t)) if kind == "+I"]

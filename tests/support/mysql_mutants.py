@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from datasources.mysql.binlog import BinlogPosition, ChangeReader
-from datasources.mysql.binlog.dump.event_packets import PacketReader
+from datasources.mysql.binlog.dump.dump_stream import DumpStream
 from datasources.mysql.binlog.events.blocks import HEADER_BYTES, EventBlock, padded
 from tests.support.mysql_binlog import everything
 
@@ -48,7 +48,7 @@ class Recording:
         yield EventBlock(data=padded(b"".join(self.events)), starts=starts.astype(np.int64), ends=ends.astype(np.int64))
 
 
-def record(packets: PacketReader, start: BinlogPosition, database: str) -> Recording:
+def record(packets: DumpStream, start: BinlogPosition, database: str) -> Recording:
     """Read a dump to its end."""
     found: list[bytes] = []
     for block in packets.blocks():

@@ -29,7 +29,6 @@ __all__ = [
 _LARGEST_SERVER_ID = 2**32 - 1
 _LARGEST_PORT = 65_535
 _SERVER_IDS = re.compile(r"([0-9]{1,10})(?:\s*-\s*([0-9]{1,10}))?")
-_UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 _LOG_FILE = re.compile(r".+\.[0-9]{6,}")
 
 

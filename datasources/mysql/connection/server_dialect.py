@@ -6,7 +6,6 @@ Sources: MySQL manual, "SHOW BINARY LOG STATUS" (8.2); release notes of 8.0.22 a
 
 from __future__ import annotations
 
-import enum
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -14,24 +13,13 @@ from typing import Any, Final
 
 from datasources.errors import SourceUnavailable
 
-__all__ = ["GtidKind", "ServerVersion", "parse_version", "read_variables", "server_version"]
+__all__ = ["ServerVersion", "parse_version", "read_variables", "server_version"]
 
 _VERSION: Final = re.compile(r"(\d{1,4})\.(\d{1,4})(?:\.(\d{1,4}))?")
 _OLDEST_MYSQL: Final = (8, 0, 0)
 _OLDEST_MARIADB: Final = (10, 11, 0)
 _BINARY_LOG_STATUS: Final = (8, 2, 0)
 _FOREIGN_KEYS_ABOVE_INNODB: Final = (9, 6, 0)
-_SOURCE_AND_REPLICA: Final = (8, 0, 26)
-_INVISIBLE_KEYS: Final = (8, 0, 30)
-
-
-class GtidKind(enum.Enum):
-    """How a server names its transactions."""
-
-    UUID_SET = "uuid-set"
-    """MySQL: ``uuid:1-5``, from 8.4 on also with tags, ``uuid:tag:1-5``; a set."""
-    DOMAIN = "domain"
-    """MariaDB: ``domain-server-sequence``; one per domain."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,11 +45,6 @@ class ServerVersion:
         return self.numbers >= (_OLDEST_MARIADB if self.is_mariadb else _OLDEST_MYSQL)
 
     @property
-    def gtid_kind(self) -> GtidKind:
-        """How it names transactions, where they have names."""
-        return GtidKind.DOMAIN if self.is_mariadb else GtidKind.UUID_SET
-
-    @property
     def name_expression(self) -> str:
         """Selects the server's name: MySQL's UUID; MariaDB has none, so ``mariadb-`` and its server_id."""
         return "CONCAT('mariadb-', @@GLOBAL.server_id)" if self.is_mariadb else "@@GLOBAL.server_uuid"
@@ -74,42 +57,14 @@ class ServerVersion:
         return "SHOW BINARY LOG STATUS" if self.numbers >= _BINARY_LOG_STATUS else "SHOW MASTER STATUS"
 
     @property
-    def replicas_statement(self) -> str | None:
-        """Lists the replicas that registered; MariaDB tells that to administrators of replication only."""
-        return None if self.is_mariadb else "SHOW REPLICAS"
-
-    @property
-    def session_prefix(self) -> str:
-        """How the session variables begin by which a reader sets up its dump: ``@source_heartbeat_period``."""
-        has_new_names = not self.is_mariadb and self.numbers >= _SOURCE_AND_REPLICA
-        return "source" if has_new_names else "master"
-
-    @property
-    def uuid_variable(self) -> str | None:
-        """The session variable by which a reader names itself; MariaDB tells readers apart by their id only."""
-        if self.is_mariadb:
-            return None
-        return "replica_uuid" if self.numbers >= _SOURCE_AND_REPLICA else "slave_uuid"
-
-    @property
     def end_privilege(self) -> str:
         """The privilege that lets a login ask for the end of the binlog."""
         return "BINLOG MONITOR" if self.is_mariadb else "REPLICATION CLIENT"
 
     @property
-    def has_commit_time(self) -> bool:
-        """Whether each transaction of the binlog carries its commit time in microseconds."""
-        return not self.is_mariadb
-
-    @property
     def can_log_cascades(self) -> bool:
         """Whether what foreign keys change in other tables can be in the binlog at all."""
         return not self.is_mariadb and self.numbers >= _FOREIGN_KEYS_ABOVE_INNODB
-
-    @property
-    def has_invisible_keys(self) -> bool:
-        """Whether tables may have the generated invisible key ``my_row_id``."""
-        return not self.is_mariadb and self.numbers >= _INVISIBLE_KEYS
 
     def set_global(self, name: str, value: str) -> str:
         """Return the statement that changes a global variable for good, or as long as the server can remember it."""

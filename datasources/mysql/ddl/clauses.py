@@ -13,10 +13,20 @@ from datasources.mysql.binlog.statements.statement_tokens import unquoted
 from datasources.mysql.ddl.columns import ColumnDefinition, parse_column
 from datasources.mysql.ddl.stored_type import StoredType, keeps_values
 
-__all__ = ["DeclaredColumns", "redefined_columns", "redefined_names", "split_clauses", "why_stop"]
+__all__ = [
+    "CHANGES_PRIMARY_KEY",
+    "LOGGED_ENGINES",
+    "DeclaredColumns",
+    "redefined_columns",
+    "redefined_names",
+    "split_clauses",
+    "why_stop",
+]
 
 _NO_COLUMNS: Final = frozenset({"PERIOD", "SYSTEM", "PARTITION", "CONSTRAINT", "PRIMARY"})
 _REDEFINING: Final = frozenset({"MODIFY", "CHANGE"})
+CHANGES_PRIMARY_KEY: Final = "changes the primary key, which identifies rows"
+"""A stop reason."""
 _UNKNOWN: Final = "holds a clause that is not known here"
 _INDEX_WORDS: Final = frozenset({"INDEX", "KEY", "UNIQUE", "FULLTEXT", "SPATIAL", "FOREIGN", "CHECK"})
 _PARTITION_STOPS: Final = frozenset({"DROP", "TRUNCATE", "EXCHANGE", "DISCARD", "IMPORT", "REPAIR", "CONVERT"})
@@ -56,7 +66,7 @@ _OPTIONS: Final = frozenset(
 )
 _NO_AUTO_VALUE_ON_ZERO: Final = 1 << 19
 """Bit of sql_mode."""
-_KEEPING_ENGINES: Final = frozenset({"INNODB", "ROCKSDB"})
+LOGGED_ENGINES: Final = frozenset({"INNODB", "ROCKSDB"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +159,7 @@ def _add(each: _Clause) -> str | None:
         kinds = [word for word in words[2:4] if word in _INDEX_WORDS or word == "PRIMARY"]
         words = ["ADD", *kinds]
     if words[1:2] == ["PRIMARY"]:
-        return "changes the primary key, by which rows are told apart"
+        return CHANGES_PRIMARY_KEY
     if words[1:2] and words[1] in _INDEX_WORDS:
         return None
     if words[at : at + 1] == ["COLUMN"]:
@@ -171,7 +181,7 @@ def _added(definition: list[str], declared: DeclaredColumns) -> str | None:
     if column is None or definition[0].upper() in _NO_COLUMNS:
         return f"adds column '{name}' with a definition that cannot be read here"
     if column.is_primary:
-        return "changes the primary key, by which rows are told apart"
+        return CHANGES_PRIMARY_KEY
     return _filled(name, column) if declared.has(name) else None
 
 
@@ -189,7 +199,7 @@ def _drop(each: _Clause) -> str | None:
     if words[1:3] == ["SYSTEM", "VERSIONING"]:
         return "removes the table's history, whose rows were among those of the binlog"
     if words[1:2] == ["PRIMARY"]:
-        return "changes the primary key, by which rows are told apart"
+        return CHANGES_PRIMARY_KEY
     if words[1:2] and (words[1] in _INDEX_WORDS or words[1] == "CONSTRAINT"):
         return None
     at = 1 + (words[1:2] == ["COLUMN"])
@@ -305,7 +315,7 @@ def _options(words: list[str]) -> str | None:
             at += 1
         elif words[at : at + 1] == ["ENGINE"]:
             engine = words[at + 1 + (words[at + 1 : at + 2] == ["="])].strip("`'\"")
-            if engine not in _KEEPING_ENGINES:
+            if engine not in LOGGED_ENGINES:
                 return f"moves the table to the engine {engine}, which may not keep its rows"
         elif words[at] == "PARTITION":
             return None

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from datasources.errors import DataLossError, OffsetError, OptionError
-from datasources.mysql.binlog import FIRST_POSITION, BinlogPosition, RangeFacts, StopRule
+from datasources.mysql.binlog import FIRST_POSITION, BinlogPosition, BinlogRangeInfo, StopRule
 from datasources.mysql.binlog.positions.gtid_set import DomainPositions, GtidSet
 from datasources.mysql.config.mysql_options import StartupMode, StartupOptions
 from datasources.mysql.connection.connection import ConnectionSettings, connect
@@ -95,7 +95,7 @@ def _at_time(log: ServerLog, at_us: int) -> BinlogPosition:
     return log.scan(_head(files[low]), StopRule(committed_us=at_us)).position
 
 
-def _before_all(log: ServerLog, file: LogFile, first: RangeFacts, at_us: int) -> BinlogPosition:
+def _before_all(log: ServerLog, file: LogFile, first: BinlogRangeInfo, at_us: int) -> BinlogPosition:
     """The first transaction that is there lies behind the time: was it the first one, or is one before it gone?"""
     is_whole = log.has_gtids() and not log.before_file(file.name)
     if first.format_time_us > at_us and not is_whole and _head(file).file_number > 1:

@@ -27,7 +27,6 @@ __all__ = ["Preflight", "run_preflight"]
 
 # The server itself refuses what would change anything.
 _SESSION: Final = ("SET SESSION TRANSACTION READ ONLY", "SET time_zone = '+00:00'")
-_US: Final = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,8 +21,6 @@ from datasources.options import lower_keys, parse_group, reject_unknown
 
 __all__ = ["Wanted", "parse_wanted"]
 
-"""Databases that belong to the server; they are never captured."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:

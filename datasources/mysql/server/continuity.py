@@ -147,7 +147,7 @@ def _check_next(log: ServerLog, known: KnownPlace, read: Gtids | None) -> None:
         raise log.lost(
             f"{known.position}, where reading goes on, is inside a transaction: the log was reset"
         ) from error
-    if first is not None and read is not None and read.holds(first):
+    if first is not None and read is not None and read.has_gtid(first):
         raise log.lost(
             f"at {known.position}, where reading goes on, stands the transaction {first}, which was read already: the "
             f"server's binlog was reset (RESET), and positions mean other transactions now"

@@ -12,10 +12,10 @@ from datasources.errors import DataLossError, SourceUnavailable
 from datasources.mysql.binlog import (
     FIRST_POSITION,
     BinlogPosition,
+    BinlogRangeInfo,
     CaptureRule,
     ChangeReader,
     DumpRequest,
-    RangeFacts,
     StopRule,
     open_dump,
 )
@@ -27,7 +27,7 @@ from datasources.mysql.connection.quoting import quote_text
 from datasources.mysql.connection.server_dialect import ServerVersion
 from datasources.mysql.snapshot.barrier import wait_until_visible
 
-__all__ = ["Gtids", "LogFile", "ServerLog", "parse_gtids"]
+__all__ = ["Gtids", "LogFile", "ServerLog"]
 
 Gtids = GtidSet | DomainPositions
 """Transactions of MySQL, or MariaDB's newest ones per domain."""
@@ -100,8 +100,12 @@ class ServerLog:
         return GtidSet.parse(str(self._one("SELECT @@GLOBAL.gtid_purged")))
 
     def parse_gtids(self, text: str) -> Gtids:
-        """Return what a text means at this kind of server."""
-        return parse_gtids(text, is_mariadb=self.version.is_mariadb)
+        """Return a GTID set, or MariaDB's positions per domain.
+
+        Raises:
+            OptionError: the text is not what this server writes.
+        """
+        return DomainPositions.parse(text) if self.version.is_mariadb else GtidSet.parse(text)
 
     def before_file(self, name: str) -> Gtids:
         """Return the transactions before a file."""
@@ -138,7 +142,7 @@ class ServerLog:
 
     def scan(
         self, start: BinlogPosition | str, stop: StopRule, *, capture: CaptureRule = lambda _database, _table: None
-    ) -> RangeFacts:
+    ) -> BinlogRangeInfo:
         """Pass the log from a place, or behind a GTID set, to a stop rule or its end, without decoding rows.
 
         Raises:
@@ -188,12 +192,3 @@ class ServerLog:
                 return list(cursor.fetchall())
         except pymysql.MySQLError as error:
             raise explain(error, doing="asking for the state of the binlog", server=str(self.settings)) from error
-
-
-def parse_gtids(text: str, *, is_mariadb: bool) -> Gtids:
-    """Return a GTID set, or MariaDB's positions of domains.
-
-    Raises:
-        OptionError: the text is neither.
-    """
-    return DomainPositions.parse(text) if is_mariadb else GtidSet.parse(text)

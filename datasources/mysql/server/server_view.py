@@ -111,7 +111,7 @@ class ServerView:
         return self._tried(run)
 
     def connect(self, doing: str) -> Any:
-        """Open a connection of its own for something longer; the caller closes it."""
+        """Open another connection, for longer use; the caller closes it."""
         return connect(self._settings, statements=_SESSION, doing=doing)
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Which transactions of a run are among known ones: GTID sets as sorted edges, looked up for many at once."""
+"""Vectorized lookup in a GTID set, as sorted edges of its intervals."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ class KnownTransactions:
     """
 
     def __init__(self, gtids: GtidSet) -> None:
-        # First numbers and those behind last ones, in turn: a number is inside where an odd count of edges is behind.
+        # First numbers and last ones + 1, in turn: a number is in the set if an odd count of edges is at or before it.
         self._edges = {
             source: np.array([edge for first, last in intervals for edge in (first, last + 1)], np.int64)
             for source, intervals in gtids.sources
         }
 
     def lacks(self, names: list[str | None], source: Int64s, number: Int64s) -> NDArray[np.bool_]:
-        """Return which transactions are not in the set; those without a GTID are taken to be in it.
+        """Return which transactions are not in the set; those without a GTID count as in it.
 
         Args:
             names: of the sources, by index; None = without a GTID.

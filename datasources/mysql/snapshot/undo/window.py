@@ -11,8 +11,8 @@ import pyarrow as pa
 import pymysql
 
 from datasources.errors import SchemaError
-from datasources.mysql.binlog.positions.faults import naming
 from datasources.mysql.binlog.positions.positions import BinlogPosition
+from datasources.mysql.binlog.positions.transaction_errors import with_transaction
 from datasources.mysql.binlog.reading.committed import CommittedChange, CommittedChanges
 from datasources.mysql.binlog.reading.opening import reader_opener
 from datasources.mysql.binlog.rows.changes import Capture, StopRule
@@ -120,7 +120,7 @@ class Window:
                 f"saying so in the binlog (at {statement.position}): {statement.text[:500]!r}. Its rows as of "
                 f"{self._mark} cannot be known any more. {read_again_advice(schema.name)}"
             )
-            raise error if statement.begin is None else naming(error, statement.begin)
+            raise error if statement.begin is None else with_transaction(error, statement.begin)
 
     def _capture(self, chunk: Chunk) -> Capture:
         return Capture(columns=frozenset(chunk.selection.types), zero_dates=self._settings.zero_dates)

@@ -7,7 +7,7 @@ from enum import Enum
 from typing import Final
 
 from datasources.errors import SchemaError
-from datasources.mysql.binlog.positions.faults import SKIP_OPTION
+from datasources.mysql.binlog.positions.transaction_errors import SKIP_OPTION
 from datasources.mysql.binlog.statements.statements import Statement
 
 __all__ = ["Action", "Verdict"]

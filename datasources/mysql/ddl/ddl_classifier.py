@@ -12,21 +12,28 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
 from typing import Final
 
+from datasources.mysql.binlog.statements.statement_tokens import ONLY_MARIADB
 from datasources.mysql.binlog.statements.statements import Statement, StatementKind, name_at
-from datasources.mysql.ddl.clauses import DeclaredColumns, redefined_columns, redefined_names, split_clauses, why_stop
+from datasources.mysql.ddl.clauses import (
+    CHANGES_PRIMARY_KEY,
+    LOGGED_ENGINES,
+    DeclaredColumns,
+    redefined_columns,
+    redefined_names,
+    split_clauses,
+    why_stop,
+)
 from datasources.mysql.ddl.columns import ColumnDefinition
+from datasources.mysql.ddl.ddl_effect import Action, Verdict
 from datasources.mysql.ddl.stored_type import StoredType
-from datasources.mysql.ddl.verdict import Action, Verdict
 
 __all__ = ["concerns", "judge", "redefinitions"]
 
 Table = tuple[str, str]
 _PASS: Final = Verdict(action=Action.PASS)
 _INDEX_PARTS: Final = frozenset({"COLUMN", "INDEX", "KEY"})
-_ONLY_MARIADB: Final = "/*M!"
 # Of gh-ost, pt-online-schema-change and Spirit.
 _COPY: Final = re.compile(r"_.+_(?:gho|new)")
-_ENGINES: Final = frozenset({"INNODB", "ROCKSDB"})
 
 
 def concerns(statement: Statement, names_database: Callable[[str], bool], captures: Callable[[str, str], bool]) -> bool:
@@ -70,7 +77,7 @@ def judge(
         return _OF_ANY_TABLE[statement.kind](statement, captured)
     if not captured:
         return _PASS
-    if _ONLY_MARIADB in statement.text:
+    if ONLY_MARIADB in statement.text:
         return _stop(captured, "holds a comment that counts for MariaDB only and is not read here")
     if captures(*statement.tables[0]) and _adds_cascade(statement) and not logs_cascades():
         return _stop(captured, _CASCADES)
@@ -134,7 +141,7 @@ def _create(statement: Statement, captured: tuple[Table, ...]) -> Verdict:
     if ("SYSTEM", "VERSIONING") in pairwise(words):
         return _stop(captured, _HISTORY)
     engine = _engine(words)
-    if engine is not None and engine not in _ENGINES:
+    if engine is not None and engine not in LOGGED_ENGINES:
         return _stop(captured, f"creates the table in the engine {engine}, whose rows may not stand in the binlog")
     return _PASS
 
@@ -157,7 +164,7 @@ def _drop(statement: Statement, captured: tuple[Table, ...]) -> Verdict:
 def _index(statement: Statement, captured: tuple[Table, ...]) -> Verdict:
     words = [token.upper() for token in statement.tokens()]
     if words[0] == "DROP" and "PRIMARY" in (word.strip('`"') for word in words[:8]):
-        return _stop(captured, "changes the primary key, by which rows are told apart")
+        return _stop(captured, CHANGES_PRIMARY_KEY)
     return _PASS
 
 
@@ -208,7 +215,7 @@ def redefinitions(statement: Statement) -> dict[str, ColumnDefinition | None]:
     Args:
         statement: as the binlog reader gives it; others than ALTER TABLE define none.
     """
-    is_alter = statement.kind is StatementKind.ALTER_TABLE and _ONLY_MARIADB not in statement.text
+    is_alter = statement.kind is StatementKind.ALTER_TABLE and ONLY_MARIADB not in statement.text
     clauses = _clauses(statement) if is_alter else None
     return {} if clauses is None else redefined_columns(clauses)
 

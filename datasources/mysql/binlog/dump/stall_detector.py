@@ -1,4 +1,4 @@
-"""How long a server may say nothing but heartbeats while a place of its log is waited for."""
+"""Detects a dump that does not reach its end position: the server sends nothing but heartbeats."""
 
 from __future__ import annotations
 
@@ -7,31 +7,31 @@ from typing import Final
 from datasources.errors import SourceUnavailable
 from datasources.mysql.binlog.positions.positions import BinlogPosition
 
-__all__ = ["Silence"]
+__all__ = ["StallDetector"]
 
-_MOST: Final = 60  # heartbeats, of a second each as a rule
+_MAX_HEARTBEATS: Final = 60  # heartbeats, of a second each as a rule
 
 
-class Silence:
-    """Heartbeats without an event between them.
+class StallDetector:
+    """Counts heartbeats without an event between them.
 
     Args:
         start: where reading begins.
-        to: the place that is waited for; None = nothing is.
+        to: the end position; None = there is none.
     """
 
     def __init__(self, start: BinlogPosition, to: BinlogPosition | None) -> None:
         self._at, self._to, self._count = start, to, 0
 
-    def heard(self, position: BinlogPosition) -> None:
-        """Note a heartbeat. A place at which the log ended once comes within a commit's time, or never.
+    def heartbeat(self, position: BinlogPosition) -> None:
+        """Count a heartbeat. A position that was the log's end once arrives within the time of a commit, or never.
 
         Raises:
-            SourceUnavailable: it is to be expected no more.
+            SourceUnavailable: the end position is no longer expected.
         """
         self._count = self._count + 1 if self._at == position else 1
         self._at = position
-        if self._to is not None and self._count > _MOST:
+        if self._to is not None and self._count > _MAX_HEARTBEATS:
             raise SourceUnavailable(
                 f"the binlog should reach {self._to}, and the server has sent nothing behind {position} for "
                 f"{self._count} heartbeats: its log was reset, or a commit hangs (SHOW PROCESSLIST)."

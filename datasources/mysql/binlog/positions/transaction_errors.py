@@ -1,4 +1,4 @@
-"""Errors in a transaction: where it begins, and how to go on without it."""
+"""Errors in a transaction, with the option that skips it."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import pyarrow as pa
 from datasources.errors import RecordError, SchemaError
 from datasources.mysql.binlog.positions.positions import BinlogPosition
 
-__all__ = ["SKIP_OPTION", "decoding", "naming"]
+__all__ = ["SKIP_OPTION", "decode_errors", "with_transaction"]
 
 SKIP_OPTION: Final = "scan.skip-transactions"
-"""The option that lists transactions to pass over, by the places at which they begin."""
+"""The option that lists transactions to skip, by the positions at which they begin."""
 
 _UNDECODABLE: Final = (
     *(ArithmeticError, AssertionError, BufferError, LookupError, MemoryError, RecursionError, TypeError, ValueError),
@@ -24,10 +24,10 @@ _UNDECODABLE: Final = (
 
 
 @contextmanager
-def decoding() -> Iterator[None]:
-    """While in the block, let what goes wrong over the bytes of an event be a RecordError.
+def decode_errors() -> Iterator[None]:
+    """Raise a RecordError for any error over the bytes of an event in the block.
 
-    Lengths and numbers of a damaged event lead anywhere; which built-in error that ends in says nothing to a user.
+    Lengths and numbers of a damaged event may cause any built-in error, which would not help a user.
     """
     try:
         yield
@@ -38,11 +38,11 @@ def decoding() -> Iterator[None]:
         ) from error
 
 
-def naming(error: RecordError | SchemaError, begin: BinlogPosition) -> RecordError | SchemaError:
-    """Return an error with the place of its transaction and the option that passes over it; once is enough."""
+def with_transaction(error: RecordError | SchemaError, begin: BinlogPosition) -> RecordError | SchemaError:
+    """Return an error with the position of its transaction and the option that skips it; unchanged if it has them."""
     if SKIP_OPTION in error.message:
         return error
     return type(error)(
-        f"{error.message} It is in the transaction that begins at {begin}; '{SKIP_OPTION}' = '{begin}' passes over it, "
+        f"{error.message} It is in the transaction that begins at {begin}; '{SKIP_OPTION}' = '{begin}' skips it, "
         f"and its changes are then missing."
     )

@@ -1,4 +1,4 @@
-"""Blocks of events off a dump connection: packets whose contents are a status byte and one event."""
+"""The events of a dump, in blocks: each network packet is a status byte and one event."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from datasources.mysql.binlog.events.blocks import EventBlock
 from datasources.mysql.connection.packet_stream import PacketStream
 from datasources.mysql.types.cells import Int64s
 
-__all__ = ["PacketReader"]
+__all__ = ["DumpStream"]
 
 _OK: Final = 0
 _ERROR: Final = 0xFF
 
 
-class PacketReader:
-    """Blocks of events from a connection on which a dump was asked for.
+class DumpStream:
+    """Blocks of events from a connection on which a dump was requested.
 
     Args:
-        connection: PyMySQL's, which from now on serves for nothing else.
+        connection: PyMySQL's, not used for anything else from now on.
     """
 
     def __init__(self, connection: Connection[Any]) -> None:
@@ -38,7 +38,7 @@ class PacketReader:
     def blocks(self) -> Iterator[EventBlock]:
         """Yield blocks until the server ends the dump (NON_BLOCK) or closes the connection.
 
-        A block is valid until the next one is asked for.
+        A block is valid until the next one is requested.
 
         Raises:
             SourceUnavailable: the connection broke, nothing came within its read timeout, or the server reported an
@@ -70,4 +70,4 @@ def _server_error(packet: bytes) -> Exception:
         raise_mysql_exception(packet)
     except MySQLError as error:
         return explain_dump(error)
-    return SourceUnavailable("the server ended the dump with an error that says nothing.")  # pragma: no cover
+    return SourceUnavailable("the server ended the dump with an empty error.")  # pragma: no cover
