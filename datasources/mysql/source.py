@@ -16,7 +16,7 @@ from datasources.mysql.config.metadata_columns import METADATA_TYPES
 from datasources.mysql.config.mysql_options import (
     MYSQL_OPTION_GROUPS,
     BinlogOptions,
-    FaultPolicy,
+    CascadePolicy,
     MySqlConnectionOptions,
     MySqlTableOptions,
     SnapshotOptions,
@@ -100,7 +100,7 @@ class MySqlSource(ScanSource):
             snapshot_time=wanted.snapshot.op_ts,
             rows_per_second=wanted.snapshot.max_rows_per_second,
             on_rewrite=batches.on_rewrite_ddl,
-            accepts_cascades=wanted.binlog.on_fk_cascade is FaultPolicy.WARN,
+            accepts_cascades=wanted.binlog.on_fk_cascade is CascadePolicy.WARN,
             skipped=parse_places(batches.skipped),
             again=(batches.again, parse_tables(batches.again)),
         )

@@ -12,7 +12,7 @@ import pytest
 
 from datasources.errors import RecordError, SchemaError
 from datasources.mysql.binlog import Capture, Statement
-from datasources.mysql.ddl import Action, concerns, judge
+from datasources.mysql.ddl import Action, classify, concerns
 from datasources.mysql.types import ZeroDates
 from tests.support.mysql_binlog import everything, images, position, read_changes, reader_at, rows_of
 from tests.support.mysql_server import MySqlServer, every_mysql, every_server
@@ -194,9 +194,9 @@ def test_changes_written_as_statements_are_refused(mysql: MySqlServer):
     (change,) = read_changes(mysql, start, everything(database))
     assert isinstance(change, Statement)
     assert concerns(change, database.__eq__, lambda *_: True)
-    verdict = judge(change, {}, lambda *_: True)
-    assert verdict.action is Action.STOP
-    error = verdict.error(change).message
+    effect = classify(change, {}, lambda *_: True)
+    assert effect.action is Action.STOP
+    error = effect.error(change).message
     assert "binlog_format=ROW" in error
-    assert f"'scan.skip-transactions' = '{start}' passes over this one" in error
+    assert f"'scan.skip-transactions' = '{start}' skips this one" in error
     assert concerns(change, "another".__eq__, lambda *_: False) == mysql.is_mariadb  # which does not list databases

@@ -176,7 +176,7 @@ def test_rows_that_are_put_together_are_those_that_came_one_by_one(
     start = write_history(mysql, database, steps=30, seed=seed)[0]
     together, end = chunks_of(mysql, database, start, schema="id INT")
     monkeypatch.setattr(change_chunks, "_FULL_ROWS", 1)
-    monkeypatch.setattr(payload, "_SMALL_BYTES", 0)
+    monkeypatch.setattr(payload, "_MAX_EXPANDED_BYTES", 0)
     apart, same_end = chunks_of(mysql, database, start, schema="id INT")
     assert len(apart) > len(together)
     differing = [pair for pair in zip(rows_of(together), rows_of(apart), strict=True) if pair[0] != pair[1]]
@@ -191,7 +191,7 @@ def test_compressed_transactions_are_numbered_alike_whether_read_together_or_one
     start = position(mysql)
     write_mixed(mysql, mixed, "SET binlog_transaction_compression = ON")
     together = rows_of(chunks_of(mysql, mixed, start)[0])
-    monkeypatch.setattr(payload, "_SMALL_BYTES", 0)
+    monkeypatch.setattr(payload, "_MAX_EXPANDED_BYTES", 0)
     assert rows_of(chunks_of(mysql, mixed, start)[0]) == together
     assert max(row["_seq"]["row"] for row in together) > 1
 

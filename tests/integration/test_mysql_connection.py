@@ -147,12 +147,12 @@ def test_a_restart_of_the_server_is_waited_for(own_mysql: OpenMySql):
     options = {"hostname": login.host, "port": str(login.port), "username": login.user, "password": login.password}
     wanted = connection_settings(parse_group(MySqlConnectionOptions, {**options, "ssl.mode": "disabled"}))
     view = ServerView(wanted)
-    place = view.end().place
+    place = view.end().position
     server.embedded.stop()
     back = threading.Timer(5.0, server.embedded.start)
     back.start()
     try:
-        assert view.end().place.file > place.file
+        assert view.end().position.file > place.file
     finally:
         back.join()
         view.close()

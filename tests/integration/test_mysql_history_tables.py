@@ -67,7 +67,7 @@ def test_a_statement_that_makes_a_table_keep_its_history_stops_the_query(server,
     with LocalQuery(options(server, "u|h"), Recording(tmp_path).create()) as query:
         read(query)
         server.execute(statement, *CHANGES)
-        with pytest.raises(SchemaError, match=r"history.*old rows stand in the binlog"):
+        with pytest.raises(SchemaError, match=r"history.*old rows are in the binlog"):
             read(query)
 
 

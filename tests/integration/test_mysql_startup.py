@@ -8,11 +8,11 @@ import pytest
 
 from datasources.errors import DataLossError, OptionError
 from datasources.mysql.binlog import BinlogPosition
+from datasources.mysql.binlog.positions.gtid_set import DomainPositions, GtidSet
 from datasources.mysql.config.mysql_options import StartupOptions
 from datasources.mysql.connection.connection import ConnectionSettings, connect
 from datasources.mysql.connection.server_dialect import server_version
 from datasources.mysql.planning.startup_modes import StartPlace, resolve_start
-from datasources.mysql.server.server_log import parse_gtids
 from tests.support.mysql_binlog import (
     everything,
     images,
@@ -47,8 +47,8 @@ def _resolve(server: MySqlServer, mode: str, **options: object) -> StartPlace:
 
 
 def _executed(server: MySqlServer) -> str:
-    name = "gtid_binlog_pos" if server.is_mariadb else "gtid_executed"
-    return str(parse_gtids(server.execute(f"SELECT @@GLOBAL.{name}")[0][0], is_mariadb=server.is_mariadb))
+    kind, name = (DomainPositions, "gtid_binlog_pos") if server.is_mariadb else (GtidSet, "gtid_executed")
+    return str(kind.parse(server.execute(f"SELECT @@GLOBAL.{name}")[0][0]))
 
 
 def _ids(server: MySqlServer, start: StartPlace, database: str) -> list[int]:
@@ -163,7 +163,7 @@ def test_the_transactions_at_a_place_are_exact_while_others_write(mysql: MySqlSe
         writer._read_query_result()
         cursor.execute("SELECT @@GLOBAL.gtid_executed")
         executed = cursor.fetchone()[0]
-    assert start.gtid == str(parse_gtids(executed, is_mariadb=False))
+    assert start.gtid == str(GtidSet.parse(executed))
     assert _ids(mysql, start, database) == []
 
 

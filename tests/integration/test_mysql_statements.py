@@ -13,7 +13,7 @@ from datasources.mysql.binlog import Capture, Statement
 from datasources.mysql.binlog.reading.opening import ReaderId, reader_opener
 from datasources.mysql.config.mysql_options import MySqlConnectionOptions
 from datasources.mysql.connection.connection import connection_settings
-from datasources.mysql.ddl import Action, concerns, judge
+from datasources.mysql.ddl import Action, classify, concerns
 from datasources.options import parse_group
 from tests.support.mysql_binlog import everything, images, position, read_changes
 from tests.support.mysql_server import MySqlServer, OpenMySql, every_server
@@ -95,7 +95,7 @@ def test_names_in_any_case_are_known_where_the_server_keeps_them_in_lower_case(o
         (statement,) = [change for change in reader if isinstance(change, Statement)]
     assert statement.tables == ((database, "t"),)
     assert concerns(statement, database.__eq__, lambda *name: name == (database, "t"))
-    assert judge(statement, {}, lambda *name: name == (database, "t")).action is Action.STOP
+    assert classify(statement, {}, lambda *name: name == (database, "t")).action is Action.STOP
 
 
 @every_server

@@ -10,7 +10,7 @@ from typing import Any, Final
 import pymysql
 
 from datasources.mysql.binlog import Capture, RowBatch, Statement
-from datasources.mysql.ddl import Action, concerns, judge
+from datasources.mysql.ddl import Action, classify, concerns
 from tests.support.mysql_binlog import position, reader_at
 from tests.support.mysql_server import MySqlServer
 
@@ -200,5 +200,5 @@ def _read(server: MySqlServer, database: str, table: str, start: Any) -> tuple[l
             has_rows |= isinstance(change, RowBatch)
             if isinstance(change, Statement) and concerns(change, database.__eq__, captures):
                 declared = {(database, table): dict.fromkeys(READ)}
-                actions.append(judge(change, declared, captures, logs_cascades=lambda: False).action)
+                actions.append(classify(change, declared, captures, logs_cascades=lambda: False).action)
     return actions, has_rows

@@ -15,7 +15,7 @@ from datasources.mysql.scan.reader_ids import reader_id
 from datasources.mysql.scan.row_options import parse_places, parse_tables
 from datasources.mysql.scan.scan_settings import BINLOG, lane_number
 from datasources.mysql.server.log_files import LogFiles
-from datasources.mysql.server.reconciled_state import has_read, merged_gtids, settled
+from datasources.mysql.server.reconciled_state import has_read, merged_gtids, reconciled
 from datasources.mysql.state.mysql_state import MySqlState
 from datasources.mysql.state.range_note import RangeNote
 from datasources.mysql.state.snapshot_scan import Coverage, PlannedTable, Sweep, coverage
@@ -114,7 +114,7 @@ def test_a_sweep_of_named_tables_leaves_the_others_alone():
 def test_after_a_batch_the_state_stands_where_its_range_ended():
     note = RangeNote(place=place(400), gtids=f"{SERVER}:6-7", prepared={"y": place(390)}, server=SERVER)
     assert RangeNote.from_text(note.to_text()) == note
-    after = settled(batch(), {BINLOG: RangeInfo(position=943, rows=0, note=note.to_text())})
+    after = reconciled(batch(), {BINLOG: RangeInfo(position=943, rows=0, note=note.to_text())})
     assert (after.at, after.place, after.gtid) == (943, place(400), f"{SERVER}:1-7")
     assert after.prepared == {"y": place(390)}
     assert (after.to, after.to_gtid, after.tables, after.lanes, after.max_bytes, after.max_rows) == (
@@ -127,11 +127,11 @@ def test_after_a_batch_the_state_stands_where_its_range_ended():
     )
     assert after.sweep == after.after == batch().after
     assert after.quiet == 3
-    assert settled(batch(), {BINLOG: RangeInfo(position=943, rows=1, note=note.to_text())}).quiet == 0
+    assert reconciled(batch(), {BINLOG: RangeInfo(position=943, rows=1, note=note.to_text())}).quiet == 0
 
 
 def test_a_batch_of_chunks_alone_leaves_the_place():
-    after = settled(batch(), {SplitId("snapshot-0"): RangeInfo(position=2, rows=100, note=None)})
+    after = reconciled(batch(), {SplitId("snapshot-0"): RangeInfo(position=2, rows=100, note=None)})
     assert (after.at, after.place, after.gtid, after.quiet) == (700, place(157), f"{SERVER}:1-5", 2)
 
 
@@ -139,14 +139,14 @@ def test_reading_by_gtid_ends_where_the_planned_end_was_reached():
     for reached, by_gtid in ((place(900), False), (place(899), True)):
         note = RangeNote(place=reached, gtids="", prepared={}, server=SERVER)
         found = {BINLOG: RangeInfo(position=1_000, rows=3, note=note.to_text())}
-        assert settled(batch(by_gtid=True, place=None), found).by_gtid is by_gtid
+        assert reconciled(batch(by_gtid=True, place=None), found).by_gtid is by_gtid
 
 
 def test_reading_by_gtid_ends_behind_all_that_was_there_at_the_switch():
     for reached, by_gtid in ((place(899), True), (place(900), False), (place(901), False)):
         note = RangeNote(place=reached, gtids="", prepared={}, server=SERVER)
         found = {BINLOG: RangeInfo(position=1_000, rows=3, note=note.to_text())}
-        after = settled(batch(by_gtid=True, place=None, gtid_until=place(900), to=place(2_000)), found)
+        after = reconciled(batch(by_gtid=True, place=None, gtid_until=place(900), to=place(2_000)), found)
         assert (after.by_gtid, after.gtid_until) == (by_gtid, place(900) if by_gtid else None)
 
 

@@ -9,7 +9,7 @@ from functools import partial
 
 from datasources.mysql.binlog import BinlogPosition
 from datasources.mysql.scan.scan_settings import LANE
-from datasources.mysql.server.reconciled_state import LONGEST_GTIDS, kept_gtids, settled
+from datasources.mysql.server.reconciled_state import MAX_GTID_CHARS, reconciled, storable_gtids
 from datasources.mysql.state.mysql_state import MySqlState
 from datasources.mysql.state.snapshot_scan import PlannedTable, Sweep
 from datasources.source.api.connector_state import RangeInfo
@@ -60,7 +60,7 @@ def _settled(batch: MySqlState, text: str, position: int) -> MySqlState:
         SplitId(f"{LANE}{lane}"): RangeInfo(position=position, rows=count, note=None)
         for lane, count in enumerate(batch.lanes)
     }
-    return settled(MySqlState.from_json(json.loads(text)), ranges)
+    return reconciled(MySqlState.from_json(json.loads(text)), ranges)
 
 
 def test_a_million_chunks_need_an_offset_below_64_kb() -> None:
@@ -79,9 +79,9 @@ def test_a_million_chunks_need_an_offset_below_64_kb() -> None:
 
 def test_the_longest_parts_together_stay_below_64_kb() -> None:
     """Long keys, as many GTIDs as are kept before and behind the batch, and open XA transactions fit at once."""
-    gtids = ("u" * 36 + ":1-2,") * (LONGEST_GTIDS // 41)
+    gtids = ("u" * 36 + ":1-2,") * (MAX_GTID_CHARS // 41)
     prepared = {f"{number:032x}": BinlogPosition("binlog.000001", 10**9 + number) for number in range(64)}
-    state = replace(_new_query(kept_gtids(gtids)), to_gtid=kept_gtids(gtids), prepared=prepared)
+    state = replace(_new_query(storable_gtids(gtids)), to_gtid=storable_gtids(gtids), prepared=prepared)
     assert state.gtid == gtids
     batch = _next_batch(state, 500_000, key_bytes=1_000)
     assert sum(batch.lanes) == BYTES_OF_BOUNDS // 1_000

@@ -1,8 +1,8 @@
-"""What a statement about captured tables means for the changelog.
+"""Classifies a statement about captured tables by its effect on the changelog.
 
-A binlog says what a statement did to rows only where row events follow. ALTER TABLE, RENAME, DROP and TRUNCATE come
-without: so either the rows are known to be the same, or it is known what became of them, or the query stops. What
-cannot be told apart by its text stops the query too.
+A binlog has a statement's effect on rows only if row events follow. ALTER TABLE, RENAME, DROP and TRUNCATE come
+without: so either the rows are known to be the same, or their change is known, or the query stops. A statement
+that its text does not decide stops the query too.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from datasources.mysql.ddl.clauses import (
     redefined_columns,
     redefined_names,
     split_clauses,
-    why_stop,
+    stop_reason,
 )
 from datasources.mysql.ddl.columns import ColumnDefinition
-from datasources.mysql.ddl.ddl_effect import Action, Verdict
+from datasources.mysql.ddl.ddl_effect import Action, DdlEffect
 from datasources.mysql.ddl.stored_type import StoredType
 
-__all__ = ["concerns", "judge", "redefinitions"]
+__all__ = ["classify", "concerns", "redefinitions"]
 
 Table = tuple[str, str]
-_PASS: Final = Verdict(action=Action.PASS)
+_NO_EFFECT: Final = DdlEffect(action=Action.PASS)
 _INDEX_PARTS: Final = frozenset({"COLUMN", "INDEX", "KEY"})
 # Of gh-ost, pt-online-schema-change and Spirit.
 _COPY: Final = re.compile(r"_.+_(?:gho|new)")
@@ -40,8 +40,8 @@ def concerns(statement: Statement, names_database: Callable[[str], bool], captur
     """Return whether a statement may concern a captured table.
 
     Args:
-        statement: as the binlog reader gives it.
-        names_database: whether tables of a database are captured, if it has some.
+        statement: as the binlog reader emits it.
+        names_database: whether tables of a database may be captured.
         captures: whether the table of a database is captured.
     """
     if statement.databases is not None and not any(map(names_database, statement.databases)):
@@ -53,32 +53,32 @@ def concerns(statement: Statement, names_database: Callable[[str], bool], captur
     return any(captures(*name) for name in statement.tables)
 
 
-def judge(
+def classify(
     statement: Statement,
     declared: Mapping[Table, Mapping[str, StoredType | None] | None],
     captures: Callable[[str, str], bool],
     *,
     logs_cascades: Callable[[], bool] = lambda: True,
     computes_from: Callable[[Table, frozenset[str]], bool] = lambda *_: False,
-) -> Verdict:
-    """Return what a statement means for the changelog.
+) -> DdlEffect:
+    """Return a statement's effect on the changelog.
 
     Args:
-        statement: as the binlog reader gives it, one that may concern a captured table (`concerns`).
+        statement: as the binlog reader emits it, one that may concern a captured table (`concerns`).
         declared: per captured table the columns that are read: names to their types before the statement, or to None
             where the type is not known. None for a table, or no entry: all of its columns are read.
         captures: whether the table of a database is captured.
-        logs_cascades: whether the binlog holds what foreign keys change in other tables; asked where it matters.
+        logs_cascades: whether foreign keys' changes of other tables are in the binlog; called only if it matters.
         computes_from: whether a generated column of a table that is read may be computed from one of some columns;
-            asked where it matters.
+            called only if it matters.
     """
     captured = tuple(dict.fromkeys(name for name in statement.tables if captures(*name)))
     if statement.kind in _OF_ANY_TABLE:
         return _OF_ANY_TABLE[statement.kind](statement, captured)
     if not captured:
-        return _PASS
+        return _NO_EFFECT
     if ONLY_MARIADB in statement.text:
-        return _stop(captured, "holds a comment that counts for MariaDB only and is not read here")
+        return _stop(captured, "contains a comment that only MariaDB executes, which is not read here")
     if captures(*statement.tables[0]) and _adds_cascade(statement) and not logs_cascades():
         return _stop(captured, _CASCADES)
     if statement.kind is StatementKind.ALTER_TABLE:
@@ -93,10 +93,10 @@ _CASCADES: Final = (
 
 
 _GENERATED: Final = (
-    "defines a column anew, from which a generated column that is read may be computed, whose values then change "
+    "redefines a column from which a generated column that is read may be computed, whose values then change "
     "without row events"
 )
-_HISTORY: Final = "creates a table that keeps its history: its old rows stand in the binlog among those of today"
+_HISTORY: Final = "creates a table with a history (SYSTEM VERSIONING): old rows are in the binlog among current ones"
 
 
 def _adds_cascade(statement: Statement) -> bool:
@@ -112,80 +112,80 @@ def _adds_cascade(statement: Statement) -> bool:
     )
 
 
-def _rows(_statement: Statement, _captured: tuple[Table, ...]) -> Verdict:
-    return _stop((), "changes rows, and stands in the binlog without them (binlog_format is not ROW)")
+def _rows(_statement: Statement, _captured: tuple[Table, ...]) -> DdlEffect:
+    return _stop((), "changes rows, which are not in the binlog (binlog_format is not ROW)")
 
 
-def _unknown(_statement: Statement, captured: tuple[Table, ...]) -> Verdict:
-    return _stop(captured, "is of a form that is not known here, and may change rows of captured tables")
+def _unknown(_statement: Statement, captured: tuple[Table, ...]) -> DdlEffect:
+    return _stop(captured, "has an unknown form, and may change rows of captured tables")
 
 
-def _judge_database(statement: Statement, _captured: tuple[Table, ...]) -> Verdict:
+def _database(statement: Statement, _captured: tuple[Table, ...]) -> DdlEffect:
     words = statement.head()
     if words[0] == "DROP":
-        return _gone(statement.tables, "drops the database")
+        return _stop_emptied(statement.tables, "drops the database")
     if words[0] == "CREATE" and words[1:3] == ["OR", "REPLACE"]:
-        return _gone(statement.tables, "drops the database and creates it anew")
+        return _stop_emptied(statement.tables, "drops the database and creates it again")
     if "UPGRADE" in words:
-        return _stop(statement.tables, "gives a database another name")
-    return _PASS
+        return _stop(statement.tables, "renames a database")
+    return _NO_EFFECT
 
 
-def _create(statement: Statement, captured: tuple[Table, ...]) -> Verdict:
+def _create(statement: Statement, captured: tuple[Table, ...]) -> DdlEffect:
     words = [token.upper() for token in statement.tokens()]
     at = next(index for index, word in enumerate(words) if word in ("TABLE", "SEQUENCE"))
     if "TEMPORARY" in words[:at]:
-        return _PASS
+        return _NO_EFFECT
     if words[1:3] == ["OR", "REPLACE"]:
-        return _gone(captured, "replaces the table, whose rows vanish without row events")
+        return _stop_emptied(captured, "replaces the table, whose rows vanish without row events")
     if ("SYSTEM", "VERSIONING") in pairwise(words):
         return _stop(captured, _HISTORY)
     engine = _engine(words)
     if engine is not None and engine not in LOGGED_ENGINES:
-        return _stop(captured, f"creates the table in the engine {engine}, whose rows may not stand in the binlog")
-    return _PASS
+        return _stop(captured, f"creates the table in the engine {engine}, whose rows may not be in the binlog")
+    return _NO_EFFECT
 
 
 def _engine(words: list[str]) -> str | None:
-    """The engine that stands behind a table's columns, if one does."""
-    places = [index for index, word in enumerate(words) if word == "ENGINE"]
-    if not places:
+    """The engine of CREATE TABLE, if it names one."""
+    indices = [index for index, word in enumerate(words) if word == "ENGINE"]
+    if not indices:
         return None
-    at = places[-1] + 1 + (words[places[-1] + 1 : places[-1] + 2] == ["="])
+    at = indices[-1] + 1 + (words[indices[-1] + 1 : indices[-1] + 2] == ["="])
     return (words[at] if at < len(words) else "").strip("`'\"")
 
 
-def _drop(statement: Statement, captured: tuple[Table, ...]) -> Verdict:
+def _drop(statement: Statement, captured: tuple[Table, ...]) -> DdlEffect:
     if "TEMPORARY" in statement.head()[:2]:
-        return _PASS
-    return _gone(captured, "drops the table")
+        return _NO_EFFECT
+    return _stop_emptied(captured, "drops the table")
 
 
-def _index(statement: Statement, captured: tuple[Table, ...]) -> Verdict:
+def _index(statement: Statement, captured: tuple[Table, ...]) -> DdlEffect:
     words = [token.upper() for token in statement.tokens()]
     if words[0] == "DROP" and "PRIMARY" in (word.strip('`"') for word in words[:8]):
         return _stop(captured, CHANGES_PRIMARY_KEY)
-    return _PASS
+    return _NO_EFFECT
 
 
-def _truncate(_statement: Statement, captured: tuple[Table, ...]) -> Verdict:
-    return Verdict(action=Action.TRUNCATE, tables=captured)
+def _truncate(_statement: Statement, captured: tuple[Table, ...]) -> DdlEffect:
+    return DdlEffect(action=Action.TRUNCATE, tables=captured)
 
 
-def _rename(statement: Statement, captured: tuple[Table, ...]) -> Verdict:
+def _rename(statement: Statement, captured: tuple[Table, ...]) -> DdlEffect:
     names = statement.tables
-    return _judge_renames(list(zip(names[0::2], names[1::2], strict=True)), captured)
+    return _renames(list(zip(names[0::2], names[1::2], strict=True)), captured)
 
 
-def _judge_renames(pairs: list[tuple[Table, Table]], captured: tuple[Table, ...]) -> Verdict:
-    """A captured name must mean the same rows as before, and no name says where rows come from."""
+def _renames(pairs: list[tuple[Table, Table]], captured: tuple[Table, ...]) -> DdlEffect:
+    """Stop: a captured name must have the same rows as before, and the names do not show where rows come from."""
     is_copy = any(_COPY.fullmatch(old[1]) and new in captured for old, new in pairs)
     advice = (
-        ", as gh-ost and pt-online-schema-change do: whether they are the same rows cannot be seen in the binlog"
+        ", as gh-ost and pt-online-schema-change do: the binlog does not show whether they are the same rows"
         if is_copy
         else ""
     )
-    return _gone(captured, f"gives the name to other rows, or the rows another name{advice}")
+    return _stop_emptied(captured, f"gives the name to other rows, or the rows another name{advice}")
 
 
 def _alter(
@@ -193,27 +193,27 @@ def _alter(
     captured: tuple[Table, ...],
     declared: Mapping[Table, Mapping[str, StoredType | None] | None],
     computes_from: Callable[[Table, frozenset[str]], bool],
-) -> Verdict:
+) -> DdlEffect:
     clauses = _clauses(statement)
     if clauses is None:
-        return _stop(captured, "removes or changes rows that do not fit, without row events (IGNORE)")
+        return _stop(captured, "removes or changes invalid rows, without row events (IGNORE)")
     table = statement.tables[0]
     renames = list(_table_renames(clauses, table, statement))
     if renames:
-        return _judge_renames(renames, captured)
+        return _renames(renames, captured)
     columns = _read_columns(declared.get(table), statement.sql_mode)
-    reason = next((each for each in (why_stop(clause, columns) for clause in clauses) if each is not None), None)
+    reason = next((each for each in (stop_reason(clause, columns) for clause in clauses) if each is not None), None)
     redefined = redefined_names(clauses)
     if reason is None and redefined and computes_from(table, redefined):
         reason = _GENERATED
-    return _PASS if reason is None else _stop(captured, reason)
+    return _NO_EFFECT if reason is None else _stop(captured, reason)
 
 
 def redefinitions(statement: Statement) -> dict[str, ColumnDefinition | None]:
-    """Return the columns, in lower case, that an ALTER TABLE defines anew; None = it cannot be read how.
+    """Return the columns, in lower case, that an ALTER TABLE redefines; None = the definition cannot be read.
 
     Args:
-        statement: as the binlog reader gives it; others than ALTER TABLE define none.
+        statement: as the binlog reader emits it; others than ALTER TABLE redefine none.
     """
     is_alter = statement.kind is StatementKind.ALTER_TABLE and ONLY_MARIADB not in statement.text
     clauses = _clauses(statement) if is_alter else None
@@ -230,7 +230,7 @@ def _clauses(statement: Statement) -> list[list[str]] | None:
     if words[at : at + 2] == ["IF", "EXISTS"]:
         at += 2
     _, at = name_at(tokens, at, statement.database)
-    at += _waiting(words[at : at + 2])
+    at += _lock_wait_tokens(words[at : at + 2])
     return list(split_clauses(tokens[at:]))
 
 
@@ -241,7 +241,7 @@ def _read_columns(columns: Mapping[str, StoredType | None] | None, sql_mode: int
     return DeclaredColumns(types, sql_mode, {name.lower(): name for name in columns})
 
 
-def _waiting(words: list[str]) -> int:
+def _lock_wait_tokens(words: list[str]) -> int:
     """MariaDB's WAIT n and NOWAIT behind the table's name."""
     return 2 if words[:1] == ["WAIT"] else int(words[:1] == ["NOWAIT"])
 
@@ -255,27 +255,27 @@ def _table_renames(clauses: list[list[str]], table: Table, statement: Statement)
 
 
 def _same(known: Table, name: Table) -> bool:
-    """A server that keeps names in lower case has them so in `Statement.tables`."""
+    """Compare names: `Statement.tables` has them in lower case if the server stores them so."""
     return known == name or known == (name[0].lower(), name[1].lower())
 
 
-def _stop(tables: tuple[Table, ...], reason: str) -> Verdict:
-    return Verdict(action=Action.STOP, tables=tables, reason=reason)
+def _stop(tables: tuple[Table, ...], reason: str) -> DdlEffect:
+    return DdlEffect(action=Action.STOP, tables=tables, reason=reason)
 
 
-def _gone(tables: tuple[Table, ...], reason: str) -> Verdict:
-    return Verdict(action=Action.STOP, tables=tables, reason=reason, is_emptied=True)
+def _stop_emptied(tables: tuple[Table, ...], reason: str) -> DdlEffect:
+    return DdlEffect(action=Action.STOP, tables=tables, reason=reason, is_emptied=True)
 
 
-_RULES: Final[dict[StatementKind, Callable[[Statement, tuple[Table, ...]], Verdict]]] = {
+_RULES: Final[dict[StatementKind, Callable[[Statement, tuple[Table, ...]], DdlEffect]]] = {
     StatementKind.CREATE_TABLE: _create,
     StatementKind.DROP_TABLE: _drop,
     StatementKind.RENAME_TABLE: _rename,
     StatementKind.TRUNCATE_TABLE: _truncate,
     StatementKind.INDEX: _index,
 }
-_OF_ANY_TABLE: Final[dict[StatementKind, Callable[[Statement, tuple[Table, ...]], Verdict]]] = {
+_OF_ANY_TABLE: Final[dict[StatementKind, Callable[[Statement, tuple[Table, ...]], DdlEffect]]] = {
     StatementKind.ROWS: _rows,
     StatementKind.UNKNOWN: _unknown,
-    StatementKind.DATABASE: _judge_database,
+    StatementKind.DATABASE: _database,
 }

@@ -1,4 +1,4 @@
-"""What becomes of a statement about captured tables."""
+"""The effect of a statement about captured tables."""
 
 from __future__ import annotations
 
@@ -10,31 +10,31 @@ from datasources.errors import SchemaError
 from datasources.mysql.binlog.positions.transaction_errors import SKIP_OPTION
 from datasources.mysql.binlog.statements.statements import Statement
 
-__all__ = ["Action", "Verdict"]
+__all__ = ["Action", "DdlEffect"]
 
 _SHOWN: Final = 300
 
 
 class Action(Enum):
-    """What to do about a statement."""
+    """What a query does at a statement."""
 
     PASS = "pass"  # noqa: S105 - no password
-    """Nothing: the rows that the changelog stands for are the same, or row events say what changed."""
+    """Nothing: the table's rows are the same, or row events have the changes."""
     TRUNCATE = "truncate"
-    """The tables are empty from here on: a marker row each."""
+    """The tables are empty from here on: emit a marker row for each."""
     STOP = "stop"
-    """Rows changed, or may have, without row events."""
+    """Stop: rows changed, or may have, without row events."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
-    """What a statement means.
+class DdlEffect:
+    """The effect of a statement on captured tables.
 
     Attributes:
-        action: what to do.
-        tables: database and name of the captured tables that it is about; for PASS none.
-        reason: why the query stops, as the second half of a sentence; for other actions empty.
-        is_emptied: of a STOP: none of the rows that the tables had is under their names any more.
+        action: what the query does.
+        tables: database and name of the captured tables that it affects; for PASS none.
+        reason: the stop reason, as the second half of a sentence; for other actions empty.
+        is_emptied: of a STOP: the tables' former rows are no longer under their names.
     """
 
     action: Action
@@ -43,20 +43,20 @@ class Verdict:
     is_emptied: bool = False
 
     def error(self, statement: Statement) -> SchemaError:
-        """Return the error of a STOP: the statement, its place, why, and the ways out."""
+        """Return the error of a STOP: the statement, its position, the reason, and hints."""
         text = " ".join(statement.text.split())
         shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
-        place = "" if statement.begin is None else f" '{SKIP_OPTION}' = '{statement.begin}' passes over this one alone."
+        hint = "" if statement.begin is None else f" '{SKIP_OPTION}' = '{statement.begin}' skips this one alone."
         if not self.tables:
             return SchemaError(
                 f"the statement at {statement.position} {self.reason}: {shown!r}. Views, triggers and functions may "
-                f"lead it to captured tables. Set binlog_format=ROW for all sessions. To go on, pass over the "
-                f"statement; if it changed a captured table, read that again ('scan.snapshot.again').{place}"
+                f"lead it to captured tables. Set binlog_format=ROW for all sessions. To continue, skip the "
+                f"statement; if it changed a captured table, read that again ('scan.snapshot.again').{hint}"
             )
         tables = ", ".join(".".join(filter(None, name)) for name in self.tables)
         return SchemaError(
             f"the statement at {statement.position} about {tables} {self.reason}: {shown!r}. Rows that were read "
             f"before may no longer be those of the table. Either read the table again from here on "
             f"('scan.snapshot.again' = '{tables}'; 'on-rewrite-ddl' = 'reread' does it by itself), or, if you know "
-            f"that no column that is read changed, go on with 'on-rewrite-ddl' = 'ignore'.{place}"
+            f"that no column that is read changed, continue with 'on-rewrite-ddl' = 'ignore'.{hint}"
         )

@@ -14,7 +14,7 @@ from typing import Final
 from datasources.mysql.binlog import StopRule
 from datasources.mysql.binlog.reading.log_scan import scan
 from datasources.mysql.scan.scan_settings import MySqlScanSettings
-from datasources.mysql.server.reconciled_state import kept_gtids, merged_gtids
+from datasources.mysql.server.reconciled_state import merged_gtids, storable_gtids
 from datasources.mysql.server.server_view import LogEnd
 from datasources.mysql.state.mysql_state import MySqlState
 
@@ -35,7 +35,7 @@ def change_batch(
         max_bytes: the batch ends at the first place between two transactions behind so many bytes.
         unread: returns how many bytes lie between a state whose place is known and the end.
     """
-    batch = replace(state, to=end.place, to_gtid=kept_gtids(end.gtid), max_bytes=max_bytes, mark_us=end.clock_us)
+    batch = replace(state, to=end.position, to_gtid=storable_gtids(end.gtid), max_bytes=max_bytes, mark_us=end.clock_us)
     if batch.gtid is None or batch.to_gtid is None:
         return batch  # no other server can read it
     batch = replace(batch, max_bytes=None)
@@ -52,7 +52,7 @@ def marked(reading: MySqlScanSettings, state: MySqlState, end: LogEnd, max_bytes
         max_bytes: see `change_batch`.
     """
     batch = replace(state, to=state.place, to_gtid=state.gtid, mark_us=end.clock_us)
-    return batch if end.place == state.place else _ended(reading, replace(batch, to=end.place), max_bytes)
+    return batch if end.position == state.place else _ended(reading, replace(batch, to=end.position), max_bytes)
 
 
 def _ended(reading: MySqlScanSettings, batch: MySqlState, max_bytes: int) -> MySqlState:

@@ -26,8 +26,8 @@ from datasources.mysql.planning.snapshot_progress import SnapshotProgress
 from datasources.mysql.reader.mysql_reader import MySqlReader
 from datasources.mysql.scan.scan_settings import BINLOG, LANE, MySqlScanSettings
 from datasources.mysql.server.log_files import LogFiles
-from datasources.mysql.server.reconciled_state import has_read, merged_gtids, settled
-from datasources.mysql.server.server_switch import at_other_server
+from datasources.mysql.server.reconciled_state import has_read, merged_gtids, reconciled
+from datasources.mysql.server.server_switch import batch_at_other_server
 from datasources.mysql.server.server_view import LogEnd, ServerView
 from datasources.mysql.state.mysql_state import MySqlState
 from datasources.mysql.state.range_note import RangeNote
@@ -173,7 +173,7 @@ class MySqlEnumerator:
             return state
         if self._local is None or self._local[0] != (server, *at):
             now = self._check(self._view, batch)
-            moved = at_other_server(self._reading, batch, now, self._view.end().place)
+            moved = batch_at_other_server(self._reading, batch, now, self._view.end().position)
             self._local = ((server, *at), moved.to_json())
         return self._local[1]
 
@@ -188,7 +188,7 @@ class MySqlEnumerator:
             elif RangeNote.from_text(found.note).server != batch.server:
                 batch = self._at_server_of_tasks(state)
         self._progress.add(batch, ranges)
-        self._state = settled(batch, ranges)
+        self._state = reconciled(batch, ranges)
         if self._is_outstanding:
             self._is_outstanding = False
             if self._is_of_end(self._state):
@@ -313,19 +313,20 @@ class MySqlEnumerator:
         """Whether what is unread is not committed yet: it is in the log, and not in the set of a batch."""
         assert self._end is not None
         assert state.place is not None
-        if self._view.version.is_mariadb or state.place.file != self._end.place.file:
+        if self._view.version.is_mariadb or state.place.file != self._end.position.file:
             return False
         return has_read(state.gtid, self._end.gtid)
 
     def _unread(self, state: MySqlState) -> int:
         assert self._end is not None
         assert state.place is not None
-        if self._end.place < state.place:
+        if self._end.position < state.place:
             raise DataLossError(
-                f"the binlog was read up to {state.place}, and the server's ends at {self._end.place}: it was reset, "
-                f"or the server was restored from a copy. What came between is lost: start with a new checkpoint."
+                f"the binlog was read up to {state.place}, and the server's ends at {self._end.position}: it was "
+                f"reset, or the server was restored from a copy. What came between is lost: start with a new "
+                f"checkpoint."
             )
-        return self._files.bytes_between(state.place, self._end.place)
+        return self._files.bytes_between(state.place, self._end.position)
 
     def _passed(self, state: MySqlState) -> MySqlState:
         """Return the state behind what holds nothing of the captured tables."""
@@ -334,7 +335,7 @@ class MySqlEnumerator:
         if self._unread(state) == 0:
             return state
         try:
-            part = pass_quietly(self._reading.at_server(state.server), state.reader, state.place, self._end.place)
+            part = pass_quietly(self._reading.at_server(state.server), state.reader, state.place, self._end.position)
         except OtherServer:
             self._connect_anew()
             return state
@@ -355,7 +356,7 @@ class MySqlEnumerator:
         """Return a batch as the server has it that answers new connections: the driver's may be to the one before."""
         self._connect_anew()
         batch = MySqlState.from_json(self.localize(state))
-        return batch if batch.gtid_until is not None else replace(batch, gtid_until=self._view.end().place)
+        return batch if batch.gtid_until is not None else replace(batch, gtid_until=self._view.end().position)
 
     def _connect_anew(self) -> None:
         """Ask the server that answers a new connection, in the next planning at the latest."""

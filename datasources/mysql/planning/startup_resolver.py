@@ -9,8 +9,8 @@ from datasources.mysql.planning.startup_modes import resolve_start
 from datasources.mysql.preflight.readiness import require_columns, require_ready
 from datasources.mysql.preflight.wanted import Wanted
 from datasources.mysql.scan.scan_settings import MySqlScanSettings
-from datasources.mysql.server.reconciled_state import kept_gtids
-from datasources.mysql.server.server_switch import continued
+from datasources.mysql.server.reconciled_state import storable_gtids
+from datasources.mysql.server.server_switch import resume_state
 from datasources.mysql.server.server_view import ServerView
 from datasources.mysql.state.mysql_state import MySqlState
 from datasources.mysql.tables.table_schema import read_schemas
@@ -49,7 +49,7 @@ class Launch:
             reader=reader,
             server=end.server,
             place=found.position,
-            gtid=kept_gtids(found.gtid),
+            gtid=storable_gtids(found.gtid),
             by_gtid=found.by_gtid,
             gtid_until=found.settled if found.by_gtid else None,
             mark_us=end.clock_us,
@@ -68,7 +68,7 @@ class Launch:
             SourceUnavailable: the server is not as it must be, or lacks what was read and stays behind.
         """
         self._require_ready()
-        return continued(self._reading, view, state)
+        return resume_state(self._reading, view, state)
 
     def _require_ready(self) -> None:
         require_ready(self._wanted)

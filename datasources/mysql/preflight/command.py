@@ -1,4 +1,4 @@
-"""`tidemark mysql check`: ends with 0 if a query can run, 1 if something must be mended first, 2 if it cannot look."""
+"""`tidemark mysql check`: exit code 0 if a query can run, 1 if something must be fixed first, 2 if the check failed."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from datasources.mysql.reader.prepared_transactions import PreparedAtMark
 from datasources.mysql.reader.row_columns import RowColumns, SnapshotFacts
 from datasources.mysql.scan.reader_ids import reader_id
 from datasources.mysql.scan.scan_settings import BINLOG, MySqlScanSettings, lane_number
-from datasources.mysql.server.server_switch import batch_here
+from datasources.mysql.server.server_switch import batch_at_current_server
 from datasources.mysql.snapshot.chunks import read_as_of
 from datasources.mysql.snapshot.requests import ChunkRequest, SnapshotSettings
 from datasources.mysql.state.mysql_state import MySqlState
@@ -119,7 +119,7 @@ class MySqlReader:
         """Read the batch at the server that answers now; another one may have taken the place of that of the plan."""
         self.close()
         self._changes = None
-        self._state = batch_here(self._reading, self._state)
+        self._state = batch_at_current_server(self._reading, self._state)
         self._reading = self._reading.for_batch(self._state.to_json())
         self._columns = replace(self._columns, epoch=self._state.epoch)
 

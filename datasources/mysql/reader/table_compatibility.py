@@ -15,7 +15,7 @@ from datasources.errors import SchemaError
 from datasources.formats.schema_text.ddl_types import type_text
 from datasources.mysql.binlog.rows.table_map import TableMap
 from datasources.mysql.connection.connection import connect
-from datasources.mysql.preflight.readiness import holds
+from datasources.mysql.preflight.readiness import can_represent
 from datasources.mysql.scan.scan_settings import MySqlScanSettings
 from datasources.mysql.state.snapshot_scan import TableName
 from datasources.mysql.tables.table_schema import read_schema
@@ -49,7 +49,7 @@ class TableFit:
         types = dict(zip(table.names, table.columns, strict=True))
         for column in sorted(self._columns & types.keys()):
             own, declared = arrow_type(types[column].type), self._reading.data.field(column).type
-            if not holds(declared, own):
+            if not can_represent(declared, own):
                 raise no_place(column, str(table), own, declared, "from here on")
         missing = sorted(self._columns - types.keys())
         if missing:

@@ -8,8 +8,8 @@ from typing import Final
 
 from datasources.mysql.binlog import Statement
 from datasources.mysql.connection.cascades import logs_cascades
-from datasources.mysql.ddl import Action, ColumnDefinition, StoredType, Verdict, concerns, judge, redefinitions
-from datasources.mysql.preflight.readiness import holds
+from datasources.mysql.ddl import Action, ColumnDefinition, DdlEffect, StoredType, classify, concerns, redefinitions
+from datasources.mysql.preflight.readiness import can_represent
 from datasources.mysql.reader.table_compatibility import no_place
 from datasources.mysql.reader.types_before import TypesBefore
 from datasources.mysql.scan.row_options import RewritePolicy
@@ -56,7 +56,7 @@ class TableStatements:
         elif verdict.action is Action.STOP:
             yield from self._unseen(statement, verdict)
 
-    def _judged(self, statement: Statement) -> Verdict:
+    def _judged(self, statement: Statement) -> DdlEffect:
         """Judge a statement; types are looked for only if they can matter."""
         captured = self._reading.captured
         known: Mapping[str, StoredType | None] = self._columns
@@ -67,7 +67,7 @@ class TableStatements:
             types = self._types.find(statement.tables[0], statement)
             known = {name: types.get(name.lower()) for name in self._columns}
         declared = dict.fromkeys(statement.tables, known)
-        return judge(
+        return classify(
             statement,
             declared,
             captured,
@@ -85,12 +85,12 @@ class TableStatements:
             if column is None or column.type is None:
                 continue
             own = arrow_type(column.type.column_type)
-            if not holds(field.type, own):
+            if not can_represent(field.type, own):
                 raise no_place(
                     field.name, ".".join(table), own, field.type, f"with the statement at {statement.position}"
                 )
 
-    def _unseen(self, statement: Statement, verdict: Verdict) -> Iterator[TableName]:
+    def _unseen(self, statement: Statement, verdict: DdlEffect) -> Iterator[TableName]:
         """Rows changed, or may have, without row events."""
         policy = self._reading.on_rewrite
         tables = [name for name in verdict.tables if name[1]]  # of a whole database they are not known
@@ -101,7 +101,7 @@ class TableStatements:
             raise verdict.error(statement)
         _logger.warning("rewrite_ddl policy=%s position=%s reason=%r", policy, statement.position, verdict.reason)
 
-    def _is_read_again(self, verdict: Verdict) -> bool:
+    def _is_read_again(self, verdict: DdlEffect) -> bool:
         return bool(verdict.tables) and self._to_read_again.issuperset(verdict.tables)
 
     def _logs_cascades(self) -> bool:

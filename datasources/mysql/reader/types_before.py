@@ -28,7 +28,7 @@ from datasources.mysql.binlog.rows.changes import Change
 from datasources.mysql.binlog.rows.table_map import TableMap
 from datasources.mysql.connection.connection import connect
 from datasources.mysql.connection.connection_errors import explain
-from datasources.mysql.ddl import Action, StoredType, concerns, judge, redefinitions
+from datasources.mysql.ddl import Action, StoredType, classify, concerns, redefinitions
 from datasources.mysql.reader.log_before import parts_before
 from datasources.mysql.reader.table_types import types_of
 from datasources.mysql.scan.scan_settings import MySqlScanSettings
@@ -159,7 +159,7 @@ def _applied(table: TableName, types: Types, statements: list[Statement]) -> dic
     for statement in statements:
         if not concerns(statement, table[0].__eq__, lambda *name: name == table):
             continue
-        verdict = judge(statement, {table: known}, lambda *name: name == table)
+        verdict = classify(statement, {table: known}, lambda *name: name == table)
         if verdict.action is Action.STOP:
             return {}
         for lower, column in redefinitions(statement).items():

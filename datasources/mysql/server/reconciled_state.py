@@ -1,4 +1,4 @@
-"""The state after a batch, from the state of the batch and what its readers said."""
+"""The state after a batch, reconciled from the state of the batch and its readers' reports."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from datasources.mysql.state.range_note import RangeNote
 from datasources.source.api.connector_state import RangeInfo
 from datasources.source.api.split import SplitId
 
-__all__ = ["LONGEST_GTIDS", "has_read", "kept_gtids", "merged_gtids", "settled"]
+__all__ = ["MAX_GTID_CHARS", "has_read", "merged_gtids", "reconciled", "storable_gtids"]
 
-LONGEST_GTIDS: Final = 16_384
-"""Of a longer set nothing is kept: a switch to another server is then refused."""
+MAX_GTID_CHARS: Final = 16_384
+"""The limit of a GTID set in an offset: a longer one is dropped, and a switch to another server is then refused."""
 
 
-def settled(state: MySqlState, ranges: Mapping[SplitId, RangeInfo]) -> MySqlState:
-    """Return the state at rest behind a batch.
+def reconciled(state: MySqlState, ranges: Mapping[SplitId, RangeInfo]) -> MySqlState:
+    """Return the state after a batch.
 
     Args:
         state: of the batch.
-        ranges: what was read; the binlog's has a note.
+        ranges: the readers' reports; the binlog's has a note.
     """
     after = replace(state, sweep=state.after).without_data()
     found = ranges.get(BINLOG)
@@ -35,7 +35,7 @@ def settled(state: MySqlState, ranges: Mapping[SplitId, RangeInfo]) -> MySqlStat
     assert found.note is not None
     note = RangeNote.from_text(found.note)
     if note.server != state.server:
-        return _settled_elsewhere(after, found, note)
+        return _reconciled_elsewhere(after, found, note)
     by_gtid = state.by_gtid and not _is_behind(note.place, state)
     return replace(
         after,
@@ -50,13 +50,13 @@ def settled(state: MySqlState, ranges: Mapping[SplitId, RangeInfo]) -> MySqlStat
     )
 
 
-def _settled_elsewhere(after: MySqlState, found: RangeInfo, note: RangeNote) -> MySqlState:
-    """Return the state behind what was read at another server: its places mean nothing here, its transactions do."""
+def _reconciled_elsewhere(after: MySqlState, found: RangeInfo, note: RangeNote) -> MySqlState:
+    """Return the state after a read at another server: its positions are invalid here, its transactions are valid."""
     is_unknown = not note.gtids and found.rows != 0
     if after.gtid is None or is_unknown:
         raise DataLossError(
             f"the server is another one now ({after.server}, before {note.server}), and the transactions that were "
-            f"read there have no GTIDs by which to go on here. Start with a new checkpoint."
+            f"read there have no GTIDs by which to resume here. Start with a new checkpoint."
         )
     return replace(
         after,
@@ -71,23 +71,23 @@ def _settled_elsewhere(after: MySqlState, found: RangeInfo, note: RangeNote) -> 
 
 
 def _is_behind(place: BinlogPosition, state: MySqlState) -> bool:
-    """Whether no transaction that was read stands behind a place any more."""
+    """Whether all transactions that were read are before a position."""
     return place == state.to if state.gtid_until is None else place >= state.gtid_until
 
 
 def merged_gtids(known: str | None, passed: str) -> str | None:
-    """Return the transactions before a place from those before an earlier one and those between; None = not known."""
+    """Return the transactions before a position, from those before an earlier one and those between; None = unknown."""
     if known is None or not passed:
         return known
     if ":" in passed:
         merged = str(GtidSet.parse(known).union(GtidSet.parse(passed)))
     else:
         merged = str(DomainPositions.parse(known).union(DomainPositions.parse(passed)))
-    return kept_gtids(merged)
+    return storable_gtids(merged)
 
 
 def has_read(known: str | None, executed: str | None) -> bool:
-    """Return whether everything that a server has executed is among known transactions."""
+    """Return whether all transactions that a server executed are among known ones."""
     if known is None or executed is None:
         return False
     if ":" in executed:
@@ -95,6 +95,6 @@ def has_read(known: str | None, executed: str | None) -> bool:
     return DomainPositions.parse(known).contains(DomainPositions.parse(executed))
 
 
-def kept_gtids(text: str | None) -> str | None:
-    """Return a set of transactions as an offset keeps it: None if it is too long."""
-    return text if text is not None and len(text) <= LONGEST_GTIDS else None
+def storable_gtids(text: str | None) -> str | None:
+    """Return a set of transactions as an offset stores it: None if it is too long."""
+    return text if text is not None and len(text) <= MAX_GTID_CHARS else None

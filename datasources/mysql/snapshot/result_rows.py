@@ -85,7 +85,7 @@ def read_rows(
             raise_mysql_exception(number)
         identity = struct.pack("<I", number)
         connection._execute_command(COMMAND.COM_STMT_EXECUTE, identity + _NO_CURSOR)  # noqa: SLF001 - as above
-        result = _Result(PacketStream(connection, doing="a table", patience_ms=_PATIENCE_MS), columns, zero_dates)
+        result = _Result(PacketStream(connection, doing="a table", linger_ms=_PATIENCE_MS), columns, zero_dates)
         yield from result.batches()
         connection._execute_command(COMMAND.COM_STMT_CLOSE, identity)  # noqa: SLF001 - as above
         is_whole = True

@@ -1,4 +1,4 @@
-"""MySQL's types: what each means in Arrow and Spark, and how snapshot and binlog read equal values."""
+"""MySQL's types: their Arrow and Spark types, and decoders by which snapshot and binlog give equal values."""
 
 from datasources.mysql.types.column import ColumnType, Kind, ZeroDates, arrow_type, result_expression, select_expression
 from datasources.mysql.types.declared import column_type_of

@@ -1,4 +1,4 @@
-"""A MySQL column's type: what it means, apart from how a row or a result set stores it."""
+"""A MySQL column's type, independent of how a row or a result set stores it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _UNSIGNED: Final = {1: pa.int16(), 2: pa.int32(), 3: pa.int32(), 4: pa.int64(), 
 
 
 class Kind(Enum):
-    """The families of MySQL's types; a family has one decoder for the binlog and one for the snapshot."""
+    """The families of MySQL's types; each has one decoder for the binlog and one for the snapshot."""
 
     INTEGER = "integer"
     FLOAT = "float"
@@ -43,7 +43,7 @@ class Kind(Enum):
 
 
 class ZeroDates(Enum):
-    """What becomes of a date that no calendar has: '0000-00-00', '2020-00-15', '2020-02-31'."""
+    """How an invalid date is read: '0000-00-00', '2020-00-15', '2020-02-31'."""
 
     FAIL = "fail"
     NULL = "null"
@@ -75,8 +75,8 @@ class ColumnType:
 def arrow_type(column: ColumnType) -> pa.DataType:
     """Return the Arrow type of a column's values, which has exactly one Spark type.
 
-    Integers get the smallest signed type that holds them; BIGINT UNSIGNED is DECIMAL(20, 0). DECIMAL beyond 38 digits,
-    which Spark cannot hold, is STRING as the server prints it. BIT(1) is BOOLEAN, other BIT(n) are BINARY, big-endian.
+    Integers get the smallest sufficient signed type; BIGINT UNSIGNED is DECIMAL(20, 0). DECIMAL beyond 38 digits,
+    which Spark lacks, is STRING as the server prints it. BIT(1) is BOOLEAN, other BIT(n) are BINARY, big-endian.
     TIME is a BIGINT of microseconds, negative and beyond a day where MySQL's is. DATETIME has no zone, TIMESTAMP is an
     instant. JSON is STRING as the server prints it; GEOMETRY is BINARY as MySQL stores it: four bytes SRID
     (little-endian), then WKB.
@@ -95,7 +95,7 @@ def select_expression(column: ColumnType, quoted: str) -> str:
         quoted: the column's name in backquotes.
     """
     if column.kind is Kind.DECIMAL and column.precision > _DECIMAL_DIGITS:
-        # As text; a ZEROFILL column would be printed with zeros before it, of which the binlog knows nothing.
+        # As text; a ZEROFILL column would be printed with leading zeros, which the binlog does not have.
         return f"CAST({quoted} AS DECIMAL({column.precision},{column.scale}))"
     return _EXPRESSIONS.get(column.kind, "{0}").format(quoted)
 
@@ -143,7 +143,7 @@ _ARROW: Final[dict[Kind, Callable[[ColumnType], pa.DataType]]] = {
 }
 _EXACT_IN_BINARY: Final = frozenset({Kind.DOUBLE, Kind.YEAR, Kind.DATE, Kind.TIME, Kind.DATETIME})
 _EXPRESSIONS: Final = {
-    # DOUBLE(m, d) is printed with d digits; as a DOUBLE it is printed with as many as tell it apart.
+    # DOUBLE(m, d) is printed with d digits; as a DOUBLE it is printed with enough digits to be exact.
     Kind.FLOAT: "CAST({0} AS DOUBLE)",
     Kind.DOUBLE: "CAST({0} AS DOUBLE)",
     Kind.YEAR: "CAST({0} AS UNSIGNED)",

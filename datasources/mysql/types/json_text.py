@@ -1,4 +1,4 @@
-"""A JSON tree as the text that the server prints for it."""
+"""Formats a JSON tree as the server prints it."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def json_text(tree: JsonTree) -> str:  # noqa: PLR0911 - one per type
 
 
 def _double_text(number: float) -> str:
-    """The shortest digits that tell the number apart; with an exponent beyond fifteen places."""
+    """The shortest exact digits; with an exponent beyond fifteen digits."""
     sign = "-" if math.copysign(1.0, number) < 0 else ""
     mantissa, _, exponent = _shortest(abs(number)).partition("e")
     digits = mantissa.replace(".", "").rstrip("0") or "0"

@@ -81,7 +81,7 @@ def decimal_width(precision: int, scale: int) -> int:
 def decode_decimal(cells: Cells, column: ColumnType) -> pa.Array:
     """Return DECIMAL values; beyond 38 digits as the server prints them.
 
-    A value lies there as groups of nine digits, four bytes each, big-endian, shorter groups at both ends; the first bit
+    A value is stored as groups of nine digits, four bytes each, big-endian, shorter groups at both ends; the first bit
     is set unless it is negative, and negative ones have all bits inverted.
     """
     is_negative = cells.data[cells.at] < 0x80  # noqa: PLR2004
@@ -161,8 +161,8 @@ def _as_text(
 ) -> pa.Array:
     columns = [[f"{number:0{digits}d}" for number in value.tolist()] for digits, value in groups]
     texts = []
-    for sign, *parts in zip(is_negative.tolist(), *columns, strict=True):
-        digits = "".join(parts)
+    for sign, *groups_of_digits in zip(is_negative.tolist(), *columns, strict=True):
+        digits = "".join(groups_of_digits)
         whole = digits[: len(digits) - column.scale].lstrip("0") or "0"
         point = f".{digits[len(digits) - column.scale :]}" if column.scale else ""
         texts.append(f"{'-' if sign else ''}{whole}{point}")

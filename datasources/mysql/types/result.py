@@ -1,6 +1,6 @@
-"""What a prepared SELECT returned, as the same Arrow values that the binlog gives.
+"""Decodes the result of a prepared SELECT to the same Arrow values as from the binlog.
 
-In the binary protocol integers, floats and times have widths of their own, in little-endian; all else comes as text or
+In the binary protocol integers, floats and times have their own widths, in little-endian; all else is text or
 bytes, as in the text protocol (snapshot.py).
 """
 
@@ -30,7 +30,7 @@ _TIME_MICROS_BYTES: Final = 12
 
 
 class WireType(IntEnum):
-    """Types whose values are no text in a result."""
+    """Types whose values are not text in a result."""
 
     TINY = 1
     SHORT = 2
@@ -56,13 +56,13 @@ FIXED_BYTES: Final = {
     WireType.FLOAT: 4,
     WireType.DOUBLE: 8,
 }
-"""Bytes of those that always have as many."""
+"""Bytes of types with a fixed width."""
 
 TIMES: Final = frozenset({WireType.TIMESTAMP, WireType.DATE, WireType.TIME, WireType.DATETIME})
-"""Those that have a length of one byte; parts at the end that are zero are left out."""
+"""Types with a length of one byte; trailing fields that are zero are left out."""
 
 INTEGERS: Final = frozenset(FIXED_BYTES) - {WireType.FLOAT, WireType.DOUBLE}
-"""Whole numbers."""
+"""Integer types."""
 
 
 def width_of(wire: int) -> int:
@@ -75,9 +75,9 @@ def result_column(column: ColumnType, wire: int, cells: Cells, *, zero_dates: Ze
 
     Args:
         column: its type.
-        wire: the number of the type that the server says its `result_expression` has.
+        wire: the type that the server reports for its `result_expression`.
         cells: its values.
-        zero_dates: what becomes of dates that no calendar has.
+        zero_dates: how invalid dates are read.
 
     Returns:
         An array of type `arrow_type(column)`.
@@ -97,7 +97,7 @@ def result_column(column: ColumnType, wire: int, cells: Cells, *, zero_dates: Ze
         return _TIME_KINDS[column.kind](column, cells, zero_dates)
     if wire in FIXED_BYTES or wire in TIMES:
         raise RecordError(
-            f"column '{cells.name}': the server returned type {wire} for what is a {column.kind.value} in its catalog: "
+            f"column '{cells.name}': the server returned type {wire} for a {column.kind.value} of its catalog: "
             f"it was altered. Start with a new snapshot."
         )
     return snapshot_column(column, cells, zero_dates=zero_dates)
@@ -116,7 +116,7 @@ def _integers(column: ColumnType, cells: Cells, width: int) -> pa.Array:
 
 
 def _date(_column: ColumnType, cells: Cells, zero: ZeroDates) -> pa.Array:
-    return date_values(cells, _date_parts(cells), zero)
+    return date_values(cells, _date_fields(cells), zero)
 
 
 def _datetime(_column: ColumnType, cells: Cells, zero: ZeroDates) -> pa.Array:
@@ -124,10 +124,10 @@ def _datetime(_column: ColumnType, cells: Cells, zero: ZeroDates) -> pa.Array:
     clock = ((words & 0xFF) * 3600 + (words >> 8 & 0xFF) * 60 + (words >> 16)) * _SECOND_US
     micros = read_little(cells.data, cells.at + _CLOCK_BYTES, 4).view(np.int64)
     time_us = _where_long(cells, _CLOCK_BYTES, clock) + _where_long(cells, _MICROS_BYTES, micros)
-    return datetime_values(cells, _date_parts(cells), time_us, zero)
+    return datetime_values(cells, _date_fields(cells), time_us, zero)
 
 
-def _date_parts(cells: Cells) -> tuple[Int64s, Int64s, Int64s]:
+def _date_fields(cells: Cells) -> tuple[Int64s, Int64s, Int64s]:
     word = _where_long(cells, _DATE_BYTES, read_little(cells.data, cells.at, 4).view(np.int64))
     return word & 0xFFFF, word >> 16 & 0xFF, word >> 24
 
@@ -143,7 +143,7 @@ def _time(column: ColumnType, cells: Cells, _zero: ZeroDates) -> pa.Array:
 
 
 def _where_long(cells: Cells, length: int, values: Int64s) -> Int64s:
-    """Return values that stand in so many bytes, 0 where those were left out."""
+    """Return values, 0 where the bytes up to this length were left out."""
     assert cells.lengths is not None
     return np.where(cells.lengths >= length, values, 0)
 

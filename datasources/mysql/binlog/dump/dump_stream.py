@@ -29,7 +29,7 @@ class DumpStream:
     """
 
     def __init__(self, connection: Connection[Any]) -> None:
-        self._stream = PacketStream(connection, doing="the binlog", silence="sent nothing, not even a heartbeat,")
+        self._stream = PacketStream(connection, doing="the binlog", timeout_text="sent nothing, not even a heartbeat,")
 
     def close(self) -> None:
         """Close the connection at once; the server notices with its next event or heartbeat."""

@@ -62,13 +62,13 @@ def reader_opener(  # noqa: PLR0913 - what a reader is
             earlier), and a range that ended at the log's current end would differ on a re-read.
         decodes: Whether rows are decoded; else readers only scan a range.
     """
-    patient = replace(settings, read_timeout_ms=min(settings.read_timeout_ms, _SILENCE_MS))
+    dump_settings = replace(settings, read_timeout_ms=min(settings.read_timeout_ms, _SILENCE_MS))
 
     def open_reader(
         start: BinlogPosition | str, stop: StopRule | None, released: frozenset[BinlogPosition]
     ) -> ChangeReader:
         name = reader_id.second() if released else reader_id
-        connection = connect(patient, doing="opening the binlog")
+        connection = connect(dump_settings, doing="opening the binlog")
         try:
             ends_with_log = is_bounded and (stop is None or stop.to is None)
             request = DumpRequest(
@@ -91,7 +91,7 @@ def reader_opener(  # noqa: PLR0913 - what a reader is
             skip=skipped,
             verify_checksums=decodes,
             decodes=decodes,
-            max_event_bytes=patient.max_allowed_packet,
+            max_event_bytes=dump_settings.max_allowed_packet,
             folds_names=folds_names,
             is_endless=not ends_with_log,
         )

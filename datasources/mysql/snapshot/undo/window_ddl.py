@@ -1,7 +1,7 @@
 """What a statement between the mark and the read did to a table's rows, as far as the rewind is concerned.
 
 Rules of this file. Row events tell every change of a row but those that DDL makes, so a statement is harmless only if
-`ddl.judge` knows it to be; nothing is guessed. A table that was emptied or replaced yields no rows: the statement
+`ddl.classify` knows it to be; nothing is guessed. A table that was emptied or replaced yields no rows: the statement
 itself follows in the changelog. Everything else ends the read with the statement.
 """
 
@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from datasources.mysql.binlog.statements.statement_tokens import unquoted
 from datasources.mysql.binlog.statements.statements import Statement, StatementKind
-from datasources.mysql.ddl import Action, concerns, judge
+from datasources.mysql.ddl import Action, classify, concerns
 
 __all__ = ["DdlEffect", "effect_on"]
 
@@ -44,7 +44,7 @@ def effect_on(statement: Statement, database: str, table: str, columns: Collecti
     name = (database, table)
     if not concerns(statement, database.__eq__, lambda *found: found == name):
         return DdlEffect.NONE
-    verdict = judge(statement, {name: dict.fromkeys(columns)}, lambda *found: found == name, logs_cascades=_unknown)
+    verdict = classify(statement, {name: dict.fromkeys(columns)}, lambda *found: found == name, logs_cascades=_unknown)
     if statement.kind is StatementKind.RENAME_TABLE and name in statement.tables[1::2]:
         return DdlEffect.REPLACED
     if verdict.action is Action.TRUNCATE or verdict.is_emptied or _exchanges(statement):
