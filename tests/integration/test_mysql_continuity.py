@@ -82,7 +82,7 @@ def test_a_file_that_was_purged_is_an_error_unless_all_of_it_was_read(own_mysql:
     assert _ids(server, late, found) == [2]
 
 
-def test_a_log_that_was_reset_is_an_error_also_once_it_has_grown_again(own_mysql: OpenMySql):
+def test_a_reset_log_is_an_error_also_once_it_has_grown_again(own_mysql: OpenMySql):
     server = own_mysql()
     server.execute("CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY AUTO_INCREMENT)")
     grown = _here(server)
@@ -93,7 +93,7 @@ def test_a_log_that_was_reset_is_an_error_also_once_it_has_grown_again(own_mysql
         _check(server, known)
     with pytest.raises(DataLossError, match="is behind the end of that file"):
         _check(server, replace(known, gtid=None))
-    # The same statements again: names and places come back, and stand for other transactions.
+    # The same statements again: names and positions are equal, and of other transactions.
     server.execute("DROP DATABASE d", "CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY AUTO_INCREMENT)")
     head = BinlogPosition(grown.position.file, 4)
     with _log(server) as log:
@@ -126,9 +126,9 @@ def pair(own_mysql: OpenMySql) -> tuple[OwnMySql, OwnMySql]:
     return source, replica
 
 
-def test_another_server_goes_on_by_what_was_read_once_it_has_it(pair: tuple[OwnMySql, OwnMySql]):
+def test_reading_resumes_at_another_server_once_it_has_the_gtids(pair: tuple[OwnMySql, OwnMySql]):
     source, replica = pair
-    # An own transaction of the replica, in its log before one that was read: only the set tells which one that is.
+    # An own transaction of the replica, in its log before one that was read: only the set identifies that one.
     replica.execute("STOP REPLICA SQL_THREAD", "INSERT INTO d.t VALUES (1000)")
     source.execute("INSERT INTO d.t VALUES (2)")
     known = _here(source)
@@ -141,7 +141,7 @@ def test_another_server_goes_on_by_what_was_read_once_it_has_it(pair: tuple[OwnM
     assert (found.by_gtid, found.epoch) == (True, 4)
     assert found.server_uuid == replica.execute("SELECT @@server_uuid")[0][0] != known.server_uuid
     assert _ids(replica, known, found) == [1000, 3]
-    # Behind `gtid_until` positions serve again; before it the set goes on to be asked for.
+    # Behind `gtid_until` positions are used again; before it dumps are requested by the set.
     assert found.gtid_until is not None
     batch_end = _next_place(replica, known)
     assert batch_end < found.gtid_until
@@ -160,7 +160,7 @@ def test_another_server_goes_on_by_what_was_read_once_it_has_it(pair: tuple[OwnM
 
 
 class _CatchesUp(ManualClock):
-    """Time stands still; at the second look at it something happens."""
+    """A clock that does not advance; at its second reading something happens."""
 
     def __init__(self, happens: Callable[[], object]) -> None:
         super().__init__()
@@ -185,7 +185,7 @@ def _gtids_read(server: MySqlServer, known: KnownPosition) -> str:
         return str(log.parse_gtids(str(known.gtid)).union(passed))
 
 
-def test_transactions_that_a_server_will_never_have_are_named(pair: tuple[OwnMySql, OwnMySql]):
+def test_transactions_that_a_server_cannot_get_are_named(pair: tuple[OwnMySql, OwnMySql]):
     source, replica = pair
     source.execute("INSERT INTO d.t VALUES (2)")
     known = _here(source)
@@ -208,7 +208,7 @@ def test_transactions_that_a_server_will_never_have_are_named(pair: tuple[OwnMyS
     assert _check(replica, known).by_gtid
 
 
-def test_another_server_that_purged_what_comes_next_is_an_error(pair: tuple[OwnMySql, OwnMySql]):
+def test_another_server_that_purged_the_next_transactions_is_an_error(pair: tuple[OwnMySql, OwnMySql]):
     source, replica = pair
     known = _here(source)
     source.execute("INSERT INTO d.t VALUES (2)")
@@ -221,7 +221,7 @@ def test_another_server_that_purged_what_comes_next_is_an_error(pair: tuple[OwnM
     assert _ids(replica, _here(source), _check(replica, _here(source))) == []
 
 
-def test_a_mariadb_is_told_apart_by_its_number_and_goes_on_by_domain(own_mysql: OpenMySql):
+def test_a_mariadb_is_identified_by_its_id_and_resumes_by_domain(own_mysql: OpenMySql):
     server = own_mysql(MySqlVersion.MARIADB)
     server.execute("CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)")
     early = _here(server)
@@ -240,7 +240,7 @@ def test_a_mariadb_is_told_apart_by_its_number_and_goes_on_by_domain(own_mysql: 
 
 
 @every_server
-def test_a_dump_by_gtids_reads_on_however_much_of_its_file_was_read_before(mysql: MySqlServer):
+def test_bytes_of_a_dump_by_gtids_count_from_its_first_transaction(mysql: MySqlServer):
     database = mysql.create_database("known")
     mysql.execute("FLUSH BINARY LOGS", f"CREATE TABLE {database}.t (id INT PRIMARY KEY, v VARCHAR(1000))")
     mysql.execute(*(f"INSERT INTO {database}.t VALUES ({n}, REPEAT('x', 1000))" for n in range(20)))

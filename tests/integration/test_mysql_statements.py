@@ -1,4 +1,4 @@
-"""Statements in every form, on real servers: what changed a captured table unseen must not pass."""
+"""Statements in every form, on real servers: one that changed a captured table without row events must not pass."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def test_no_statement_of_any_session_changes_a_captured_table_and_passes(mysql: 
 
 
 @every_server
-def test_rows_behind_a_savepoint_that_was_gone_back_to_are_never_delivered(mysql: MySqlServer):
-    """A dropped temporary table keeps MariaDB from cutting them off."""
+def test_rows_behind_a_rolled_back_savepoint_are_never_emitted(mysql: MySqlServer):
+    """A dropped temporary table prevents MariaDB from removing them."""
     database = mysql.create_database("saved")
     mysql.execute(f"CREATE TABLE {database}.t (id INT PRIMARY KEY)", f"CREATE TABLE {database}.u (id INT PRIMARY KEY)")
     for inner, is_refused in (("u", False), ("t", mysql.is_mariadb)):
@@ -81,7 +81,7 @@ def test_rows_behind_a_savepoint_that_was_gone_back_to_are_never_delivered(mysql
             assert found == [1, 3]
 
 
-def test_names_in_any_case_are_known_where_the_server_keeps_them_in_lower_case(own_mysql: OpenMySql):
+def test_names_in_any_case_match_with_lower_case_table_names(own_mysql: OpenMySql):
     server = own_mysql(MySqlVersion.MARIADB, lower_case_table_names="1")
     database = server.create_database("folded")
     login = server.reader
@@ -99,7 +99,7 @@ def test_names_in_any_case_are_known_where_the_server_keeps_them_in_lower_case(o
 
 
 @every_server
-def test_a_statement_about_another_table_that_names_a_character_set_is_known(mysql: MySqlServer):
+def test_a_statement_with_a_character_set_is_parsed(mysql: MySqlServer):
     """MariaDB writes one more variable of the session into such a statement's event."""
     database = mysql.create_database("charset")
     collations = (

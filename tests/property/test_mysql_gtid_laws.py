@@ -1,4 +1,4 @@
-"""GTID sets behave as the sets of transactions that they stand for."""
+"""GTID sets behave as sets of transactions."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_union_difference_and_inclusion_are_those_of_the_members(some, others):
 
 
 @given(transactions, st.lists(st.tuples(st.integers(1, 14), st.integers(0, 5))))
-def test_intervals_of_one_source_are_taken_in(members, intervals):
+def test_intervals_of_one_source_are_merged(members, intervals):
     spans = [(first, first + more) for first, more in intervals]
     added = {(f"{A}:bulk", n) for first, last in spans for n in range(first, last + 1)}
     assert _members(_set(members).union(GtidSet.of({f"{A}:bulk": spans}))) == members | added

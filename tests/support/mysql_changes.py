@@ -30,7 +30,7 @@ def reading_of(server: MySqlServer, database: str, schema: str, **options: str) 
 
 
 def identity(reading: MySqlScanSettings) -> str:
-    """Return what tells a source's server from others."""
+    """Return the name of a source's server."""
     with closing(ServerView(reading.connection)) as view:
         return view.server()
 
@@ -42,7 +42,7 @@ def read_range(
     end: BinlogPosition | None = None,
     **state: Any,
 ) -> list[dict[str, Any]]:
-    """Return the rows between two places, by default up to the end of the log."""
+    """Return the rows between two positions, by default up to the end of the log."""
     batch = MySqlState(
         reader="tests", server=identity(reading), place=start, to=end or position(server), prepared={}, **state
     )

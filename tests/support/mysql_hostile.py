@@ -1,4 +1,4 @@
-"""A server that wants the password: it speaks MySQL's login, asks for one plugin, and keeps what it is sent."""
+"""A hostile server: it speaks MySQL's login, requests one plugin, and records what the client sends."""
 
 from __future__ import annotations
 

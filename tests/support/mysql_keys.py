@@ -199,8 +199,8 @@ class Table:
         )
         login = server.reader
         options = {"hostname": login.host, "username": login.user, "database-name": self.database, "table-name": "t"}
-        [facts] = read_tables(connection, parse_wanted(options))
-        self.key = facts.key
+        [info] = read_tables(connection, parse_wanted(options))
+        self.key = info.key
 
     @property
     def order(self) -> str:

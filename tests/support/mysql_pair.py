@@ -1,4 +1,4 @@
-"""A primary with a table, and its replica that takes its place."""
+"""A primary with a table, and the replica that replaces it."""
 
 from __future__ import annotations
 

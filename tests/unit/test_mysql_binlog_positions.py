@@ -14,7 +14,7 @@ def _number(value: int) -> bytes:
     return value.to_bytes(8, "little")
 
 
-def test_positions_order_by_the_number_of_the_file_then_by_place():
+def test_positions_order_by_file_number_then_by_offset():
     ordered = [
         BinlogPosition("b.000999", 5),
         BinlogPosition("b.999999", 4),
@@ -43,6 +43,6 @@ def test_tags_change_the_form_of_the_set():
 
 
 @pytest.mark.parametrize(("text", "place"), [("nonsense:1", "nonsense"), (f"{A}:1-", "1-"), (f"{A}:x y", "x y")])
-def test_what_is_no_gtid_set_is_refused_by_name(text, place):
+def test_an_invalid_gtid_set_is_refused_by_name(text, place):
     with pytest.raises(OptionError, match=place):
         encode_gtid_set(text)

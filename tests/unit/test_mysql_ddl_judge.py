@@ -1,4 +1,4 @@
-"""What statements mean, as a table: all that is not known to be harmless stops the query."""
+"""The effects of statements, as a table: every statement that is not known to preserve rows stops the query."""
 
 from __future__ import annotations
 
@@ -260,11 +260,11 @@ def _lines(table: str) -> list[str]:
 
 
 @pytest.mark.parametrize("text", _lines(PASSING))
-def test_a_statement_after_which_the_rows_are_the_same_passes(text):
+def test_a_statement_that_preserves_the_rows_passes(text):
     assert _classify(text) == DdlEffect(action=Action.PASS)
 
 
-def test_a_column_that_is_defined_anew_stops_the_query_if_a_generated_one_may_be_computed_from_it():
+def test_redefining_a_column_of_a_generated_one_stops_the_query():
     asked = []
 
     def computes_from(table, names):
@@ -286,7 +286,7 @@ def test_a_column_that_is_defined_anew_stops_the_query_if_a_generated_one_may_be
 
 
 @pytest.mark.parametrize("line", _lines(STOPPING))
-def test_a_statement_that_may_change_rows_unseen_stops_the_query(line):
+def test_a_statement_that_may_change_rows_without_events_stops_the_query(line):
     text, reason = line.split(" => ")
     effect = _classify(text)
     assert effect.action is Action.STOP
@@ -306,7 +306,7 @@ def test_a_statement_that_may_change_rows_unseen_stops_the_query(line):
         ("ratio DOUBLE", Action.PASS),
     ],
 )
-def test_what_the_server_would_change_with_a_warning_needs_a_strict_session(column: str, otherwise: Action):
+def test_conversions_that_only_warn_need_a_strict_session(column: str, otherwise: Action):
     text = f"ALTER TABLE orders MODIFY {column}"
     assert _classify(text, 0).action is otherwise
     assert _classify(text, 1 << 21).action is Action.PASS
@@ -317,7 +317,7 @@ def test_auto_increment_numbers_nothing_where_0_is_a_value():
     assert _classify(text, NO_AUTO_VALUE_ON_ZERO).action is Action.PASS
 
 
-def test_columns_that_are_defined_anew_are_named_with_their_types():
+def test_redefined_columns_are_returned_with_their_types():
     text = "ALTER TABLE orders MODIFY Id BIGINT, CHANGE a b INT, CHANGE COLUMN `x` x POINT, ADD z INT, COMMENT 'y'"
     found = redefinitions(parse_statement(text, "shop"))
     assert {name: column and column.type for name, column in found.items()} == {"id": _type("bigint"), "x": None}
@@ -325,12 +325,12 @@ def test_columns_that_are_defined_anew_are_named_with_their_types():
     assert redefinitions(parse_statement("DROP TABLE orders", "shop")) == {}
 
 
-def test_truncate_is_delivered_for_the_captured_table():
+def test_truncate_is_emitted_for_the_captured_table():
     for text in ("TRUNCATE orders", "TRUNCATE TABLE `shop`.`orders`", "truncate /* all */ table orders"):
         assert _classify(text) == DdlEffect(action=Action.TRUNCATE, tables=(ORDERS,))
 
 
-def test_the_error_names_statement_place_and_ways_out_and_is_short():
+def test_the_error_names_statement_position_and_hints_and_is_short():
     text = f"ALTER TABLE orders\n  ADD COLUMN price INT NOT NULL DEFAULT 5, COMMENT '{'x' * 5000}'"
     parsed = parse_statement(text, "shop")
     place = BinlogPosition("binlog.000007", 991)
@@ -359,7 +359,7 @@ ANSI_QUOTES, NO_BACKSLASH_ESCAPES = 1 << 2, 1 << 20
         ("ALTER TABLE orders ADD w INT COMMENT 'it''s \\'", NO_BACKSLASH_ESCAPES, Action.PASS),
     ],
 )
-def test_quotes_and_backslashes_mean_what_the_sessions_sql_mode_says(text: str, sql_mode: int, action: Action):
+def test_quotes_and_backslashes_follow_the_session_sql_mode(text: str, sql_mode: int, action: Action):
     assert _classify(text, sql_mode).action is action
 
 
@@ -372,14 +372,14 @@ def test_quotes_and_backslashes_mean_what_the_sessions_sql_mode_says(text: str, 
         "ALTER TABLE orders ADD w INT REFERENCES p (id) ON UPDATE {0}",
     ],
 )
-def test_a_foreign_key_that_changes_rows_stops_where_its_changes_are_not_logged(form: str, action: str):
+def test_a_foreign_key_whose_changes_are_not_logged_stops_the_query(form: str, action: str):
     text = form.format(action)
     assert "foreign key" in _classify(text, logs_cascades=False).reason
     assert _classify(text, logs_cascades=True).action is Action.PASS
     assert _classify(text.replace("orders", "other"), logs_cascades=False).action is Action.PASS
 
 
-def test_a_long_statement_about_another_database_is_read_no_further_than_its_head(monkeypatch):
+def test_of_a_long_statement_about_another_database_only_the_head_is_read(monkeypatch):
     asked = []
     monkeypatch.setattr(
         statements, "tokens_of", lambda *given: (asked.append(each) or each for each in tokens_of(*given))

@@ -1,4 +1,4 @@
-"""MySQL's options and versions: what is accepted, and what a wrong one is told."""
+"""MySQL's options and versions: accepted ones, and the errors for wrong ones."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_the_defaults_are_those_of_the_decisions():
     assert parse_group(MySqlConnectionOptions, LOGIN).port == 3306
 
 
-def test_a_silent_server_is_waited_for_five_minutes_unless_the_option_says_otherwise():
+def test_the_read_timeout_is_five_minutes_unless_the_option_sets_it():
     assert connection_settings(parse_group(MySqlConnectionOptions, LOGIN)).read_timeout_ms == 300_000
     given = parse_group(MySqlConnectionOptions, {**LOGIN, "read.timeout": "20 s"})
     assert connection_settings(given).read_timeout_ms == 20_000
@@ -69,7 +69,7 @@ def test_what_a_login_lacks_is_named(missing: str):
         ({"connect.max-retries": "-1"}, "option 'connect.max-retries' = '-1'"),
     ],
 )
-def test_what_makes_no_connection_is_refused(options: dict[str, str], words: str):
+def test_invalid_connection_options_are_refused(options: dict[str, str], words: str):
     message = refused(MySqlConnectionOptions, {**LOGIN, **options})
     assert words in message
     assert "pässwörd" not in message
@@ -108,11 +108,11 @@ def test_a_table_name_is_a_regular_expression(pattern: str, words: str):
         ({"scan.startup.mode": "first"}, "use one of 'initial', 'snapshot', 'earliest-offset'"),
     ],
 )
-def test_a_start_that_is_none_is_refused(options: dict[str, str], words: str):
+def test_an_invalid_start_is_refused(options: dict[str, str], words: str):
     assert words in refused(StartupOptions, options)
 
 
-def test_a_start_is_a_place_or_a_set_of_transactions():
+def test_a_start_is_a_position_or_a_gtid_set():
     place = {
         "scan.startup.mode": "specific-offset",
         "scan.startup.specific-offset.file": "binlog.000042",
@@ -129,11 +129,11 @@ def test_server_ids_are_one_or_a_range():
 
 
 @pytest.mark.parametrize("text", ["0", "5408-5400", "4294967296", "a", "1-", "-1", ""])
-def test_what_is_no_server_id_is_refused(text: str):
+def test_an_invalid_server_id_is_refused(text: str):
     assert f"option 'server-id' = '{text}'" in refused(BinlogOptions, {"server-id": text})
 
 
-def test_versions_are_told_apart_by_what_differs():
+def test_versions_differ_in_their_dialect():
     old, new, newest = parse_version("8.0.31"), parse_version("8.4.3-log"), parse_version("9.7.4-2")
     mariadb = parse_version("5.5.5-10.11.6-MariaDB-1:10.11.6+maria~deb12")
     assert [each.status_statement for each in (old, new, newest, mariadb)] == [
@@ -161,7 +161,7 @@ def test_a_server_is_supported_or_not(text: str, comment: str, *, is_supported: 
     assert parse_version(text, comment).is_supported is is_supported
 
 
-def test_what_is_no_version_is_refused():
+def test_an_invalid_version_is_refused():
     with pytest.raises(SourceUnavailable, match=r"calls its version 'latest'"):
         parse_version("latest")
 
@@ -173,7 +173,7 @@ def test_a_host_is_this_machine_or_not(host: str, *, is_local: bool):
     assert ConnectionSettings(host=host, port=1, user="u", password="").is_local is is_local
 
 
-def test_a_tls_file_that_is_none_names_its_option(tmp_path):
+def test_an_invalid_tls_file_names_its_option(tmp_path):
     empty = tmp_path / "empty.pem"
     empty.write_text("nothing")
     for settings, words in (
@@ -185,5 +185,5 @@ def test_a_tls_file_that_is_none_names_its_option(tmp_path):
             tls_context(settings)
 
 
-def test_a_tls_context_is_made_once():
+def test_a_tls_context_is_created_once():
     assert tls_context(TlsSettings()) is tls_context(TlsSettings())

@@ -41,9 +41,9 @@ def render(preflight: Preflight) -> Group:
     parts: list[RenderableType] = [Text(f"{preflight.server}: {preflight.version}"), _findings(preflight)]
     if preflight.tables:
         parts.append(_tables(preflight))
-    shortcomings = [finding for finding in preflight.findings if finding.severity is not Severity.OK]
-    parts += [_details(finding) for finding in shortcomings]
-    return Group(*parts, *(() if shortcomings else (Text("Nothing is missing.", style="green"),)))
+    not_ok = [finding for finding in preflight.findings if finding.severity is not Severity.OK]
+    parts += [_details(finding) for finding in not_ok]
+    return Group(*parts, *(() if not_ok else (Text("Nothing is missing.", style="green"),)))
 
 
 def chunks(table: TableInfo, chunk_size: int) -> int:

@@ -17,6 +17,7 @@ __all__ = [
     "XaPrepare",
     "checksum_bytes",
     "is_mariadbs",
+    "parse_first_rotate",
     "parse_rotate",
     "parse_tagged_gtid",
     "parse_xa_prepare",
@@ -64,16 +65,14 @@ def is_mariadbs(event: bytes) -> bool:
     return b"MariaDB" in event[:_VERSION_END]
 
 
-def parse_rotate(event: bytes, header_bytes: int) -> BinlogPosition:
-    """Return the position at which the events that follow begin.
+def parse_first_rotate(event: bytes) -> BinlogPosition:
+    """Return the position of a ROTATE before the first format, which may or may not end with a checksum."""
+    has_checksum = zlib.crc32(event[:-_CHECKSUM_BYTES]) == int.from_bytes(event[-_CHECKSUM_BYTES:], "little")
+    return parse_rotate(event[HEADER_BYTES : -_CHECKSUM_BYTES if has_checksum else None])
 
-    Args:
-        event: the whole event; the one before the first format may or may not end with a checksum.
-        header_bytes: bytes of its header.
-    """
-    if zlib.crc32(event[:-_CHECKSUM_BYTES]) == int.from_bytes(event[-_CHECKSUM_BYTES:], "little"):
-        event = event[:-_CHECKSUM_BYTES]
-    body = event[header_bytes:]
+
+def parse_rotate(body: bytes) -> BinlogPosition:
+    """Return the position at which the events behind a ROTATE begin."""
     return BinlogPosition(body[8:].decode(), int.from_bytes(body[:8], "little"))
 
 

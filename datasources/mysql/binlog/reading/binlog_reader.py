@@ -212,7 +212,7 @@ class ChangeReader:
         kind = int(event.types[0])
         content = event.data[event.starts[0] : event.ends[0]].tobytes()
         if kind == EventType.ROTATE:
-            self._progress.rotate(formats.parse_rotate(content, HEADER_BYTES))
+            self._progress.rotate(formats.parse_first_rotate(content))
         elif kind == EventType.FORMAT_DESCRIPTION:
             self._checksum = formats.checksum_bytes(content)
             self._runs.is_mariadb = formats.is_mariadbs(content)
@@ -301,8 +301,7 @@ class ChangeReader:
 
     def _rotate(self, event: EventBlock) -> Iterator[Change]:
         self._progress.pass_event(event)
-        body = event.body(0)
-        self._progress.rotate(BinlogPosition(body[8:].decode(), int.from_bytes(body[:8], "little")))
+        self._progress.rotate(formats.parse_rotate(event.body(0)))
         yield from ()
 
     def _tagged(self, event: EventBlock) -> Iterator[Change]:
