@@ -27,7 +27,6 @@ from datasources.source.planning.planning_clock import PlanningClock
 from datasources.source.planning.reconcile import Reconciler
 from datasources.source.reading import split_run
 from datasources.source.reading.task import TaskReader
-from datasources.source.watermarks.idleness import SplitIdleness
 from tests.simulation.laws import LawBroken
 from tests.simulation.schedule import Schedule
 
@@ -52,11 +51,11 @@ def a_paused_split_is_never_resumed(patch: pytest.MonkeyPatch) -> None:
 
 def the_idle_clock_runs_while_records_wait(patch: pytest.MonkeyPatch) -> None:
     """Backlog does not restart the timer, and caught up is not asked for."""
-    observe = SplitIdleness.observe
+    observed = planner.observed
     patch.setattr(
-        SplitIdleness,
-        "observe",
-        lambda self, split, *, planned, log_end, is_known: observe(self, split, planned=log_end, log_end=log_end),
+        planner,
+        "observed",
+        lambda before, *, planned, log_end, now, is_known: observed(before, planned=log_end, log_end=log_end, now=now),
     )
     patch.setattr(
         planner,

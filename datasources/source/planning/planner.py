@@ -16,6 +16,7 @@ depends on Spark: time comes from a Clock, reports from a ReportStore, splits fr
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -25,8 +26,9 @@ from datasources.source.alignment.aligner import AlignedShares, open_aligner
 from datasources.source.alignment.lookahead import Lookahead
 from datasources.source.alignment.positional import MAX_ROWS, end_of_allowed
 from datasources.source.api.abilities import ProcessingTime
+from datasources.source.api.asking import answered
 from datasources.source.api.connector_state import State
-from datasources.source.api.enumerator import SplitEnumerator
+from datasources.source.api.enumerator import Absence, ConfirmsAbsence, SplitEnumerator
 from datasources.source.api.scan_range import ScanWatermark
 from datasources.source.api.split import SplitBounds, SplitId, SplitProgress
 from datasources.source.checkpoint.identity import require_same_identity
@@ -36,18 +38,19 @@ from datasources.source.coordination.report_store import ReportStore
 from datasources.source.load_gate.gate import LoadGate
 from datasources.source.load_gate.gate_protocol import LoadGateExchange, LoadGateRequest
 from datasources.source.planning.available_now import AvailableNowLimit
-from datasources.source.planning.batch_delay import BatchDelay
+from datasources.source.planning.batch_delay import delayed_since_ns, is_delayed
 from datasources.source.planning.connector_state_tracker import ConnectorStateTracker
-from datasources.source.planning.discovery import Discovery
+from datasources.source.planning.discovery import AskAbsences, AskLateStarts, Discovered, discover
 from datasources.source.planning.group_exchange import GroupExchange
-from datasources.source.planning.heartbeat import HeartbeatRule
-from datasources.source.planning.idle_skip import IdleSkip
+from datasources.source.planning.heartbeat import is_heartbeat_due
+from datasources.source.planning.idle_skip import IdleSkip, idle_skip
 from datasources.source.planning.planned_splits import backlog_of, new_splits, planned, status_of, with_pauses
 from datasources.source.planning.planner_settings import PlannerSettings
 from datasources.source.planning.planning_clock import PlanningClock
 from datasources.source.planning.reconcile import ReconciledBatch, Reconciler, with_logs_at_range_end
 from datasources.source.planning.source_view import SourceView
-from datasources.source.watermarks.idleness import SplitIdleness
+from datasources.source.watermarks.idleness import SplitActivity, is_idle, next_idle_ns, observed, restored
+from datasources.source.watermarks.planning_time import PlanningTime
 from datasources.source.watermarks.processing_time import is_in_processing_time, processing_starts_of, require_no_return
 from datasources.source.watermarks.source_status import SourceStatus
 from datasources.source.watermarks.source_watermark import SourceWatermark, source_watermark, with_unread
@@ -56,6 +59,7 @@ from watermark import Clock, SplitStatus
 __all__ = ["BatchPlanner", "PlannerSettings"]
 
 _NS_PER_MS = 1_000_000
+_logger = logging.getLogger(__name__)
 
 
 class BatchPlanner:
@@ -102,17 +106,11 @@ class BatchPlanner:
             continue_on_change=settings.continue_on_change,
         )
         self._aligner = open_aligner(settings.alignment, lookahead, planning_clock)
-        self._delay = BatchDelay(settings.batch_delay, planning_clock)
         self._connector_state = ConnectorStateTracker(enumerator, lookahead if self._aligner else None)
-        self._idleness = SplitIdleness(timeout_ms=settings.idle_timeout_ms, clock=planning_clock)
-        self._discovery = Discovery(
-            enumerator,
-            self._idleness,
-            fail_on_data_loss=settings.fail_on_data_loss,
-            reaches_processing_time=settings.processing_time is not ProcessingTime.NEVER,
-        )
-        self._heartbeats = HeartbeatRule(interval_ms=settings.heartbeat_interval_ms, clock=planning_clock)
-        self._view = SourceView(self._idleness, clock)
+        self._activities: Mapping[SplitId, SplitActivity] = {}
+        self._delayed_since_ns: int | None = None
+        self._heartbeat_ns = planning_clock.monotonic_ns()
+        self._view = SourceView(clock)
         self.totals = self._view.totals
         self._reconciler = Reconciler(
             report_store=report_store,
@@ -125,7 +123,7 @@ class BatchPlanner:
         self._reconciled: ReconciledBatch | None = None
         self._next_poll_ns = 0
         self._available_now = AvailableNowLimit()
-        self._idle_skip = IdleSkip(self._idleness, planning_clock)
+        self._idle_skip: IdleSkip | None = None
 
     def initial(self) -> Offset:
         """Return the offset of a new query, before its first batch."""
@@ -152,12 +150,12 @@ class BatchPlanner:
 
     def limit_to_available_now(self) -> None:
         """Limit the run to what the source holds now (Trigger.AvailableNow)."""
-        self._available_now.is_wanted = True
+        self._available_now = AvailableNowLimit(is_wanted=True)
         self._planning_clock.take()
         if (
             self._run is not None or not self._connector_state.keeps_state
         ):  # else the connector first resolves its start
-            self._available_now.fix(self._enumerator.bounds(), self._wall_ms())
+            self._available_now = self._available_now.fixed(self._enumerator.bounds(), self._planning_clock.time)
 
     def plan(self, start: Offset, budget_rows: int | None = None) -> Offset:
         """Return the end of the next batch; `start` itself if there is nothing to do.
@@ -180,13 +178,13 @@ class BatchPlanner:
         self._next_poll_ns = self._planning_clock.monotonic_ns() + self._settings.poll_interval_ms * _NS_PER_MS
         bounds = self._enumerator.bounds()
         self._planning_clock.take()
-        self._available_now.fix(bounds, self._wall_ms())
-        if not first and not self._load_gate.is_overdue and self._idle_skip.applies(start.sequence, bounds):
+        self._available_now = self._available_now.fixed(bounds, self._planning_clock.time)
+        if not first and not self._load_gate.is_overdue and self._skips(start, bounds):
             return start
         self._group.fetch_peers()
         reconciled = self._reconcile(start)
         limited = self._available_now.applied_to(bounds, reconciled.splits)
-        found = self._discovery.update(reconciled.splits, limited, limited=self._available_now.is_wanted)
+        found = self._discovered(reconciled.splits, limited).splits
         reconciled = self._reconciled = replace(reconciled, splits=found)
         splits = self._connector_state.with_guaranteed_watermarks(reconciled, self._with_status(found, bounds))
         is_processing = is_in_processing_time(self._settings.processing_time, start, splits)
@@ -220,11 +218,17 @@ class BatchPlanner:
             if may_skip and not self._awaits(splits, combined, reconciled.emitted_watermark_ms):
                 follows = watermark.is_idle or self._group.status.is_processing
                 depends_on_peers = self._settings.has_watermark and follows
-                self._idle_skip.start(start.sequence, bounds, depends_on_peers=depends_on_peers)
+                self._idle_skip = idle_skip(
+                    start.sequence,
+                    bounds,
+                    next_idle_ns=next_idle_ns(self._activities.values(), self._settings.idle_timeout_ms, self._now),
+                    depends_on_peers=depends_on_peers,
+                    now_ns=self._now.monotonic_ns,
+                )
             return start
         self._load_gate.planned()
         if not aligned.shares:
-            self._heartbeats.planned()
+            self._heartbeat_ns = self._now.monotonic_ns
         batch = self._offset(
             start, splits, aligned, combined, reconciled.emitted_watermark_ms, is_processing=is_processing
         )
@@ -263,8 +267,40 @@ class BatchPlanner:
         self._load_gate.require_compatible(start)
         self._connector_state.resume(start.state)
         self._run = start.run + 1
-        for split in start.splits:
-            self._idleness.restore(split.split, planned_end=split.end, moved_ms=split.moved_ms)
+        self._activities = {split.split: restored(split.end, split.moved_ms, self._now) for split in start.splits}
+
+    @property
+    def _now(self) -> PlanningTime:
+        return self._planning_clock.time
+
+    def _skips(self, start: Offset, bounds: Mapping[SplitId, SplitBounds]) -> bool:
+        skip = self._idle_skip
+        return skip is not None and skip.applies(start.sequence, bounds, self._now.monotonic_ns)
+
+    def _discovered(self, splits: tuple[SplitProgress, ...], limited: Mapping[SplitId, SplitBounds]) -> Discovered:
+        found = answered(
+            discover(
+                splits,
+                limited,
+                limited=self._available_now.is_wanted,
+                fail_on_data_loss=self._settings.fail_on_data_loss,
+                reaches_processing_time=self._settings.processing_time is not ProcessingTime.NEVER,
+            ),
+            self._answer,
+        )
+        for split in found.left_out:
+            _logger.info("split_left_out split=%r", split)
+        for loss in found.losses:
+            _logger.warning("data_loss accepted=true what=%r", loss)
+        self._activities = {split: each for split, each in self._activities.items() if split not in found.gone}
+        return found
+
+    def _answer(self, question: AskAbsences | AskLateStarts) -> Mapping[SplitId, Absence] | Mapping[SplitId, int]:
+        if isinstance(question, AskLateStarts):
+            return {split: self._enumerator.late_start_position(split) for split in question.splits}
+        if not isinstance(self._enumerator, ConfirmsAbsence):
+            return dict.fromkeys(question.splits, Absence.GONE)
+        return {split: self._enumerator.absence(split) for split in question.splits}
 
     def _reconcile(self, start: Offset) -> ReconciledBatch:
         if self._reconciled is None or self._reconciled.sequence != start.sequence:
@@ -299,13 +335,23 @@ class BatchPlanner:
     ) -> tuple[AlignedShares, State | None]:
         """Return what each split reads, and the state of a connector that keeps one: then it divides the budget."""
         # Unread records of a probe do not bound its group: the build may be in it.
-        if self._load_gate.is_closed or self._delay.delays(backlog, splits, ends=self._available_now.is_wanted):
+        if self._load_gate.is_closed or self._delays(backlog, splits):
             return AlignedShares(shares={}), self._connector_state.without_data(state)
         room = AlignedShares(shares=backlog)
         if self._connector_state.is_aligned(state):
             budget = budget_rows if state is None else None
             room = self._share(splits, backlog, budget, round_robin_index, is_processing=is_processing)
         return self._connector_state.admit(room, state, budget_rows)
+
+    def _delays(self, backlog: Mapping[SplitId, int], splits: Sequence[SplitProgress]) -> bool:
+        settings, now_ns = self._settings.batch_delay, self._now.monotonic_ns
+        if settings is None:
+            return False
+        waits = is_delayed(
+            settings, self._delayed_since_ns, backlog, splits, ends=self._available_now.is_wanted, now_ns=now_ns
+        )
+        self._delayed_since_ns = delayed_since_ns(self._delayed_since_ns, backlog, is_delayed=waits, now_ns=now_ns)
+        return waits
 
     def _share(
         self,
@@ -340,20 +386,24 @@ class BatchPlanner:
     def _with_status(
         self, splits: tuple[SplitProgress, ...], bounds: Mapping[SplitId, SplitBounds]
     ) -> tuple[SplitProgress, ...]:
-        decided = []
-        ends = {split: b.end_exclusive for split, b in bounds.items()}
+        decided, activities = [], {}
         unanswered = {split for split, b in bounds.items() if b.unanswered is not None}
         self._view.note_bounds(bounds)
         for split in splits:
-            log_end = ends.get(split.split, split.end)
-            is_known = split.status is SplitStatus.IDLE or split.split not in unanswered
-            self._idleness.observe(split.split, planned=split.end, log_end=log_end, is_known=is_known)
-            moved_ms = self._idleness.moved_ms(split.split)
-            status = status_of(split, log_end, is_idle=self._idleness.is_idle(split.split))
+            log_end = bounds[split.split].end_exclusive if split.split in bounds else split.end
+            activity = activities[split.split] = observed(
+                self._activities.get(split.split),
+                planned=split.end,
+                log_end=log_end,
+                now=self._now,
+                is_known=split.status is SplitStatus.IDLE or split.split not in unanswered,
+            )
+            status = status_of(split, log_end, is_idle=is_idle(activity, self._settings.idle_timeout_ms, self._now))
             if split.status is SplitStatus.IDLE and status is SplitStatus.ACTIVE and self._aligner is not None:
                 self._aligner.note_returned()
-            is_same = status is split.status and moved_ms == split.moved_ms
-            decided.append(split if is_same else replace(split, status=status, moved_ms=moved_ms))
+            is_same = status is split.status and activity.moved_ms == split.moved_ms
+            decided.append(split if is_same else replace(split, status=status, moved_ms=activity.moved_ms))
+        self._activities = activities
         return tuple(decided)
 
     def _carries(
@@ -377,7 +427,12 @@ class BatchPlanner:
         if self._available_now.is_wanted:
             return True
         at_once = all(split.is_known for split in splits) and any(split.rows for split in start.splits)
-        return self._heartbeats.is_due(at_once=at_once, has_state=self._report_store.has_state())
+        return is_heartbeat_due(
+            waited_ns=self._now.monotonic_ns - self._heartbeat_ns,
+            interval_ms=self._settings.heartbeat_interval_ms,
+            at_once=at_once,
+            has_state=self._report_store.has_state(),
+        )
 
     def _awaits(self, splits: tuple[SplitProgress, ...], combined: int | None, emitted_ms: int | None) -> bool:
         """Whether there is something for a heartbeat to carry or to find out."""

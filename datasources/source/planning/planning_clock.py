@@ -8,6 +8,7 @@ for the rule that plans might be within it for the offset that tasks read.
 
 from __future__ import annotations
 
+from datasources.source.watermarks.planning_time import PlanningTime
 from watermark import Clock, EventTime
 
 __all__ = ["PlanningClock"]
@@ -31,6 +32,11 @@ class PlanningClock:
     def now_us(self) -> EventTime:
         """Return the wall clock of the moment in microseconds since the epoch."""
         return self._now_us
+
+    @property
+    def time(self) -> PlanningTime:
+        """The moment."""
+        return PlanningTime(wall_ms=self.now_us() // 1_000, monotonic_ns=self.monotonic_ns())
 
     def monotonic_ns(self) -> int:
         """Return the monotonic clock of the moment in nanoseconds."""

@@ -10,7 +10,6 @@ from datasources.source.alignment.aligner import AlignedShares
 from datasources.source.api.split import SplitBounds, SplitId, SplitProgress
 from datasources.source.checkpoint.offset import Offset
 from datasources.source.planning.summary import SourceInfo, Totals, summarise
-from datasources.source.watermarks.idleness import SplitIdleness
 from watermark import Clock, SplitStatus
 
 __all__ = ["SourceView"]
@@ -23,13 +22,11 @@ class SourceView:
         totals: what tasks reported.
 
     Args:
-        idleness: knows since when a split is silent.
         clock: wall time.
     """
 
-    def __init__(self, idleness: SplitIdleness, clock: Clock) -> None:
+    def __init__(self, clock: Clock) -> None:
         self.totals = Totals()
-        self._idleness = idleness
         self._clock = clock
         self._bounds: Mapping[SplitId, SplitBounds] = {}
         self._paused_since: dict[SplitId, int] = {}
@@ -58,7 +55,6 @@ class SourceView:
         """
         if self._reconciled is not None and self._reconciled.sequence == offset.sequence:
             offset = self._reconciled
-        idle = [s.split for s in offset.splits if s.status is SplitStatus.IDLE]
         info = SourceInfo(
             time_ms=self._now_ms(),
             is_idle=self._is_idle,
@@ -66,7 +62,7 @@ class SourceView:
             group_minimum_ms=self._aligned.group_minimum_ms,
             ends={split: found.end_exclusive for split, found in self._bounds.items()},
             unanswered={s: found.unanswered for s, found in self._bounds.items() if found.unanswered is not None},
-            idle_since_ms={split: self._idleness.moved_ms(split) for split in idle},
+            idle_since_ms={s.split: s.moved_ms for s in offset.splits if s.status is SplitStatus.IDLE},
             paused_since_ms=self._paused_since,
         )
         return summarise(offset, self.totals, info, max_splits=max_splits)
