@@ -19,7 +19,6 @@ from datasources.source.coordination import group as peers
 from datasources.source.coordination.gate_registry import LoadGateRegistry
 from datasources.source.coordination.registry import SourceRegistry
 from datasources.source.load_gate import gate as source_hold
-from datasources.source.load_gate.gate import LoadGate
 from datasources.source.planning import planner
 from datasources.source.planning import reconcile as settlement
 from datasources.source.planning.group_exchange import GroupExchange
@@ -182,31 +181,31 @@ def every_rule_reads_the_clock_for_itself(patch: pytest.MonkeyPatch) -> None:
 
 def a_probe_is_released_when_nobody_answers(patch: pytest.MonkeyPatch) -> None:
     """A coordinator that cannot be reached counts as one that has nothing against it."""
-    may_release = LoadGate._may_open
-    patch.setattr(LoadGate, "_may_open", lambda self: self._answer is None or may_release(self))
+    may_open = source_hold._may_open
+    patch.setattr(source_hold, "_may_open", lambda answer, until: answer is None or may_open(answer, until))
 
 
 def every_process_decides_the_release_anew(patch: pytest.MonkeyPatch) -> None:
     """What the offset says is not looked at."""
-    decide = LoadGate.decide
+    decide = planner.decide_load_gate
 
-    def anew(self, start, facts, *, is_first):
-        gate = replace(start.gate, opened=None) if is_first and start.gate is not None else start.gate
-        decide(self, replace(start, gate=gate), facts, is_first=is_first)
+    def anew(probe, build, before, start, info, **how):
+        gate = replace(start.gate, opened=None) if how["is_first"] and start.gate is not None else start.gate
+        return decide(probe, build, before, replace(start, gate=gate), info, **how)
 
-    patch.setattr(LoadGate, "decide", anew)
+    patch.setattr(planner, "decide_load_gate", anew)
 
 
 def a_build_is_loaded_when_its_last_batch_is_planned(patch: pytest.MonkeyPatch) -> None:
     """A batch too early: what is being planned is in no state yet."""
-    decide = LoadGate.decide
+    decide = planner.decide_load_gate
 
-    def early(self, start, facts, *, is_first):
-        ends = {split: each.end_exclusive for split, each in facts.bounds.items()}
-        planned = tuple(replace(s, end=max(s.end, ends.get(s.split, 0))) for s in facts.splits)
-        decide(self, start, replace(facts, splits=planned), is_first=is_first)
+    def early(probe, build, before, start, info, **how):
+        ends = {split: each.end_exclusive for split, each in info.bounds.items()}
+        planned = tuple(replace(s, end=max(s.end, ends.get(s.split, 0))) for s in info.splits)
+        return decide(probe, build, before, start, replace(info, splits=planned), **how)
 
-    patch.setattr(LoadGate, "decide", early)
+    patch.setattr(planner, "decide_load_gate", early)
 
 
 def builds_of_every_query_count(patch: pytest.MonkeyPatch) -> None:
@@ -229,7 +228,7 @@ def one_build_of_a_name_is_enough(patch: pytest.MonkeyPatch) -> None:
 
 def a_held_probe_has_nothing_new(patch: pytest.MonkeyPatch) -> None:
     """A run for what is available now ends before the probe was read."""
-    patch.setattr(LoadGate, "_is_unreachable", property(lambda self: True))
+    patch.setattr(source_hold, "_is_unreachable", lambda answer: True)
 
 
 PLANTS: list[Plant] = [

@@ -438,7 +438,7 @@ def test_without_a_coordinator_nobody_is_released():
     held, rates = probe(orders()), build(table(1))
     query = query_of(held, rates)
     for source in query.sources:
-        source.planner._load_gate._exchange = None
+        source.planner._load_gates = None
     query.triggers()
     assert held.ids == []
 

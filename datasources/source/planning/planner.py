@@ -32,10 +32,16 @@ from datasources.source.api.enumerator import Absence, ConfirmsAbsence, SplitEnu
 from datasources.source.api.scan_range import ScanWatermark
 from datasources.source.api.split import SplitBounds, SplitId, SplitProgress
 from datasources.source.checkpoint.identity import require_same_identity
+from datasources.source.checkpoint.load_gate_state import GateState, LoadState
 from datasources.source.checkpoint.offset import Offset
 from datasources.source.coordination.group import StatusExchange
 from datasources.source.coordination.report_store import ReportStore
-from datasources.source.load_gate.gate import LoadGate
+from datasources.source.load_gate.gate import (
+    LoadGate,
+    decide_load_gate,
+    note_admission,
+    require_compatible_gate,
+)
 from datasources.source.load_gate.gate_protocol import LoadGateExchange, LoadGateRequest
 from datasources.source.planning.available_now import AvailableNowLimit
 from datasources.source.planning.batch_delay import delayed_since_ns, is_delayed
@@ -98,13 +104,9 @@ class BatchPlanner:
         self._clock = clock
         self._planning_clock = planning_clock = PlanningClock(clock)
         self._group = GroupExchange(peers, settings)
-        self._load_gate = LoadGate(
-            gate=settings.gate,
-            load=settings.load,
-            exchange=load_gates,
-            clock=planning_clock,
-            continue_on_change=settings.continue_on_change,
-        )
+        self._load_gates = load_gates
+        began_ns = planning_clock.monotonic_ns()
+        self._load_gate = LoadGate(reported_ns=began_ns, registered_ns=began_ns)
         self._aligner = open_aligner(settings.alignment, lookahead, planning_clock)
         self._connector_state = ConnectorStateTracker(enumerator, lookahead if self._aligner else None)
         self._activities: Mapping[SplitId, SplitActivity] = {}
@@ -133,15 +135,16 @@ class BatchPlanner:
         splits = new_splits(
             starts, limits=self._enumerator.limits() or {}, processing_starts=processing_starts, now_ms=self._wall_ms()
         )
-        parts = self._load_gate.initial(self._enumerator.bounds() if self._load_gate.is_build else {})
         return Offset(
             sequence=0,
             run=0,
             splits=splits,
             identity=self._settings.identity,
             state=self._connector_state.initial(),
-            gate=parts.gate,
-            load=parts.load,
+            gate=None if self._settings.gate is None else GateState(since_ms=self._wall_ms()),
+            load=None
+            if self._settings.load is None
+            else LoadState.begin(self._enumerator.bounds(), now_ms=self._wall_ms()),
         )
 
     def localize(self, batch: Offset) -> Offset:
@@ -179,7 +182,7 @@ class BatchPlanner:
         bounds = self._enumerator.bounds()
         self._planning_clock.take()
         self._available_now = self._available_now.fixed(bounds, self._planning_clock.time)
-        if not first and not self._load_gate.is_overdue and self._skips(start, bounds):
+        if not first and not self._is_load_overdue and self._skips(start, bounds):
             return start
         self._group.fetch_peers()
         reconciled = self._reconcile(start)
@@ -193,7 +196,12 @@ class BatchPlanner:
         info = self._connector_state.load_info(
             reconciled, limited, is_unread=is_unread, is_available_now=is_available_now
         )
-        self._load_gate.decide(start, info, is_first=first)
+        self._load_gate = answered(
+            decide_load_gate(
+                self._settings.gate, self._settings.load, self._load_gate, start, info, now=self._now, is_first=first
+            ),
+            self._answer,
+        )
         aligned, state = self._admit(
             reconciled.state, splits, backlog, budget_rows, start.sequence, is_processing=is_processing
         )
@@ -201,7 +209,9 @@ class BatchPlanner:
             with_unread(splits, aligned.unread_ms), reconciled.emitted_watermark_ms, is_processing=is_processing
         )
         if not first:
-            self._load_gate.note_plan(has_data=bool(aligned.shares))
+            self._load_gate = answered(
+                note_admission(self._load_gate, self._now, has_data=bool(aligned.shares)), self._answer
+            )
         if first and self._aligner is not None:  # the first batch registers the sources: they start together
             aligned, state = aligned.without_data(), self._connector_state.without_data(reconciled.state)
         self._group.publish(aligned, watermark, is_processing=is_processing)
@@ -214,7 +224,7 @@ class BatchPlanner:
             is_whole = is_available_now or all(
                 split.split in bounds for split in found
             )  # else the others are asked about again
-            may_skip = state is None and self._load_gate.may_skip and not is_unread and is_whole
+            may_skip = state is None and self._load_gate.may_skip(self._now) and not is_unread and is_whole
             if may_skip and not self._awaits(splits, combined, reconciled.emitted_watermark_ms):
                 follows = watermark.is_idle or self._group.status.is_processing
                 depends_on_peers = self._settings.has_watermark and follows
@@ -226,7 +236,7 @@ class BatchPlanner:
                     now_ns=self._now.monotonic_ns,
                 )
             return start
-        self._load_gate.planned()
+        self._load_gate = replace(self._load_gate, registered_ns=self._now.monotonic_ns)
         if not aligned.shares:
             self._heartbeat_ns = self._now.monotonic_ns
         batch = self._offset(
@@ -255,7 +265,7 @@ class BatchPlanner:
     def table(self, offset: Offset, *, max_splits: int) -> dict[str, Any]:
         """Return the state of the source at `offset` as JSON primitives (see `SourceView`)."""
         shown = self._view.table(offset, max_splits=max_splits)
-        return {**shown, **self._connector_state.progress(), **self._load_gate.progress()}
+        return {**shown, **self._connector_state.progress(), **self._load_gate.progress(self._settings.gate)}
 
     def close(self) -> None:
         """Release the enumerator's connections."""
@@ -264,7 +274,7 @@ class BatchPlanner:
     def _adopt(self, start: Offset) -> None:
         require_same_identity(start.identity, self._settings)
         require_no_return(self._settings.processing_time, start)
-        self._load_gate.require_compatible(start)
+        require_compatible_gate(start, self._settings.gate, continue_on_change=self._settings.continue_on_change)
         self._connector_state.resume(start.state)
         self._run = start.run + 1
         self._activities = {split.split: restored(split.end, split.moved_ms, self._now) for split in start.splits}
@@ -272,6 +282,10 @@ class BatchPlanner:
     @property
     def _now(self) -> PlanningTime:
         return self._planning_clock.time
+
+    @property
+    def _is_load_overdue(self) -> bool:
+        return self._settings.load is not None and not self._load_gate.is_acknowledged(self._now)
 
     def _skips(self, start: Offset, bounds: Mapping[SplitId, SplitBounds]) -> bool:
         skip = self._idle_skip
@@ -295,12 +309,19 @@ class BatchPlanner:
         self._activities = {split: each for split, each in self._activities.items() if split not in found.gone}
         return found
 
-    def _answer(self, question: AskAbsences | AskLateStarts) -> Mapping[SplitId, Absence] | Mapping[SplitId, int]:
-        if isinstance(question, AskLateStarts):
-            return {split: self._enumerator.late_start_position(split) for split in question.splits}
+    def _answer(self, question: AskAbsences | AskLateStarts | LoadGateRequest) -> object:
+        match question:
+            case AskLateStarts():
+                return {split: self._enumerator.late_start_position(split) for split in question.splits}
+            case AskAbsences():
+                return self._absences(question.splits)
+            case LoadGateRequest():
+                return None if self._load_gates is None else self._load_gates.exchange_gate(question)
+
+    def _absences(self, splits: tuple[SplitId, ...]) -> Mapping[SplitId, Absence]:
         if not isinstance(self._enumerator, ConfirmsAbsence):
-            return dict.fromkeys(question.splits, Absence.GONE)
-        return {split: self._enumerator.absence(split) for split in question.splits}
+            return dict.fromkeys(splits, Absence.GONE)
+        return {split: self._enumerator.absence(split) for split in splits}
 
     def _reconcile(self, start: Offset) -> ReconciledBatch:
         if self._reconciled is None or self._reconciled.sequence != start.sequence:
