@@ -13,7 +13,6 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from datasources.source.alignment.aligner import SplitAligner
 from datasources.source.alignment.candidates import CandidateCache
 from datasources.source.coordination import group as peers
 from datasources.source.coordination.gate_registry import LoadGateRegistry
@@ -37,15 +36,15 @@ Plant = Callable[[pytest.MonkeyPatch], None]
 
 def a_paused_split_is_never_resumed(patch: pytest.MonkeyPatch) -> None:
     """Once paused, its share is left out for ever."""
-    plan, paused = SplitAligner.plan, set()
+    align, paused = planner.align, set()
 
-    def sticky(self, *args, **kwargs):
-        aligned = plan(self, *args, **kwargs)
-        paused.update((id(self), split) for split in aligned.paused)
-        shares = {split: rows for split, rows in aligned.shares.items() if (id(self), split) not in paused}
-        return replace(aligned, shares=shares)
+    def sticky(alignment, state, info):
+        after, aligned = yield from align(alignment, state, info)
+        paused.update((id(alignment), split) for split in aligned.paused)
+        shares = {split: rows for split, rows in aligned.shares.items() if (id(alignment), split) not in paused}
+        return after, replace(aligned, shares=shares)
 
-    patch.setattr(SplitAligner, "plan", sticky)
+    patch.setattr(planner, "align", sticky)
 
 
 def the_idle_clock_runs_while_records_wait(patch: pytest.MonkeyPatch) -> None:
@@ -152,9 +151,9 @@ def the_dead_bound_their_group(patch: pytest.MonkeyPatch) -> None:
 def the_next_record_is_guessed(patch: pytest.MonkeyPatch) -> None:
     """Nobody looks at the records where a budget cuts a range."""
 
-    def guess(self, waiting, promises, ceiling_ms):
-        for w in waiting:
-            w.at_end_ms = w.read_whole_ms
+    def guess(self, pending, reserved, ceiling_ms):
+        yield from ()
+        return self, [w._replace(at_end_ms=w.read_whole_ms) for w in pending]
 
     patch.setattr(CandidateCache, "look_at_planned_ends", guess)
 

@@ -7,6 +7,7 @@ import pytest
 from datasources.source.alignment.aligner import AlignedShares
 from datasources.source.alignment.positional import MAX_ROWS, end_of_allowed
 from datasources.source.api.abilities import Alignment
+from datasources.source.api.asking import answered
 from datasources.source.api.split import SplitId, SplitProgress
 from datasources.source.reading.task import scan_watermark
 from tests.support.memory_source import MemoryLog, Query, strategy
@@ -23,8 +24,8 @@ class Cut:
         self.log.append("a-1", 1, 2, 3)
         splits = {name: SplitProgress(split=name, start=0, end=0, known_at=0) for name in fixed}
         given = AlignedShares(shares=shares, allowed_ms=allowed_ms, **parts)
-        self.stops = []
-        self.aligned = end_of_allowed(given, splits, ceiling_ms, self.scan, lambda *stop: self.stops.append(stop))
+        self.aligned, stops = answered(end_of_allowed(given, splits, ceiling_ms), self.scan)
+        self.stops = [(split, *stop) for split, stop in stops.items()]
 
     def scan(self, wanted):
         return scan_watermark(self.log, strategy(), wanted)

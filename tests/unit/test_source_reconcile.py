@@ -34,7 +34,7 @@ class Desk:
             scan=self.scan,
             has_watermark=how.get("has_watermark", True),
             totals=self.totals,
-            note_stop=(lambda *stop: self.stops.append(stop)) if how.get("is_aligned", True) else None,
+            is_aligned=how.get("is_aligned", True),
         )
 
     def scan(self, wanted):
@@ -48,7 +48,9 @@ class Desk:
                 pass
 
     def reconcile(self, offset):
-        return self.settlement.reconcile(offset)
+        reconciled = self.settlement.reconcile(offset)
+        self.stops += [(split, *stop) for split, stop in reconciled.stops.items()]
+        return reconciled
 
 
 def batch(*splits, **parts):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from datasources.source.alignment import candidates as foresight
-from datasources.source.alignment.aligner import SplitAligner
+from datasources.source.alignment.aligner import AlignmentInfo, AlignmentState, align
 from datasources.source.alignment.lookahead import Candidates
 from datasources.source.api.abilities import Alignment
+from datasources.source.api.asking import answered
 from datasources.source.api.split import SplitId, SplitProgress
 from datasources.source.coordination.group import group_minimums
 from datasources.source.watermarks.source_status import Peer, SourceStatus
@@ -26,10 +28,10 @@ class Logs:
         self.logs = logs
         self.requests = 0
 
-    def candidates(self, ranges, ceiling_ms):
+    def candidates(self, asked):
         self.requests += 1
-        found = {}
-        for split, (start, end) in ranges.items():
+        found, ceiling_ms = {}, asked.ceiling_ms
+        for split, (start, end) in asked.ranges.items():
             assert 0 <= start < end <= len(self.logs[split])
             rows = [
                 (position, ms)
@@ -50,7 +52,8 @@ class Source:
         self.lookahead = Logs(self.logs)
         self.clock = clock or ManualClock()
         self.drift = drift
-        self.aligner = SplitAligner(Alignment(group="g", max_drift_ms=drift, **alignment), self.lookahead, self.clock)
+        self.alignment = Alignment(group="g", max_drift_ms=drift, **alignment)
+        self.state = AlignmentState(planned_ns=self.clock.monotonic_ns())
         self.budget = budget
         self.at = dict.fromkeys(self.logs, 0)
         self.watermarks: dict[str, int | None] = dict.fromkeys(self.logs)
@@ -85,9 +88,18 @@ class Source:
         ]
         self.round_robin_index += 1
         self.lookahead.requests = 0
-        return self.aligner.plan(
-            splits, self.backlog(), self.budget, bounds=bounds, round_robin_index=self.round_robin_index, **more
+        return self.align(splits, self.backlog(), bounds=bounds, round_robin_index=self.round_robin_index, **more)
+
+    def align(self, splits, backlog, **more):
+        info = AlignmentInfo(
+            splits=splits, backlog=backlog, budget_rows=self.budget, now_ns=self.clock.monotonic_ns(), **more
         )
+        self.state, decision = answered(align(self.alignment, self.state, info), self.lookahead.candidates)
+        return decision
+
+    def note_returned(self):
+        """A split is active again: its watermark does not bound its next record."""
+        self.state = replace(self.state, must_look=True)
 
     def read(self, decision):
         """Read a batch as tasks do: each split stops before its first record beyond what is allowed."""
@@ -100,7 +112,7 @@ class Source:
         for position in range(self.at[name], self.at[name] + rows):
             ms = self.logs[name][position]
             if ms is not None and allowed_ms is not None and ms > allowed_ms:
-                self.aligner.note_stop(SplitId(name), position, ms)
+                self.state = self.state.stopped({SplitId(name): (position, ms)})
                 break
             self.at[name] = position + 1
             taken += [] if ms is None else [ms]
@@ -407,7 +419,7 @@ def test_a_split_that_returns_is_looked_at():
     source.batch()
     source.idle = set()
     source.logs["a-1"].append(2_500)
-    source.aligner.note_returned()
+    source.note_returned()
     assert source.plan().current_minimum_ms == 10
     assert source.lookahead.requests > 0
 
@@ -454,7 +466,7 @@ def test_a_caught_up_split_holds_an_idle_or_finished_one_does_not():
         split=SplitId("a-0"), start=1, end=1, known_at=1, watermark_ms=10, status=SplitStatus.FINISHED
     )
     waiting = SplitProgress(split=SplitId("a-1"), start=0, end=0, known_at=0)
-    assert source.aligner.plan([ended, waiting], {"a-0": 0, "a-1": 2}, None).shares == {"a-1": 2}
+    assert source.align([ended, waiting], {"a-0": 0, "a-1": 2}).shares == {"a-1": 2}
 
 
 def test_a_split_with_neither_watermark_nor_record_bounds_nobody():
@@ -516,7 +528,7 @@ def test_a_slower_split_that_comes_voids_what_was_promised():
     source = Source(logs, drift=50, budget=10)
     source.batch()
     source.logs["a-2"] += [20, 30]
-    source.aligner.note_returned()
+    source.note_returned()
     read_all(source)
     assert source.at["a-2"] == 2
 
@@ -563,7 +575,7 @@ def test_a_late_record_is_read_however_far_the_watermark_of_the_whole_source_is(
     source = Source({"a-0": [1_000]}, drift=50, aligns_splits=False)
     source.batch()
     source.logs["a-0"].append(10)
-    source.aligner.note_returned()
+    source.note_returned()
     assert source.plan(bounds=(0, 0)).shares == {"a-0": 1}
 
 

@@ -22,14 +22,14 @@ from dataclasses import replace
 from typing import Any
 
 from datasources.source.alignment.admission import share_budget
-from datasources.source.alignment.aligner import AlignedShares, open_aligner
-from datasources.source.alignment.lookahead import Lookahead
+from datasources.source.alignment.aligner import AlignedShares, AlignmentInfo, AlignmentState, align
+from datasources.source.alignment.lookahead import AskCandidates, Lookahead
 from datasources.source.alignment.positional import MAX_ROWS, end_of_allowed
 from datasources.source.api.abilities import ProcessingTime
-from datasources.source.api.asking import answered
+from datasources.source.api.asking import Asking, answered
 from datasources.source.api.connector_state import State
 from datasources.source.api.enumerator import Absence, ConfirmsAbsence, SplitEnumerator
-from datasources.source.api.scan_range import ScanWatermark
+from datasources.source.api.scan_range import ScanRange, ScanWatermark
 from datasources.source.api.split import SplitBounds, SplitId, SplitProgress
 from datasources.source.checkpoint.identity import require_same_identity
 from datasources.source.checkpoint.load_gate_state import GateState, LoadState
@@ -107,8 +107,9 @@ class BatchPlanner:
         self._load_gates = load_gates
         began_ns = planning_clock.monotonic_ns()
         self._load_gate = LoadGate(reported_ns=began_ns, registered_ns=began_ns)
-        self._aligner = open_aligner(settings.alignment, lookahead, planning_clock)
-        self._connector_state = ConnectorStateTracker(enumerator, lookahead if self._aligner else None)
+        self._lookahead = lookahead
+        self._alignment = AlignmentState(planned_ns=began_ns)
+        self._connector_state = ConnectorStateTracker(enumerator, lookahead if settings.alignment else None)
         self._activities: Mapping[SplitId, SplitActivity] = {}
         self._delayed_since_ns: int | None = None
         self._heartbeat_ns = planning_clock.monotonic_ns()
@@ -119,7 +120,7 @@ class BatchPlanner:
             scan=scan,
             has_watermark=settings.has_watermark,
             totals=self.totals,
-            note_stop=None if self._aligner is None else self._aligner.note_stop,
+            is_aligned=settings.alignment is not None,
         )
         self._run: int | None = None
         self._reconciled: ReconciledBatch | None = None
@@ -212,7 +213,7 @@ class BatchPlanner:
             self._load_gate = answered(
                 note_admission(self._load_gate, self._now, has_data=bool(aligned.shares)), self._answer
             )
-        if first and self._aligner is not None:  # the first batch registers the sources: they start together
+        if first and self._settings.alignment is not None:  # the first batch registers the sources: they start together
             aligned, state = aligned.without_data(), self._connector_state.without_data(reconciled.state)
         self._group.publish(aligned, watermark, is_processing=is_processing)
         self._view.note_decision(aligned, is_idle=watermark.is_idle)
@@ -309,14 +310,20 @@ class BatchPlanner:
         self._activities = {split: each for split, each in self._activities.items() if split not in found.gone}
         return found
 
-    def _answer(self, question: AskAbsences | AskLateStarts | LoadGateRequest) -> object:
+    def _answer(self, question: object) -> object:
         match question:
+            case AskCandidates():
+                assert self._lookahead is not None
+                return self._lookahead.candidates(question.ranges, question.ceiling_ms)
+            case ScanRange():
+                return self._scan(question)
             case AskLateStarts():
                 return {split: self._enumerator.late_start_position(split) for split in question.splits}
             case AskAbsences():
                 return self._absences(question.splits)
             case LoadGateRequest():
                 return None if self._load_gates is None else self._load_gates.exchange_gate(question)
+        raise AssertionError(question)
 
     def _absences(self, splits: tuple[SplitId, ...]) -> Mapping[SplitId, Absence]:
         if not isinstance(self._enumerator, ConfirmsAbsence):
@@ -328,6 +335,7 @@ class BatchPlanner:
             self._reconciled = with_logs_at_range_end(
                 self._connector_state.reconcile(self._reconciler.reconcile(self.localize(start)))
             )
+            self._alignment = self._alignment.stopped(self._reconciled.stops)
         return self._reconciled
 
     def _watermark(
@@ -361,7 +369,9 @@ class BatchPlanner:
         room = AlignedShares(shares=backlog)
         if self._connector_state.is_aligned(state):
             budget = budget_rows if state is None else None
-            room = self._share(splits, backlog, budget, round_robin_index, is_processing=is_processing)
+            room = answered(
+                self._share(splits, backlog, budget, round_robin_index, is_processing=is_processing), self._answer
+            )
         return self._connector_state.admit(room, state, budget_rows)
 
     def _delays(self, backlog: Mapping[SplitId, int], splits: Sequence[SplitProgress]) -> bool:
@@ -382,24 +392,27 @@ class BatchPlanner:
         round_robin_index: int,
         *,
         is_processing: bool,
-    ) -> AlignedShares:
-        if self._aligner is None or is_processing:
+    ) -> Asking[AlignedShares]:
+        alignment = self._settings.alignment
+        if alignment is None or is_processing:
             return AlignedShares(shares=share_budget(backlog, budget_rows, round_robin_index=round_robin_index))
-        ceiling_ms = self._ceiling_ms()
         fixed = {s.split: s for s in splits if backlog.get(s.split) and self._enumerator.may_lose_records(s.split)}
+        info = AlignmentInfo(
+            splits=splits,
+            backlog=backlog,
+            budget_rows=budget_rows,
+            bounds=self._group.bounds(),
+            ceiling_ms=self._ceiling_ms(),
+            max_rows=dict.fromkeys(fixed, MAX_ROWS),
+            round_robin_index=round_robin_index,
+            now_ns=self._now.monotonic_ns,
+        )
         for _ in range(2):  # a bound from watermarks alone may stop a range at its first record, which is known then
-            aligned = self._aligner.plan(
-                splits,
-                backlog,
-                budget_rows,
-                bounds=self._group.bounds(),
-                ceiling_ms=ceiling_ms,
-                max_rows=dict.fromkeys(fixed, MAX_ROWS),
-                round_robin_index=round_robin_index,
-            )
+            self._alignment, aligned = yield from align(alignment, self._alignment, info)
             if not fixed:
                 return aligned
-            cut = end_of_allowed(aligned, fixed, ceiling_ms, self._scan, self._aligner.note_stop)
+            cut, stops = yield from end_of_allowed(aligned, fixed, info.ceiling_ms)
+            self._alignment = self._alignment.stopped(stops)
             if cut.shares or not aligned.shares:
                 break
         return replace(cut, guaranteed_minimum_ms=None)  # the records behind it may vanish: nothing is guaranteed
@@ -420,8 +433,8 @@ class BatchPlanner:
                 is_known=split.status is SplitStatus.IDLE or split.split not in unanswered,
             )
             status = status_of(split, log_end, is_idle=is_idle(activity, self._settings.idle_timeout_ms, self._now))
-            if split.status is SplitStatus.IDLE and status is SplitStatus.ACTIVE and self._aligner is not None:
-                self._aligner.note_returned()
+            if split.status is SplitStatus.IDLE and status is SplitStatus.ACTIVE:
+                self._alignment = replace(self._alignment, must_look=True)
             is_same = status is split.status and activity.moved_ms == split.moved_ms
             decided.append(split if is_same else replace(split, status=status, moved_ms=activity.moved_ms))
         self._activities = activities

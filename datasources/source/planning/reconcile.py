@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from datasources.source.api.connector_state import RangeInfo, State
-from datasources.source.api.scan_range import NoteStop, ScanEnd, ScanRange, ScanWatermark
+from datasources.source.api.scan_range import ScanEnd, ScanRange, ScanWatermark, Stops
 from datasources.source.api.split import SplitId, SplitProgress
 from datasources.source.checkpoint.offset import Offset
 from datasources.source.coordination.report_store import ReportStore
@@ -34,6 +34,7 @@ class ReconciledBatch:
         emitted_watermark_ms: the largest row watermark known to be emitted; None = none.
         state: the connector's, if it keeps one: the batch's, until the connector reconciled it.
         ranges: where a connector with a state wants to know it: what was read of each split.
+        stops: where alignment stopped splits.
     """
 
     sequence: int
@@ -41,6 +42,7 @@ class ReconciledBatch:
     emitted_watermark_ms: int | None
     state: State | None = None
     ranges: Mapping[SplitId, RangeInfo] = field(default_factory=dict)
+    stops: Stops = field(default_factory=dict)
 
 
 class Reconciler:
@@ -51,7 +53,7 @@ class Reconciler:
         scan: reads a range whose report is missing.
         has_watermark: False for a plain source, whose batches need no report.
         totals: gets the counts.
-        note_stop: called with (split, position, candidate) where alignment stopped a split; None without alignment.
+        is_aligned: whether alignment may stop splits.
     """
 
     def __init__(
@@ -61,14 +63,13 @@ class Reconciler:
         scan: ScanWatermark,
         has_watermark: bool,
         totals: Totals,
-        note_stop: NoteStop | None = None,
+        is_aligned: bool = False,
     ) -> None:
         self._report_store = report_store
         self._scan = scan
         self._has_watermark = has_watermark
         self._totals = totals
-        self._note_stop = note_stop
-        self._is_aligned = note_stop is not None
+        self._is_aligned = is_aligned
 
     def reconcile(self, batch: Offset) -> ReconciledBatch:
         """Return where every split stands after `batch`.
@@ -79,8 +80,10 @@ class Reconciler:
         """
         reports = self._report_store.take(batch.sequence)
         self._totals.add(reports.values())
-        ranges: dict[SplitId, RangeInfo] = {}
-        splits = tuple(self._reconcile_split(batch, split, reports.get(split.split), ranges) for split in batch.splits)
+        ranges, stops = dict[SplitId, RangeInfo](), dict[SplitId, tuple[int, int]]()
+        splits = tuple(
+            self._reconcile_split(batch, split, reports.get(split.split), ranges, stops) for split in batch.splits
+        )
         row_watermarks = [r.last_row_watermark_ms for r in reports.values() if r.last_row_watermark_ms is not None]
         known = [ms for ms in (batch.emitted_watermark_ms, batch.combined_ms, *row_watermarks) if ms is not None]
         return ReconciledBatch(
@@ -89,16 +92,22 @@ class Reconciler:
             emitted_watermark_ms=max(known, default=None),
             state=batch.state,
             ranges=ranges,
+            stops=stops if self._is_aligned else {},
         )
 
     def _reconcile_split(
-        self, batch: Offset, split: SplitProgress, report: SplitReport | None, ranges: dict[SplitId, RangeInfo]
+        self,
+        batch: Offset,
+        split: SplitProgress,
+        report: SplitReport | None,
+        ranges: dict[SplitId, RangeInfo],
+        stops: dict[SplitId, tuple[int, int]],
     ) -> SplitProgress:
         if report is not None:
             if split.rows:
                 ranges[split.split] = RangeInfo(position=report.position, rows=report.rows, note=report.note)
-            if report.next_ms is not None and self._note_stop is not None:
-                self._note_stop(split.split, report.position, report.next_ms)
+            if report.next_ms is not None:
+                stops[split.split] = (report.position, report.next_ms)
             return split.moved_to(
                 report.position,
                 known_at=report.position,
@@ -106,23 +115,29 @@ class Reconciler:
                 attribute_watermarks_ms=report.attribute_watermarks_ms,
             )
         if batch.state is not None and split.rows:
-            return self._reconcile_lost(batch, split, ranges)
+            return self._reconcile_lost(batch, split, ranges, stops)
         moved = replace(split, start=split.end)
         if not self._has_watermark:
             return replace(moved, known_at=split.end)
         if split.rows and (self._is_aligned or batch.allowed_ms is not None):
-            return self._reconcile_lost(batch, split, ranges)
+            return self._reconcile_lost(batch, split, ranges, stops)
         if split.known_at == split.start:
             return moved
         # Missing for the second time: read the older range here, so that what is read again never grows.
         end = self._scan_again(batch, split, split.start)
         return replace(_known(moved, end), known_at=split.start)
 
-    def _reconcile_lost(self, batch: Offset, split: SplitProgress, ranges: dict[SplitId, RangeInfo]) -> SplitProgress:
+    def _reconcile_lost(
+        self,
+        batch: Offset,
+        split: SplitProgress,
+        ranges: dict[SplitId, RangeInfo],
+        stops: dict[SplitId, tuple[int, int]],
+    ) -> SplitProgress:
         """Reconcile a range without a report whose end depends on its records: planning needs that end."""
         end = self._scan_again(batch, split, split.end)
-        if end.next_us is not None and self._note_stop is not None:
-            self._note_stop(split.split, end.position, end.next_us // 1_000)
+        if end.next_us is not None:
+            stops[split.split] = (end.position, end.next_us // 1_000)
         ranges[split.split] = RangeInfo(position=end.position, rows=None, note=end.note)
         return _known(split.moved_to(end.position, known_at=end.position, watermark_ms=None), end)
 
