@@ -18,15 +18,16 @@ from datasources.source.coordination import group as peers
 from datasources.source.coordination.gate_registry import LoadGateRegistry
 from datasources.source.coordination.registry import SourceRegistry
 from datasources.source.load_gate import gate as source_hold
-from datasources.source.planning import planner
+from datasources.source.planning import decide, planned_splits
 from datasources.source.planning import reconcile as settlement
-from datasources.source.planning.group_exchange import GroupExchange
-from datasources.source.planning.planning_clock import PlanningClock
+from datasources.source.planning.planner import BatchPlanner
 from datasources.source.planning.reconcile import Reconciler
 from datasources.source.reading import split_run
 from datasources.source.reading.task import TaskReader
+from datasources.source.watermarks.planning_time import PlanningTime
 from tests.simulation.laws import LawBroken
 from tests.simulation.schedule import Schedule
+from watermark import SplitStatus
 
 MOST = 1_500
 """Within how many schedules a bug must be found."""
@@ -36,7 +37,7 @@ Plant = Callable[[pytest.MonkeyPatch], None]
 
 def a_paused_split_is_never_resumed(patch: pytest.MonkeyPatch) -> None:
     """Once paused, its share is left out for ever."""
-    align, paused = planner.align, set()
+    align, paused = decide.align, set()
 
     def sticky(alignment, state, info):
         after, aligned = yield from align(alignment, state, info)
@@ -44,21 +45,21 @@ def a_paused_split_is_never_resumed(patch: pytest.MonkeyPatch) -> None:
         shares = {split: rows for split, rows in aligned.shares.items() if (id(alignment), split) not in paused}
         return after, replace(aligned, shares=shares)
 
-    patch.setattr(planner, "align", sticky)
+    patch.setattr(decide, "align", sticky)
 
 
 def the_idle_clock_runs_while_records_wait(patch: pytest.MonkeyPatch) -> None:
     """Backlog does not restart the timer, and caught up is not asked for."""
-    observed = planner.observed
+    observed = planned_splits.observed
     patch.setattr(
-        planner,
+        planned_splits,
         "observed",
         lambda before, *, planned, log_end, now, is_known: observed(before, planned=log_end, log_end=log_end, now=now),
     )
     patch.setattr(
-        planner,
+        planned_splits,
         "status_of",
-        lambda _split, _log_end, *, is_idle: planner.SplitStatus.IDLE if is_idle else planner.SplitStatus.ACTIVE,
+        lambda _split, _log_end, *, is_idle: SplitStatus.IDLE if is_idle else SplitStatus.ACTIVE,
     )
 
 
@@ -160,22 +161,31 @@ def the_next_record_is_guessed(patch: pytest.MonkeyPatch) -> None:
 
 def peers_are_met_once(patch: pytest.MonkeyPatch) -> None:
     """The group's bound is never asked for again."""
-    fetch_peers = GroupExchange.fetch_peers
-    patch.setattr(GroupExchange, "fetch_peers", lambda self: fetch_peers(self) if self._round < 2 else None)
-    publish = GroupExchange.publish
+    published = BatchPlanner._published
 
-    def deaf(self, *args, **kwargs):
-        known = self.peers
-        publish(self, *args, **kwargs)
-        self.peers = known or self.peers
+    def deaf(self, status):
+        answer = published(self, status)
+        return replace(answer, peers=self._state.peers or answer.peers)
 
-    patch.setattr(GroupExchange, "publish", deaf)
+    patch.setattr(BatchPlanner, "_published", deaf)
 
 
 def every_rule_reads_the_clock_for_itself(patch: pytest.MonkeyPatch) -> None:
     """A planning has no moment of its own."""
-    patch.setattr(PlanningClock, "now_us", lambda self: self._clock.now_us())
-    patch.setattr(PlanningClock, "monotonic_ns", lambda self: self._clock.monotonic_ns())
+    patch.setattr(PlanningTime, "read", _RunningTime)
+
+
+class _RunningTime:
+    def __init__(self, clock) -> None:
+        self._clock = clock
+
+    @property
+    def wall_ms(self):
+        return self._clock.now_us() // 1_000
+
+    @property
+    def monotonic_ns(self):
+        return self._clock.monotonic_ns()
 
 
 def a_probe_is_released_when_nobody_answers(patch: pytest.MonkeyPatch) -> None:
@@ -186,25 +196,25 @@ def a_probe_is_released_when_nobody_answers(patch: pytest.MonkeyPatch) -> None:
 
 def every_process_decides_the_release_anew(patch: pytest.MonkeyPatch) -> None:
     """What the offset says is not looked at."""
-    decide = planner.decide_load_gate
+    decide_load_gate = decide.decide_load_gate
 
     def anew(probe, build, before, start, info, **how):
         gate = replace(start.gate, opened=None) if how["is_first"] and start.gate is not None else start.gate
-        return decide(probe, build, before, replace(start, gate=gate), info, **how)
+        return decide_load_gate(probe, build, before, replace(start, gate=gate), info, **how)
 
-    patch.setattr(planner, "decide_load_gate", anew)
+    patch.setattr(decide, "decide_load_gate", anew)
 
 
 def a_build_is_loaded_when_its_last_batch_is_planned(patch: pytest.MonkeyPatch) -> None:
     """A batch too early: what is being planned is in no state yet."""
-    decide = planner.decide_load_gate
+    decide_load_gate = decide.decide_load_gate
 
     def early(probe, build, before, start, info, **how):
         ends = {split: each.end_exclusive for split, each in info.bounds.items()}
         planned = tuple(replace(s, end=max(s.end, ends.get(s.split, 0))) for s in info.splits)
-        return decide(probe, build, before, start, replace(info, splits=planned), **how)
+        return decide_load_gate(probe, build, before, start, replace(info, splits=planned), **how)
 
-    patch.setattr(planner, "decide_load_gate", early)
+    patch.setattr(decide, "decide_load_gate", early)
 
 
 def builds_of_every_query_count(patch: pytest.MonkeyPatch) -> None:

@@ -69,11 +69,12 @@ class HeldQuery:
 
     _names = itertools.count()
 
-    def __init__(self, *sources: HeldSource, registry=None, clock=None, query="q") -> None:
+    def __init__(self, *sources: HeldSource, registry=None, clock=None, query="q", has_load_gates=True) -> None:
         self.sources = sources
         self.clock = clock or ManualClock(WALL_US)
         self.registry = registry or SourceRegistry(self.clock)
         self.query = query
+        self.has_load_gates = has_load_gates
         self.batches = 0
         self.is_cut_off = False
         self.loses_reports = False
@@ -111,7 +112,7 @@ class HeldQuery:
             clock=self.clock,
             peers=report_store,
             lookahead=None if source.strategy is None else ReaderLookahead(source.log, source.strategy),
-            load_gates=report_store,
+            load_gates=report_store if self.has_load_gates else None,
         )
 
     def ask(self, message):

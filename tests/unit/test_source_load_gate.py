@@ -436,9 +436,7 @@ def test_a_coordinator_that_cannot_be_reached_releases_nobody():
 
 def test_without_a_coordinator_nobody_is_released():
     held, rates = probe(orders()), build(table(1))
-    query = query_of(held, rates)
-    for source in query.sources:
-        source.planner._load_gates = None
+    query = query_of(held, rates, has_load_gates=False)
     query.triggers()
     assert held.ids == []
 
