@@ -51,7 +51,7 @@ class Process:
         self.reconciled: int | None = None
         self.quiet = QuietTimes(source.options.idle_timeout_ms, app.clock)
         self._met: list[Known] = []
-        self._met_ns = app.clock.monotonic_ns()
+        self._met_ns = self._heard_ns = app.clock.monotonic_ns()
         self.planner = BatchPlanner(
             enumerator=source.log,
             report_store=self.report_store,
@@ -74,16 +74,23 @@ class Process:
         answer = app.ask(message)
         if answer is not None and message["ask"] in _SIGNS_OF_LIFE:
             app.keep_alive(self)
+        is_met = answer is not None and message["ask"] == "exchange"
         if message["ask"] == "exchange":
             self._met = self.known_now()
-            self._met_ns = self._met_ns if answer is None else app.clock.monotonic_ns()
+            self._heard_ns = app.clock.monotonic_ns() if is_met else self._heard_ns
         app.take_time()
+        self._met_ns = app.clock.monotonic_ns() if is_met else self._met_ns
         return answer
 
     @property
     def met_until_ns(self) -> int:
-        """How long those count that it met last, and it counts for them."""
+        """How long those count that it met last, while the coordinator cannot be reached: from the answer on."""
         return self._met_ns + LEASE_NS
+
+    @property
+    def lease_until_ns(self) -> int:
+        """How long it counts for the others: the coordinator counts from when the question arrived."""
+        return self._heard_ns + LEASE_NS
 
     def renew(self) -> None:
         """What its background thread does: it lives, and a coordinator that began anew learns of it."""
@@ -272,7 +279,7 @@ class Source:
             else planning.floor(planning.stops),
             said=said,
             log_ends={split: planning.log_ends[split] for split in planning.holding},
-            until_ns=process.met_until_ns,
+            until_ns=process.lease_until_ns,
         )
         if self.app.is_reachable:
             self.app.members[process.id] = process.newest
