@@ -6,6 +6,7 @@ once stand in `found_seeds.txt` and are replayed first.
 
 from __future__ import annotations
 
+import copy
 import functools
 import logging
 import multiprocessing
@@ -16,6 +17,9 @@ from pathlib import Path
 
 import pytest
 
+from datasources.source.api.asking import answered
+from datasources.source.planning.decide import decide
+from datasources.source.planning.planner import BatchPlanner
 from tests.simulation.schedule import run_seed
 
 FOUND = Path(__file__).with_name("found_seeds.txt")
@@ -122,6 +126,39 @@ def test_a_seed_that_once_found_a_bug_finds_none(seed, is_swift):
 def test_the_laws_hold_in_a_sample_of_schedules(block):
     for seed in range(block * 50, block * 50 + 50):
         run_seed(seed)
+
+
+@pytest.mark.usefixtures("quiet")
+@pytest.mark.parametrize("has_hold", [False, True])
+def test_decisions_are_made_of_values_alone(has_hold, monkeypatch):
+    """Each decision of some schedules is made again, without a source, from the answers that were given."""
+    made = 0
+
+    def twice(self, seen):
+        nonlocal made
+        dialogue, before = [], copy.deepcopy((self._state, seen))
+        first = answered(decide(self._settings, self._state, seen), lambda asked: _noted(dialogue, self._answer, asked))
+        assert (self._state, seen) == before
+        left = iter(dialogue)
+        assert answered(decide(self._settings, *before), lambda asked: _repeated(left, asked)) == first
+        made += 1
+        return first
+
+    monkeypatch.setattr(BatchPlanner, "_decide", twice)
+    for seed in range(25):
+        run_seed(seed, has_hold=has_hold)
+    assert made > 1_000
+
+
+def _noted(dialogue, answer, asked):
+    dialogue.append((asked, answer(asked)))
+    return dialogue[-1][1]
+
+
+def _repeated(dialogue, asked):
+    question, answer = next(dialogue)
+    assert asked == question
+    return answer
 
 
 @pytest.mark.usefixtures("quiet")
