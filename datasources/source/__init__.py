@@ -9,5 +9,5 @@ Read in this order; each folder imports only those before it:
 * `coordination`: the driver's server to which tasks report and through which sources meet;
 * `alignment`: how far each split may go, so that none runs ahead;
 * `reading`: a task on an executor, from ranges to rows with row watermarks and a report;
-* `planning`: the driver's decision what the next batch is. `planning.planner` is the sequence.
+* `planning`: the driver's decision what the next batch is. `planning.decide` is the sequence.
 """

@@ -19,9 +19,9 @@ from datasources.source.coordination.gate_registry import LoadGateRegistry
 from datasources.source.coordination.registry import SourceRegistry
 from datasources.source.load_gate import gate as source_hold
 from datasources.source.planning import decide, planned_splits
-from datasources.source.planning import reconcile as settlement
+from datasources.source.planning import planner as planner_module
+from datasources.source.planning import reconcile as reconcile_module
 from datasources.source.planning.planner import BatchPlanner
-from datasources.source.planning.reconcile import Reconciler
 from datasources.source.reading import split_run
 from datasources.source.reading.task import TaskReader
 from datasources.source.watermarks.planning_time import PlanningTime
@@ -89,20 +89,31 @@ def the_record_that_stops_a_task_counts_as_read(patch: pytest.MonkeyPatch) -> No
 
 def the_planned_end_is_taken_for_the_position(patch: pytest.MonkeyPatch) -> None:
     """What a task left unread is lost."""
-    reconcile = Reconciler._reconcile_split
+    reconcile = planner_module.reconcile
 
-    def at_end(self, batch, split, *found):
-        return replace(reconcile(self, batch, split, *found), start=split.end, end=split.end, known_at=split.end)
+    def at_end(batch, reports, **how):
+        after = yield from reconcile(batch, reports, **how)
+        ends = [
+            replace(s, start=b.end, end=b.end, known_at=b.end) for s, b in zip(after.splits, batch.splits, strict=True)
+        ]
+        return replace(after, splits=tuple(ends))
 
-    patch.setattr(Reconciler, "_reconcile_split", at_end)
+    patch.setattr(planner_module, "reconcile", at_end)
 
 
 def what_went_out_is_forgotten(patch: pytest.MonkeyPatch) -> None:
     """The floor is lost: stamps go back when a split returns or appears."""
-    reconcile = Reconciler.reconcile
-    patch.setattr(
-        Reconciler, "reconcile", lambda self, batch: replace(reconcile(self, batch), emitted_watermark_ms=None)
-    )
+    reconcile = planner_module.reconcile
+
+    def forgetful(batch, reports, **how):
+        return replace((yield from reconcile(batch, reports, **how)), emitted_watermark_ms=None)
+
+    patch.setattr(planner_module, "reconcile", forgetful)
+
+
+def _at_once(answer):
+    yield from ()
+    return answer
 
 
 def a_promise_of_another_query_is_relied_on(patch: pytest.MonkeyPatch) -> None:
@@ -119,10 +130,10 @@ def a_promise_of_another_query_is_relied_on(patch: pytest.MonkeyPatch) -> None:
 def a_lost_report_means_that_nothing_was_read(patch: pytest.MonkeyPatch) -> None:
     """The range without a report is not looked at again: its watermark stays what it was."""
     patch.setattr(
-        settlement.Reconciler,
+        reconcile_module,
         "_scan_again",
-        lambda self, batch, split, end: settlement.ScanEnd(
-            position=end, watermark_us=settlement.to_us(split.watermark_ms)
+        lambda batch, split, end: _at_once(
+            reconcile_module.ScanEnd(position=end, watermark_us=reconcile_module.to_us(split.watermark_ms))
         ),
     )
     patch.setattr(TaskReader, "_watermark_before", lambda self, plan, task, strategy: task.watermark_us)

@@ -8,10 +8,11 @@ from dataclasses import replace
 import pytest
 
 from datasources.source.api.abilities import NullRowtime
+from datasources.source.api.asking import answered
 from datasources.source.api.split import SplitId, SplitProgress
 from datasources.source.checkpoint.offset import Identity, Offset
 from datasources.source.coordination.reports import SplitReport
-from datasources.source.planning.reconcile import Reconciler
+from datasources.source.planning.reconcile import reconcile
 from datasources.source.planning.summary import Totals
 from datasources.source.reading.task import TaskReader, scan_watermark
 from datasources.source.reading.task_planning import plan_tasks
@@ -29,13 +30,7 @@ class Desk:
         self.totals = Totals()
         self.scans = []
         self.stops = []
-        self.settlement = Reconciler(
-            report_store=self.report_store,
-            scan=self.scan,
-            has_watermark=how.get("has_watermark", True),
-            totals=self.totals,
-            is_aligned=how.get("is_aligned", True),
-        )
+        self.how = {"has_watermark": True, "is_aligned": True, **how}
 
     def scan(self, wanted):
         self.scans.append((wanted.split, wanted.start, wanted.end, wanted.allowed_us))
@@ -48,7 +43,9 @@ class Desk:
                 pass
 
     def reconcile(self, offset):
-        reconciled = self.settlement.reconcile(offset)
+        reports = self.report_store.take(offset.sequence)
+        self.totals.add(reports.values())
+        reconciled = answered(reconcile(offset, reports, **self.how), self.scan)
         self.stops += [(split, *stop) for split, stop in reconciled.stops.items()]
         return reconciled
 

@@ -33,7 +33,7 @@ from datasources.source.planning.discovery import AskAbsences, AskLateStarts
 from datasources.source.planning.planned_splits import new_splits
 from datasources.source.planning.planner_settings import PlannerSettings
 from datasources.source.planning.planner_state import Decision, Nothing, Observation, PlannerState, initial_state
-from datasources.source.planning.reconcile import ReconciledBatch, Reconciler, with_logs_at_range_end
+from datasources.source.planning.reconcile import ReconciledBatch, reconcile, with_logs_at_range_end
 from datasources.source.planning.source_view import SourceView
 from datasources.source.watermarks.planning_time import PlanningTime
 from datasources.source.watermarks.processing_time import processing_starts_of, require_no_return
@@ -76,19 +76,13 @@ class BatchPlanner:
         load_gates: LoadGateExchange | None = None,
     ) -> None:
         self._enumerator = enumerator
+        self._report_store = report_store
         self._settings = settings
         self._clock = clock
         self._peers = peers if settings.has_watermark else None
         self._connector_state = ConnectorStateTracker(enumerator, lookahead if settings.alignment else None)
         self._view = SourceView(clock)
         self.totals = self._view.totals
-        self._reconciler = Reconciler(
-            report_store=report_store,
-            scan=scan,
-            has_watermark=settings.has_watermark,
-            totals=self.totals,
-            is_aligned=settings.alignment is not None,
-        )
         self._answers: Mapping[type, Callable[[Any], object]] = {
             AskAbsences: lambda asked: self._absences(asked.splits),
             AskCandidates: lambda asked: lookahead and lookahead.candidates(asked.ranges, asked.ceiling_ms),
@@ -235,9 +229,12 @@ class BatchPlanner:
 
     def _reconcile(self, start: Offset) -> ReconciledBatch:
         if self._reconciled is None or self._reconciled.sequence != start.sequence:
-            self._reconciled = with_logs_at_range_end(
-                self._connector_state.reconcile(self._reconciler.reconcile(self.localize(start)))
-            )
+            batch, reports = self.localize(start), self._report_store.take(start.sequence)
+            self.totals.add(reports.values())
+            has_watermark, is_aligned = self._settings.has_watermark, self._settings.alignment is not None
+            after = reconcile(batch, reports, has_watermark=has_watermark, is_aligned=is_aligned)
+            after_connector = self._connector_state.reconcile(answered(after, self._answer))
+            self._reconciled = with_logs_at_range_end(after_connector)
         return self._reconciled
 
     # -- answering --
