@@ -97,7 +97,7 @@ def decide(settings: PlannerSettings, state: PlannerState, seen: Observation) ->
     is_first, state = not state.run, _begun(state, seen)
     limited = seen.limit.applied_to(seen.bounds, seen.reconciled.splits)
     found = yield from _discover(settings, seen, limited)
-    seen = replace(seen, reconciled=replace(seen.reconciled, splits=found.splits, stops={}))
+    seen = replace(seen, reconciled=replace(seen.reconciled, splits=found.splits))
     state, source = yield from _look_at_splits(settings, state, seen, found, limited)
     gate = yield from _decide_load_gate(settings, state.gate, seen, source, is_first=is_first)
     state, admitted = yield from _admit(settings, replace(state, gate=gate), seen, source)
@@ -110,25 +110,16 @@ def decide(settings: PlannerSettings, state: PlannerState, seen: Observation) ->
     published: PublishedStatus = yield status
     state = replace(state, gate=gate, status=status, peers=published.peers)
     awaits = _awaits(settings, seen, source, watermark, is_registered=published.is_query_known)
-    has_rows = bool(admitted.aligned.shares)
-    is_due = has_rows or admitted.is_due or gate.is_due or (is_first and settings.has_watermark)
-    if is_due or (awaits and (yield from _is_heartbeat_due(settings, state, seen, source))):
-        combined_ms = watermark.combined_ms if settings.has_watermark else None
-        offset = _offset(settings, state, seen, source, admitted, combined_ms=combined_ms)
-        kind: type[Decision] = Batch if has_rows else Heartbeat
-        state = _after_batch(state, seen, is_heartbeat=not has_rows)
+    is_due = admitted.is_due or gate.is_due or (is_first and settings.has_watermark)
+    if admitted.aligned.shares:
+        kind: type[Decision] = Batch
+    elif is_due or (awaits and (yield from _is_heartbeat_due(settings, state, seen, source))):
+        kind = Heartbeat
     else:
-        splits = with_pauses(source.splits, admitted.aligned.paused)
-        offset = replace(seen.start, splits=splits, is_processing=source.is_processing)
-        may_rest = not awaits and admitted.state is None
-        kind, state = Nothing, _at_rest(settings, state, seen, source) if may_rest else state
-    return state, kind(
-        offset=offset,
-        aligned=admitted.aligned,
-        reconciled=seen.reconciled,
-        left_out=found.left_out,
-        losses=found.losses,
-    )
+        kind = Nothing
+    offset = _offset(settings, state, seen, source, admitted, watermark=watermark, kind=kind)
+    state = _after(settings, state, seen, source, kind=kind, may_rest=not awaits and admitted.state is None)
+    return state, kind(offset=offset, aligned=admitted.aligned, found=found)
 
 
 # -- what a planning looks at --
@@ -186,8 +177,9 @@ def _look_at_splits(
 
 
 def _with_watermark(split: SplitProgress, guaranteed_ms: int | None) -> SplitProgress:
-    is_behind = split.watermark_ms is None or (guaranteed_ms is not None and split.watermark_ms < guaranteed_ms)
-    return replace(split, watermark_ms=guaranteed_ms) if is_behind and guaranteed_ms is not None else split
+    if guaranteed_ms is None or (split.watermark_ms is not None and split.watermark_ms >= guaranteed_ms):
+        return split
+    return replace(split, watermark_ms=guaranteed_ms)
 
 
 # -- what it may read --
@@ -212,12 +204,8 @@ def _admit(
     settings: PlannerSettings, state: PlannerState, seen: Observation, source: _Source
 ) -> Asking[tuple[PlannerState, _Admitted]]:
     """Decide how far each split may go. A connector that keeps a state divides the budget itself."""
-    now_ns, delay, own, budget_rows = (
-        seen.now.monotonic_ns,
-        settings.batch_delay,
-        seen.reconciled.state,
-        seen.budget_rows,
-    )
+    now_ns, delay = seen.now.monotonic_ns, settings.batch_delay
+    own, budget_rows = seen.reconciled.state, seen.budget_rows
     waits = state.gate.is_closed  # unread records of a probe do not bound its group: the build may be in it
     if delay is not None and not waits:
         since_ns, ends = state.delayed_since_ns, seen.limit.is_wanted
@@ -238,10 +226,9 @@ def _admit(
 
 def _without_data(aligned: AlignedShares, seen: Observation) -> Asking[_Admitted]:
     """Return the admission of a batch that reads nothing."""
-    state, is_due = seen.reconciled.state, False
-    if state is not None:
-        state = yield AskStateWithoutData(state)
-    return _Admitted(aligned=aligned.without_data(), state=state, is_due=is_due)
+    before = seen.reconciled.state
+    state = None if before is None else (yield AskStateWithoutData(before))
+    return _Admitted(aligned=aligned.without_data(), state=state)
 
 
 def _share(
@@ -347,22 +334,23 @@ def _offset(  # noqa: PLR0913 - the parts of an offset
     source: _Source,
     admitted: _Admitted,
     *,
-    combined_ms: int | None,
+    watermark: SourceWatermark,
+    kind: type[Decision],
 ) -> Offset:
-    """Return the end of a batch."""
-    aligned, start = admitted.aligned, seen.start
+    """Return the end of a batch; if nothing is planned, what is known after the last one."""
+    aligned, is_processing = admitted.aligned, source.is_processing
+    splits = with_pauses(source.splits, aligned.paused)
+    if kind is Nothing:
+        return replace(seen.start, splits=splits, is_processing=is_processing)
     return Offset(
-        sequence=start.sequence + 1,
+        sequence=seen.start.sequence + 1,
         run=state.run,
-        splits=tuple(
-            planned(split, aligned.shares.get(split.split, 0), is_processing=source.is_processing)
-            for split in with_pauses(source.splits, aligned.paused)
-        ),
-        combined_ms=combined_ms,
+        splits=tuple(planned(s, aligned.shares.get(s.split, 0), is_processing=is_processing) for s in splits),
+        combined_ms=watermark.combined_ms if settings.has_watermark else None,
         emitted_watermark_ms=seen.reconciled.emitted_watermark_ms,
         ceiling_ms=_ceiling_ms(settings, seen),
         allowed_ms=aligned.allowed_ms if aligned.shares else None,
-        is_processing=source.is_processing,
+        is_processing=is_processing,
         identity=settings.identity,
         state=admitted.state,
         gate=state.gate.parts.gate,
@@ -374,23 +362,29 @@ def _ceiling_ms(settings: PlannerSettings, seen: Observation) -> int | None:
     return seen.now.wall_ms + settings.max_ahead_ms if settings.max_ahead_ms else None
 
 
-def _after_batch(state: PlannerState, seen: Observation, *, is_heartbeat: bool) -> PlannerState:
-    """Return the state after a batch was planned: its tasks register the source."""
+def _after(  # noqa: PLR0913 - the facts of one planning
+    settings: PlannerSettings,
+    state: PlannerState,
+    seen: Observation,
+    source: _Source,
+    *,
+    kind: type[Decision],
+    may_rest: bool,
+) -> PlannerState:
+    """Return the state for the next planning. At rest plannings are skipped while nothing changes."""
     now_ns = seen.now.monotonic_ns
-    heartbeat_ns = now_ns if is_heartbeat else state.heartbeat_ns
-    return replace(state, gate=replace(state.gate, registered_ns=now_ns), heartbeat_ns=heartbeat_ns)
-
-
-def _at_rest(settings: PlannerSettings, state: PlannerState, seen: Observation, source: _Source) -> PlannerState:
-    """Return the state after a planning without anything to do: the next ones are skipped while nothing changes."""
+    if kind is not Nothing:  # the tasks register the source
+        heartbeat_ns = now_ns if kind is Heartbeat else state.heartbeat_ns
+        return replace(state, gate=replace(state.gate, registered_ns=now_ns), heartbeat_ns=heartbeat_ns)
+    # Splits that are not there are asked about again.
     is_whole = seen.limit.is_wanted or all(split.split in seen.bounds for split in source.splits)
-    if source.is_unread or not is_whole or not state.gate.may_skip(seen.now):
-        return state  # splits that are not there are asked about again
+    if not may_rest or source.is_unread or not is_whole or not state.gate.may_skip(seen.now):
+        return state
     skip = idle_skip(
         seen.start.sequence,
         seen.bounds,
         next_idle_ns=next_idle_ns(state.activities.values(), settings.idle_timeout_ms, seen.now),
         depends_on_peers=settings.has_watermark and (state.status.is_idle or state.status.is_processing),
-        now_ns=seen.now.monotonic_ns,
+        now_ns=now_ns,
     )
     return replace(state, skip=skip)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from datasources.source.alignment.lookahead import AskCandidates, Lookahead
@@ -175,10 +176,11 @@ class BatchPlanner:
 
     def _apply(self, start: Offset, seen: Observation, state: PlannerState, decision: Decision) -> Offset:
         """Remember the state, note what is shown and logged, and return the offset."""
-        self._state, self._reconciled = state, decision.reconciled
-        for split in decision.left_out:
+        self._state = state
+        self._reconciled = replace(seen.reconciled, splits=decision.found.splits, stops={})
+        for split in decision.found.left_out:
             _logger.info("split_left_out split=%r", split)
-        for loss in decision.losses:
+        for loss in decision.found.losses:
             _logger.warning("data_loss accepted=true what=%r", loss)
         is_nothing = isinstance(decision, Nothing)
         known = decision.offset if is_nothing else None

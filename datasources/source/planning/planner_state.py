@@ -11,6 +11,7 @@ from datasources.source.checkpoint.offset import Offset
 from datasources.source.load_gate.gate import LoadGate
 from datasources.source.planning.available_now import AvailableNowLimit
 from datasources.source.planning.connector_state_tracker import ConnectorInfo
+from datasources.source.planning.discovery import Discovered
 from datasources.source.planning.idle_skip import IdleSkip
 from datasources.source.planning.planner_settings import PlannerSettings
 from datasources.source.planning.reconcile import ReconciledBatch
@@ -93,16 +94,12 @@ class Decision:
     Attributes:
         offset: the end of the next batch; if nothing is planned, what is known after the last one.
         aligned: how far each split may go.
-        reconciled: the last batch with the splits that the source has now; the next planning goes on from it.
-        left_out: splits that the subscription does not name any more.
-        losses: what was lost, where that is accepted.
+        found: the splits that the source has now, and what was lost.
     """
 
     offset: Offset
     aligned: AlignedShares
-    reconciled: ReconciledBatch
-    left_out: tuple[SplitId, ...] = ()
-    losses: tuple[str, ...] = ()
+    found: Discovered
 
 
 class Batch(Decision):
