@@ -76,6 +76,7 @@ class BatchPlanner:
         lookahead: Lookahead | None = None,
         load_gates: LoadGateExchange | None = None,
     ) -> None:
+        assert settings.alignment is None or lookahead is not None
         self._enumerator = enumerator
         self._report_store = report_store
         self._settings = settings
@@ -109,6 +110,7 @@ class BatchPlanner:
             starts, limits=self._enumerator.limits() or {}, processing_starts=processing_starts, now_ms=now_ms
         )
         is_probe, is_build = self._settings.gate is not None, self._settings.load is not None
+        load = LoadState.begin(self._enumerator.bounds(), now_ms=now_ms) if is_build else None
         return Offset(
             sequence=0,
             run=0,
@@ -116,7 +118,7 @@ class BatchPlanner:
             identity=self._settings.identity,
             state=self._connector_state.initial(),
             gate=GateState(since_ms=now_ms) if is_probe else None,
-            load=LoadState.begin(self._enumerator.bounds(), now_ms=now_ms) if is_build else None,
+            load=load,
         )
 
     def localize(self, batch: Offset) -> Offset:
@@ -125,7 +127,7 @@ class BatchPlanner:
 
     def limit_to_available_now(self) -> None:
         """Limit the run to what the source holds now (Trigger.AvailableNow)."""
-        self._limit, now = AvailableNowLimit(is_wanted=True), PlanningTime.read(self._clock)
+        self._limit, now = replace(self._limit, is_wanted=True), PlanningTime.read(self._clock)
         if self._state.run or not self._connector_state.keeps_state:  # else the connector first resolves its start
             self._limit = self._limit.fixed(self._enumerator.bounds(), now)
 

@@ -9,7 +9,7 @@ Any new record re-activates at once.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from datasources.source.watermarks.planning_time import PlanningTime
 
@@ -18,8 +18,7 @@ __all__ = ["SplitActivity", "is_idle", "next_idle_ns", "observed", "restored"]
 _NS_PER_MS = 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class SplitActivity:
+class SplitActivity(NamedTuple):
     """What a process knows of a split's activity.
 
     Attributes:
