@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from datasources.errors import OffsetError
+from datasources.errors import OffsetError, SourceUnavailable
 from datasources.source.checkpoint.offset import Identity, Offset
 from datasources.source.planning.planner import BatchPlanner, PlannerSettings
 from datasources.source.reading.task import TaskReader, scan_watermark
@@ -201,6 +201,28 @@ def test_a_run_that_ends_may_read_tables_beyond_its_cap():
         source.transactions.append([200 + number])
     assert rows is None
     assert {"1", "2", "3", "100"} <= set(ids)
+
+
+def test_a_planning_that_failed_is_made_again_from_the_same_resumed_state(monkeypatch):
+    source = TableAndLog(transactions=[[100]], chunks=[[1]])
+    run = Run(source)
+    done, failures = [], [SourceUnavailable("for a moment")]
+
+    def noted(name, method):
+        def call(*args):
+            done.append(name)
+            if name == "plan" and failures:
+                raise failures.pop()
+            return method(*args)
+
+        monkeypatch.setattr(source, name, call)
+
+    for name in ("resume", "reconcile", "plan"):
+        noted(name, getattr(source, name))
+    with pytest.raises(SourceUnavailable):
+        run.batch()
+    assert [i for i, _ in run.batch()] == ["1", "100"]
+    assert done == ["resume", "reconcile", "plan", "plan"]
 
 
 def test_a_state_that_is_no_object_is_a_damaged_offset():

@@ -189,7 +189,7 @@ def test_a_batch_lies_in_its_offset_and_is_cut_by_the_budget():
     assert (state.status.round, state.status.watermark_ms) == (2, 10)
 
 
-def test_what_is_known_after_a_batch_is_shown_where_nothing_is_planned():
+def test_where_nothing_is_planned_the_last_batch_is_shown_as_known():
     seen = observation(split(moved_ms=NOW.wall_ms - 5_000), read=1)
     state, decision, _ = decided(seen)
     assert (type(decision), decision.offset.sequence) == (Nothing, 4)

@@ -50,13 +50,13 @@ def test_what_is_planned_with(before, held, absence, planned, *, is_gone, losses
     assert all(loss.endswith("Set failOnDataLoss to false to go on with what is there.") for loss in found.losses)
 
 
-def test_a_split_that_is_not_in_the_limit_of_an_available_now_run_is_new_and_has_not_vanished():
+def test_a_split_that_an_available_now_limit_lacks_has_not_vanished():
     found, asked = found_by(split(), {}, GONE, limited=True)
     assert (found.splits, found.gone, asked) == ((split(),), frozenset(), [])
 
 
 @pytest.mark.parametrize("held", [{}, {"a-0": 4}])
-def test_a_loss_that_is_not_accepted_stops_the_query_before_anything_else_is_asked(held):
+def test_a_loss_that_is_not_accepted_stops_the_query_first(held):
     with pytest.raises(DataLossError, match="failOnDataLoss"):
         found_by(split(), held, GONE, fail_on_data_loss=True)
 
@@ -76,6 +76,6 @@ def test_what_the_connector_is_asked(held, asked):
 
 
 @pytest.mark.parametrize(("reaches", "processing_start"), [(True, 2), (False, None)])
-def test_a_split_that_appears_is_in_processing_time_from_its_beginning(reaches, processing_start):
+def test_a_new_split_is_in_processing_time_from_its_beginning(reaches, processing_start):
     found, _ = found_by(split(), {"a-0": 9, "a-1": 4}, None, reaches_processing_time=reaches)
     assert [s.processing_start for s in found.splits] == [None, processing_start]

@@ -96,6 +96,7 @@ class BatchPlanner:
             SourceStatus: self._published,
         }
         self._state = initial_state(settings, PlanningTime.read(clock))
+        self._is_resumed = False
         self._reconciled: ReconciledBatch | None = None
         self._limit = AvailableNowLimit()
         self._round = 0
@@ -128,7 +129,7 @@ class BatchPlanner:
     def limit_to_available_now(self) -> None:
         """Limit the run to what the source holds now (Trigger.AvailableNow)."""
         self._limit, now = replace(self._limit, is_wanted=True), PlanningTime.read(self._clock)
-        if self._state.run or not self._connector_state.keeps_state:  # else the connector first resolves its start
+        if self._is_resumed or not self._connector_state.keeps_state:  # else the connector first resolves its start
             self._limit = self._limit.fixed(self._enumerator.bounds(), now)
 
     def plan(self, start: Offset, budget_rows: int | None = None) -> Offset:
@@ -149,8 +150,9 @@ class BatchPlanner:
 
     def _observe(self, start: Offset, budget_rows: int | None) -> Observation | None:
         """Return what is to be decided on; None while nothing can have changed since nothing was to do."""
-        if not self._state.run:
+        if not self._is_resumed:
             self._resume(start)
+            self._is_resumed = True
         self._round += 1
         self._next_poll_ns = self._clock.monotonic_ns() + self._settings.poll_interval_ms * _NS_PER_MS
         bounds = self._enumerator.bounds()
