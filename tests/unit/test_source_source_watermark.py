@@ -7,8 +7,10 @@ import pytest
 from datasources.errors import OffsetError
 from datasources.source.api.abilities import ProcessingTime
 from datasources.source.api.split import SplitId, SplitProgress
+from datasources.source.checkpoint.offset import Identity, Offset
 from datasources.source.coordination.client import CoordinatorLink
 from datasources.source.coordination.registry import SourceRegistry
+from datasources.source.watermarks.processing_time import is_in_processing_time
 from datasources.source.watermarks.row_watermark import MAX_ROW_WATERMARK_MS
 from datasources.source.watermarks.source_status import Peer, SourceStatus
 from datasources.source.watermarks.source_watermark import source_watermark, with_unread
@@ -231,6 +233,27 @@ def test_the_turn_waits_for_every_split():
     log.append("a-1", 102)
     query.batch()
     assert query.offset.is_processing
+
+
+@pytest.mark.parametrize(
+    ("mode", "was", "splits", "expected"),
+    [
+        pytest.param(ProcessingTime.NEVER, False, [(9, None, None)], False, id="never"),
+        pytest.param(ProcessingTime.AFTER_BACKLOG, False, [(4, 5, None)], False, id="backlog is unread"),
+        pytest.param(ProcessingTime.AFTER_BACKLOG, False, [(5, 5, None)], True, id="backlog is read"),
+        pytest.param(ProcessingTime.AFTER_BACKLOG, False, [(5, 5, None), (1, 2, None)], False, id="of one split only"),
+        pytest.param(ProcessingTime.AFTER_BACKLOG, False, [(3, 5, 3)], True, id="a finished split has no backlog"),
+        pytest.param(ProcessingTime.AFTER_BACKLOG, True, [(0, 5, None)], True, id="there is no way back"),
+        pytest.param(ProcessingTime.AFTER_BACKLOG, False, [], True, id="there is no split"),
+    ],
+)
+def test_when_a_source_is_in_processing_time(mode, was, splits, expected):
+    start = Offset(sequence=4, run=1, splits=(), identity=Identity(), is_processing=was)
+    reconciled = [
+        SplitProgress(split=SplitId(f"a-{n}"), start=end, end=end, known_at=end, processing_start=begin, limit=limit)
+        for n, (end, begin, limit) in enumerate(splits)
+    ]
+    assert is_in_processing_time(mode, start, reconciled) is expected
 
 
 def test_a_source_that_was_empty_at_the_start_is_in_processing_time_at_once():
