@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from datasources.errors import SqlError
+from datasources.grammar.literals import quoted
+from datasources.grammar.source_text import SqlText
 from datasources.sql.catalog import Catalog, open_catalog
 from datasources.sql.execute.explain import explain
 from datasources.sql.execute.insert import insert
@@ -35,9 +37,7 @@ from datasources.sql.statements.statements import (
     ShowCreate,
     StatementSet,
 )
-from datasources.sql.text.literals import quoted
 from datasources.sql.text.script import split_script
-from datasources.sql.text.source_text import SqlText
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from datasources.errors import SqlError
+from datasources.grammar.source_text import SqlText
 from datasources.sql import StatementResult, TableEnvironment
 from datasources.sql.parse import parse_statement
 from datasources.sql.statements.statements import PassThrough
-from datasources.sql.text.source_text import SqlText
 from tests.support.scripted_stream import Scripts, running
 from tests.support.sql_functions import watermark_on_flag
 

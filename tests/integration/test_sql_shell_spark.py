@@ -10,10 +10,10 @@ import threading
 import pytest
 from rich.console import Console
 
+from datasources.grammar.source_text import SqlText
 from datasources.sql import TableEnvironment
 from datasources.sql.shell.shell import Shell
 from datasources.sql.shell.shell_output import print_rows
-from datasources.sql.text.source_text import SqlText
 from tests.support.scripted_stream import TINY_QUERIES, Scripts, running, settings
 
 pytestmark = pytest.mark.spark

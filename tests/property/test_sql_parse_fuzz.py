@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from datasources.errors import SqlError
+from datasources.grammar.source_text import SqlText
 from datasources.sql.parse import parse_statement
 from datasources.sql.statements.statements import PassThrough, Query, Statement
 from datasources.sql.text.script import split_script
-from datasources.sql.text.source_text import SqlText
 from tests.support.sql_mutants import DEEP, SPARK_STATEMENTS, mutants
 from tests.support.sql_statements import cases_of
 from tests.support.work import calls_of

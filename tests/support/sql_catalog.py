@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from datasources.grammar.source_text import SqlText
 from datasources.sql.definitions.alter_table import alter
 from datasources.sql.definitions.create_like import merge_like
 from datasources.sql.definitions.option_secrets import MASK
@@ -17,7 +18,6 @@ from datasources.sql.resolve.resolved_table import ResolvedTable
 from datasources.sql.resolve.table_resolver import TypeOracleError, resolve
 from datasources.sql.statements.catalog_objects import TableDefinition
 from datasources.sql.statements.statements import AlterTable, CreateFunction, CreateTable, CreateView
-from datasources.sql.text.source_text import SqlText
 
 __all__ = [
     "KAFKA_METADATA",

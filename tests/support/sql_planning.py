@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from datasources.arrow_types import spark_name
 from datasources.errors import ExpressionError
 from datasources.expressions import compile_expression
-from datasources.expressions.vectors.spark_types import spark_name
 from datasources.formats.schema_text.ddl import parse_schema
+from datasources.grammar.source_text import SqlText
 from datasources.source.api.connector import SessionInfo
 from datasources.sql.parse import parse_statement
 from datasources.sql.planner.connectors import connector_of
@@ -22,7 +23,6 @@ from datasources.sql.query.block.relation import TableUse
 from datasources.sql.resolve.table_resolver import resolve
 from datasources.sql.settings import Settings
 from datasources.sql.statements.statements import CreateTable
-from datasources.sql.text.source_text import SqlText
 from datasources.sql.types.expression_types import TypeOracleError
 
 __all__ = ["CompiledTypes", "NotATable", "PlannerCase", "cases_of", "plan_case"]

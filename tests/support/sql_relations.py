@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from datasources.errors import SqlError
+from datasources.grammar.source_text import SqlText
 from datasources.sql.query.block.relation import (
     ROW_WATERMARK_COLUMN,
     OverRequest,
@@ -21,7 +22,6 @@ from datasources.sql.query.scan.scanner import scan
 from datasources.sql.query.views import column_metadata, make_view, relation_of
 from datasources.sql.statements.catalog_objects import ViewDefinition
 from datasources.sql.text.query_tree import Block
-from datasources.sql.text.source_text import SqlText
 from datasources.sql.text.word_cursor import Words
 from datasources.sql.types.time_kind import TimeKind
 

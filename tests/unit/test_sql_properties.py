@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from datasources.errors import InternalError, SqlError
+from datasources.grammar.source_text import SqlText
 from datasources.sql.catalog import open_catalog
 from datasources.sql.definitions.properties import VERSION, definition_of, properties_of, watermark_datatypes
 from datasources.sql.parse import parse_statement
 from datasources.sql.statements.catalog_objects import FunctionDefinition, TableDefinition, ViewDefinition
 from datasources.sql.statements.statements import ObjectKind
-from datasources.sql.text.source_text import SqlText
 from tests.support.sql_catalog import table
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "catalogs"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from datasources.errors import OptionError, SqlError
+from datasources.grammar.source_text import Span, SqlText
 from datasources.secret_keys import is_secret_key
 from datasources.sql.definitions.option_secrets import (
     expand,
@@ -14,7 +15,6 @@ from datasources.sql.definitions.option_secrets import (
     refuse_masked,
     shown,
 )
-from datasources.sql.text.source_text import Span, SqlText
 
 JAAS = 'org.apache.kafka.common.security.scram.ScramLoginModule required username="u" password="{}";'
 

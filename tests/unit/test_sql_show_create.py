@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from datasources.errors import SqlError
+from datasources.grammar.source_text import SqlText
 from datasources.sql.definitions.option_secrets import refuse_masked
 from datasources.sql.definitions.show_create import show_create
 from datasources.sql.parse import parse_statement
 from datasources.sql.statements.catalog_objects import FunctionDefinition, TableDefinition, ViewDefinition
-from datasources.sql.text.source_text import SqlText
 from tests.support.sql_catalog import created, table
 
 

@@ -367,5 +367,5 @@ def test_the_mark_is_a_truth_value_that_may_be_null_and_the_hidden_columns_never
 @pytest.mark.parametrize("name", ["_late", "_LATE", "_watermark", "_heartbeat"])
 @pytest.mark.parametrize("late", ["keep", "mark"])
 def test_a_column_of_the_user_cannot_have_a_name_that_tidemark_adds(connector, name, late):
-    with pytest.raises(SchemaError, match=f"'{name}' is the name of a column that Tidemark adds; choose another one"):
+    with pytest.raises(SchemaError, match=f"'{name}' is the name of a column that Tidemark adds. Choose another one"):
         connector.scan(schema=f"id BIGINT, ts TIMESTAMP, {name} BOOLEAN", **{LATE: late})

@@ -11,6 +11,8 @@ from typing import Final
 
 from sqlglot import exp
 
+from datasources import arrow_types as types
+from datasources.arrow_types import STRING, is_integral
 from datasources.expressions.compiler import functions, literals, operators
 from datasources.expressions.compiler.casts import cast, literal_type, target_type
 from datasources.expressions.compiler.columns import column, field_of
@@ -19,8 +21,6 @@ from datasources.expressions.compiler.syntax import span_of
 from datasources.expressions.evaluation.logic_nodes import Conjunction, IsNull, Member, NullSafeEqual
 from datasources.expressions.evaluation.nodes import Apply, Constant, Node
 from datasources.expressions.kernels.datetime_casts import parse_timestamp
-from datasources.expressions.vectors import spark_types as types
-from datasources.expressions.vectors.spark_types import STRING, is_integral
 from datasources.expressions.vectors.vectors import EvalError
 
 __all__ = ["bind"]

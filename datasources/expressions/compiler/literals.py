@@ -10,8 +10,8 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
+from datasources import arrow_types as types
 from datasources.expressions.evaluation.nodes import Constant
-from datasources.expressions.vectors import spark_types as types
 
 __all__ = ["LiteralProblem", "date_literal", "interval_us", "number_literal", "string_literal"]
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Final
 import pyarrow as pa
 from sqlglot import exp
 
+from datasources.arrow_types import STRING, is_integral, spark_name
 from datasources.errors import ExpressionError
 from datasources.expressions.compiler.expression_text import SourceText
 from datasources.expressions.compiler.syntax import span_of
 from datasources.expressions.evaluation.nodes import Constant, Node
 from datasources.expressions.kernels.datetime_casts import fixed_offset_us
-from datasources.expressions.vectors.spark_types import STRING, is_integral, spark_name
 from datasources.expressions.vectors.vectors import EvalError
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from datasources.arrow_types import BOOLEAN
 from datasources.expressions.evaluation.nodes import Frame, Node
 from datasources.expressions.vectors.comparison import compare
-from datasources.expressions.vectors.spark_types import BOOLEAN
 from datasources.expressions.vectors.vectors import Mask, Vector, merge_errors
 
 __all__ = ["Case", "Coalesce", "Conjunction", "Extreme", "IsNull", "Member", "NullSafeEqual"]

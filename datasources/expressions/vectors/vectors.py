@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from datasources.expressions.vectors.spark_types import BOOLEAN, DATE, DOUBLE, FLOAT, STRING
+from datasources.arrow_types import BOOLEAN, DATE, DOUBLE, FLOAT, STRING
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

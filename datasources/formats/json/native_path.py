@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from datasources.arrow_types import NTZ, TIMESTAMP
 from datasources.formats.json.partial_rows import PartialRows
-from datasources.formats.schema_text.ddl_types import timestamp_ltz, timestamp_ntz
 from datasources.formats.values.zones import FixedOffset, Zone
 from datasources.native import NativeLibrary
 from datasources.native.json_rows import MAX_NAME_BYTES, SPARE_BYTES
@@ -46,8 +46,8 @@ _FORMS: Final[Mapping[pa.DataType, _Form]] = {
     pa.float64(): _Form.DOUBLE,
     pa.string(): _Form.STRING,
     pa.date32(): _Form.DATE,
-    timestamp_ntz: _Form.LOCAL,
-    timestamp_ltz: _Form.INSTANT,
+    NTZ: _Form.LOCAL,
+    TIMESTAMP: _Form.INSTANT,
 }
 
 

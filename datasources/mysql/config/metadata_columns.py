@@ -7,9 +7,9 @@ from typing import Final
 
 import pyarrow as pa
 
-__all__ = ["METADATA_TYPES", "SEQUENCE_TYPE", "TRUNCATE"]
+from datasources.arrow_types import TIMESTAMP
 
-_INSTANT: Final = pa.timestamp("us", tz="UTC")
+__all__ = ["METADATA_TYPES", "SEQUENCE_TYPE", "TRUNCATE"]
 
 SEQUENCE_TYPE: Final = pa.struct(
     [
@@ -28,8 +28,8 @@ for what was before a change and 1 for what is after it. Rows of a snapshot have
 
 METADATA_TYPES: Final[Mapping[str, pa.DataType]] = {
     "row_kind": pa.string(),
-    "op_ts": _INSTANT,
-    "source_ts": _INSTANT,
+    "op_ts": TIMESTAMP,
+    "source_ts": TIMESTAMP,
     "database_name": pa.string(),
     "table_name": pa.string(),
     "file": pa.string(),

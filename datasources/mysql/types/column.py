@@ -9,13 +9,11 @@ from typing import Final
 
 import pyarrow as pa
 
+from datasources.arrow_types import MAX_DECIMAL_DIGITS, NTZ, TIMESTAMP
 from datasources.mysql.types.charsets import BINARY
 
 __all__ = ["ColumnType", "Kind", "ZeroDates", "arrow_type", "result_expression", "select_expression"]
 
-_DECIMAL_DIGITS: Final = 38
-_TIMESTAMP_NTZ: Final = pa.timestamp("us")
-_TIMESTAMP_LTZ: Final = pa.timestamp("us", tz="UTC")
 _SIGNED: Final = {1: pa.int8(), 2: pa.int16(), 3: pa.int32(), 4: pa.int32(), 8: pa.int64()}
 _UNSIGNED: Final = {1: pa.int16(), 2: pa.int32(), 3: pa.int32(), 4: pa.int64(), 8: pa.decimal128(20, 0)}
 
@@ -94,7 +92,7 @@ def select_expression(column: ColumnType, quoted: str) -> str:
         column: its type.
         quoted: the column's name in backquotes.
     """
-    if column.kind is Kind.DECIMAL and column.precision > _DECIMAL_DIGITS:
+    if column.kind is Kind.DECIMAL and column.precision > MAX_DECIMAL_DIGITS:
         # As text; a ZEROFILL column would be printed with zeros before it, of which the binlog knows nothing.
         return f"CAST({quoted} AS DECIMAL({column.precision},{column.scale}))"
     return _EXPRESSIONS.get(column.kind, "{0}").format(quoted)
@@ -113,7 +111,7 @@ def _integer(column: ColumnType) -> pa.DataType:
 
 
 def _decimal(column: ColumnType) -> pa.DataType:
-    if column.precision > _DECIMAL_DIGITS:
+    if column.precision > MAX_DECIMAL_DIGITS:
         return pa.string()
     return pa.decimal128(column.precision, column.scale)
 
@@ -131,8 +129,8 @@ _ARROW: Final[dict[Kind, Callable[[ColumnType], pa.DataType]]] = {
     Kind.YEAR: lambda _: pa.int32(),
     Kind.DATE: lambda _: pa.date32(),
     Kind.TIME: lambda _: pa.int64(),
-    Kind.DATETIME: lambda _: _TIMESTAMP_NTZ,
-    Kind.TIMESTAMP: lambda _: _TIMESTAMP_LTZ,
+    Kind.DATETIME: lambda _: NTZ,
+    Kind.TIMESTAMP: lambda _: TIMESTAMP,
     Kind.TEXT: lambda _: pa.string(),
     Kind.BINARY: lambda _: pa.binary(),
     Kind.ENUM: lambda _: pa.string(),

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from datasources.arrow_types import MAX_DECIMAL_DIGITS
 from datasources.mysql.types.cells import Cells, Int64s, from_numpy, read_big, read_little
 from datasources.mysql.types.column import ColumnType, arrow_type
 
@@ -27,7 +28,6 @@ _GROUP_BYTES: Final = (0, 1, 1, 2, 2, 3, 3, 4, 4, 4)
 _LIMBS: Final = 4
 _LIMB_MASK: Final = np.uint64(0xFFFFFFFF)
 _WORD_DIGITS: Final = 18
-_DECIMAL_DIGITS: Final = 38
 
 
 def decode_integer(cells: Cells, column: ColumnType) -> pa.Array:
@@ -85,7 +85,7 @@ def decode_decimal(cells: Cells, column: ColumnType) -> pa.Array:
     """
     is_negative = cells.data[cells.at] < 0x80  # noqa: PLR2004
     groups = _digit_groups(cells, column, is_negative)
-    if column.precision > _DECIMAL_DIGITS:
+    if column.precision > MAX_DECIMAL_DIGITS:
         return _as_text(groups, is_negative, column, cells)
     if column.precision <= _WORD_DIGITS:
         return _from_words(groups, is_negative, column, cells)

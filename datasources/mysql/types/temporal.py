@@ -12,6 +12,7 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
+from datasources.arrow_types import DATE, NTZ, TIMESTAMP
 from datasources.errors import RecordError
 from datasources.mysql.types.cells import Cells, Int64s, Mask, from_numpy, read_big, read_little
 from datasources.mysql.types.column import ColumnType, ZeroDates, arrow_type
@@ -111,7 +112,7 @@ def decode_old_time(cells: Cells, column: ColumnType, _zero_dates: ZeroDates) ->
 def date_values(cells: Cells, parts: tuple[Int64s, Int64s, Int64s], zero_dates: ZeroDates) -> pa.Array:
     """Return dates from years, months and days."""
     days, is_null = _days(cells, parts, zero_dates)
-    return from_numpy(days.astype(np.int32), pa.date32(), is_null)
+    return from_numpy(days.astype(np.int32), DATE, is_null)
 
 
 def datetime_values(
@@ -119,13 +120,13 @@ def datetime_values(
 ) -> pa.Array:
     """Return times without a zone from years, months, days and microseconds since midnight."""
     days, is_null = _days(cells, parts, zero_dates)
-    return from_numpy(days * _DAY_US + time_us, pa.timestamp("us"), is_null)
+    return from_numpy(days * _DAY_US + time_us, NTZ, is_null)
 
 
 def instant_values(cells: Cells, instant_us: Int64s, zero_dates: ZeroDates) -> pa.Array:
     """Return instants from microseconds since the epoch; 0 is MySQL's '0000-00-00 00:00:00'."""
     is_null = _without_zero(cells, instant_us == 0, zero_dates, lambda _: "0000-00-00 00:00:00")
-    return from_numpy(instant_us, pa.timestamp("us", tz="UTC"), is_null)
+    return from_numpy(instant_us, TIMESTAMP, is_null)
 
 
 def _days(cells: Cells, parts: tuple[Int64s, Int64s, Int64s], zero_dates: ZeroDates) -> tuple[Int64s, Mask | None]:

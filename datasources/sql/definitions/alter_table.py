@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from datasources.errors import SqlError
+from datasources.grammar.source_text import Span, SqlText
 from datasources.near_matches import near_matches
 from datasources.sql.definitions.option_secrets import refuse_masked
 from datasources.sql.statements.catalog_objects import TableDefinition, WatermarkSpec
@@ -20,7 +21,6 @@ from datasources.sql.statements.statements import (
     SetOptions,
 )
 from datasources.sql.text.error_location import Site
-from datasources.sql.text.source_text import Span, SqlText
 
 __all__ = ["alter"]
 

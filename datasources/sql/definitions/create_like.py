@@ -21,6 +21,7 @@ from dataclasses import replace
 from typing import Final
 
 from datasources.errors import InternalError
+from datasources.grammar.source_text import Span
 from datasources.sql.definitions.without_spans import without_spans
 from datasources.sql.statements.catalog_objects import (
     Column,
@@ -33,7 +34,6 @@ from datasources.sql.statements.catalog_objects import (
 )
 from datasources.sql.statements.statements import CreateTable, LikeOption, LikeRule
 from datasources.sql.text.error_location import Site
-from datasources.sql.text.source_text import Span
 
 __all__ = ["merge_like"]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from datasources.grammar.literals import literal
 from datasources.sql.statements.catalog_objects import (
     Column,
     ComputedColumn,
@@ -14,7 +15,6 @@ from datasources.sql.statements.catalog_objects import (
     ViewDefinition,
     WatermarkSpec,
 )
-from datasources.sql.text.literals import literal
 from datasources.sql.text.quoting import name_text, path_text
 from datasources.sql.types.type_names import sql_text
 

@@ -19,11 +19,11 @@ from pathlib import Path
 from typing import Final
 
 from datasources.errors import OptionError
+from datasources.grammar.lexer import TokenKind, meaningful, tokenize
+from datasources.grammar.source_text import Span, SqlText
 from datasources.near_matches import near_matches
 from datasources.secret_keys import is_secret_key, secret_values
 from datasources.sql.text.error_location import Site
-from datasources.sql.text.lexer import TokenKind, meaningful, tokenize
-from datasources.sql.text.source_text import Span, SqlText
 from datasources.sql.text.substitute import splice
 
 __all__ = [

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from typing import Final
 
 from datasources.errors import SqlError
+from datasources.grammar.source_text import SqlText
+from datasources.grammar.sql_types import SqlType
 from datasources.near_matches import near_matches
 from datasources.sql.parse import parse_type
-from datasources.sql.text.source_text import SqlText
-from datasources.sql.types.sql_types import SqlType
 
 __all__ = ["PropertyReader"]
 

@@ -19,10 +19,10 @@ from datasources.sql.query.block.relation import ROW_WATERMARK_COLUMN
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+    from datasources.grammar.source_text import SqlText
     from datasources.sql.execute.session_relations import StatementRelations
     from datasources.sql.execute.session_state import SessionState
     from datasources.sql.query.block.relation import QueryPlan
-    from datasources.sql.text.source_text import SqlText
 
 __all__ = ["known_relations", "naming_unknown_tables", "query_frame", "run_of_spark", "run_query"]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
+from datasources.grammar.source_text import SqlText
 from datasources.sql.definitions.show_create import show_create
 from datasources.sql.execute.describe import describe as description_of
 from datasources.sql.execute.queries import naming_unknown_tables, run_query
@@ -13,7 +14,6 @@ from datasources.sql.settings import SqlOptions
 from datasources.sql.statements.catalog_objects import TableDefinition, ViewDefinition
 from datasources.sql.statements.statements import Describe, Reset, Set, Show, ShowCreate
 from datasources.sql.text.error_location import Site
-from datasources.sql.text.source_text import SqlText
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -23,8 +23,8 @@ from datasources.sql.statements.statements import (
 from datasources.sql.text.error_location import Site
 
 if TYPE_CHECKING:
+    from datasources.grammar.source_text import SqlText
     from datasources.sql.execute.session_state import SessionState
-    from datasources.sql.text.source_text import SqlText
 
 __all__ = ["alter_table", "create_function", "create_table", "create_view", "drop"]
 

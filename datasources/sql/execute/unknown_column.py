@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from datasources.grammar.lexer import TokenKind, tokenize
 from datasources.near_matches import near_matches
-from datasources.sql.text.lexer import TokenKind, tokenize
 
 if TYPE_CHECKING:
     from pyspark.errors import AnalysisException
 
     from datasources.errors import SqlError
+    from datasources.grammar.source_text import Span, SqlText
     from datasources.sql.execute.session_relations import StatementRelations
-    from datasources.sql.text.source_text import Span, SqlText
 
 __all__ = ["unknown_column", "unknown_table"]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from datasources.sql.parse.tokens.cursor import Cursor
+from datasources.grammar.cursor import Cursor
+from datasources.grammar.lexer import TokenKind
 from datasources.sql.parse.tokens.names import object_name
 from datasources.sql.statements.statements import Describe, Drop, ObjectKind, PassThrough, Show, ShowCreate
-from datasources.sql.text.lexer import TokenKind
 
 __all__ = ["read_describe", "read_drop", "read_show"]
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from datasources.sql.parse.tokens.cursor import Cursor
+from datasources.grammar.cursor import Cursor
+from datasources.grammar.lexer import Token, TokenKind
+from datasources.grammar.source_text import Span
 from datasources.sql.parse.tokens.expressions import skip_brackets
 from datasources.sql.parse.tokens.names import names_in_parentheses, object_name
 from datasources.sql.statements.statements import Explain, ExplainMode, Insert, PassThrough, Query, StatementSet
-from datasources.sql.text.lexer import Token, TokenKind
-from datasources.sql.text.source_text import Span
 
 __all__ = ["QUERY_WORDS", "read_execute", "read_explain", "read_insert", "read_query", "read_query_span"]
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 from typing import Final
 
 from datasources.errors import SqlError
-from datasources.sql.parse.tokens.cursor import Cursor
+from datasources.grammar.cursor import Cursor
+from datasources.grammar.lexer import TokenKind
+from datasources.grammar.source_text import Span
+from datasources.grammar.string_literals import string_value
 from datasources.sql.statements.statements import PassThrough, Reset, Set
-from datasources.sql.text.lexer import TokenKind
-from datasources.sql.text.source_text import Span
-from datasources.sql.text.string_literals import string_value
 
 __all__ = ["is_own_key", "read_reset", "read_set"]
 

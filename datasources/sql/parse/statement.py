@@ -8,16 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+from datasources.grammar.cursor import Cursor
+from datasources.grammar.lexer import Token, TokenKind, tokenize
+from datasources.grammar.source_text import Span, SqlText
 from datasources.sql.parse.create_other import read_create_function, read_create_view
 from datasources.sql.parse.inspection import read_describe, read_drop, read_show
 from datasources.sql.parse.queries import QUERY_WORDS, read_execute, read_explain, read_insert, read_query
 from datasources.sql.parse.set_statements import read_reset, read_set
 from datasources.sql.parse.table.alter import read_alter
 from datasources.sql.parse.table.create_table import read_create_table
-from datasources.sql.parse.tokens.cursor import Cursor
 from datasources.sql.statements.statements import PassThrough, Statement
-from datasources.sql.text.lexer import Token, TokenKind, tokenize
-from datasources.sql.text.source_text import Span, SqlText
 
 __all__ = ["parse_statement"]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from datasources.grammar.literals import quoted
 from datasources.sql.planner.connectors import Connector
 from datasources.sql.planner.tree import (
     Attribute,
@@ -15,7 +16,6 @@ from datasources.sql.planner.tree import (
     WatermarkAssigner,
 )
 from datasources.sql.resolve.resolved_table import ResolvedColumn, ResolvedMetadata, ResolvedTable, ResolvedWatermark
-from datasources.sql.text.literals import quoted
 from datasources.sql.text.substitute import references
 
 __all__ = ["build_tree"]

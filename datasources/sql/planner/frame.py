@@ -10,6 +10,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 
 from datasources.errors import SchemaError
+from datasources.grammar.literals import quoted
 from datasources.spark.attach.assigner import assign_watermark
 from datasources.spark.attach.attach import AttachedColumn, attach
 from datasources.spark.options.scan_options import ATTACHED
@@ -26,7 +27,6 @@ from datasources.sql.planner.tree import (
     scan_of,
 )
 from datasources.sql.query.block.relation import ROW_WATERMARK_COLUMN
-from datasources.sql.text.literals import quoted
 from datasources.sql.types.time_kind import TimeKind
 
 if TYPE_CHECKING:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from datasources.grammar.literals import quoted
 from datasources.options import lower_keys, parse_group
 from datasources.spark.options.watermark_options import GLOBAL_OPTIONS, WatermarkOptions
 from datasources.sql.planner.tree import Attribute, Scan
-from datasources.sql.text.literals import quoted
 
 __all__ = [
     "READER_OPTIONS",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
-from datasources.sql.text.literals import quoted
+from datasources.grammar.literals import quoted
 from datasources.sql.text.substitute import in_parentheses
 from datasources.sql.types.expression_types import TypeOracleError
 

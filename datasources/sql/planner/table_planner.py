@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from datasources.errors import OptionError, SchemaError, SqlError
+from datasources.grammar.source_text import SqlText
 from datasources.options import lower_keys
 from datasources.source.api.connector import SessionInfo
 from datasources.source.watermarks.row_watermark import HEARTBEAT_COLUMN, WATERMARK_COLUMN
@@ -29,7 +30,6 @@ from datasources.sql.query.block.temporal_request import TableTraits
 from datasources.sql.resolve.resolved_table import ResolvedTable
 from datasources.sql.resolve.table_resolver import resolve
 from datasources.sql.statements.catalog_objects import TableDefinition
-from datasources.sql.text.source_text import SqlText
 from datasources.sql.types.time_kind import TimeKind
 
 if TYPE_CHECKING:

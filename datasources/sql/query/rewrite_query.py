@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datasources.grammar.source_text import Span, SqlText
 from datasources.sql.query.block.block_context import Scope
 from datasources.sql.query.block.planner_interface import Relations
 from datasources.sql.query.block.relation import QueryPlan
@@ -10,7 +11,6 @@ from datasources.sql.query.block.survey import survey
 from datasources.sql.query.rewriter import Rewriter
 from datasources.sql.query.rules import RULES
 from datasources.sql.query.scan.scanner import scan
-from datasources.sql.text.source_text import Span, SqlText
 
 __all__ = ["rewrite_query"]
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from datasources.errors import SqlError
+from datasources.grammar.literals import quoted
 from datasources.spark.scan.time_attributes import TIME_KEY, time_metadata
 from datasources.sql.query.block.relation import ROW_WATERMARK_COLUMN, Relation, RelationColumn, Step
-from datasources.sql.text.literals import quoted
 from datasources.sql.types.time_kind import TimeKind
 
 if TYPE_CHECKING:

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from datasources.errors import SqlError
+from datasources.grammar.source_text import Span
 from datasources.sql.resolve.function_names import CLOCK_WITHOUT_ARGUMENTS, NON_DETERMINISTIC, WITHOUT_PARENTHESES
 from datasources.sql.resolve.resolve_columns import Clauses, near
 from datasources.sql.resolve.resolve_spellings import AskType, spelled
 from datasources.sql.statements.catalog_objects import ComputedColumn, TableDefinition
 from datasources.sql.text.error_location import Site
 from datasources.sql.text.expression_names import Call, ExpressionSyntax, Names, Reference, names_of
-from datasources.sql.text.source_text import Span
 from datasources.sql.text.substitute import capture_reason, captured_by, in_parentheses, splice, substitute
 
 __all__ = [

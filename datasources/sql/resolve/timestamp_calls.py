@@ -7,6 +7,7 @@ import zoneinfo
 from collections.abc import Callable
 from typing import Final
 
+from datasources.grammar.lexer import TokenKind
 from datasources.sql.resolve.flink_timestamps import (
     UnsupportedFormat,
     moment_of_number,
@@ -14,7 +15,6 @@ from datasources.sql.resolve.flink_timestamps import (
     wall_clock_of_text,
 )
 from datasources.sql.text.calls import Call
-from datasources.sql.text.lexer import TokenKind
 from datasources.sql.text.query_tree import Region
 from datasources.sql.text.word_cursor import Words
 

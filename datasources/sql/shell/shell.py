@@ -16,11 +16,11 @@ from rich.console import Console
 from rich.text import Text
 
 from datasources.errors import SqlError
+from datasources.grammar.source_text import SqlText
 from datasources.sql.execute.result import StatementResult
 from datasources.sql.shell.interrupts import noted_interrupts
 from datasources.sql.shell.shell_output import error_text, print_result, print_rows, print_stream
 from datasources.sql.text.script import is_complete, split_script
-from datasources.sql.text.source_text import SqlText
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

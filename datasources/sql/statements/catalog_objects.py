@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from datasources.sql.text.source_text import Span
-from datasources.sql.types.sql_types import SqlType
+from datasources.grammar.source_text import Span
+from datasources.grammar.sql_types import SqlType
 
 __all__ = [
     "Column",

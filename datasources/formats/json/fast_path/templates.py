@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
+from datasources.arrow_types import TIMESTAMP
 from datasources.formats.json.fast_path.composite_patterns import (
     UnsupportedTemplate,
     array_pattern,
@@ -34,7 +35,6 @@ from datasources.formats.json.fast_path.value_patterns import (
     timestamp_pattern,
 )
 from datasources.formats.json.text.json_scanner import Members, Whole
-from datasources.formats.schema_text.ddl_types import timestamp_ltz
 
 __all__ = ["Template", "TimestampKinds", "merged", "template_of"]
 
@@ -192,7 +192,7 @@ class _TemplateBuilder:
             if type(value) is not Members:
                 raise UnsupportedTemplate
             return map_pattern(self._items([item for _, item in value], arrow.item_type))
-        if arrow == timestamp_ltz:
+        if arrow == TIMESTAMP:
             return self._kinds.pattern(column, value)
         return scalar_pattern(arrow)
 

@@ -18,9 +18,10 @@ from decimal import Decimal
 import numpy as np
 import pyarrow as pa
 
+from datasources.arrow_types import NTZ, TIMESTAMP
 from datasources.formats.json.text.json_scanner import Fraction, Whole, excerpt
 from datasources.formats.json.text.json_text import as_text, without_surrogates
-from datasources.formats.schema_text.ddl_types import timestamp_ltz, timestamp_ntz, type_text
+from datasources.formats.schema_text.ddl_types import type_text
 from datasources.formats.values.datetime_text import (
     UnreadableText,
     ZoneMissing,
@@ -71,7 +72,7 @@ def scalar_converter(arrow: pa.DataType, zone: Zone | None) -> Convert:
     """
     if arrow in _RANGES:
         return _integer(arrow)
-    if arrow == timestamp_ltz:
+    if arrow == TIMESTAMP:
         return _timestamp(zone)
     if pa.types.is_decimal128(arrow):
         return _decimal(arrow.precision, arrow.scale)
@@ -170,16 +171,16 @@ def _timestamp(zone: Zone | None) -> Convert:
             micros = int(value) * MICROS_PER_SECOND
             low, high = _RANGES[pa.int64()]
             if not low <= micros <= high:
-                raise refusal(timestamp_ltz, value, "as seconds since 1970 it is out of range")
+                raise refusal(TIMESTAMP, value, "as seconds since 1970 it is out of range")
             return micros
         if type(value) is not str:
-            raise refusal(timestamp_ltz, value)
+            raise refusal(TIMESTAMP, value)
         try:
             return read_timestamp(value, zone)
         except ZoneMissing:
-            raise refusal(timestamp_ltz, value, _NO_ZONE) from None
+            raise refusal(TIMESTAMP, value, _NO_ZONE) from None
         except UnreadableText as reason:
-            raise refusal(timestamp_ltz, value, str(reason)) from None
+            raise refusal(TIMESTAMP, value, str(reason)) from None
 
     return convert
 
@@ -249,5 +250,5 @@ _BY_TYPE: dict[pa.DataType, Convert] = {
     pa.string(): _string,
     pa.binary(): _binary,
     pa.date32(): _from_text(pa.date32(), read_date),
-    timestamp_ntz: _from_text(timestamp_ntz, read_local),
+    NTZ: _from_text(NTZ, read_local),
 }

@@ -1,4 +1,7 @@
-"""The words of a statement as its session's sql_mode makes them, with quotes that mean the same in every mode."""
+"""The words of a statement as its session's sql_mode makes them, with quotes that mean the same in every mode.
+
+Not `grammar.lexer`: MySQL's comments that are executed, its sql_mode and its names are none of Spark's dialect.
+"""
 
 from __future__ import annotations
 

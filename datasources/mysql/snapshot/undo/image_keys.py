@@ -17,6 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from datasources.arrow_types import DATE, NTZ, STRING
 from datasources.errors import RecordError
 from datasources.mysql.snapshot.undo.image_texts import CharsetHex, value_texts
 from datasources.mysql.snapshot.undo.text_comparison import TextComparison
@@ -150,11 +151,7 @@ def _scalar(column: KeyColumn, type_: ColumnType, bound: str, arrow: pa.DataType
     """Return a bound as a value that Arrow compares as the server does; None if it cannot."""
     literal(column, bound)  # refuses what is no such value
     if type_.kind in _MOMENTS:
-        return (
-            pa.scalar(bound, pa.string())
-            .cast(pa.date32() if pa.types.is_date(arrow) else pa.timestamp("us"))
-            .cast(arrow)
-        )
+        return pa.scalar(bound, STRING).cast(DATE if pa.types.is_date(arrow) else NTZ).cast(arrow)
     if type_.kind not in _COMPARABLE or pa.types.is_string(arrow):
         return None
     value = sort_key(column, bound)

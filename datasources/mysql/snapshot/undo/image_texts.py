@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from datasources.arrow_types import NTZ
 from datasources.mysql.tables.chunk_key import KeyColumn
 from datasources.mysql.types import ColumnType, Kind
 
@@ -83,7 +84,7 @@ def _date(values: pa.Array, _type: ColumnType) -> list[str]:
 
 def _moment(values: pa.Array, type_: ColumnType) -> list[str]:
     length = _SECONDS_LENGTH + (type_.scale + 1 if type_.scale else 0)
-    return [text[:length] for text in values.cast(pa.timestamp("us")).cast(pa.string()).to_pylist()]
+    return [text[:length] for text in values.cast(NTZ).cast(pa.string()).to_pylist()]
 
 
 def _time(values: pa.Array, type_: ColumnType) -> list[str]:

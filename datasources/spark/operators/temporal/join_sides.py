@@ -10,7 +10,7 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 from pyspark.sql.types import StructField
 
 from datasources.errors import QueryError
-from datasources.formats.schema_text.ddl_tokens import quoted
+from datasources.grammar.literals import quoted
 from datasources.source.watermarks.row_watermark import HEARTBEAT_COLUMN, HIDDEN_COLUMNS, LATE_COLUMN, WATERMARK_COLUMN
 from datasources.spark.operators.buckets.bucket_operator import data_fields
 from datasources.spark.operators.buckets.row_batches import BUCKET_COLUMN, ROW_WATERMARK_COLUMN

@@ -20,7 +20,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 from pyspark.sql.types import BooleanType, StructField, StructType, TimestampType
 
-from datasources.formats.schema_text.ddl_tokens import quoted
+from datasources.grammar.literals import quoted
 from datasources.source.watermarks.row_watermark import HEARTBEAT_COLUMN, HIDDEN_COLUMNS, WATERMARK_COLUMN
 from datasources.spark.operators.buckets.bucket_operator import DEFAULT_BUCKETS, packed, run_buckets
 from datasources.spark.operators.buckets.partition_keys import HASH_VERSION

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from datasources.errors import SqlError
+from datasources.grammar.cursor import Cursor
+from datasources.grammar.lexer import Token
+from datasources.grammar.source_text import Span
 from datasources.sql.parse.table.columns import read_column
 from datasources.sql.parse.table.primary_keys import is_constraint, read_constraint
 from datasources.sql.parse.table.watermarks import is_watermark, read_watermark
-from datasources.sql.parse.tokens.cursor import Cursor
 from datasources.sql.statements.catalog_objects import Column, PrimaryKey, WatermarkSpec
-from datasources.sql.text.lexer import Token
 from datasources.sql.text.quoting import path_text
-from datasources.sql.text.source_text import Span
 
 __all__ = ["Elements"]
 

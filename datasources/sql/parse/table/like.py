@@ -5,10 +5,10 @@ from __future__ import annotations
 import difflib
 from typing import Final
 
-from datasources.sql.parse.tokens.cursor import Cursor
+from datasources.grammar.cursor import Cursor
+from datasources.grammar.lexer import Token
 from datasources.sql.parse.tokens.names import object_name
 from datasources.sql.statements.statements import CreateTableLike, LikeOption, LikeRule
-from datasources.sql.text.lexer import Token
 
 __all__ = ["read_like"]
 

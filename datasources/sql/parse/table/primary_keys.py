@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from datasources.sql.parse.tokens.cursor import Cursor
+from datasources.grammar.cursor import Cursor
 from datasources.sql.parse.tokens.names import name, names_in_parentheses
 from datasources.sql.statements.catalog_objects import PrimaryKey
 

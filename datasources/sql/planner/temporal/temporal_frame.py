@@ -9,6 +9,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 
 from datasources.errors import QueryError
+from datasources.grammar.literals import quoted
 from datasources.source.watermarks.row_watermark import HEARTBEAT_COLUMN, WATERMARK_COLUMN
 from datasources.spark.attach.attach import AttachedColumn, attach
 from datasources.spark.operators import temporal_join
@@ -19,7 +20,6 @@ from datasources.sql.planner.tree import Node, assigner_of, scan_of
 from datasources.sql.query.block.relation import ROW_WATERMARK_COLUMN, Relation
 from datasources.sql.query.block.temporal_request import TemporalBuild
 from datasources.sql.resolve.resolved_table import ResolvedTable
-from datasources.sql.text.literals import quoted
 from datasources.sql.types.time_kind import TimeKind
 
 if TYPE_CHECKING:

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from datasources.errors import SqlError
+from datasources.grammar.literals import quoted
+from datasources.grammar.source_text import Span
 from datasources.sql.query.block.edits import Edits
 from datasources.sql.query.block.relation import Relation, RelationColumn
 from datasources.sql.query.block.statement_planning import Planning, TimeProperties
 from datasources.sql.text.calls import Call, calls, column_path, expression_regions, is_star
-from datasources.sql.text.literals import quoted
 from datasources.sql.text.query_tree import Block, Clause, Cte, FromItem, Join, Query, Region, SelectItem
-from datasources.sql.text.source_text import Span
 from datasources.sql.text.word_cursor import Words
 from datasources.sql.types.time_kind import TimeKind
 

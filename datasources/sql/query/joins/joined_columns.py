@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
+from datasources.grammar.lexer import TokenKind
+from datasources.grammar.literals import quoted
+from datasources.grammar.source_text import Span
 from datasources.sql.query.block.block_context import BlockContext, output_name, own_alias
 from datasources.sql.query.block.table_filter import all_of
 from datasources.sql.text.calls import column_path, is_star
-from datasources.sql.text.lexer import TokenKind
-from datasources.sql.text.literals import quoted
 from datasources.sql.text.query_tree import Clause, FromItem, Region
-from datasources.sql.text.source_text import Span
 
 __all__ = ["Found", "JoinedColumns", "Side"]
 

@@ -6,10 +6,10 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from datasources.grammar.lexer import TokenKind
 from datasources.sql.query.block.block_context import BlockContext
 from datasources.sql.query.block.temporal_request import TableTraits
 from datasources.sql.query.scan.intervals import interval_us
-from datasources.sql.text.lexer import TokenKind
 from datasources.sql.text.query_tree import Region, Tvf
 
 __all__ = ["Loading", "loading_of"]

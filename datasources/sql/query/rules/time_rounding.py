@@ -10,6 +10,7 @@ behind the watermark, and windows over them allow for that (`window_arguments`).
 
 from __future__ import annotations
 
+from datasources.grammar.source_text import Span
 from datasources.sql.query.block.block_context import BlockContext, output_name
 from datasources.sql.query.block.relation import ROW_WATERMARK_COLUMN, Relation, RelationColumn
 from datasources.sql.query.block.statement_planning import TimeProperties
@@ -17,7 +18,6 @@ from datasources.sql.query.windows.operand_type import operand_type
 from datasources.sql.query.windows.rounding import ceiling, floor, is_unit, one_unit
 from datasources.sql.text.calls import Call, split_unit
 from datasources.sql.text.query_tree import Clause, FromItem, Region
-from datasources.sql.text.source_text import Span
 
 __all__ = ["rewrite_time_rounding"]
 

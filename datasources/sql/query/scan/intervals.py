@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from datasources.sql.text.lexer import TokenKind
+from datasources.grammar.lexer import TokenKind
 from datasources.sql.text.query_tree import Region
 from datasources.sql.text.word_cursor import Words
 

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from datasources.grammar.lexer import TokenKind
 from datasources.sql.query.block.block_context import BlockContext, find_column
 from datasources.sql.query.block.relation import Relation, RelationColumn
 from datasources.sql.query.scan.intervals import interval_us
 from datasources.sql.query.windows.window_arguments import time_column
 from datasources.sql.text.calls import Call, column_path
-from datasources.sql.text.lexer import TokenKind
 from datasources.sql.text.query_tree import Clause, FromItem, Region
 
 __all__ = ["OverCall", "OverWindow", "over_calls", "over_window"]

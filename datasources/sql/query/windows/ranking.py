@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from datasources.grammar.lexer import TokenKind
 from datasources.sql.query.block.block_context import BlockContext
 from datasources.sql.text.calls import column_path
-from datasources.sql.text.lexer import TokenKind
 from datasources.sql.text.query_tree import Block, Clause, FromItem, Region
 from datasources.sql.text.word_cursor import Words
 

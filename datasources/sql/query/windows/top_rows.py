@@ -11,14 +11,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from datasources.grammar.literals import quoted
+from datasources.grammar.source_text import Span
 from datasources.sql.query.block.block_context import BlockContext, Scope, output_name
 from datasources.sql.query.block.relation import Relation, RelationColumn
 from datasources.sql.query.block.statement_planning import HIDDEN, TimeProperties
 from datasources.sql.query.windows.ranking import OrderTerm, Ranking
 from datasources.sql.text.calls import is_star
-from datasources.sql.text.literals import quoted
 from datasources.sql.text.query_tree import Block
-from datasources.sql.text.source_text import Span
 
 __all__ = ["TopRows", "top_rows"]
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from datasources.grammar.literals import quoted
 from datasources.sql.query.block.relation import ROW_WATERMARK_COLUMN, Relation, RelationColumn, TableUse
 from datasources.sql.query.block.statement_planning import HIDDEN, Planning, TimeProperties
 from datasources.sql.query.scan.intervals import duration_text, interval_literal
-from datasources.sql.text.literals import quoted
 
 __all__ = ["WINDOW_COLUMNS", "WindowSpec", "windowed"]
 

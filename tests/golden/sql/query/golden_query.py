@@ -21,11 +21,11 @@ from pathlib import Path
 from typing import Any
 
 from datasources.errors import SqlError
+from datasources.grammar.source_text import SqlText
 from datasources.sql.query import rewrite_query
 from datasources.sql.query.block.relation import QueryPlan, Step
 from datasources.sql.query.block.temporal_request import TemporalBuild, TemporalRequest
 from datasources.sql.statements.catalog_objects import ViewDefinition
-from datasources.sql.text.source_text import SqlText
 from tests.support.sql_relations import SparkRelations, table
 
 __all__ = ["Pair", "answer", "prepare", "read_pairs"]

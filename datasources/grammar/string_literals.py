@@ -1,4 +1,4 @@
-r"""The value of a string literal, by Spark's rules. `text.literals` is the inverse.
+r"""The value of a string literal, by Spark's rules. `literals` is the inverse.
 
 A backslash begins an escape, a doubled quote is a quote, r'...' has no escapes. In a pattern, Spark
 silently reads `\d` as `d`; `unusual_escape` finds such escapes, and our statements reject them.

@@ -1,8 +1,9 @@
 """The types of Spark SQL as Arrow types, and Spark's rules for combining them.
 
-One Arrow type stands for each Spark type: timestamp[us, UTC] is TIMESTAMP, timestamp[us] is TIMESTAMP_NTZ,
-duration[us] is INTERVAL DAY TO SECOND, null is VOID. Decimal precision and scale follow Spark's
-DecimalPrecision; a result that Spark would have to round to fit 38 digits has no type here (None).
+The one home of these constants. One Arrow type stands for each Spark type, the one in which Spark itself exchanges
+data with Python: timestamp[us, UTC] is TIMESTAMP, timestamp[us] is TIMESTAMP_NTZ, duration[us] is INTERVAL DAY TO
+SECOND, null is VOID, a list's item is called `element`, a map's parts `key` and `value`. Decimal precision and scale
+follow Spark's DecimalPrecision; a result that Spark would have to round to fit 38 digits has no type here (None).
 """
 
 from __future__ import annotations
@@ -13,15 +14,19 @@ import pyarrow as pa
 
 __all__ = [
     "BIGINT",
+    "BINARY",
     "BOOLEAN",
+    "COLUMN_TYPES",
     "DATE",
     "DOUBLE",
     "FLOAT",
     "INT",
     "INTEGER_BITS",
     "INTERVAL",
+    "MAX_DECIMAL_DIGITS",
     "NTZ",
     "SMALLINT",
+    "SPELLINGS",
     "STRING",
     "TIMESTAMP",
     "TINYINT",
@@ -34,6 +39,8 @@ __all__ = [
     "is_integral",
     "is_numeric",
     "is_time",
+    "list_of",
+    "map_of",
     "spark_name",
     "wider_integral",
 ]
@@ -46,6 +53,7 @@ BIGINT: Final = pa.int64()
 FLOAT: Final = pa.float32()
 DOUBLE: Final = pa.float64()
 STRING: Final = pa.string()
+BINARY: Final = pa.binary()
 DATE: Final = pa.date32()
 TIMESTAMP: Final = pa.timestamp("us", tz="UTC")
 NTZ: Final = pa.timestamp("us")
@@ -53,24 +61,40 @@ INTERVAL: Final = pa.duration("us")
 VOID: Final = pa.null()
 
 INTEGER_BITS: Final[dict[pa.DataType, int]] = {TINYINT: 8, SMALLINT: 16, INT: 32, BIGINT: 64}
-_MAX_PRECISION: Final = 38
+MAX_DECIMAL_DIGITS: Final = 38
 _INTEGER_DIGITS: Final[dict[pa.DataType, int]] = {TINYINT: 3, SMALLINT: 5, INT: 10, BIGINT: 20}
+COLUMN_TYPES: Final[dict[str, pa.DataType]] = {
+    "BOOLEAN": BOOLEAN,
+    "TINYINT": TINYINT,
+    "SMALLINT": SMALLINT,
+    "INT": INT,
+    "BIGINT": BIGINT,
+    "FLOAT": FLOAT,
+    "DOUBLE": DOUBLE,
+    "STRING": STRING,
+    "BINARY": BINARY,
+    "DATE": DATE,
+    "TIMESTAMP": TIMESTAMP,
+    "TIMESTAMP_NTZ": NTZ,
+}
+"""Types without parameters that a column can have, by Spark's names."""
+SPELLINGS: Final = {"BYTE": "TINYINT", "SHORT": "SMALLINT", "INTEGER": "INT", "LONG": "BIGINT", "REAL": "FLOAT"}
+"""Other names that Spark takes for some of them."""
 _NAMES: Final[dict[pa.DataType, str]] = {
-    BOOLEAN: "BOOLEAN",
-    TINYINT: "TINYINT",
-    SMALLINT: "SMALLINT",
-    INT: "INT",
-    BIGINT: "BIGINT",
-    FLOAT: "FLOAT",
-    DOUBLE: "DOUBLE",
-    STRING: "STRING",
-    DATE: "DATE",
-    TIMESTAMP: "TIMESTAMP",
-    NTZ: "TIMESTAMP_NTZ",
+    **{data_type: name for name, data_type in COLUMN_TYPES.items()},
     INTERVAL: "INTERVAL DAY TO SECOND",
     VOID: "VOID",
-    pa.binary(): "BINARY",
 }
+
+
+def list_of(element: pa.DataType) -> pa.DataType:
+    """Return the Arrow type of ARRAY<element>."""
+    return pa.list_(pa.field("element", element))
+
+
+def map_of(key: pa.DataType, value: pa.DataType) -> pa.DataType:
+    """Return the Arrow type of MAP<key, value>."""
+    return pa.map_(pa.field("key", key, nullable=False), pa.field("value", value))
 
 
 def canonical(data_type: pa.DataType) -> pa.DataType | None:
@@ -82,7 +106,7 @@ def canonical(data_type: pa.DataType) -> pa.DataType | None:
         return NTZ if data_type.tz is None else TIMESTAMP
     if pa.types.is_decimal128(data_type) and data_type.scale >= 0:
         return data_type
-    return data_type if data_type in _NAMES and data_type != pa.binary() else None
+    return data_type if data_type in _NAMES and data_type != BINARY else None
 
 
 def spark_name(data_type: pa.DataType) -> str:
@@ -130,7 +154,7 @@ def as_decimal(data_type: pa.DataType, literal: int | None = None) -> pa.DataTyp
 
 def decimal_of(precision: int, scale: int) -> pa.DataType | None:
     """Return the decimal type, or None where Spark would have to adjust precision and scale."""
-    if not 0 < precision <= _MAX_PRECISION or not 0 <= scale <= precision:
+    if not 0 < precision <= MAX_DECIMAL_DIGITS or not 0 <= scale <= precision:
         return None
     return pa.decimal128(precision, scale)
 

@@ -42,12 +42,14 @@ class SqlText:
         name: where it came from, for errors: a file's name; "" = it was typed or passed as a string.
         first_line: the line of the file on which the text begins, counted from 1.
         first_column: the column of that line at which it begins, counted from 1.
+        what: what the text is, for errors.
     """
 
     text: str = field(repr=False)
     name: str = ""
     first_line: int = 1
     first_column: int = 1
+    what: str = "statement"
 
     def of(self, span: Span) -> str:
         """Return the characters of a span."""

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator
 from enum import Enum
 from typing import Final, NamedTuple
 
-from datasources.sql.text.source_text import Span, SqlText
-from datasources.sql.text.string_literals import string_value
+from datasources.grammar.source_text import Span, SqlText
+from datasources.grammar.string_literals import string_value
 
 __all__ = ["Token", "TokenKind", "meaningful", "tokenize"]
 
@@ -75,7 +75,7 @@ _LEXEME: Final = re.compile(
       | (?P<word>\w++)
       | (?P<text>'(?:[^'\\]|\\.|'')*+'|"(?:[^"\\]|\\.|"")*+")
       | (?P<quoted>`(?:[^`]|``)*+`)
-      | (?P<comment>--(?:\\\r?\n|[^\r\n])*+|/\*(?:[^*/]|\*(?!/)|/(?!\*))*+\*/)
+      | (?P<comment>--(?:\\\n|[^\r\n])*+|/\*(?:[^*/]|\*(?!/)|/(?!\*))*+\*/)
       | (?P<nested>/\*)
       | (?P<unclosed>['"`])
       | (?P<symbol><=>|<=|>=|<>|!=|==|=>|->|::|\|\||.)""",

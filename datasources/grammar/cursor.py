@@ -7,9 +7,9 @@ called `current_time` or `watermark`; the caller names the expected token, and t
 from __future__ import annotations
 
 from datasources.errors import SqlError
-from datasources.sql.text.lexer import Token, TokenKind, meaningful, tokenize
-from datasources.sql.text.source_text import Span, SqlText
-from datasources.sql.text.string_literals import unusual_escape
+from datasources.grammar.lexer import Token, TokenKind, meaningful, tokenize
+from datasources.grammar.source_text import Span, SqlText
+from datasources.grammar.string_literals import unusual_escape
 
 __all__ = ["Cursor"]
 
@@ -165,7 +165,8 @@ class Cursor:
         if token.kind is TokenKind.SYMBOL and token.text == "." and self.peek().text == "." == self.peek(2).text:
             span = token.span.to(self.peek(2).span)
             return self.error(span, "'...' stands for something that was left out", "Write it out.")
-        return self.error(self._shown_position(), f"expected {wanted}, found {token.shown}", hint)
+        found = f"the end of the {self.source.what}" if token.kind is TokenKind.END else token.shown
+        return self.error(self._shown_position(), f"expected {wanted}, found {found}", hint)
 
     def _shown_position(self) -> Span:
         """Return the span of the next token; for the end of the text, the end of what was written last."""
