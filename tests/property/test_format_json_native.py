@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from datasources.formats.json.native_path import NativeDecoder
 from datasources.formats.json.slow_path import BadRecord, SlowPathDecoder
 from datasources.formats.schema_text.ddl import parse_schema
-from datasources.formats.values.zones import find_zone
+from datasources.grammar.zones import find_zone
 from tests.support.format_documents import batch_of, hostile_documents
 
 DDL = (

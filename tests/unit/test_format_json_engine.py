@@ -12,7 +12,7 @@ from datasources.formats.api.decoder import RecordStatus
 from datasources.formats.json.fast_path.template_decoder import TemplateDecoder
 from datasources.formats.json.json_engine import JsonEngine
 from datasources.formats.schema_text.ddl import parse_schema
-from datasources.formats.values.zones import find_zone
+from datasources.grammar.zones import find_zone
 
 pytestmark = pytest.mark.usefixtures("both_ways")
 

@@ -8,7 +8,7 @@ import pytest
 
 from datasources.formats.json.fast_path.template_decoder import TemplateDecoder
 from datasources.formats.schema_text.ddl import parse_schema
-from datasources.formats.values.zones import find_zone
+from datasources.grammar.zones import find_zone
 
 ORDERS = "user BIGINT, item STRING, price DOUBLE, ts TIMESTAMP"
 

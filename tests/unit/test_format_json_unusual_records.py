@@ -14,7 +14,7 @@ from datasources.formats.json.fast_path import template_decoder as fast_path
 from datasources.formats.json.fast_path.template_decoder import TemplateDecoder
 from datasources.formats.schema_text.ddl import parse_schema
 from datasources.formats.values.usage_cache import UsageCache
-from datasources.formats.values.zones import find_zone
+from datasources.grammar.zones import find_zone
 from tests.support.work import calls_of
 
 DDL = "user BIGINT, item STRUCT<name: STRING, n: INT>, price DOUBLE, ts TIMESTAMP"

@@ -14,8 +14,8 @@ from datasources.errors import ExpressionError
 from datasources.expressions.compiler.expression_text import SourceText
 from datasources.expressions.compiler.syntax import span_of
 from datasources.expressions.evaluation.nodes import Constant, Node
-from datasources.expressions.kernels.datetime_casts import fixed_offset_us
 from datasources.expressions.vectors.vectors import EvalError
+from datasources.grammar.zones import fixed_offset_us
 
 if TYPE_CHECKING:
     from datasources.expressions.evaluation.function_call import ReaderFunction

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
-    "SPARK_BLANKS",
     "EvalError",
     "EvalErrors",
     "Mask",
@@ -43,7 +42,6 @@ Values: TypeAlias = "NDArray[Any]"
 Mask: TypeAlias = "NDArray[np.bool_]"
 EvalErrors: TypeAlias = "NDArray[np.uint8]"
 
-SPARK_BLANKS: Final = "".join(map(chr, range(33))) + "\x7f"
 """The characters that Spark strips from text before it casts it."""
 
 _FIRST_READER_LIMIT: Final = 100

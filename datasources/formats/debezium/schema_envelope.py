@@ -22,7 +22,7 @@ from datasources.formats.json.json_engine import JsonColumns, JsonEngine
 from datasources.formats.json.partial_rows import with_rows
 from datasources.formats.json.text.json_scanner import MAX_DEPTH
 from datasources.formats.values.usage_cache import UsageCache
-from datasources.formats.values.zones import Zone
+from datasources.grammar.zones import Zone
 
 __all__ = ["PayloadEngine"]
 

@@ -19,7 +19,7 @@ from datasources.formats.json.fast_path.template_decoder import TemplateDecoder
 from datasources.formats.json.native_path import NativeDecoder
 from datasources.formats.json.partial_rows import PartialRows, filled_in, nothing_done, with_rows
 from datasources.formats.json.slow_path import BadRecord, SlowPathDecoder
-from datasources.formats.values.zones import Zone
+from datasources.grammar.zones import Zone
 from datasources.native import native
 
 __all__ = ["JsonColumns", "JsonEngine"]

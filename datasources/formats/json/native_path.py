@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from datasources.arrow_types import NTZ, TIMESTAMP
 from datasources.formats.json.partial_rows import PartialRows
-from datasources.formats.values.zones import FixedOffset, Zone
+from datasources.grammar.zones import FixedOffset, Zone
 from datasources.native import NativeLibrary
 from datasources.native.json_rows import MAX_NAME_BYTES, SPARE_BYTES
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from datasources.arrow_types import NTZ, TIMESTAMP
 from datasources.formats.json.fast_path.value_patterns import TimestampText
-from datasources.formats.values.zones import MICROS_PER_SECOND, Zone
+from datasources.grammar.zones import MICROS_PER_SECOND, Zone
 
 __all__ = ["LocalTimes", "duckdb_structure", "finished"]
 

@@ -22,14 +22,9 @@ from datasources.arrow_types import NTZ, TIMESTAMP
 from datasources.formats.json.text.json_scanner import Fraction, Whole, excerpt
 from datasources.formats.json.text.json_text import as_text, without_surrogates
 from datasources.formats.schema_text.ddl_types import type_text
-from datasources.formats.values.datetime_text import (
-    UnreadableText,
-    ZoneMissing,
-    read_date,
-    read_local,
-    read_timestamp,
-)
-from datasources.formats.values.zones import MICROS_PER_SECOND, Zone
+from datasources.formats.values.datetime_text import ZoneMissing, read_date, read_local, read_timestamp
+from datasources.grammar.timestamp_text import UnreadableText
+from datasources.grammar.zones import MICROS_PER_SECOND, Zone
 
 __all__ = ["BadValue", "Convert", "refusal", "scalar_converter"]
 

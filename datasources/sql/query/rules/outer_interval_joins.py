@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from datasources.expressions.kernels.datetime_casts import fixed_offset_us
+from datasources.grammar.zones import fixed_offset_us
 from datasources.sql.query.block.block_context import BlockContext
 from datasources.sql.query.joins.join_conditions import conjuncts_of
 from datasources.sql.text.query_tree import Region

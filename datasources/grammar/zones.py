@@ -12,9 +12,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 
-__all__ = ["MICROS_PER_SECOND", "FixedOffset", "Region", "Zone", "find_zone"]
+__all__ = ["JAVA_BLANKS", "MICROS_PER_SECOND", "FixedOffset", "Region", "Zone", "find_zone", "fixed_offset_us"]
 
 MICROS_PER_SECOND = 1_000_000
+JAVA_BLANKS = "".join(map(chr, range(0x21)))
+"""The characters that Spark trims around the name of a zone in a text."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC).replace(tzinfo=None)
 _MAX_OFFSET_S = 18 * 3600
@@ -55,6 +57,7 @@ _SHORT_IDS = {
     "SST": "Pacific/Guadalcanal",
     "VST": "Asia/Ho_Chi_Minh",
 }
+_NEVER_CHANGED = ("Etc/", "UCT", "Zulu")
 _NOT_IN_JAVA = frozenset({"Factory", "ROC", "localtime"})
 _SINGLE_HOUR = re.compile(r"([+-])([0-9]):")
 _SINGLE_MINUTE = re.compile(r"([+-])([0-9]{2}):([0-9])\Z")
@@ -110,6 +113,17 @@ def find_zone(name: str) -> Zone | None:
     """
     # Records contain zone names: a text of any length must not be cached.
     return _zone(name) if len(name) <= _MAX_NAME_LENGTH else None
+
+
+def fixed_offset_us(name: str) -> int | None:
+    """Return the offset from UTC, in µs, of a zone that never changes it; None for any other name.
+
+    EST, MST and HST have none: newer versions of Java read them as regions.
+    """
+    zone = None if name in _SHORT_IDS else find_zone(name)
+    if isinstance(zone, Region) and not name.startswith(_NEVER_CHANGED):
+        return None
+    return None if zone is None else zone.offset_s(0) * MICROS_PER_SECOND
 
 
 @lru_cache(maxsize=1024)
