@@ -98,6 +98,20 @@ def test_the_delay_may_depend_on_the_record():
     assert values(text, ts=[0, 0], flag=[True, False]) == [-5 * SECOND, -60 * SECOND]
 
 
+@pytest.mark.parametrize(
+    ("literal", "value"),
+    [
+        (r"'a\u0041\101'", "aAA"),
+        (r"'\'\n\%\d'", "'\n\\%d"),
+        (r"'\ud83d\ude00\U0001F600'", "\U0001f600\U0001f600"),
+        (r"r'\d'", r"\d"),
+        ("\"a''b\"", "a''b"),
+    ],
+)
+def test_a_text_has_the_value_that_sparks_escapes_give(literal, value):
+    assert values(f"concat(s, {literal})", s=[""]) == [value]
+
+
 def test_a_branch_that_is_not_taken_may_have_errors():
     assert values("CASE WHEN n <> 0 THEN 10 div n END", n=[0, 5]) == [None, 2]
     assert values("n = 0 OR 10 div n > 1", n=[0, 5]) == [True, True]

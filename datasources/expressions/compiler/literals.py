@@ -11,7 +11,10 @@ import numpy as np
 import pyarrow as pa
 
 from datasources import arrow_types as types
+from datasources.errors import SqlError
 from datasources.expressions.evaluation.nodes import Constant
+from datasources.grammar.lexer import TokenKind, tokenize
+from datasources.grammar.source_text import SqlText
 
 __all__ = ["LiteralProblem", "date_literal", "interval_us", "number_literal", "string_literal"]
 
@@ -19,7 +22,6 @@ _NUMBER: Final = re.compile(
     r"(?P<whole>[0-9]*)(?P<fraction>\.[0-9]*)?(?P<exponent>[eE][+-]?[0-9]+)?(?P<suffix>BD|[LSYDF])?", re.IGNORECASE
 )
 _SUFFIX_TYPES: Final = {"L": types.BIGINT, "S": types.SMALLINT, "Y": types.TINYINT}
-_ESCAPES: Final = {"b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a", "%": "\\%", "_": "\\_"}
 _DATE: Final = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})")
 _UNITS_US: Final = {
     "MICROSECOND": 1,
@@ -102,23 +104,15 @@ def string_literal(raw: str) -> Constant:
     """Return the constant for a quoted text as it stands in the expression.
 
     Raises:
-        LiteralProblem: It uses an escape by number, which the reader does not resolve.
+        LiteralProblem: It is not exactly one.
     """
-    if raw[:1] in "rR":
-        return Constant(value=raw[2:-1], type=types.STRING)
-    quote, body = raw[0], raw[1:-1].replace(raw[0] * 2, raw[0])
-    if quote not in "'\"":
+    try:
+        token, _ = tokenize(SqlText(raw))
+    except (SqlError, ValueError):
+        token = None
+    if token is None or token.kind is not TokenKind.STRING:
         raise LiteralProblem("this is not a text literal that the reader knows")
-    if "\\" in body and quote * 2 in raw[1:-1]:
-        raise LiteralProblem("a text with both doubled quotes and escapes is not evaluated in the reader")
-    return Constant(value=re.sub(r"\\(.)", _unescaped, body, flags=re.DOTALL), type=types.STRING)
-
-
-def _unescaped(match: re.Match[str]) -> str:
-    char = match[1]
-    if char in "0123456789uU":
-        raise LiteralProblem("a character given by its number is not resolved in the reader; write it as it is")
-    return _ESCAPES.get(char, char)
+    return Constant(value=token.value, type=types.STRING)
 
 
 def date_literal(text: str) -> Constant:
