@@ -8,7 +8,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from datasources.source.alignment.lookahead import ReaderLookahead
-from datasources.source.api.abilities import Alignment
+from datasources.source.api.abilities import Alignment, WatermarkParams
 from datasources.source.checkpoint.load_gate_state import LoadGateSettings, LoadSettings
 from datasources.source.checkpoint.offset import Identity, Offset
 from datasources.source.coordination.client import CoordinatorLink
@@ -101,8 +101,7 @@ class HeldQuery:
             settings=PlannerSettings(
                 identity=Identity(),
                 has_watermark=source.has_watermark,
-                idle_timeout_ms=source.idle_timeout_ms,
-                alignment=source.alignment,
+                watermark=WatermarkParams(idle_timeout_ms=source.idle_timeout_ms, alignment=source.alignment),
                 poll_interval_ms=0,
                 gate=source.gate,
                 load=source.load,

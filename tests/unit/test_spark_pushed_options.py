@@ -284,7 +284,7 @@ def test_processing_time_needs_neither_a_column_nor_an_expression(scan):
     built = scan(**CLOCK)
     strategy = built.source.strategy
     assert (strategy.attribute_name, strategy.columns) == ("pt", frozenset())
-    assert built.planner_settings().processing_time is ProcessingTime.ALWAYS
+    assert built.planner_settings().watermark.processing_time is ProcessingTime.ALWAYS
     attribute = time_attribute_of(spark_schema(built))
     assert (attribute.path, attribute.delay_ms, attribute.time) == ("pt", 0, "proctime")
     assert built.identity.strategy.startswith("pt AS the clock")

@@ -75,31 +75,37 @@ def connector(request, tmp_path):
 
 def test_without_options_nothing_is_aligned(connector):
     scan = connector.scan()
-    assert scan.source.strategy.alignment is None
-    assert scan.planner_settings().alignment is None
+    assert scan.source.strategy.params.alignment is None
+    assert scan.planner_settings().watermark.alignment is None
 
 
 def test_a_group_with_a_drift_is_aligned_and_asks_once_per_second(connector):
     wanted = Alignment(group="g", max_drift_ms=10_000, update_interval_ms=1_000, aligns_splits=True)
     scan = connector.scan(**ALIGNED)
-    assert scan.source.strategy.alignment == wanted
-    assert scan.planner_settings().alignment == wanted
+    assert scan.source.strategy.params.alignment == wanted
+    assert scan.planner_settings().watermark.alignment == wanted
+
+
+def test_the_planner_is_given_the_value_that_the_tasks_have(connector):
+    scan = connector.scan(**ALIGNED, **{TIMEOUT: "5 s", ALL_IDLE: "processing-time", LATE: "mark"})
+    assert scan.planner_settings().watermark is scan.source.strategy.params
+    assert scan.source.strategy.params == scan.watermark.params != connector.scan().source.strategy.params
 
 
 @pytest.mark.parametrize(("text", "millis"), [("250 ms", 250), ("2 min", 120_000), ("PT1S", 1_000), ("1", 1)])
 def test_the_update_interval_is_a_duration(connector, text, millis):
-    assert connector.scan(**ALIGNED, **{UPDATE: text}).source.strategy.alignment.update_interval_ms == millis
+    assert connector.scan(**ALIGNED, **{UPDATE: text}).source.strategy.params.alignment.update_interval_ms == millis
 
 
 @pytest.mark.parametrize("text", ["0", "0 s", "PT0S"])
 def test_a_drift_of_zero_is_accepted_and_aligns(connector, text):
     scan = connector.scan(**{GROUP: "g", DRIFT: text})
-    assert scan.source.strategy.alignment == Alignment(group="g", max_drift_ms=0)
+    assert scan.source.strategy.params.alignment == Alignment(group="g", max_drift_ms=0)
 
 
 def test_keys_of_alignment_ignore_case(connector):
     options = {GROUP.upper(): "g", DRIFT.title(): "10 s"}
-    assert connector.scan(**options).source.strategy.alignment == Alignment(group="g", max_drift_ms=10_000)
+    assert connector.scan(**options).source.strategy.params.alignment == Alignment(group="g", max_drift_ms=10_000)
 
 
 @pytest.mark.parametrize(
@@ -139,7 +145,7 @@ def test_a_group_whose_name_begins_or_ends_with_a_blank_is_an_error(connector, n
 
 
 def test_a_blank_inside_of_a_group_s_name_is_a_part_of_it(connector):
-    assert connector.scan(**{GROUP: "my group", DRIFT: "1 s"}).source.strategy.alignment.group == "my group"
+    assert connector.scan(**{GROUP: "my group", DRIFT: "1 s"}).source.strategy.params.alignment.group == "my group"
 
 
 @pytest.mark.parametrize("key", [DRIFT, UPDATE])
@@ -150,14 +156,14 @@ def test_what_is_no_duration_is_named_with_examples(connector, key, text):
 
 
 def test_splits_may_be_left_unaligned(connector):
-    alignment = connector.scan(**ALIGNED, **{UNALIGNED: "true"}).source.strategy.alignment
+    alignment = connector.scan(**ALIGNED, **{UNALIGNED: "true"}).source.strategy.params.alignment
     assert alignment == Alignment(group="g", max_drift_ms=10_000, aligns_splits=False)
-    assert connector.scan(**ALIGNED, **{UNALIGNED: "false"}).source.strategy.alignment.aligns_splits
+    assert connector.scan(**ALIGNED, **{UNALIGNED: "false"}).source.strategy.params.alignment.aligns_splits
 
 
 def test_what_a_session_says_about_unaligned_splits_is_harmless_without_a_group(connector):
-    assert connector.scan(**{UNALIGNED: "true"}).source.strategy.alignment is None
-    assert connector.scan(defaults={UNALIGNED: "true"}).source.strategy.alignment is None
+    assert connector.scan(**{UNALIGNED: "true"}).source.strategy.params.alignment is None
+    assert connector.scan(defaults={UNALIGNED: "true"}).source.strategy.params.alignment is None
     assert connector.plain_scan(**{UNALIGNED: "true"}).source.strategy is None
 
 
@@ -189,7 +195,7 @@ def test_a_truth_value_that_is_none_says_what_is_accepted(connector):
 )
 def test_late_rows_decide_the_default_of_the_emit_strategy(connector, options, late_rows, emit):
     strategy = connector.scan(**options).source.strategy
-    assert (strategy.late_rows, strategy.emit) == (late_rows, emit)
+    assert (strategy.params.late_rows, strategy.params.emit) == (late_rows, emit)
 
 
 @pytest.mark.parametrize("more", [{}, {INTERVAL: "200 ms"}, {INTERVAL: "1 s"}])
@@ -217,8 +223,8 @@ def test_dropping_late_rows_on_periodic_is_an_error(connector, more):
 )
 def test_the_watermark_goes_on_while_all_is_idle_if_splits_can_be_idle(connector, options, advances):
     scan = connector.scan(**options)
-    assert scan.source.strategy.advances_when_idle is advances
-    assert scan.planner_settings().advances_when_idle is advances
+    assert scan.source.strategy.params.advances_when_idle is advances
+    assert scan.planner_settings().watermark.advances_when_idle is advances
 
 
 @pytest.mark.parametrize(
@@ -234,14 +240,14 @@ def test_going_on_while_all_is_idle_needs_an_idle_timeout(connector, timeouts):
 
 def test_a_global_timeout_that_the_session_sets_is_enough(connector):
     scan = connector.scan(defaults={GLOBAL_TIMEOUT: "5 s"}, **{ALL_IDLE: "processing-time"})
-    assert scan.source.strategy.advances_when_idle
+    assert scan.source.strategy.params.advances_when_idle
 
 
 @pytest.mark.parametrize("turn", ProcessingTime)
 def test_processing_time_reaches_the_planner(connector, turn):
     scan = connector.scan(**{PROCESSING: turn.value})
-    assert scan.source.strategy.processing_time is turn
-    assert scan.planner_settings().processing_time is turn
+    assert scan.source.strategy.params.processing_time is turn
+    assert scan.planner_settings().watermark.processing_time is turn
 
 
 @pytest.mark.parametrize("turn", ["always", "after-backlog"])

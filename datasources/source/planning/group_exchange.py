@@ -28,9 +28,9 @@ class GroupExchange:
 
     def __init__(self, exchange: StatusExchange | None, settings: PlannerSettings) -> None:
         self._exchange = exchange if settings.has_watermark else None
-        self._is_aligned = settings.alignment is not None
+        self._is_aligned = settings.watermark.alignment is not None
         self._round = 0
-        group = None if settings.alignment is None else settings.alignment.group
+        group = None if settings.watermark.alignment is None else settings.watermark.alignment.group
         self.status = SourceStatus(group=group, time_type=settings.time_type)  # bounds no peer yet
         self.peers: Sequence[Peer] = ()
 

@@ -90,7 +90,7 @@ class BatchPlanner:
         self._enumerator = enumerator
         self._report_store = report_store
         self._scan = scan
-        self._settings = settings
+        self._settings, self._params = settings, settings.watermark
         self._clock = clock
         self._planning_clock = planning_clock = PlanningClock(clock)
         self._group = GroupExchange(peers, settings)
@@ -101,17 +101,17 @@ class BatchPlanner:
             clock=planning_clock,
             continue_on_change=settings.continue_on_change,
         )
-        self._aligner = open_aligner(settings.alignment, lookahead, planning_clock)
+        self._aligner = open_aligner(settings.watermark.alignment, lookahead, planning_clock)
         self._delay = BatchDelay(settings.batch_delay, planning_clock)
         self._connector_state = ConnectorStateTracker(enumerator, lookahead if self._aligner else None)
-        self._idleness = SplitIdleness(timeout_ms=settings.idle_timeout_ms, clock=planning_clock)
+        self._idleness = SplitIdleness(timeout_ms=settings.watermark.idle_timeout_ms, clock=planning_clock)
         self._discovery = Discovery(
             enumerator,
             self._idleness,
             fail_on_data_loss=settings.fail_on_data_loss,
-            reaches_processing_time=settings.processing_time is not ProcessingTime.NEVER,
+            reaches_processing_time=settings.watermark.processing_time is not ProcessingTime.NEVER,
         )
-        self._heartbeats = HeartbeatRule(interval_ms=settings.heartbeat_interval_ms, clock=planning_clock)
+        self._heartbeats = HeartbeatRule(interval_ms=settings.watermark.heartbeat_interval_ms, clock=planning_clock)
         self._view = SourceView(self._idleness, clock)
         self.totals = self._view.totals
         self._reconciler = Reconciler(
@@ -131,7 +131,7 @@ class BatchPlanner:
         """Return the offset of a new query, before its first batch."""
         starts = self._enumerator.start_positions()
         self._planning_clock.take()
-        processing_starts = processing_starts_of(self._settings.processing_time, starts, self._enumerator)
+        processing_starts = processing_starts_of(self._params.processing_time, starts, self._enumerator)
         splits = new_splits(
             starts, limits=self._enumerator.limits() or {}, processing_starts=processing_starts, now_ms=self._wall_ms()
         )
@@ -189,7 +189,7 @@ class BatchPlanner:
         found = self._discovery.update(reconciled.splits, limited, limited=self._available_now.is_wanted)
         reconciled = self._reconciled = replace(reconciled, splits=found)
         splits = self._connector_state.with_guaranteed_watermarks(reconciled, self._with_status(found, bounds))
-        is_processing = is_in_processing_time(self._settings.processing_time, start, splits)
+        is_processing = is_in_processing_time(self._params.processing_time, start, splits)
         backlog = backlog_of(splits, limited)
         is_unread, is_available_now = any(backlog.values()), self._available_now.is_wanted
         info = self._connector_state.load_info(
@@ -259,7 +259,7 @@ class BatchPlanner:
 
     def _adopt(self, start: Offset) -> None:
         require_same_identity(start.identity, self._settings)
-        require_no_return(self._settings.processing_time, start)
+        require_no_return(self._params.processing_time, start)
         self._load_gate.require_compatible(start)
         self._connector_state.resume(start.state)
         self._run = start.run + 1
@@ -277,13 +277,13 @@ class BatchPlanner:
         self, splits: Sequence[SplitProgress], emitted_ms: int | None, *, is_processing: bool
     ) -> SourceWatermark:
         clock_ms = self._wall_ms() if self._available_now.at_ms is None else self._available_now.at_ms
-        idle_since = [s.moved_ms + self._settings.idle_timeout_ms for s in splits if s.status is SplitStatus.IDLE]
+        idle_since = [s.moved_ms + self._params.idle_timeout_ms for s in splits if s.status is SplitStatus.IDLE]
         return source_watermark(
             splits,
             self._group.peers,
             previous_ms=emitted_ms,
             clock_ms=clock_ms,
-            idle_since_ms=max(idle_since, default=None) if self._settings.advances_when_idle else None,
+            idle_since_ms=max(idle_since, default=None) if self._params.advances_when_idle else None,
             is_processing=is_processing,
         )
 
@@ -416,7 +416,7 @@ class BatchPlanner:
         )
 
     def _ceiling_ms(self) -> int | None:
-        return self._wall_ms() + self._settings.max_ahead_ms if self._settings.max_ahead_ms else None
+        return self._wall_ms() + self._params.max_ahead_ms if self._params.max_ahead_ms else None
 
     def _wall_ms(self) -> int:
         return self._planning_clock.now_us() // 1_000

@@ -105,8 +105,8 @@ class SplitRun:
     ) -> None:
         self._plan = plan
         self._task = task
-        self._moves_by_row = strategy.emit is EmitStrategy.ON_EVENT and not plan.is_processing
-        self._late_rows = strategy.late_rows
+        self._moves_by_row = strategy.params.emit is EmitStrategy.ON_EVENT and not plan.is_processing
+        self._late_rows = strategy.params.late_rows
         self._times = RowTimes(strategy, ceiling_us=plan.ceiling_us)
         self._running = RunningWatermark(strategy, watermark_us, attribute_watermarks_us)
         self._stopped_at: int | None = None

@@ -99,7 +99,7 @@ class RowTimes:
     """
 
     def __init__(self, strategy: ScanStrategy, *, ceiling_us: int | None) -> None:
-        self._null_rowtime = strategy.null_rowtime
+        self._null_rowtime = strategy.params.null_rowtime
         self._names = (strategy.attribute_name, *(each.name for each in strategy.additional))
         self._rowtimes = [e.evaluator() for e in (strategy.rowtime, *(each.rowtime for each in strategy.additional))]
         self._candidates = [

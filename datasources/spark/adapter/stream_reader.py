@@ -97,7 +97,7 @@ class TidemarkStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def _lease_renewal(self) -> LeaseRenewal:
         """The background thread: it renews the lease however long a batch takes, and publishes the table."""
         strategy = self._scan.source.strategy
-        alignment = None if strategy is None else strategy.alignment
+        alignment = None if strategy is None else strategy.params.alignment
         return LeaseRenewal(
             CoordinatorClient(self._channel),
             source=self._source_id,
@@ -223,8 +223,8 @@ def _require_alone(scan: Scan) -> None:
             f"datasources.register(spark) before the query starts, or use read_stream(...)."
         )
     strategy = scan.source.strategy
-    if strategy is not None and strategy.alignment is not None:
+    if strategy is not None and strategy.params.alignment is not None:
         raise OptionError(
-            f"alignment group '{strategy.alignment.group}' needs the application's coordinator: call "
+            f"alignment group '{strategy.params.alignment.group}' needs the application's coordinator: call "
             f"datasources.register(spark) before the query starts, or use read_stream(...)."
         )

@@ -7,7 +7,7 @@ import enum
 from pydantic import Field, model_validator
 
 from datasources.options import DurationMs, OptionGroup
-from datasources.source.api.abilities import Alignment, LateRows, NullRowtime, ProcessingTime
+from datasources.source.api.abilities import Alignment, LateRows, NullRowtime, ProcessingTime, WatermarkParams
 from watermark import EmitStrategy
 
 __all__ = ["GLOBAL_OPTIONS", "AllIdle", "OnChange", "WatermarkOptions"]
@@ -229,6 +229,21 @@ class WatermarkOptions(OptionGroup):
     def emit_strategy(self) -> EmitStrategy:
         """The effective strategy: on-event where late rows are dropped, unless something else is said."""
         return EmitStrategy.ON_EVENT if self.late_rows is LateRows.DROP else self.emit_strategy_given
+
+    @property
+    def params(self) -> WatermarkParams:
+        """The options as planner and tasks use them."""
+        return WatermarkParams(
+            emit=self.emit_strategy,
+            idle_timeout_ms=self.effective_idle_timeout_ms,
+            null_rowtime=self.null_rowtime,
+            max_ahead_ms=self.max_ahead_ms,
+            heartbeat_interval_ms=self.effective_heartbeat_interval_ms,
+            late_rows=self.late_rows,
+            alignment=self.alignment,
+            advances_when_idle=self.all_idle is AllIdle.PROCESSING_TIME,
+            processing_time=self.processing_time,
+        )
 
     @property
     def alignment(self) -> Alignment | None:

@@ -12,7 +12,7 @@ from datasources.errors import OptionError
 from datasources.expressions import compile_filter
 from datasources.formats.schema_text.ddl import schema_ddl
 from datasources.options import OptionGroup, lower_keys, parse_group, reject_unknown
-from datasources.source.api.abilities import LateRows, ProcessingTime, RowCondition
+from datasources.source.api.abilities import LateRows, ProcessingTime, RowCondition, WatermarkParams
 from datasources.source.api.connector import ScanSource, SessionInfo
 from datasources.source.checkpoint.load_gate_state import LoadGateSettings, LoadSettings
 from datasources.source.checkpoint.offset import Identity
@@ -91,12 +91,7 @@ class Scan:
         return PlannerSettings(
             identity=self.identity,
             has_watermark=strategy is not None,
-            idle_timeout_ms=0 if strategy is None else strategy.idle_timeout_ms,
-            heartbeat_interval_ms=1_000 if strategy is None else strategy.heartbeat_interval_ms,
-            max_ahead_ms=0 if strategy is None else strategy.max_ahead_ms,
-            alignment=None if strategy is None else strategy.alignment,
-            advances_when_idle=strategy is not None and strategy.advances_when_idle,
-            processing_time=ProcessingTime.NEVER if strategy is None else strategy.processing_time,
+            watermark=WatermarkParams() if strategy is None else strategy.params,
             time_type="instant" if self.is_instant else "local",
             fail_on_data_loss=self.source.fail_on_data_loss,
             continue_on_change=self.watermark.on_change is OnChange.CONTINUE,
@@ -111,11 +106,11 @@ class Scan:
             return "no watermark"
         zone = "" if self.session.time_zone is None else f" in {self.session.time_zone}"
         ansi = "" if self.session.ansi is None else f", ansi {str(self.session.ansi).lower()}"
-        late = "" if strategy.late_rows is LateRows.KEEP else f", late rows {strategy.late_rows.value}"
-        processing = strategy.processing_time
+        late = "" if strategy.params.late_rows is LateRows.KEEP else f", late rows {strategy.params.late_rows.value}"
+        processing = strategy.params.processing_time
         mode = "" if processing is ProcessingTime.NEVER else f", processing time {processing.value}"
         name = "" if strategy.attribute is None else f"{strategy.attribute} = "
-        text = f"{name}{strategy.rowtime.text} AS {strategy.watermark.text}, {strategy.emit.value}"
+        text = f"{name}{strategy.rowtime.text} AS {strategy.watermark.text}, {strategy.params.emit.value}"
         text += "".join(f"; {a.name} = {a.rowtime.text} AS {a.watermark.text}" for a in strategy.additional)
         text = f"{text}{zone}{ansi}{late}{mode}"
         return _fingerprint(text)

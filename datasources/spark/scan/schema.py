@@ -64,7 +64,7 @@ def spark_schema(scan: Scan) -> StructType:
             is_local=not scan.is_instant,
             is_clock=isinstance(strategy.rowtime, ClockOnly),
         )
-        if strategy.late_rows is LateRows.MARK:
+        if strategy.params.late_rows is LateRows.MARK:
             fields.append(StructField(LATE_COLUMN, BooleanType(), nullable=True))
         fields += [
             StructField(WATERMARK_COLUMN, TimestampType(), nullable=False, metadata={METADATA_KEY: info}),

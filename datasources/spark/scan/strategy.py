@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -15,11 +15,11 @@ from datasources.expressions import (
     compile_rowtime_expression,
     compile_watermark,
 )
-from datasources.source.api.abilities import AdditionalAttribute, EventTimeExpression, ProcessingTime, ScanStrategy
+from datasources.source.api.abilities import AdditionalAttribute, ProcessingTime, ScanStrategy
 from datasources.source.api.connector import SessionInfo
 from datasources.source.watermarks.clock_only import ClockOnly
 from datasources.spark.options.additional_attributes import AdditionalAttributeOptions
-from datasources.spark.options.scan_options import AllIdle, WatermarkOptions
+from datasources.spark.options.scan_options import WatermarkOptions
 
 if TYPE_CHECKING:
     from datasources.expressions.evaluation.function_call import ReaderFunction
@@ -63,10 +63,10 @@ def build_strategy(
     if options.rowtime is None:
         return None
     if options.expression is None:
-        clock = _strategy(
-            options,
-            ClockOnly(text=options.rowtime, has_values=True),
-            ClockOnly(text="the clock", has_values=False),
+        clock = ScanStrategy(
+            rowtime=ClockOnly(text=options.rowtime, has_values=True),
+            watermark=ClockOnly(text="the clock", has_values=False),
+            params=options.params,
         )
         return BuiltStrategy(strategy=clock, delay_ms=0, is_instant=True)
     zone: dict[str, Any] = {"time_zone": session.time_zone, "ansi": session.ansi, "functions": functions}
@@ -90,7 +90,13 @@ def build_strategy(
     constant = [delay for delay in delays if delay is not None]
     delay_ms = max(constant) if len(constant) == len(delays) else options.dedup_horizon_ms
     return BuiltStrategy(
-        strategy=replace(_strategy(options, attribute, candidate), additional=tuple(added)),
+        strategy=ScanStrategy(
+            rowtime=attribute,
+            watermark=candidate,
+            params=options.params,
+            attribute=None if options.rowtime_expression is None else options.rowtime,
+            additional=tuple(added),
+        ),
         delay_ms=delay_ms,
         is_instant=is_instant,
     )
@@ -105,20 +111,3 @@ def _compiled(
     else:
         attribute = compile_rowtime_expression(rowtime, schema, attribute=name, **zone)
     return attribute, compile_watermark(expression, schema, rowtime=attribute, **zone)
-
-
-def _strategy(options: WatermarkOptions, rowtime: EventTimeExpression, watermark: EventTimeExpression) -> ScanStrategy:
-    return ScanStrategy(
-        rowtime=rowtime,
-        watermark=watermark,
-        emit=options.emit_strategy,
-        idle_timeout_ms=options.effective_idle_timeout_ms,
-        null_rowtime=options.null_rowtime,
-        max_ahead_ms=options.max_ahead_ms,
-        heartbeat_interval_ms=options.effective_heartbeat_interval_ms,
-        late_rows=options.late_rows,
-        alignment=options.alignment,
-        advances_when_idle=options.all_idle is AllIdle.PROCESSING_TIME,
-        processing_time=options.processing_time,
-        attribute=None if options.rowtime_expression is None else options.rowtime,
-    )
