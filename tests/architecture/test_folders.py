@@ -74,7 +74,7 @@ def test_no_folder_has_more_modules_than_fit_on_a_page(package):
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-def test_a_package_says_what_happens_in_it(package):
+def test_every_package_describes_itself(package):
     assert ast.get_docstring(ast.parse(MODULES[package].read_text(encoding="utf-8")))
 
 

@@ -150,7 +150,7 @@ def test_a_broker_that_does_not_answer_is_one_paragraph(tmp_path):
 
 
 @pytest.mark.timeout(180)
-def test_a_demo_that_is_told_to_end_takes_its_kafka_its_spark_and_its_files_with_it(tmp_path):
+def test_a_terminated_demo_stops_its_kafka_and_spark_and_removes_its_files(tmp_path):
     with subprocess.Popen(
         [*_MODULE, "demo"], cwd=tmp_path, env=_environment(tmp_path), stdout=subprocess.PIPE, text=True
     ) as process:

@@ -162,7 +162,7 @@ def test_two_brokers_at_once_do_not_meet(kafka: KafkaServer, own_kafka: OwnKafka
     assert topic not in topics(kafka)
 
 
-def test_a_broker_that_cannot_start_says_why_and_leaves_nothing(tmp_path: Path, monkeypatch):
+def test_a_broker_that_cannot_start_names_the_reason_and_leaves_nothing(tmp_path: Path, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     with pytest.raises(
         EnvironmentProblem,

@@ -61,7 +61,7 @@ def test_many_partitions_are_answered_in_order(kafka, monkeypatch):
 
 
 @pytest.mark.parametrize("level", ["read_committed", "read_uncommitted", None])
-def test_an_open_transaction_ends_the_log_where_the_isolation_level_says(kafka, monkeypatch, level):
+def test_an_open_transaction_ends_the_log_by_the_isolation_level(kafka, monkeypatch, level):
     topic = kafka.create_topic()
     kafka.produce(topic, 0, [b"a", b"b"])
     producer = Producer({"bootstrap.servers": kafka.bootstrap_servers, "transactional.id": topic})
@@ -144,7 +144,7 @@ STARTS = {
 
 
 @pytest.mark.parametrize("start", STARTS.values(), ids=STARTS)
-def test_a_topic_that_is_deleted_while_its_start_is_looked_for_is_told(kafka, start):
+def test_a_topic_deleted_while_its_start_is_looked_up_is_reported(kafka, start):
     topic = kafka.create_topic()
     wanted = KafkaRange(
         subscriber=SubscribedTopics((topic,)), start=start((topic, 0)), end=None, discovery_ms=3_600_000

@@ -244,7 +244,7 @@ def test_every_way_to_begin(kafka, options, expected):
     assert (ids(table) if table else []) == expected
 
 
-def test_a_start_after_every_record_is_an_error_unless_told_otherwise(kafka):
+def test_a_start_after_every_record_is_an_error_by_default(kafka):
     topic = kafka.create_topic()
     kafka.produce(topic, 0, [(None, b"a", BASE)])
     with pytest.raises(OptionError, match="no record at or after.*startingOffsetsByTimestampStrategy"):
@@ -301,7 +301,7 @@ def test_a_record_of_a_megabyte_is_read(kafka):
     assert read_all(kafka, topic, format="json", schema=SCHEMA).column("id").to_pylist() == [7, 8]
 
 
-def test_a_missing_topic_says_what_to_do(kafka):
+def test_a_missing_topic_is_an_error_with_a_hint(kafka):
     with pytest.raises(SourceUnavailable, match="topic 'no-such-topic' does not exist.*subscribePattern"):
         KafkaQuery(scan_of(kafka.bootstrap_servers, subscribe="no-such-topic"))
 
@@ -312,7 +312,7 @@ def test_a_missing_partition_is_an_error(kafka):
         KafkaQuery(scan_of(kafka.bootstrap_servers, assign=json.dumps({topic: [7]})))
 
 
-def test_an_unreachable_broker_says_what_to_check():
+def test_an_unreachable_broker_is_an_error_with_a_hint():
     options = {"kafka__default.api.timeout.ms": "1500"}
     with pytest.raises(SourceUnavailable, match="brokers at 127.0.0.1:1 did not answer.*advertised listeners"):
         KafkaQuery(scan_of("127.0.0.1:1", subscribe="orders", **options))

@@ -98,7 +98,7 @@ def test_the_ends_of_logs_are_asked_for_in_one_list(secured, topic, mechanism):
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
-def test_a_wrong_password_is_said_and_not_shown(secured, topic, monkeypatch, mechanism):
+def test_a_wrong_password_is_reported_and_not_shown(secured, topic, monkeypatch, mechanism):
     wrong = {"sasl.password": "wrong-horse"}
     kind, text = errors_in_both_ways(monkeypatch, settings(secured, mechanism, **wrong), topic, 0, 8)
     assert kind is SourceUnavailable

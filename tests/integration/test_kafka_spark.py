@@ -215,7 +215,7 @@ def offsets_of(folder: Path) -> dict[str, str]:
     return {log.name: log.read_text().splitlines()[2] for log in logs}
 
 
-def test_a_restart_after_sigkill_in_mid_batch_gives_the_rows_and_stamps_of_an_undisturbed_run(kafka, tmp_path):
+def test_a_run_killed_in_mid_batch_equals_an_undisturbed_one_after_restart(kafka, tmp_path):
     topic = kafka.create_topic(partitions=2)
     for partition, behind in ((0, 0), (1, 2)):
         kafka.produce(

@@ -80,7 +80,7 @@ def test_spark_gets_metadata_columns_of_every_type(kafka, spark):
     assert (row["id"], row["ms"], row["c7"], row["c8"]) == (1, BASE, "CreateTime", "+I")
 
 
-def test_metadata_columns_say_where_a_record_is(kafka):
+def test_metadata_columns_give_a_record_s_position(kafka):
     topic = kafka.create_topic(partitions=2)
     kafka.produce(topic, 1, [(None, text({"id": n}), BASE + n) for n in range(2)])
     table = read_all(kafka, topic, scan__metadata="part FROM partition, offset, at FROM timestamp", **JSON)

@@ -229,7 +229,7 @@ def test_a_range_that_was_reported_before_its_executor_died_is_read_and_reported
     assert not any("TIDEMARK_NON_DETERMINISM" in log for log in killed.logs.values())
 
 
-def test_without_a_coordinator_results_stay_exact_and_each_connection_says_so_once(deaf, cluster):
+def test_without_a_coordinator_results_stay_exact_with_one_warning_each(deaf, cluster):
     assert deaf.windows == expected_windows()
     assert deaf.outcome["watermarks"][-1] == cluster.outcome["watermarks"][-1]
     said = {name: log.count("coordinator_unreachable") for name, log in deaf.logs.items()}

@@ -217,7 +217,7 @@ def test_a_snapshot_scan_shows_its_progress(show):
     page.until(lambda page: not page.all('[data-figure="Snapshot"]'))
 
 
-def test_a_source_that_waits_says_for_whom_and_how_far_that_is(show):
+def test_a_waiting_source_shows_its_build_sources_and_their_progress(show):
     page, driver = show(four(hold=hold()))
     shown = page.text('[data-figure="Waits"] dd')
     assert shown.startswith("for rates since ")
@@ -228,7 +228,7 @@ def test_a_source_that_waits_says_for_whom_and_how_far_that_is(show):
     page.until(lambda page: not page.all('[data-figure="Waits"]'))
 
 
-def test_a_source_whose_servers_do_not_answer_says_since_when_and_why(show):
+def test_a_source_whose_servers_do_not_answer_shows_since_when_and_why(show):
     since = {"unanswered_since": NOW_MS - 9_000, "unanswered_reason": "timed out"}
     page, driver = show(table(split("orders-0"), split("orders-1", **since), unanswered_splits=1))
     shown = page.text('[data-figure="No answer"] dd')

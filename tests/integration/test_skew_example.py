@@ -138,7 +138,7 @@ def test_an_unaligned_run_without_skew_is_a_failure(made):
     assert "no skew" in str(_with(made, Variant.UNALIGNED, drain=_drain(5)).failure)
 
 
-def test_the_small_story_can_tell_a_bounded_state_from_one_that_keeps_the_slow_partition_alone():
+def test_the_small_story_separates_bounded_from_unbounded_state():
     assert _SIZE.users * _SIZE.lag_minutes > state_bound(_SIZE, _SETTINGS)
 
 

@@ -62,7 +62,7 @@ def test_every_batch_runs_the_code_that_the_first_one_compiled(spark, scripts):
     assert codes[1] == codes[2]
 
 
-def test_columns_are_marked_as_the_planner_says(spark, scripts):
+def test_columns_are_marked_as_the_planner_decides(spark, scripts):
     columns = [
         AttachedColumn(name="k"),
         D,
@@ -104,7 +104,7 @@ def test_a_computed_attribute_a_function_and_what_was_pushed_down_in_one_query(s
 
 
 @pytest.mark.parametrize("kind", ["TIMESTAMP", "TIMESTAMP_NTZ"])
-def test_the_stamp_is_the_watermark_before_the_row_in_the_type_of_the_attribute(spark, tmp_path, kind):
+def test_the_row_watermark_has_the_type_of_the_attribute(spark, tmp_path, kind):
     scripts = Scripts(tmp_path / "scripts", schema=f"ts {kind}, v STRING")
     texts = ["2026-03-08T06:30:00", "2026-03-08T07:30:00", "2026-07-01T00:00:00.123"]
     zone = "Z" if kind == "TIMESTAMP" else ""
@@ -184,7 +184,7 @@ def test_the_candidate_of_a_row_does_not_depend_on_the_zone_of_the_session(spark
     assert [value / 1_000 for value in row] == [expected for _, expected in typed]
 
 
-def test_a_local_stamp_is_the_wall_clock_in_utc(spark):
+def test_a_local_row_watermark_is_the_wall_clock_in_utc(spark):
     texts = ["2026-03-08 07:30:00.123Z", "2026-11-01 05:30:00Z", "9999-12-31 23:59:59.999Z", "1970-01-01 00:00:00.001Z"]
     with settings(spark, NEW_YORK):
         moments = spark.createDataFrame([(t,) for t in [*texts, "1970-01-01 00:00:00Z"]], "t STRING")

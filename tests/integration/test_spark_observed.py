@@ -72,7 +72,7 @@ def test_every_split_of_a_running_query_is_on_the_page_and_in_the_metrics(spark,
     wait_until(lambda: not tables(page, query))  # a query that ended is gone at once
 
 
-def test_progress_tells_the_same_without_anybody_watching(spark, tmp_path):
+def test_progress_is_the_same_without_an_observer(spark, tmp_path):
     scripts = Scripts(tmp_path)
     scripts.append("s-0", (1, "a", ""), (40, "a", ""), (3, "a", "late"))
     stream = scripts.stream(spark, {"scan.watermark.idle-timeout": "1 s", "scan.watermark.emit.strategy": "on-event"})

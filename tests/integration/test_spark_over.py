@@ -114,7 +114,7 @@ EVERY_AGGREGATE = {
 @pytest.mark.parametrize(
     "frame", [OverFrame.range(32 * 60_000), OverFrame.rows(1), OverFrame.rows(), OverFrame.range()]
 )
-def test_wide_rows_odd_keys_and_every_aggregate_equal_the_batch(spark, tmp_path, frame):
+def test_wide_rows_unusual_keys_and_every_aggregate_equal_the_batch(spark, tmp_path, frame):
     scripts = Scripts(tmp_path, schema=WIDE)
     scripts.append("s-0", *WIDE_ROWS[:4])
     scripts.append("s-1", *WIDE_ROWS[4:])

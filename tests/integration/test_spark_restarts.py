@@ -184,7 +184,7 @@ def run_to_the_end(spark: Any, scripts: Scripts, checkpoint: Path, out: Path) ->
 
 
 @pytest.mark.slow
-def test_after_a_kill_in_mid_batch_rows_and_stamps_are_those_of_an_undisturbed_run(spark, tmp_path):
+def test_a_run_killed_in_mid_batch_equals_an_undisturbed_one(spark, tmp_path):
     scripts = Scripts(tmp_path / "scripts")
     for split, first in (("s-0", 10), ("s-1", 13)):
         scripts.append(split, *((first + 7 * n + (-9 if n % 3 == 2 else 0), split, f"{n}") for n in range(8)))

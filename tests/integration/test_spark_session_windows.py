@@ -126,7 +126,7 @@ WIDE_WANTED = [
 ]
 
 
-def test_wall_clocks_wide_rows_and_odd_keys_come_out_as_they_went_in_and_equal_the_batch(spark, tmp_path):
+def test_wall_clocks_wide_rows_and_unusual_keys_equal_the_batch(spark, tmp_path):
     scripts = Scripts(tmp_path, schema=WIDE)
     scripts.append("s-0", *WIDE_ROWS[:4])
     scripts.append("s-1", *WIDE_ROWS[4:])

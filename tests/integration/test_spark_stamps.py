@@ -29,7 +29,7 @@ def counts(df: Any) -> Any:
     return grouped.selectExpr("unix_timestamp(window.start)", "count")
 
 
-def test_without_a_watermark_stamps_are_the_epoch_and_never_null(by_hand, tmp_path):
+def test_without_a_watermark_row_watermarks_are_the_epoch_and_never_null(by_hand, tmp_path):
     """The watermark is at -6, -1 and, after the last row, at 4: below 0 a stamp is 0."""
     scripts = Scripts(tmp_path)
     scripts.append("s-0", (-5, "a", "first"), (0, "a", "second"), (5, "a", "third"))
@@ -51,7 +51,7 @@ def test_rows_before_1970_are_emitted_and_their_windows_too(spark, tmp_path):
         assert query.watermarks == [0]
 
 
-def test_on_event_stamps_are_the_watermark_before_each_row(by_hand, tmp_path):
+def test_on_event_row_watermarks_are_the_watermark_before_each_row(by_hand, tmp_path):
     scripts = Scripts(tmp_path)
     scripts.append("s-0", (10, "a", "1"), (30, "a", "2"), (20, "a", "late"), (40, "a", "3"))
     df = scripts.loaded(by_hand, ON_EVENT).selectExpr("v", "unix_timestamp(_watermark)", "_heartbeat")
@@ -59,7 +59,7 @@ def test_on_event_stamps_are_the_watermark_before_each_row(by_hand, tmp_path):
     assert [row[:2] for row in rows if not row[2]] == [("1", 0), ("2", 9), ("late", 29), ("3", 29)]
 
 
-def test_the_end_of_time_is_stamped_only_where_the_source_said_that_it_ends(spark, tmp_path):
+def test_the_final_watermark_is_emitted_only_where_the_source_ends(spark, tmp_path):
     scripts = Scripts(tmp_path)
     scripts.append("s-0", (1, "a", ""), (65, "a", ""))
     scripts.append("s-1", (3, "a", ""))

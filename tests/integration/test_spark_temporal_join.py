@@ -137,7 +137,7 @@ def changelog_join(spark: Any, path: Any, *, streaming: bool, **how: Any) -> Any
     return temporal_join(left, right, **{"on": [("k", "KEY")], "as_of": "TS", "sequence": "n", "buckets": 3, **how})
 
 
-def test_changelogs_wide_rows_and_odd_keys_come_out_as_they_went_in_and_equal_the_batch(spark, tmp_path):
+def test_changelogs_wide_rows_and_unusual_keys_equal_the_batch(spark, tmp_path):
     with settings(spark, {"spark.sql.session.timeZone": "America/New_York"}):
         joined = changelog_join(spark, tmp_path, streaming=True, how="left")
         assert joined.columns == ["ts", "k", "big", "amount", "key", "at", "rate", "tags", "_watermark", "_heartbeat"]

@@ -27,7 +27,7 @@ NOT_CLAIMS = ["What changes in your job", "Where it stands in Spark"]
 
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=NAMES)
-def test_both_sides_give_what_the_page_says(spark, tmp_path, claim):
+def test_both_sides_give_what_the_page_claims(spark, tmp_path, claim):
     with settings(spark, SETTINGS):
         observed = claim.prove(Stage(spark, tmp_path))
     assert observed == claim.says

@@ -75,7 +75,7 @@ def test_what_the_documents_show_and_nobody_can_mean_is_refused_at_its_place(kaf
     assert statement.parts["error"] in lines[-2][lines[-1].index("^") :]
 
 
-def test_what_is_written_is_no_statement_where_it_says_so():
+def test_invalid_statements_are_rejected_as_their_notes_expect():
     """A repair is made only where it is needed: what is kept "as written" is refused, or is the same as what is run."""
     for statement in DDL:
         written = statement.parts["as written"]

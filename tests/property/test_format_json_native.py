@@ -155,7 +155,7 @@ def test_a_slice_of_texts_and_nulls_among_them(library):
     assert rows_of(found.columns) == [["abc-17", 123, True], [None] * 3, ["y", None, None], [None] * 3]
 
 
-def test_without_a_wanted_column_documents_are_judged_only(library):
+def test_without_a_wanted_column_documents_are_only_validated(library):
     found = NativeDecoder(library, SCHEMA, [], None).decode(exact_array([PLAIN, b"{}"]))
     assert (found.columns, found.is_done.tolist()) == ([], [True, False])
 

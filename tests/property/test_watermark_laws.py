@@ -158,7 +158,7 @@ _CHANNEL_STEPS = st.lists(st.tuples(st.integers(0, 2), _TIMES | st.sampled_from(
 
 @_SETTINGS
 @given(steps=_CHANNEL_STEPS)
-def test_a_valve_rises_and_tells_changes_only(steps):
+def test_a_valve_rises_and_emits_changes_only(steps):
     recording = RecordingOutput()
     valve = StatusWatermarkValve(3, recording)
     for channel, what in steps:

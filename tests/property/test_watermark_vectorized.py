@@ -77,7 +77,7 @@ def test_running_watermarks_do_not_depend_on_how_rows_are_cut_into_batches(value
     others=st.lists(st.sampled_from([MIN_WATERMARK, -5, 3, 40]), max_size=3),
     reached=st.sampled_from([MIN_WATERMARK, -10, 5]),
 )
-def test_stamps_equal_the_combination_before_each_row(values, initial, others, reached):
+def test_row_watermarks_equal_the_combination_before_each_row(values, initial, others, reached):
     # The per-record path: a reader whose other splits stand still.
     combined = CombinedWatermark(Watermark(reached))
     generator, output = ExpressionValues(), RecordingOutput()
@@ -97,7 +97,7 @@ def test_stamps_equal_the_combination_before_each_row(values, initial, others, r
 @given(
     rows=st.lists(st.tuples(st.none() | st.integers(-9, 9), st.integers(-9, 9) | st.just(MIN_WATERMARK)), max_size=30)
 )
-def test_late_rows_are_those_at_or_before_their_stamp(rows):
+def test_late_rows_are_those_at_or_before_their_row_watermark(rows):
     expected = [rowtime is not None and stamp != MIN_WATERMARK and rowtime <= stamp for rowtime, stamp in rows]
     rowtimes, valid = columns([rowtime for rowtime, _ in rows])
     row_watermarks = np.array([stamp for _, stamp in rows], dtype=np.int64)

@@ -140,7 +140,7 @@ def test_a_page_that_cannot_be_written_is_known_before_anything_starts(tidemark,
     assert "cannot be written" in errors
 
 
-def test_the_demo_without_java_says_how_to_get_it(tidemark, monkeypatch, tmp_path):
+def test_the_demo_without_java_names_how_to_install_it(tidemark, monkeypatch, tmp_path):
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     status, _, errors = tidemark("demo", "--page", str(tmp_path / "demo.html"))
     assert status == 2
@@ -183,7 +183,7 @@ def test_the_doctor_ends_with_1_if_something_must_be_mended(tidemark, monkeypatc
     assert tidemark("doctor")[0] == 0
 
 
-def test_the_doctor_asks_brokers_and_spark_only_when_told(tidemark, monkeypatch):
+def test_the_doctor_checks_brokers_and_spark_only_on_request(tidemark, monkeypatch):
     monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
     monkeypatch.setattr(broker, "require_answer", lambda _servers: None)
     monkeypatch.setattr(spark_probe, "probe_spark", lambda: [("Spark job", "broke", "mend Spark")])

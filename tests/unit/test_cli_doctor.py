@@ -45,7 +45,7 @@ def test_python_must_be_new_enough(version, status):
     assert doctor.check_python(version).status is status
 
 
-def test_a_java_that_cannot_be_found_says_how_to_get_one(monkeypatch, tmp_path):
+def test_a_missing_java_names_how_to_install_one(monkeypatch, tmp_path):
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     check = doctor.check_java()
     assert check.status is Status.PROBLEM
@@ -157,7 +157,7 @@ def test_packages_are_found_without_importing_them():
     assert doctor.package_place("no_such_package_anywhere") is None
 
 
-def test_a_cache_that_is_empty_or_incomplete_is_no_problem_and_says_so(monkeypatch, tmp_path):
+def test_an_empty_or_incomplete_cache_is_reported_as_no_problem(monkeypatch, tmp_path):
     monkeypatch.setenv("TIDEMARK_CACHE", str(tmp_path / "cache"))
     assert "will be fetched at the first use" in doctor.check_cache().found
     (tmp_path / "cache" / f"kafka-{KAFKA_VERSION}").mkdir(parents=True)
@@ -209,7 +209,7 @@ def test_what_a_task_on_spark_found_becomes_checks():
     assert [(check.name, check.status) for check in checks] == [("Spark job", Status.OK), ("import", Status.PROBLEM)]
 
 
-def test_the_task_is_judged_by_its_python_and_its_imports():
+def test_the_task_is_checked_by_its_python_and_its_imports():
     root = Path(doctor.__file__).resolve().parents[1]
     places = {"watermark": str(root / "watermark" / "__init__.py"), "datasources": "ImportError: none"}
     found = {name: bool(fix) for name, _, fix in spark_probe._judge("/another/python", places)}
@@ -236,5 +236,5 @@ def test_the_table_ends_with_what_to_do():
     assert "Nothing is missing" not in shown
 
 
-def test_the_table_says_so_if_nothing_is_missing():
+def test_the_table_reports_that_nothing_is_missing():
     assert "Nothing is missing." in _shown([Check(name="Java", found="17")])

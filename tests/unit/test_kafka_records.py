@@ -96,7 +96,7 @@ def test_a_bad_record_keeps_its_metadata_and_has_no_kind():
     assert positions(chunk) == [5, 6, 8]
 
 
-def test_columns_that_are_not_decoded_are_null_and_judged_all_the_same():
+def test_columns_that_are_not_decoded_are_null_but_still_checked():
     source = source_of(
         {"at": "offset"}, **{**JSON, "schema": "id BIGINT NOT NULL, name STRING"}, format__on_error="skip"
     )

@@ -130,7 +130,7 @@ def test_the_metrics_are_those_of_the_newest_sample(get, sampler, tables):
     assert b'split="slow"' not in get("/metrics").body
 
 
-def test_without_prometheus_client_the_metrics_say_how_to_get_it(get, monkeypatch):
+def test_without_prometheus_client_the_metrics_name_how_to_install_it(get, monkeypatch):
     monkeypatch.delitem(sys.modules, "datasources.observe.prometheus", raising=False)
     monkeypatch.setitem(sys.modules, "prometheus_client", None)
     response = get("/metrics")

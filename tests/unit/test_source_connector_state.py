@@ -116,7 +116,7 @@ def test_rows_of_a_table_do_not_move_the_watermark_and_hold_it_until_the_table_i
     assert run.heartbeats[-1] == 300
 
 
-def test_a_finished_lane_is_read_again_when_there_is_something_to_read_again():
+def test_a_finished_split_is_read_again_when_a_new_table_scan_begins():
     source = TableAndLog(transactions=[[100]], chunks=[[1]])
     run = Run(source)
     while run.batch() is not None:

@@ -84,7 +84,7 @@ def test_an_equal_report_is_ignored(client, report_store):
     assert report_store.take(1) == {"a-0": report()}
 
 
-def test_a_different_report_is_told_to_the_task_and_to_the_planner_and_the_first_one_stays(
+def test_a_different_report_fails_task_and_planner_and_the_first_one_stays(
     client, coordinator, report_store
 ):
     client.ask(message(report(rows=3)))
@@ -263,7 +263,7 @@ def test_state_is_known_from_the_progress_of_the_batch_that_reported_or_a_later_
     assert report_store.has_state() is expected
 
 
-def test_the_state_of_another_query_says_nothing(coordinator, client, report_store):
+def test_the_state_of_another_query_does_not_count(coordinator, client, report_store):
     client.ask(message(report(), query="q", batch=0))
     coordinator.registry.progress("p", batch_id=5, state_rows=7)
     assert report_store.has_state() is None

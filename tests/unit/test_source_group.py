@@ -254,19 +254,19 @@ SAID = SourceStatus(
 
 
 @pytest.mark.parametrize("said", [SAID, SourceStatus(), SourceStatus(is_processing=True), FINISHED])
-def test_a_publication_survives_json(said):
+def test_a_source_status_survives_json(said):
     assert SourceStatus.from_json(json.loads(json.dumps(said.to_json()))) == said
 
 
 @pytest.mark.parametrize("key", sorted(SAID.to_json()))
-def test_a_publication_with_a_missing_field_is_malformed(key):
+def test_a_source_status_with_a_missing_field_is_malformed(key):
     raw = {name: value for name, value in SAID.to_json().items() if name != key}
     with pytest.raises(CoordinatorError, match="malformed status"):
         SourceStatus.from_json(raw)
 
 
 @pytest.mark.parametrize("raw", [None, [], "x", 5, {**SAID.to_json(), "more": 1}])
-def test_what_is_no_publication_is_malformed(raw):
+def test_anything_but_a_source_status_is_malformed(raw):
     with pytest.raises(CoordinatorError, match="malformed status"):
         SourceStatus.from_json(raw)
 

@@ -55,7 +55,7 @@ def presence(line):
 SAYS = SourceStatus(group="g", planned_minimum_ms=7)
 
 
-def test_a_source_that_said_something_is_renewed_while_nobody_plans(line, presence):
+def test_a_source_with_a_status_is_renewed_between_plannings(line, presence):
     presence().update(SAYS, dict)
     assert line.renewed.wait(PATIENCE_S)
     (peer,) = CoordinatorLink(line, "b").exchange(SourceStatus(group="g"))
@@ -72,7 +72,7 @@ def test_renewing_outlasts_any_lease(line, presence):
         assert len(CoordinatorLink(line, "b").exchange(SourceStatus(group="g"))) == 1
 
 
-def test_what_a_source_said_of_holding_is_renewed_also_where_it_has_no_peers(line, presence):
+def test_a_load_gate_status_is_renewed_without_peers_too(line, presence):
     held = LoadGateRequest(until=("rates",))
     presence().update(None, dict, held)
     assert line.renewed_hold.wait(PATIENCE_S)
@@ -81,7 +81,7 @@ def test_what_a_source_said_of_holding_is_renewed_also_where_it_has_no_peers(lin
     assert CoordinatorLink(line, "b").exchange_gate(LoadGateRequest(load=build)).is_awaited
 
 
-def test_a_source_that_said_nothing_yet_is_not_spoken_for(line, presence):
+def test_a_source_without_a_status_is_not_renewed(line, presence):
     presence()
     assert not line.renewed.wait(0.05)
     assert line.asked == []

@@ -67,7 +67,7 @@ def test_a_probe_is_read_only_behind_the_batch_that_ended_the_snapshot(is_probe_
     assert held.offset.gate.opened == 2  # its own second batch, after the one that told whose it is
 
 
-def test_nothing_of_the_probe_is_touched_while_it_is_held():
+def test_nothing_of_the_probe_is_read_while_its_gate_is_closed():
     log = orders()
     query = query_of(probe(log), build(table()))
     for _ in range(3):
@@ -75,7 +75,7 @@ def test_nothing_of_the_probe_is_touched_while_it_is_held():
     assert log.reads == []
 
 
-def test_a_source_that_nobody_holds_is_planned_as_ever():
+def test_a_source_without_a_load_gate_is_planned_as_usual():
     held = probe(orders())
     held.gate = None
     query = query_of(held, build(table()))
@@ -85,7 +85,7 @@ def test_a_source_that_nobody_holds_is_planned_as_ever():
 
 
 @pytest.mark.parametrize("has_watermark", [False, True])
-def test_the_first_batch_of_a_held_probe_is_one_without_rows_that_tells_whose_it_is(has_watermark):
+def test_the_first_batch_behind_a_closed_gate_has_no_rows(has_watermark):
     held = probe(orders(), has_watermark=has_watermark)
     query = query_of(held, build(table()))
     query.trigger()
@@ -148,7 +148,7 @@ def test_a_chain_opens_link_by_link():
     assert last.ids == ORDERS
 
 
-def test_before_the_listener_told_what_the_plan_has_nobody_is_released():
+def test_no_gate_opens_before_the_listener_reported_the_plan():
     held = probe(orders())
     query = query_of(held, build(table(1)))
     query.registry._load_gates.expected.clear()
@@ -261,7 +261,7 @@ def test_available_now_does_not_end_before_the_probe_was_read(is_probe_first, wa
     assert held.ids == ORDERS
 
 
-def test_available_now_s_end_of_a_held_probe_is_fixed_when_the_run_begins():
+def test_the_available_now_limit_behind_a_gate_is_fixed_at_the_start():
     log = orders()
     held = probe(log)
     query = query_of(held, build(table(3)))
@@ -275,7 +275,7 @@ def test_available_now_s_end_of_a_held_probe_is_fixed_when_the_run_begins():
     assert held.ids == [*ORDERS, "orders-0:3"]
 
 
-def test_available_now_goes_on_while_a_probe_is_held_and_slowly_if_its_build_has_nothing_to_do():
+def test_available_now_continues_while_a_gate_is_closed_at_a_slow_pace():
     log = topic(3)
     held, rates = probe(orders()), build(log, time_ms=1_000, idle_timeout_ms=60_000, has_watermark=True)
     query = query_of(held, rates)
@@ -287,7 +287,7 @@ def test_available_now_goes_on_while_a_probe_is_held_and_slowly_if_its_build_has
     assert held.ids == ORDERS
 
 
-def test_available_now_ends_although_a_probe_is_held_if_nothing_waits_for_it():
+def test_available_now_ends_behind_a_closed_gate_without_pending_rows():
     held = probe(orders())
     held.log.splits["orders-0"] = []
     query = query_of(held, build(topic(1), time_ms=10_000, has_watermark=True))
@@ -314,7 +314,7 @@ def test_available_now_ends_if_alignment_lets_the_build_read_nothing_more_and_th
     assert held.ids == ORDERS
 
 
-def test_a_held_probe_does_not_bound_the_group_in_which_its_build_is():
+def test_a_probe_behind_its_gate_does_not_bound_its_build_s_group():
     aligned = Alignment(group="g", max_drift_ms=10)
     rates = build(topic(500), has_watermark=True, alignment=aligned)
     held = probe(orders(1, 2, 3), has_watermark=True, alignment=aligned)
@@ -364,7 +364,7 @@ def test_a_batch_that_is_read_again_asks_nobody():
     assert plan_tasks(end, has_watermark=False) == plan_tasks(end, has_watermark=False)
 
 
-def test_once_released_always_released_whatever_the_coordinator_says():
+def test_an_open_gate_stays_open_whatever_the_coordinator_reports():
     held, rates = probe(orders()), build(table(1))
     query = query_of(held, rates)
     query.triggers()
@@ -375,7 +375,7 @@ def test_once_released_always_released_whatever_the_coordinator_says():
     assert held.ids == [*ORDERS, "orders-0:3"]
 
 
-def test_a_restart_in_the_wait_stays_held_until_the_build_was_heard_again():
+def test_after_a_restart_the_gate_stays_closed_until_the_build_reports():
     held, rates = probe(orders()), build(table(2))
     query = query_of(held, rates)
     while rates.offset.load.loaded is None:
@@ -391,7 +391,7 @@ def test_a_restart_in_the_wait_stays_held_until_the_build_was_heard_again():
     assert held.ids == ORDERS
 
 
-def test_what_an_earlier_run_said_does_not_count():
+def test_the_status_of_an_earlier_run_does_not_count():
     held, rates = probe(orders()), build(table(3))
     query = query_of(held, rates)
     query.triggers()
@@ -434,7 +434,7 @@ def test_a_coordinator_that_cannot_be_reached_releases_nobody():
     assert held.ids == ORDERS
 
 
-def test_without_a_coordinator_nobody_is_released():
+def test_without_a_coordinator_no_gate_opens():
     held, rates = probe(orders()), build(table(1))
     query = query_of(held, rates)
     for source in query.sources:
@@ -524,7 +524,7 @@ def test_a_coordinator_that_began_anew_learns_who_is_loaded(is_probe_first):
 
 
 @IN_BOTH_ORDERS
-def test_a_build_that_said_that_it_is_loaded_says_it_again_to_a_coordinator_that_forgot(is_probe_first):
+def test_a_loaded_build_reports_it_again_to_a_restarted_coordinator(is_probe_first):
     held, rates = probe(orders()), build(topic(2))
     query = query_of(held, rates, is_probe_first=is_probe_first)
     query.registry._load_gates.expected.clear()  # so that the probe stays held
@@ -541,7 +541,7 @@ def test_a_build_that_said_that_it_is_loaded_says_it_again_to_a_coordinator_that
 # -- what else a held source does --
 
 
-def test_a_held_probe_without_records_falls_idle_and_follows():
+def test_a_probe_behind_its_gate_without_records_falls_idle_and_follows():
     held = probe(orders(), has_watermark=True, idle_timeout_ms=1_000)
     held.log.splits["orders-0"] = []
     rates = build(topic(3), time_ms=10_000, has_watermark=True)
@@ -554,7 +554,7 @@ def test_a_held_probe_without_records_falls_idle_and_follows():
     assert held.heartbeats > 1
 
 
-def test_a_held_probe_with_records_holds_the_watermark():
+def test_a_probe_behind_its_gate_with_records_holds_back_the_watermark():
     held = probe(orders(), has_watermark=True, idle_timeout_ms=1_000)
     rates = build(topic(3), time_ms=10_000, has_watermark=True)
     query = query_of(held, rates)
@@ -564,7 +564,7 @@ def test_a_held_probe_with_records_holds_the_watermark():
     assert held.offset.combined_ms is None
 
 
-def test_a_held_probe_shows_for_whom_it_waits_since_when_and_how_far_that_is():
+def test_a_closed_gate_shows_its_builds_their_progress_and_since_when():
     held, rates = probe(orders()), build(table(4))
     query = query_of(held, rates, is_probe_first=False)
     query.trigger()
@@ -589,7 +589,7 @@ def test_how_much_of_a_topic_is_left_is_shown():
 # -- options that change --
 
 
-def test_a_hold_whose_option_is_gone_is_an_error():
+def test_a_closed_gate_whose_option_is_gone_is_an_error():
     held = probe(orders())
     query = query_of(held, build(table(3)))
     query.trigger()
@@ -603,7 +603,7 @@ def test_a_hold_whose_option_is_gone_is_an_error():
     assert held.ids == ORDERS
 
 
-def test_a_released_source_does_not_need_its_option_any_more():
+def test_behind_an_open_gate_the_option_is_not_needed_any_more():
     held = probe(orders())
     query = query_of(held, build(table(1)))
     query.triggers()
@@ -614,7 +614,7 @@ def test_a_released_source_does_not_need_its_option_any_more():
     assert held.ids == [*ORDERS, "orders-0:3"]
 
 
-def test_a_hold_that_is_new_begins_with_the_restart():
+def test_a_new_load_gate_begins_with_the_restart():
     held, rates = probe(orders()), build(table(1))
     held.gate = None
     query = query_of(held, rates)
@@ -628,7 +628,7 @@ def test_a_hold_that_is_new_begins_with_the_restart():
     assert held.ids == [*ORDERS, "orders-0:3"]
 
 
-def test_sources_that_wait_for_each_other_wait_for_ever_and_say_so():
+def test_sources_that_wait_for_each_other_log_a_warning():
     one, two = probe(orders(), "two"), probe(orders(), "one")
     one.load, two.load = build(topic(), "one").load, build(topic(), "two").load
     query = HeldQuery(one, two)

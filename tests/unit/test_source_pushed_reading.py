@@ -146,7 +146,7 @@ def test_without_any_delivered_column_rows_are_still_rows(read):
     assert len(filtered.rows) == 1
 
 
-def test_metadata_columns_say_where_a_record_stands_also_beside_records_that_are_none(read):
+def test_metadata_columns_give_positions_beside_records_that_are_skipped(read):
     rows = [(1, "a"), "no json", (3, "b"), "[]", (5, "c")]
     options = {"scan.metadata": "at FROM position, split", "scan.columns": "at, k, split", "format.on-error": "skip"}
     assert read(rows, **options).rows == [("a", 0, "s"), ("b", 2, "s"), ("c", 4, "s")]
@@ -176,7 +176,7 @@ def test_a_computed_rowtime_decides_which_rows_are_late(read):
     assert [k for k, _ in plain.rows] == ["first", "last"]
 
 
-def test_a_null_computed_rowtime_is_judged_by_the_option_and_named_by_the_attribute(read):
+def test_the_option_decides_on_a_null_computed_rowtime(read):
     computed = {**ON_EVENT, "watermark.for": "d", "watermark.rowtime": "CASE WHEN n = 0 THEN ts END"}
     rows = [(1, "a", 0), (2, "b", 1)]
     assert len(read(rows, **computed).rows) == 2

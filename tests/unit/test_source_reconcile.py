@@ -72,7 +72,7 @@ def log_of(*rowtimes, **parts):
 # -- a report is there --
 
 
-def test_a_report_says_where_the_split_stands():
+def test_a_report_gives_the_split_s_position_and_watermark():
     desk = Desk(log_of(10, 30, 20))
     offset = batch(split(0, 3))
     desk.report(offset)
@@ -81,7 +81,7 @@ def test_a_report_says_where_the_split_stands():
     assert (reconciled.sequence, reconciled.emitted_watermark_ms, desk.scans, desk.stops) == (4, 30, [], [])
 
 
-def test_a_report_of_a_stop_says_where_and_at_which_candidate():
+def test_a_report_of_a_stop_has_its_position_and_candidate():
     desk = Desk(log_of(10, 30, 500, 20))
     offset = batch(split(0, 4), allowed_ms=100)
     desk.report(offset)
@@ -95,7 +95,7 @@ def test_a_split_that_the_batch_left_alone_stays():
     assert desk.scans == []
 
 
-def test_the_largest_stamp_that_surely_went_out_is_kept():
+def test_the_largest_row_watermark_known_to_be_emitted_is_kept():
     desk = Desk(log_of(10, 30))
     offset = batch(split(0, 2), combined_ms=12, emitted_watermark_ms=25)
     assert desk.reconcile(offset).emitted_watermark_ms == 25
@@ -156,7 +156,7 @@ def test_a_range_is_read_with_the_ceiling_of_its_batch():
     assert desk.stops == []
 
 
-def test_each_split_is_settled_by_itself():
+def test_each_split_is_reconciled_by_itself():
     log = log_of(10, 30, 500)
     log.append("a-1", 5, 6, 7)
     desk = Desk(log)

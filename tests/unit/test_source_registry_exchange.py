@@ -65,12 +65,12 @@ def test_sources_of_one_query_meet_without_a_group(app):
     assert app.meets("c") == set()
 
 
-def test_sources_whose_query_is_not_known_yet_are_strangers(app):
+def test_sources_whose_query_is_not_known_yet_are_not_of_one_query(app):
     app.meets("a")
     assert app.meets("b") == set()
 
 
-def test_a_peer_says_whether_it_is_in_the_same_query(app):
+def test_a_peer_carries_whether_it_is_in_the_same_query(app):
     app.meets("a", group="g", planned_minimum_ms=1)
     app.meets("b", group="g", planned_minimum_ms=2)
     app.meets("c")
@@ -81,14 +81,14 @@ def test_a_peer_says_whether_it_is_in_the_same_query(app):
     assert peers["b"].status == SourceStatus(group="g", planned_minimum_ms=2)
 
 
-def test_the_newest_thing_said_is_what_is_heard(app):
+def test_the_newest_status_replaces_older_ones(app):
     app.meets("a", group="g", planned_minimum_ms=1)
     app.meets("a", group="g", planned_minimum_ms=9, guaranteed_minimum_ms=20, round=2)
     (peer,) = app.report_store("b").exchange(SourceStatus(group="g"))
     assert peer.status == SourceStatus(group="g", planned_minimum_ms=9, guaranteed_minimum_ms=20, round=2)
 
 
-def test_a_source_that_said_nothing_is_nobody_s_peer(app):
+def test_a_source_without_a_status_is_no_peer(app):
     app.belongs("a", "query-1")
     app.belongs("b", "query-1")
     app.report_store("a").take(1)
@@ -162,7 +162,7 @@ def test_a_dead_member_of_another_type_keeps_nobody_out(app):
 # -- leases --
 
 
-def test_a_source_that_says_nothing_for_a_lease_is_taken_for_dead(app):
+def test_a_source_expires_after_a_lease_without_a_status(app):
     app.meets("a", group="g")
     app.clock.advance_us(LEASE_US - 1)
     assert app.meets("b", group="g") == {"a"}
@@ -195,14 +195,14 @@ def test_a_source_that_renews_lives_however_long_its_batch_takes(app):
     assert peer.status == status
 
 
-def test_what_a_planner_said_is_not_taken_back_by_an_older_renewal(app):
+def test_a_planner_s_status_is_not_replaced_by_an_older_renewal(app):
     app.meets("a", group="g", planned_minimum_ms=9)
     app.report_store("a").renew(SourceStatus(group="g", planned_minimum_ms=7))
     (peer,) = app.report_store("b").exchange(SourceStatus(group="g"))
     assert peer.status.planned_minimum_ms == 9
 
 
-def test_a_renewal_tells_a_coordinator_that_began_anew_what_the_source_said(app):
+def test_a_renewal_restores_the_status_in_a_restarted_coordinator(app):
     app.report_store("a").renew(SourceStatus(group="g", planned_minimum_ms=7))
     (peer,) = app.report_store("b").exchange(SourceStatus(group="g"))
     assert (peer.source, peer.status.planned_minimum_ms) == ("a", 7)
@@ -271,7 +271,7 @@ GOOD = SourceStatus(group="g", planned_minimum_ms=5).to_json()
         {key: value for key, value in GOOD.items() if key != "group"},
     ],
 )
-def test_a_malformed_publication_changes_nothing(app, ask, status):
+def test_a_malformed_status_changes_nothing(app, ask, status):
     app.meets("a", group="g", planned_minimum_ms=5)
     for source in ("a", "new"):
         with pytest.raises(CoordinatorError):
@@ -280,7 +280,7 @@ def test_a_malformed_publication_changes_nothing(app, ask, status):
     assert (peer.source, peer.status.planned_minimum_ms) == ("a", 5)
 
 
-def test_a_malformed_publication_is_no_sign_of_life(app):
+def test_a_malformed_status_does_not_renew_the_lease(app):
     app.meets("a", group="g")
     app.clock.advance_us(LEASE_US - 1)
     with pytest.raises(CoordinatorError):
@@ -391,7 +391,7 @@ def test_a_client_that_never_reached_the_coordinator_has_no_peers_no_reports_and
     assert app.tables() == []
 
 
-def test_a_misfit_leaves_the_peers_that_were_seen(app):
+def test_an_incompatible_source_leaves_the_peers_that_were_seen(app):
     app.meets("b", group="g")
     report_store = app.report_store("a")
     seen = report_store.exchange(SourceStatus(group="g"))

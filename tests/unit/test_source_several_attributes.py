@@ -53,7 +53,7 @@ def log_of(pairs):
 
 @pytest.mark.parametrize("rows", [1, 2, 7, None])
 @pytest.mark.parametrize("fault", ["none", "reports are lost", "processes end"])
-def test_stamps_do_not_depend_on_how_the_log_is_cut_nor_on_what_is_lost(rows, fault):
+def test_row_watermarks_do_not_depend_on_batches_nor_on_lost_reports(rows, fault):
     numbers = random.Random(f"{rows} {fault}")
     pairs = [
         tuple(None if numbers.random() < 0.2 else numbers.randrange(1, 10 * (n + 1)) for _ in range(2))
@@ -95,7 +95,7 @@ def read(pairs, how):
     return [int(name.split(":")[1]) for name in rows], run.report()
 
 
-def test_a_row_is_late_if_one_of_its_attributes_is_at_or_before_its_stamp():
+def test_a_row_is_late_if_one_attribute_is_at_or_before_its_row_watermark():
     pairs = [(10, 20), (30, 10), (30, 21), (None, 20), (None, 21), (None, None)]
     rows, report = read(pairs, two(late_rows=LateRows.DROP))
     assert rows == [0, 2, 5]  # the second row's 10 is at the stamp 10; after the third row the stamp is 21

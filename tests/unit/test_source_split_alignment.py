@@ -387,7 +387,7 @@ def test_batches_that_are_half_a_drift_apart_are_looked_at():
     assert source.lookahead.requests > 0
 
 
-def test_a_stop_makes_the_next_planning_look_but_not_at_what_the_report_said():
+def test_after_a_stop_the_next_planning_looks_beyond_the_report():
     source = Source({"a-0": [0], "a-1": [5]}, drift=10)
     source.batch()
     source.logs["a-0"].append(500)
@@ -477,7 +477,7 @@ def test_a_group_that_stands_behind_holds_the_source_and_one_ahead_does_not():
     assert source.plan(bounds=(900, 900)).allowed_ms == 350
 
 
-def test_what_a_source_says_of_itself():
+def test_the_fields_of_a_source_status():
     source = Source({"a-0": [100, 200, 300]}, drift=50)
     held = source.plan(bounds=(10, 10))
     assert (held.current_minimum_ms, held.planned_minimum_ms, held.guaranteed_minimum_ms) == (100, 100, 300)

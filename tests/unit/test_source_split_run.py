@@ -108,7 +108,7 @@ def test_the_output_holds_the_mark_where_the_schema_has_it():
     assert (beat.column("_late").to_pylist(), beat.column("_heartbeat").to_pylist()) == ([False], [True])
 
 
-def test_in_processing_time_every_stamp_is_the_floor_and_no_row_is_late():
+def test_in_processing_time_no_row_is_late_and_all_carry_the_minimum():
     run = run_of(how=strategy(late_rows=LateRows.DROP), watermark_ms=5, planned_minimum_ms=900, is_processing=True)
     assert seen(run.take(chunk_of(10, 30, 20))) == [("0", 900, False), ("1", 900, False), ("2", 900, False)]
     assert run.final_watermark_us() == 900_000
@@ -219,13 +219,13 @@ def test_a_range_that_stops_and_goes_on_gives_the_rows_of_one_that_never_stopped
 # -- stamps --
 
 
-def test_on_periodic_every_row_carries_the_floor_and_the_last_stamp_the_watermark_after_it():
+def test_on_periodic_rows_carry_the_combined_watermark_before_the_batch():
     run = run_of(how=strategy(EmitStrategy.ON_PERIODIC), planned_minimum_ms=5, others_ms=25)
     assert [row_watermark for _, row_watermark, _ in seen(run.take(chunk_of(10, 30)))] == [5, 5]
     assert run.final_watermark_us() == 25_000
 
 
-def test_stamps_have_one_entry_per_row_that_is_emitted():
+def test_row_watermarks_have_one_entry_per_row_that_is_emitted():
     run = run_of(how=strategy(late_rows=LateRows.DROP), watermark_ms=50)
     rows = run.take(chunk_of(10, 20, 30))
     assert (rows.columns.num_rows, len(rows.row_watermarks_us), len(rows.late)) == (0, 0, 0)

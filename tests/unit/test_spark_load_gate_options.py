@@ -32,7 +32,7 @@ def scan(tmp_path, **given):
 # -- one source --
 
 
-def test_a_source_that_says_nothing_neither_waits_nor_is_waited_for(tmp_path):
+def test_a_source_without_gate_options_neither_waits_nor_is_waited_for(tmp_path):
     settings = scan(tmp_path).planner_settings()
     assert (settings.gate, settings.load) == (None, None)
 
@@ -145,7 +145,7 @@ def leaf(kind, **given):
     return made
 
 
-def test_sources_of_a_plan_are_told_apart_and_one_that_stands_in_it_twice_is_one():
+def test_sources_of_a_plan_are_distinguished_and_counted_once():
     rates = leaf("StreamingRelationV2", **{"scan.hold.name": "rates"})
     orders = leaf("StreamingRelationV2", **{"scan.hold.until": "rates"})
     leaves = sequence(orders, rates, leaf("LogicalRelation"), rates, leaf("StreamingRelationV2"))

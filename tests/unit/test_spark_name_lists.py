@@ -19,7 +19,7 @@ from datasources.spark.options.name_lists import parse_metadata, parse_names
         ("  ", ()),
     ],
 )
-def test_names_are_separated_by_commas_and_odd_ones_stand_in_backticks(text, names):
+def test_names_are_separated_by_commas_and_unusual_ones_quoted(text, names):
     assert parse_names(text, option="scan.columns") == names
 
 

@@ -67,7 +67,7 @@ def test_a_computed_rowtime_names_an_attribute_that_is_no_column(scan):
     assert (attribute.path, attribute.delay_ms, attribute.is_local, attribute.time) == ("d", 2_000, False, "rowtime")
 
 
-def test_a_computed_rowtime_belongs_to_the_identity_and_a_plain_one_says_what_it_always_said(scan):
+def test_only_a_computed_rowtime_changes_the_text_of_the_identity(scan):
     zone = "on-periodic in UTC, ansi true"
     assert scan(**WATERMARK).identity.strategy == f"ts AS ts - INTERVAL '5' SECOND, {zone}"
     assert scan(**COMPUTED).identity.strategy == (
@@ -272,7 +272,7 @@ def test_metadata_that_cannot_be_a_column_is_refused(scan, kind, text, message):
     assert refusal(kind, lambda: scan(**{"scan.metadata": text})) == message
 
 
-def test_a_source_without_metadata_says_so(scan):
+def test_metadata_of_a_source_without_any_is_an_error(scan):
     message = refusal(OptionError, lambda: scan(Stubborn, **{"scan.metadata": "a FROM b"}))
     assert message == "option 'scan.metadata': stubborn has no metadata columns; leave the option out."
 

@@ -565,7 +565,7 @@ def test_the_command_reads_standard_input(command, monkeypatch, capfd):
     assert "standard input, line 2, column 1: no." in errors
 
 
-def test_the_command_talks_to_a_terminal(command, monkeypatch):
+def test_the_command_runs_in_a_terminal(command, monkeypatch):
     lines = iter(["a;", "quit"])
     monkeypatch.setattr("sys.stdin", SimpleNamespace(isatty=lambda: True))
     monkeypatch.setattr(shell_command, "line_reader", lambda: lambda _prompt: next(lines))

@@ -172,6 +172,6 @@ def test_a_clock_column_is_named(plan):
     assert "asOf=[processing time orders.pt]" in shown
 
 
-def test_what_is_wrong_with_a_table_is_said_of_it(plan):
+def test_the_error_of_a_table_names_the_table(plan):
     with pytest.raises(SqlError, match="table 'rates' has no 'connector'"):
         plan(joined(), options={"rates": {"connector": None}})  # type: ignore[dict-item]

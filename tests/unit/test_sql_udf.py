@@ -138,7 +138,7 @@ def test_a_wrong_result_is_refused(result_type, returned, message):
     assert f"the function {__name__}.test_a_wrong_result_is_refused.<locals>.wrong {message}" in caught.value.message
 
 
-def test_a_function_that_fails_says_how_it_was_called():
+def test_a_function_that_fails_names_its_call():
     with pytest.raises(
         ExpressionError, match=r"watermark_on_flag failed: TypeError: .* It is called with whole columns \(int64\)\."
     ):
@@ -235,7 +235,7 @@ def test_a_function_is_found_by_its_path(path):
         ("jobs_for_udf.failing.f", "function 'jobs_for_udf.failing.f': importing 'jobs_for_udf.failing' failed: ValueError: at import"),
     ],
 )  # fmt: skip
-def test_a_path_that_leads_nowhere_is_an_error_that_says_where_it_ends(path, message):
+def test_a_path_that_does_not_exist_is_an_error_with_its_last_valid_step(path, message):
     with pytest.raises(SqlError) as caught:
         load_function(path)
     assert caught.value.message == message

@@ -14,7 +14,7 @@ def test_the_system_clock_moves_forward():
     assert clock.now_us() > 1_700_000_000_000_000
 
 
-def test_a_manual_clock_moves_only_when_told():
+def test_a_manual_clock_moves_only_when_set_or_advanced():
     clock = ManualClock(1_000, monotonic_ns=5)
     assert (clock.now_us(), clock.monotonic_ns()) == (1_000, 5)
     clock.advance_us(3)

@@ -60,7 +60,7 @@ def test_all_finished_is_the_end_of_the_input():
     assert combine([finished(5), finished(MIN_WATERMARK)]) == Combination(watermark=END_OF_INPUT, is_idle=False)
 
 
-def test_no_part_says_nothing_and_is_waited_for_by_nobody():
+def test_without_parts_nothing_is_emitted_and_nothing_waits():
     assert combine([]) == Combination(watermark=NO_WATERMARK, is_idle=True)
     assert combine([], Watermark(5)) == Combination(watermark=Watermark(5), is_idle=True)
 

@@ -57,7 +57,7 @@ def test_replay_10_a_watermark_that_does_not_rise_makes_an_idle_stream_active_al
     assert recording.take() == [Watermark(17), IDLE, ACTIVE]
 
 
-def test_the_status_is_told_when_it_changes(guard, recording):
+def test_the_status_is_emitted_when_it_changes(guard, recording):
     guard.mark_active()
     guard.mark_idle()
     guard.mark_idle()

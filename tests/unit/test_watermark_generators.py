@@ -77,7 +77,7 @@ def test_values_before_1970_count():
     assert emitted(ExpressionValues(), -5, -3) == ([Watermark(-5), Watermark(-3)], [Watermark(-3)])
 
 
-def test_no_watermarks_says_nothing():
+def test_no_watermarks_emits_nothing():
     assert emitted(NoWatermarks(), 5, 6) == ([], [])
 
 

@@ -117,7 +117,7 @@ def test_replay_3_deferred():
     assert rig.tick() == [Watermark(5), IDLE]
 
 
-def test_an_idle_stream_that_advances_while_nobody_looked_says_so():
+def test_an_idle_stream_that_advanced_unobserved_emits_the_advance():
     rig = Rig("A")
     rig.later("A", 5).mark_idle()
     assert rig.tick() == [Watermark(5), IDLE]
@@ -125,7 +125,7 @@ def test_an_idle_stream_that_advances_while_nobody_looked_says_so():
     assert rig.tick() == [Watermark(9), IDLE]
 
 
-def test_replay_4_without_splits_nothing_is_said():
+def test_replay_4_without_splits_nothing_is_emitted():
     rig = Rig()
     assert rig.tick() == []
     assert not rig.splits.combination.is_idle
@@ -151,7 +151,7 @@ def test_replay_5_both_outputs_of_a_split_write_to_one_state():
     assert rig.tick() == []
 
 
-def test_replay_5_an_immediate_watermark_below_the_deferred_one_says_nothing_at_all():
+def test_replay_5_an_immediate_watermark_below_the_deferred_emits_nothing():
     rig = Rig("A")
     rig.later("A", 5)
     rig.now("A", 2)
@@ -188,7 +188,7 @@ def test_replay_7_a_successor_below_does_not_retract():
     assert rig.splits.combination.watermark == Watermark(2)
 
 
-def test_unregistering_tells_whether_there_was_something_to_unregister():
+def test_unregistering_returns_whether_the_split_was_registered():
     rig = Rig("A")
     assert rig.splits.unregister("A")
     assert not rig.splits.unregister("A")

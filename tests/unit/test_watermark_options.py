@@ -155,13 +155,13 @@ def test_splits_may_be_left_unaligned(connector):
     assert connector.scan(**ALIGNED, **{UNALIGNED: "false"}).source.strategy.alignment.aligns_splits
 
 
-def test_what_a_session_says_about_unaligned_splits_is_harmless_without_a_group(connector):
+def test_the_session_s_unaligned_splits_are_harmless_without_a_group(connector):
     assert connector.scan(**{UNALIGNED: "true"}).source.strategy.alignment is None
     assert connector.scan(defaults={UNALIGNED: "true"}).source.strategy.alignment is None
     assert connector.plain_scan(**{UNALIGNED: "true"}).source.strategy is None
 
 
-def test_a_truth_value_that_is_none_says_what_is_accepted(connector):
+def test_an_invalid_boolean_names_what_is_accepted(connector):
     message = connector.error(**ALIGNED, **{UNALIGNED: "maybe"})
     assert message.startswith(f"option '{UNALIGNED}' = 'maybe': ")
     assert "true" in message
@@ -338,7 +338,7 @@ def test_a_strategy_without_the_new_options_has_the_text_that_older_checkpoints_
     "options",
     [ALIGNED, {**ALIGNED, UPDATE: "2 s"}, {UNALIGNED: "true"}, {TIMEOUT: "5 s", ALL_IDLE: "processing-time"}],
 )
-def test_what_moves_no_stamp_of_a_record_may_change_between_runs(connector, options):
+def test_what_moves_no_row_watermark_may_change_between_runs(connector, options):
     assert connector.scan(**options).identity == connector.scan().identity
 
 

@@ -115,7 +115,7 @@ def test_a_paused_split_does_not_fall_idle_and_a_resume_gives_it_its_whole_timeo
     assert rig.tick(6_000) == [IDLE]
 
 
-def test_without_a_timeout_a_split_is_idle_only_if_the_reader_says_so():
+def test_without_a_timeout_a_split_is_idle_only_if_the_reader_marks_it():
     rig = Rig(ON_EVENT, "A")
     rig.reader.pause("A", now_ns=0)
     rig.reader.resume("A", now_ns=1)
@@ -158,7 +158,7 @@ def test_a_processing_time_strategy_declares_itself_at_the_tick():
     assert rig.tick() == [PROCESSING_TIME]
 
 
-def test_a_stream_without_watermarks_says_nothing():
+def test_a_stream_without_watermarks_emits_nothing():
     rig = Rig(WatermarkStrategy.none(), "A")
     assert rig.rows("A", 5) + rig.tick() == []
 
@@ -192,7 +192,7 @@ def test_a_restart_continues_where_the_reader_stopped():
     assert reader.partials()["active"].watermark == Watermark(5)
 
 
-def test_a_restored_reader_whose_splits_are_all_idle_says_so_again():
+def test_a_restored_reader_with_idle_splits_emits_idleness_again():
     rig = Rig(ON_EVENT, "A")
     rig.rows("A", 5)
     rig.reader.mark_idle("A")

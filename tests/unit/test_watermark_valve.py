@@ -87,7 +87,7 @@ def test_no_watermark_until_every_channel_has_one():
     assert step(1, 3) == [Watermark(3)]
 
 
-def test_a_status_that_is_known_says_nothing():
+def test_a_known_status_emits_nothing():
     step = valve(2)
     assert step(0, ACTIVE) == []
     assert step(0, IDLE) == []
@@ -137,7 +137,7 @@ def test_a_channel_that_returns_ahead_counts_at_once():
     assert step(1, 21) == [Watermark(21)]
 
 
-def test_no_aligned_channel_says_nothing_and_never_the_end():
+def test_without_aligned_channels_nothing_is_emitted_and_never_the_end():
     # FLINK-7721
     step = valve(2)
     step(0, 5)
