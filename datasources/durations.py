@@ -36,7 +36,7 @@ def parse_duration_ms(text: str, *, key: str) -> int:
     """Return the duration that `text` names.
 
     Units: milliseconds. A number without a unit that is less than a second is logged as a warning.
-    Raises: OptionError naming `key`, what was given, and examples of what is accepted.
+    Raises: OptionError naming `key`, the value, and examples of accepted values.
     """
     value = _parse(text.strip())
     warn_of_missing_unit(text, key=key)
@@ -50,7 +50,7 @@ def parse_duration_ms(text: str, *, key: str) -> int:
 
 @cache
 def warn_of_missing_unit(text: str, *, key: str) -> None:
-    """Log once if a duration is a small bare number: whoever writes 30 may mean seconds."""
+    """Log once if a duration is a small bare number: 30 may have been meant as seconds."""
     digits = text.strip()
     if key and digits.isascii() and digits.isdigit() and 0 < int(digits[:16]) < _SECOND_MS:
         _logger.warning(

@@ -1,7 +1,7 @@
-"""The one place that finds Java.
+"""Finds Java.
 
 ``JAVA_HOME`` decides where it is set, as it does for Spark; otherwise the first ``java`` on the path. A ``JAVA_HOME``
-that is wrong is an error and is never passed over in silence: Spark would fail on it later and say less.
+that is wrong is an error and is never ignored: Spark would fail on it later with a vaguer message.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Java:
 
     Attributes:
         executable: Path of the ``java`` program.
-        major: Its feature release, such as 17.
+        major: Its major version, such as 17.
     """
 
     executable: Path
@@ -48,10 +48,10 @@ def find_java(environment: Mapping[str, str] | None = None, *, minimum: int = MI
 
     Args:
         environment: Variables to look at; by default those of this process.
-        minimum: The oldest feature release that will do.
+        minimum: The oldest supported major version.
 
     Raises:
-        EnvironmentProblem: There is none, it does not run, or it is too old; the message says where it was looked for
+        EnvironmentProblem: There is none, it does not run, or it is too old; the message lists where it was looked for
             and how to get one.
     """
     variables = os.environ if environment is None else environment

@@ -40,7 +40,7 @@ class OptionGroup(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=False, strict=False)
 
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
-        """Give what is shown of the group: every value but a secret's."""
+        """Return the fields to show of the group: every value but a secret's."""
         fields = type(self).model_fields
         for name, value in super().__repr_args__():
             is_secret = name is not None and is_marked(fields.get(name), SECRET_MARK)
@@ -70,7 +70,7 @@ class _SecretMarker:
 
 
 _UNNAMED = ""
-"""In place of a key where pydantic does not say it."""
+"""Replaces the key where pydantic does not report it."""
 
 
 def _duration(value: object) -> object:
@@ -109,7 +109,7 @@ def parse_group(group: type[G], options: Mapping[str, str]) -> G:
         options: the user's mapping with lower-case keys; keys of other groups are left alone.
 
     Raises:
-        OptionError: naming the key, the value (never a secret's) and what is accepted.
+        OptionError: naming the key, the value (never a secret's) and the accepted values.
     """
     aliases = {_alias(name, field): field for name, field in group.model_fields.items()}
     own = {alias: options[alias.lower()] for alias in aliases if alias.lower() in options}

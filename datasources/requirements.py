@@ -38,7 +38,7 @@ def require_pyspark(*, version: Callable[[], str] = _installed, is_there: Callab
         is_there: whether a module can be imported.
 
     Raises:
-        EnvironmentProblem: one sentence with the command that installs what is missing.
+        EnvironmentProblem: one sentence with the command that installs the missing packages.
     """
     if not is_there("pyspark"):
         raise EnvironmentProblem(f"PySpark is missing: {WITH_SPARK}")

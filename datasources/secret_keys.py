@@ -1,4 +1,4 @@
-"""Which options hold secrets, in one place: what is masked in messages, refused in files, and redacted by Spark.
+"""The options that hold secrets: masked in messages, rejected in files, and redacted by Spark.
 
 The patterns mean the same to Python and to Java, where Spark's redaction applies them, and they ignore case. Spark
 matches a pattern against keys and values, so it also finds a password inside the value of any option.

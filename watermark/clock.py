@@ -1,4 +1,4 @@
-"""The only place that reads a clock, and the clocks that tests and replays turn by hand.
+"""The only module that reads a clock, and the clocks that tests and replays advance by hand.
 
 Two questions, two methods. ``now_us`` is the wall clock: comparable with event times and across processes, and it may
 jump. ``monotonic_ns`` only ever grows but means nothing outside its process: it measures idle time.
@@ -40,7 +40,7 @@ class SystemClock:
 
 
 class ManualClock:
-    """A clock that moves only when it is told to.
+    """A clock that moves only when it is set or advanced.
 
     Args:
         now_us: The wall clock at the start, in microseconds since the epoch.
@@ -76,9 +76,9 @@ class ManualClock:
 
 
 class PausableClock:
-    """A clock whose monotonic time stands still while it is paused; pauses nest, and clocks stack.
+    """A clock whose monotonic time stops while it is paused; pauses nest, and clocks stack.
 
-    A split's clock stands on its reader's clock: pausing the reader pauses every split, pausing a split leaves the
+    A split's clock is based on its reader's clock: pausing the reader pauses every split, pausing a split leaves the
     others alone. The wall clock is the base's.
 
     Source: Flink's PausableRelativeClock; FLIP-471; FLINK-40234 for the stacking.

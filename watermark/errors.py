@@ -49,7 +49,7 @@ class InvalidState(WatermarkError):
 
 
 class InvalidTimeline(InvalidState):
-    """A timeline does not follow the format; the message names the step and what it lacks."""
+    """A timeline does not follow the format; the message names the step and the missing field."""
 
 
 class SplitError(WatermarkError):

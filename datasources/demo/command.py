@@ -18,7 +18,7 @@ from rich.console import Console
 from datasources.demo.report.console import demo_display, show_outcome
 from datasources.demo.results.outcome import Outcome
 from datasources.demo.run import DemoSettings, run_demo
-from datasources.demo.spark.quiet import quiet_output
+from datasources.demo.spark.silenced_output import silenced_output
 from datasources.demo.story.orders import generate_story
 from datasources.errors import EnvironmentProblem, InternalError, TidemarkError
 
@@ -33,7 +33,7 @@ class DemoRequest:
     """The command line of the demo.
 
     Attributes:
-        seed: What the orders are made from.
+        seed: The seed of the orders.
         page: The HTML file to write.
         settings: How it is run.
     """
@@ -44,22 +44,22 @@ class DemoRequest:
 
 
 def demo(request: DemoRequest) -> int:
-    """Run the demo and return the exit status: 0, or 1 if it did not show what it claims.
+    """Run the demo and return the exit status: 0, or 1 if its claims do not hold.
 
     Raises:
-        TidemarkError: It could not be run; the message says why.
+        TidemarkError: It could not be run; the message gives the reason.
     """
     _require_writable(request.page)
     with _polite_end(), tempfile.TemporaryDirectory(prefix="tidemark-demo-", ignore_cleanup_errors=True) as name:
         directory = Path(name)
         log = directory / "output.log"
         try:
-            with quiet_output(log) as terminal:
+            with silenced_output(log) as terminal:
                 outcome = _run(request, directory, _console(terminal))
                 return _conclude(request, outcome, _console(terminal))
         except TidemarkError:
             raise
-        except Exception as error:  # what nobody foresaw: the log says more than a stack trace on the terminal
+        except Exception as error:  # unexpected: the log explains more than a stack trace on the terminal
             kept = request.page.with_suffix(".log").resolve()
             kept.write_text(log.read_text(errors="replace") + traceback.format_exc())
             first = (str(error).splitlines() or [""])[0]

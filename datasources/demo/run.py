@@ -3,7 +3,7 @@
 Theory of operation. Kafka, MySQL and Spark start side by side; the parts with MySQL come last, both at once. Both
 queries that count orders are running before the first one is written, so Spark's watermark moves batch by batch while
 the lagging partition's orders arrive, as it does in production. The story ends with all partitions but the silent one
-at the same event time, so both watermarks end at the same place: whatever is missing then was lost on the way. Each
+at the same event time, so both watermarks end at the same value: rows that are missing then were lost. Each
 query is over when a batch has run with that watermark, because that batch emits the last windows that are complete.
 Windows that were still open then are left out on both sides.
 """
@@ -22,7 +22,7 @@ from datasources.demo.queries.mysql_part import copy_table, open_mysql
 from datasources.demo.results.accuracy import accuracy_of
 from datasources.demo.results.join_outcome import JoinOutcome
 from datasources.demo.results.mysql_outcome import TableOutcome, TableProgress
-from datasources.demo.results.outcome import Outcome, SideOutcome, Snapshot, Surroundings
+from datasources.demo.results.outcome import DemoSnapshot, Outcome, SideOutcome, Surroundings
 from datasources.demo.results.timeline import Moment
 from datasources.demo.spark.local_spark import local_spark
 from datasources.demo.spark.spark_kafka import SparkKafka, fetch_spark_kafka
@@ -50,7 +50,7 @@ _TIDEMARK: Final = "tidemark"
 
 
 class Display(Protocol):
-    """Shows the demo to the person who waits."""
+    """Shows the progress of the demo."""
 
     def phase(self, text: str) -> None:
         """Show that something else begins."""
@@ -60,7 +60,7 @@ class Display(Protocol):
         """Show one line of news, such as a fetch."""
         ...
 
-    def snapshot(self, snapshot: Snapshot) -> None:
+    def snapshot(self, snapshot: DemoSnapshot) -> None:
         """Show how far the queries are. Called a few times a second."""
         ...
 
@@ -89,7 +89,7 @@ def run_demo(story: Story, settings: DemoSettings, directory: Path, display: Dis
         story: What is written to the topic.
         settings: What the user chose.
         directory: An empty directory for all files of the run; the caller removes it.
-        display: Is told what happens.
+        display: Receives the progress.
 
     Raises:
         EnvironmentProblem: Java, PySpark or Kafka is missing.
@@ -154,10 +154,13 @@ class _Run:
         self._queries: dict[str, CountQuery] = {}
 
     def start_queries(self, topic: OrdersTopic, settings: DemoSettings, directory: Path) -> None:
-        from datasources.demo.queries.window_queries import CountQuery, Side  # imports PySpark, which was found by now
+        from datasources.demo.queries.window_queries import (  # imports PySpark, which was found by now
+            CountQuery,
+            QuerySide,
+        )
 
-        peer = Side.SPARK_KAFKA if settings.with_spark_kafka else Side.SPARK
-        for key, side in ((_SPARK, peer), (_TIDEMARK, Side.TIDEMARK)):
+        peer = QuerySide.SPARK_KAFKA if settings.with_spark_kafka else QuerySide.SPARK
+        for key, side in ((_SPARK, peer), (_TIDEMARK, QuerySide.TIDEMARK)):
             self._queries[key] = CountQuery.start(self._spark, side, topic=topic, directory=directory)
 
     def stop_queries(self) -> None:
@@ -189,7 +192,7 @@ class _Run:
 
     def _look(self, produced: Produced) -> tuple[Moment | None, Moment | None]:
         spark, tidemark = (self._queries[key].newest_moment() for key in (_SPARK, _TIDEMARK))
-        self._display.snapshot(Snapshot(produced=produced, spark=spark, tidemark=tidemark))
+        self._display.snapshot(DemoSnapshot(produced=produced, spark=spark, tidemark=tidemark))
         return spark, tidemark
 
     def _side(self, query: CountQuery) -> SideOutcome:

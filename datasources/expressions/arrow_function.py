@@ -59,7 +59,7 @@ class ArrowFunction:
     Args:
         function: takes one `pyarrow.Array` per SQL argument, of equal length, and returns one of that length.
         result_type: Spark's name of the result's type: TIMESTAMP is a moment, TIMESTAMP_NTZ a wall clock.
-        deterministic: whether equal arguments give equal results. Only then it may stand in a watermark.
+        deterministic: whether equal arguments give equal results. Only then it may be used in a watermark.
 
     Raises:
         OptionError: there is no such type, or no function.
@@ -169,7 +169,7 @@ def arrow_function(result_type: str, *, deterministic: bool = True) -> Callable[
 
     Args:
         result_type: Spark's name of the result's type: TIMESTAMP is a moment, TIMESTAMP_NTZ a wall clock.
-        deterministic: whether equal arguments give equal results. Only then it may stand in a watermark.
+        deterministic: whether equal arguments give equal results. Only then it may be used in a watermark.
 
     Raises:
         OptionError: there is no such type.

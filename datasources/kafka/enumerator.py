@@ -12,7 +12,7 @@ from datasources.kafka.metadata.absent_partitions import AbsentPartitions
 from datasources.kafka.metadata.broker_metadata import BrokerMetadata
 from datasources.kafka.metadata.log_identities import LogIdentities
 from datasources.kafka.metadata.planning_ends import CurrentEnds
-from datasources.kafka.metadata.subscriber import Assigned, Subscriber
+from datasources.kafka.metadata.subscriber import AssignedPartitions, Subscriber
 from datasources.kafka.startup.startup_offsets import AtEarliest, AtGroup, AtLatest, AtPositions, AtTimestamp, Where
 from datasources.source.api.enumerator import Absence
 from datasources.source.api.split import LogIdentity, SplitBounds, SplitId
@@ -49,7 +49,7 @@ class KafkaEnumerator:
 
     Args:
         metadata: of the cluster.
-        wanted: what the scan reads.
+        wanted: the columns and fields that the scan reads.
         clock: paces discovery.
     """
 
@@ -114,20 +114,6 @@ class KafkaEnumerator:
             self._compacted[topic] = self._metadata.is_compacted(topic)
         return self._compacted[topic]
 
-    def positions_at(self, times_ms: Mapping[SplitId, int]) -> Mapping[SplitId, int | None]:
-        """Return the first position in each split with a Kafka timestamp at or after a time, ms.
-
-        None if no record is that late. Timestamps need not be ordered, so earlier ones may follow.
-
-        Raises:
-            SourceUnavailable: the brokers do not answer, or one of the topics does not exist.
-        """
-        asked = {
-            parse_split(split): max(0, time) for split, time in times_ms.items()
-        }  # negative values have a special meaning
-        found = self._metadata.at_times(asked)
-        return {split: found[parse_split(split)] for split in times_ms}
-
     def close(self) -> None:
         """Close the clients."""
         self._metadata.close()
@@ -140,7 +126,9 @@ class KafkaEnumerator:
         """
         now = self._clock.monotonic_ns()
         interval = self._wanted.discovery_ms
-        is_fixed = isinstance(self._wanted.subscriber, Assigned) or interval == 0 or self._wanted.end is not None
+        is_fixed = (
+            isinstance(self._wanted.subscriber, AssignedPartitions) or interval == 0 or self._wanted.end is not None
+        )
         if self._partitions is None or (not is_fixed and now >= self._next_discovery_ns):
             is_lenient = not (is_new or self._wanted.fail_on_data_loss)
             self._partitions = self._metadata.partitions(

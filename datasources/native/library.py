@@ -87,7 +87,7 @@ class NativeLibrary:
         Returns:
             Per column and row whether the value is NULL.
         """
-        begins, ends = (np.ascontiguousarray(places) for places in rows)
+        begins, ends = (np.ascontiguousarray(bounds) for bounds in rows)
         count, columns = len(begins), len(forms)
         values = np.array([address(each) for each, _ in room], np.uint64)
         more = np.array([address(each) for _, each in room], np.uint64)

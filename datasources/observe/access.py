@@ -1,6 +1,6 @@
 """Access control of the page.
 
-A page on loopback has no token: whoever reaches it is on the driver's machine. Only requests that name this machine get
+A page on loopback has no token: its clients are on the driver's machine. Only requests that name this machine get
 an answer, so a web page whose host name was turned to this machine's address (DNS rebinding) gets nothing.
 
 Any other page has a token. A browser gets it with the address that the driver's log names and keeps it as a cookie;

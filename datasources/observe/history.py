@@ -3,7 +3,7 @@
 Theory of operation. A source's samples share one ring of times; each of its splits has rings of the same length beside
 it, so that sample *n* of all of them is in slot ``n % samples``. A slot of a split that was not in the table holds no
 value. Where a source has more splits than are kept, those that hold it back are: a split that becomes one of the worst
-takes the place of the best. The lowest, median and highest watermark of *all* splits that count are kept as well.
+replaces the best. The lowest, median and highest watermark of *all* splits that count are kept as well.
 """
 
 from __future__ import annotations

@@ -86,7 +86,7 @@ _SOURCE_METRICS: Final = (
         name="tidemark_source_numAheadRecords",
         key="ahead_rows",
         is_counter=True,
-        help="Rows further ahead of the clock than watermark.max-ahead; they do not move the watermark.",
+        help="Rows ahead of the clock by more than watermark.max-ahead; they do not move the watermark.",
     ),
     MetricMeaning(
         name="tidemark_source_numBadRecords",
@@ -118,7 +118,7 @@ _SPLIT_METRICS: Final = (
         name="tidemark_split_currentEmitEventTimeLag",
         key="watermark_lag",
         help="Driver's clock minus the watermark of the split, ms. Flink measures at the newest record instead: this "
-        "is larger by the delay of the strategy, and goes on growing while no record comes.",
+        "is larger by the delay of the strategy, and keeps growing while no record comes.",
     ),
     MetricMeaning(
         name="tidemark_split_numLateRecords",
@@ -169,14 +169,14 @@ _SNAPSHOT_METRICS: Final = (
         help="How long the reading of tables will take at this rate, ms.",
     ),
 )
-_HOLD_METRICS: Final = (
+_LOAD_GATE_METRICS: Final = (
     MetricMeaning(
         name="tidemark_source_isHeld",
-        key="is_held",
+        key="is_waiting",
         help="1 while the source is not read because those that it waits for are not loaded, 0 afterwards; this and "
         "the following only of sources with scan.hold.until.",
     ),
-    MetricMeaning(name="tidemark_source_heldTime", key="held_ms", help="How long it has been waiting, ms."),
+    MetricMeaning(name="tidemark_source_heldTime", key="waiting_ms", help="How long it has been waiting, ms."),
     MetricMeaning(
         name="tidemark_source_isLoading",
         key="is_loading",
@@ -206,7 +206,7 @@ METRICS: Final[Sequence[MetricMeaning]] = (
     *_SOURCE_METRICS,
     _LAG,
     *_SNAPSHOT_METRICS,
-    *_HOLD_METRICS,
+    *_LOAD_GATE_METRICS,
     *_SPLIT_METRICS,
     _UNANSWERED,
     _STATUS,
@@ -229,7 +229,7 @@ class _Collector(Collector):
         yield self._sources(_LAG, _lag)
         for meaning in _SNAPSHOT_METRICS:
             yield self._sources(meaning, partial(_of_snapshot, meaning.key))
-        for meaning in _HOLD_METRICS:
+        for meaning in _LOAD_GATE_METRICS:
             yield self._sources(meaning, partial(_of_waiting, meaning.key))
         for meaning in _SPLIT_METRICS:
             yield self._splits(meaning, _of_split(meaning.key))
@@ -303,9 +303,9 @@ def _of_snapshot(key: str, table: Table) -> int | None:
 def _of_waiting(key: str, table: Table) -> int | None:
     """Return the state of a source that waits for another, or is waited for."""
     known: dict[str, int | None] = {}
-    if (hold := table.get("hold")) is not None:
-        is_held = hold["status"] == "waiting"
-        known |= {"is_held": int(is_held), "held_ms": table["time"] - hold["since"] if is_held else None}
+    if (gate := table.get("hold")) is not None:
+        is_waiting = gate["status"] == "waiting"
+        known |= {"is_waiting": int(is_waiting), "waiting_ms": table["time"] - gate["since"] if is_waiting else None}
     if (load := table.get("load")) is not None:
         known |= {"is_loading": int(load["status"] != "loaded"), "unread": load["unread"]}
     return known.get(key)

@@ -12,7 +12,7 @@ from datasources.observe.history import History
 from datasources.observe.tables import Table, Tables, is_well_formed, worst_first
 from watermark.clock import Clock
 
-__all__ = ["Sampler", "Snapshot"]
+__all__ = ["Sampler", "TablesSnapshot"]
 
 _logger = logging.getLogger(__name__)
 
@@ -20,7 +20,7 @@ _EVERY_S: Final = 1.0
 _MICROS_PER_MILLI: Final = 1_000
 
 
-class Snapshot:
+class TablesSnapshot:
     """The tables of one moment. Their JSON and metrics are rendered once, when first asked for.
 
     Args:
@@ -63,7 +63,7 @@ class Sampler:
         self._clock = clock
         self._has_dropped = False
         self.history = History(clock=clock)
-        self.latest = Snapshot(time_ms=self.now_ms(), tables=[])
+        self.latest = TablesSnapshot(time_ms=self.now_ms(), tables=[])
 
     def now_ms(self) -> int:
         """Return the wall clock, ms since the epoch."""
@@ -76,7 +76,7 @@ class Sampler:
         if len(tables) < len(given):
             self._note(len(given) - len(tables))
         self.history.record(tables)
-        self.latest = Snapshot(time_ms=self.now_ms(), tables=tables)
+        self.latest = TablesSnapshot(time_ms=self.now_ms(), tables=tables)
 
     def _note(self, dropped: int) -> None:
         log = _logger.debug if self._has_dropped else _logger.warning

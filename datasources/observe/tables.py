@@ -48,7 +48,7 @@ _SNAPSHOT_FIELDS: Final = {
     **dict.fromkeys(("chunks", "chunks_estimated", "rows", "rows_estimated", "rows_per_second"), int),
     "seconds_left": int | None,
 }
-_HOLD_FIELDS: Final = {"status": str, "since": int, "released": int | None, "builds": list}
+_LOAD_GATE_FIELDS: Final = {"status": str, "since": int, "released": int | None, "builds": list}
 _BUILD_FIELDS: Final = {
     **dict.fromkeys(("name", "status"), str),
     **dict.fromkeys(("since", "unread"), int | None),
@@ -70,7 +70,7 @@ def is_well_formed(table: Table) -> bool:
         _has(table, _TABLE_FIELDS)
         and ("snapshot" not in table or _has(table["snapshot"], _SNAPSHOT_FIELDS))
         and ("load" not in table or _has(table["load"], _LOAD_FIELDS))
-        and ("hold" not in table or _is_hold(table["hold"]))
+        and ("hold" not in table or _is_load_gate(table["hold"]))
         and all(_has(split, _SPLIT_FIELDS) for split in table["splits"])
     )
 
@@ -100,8 +100,8 @@ def _has(row: object, fields: Mapping[str, Any]) -> bool:
     return isinstance(row, dict) and all(isinstance(row.get(key, _MISSING), kind) for key, kind in fields.items())
 
 
-def _is_hold(found: object) -> bool:
-    return _has(found, _HOLD_FIELDS) and isinstance(found, dict) and all(map(_is_build, found["builds"]))
+def _is_load_gate(found: object) -> bool:
+    return _has(found, _LOAD_GATE_FIELDS) and isinstance(found, dict) and all(map(_is_build, found["builds"]))
 
 
 def _is_build(found: object) -> bool:

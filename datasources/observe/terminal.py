@@ -157,10 +157,10 @@ def _since_and_why(split: Table) -> str:
 
 def _waits(table: Table) -> Iterator[str]:
     """Yield the source that this one waits for, and that others wait for it."""
-    hold, load = table.get("hold"), table.get("load")
-    if hold is not None and hold["status"] == "waiting":
-        since = time_text(hold["since"])
-        for build in hold["builds"]:
+    gate, load = table.get("hold"), table.get("load")
+    if gate is not None and gate["status"] == "waiting":
+        since = time_text(gate["since"])
+        for build in gate["builds"]:
             yield " | ".join((f"waits for {plain(build['name'])} since {since}", *_build(build)))
     if load is not None and load["status"] == "loading":
         yield f"loading: others wait for {plain(load['name'])} | {_number(load['unread'])} unread"

@@ -72,9 +72,9 @@ class TableEnvironment:
         settings: dict[str, str] | None = None,
     ) -> None:
         kept = Settings(settings)
-        held = open_catalog(catalog) if catalog is None or isinstance(catalog, (str, Path)) else catalog
+        opened = open_catalog(catalog) if catalog is None or isinstance(catalog, (str, Path)) else catalog
         self._state = SessionState(
-            spark=spark, catalog=held, settings=kept, planner=TablePlanner(spark=spark, settings=kept)
+            spark=spark, catalog=opened, settings=kept, planner=TablePlanner(spark=spark, settings=kept)
         )
         self._state.bind_functions()
 
@@ -108,7 +108,7 @@ class TableEnvironment:
         Raises:
             SqlError: the statement is malformed or names what does not exist; line, column and span are named.
             OptionError, ExpressionError, SchemaError: a table's options or expressions are wrong.
-            AnalysisException, ParseException: Spark's own, for what is Spark's.
+            AnalysisException, ParseException: Spark's own, for Spark's statements.
         """
         parsed = parse_statement(_text(statement))
         if isinstance(parsed, Query):

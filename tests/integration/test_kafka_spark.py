@@ -83,7 +83,7 @@ def test_heartbeats_close_the_windows_with_no_further_data(kafka, spark, tmp_pat
     query, found = start(minute_counts(read_stream(spark, "tidemark-kafka", orders(kafka, topic))), tmp_path)
     try:
         wait_until(lambda: 0 in found, query)
-        process_all(query)  # a batch's progress is told after its rows
+        process_all(query)  # a batch's progress is reported after its rows
         assert found == {0: 120}
         assert watermark_of(query) == iso(BASE + 114_000).replace("000Z", "Z")
     finally:

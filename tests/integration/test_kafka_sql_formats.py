@@ -114,8 +114,8 @@ DEBEZIUM = {
 CHANGES = [(1, "+I", 0), (1, "-U", 1), (1, "+U", 1), (1, "-D", 3)]
 
 
-@pytest.mark.parametrize("most_rows", [None, 1])
-def test_a_changelog_of_debezium_comes_whole_at_any_size_of_batches(kafka, most_rows):
+@pytest.mark.parametrize("max_rows", [None, 1])
+def test_a_changelog_of_debezium_comes_whole_at_any_size_of_batches(kafka, max_rows):
     topic = kafka.create_topic()
     kafka.produce(topic, 0, [event("c", None, OLD), event("u", OLD, NEW)])
     kafka.produce(topic, 0, [(b"k", None, BASE), event("d", NEW)])
@@ -126,7 +126,7 @@ def test_a_changelog_of_debezium_comes_whole_at_any_size_of_batches(kafka, most_
         watermark__as="at",
         **{**DEBEZIUM, "scan.metadata": f"{DEBEZIUM['scan.metadata']}, at FROM timestamp"},
     )
-    table = query.drain(most_rows)
+    table = query.drain(max_rows)
     data = table.filter(pa.compute.invert(table.column("_heartbeat")))
     assert rows(data, "id", "row_kind", "offset") == CHANGES
     assert set(data.column("db").to_pylist()) == {"shop"}
@@ -194,5 +194,5 @@ def test_the_log_brings_its_own_watermark(kafka):
     options = {"watermark.for": spec.rowtime, "watermark.as": spec.watermark, "scan.metadata": columns}
     query = query_of(kafka, topic, **JSON, **options, **{"scan.watermark.emit.strategy": "on-event"})
     table = query.drain()
-    stamps = table.column("_watermark").cast(pa.int64()).to_pylist()
-    assert [us // 1_000 for us in stamps] == [0, BASE - 1, BASE + 999, BASE + 1_999]
+    row_watermarks = table.column("_watermark").cast(pa.int64()).to_pylist()
+    assert [us // 1_000 for us in row_watermarks] == [0, BASE - 1, BASE + 999, BASE + 1_999]

@@ -109,7 +109,7 @@ def chunks_of(mysql: MySqlServer, database: str, start: BinlogPosition, **how: A
 def rows_of(chunks: list[Chunk]) -> list[dict[str, Any]]:
     """All rows, in order, with their position and their place."""
     return [
-        {**row, "position": chunk.position(number), "place": chunk.place(number)}
+        {**row, "position": chunk.position(number), "place": chunk.describe_row(number)}
         for chunk in chunks
         for number, row in enumerate(chunk.columns.to_pylist())
     ]
@@ -210,7 +210,7 @@ def test_alignment_that_ends_a_range_leaves_no_earlier_row_of_another_table_and_
             split=BINLOG, known_at=0, start=0, end=end.position, watermark_us=MIN_WATERMARK, others_us=None
         )
         plan = TaskPlan(
-            sequence=1, splits=(task,), floor_us=MIN_WATERMARK, ceiling_us=None, allowed_us=allowed_ms * 1_000
+            sequence=1, splits=(task,), combined_us=MIN_WATERMARK, ceiling_us=None, allowed_us=allowed_ms * 1_000
         )
         return SplitRun(plan, task, by_k, MIN_WATERMARK)
 

@@ -184,12 +184,12 @@ def test_batches_of_limit_or_without_an_action_lose_nothing(mysql, spark, tmp_pa
             rows(df, batch)
 
     with shop.following(spark, tmp_path, partly, **SMALL) as query:
-        query.settle()
+        query.drain()
         for number in range(6):
             shop.execute(
                 f"INSERT INTO orders VALUES {', '.join(f'({1000 + 10 * number + n}, {number})' for n in range(10))}"
             )
-            query.settle()
+            query.drain()
     found = states(tmp_path)
     for one, following in pairwise(found):
         if one.to is not None:

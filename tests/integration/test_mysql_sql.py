@@ -170,11 +170,11 @@ def test_an_aligned_source_that_is_ahead_waits_for_the_table(t, mysql, tmp_path)
         write_records(tmp_path / "o", "s-0", map(_second, range(1, 60)))
         # Nothing of the other source beyond second 15 is read.
         _has(query, table=2, other=16)
-        query.settle()
+        query.drain()
         assert _count(query, "o") == 16
         mysql.execute(f"INSERT INTO {database}.t VALUES (3, '2026-03-02 09:00:30')")
         _has(query, table=3, other=41)
-        query.settle()
+        query.drain()
         assert _count(query, "o") == 41
 
 

@@ -64,8 +64,9 @@ def check(found: list[Chunk]) -> None:
     assert len(set(positions)) == ROWS // 2_000
     for chunk in found:
         last = chunk.columns.num_rows - 1
-        assert f"binlog event {chunk.columns.column('file')[last]}:{chunk.columns.column('pos')[last]}" in chunk.place(
-            last
+        assert (
+            f"binlog event {chunk.columns.column('file')[last]}:{chunk.columns.column('pos')[last]}"
+            in chunk.describe_row(last)
         )
         assert -1 <= chunk.record_start(0) <= 0
 

@@ -1,4 +1,4 @@
-"""Attached streams as a planner makes them: computed attributes, stamps, functions, and any other source of Spark's."""
+"""Attached streams as a planner makes them: computed attributes, row watermarks, functions, and any other source of Spark's."""
 
 from __future__ import annotations
 
@@ -179,8 +179,10 @@ def test_the_candidate_of_a_row_does_not_depend_on_the_zone_of_the_session(spark
             (f"CAST({'NULL' if value is None else repr(value)} AS {kind})", expected) for kind, value, expected in CASES
         ]
         types = [f.dataType for f in spark.range(1).selectExpr(*(text for text, _ in typed)).schema.fields]
-        stamps = [f"unix_micros({_row_watermark(text, kind)})" for (text, _), kind in zip(typed, types, strict=True)]
-        row = spark.range(1).selectExpr(*stamps).first()
+        row_watermarks = [
+            f"unix_micros({_row_watermark(text, kind)})" for (text, _), kind in zip(typed, types, strict=True)
+        ]
+        row = spark.range(1).selectExpr(*row_watermarks).first()
     assert [value / 1_000 for value in row] == [expected for _, expected in typed]
 
 
@@ -188,10 +190,10 @@ def test_a_local_row_watermark_is_the_wall_clock_in_utc(spark):
     texts = ["2026-03-08 07:30:00.123Z", "2026-11-01 05:30:00Z", "9999-12-31 23:59:59.999Z", "1970-01-01 00:00:00.001Z"]
     with settings(spark, NEW_YORK):
         moments = spark.createDataFrame([(t,) for t in [*texts, "1970-01-01 00:00:00Z"]], "t STRING")
-        stamped = moments.selectExpr("t", "CAST(t AS TIMESTAMP) AS _watermark").selectExpr(
+        with_text = moments.selectExpr("t", "CAST(t AS TIMESTAMP) AS _watermark").selectExpr(
             "t", f"{_LOCAL_ROW_WATERMARK} AS stamp"
         )
-        found = {row.t: row.text for row in stamped.selectExpr("t", "CAST(stamp AS STRING) AS text").collect()}
+        found = {row.t: row.text for row in with_text.selectExpr("t", "CAST(stamp AS STRING) AS text").collect()}
     assert found == {**{text: text.removesuffix("Z") for text in texts}, "1970-01-01 00:00:00Z": None}
 
 

@@ -54,7 +54,7 @@ def test_every_split_of_a_running_query_is_on_the_page_and_in_the_metrics(spark,
     }
     stream = scripts.stream(spark, changes).groupBy(F.window("ts", "10 seconds")).count()
     with running(stream) as query:
-        query.settle()
+        query.drain()
         wait_until(lambda: any(s["watermark"] == 189_000 for t in tables(page, query) for s in t["splits"]))
         (table,) = tables(page, query)
         fast, slow = table["splits"]
@@ -90,7 +90,7 @@ def test_the_state_of_a_query_is_noted_after_each_batch_and_forgotten_with_it(sp
     register(spark)
     noted = spark.sparkContext._tidemark_coordinator.registry._queries
     with running(scripts.stream(spark).groupBy(F.window("ts", "1 second")).count()) as query:
-        query.settle()
+        query.drain()
         rows = query.query.lastProgress.stateOperators[0].numRowsTotal
         assert rows > 0
         wait_until(lambda: query.query.id in noted and noted[query.query.id].state_rows == rows)

@@ -50,7 +50,7 @@ def test_an_aggregate_over_the_windows_gives_flinks_answer(spark, tmp_path, name
     )
     with running(texts) as query:
         process_all(query.query)
-        query.settle()
+        query.drain()
         found = [tuple(row) for row in spark.table(query.name).collect()]
         assert normal_rows(found) == load_case(name).answers["session_key"].inserted
         dropped = [operator.numRowsDroppedByWatermark for p in query.progress for operator in p.stateOperators]
@@ -136,7 +136,7 @@ def test_wall_clocks_wide_rows_and_unusual_keys_equal_the_batch(spark, tmp_path)
             scripts.loaded(spark, options), keys=["K"], attribute="ts", gap_ms=31 * 60_000, buckets=3
         )
         with running(with_source_watermark(stream, "window_end")) as query:
-            query.settle()
+            query.drain()
             found = [row.asDict() for row in spark.table(query.name).collect()]
             assert query.counted("null_rowtime_rows") == 1
             assert query.counted("late_rows") == 0

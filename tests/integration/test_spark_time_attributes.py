@@ -164,11 +164,11 @@ def test_duplicates_within_the_bound_are_dropped_although_the_watermark_passed_t
     scripts.append("s-0", (1, "a", "a1"), (6.5, "b", "b6"))
     df = scripts.stream(spark, {"watermark.as": "ts - INTERVAL '5' SECOND"}).dropDuplicatesWithinWatermark(["k"])
     with running(df.select("v")) as query:
-        query.settle()
+        query.drain()
         scripts.append("s-0", (4, "a", "dup"), (20, "c", "c20"))
-        query.settle()
+        query.drain()
         scripts.append("s-0", (16, "a", "a16"))  # forgotten by now: the watermark is 15
-        query.settle()
+        query.drain()
         assert query.rows() == [("a1",), ("b6",), ("c20",), ("a16",)]
 
 

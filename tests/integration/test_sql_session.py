@@ -49,7 +49,7 @@ def test_a_window_of_a_pushed_table_closes_by_the_slowest_split(t, tmp_path):
     t.sql(scripted_table("orders", TS, tmp_path / "o"))
     with running(t.sql(COUNT.format("orders"))) as query:
         query.wait_for(lambda running_: running_.watermarks[-1:] == [11])  # s-1 is at 16, and five seconds behind
-        query.settle()
+        query.drain()
         assert [tuple(map(seconds, row)) for row in query.rows()] == [(0, 2)]
 
 

@@ -86,7 +86,7 @@ def test_ctrl_c_ends_a_bounded_query_and_leaves_those_in_the_background_alone(sp
         presses.join()
         scripts.append("s", (2, "b", "x"))
         background.wait_for(lambda _: seen == ["a", "b"])
-        background.settle()
+        background.drain()
         assert list(tracker.getActiveJobsIds()) == []
 
 

@@ -190,8 +190,8 @@ def test_explain_shows_the_join_above_its_tables(t):
     ) in shown
     assert "+- TableSourceScan(table=[rates], connector=[scripted]" in shown
     assert "== Table rates ==" not in shown
-    held = explained(t, f"SELECT o.id, r.rate {AS_OF_NOW}")
-    assert "asOf=[processing time orders.pt], holds=[orders is not read until rates is loaded (rates)]" in held
+    explanation = explained(t, f"SELECT o.id, r.rate {AS_OF_NOW}")
+    assert "asOf=[processing time orders.pt], holds=[orders is not read until rates is loaded (rates)]" in explanation
     as_json = str(t.sql(f"EXPLAIN JSON_EXECUTION_PLAN SELECT o.id, r.rate {AS_OF_NOW}"))
     assert '"operator": "TemporalJoin(' in as_json
 

@@ -150,7 +150,7 @@ class SplitsMachine(RuleBasedStateMachine):
         assert all(before is not after for before, after in itertools.pairwise(statuses))
 
     @invariant()
-    def without_splits_nothing_was_ever_said(self):
+    def without_splits_nothing_was_ever_emitted(self):
         if not self.model.had_splits:
             assert self.recording.emitted == []
 

@@ -98,9 +98,12 @@ def test_row_watermarks_equal_the_combination_before_each_row(values, initial, o
     rows=st.lists(st.tuples(st.none() | st.integers(-9, 9), st.integers(-9, 9) | st.just(MIN_WATERMARK)), max_size=30)
 )
 def test_late_rows_are_those_at_or_before_their_row_watermark(rows):
-    expected = [rowtime is not None and stamp != MIN_WATERMARK and rowtime <= stamp for rowtime, stamp in rows]
+    expected = [
+        rowtime is not None and row_watermark != MIN_WATERMARK and rowtime <= row_watermark
+        for rowtime, row_watermark in rows
+    ]
     rowtimes, valid = columns([rowtime for rowtime, _ in rows])
-    row_watermarks = np.array([stamp for _, stamp in rows], dtype=np.int64)
+    row_watermarks = np.array([row_watermark for _, row_watermark in rows], dtype=np.int64)
     assert late_mask(rowtimes, valid, row_watermarks).tolist() == expected
 
 

@@ -36,8 +36,10 @@ class SourceOptions:
 
     def __str__(self) -> str:
         usual = SourceOptions()
-        told = {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) != getattr(usual, f.name)}
-        return ", ".join(f"{name}={getattr(value, 'value', value)}" for name, value in told.items())
+        changed = {
+            f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) != getattr(usual, f.name)
+        }
+        return ", ".join(f"{name}={getattr(value, 'value', value)}" for name, value in changed.items())
 
     def strategy(self) -> ScanStrategy:
         return ScanStrategy(

@@ -139,7 +139,7 @@ class MemoryReportStore:
 
 @dataclass(frozen=True)
 class Row:
-    """One emitted row: id (None = heartbeat) and stamp in ms, None for none."""
+    """One emitted row: id (None = heartbeat) and row watermark in ms, None for none."""
 
     id: str | None
     row_watermark: int | None

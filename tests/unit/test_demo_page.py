@@ -19,7 +19,7 @@ from datasources.demo.report.watermark_chart import watermark_chart
 from datasources.demo.report.window_chart import window_chart
 from datasources.demo.results.join_outcome import join_rows
 from datasources.demo.results.mysql_outcome import table_rows
-from datasources.demo.results.timeline import Timeline
+from datasources.demo.results.timeline import QueryTimeline
 from datasources.embedded import MySqlAddress
 from tests.support.demo_outcome import demo_outcome, table_outcome
 
@@ -137,7 +137,7 @@ def test_a_page_is_written_for_a_failed_demo_too():
 
 
 def test_the_chart_survives_queries_that_never_had_a_watermark(outcome):
-    nothing = dataclasses.replace(outcome.spark, timeline=Timeline(moments=()))
+    nothing = dataclasses.replace(outcome.spark, timeline=QueryTimeline(moments=()))
     empty = dataclasses.replace(outcome, spark=nothing, tidemark=nothing)
     for width in (400, 960):
         chart = watermark_chart(empty, width=width, height=300)
@@ -150,9 +150,9 @@ def test_no_mark_of_a_chart_lies_outside_its_view_box(outcome):
         (watermark_chart(outcome, width=400, height=380), 400),
         (window_chart(outcome, width=960), 960),
     ):
-        places = [float(x) for x in re.findall(r' x(?:1|2)?="([-0-9.]+)"', chart)]
-        assert min(places) >= 0
-        assert max(places) <= width
+        cells = [float(x) for x in re.findall(r' x(?:1|2)?="([-0-9.]+)"', chart)]
+        assert min(cells) >= 0
+        assert max(cells) <= width
 
 
 def test_the_bars_show_counted_and_lost_orders(outcome):

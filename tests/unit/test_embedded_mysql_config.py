@@ -132,7 +132,7 @@ def test_another_distribution_is_an_error(monkeypatch: pytest.MonkeyPatch):
 
 def test_a_failing_program_is_quoted_by_its_informative_lines():
     script = "echo reading lists; echo 'E: Unable to locate package x'; exit 100"
-    with pytest.raises(EnvironmentProblem, match=r"^\[TIDEMARK_ENVIRONMENT\] sh failed; it said:\n    E: Unable to"):
+    with pytest.raises(EnvironmentProblem, match=r"^\[TIDEMARK_ENVIRONMENT\] sh failed; its output:\n    E: Unable to"):
         mysql_debian._run(["sh", "-c", script])
 
 

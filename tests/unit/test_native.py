@@ -69,12 +69,12 @@ def test_checksums_are_zlibs(library, pieces, damaged):
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a result: what it is, what the server sends, and values; `odd` ones are for numpy to judge."""
+    """A column of a result: what it is, what the server sends, and values; `unusual` ones are for numpy to judge."""
 
     type: ColumnType
     wire: int
     values: st.SearchStrategy[bytes]
-    odd: st.SearchStrategy[bytes] | None = None
+    unusual: st.SearchStrategy[bytes] | None = None
 
 
 def integer(width: int, wire: WireType, *, is_unsigned: bool) -> Column:
@@ -91,8 +91,8 @@ def timed(kind: Kind, wire: WireType) -> Column:
         lambda parts, count: b"".join(parts[:count]), whole, st.integers(1, 1 if kind is Kind.DATE else 3)
     )
     wrong = [(2021, 2, 29), (2020, 13, 1), (2020, 0, 5), (2020, 1, 0), (0, 0, 0), (2020, 4, 31), (10_000, 1, 1)]
-    odd = st.sampled_from([b"", *(struct.pack("<HBB", *each) for each in wrong)])
-    return Column(ColumnType(kind=kind, scale=6), wire, values.map(sized), odd.map(sized))
+    unusual = st.sampled_from([b"", *(struct.pack("<HBB", *each) for each in wrong)])
+    return Column(ColumnType(kind=kind, scale=6), wire, values.map(sized), unusual.map(sized))
 
 
 def decimal(precision: int, scale: int) -> Column:
@@ -136,16 +136,16 @@ COLUMNS = [
 @st.composite
 def result_row(draw: st.DrawFn, columns: Sequence[Column]) -> tuple[bytes, bool]:
     """A row of a prepared statement's result, and whether it has a value that numpy must judge."""
-    nulls, values, is_odd = 0, b"", False
-    for place, column in enumerate(columns):
+    nulls, values, is_unusual = 0, b"", False
+    for index, column in enumerate(columns):
         what = draw(st.integers(0, 9))
         if what == 0:
-            nulls |= 1 << (place + 2)
-        elif what == 1 and column.odd is not None:
-            values, is_odd = values + draw(column.odd), True
+            nulls |= 1 << (index + 2)
+        elif what == 1 and column.unusual is not None:
+            values, is_unusual = values + draw(column.unusual), True
         else:
             values += draw(column.values)
-    return b"\0" + nulls.to_bytes((len(columns) + 9) // 8, "little") + values, is_odd
+    return b"\0" + nulls.to_bytes((len(columns) + 9) // 8, "little") + values, is_unusual
 
 
 def coded(length: int) -> bytes:
@@ -163,9 +163,9 @@ def test_rows_are_read_as_numpy_reads_them(library, data):
     ends = np.cumsum([HEADER_BYTES + len(row) for row, _ in rows])
     begins = ends - [len(row) for row, _ in rows]
     ends[-1] -= cut
-    wanted = [(column.type, column.wire, str(place)) for place, column in enumerate(columns)]
+    wanted = [(column.type, column.wire, str(index)) for index, column in enumerate(columns)]
     ours = native_columns(library, buffer(joined), (begins, ends), wanted)
-    assert (ours is None) == (cut != 0 or any(is_odd for _, is_odd in rows))
+    assert (ours is None) == (cut != 0 or any(is_unusual for _, is_unusual in rows))
     theirs = _numpy_cells(buffer(joined), (begins, ends), [wire for _, wire, _ in wanted], [n for *_, n in wanted])
     assert (theirs is None) == (cut != 0)
     for (own, wire, _), one, other in zip(wanted, ours or [], theirs or [], strict=ours is not None):

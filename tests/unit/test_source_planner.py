@@ -1,4 +1,4 @@
-"""Timelines of planning: what is read, what is stamped, when a heartbeat is due. Times are small: ms since the epoch."""
+"""Timelines of planning: what is read, row watermarks, when a heartbeat is due. Times are small: ms since the epoch."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_a_lagging_split_bounds_every_row_watermark_of_the_fast_one():
     log.append("a-1", 5)
     query = Query(log)
     assert {row.row_watermark for row in query.batch()} == {None}
-    # Both watermarks are known now: 200 and 5. Nobody has stamped 5 yet, so a heartbeat does.
+    # Both watermarks are known now: 200 and 5. No row carried 5 yet, so a heartbeat does.
     assert row_watermarks(query.batch()) == [(None, 5)]
     assert query.batch() is None
     log.append("a-0", 300)
@@ -184,7 +184,7 @@ def test_available_now_drains_to_its_cap_sends_one_heartbeat_and_ends():
     log.append("a-1", 50)
     query = Query(log)
     query.planner.limit_to_available_now()
-    log.append("a-0", 999)  # after the cap
+    log.append("a-0", 999)  # after the limit
     first = query.drain(rows=1)
     assert {row.id for row in first} == {"a-0:0", "a-0:1", "a-1:0", None}
     assert first[-1] == Row(None, 50)

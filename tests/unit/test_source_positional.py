@@ -79,7 +79,7 @@ def ids(rows):
     return [row.id for row in rows if row.id]
 
 
-def places(found):
+def positions_of(found):
     return {s.split: s.end for s in found.offset.splits}
 
 
@@ -89,7 +89,7 @@ def test_a_compacted_split_is_planned_up_to_where_it_stops_and_then_read_whole()
     log.append("a-1", 5, 90, 5_000, 20)
     found = query(log)
     assert ids(found.drain()) == ["a-0:0", "a-0:1", "a-1:0", "a-1:1"]
-    assert places(found) == {"a-0": 2, "a-1": 2}
+    assert positions_of(found) == {"a-0": 2, "a-1": 2}
     reports = [
         report for batch in found.report_store.reports.values() for report in batch.values() if report.split == "a-1"
     ]
@@ -148,6 +148,6 @@ def test_a_long_compacted_backlog_does_not_let_others_run_ahead():
     found = query(log)
     found.batch()
     found.batch()
-    assert places(found) == {"a-0": MAX_ROWS, "a-1": 0}
+    assert positions_of(found) == {"a-0": MAX_ROWS, "a-1": 0}
     found.drain()
-    assert places(found) == {"a-0": MAX_ROWS + 50_120, "a-1": 20}  # a-1 is caught up and holds
+    assert positions_of(found) == {"a-0": MAX_ROWS + 50_120, "a-1": 20}  # a-1 is caught up and holds

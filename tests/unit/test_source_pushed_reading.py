@@ -36,7 +36,7 @@ class Read:
 
     @property
     def rows(self):
-        """Delivered rows without heartbeats; stamps in seconds, 0 for none."""
+        """Delivered rows without heartbeats; row watermarks in seconds, 0 for none."""
         table = pa.Table.from_batches(self.batches)
         rows = table.to_pylist()
         data = [row for row in rows if not row.get("_heartbeat")]
@@ -64,7 +64,7 @@ def read(tmp_path):
         task = SplitTask(
             split=SplitId("s"), known_at=0, start=0, end=len(lines), watermark_us=MIN_WATERMARK, others_us=None
         )
-        plan = TaskPlan(sequence=1, splits=(task,), floor_us=floor, ceiling_us=None, is_processing=is_processing)
+        plan = TaskPlan(sequence=1, splits=(task,), combined_us=floor, ceiling_us=None, is_processing=is_processing)
         reader = TaskReader(
             factory=scan.source.reader_factory(),
             strategy=scan.source.strategy,

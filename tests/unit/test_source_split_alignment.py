@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from datasources.source.alignment import candidates as foresight
+from datasources.source.alignment import candidates as candidates_module
 from datasources.source.alignment.aligner import SplitAligner
 from datasources.source.alignment.lookahead import Candidates
 from datasources.source.api.abilities import Alignment
@@ -112,7 +112,7 @@ class Source:
         return decision, self.read(decision)
 
 
-def least(*values):
+def minimum(*values):
     return min((value for value in values if value is not None), default=None)
 
 
@@ -184,8 +184,8 @@ class Play:
 
     def run(self):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(foresight, "_WINDOW", self.schedule["window"])
-            patch.setattr(foresight, "_FIRST_WINDOWS", (min(4, self.schedule["window"]), 64, 65_536))
+            patch.setattr(candidates_module, "_WINDOW", self.schedule["window"])
+            patch.setattr(candidates_module, "_FIRST_WINDOWS", (min(4, self.schedule["window"]), 64, 65_536))
             for step in range(STEPS):
                 self.step(step)
 
@@ -202,10 +202,10 @@ class Play:
         before = source.slowest()
         decision = source.plan(bounds)
         self.check_decision(decision, waiting, firsts)
-        places = dict(source.at)
+        starts = dict(source.at)
         taken = source.read(decision)
         self.check_law(bounds, before, decision, taken)
-        self.check_progress(least(before, bounds[0]), firsts, moved=places != source.at)
+        self.check_progress(minimum(before, bounds[0]), firsts, moved=starts != source.at)
 
     def bounds(self, step):
         steps = self.schedule["bounds"]
@@ -221,7 +221,7 @@ class Play:
 
     def check_law(self, bounds, before, decision, taken):
         after = self.source.slowest()
-        slowest = [ms for ms in (least(before, bounds[0]), least(after, bounds[1])) if ms is not None]
+        slowest = [ms for ms in (minimum(before, bounds[0]), minimum(after, bounds[1])) if ms is not None]
         if taken:
             assert max(taken) <= max(slowest) + self.source.drift
         if self.schedule["in_order"] and decision.planned_minimum_ms is not None and after is not None:
@@ -270,7 +270,7 @@ class Query:
             )
             for name in "abc"[: numbers.randint(2, 3)]
         }
-        self.said: dict[str, SourceStatus] = {}
+        self.reported: dict[str, SourceStatus] = {}
 
     @staticmethod
     def log(numbers, late_by) -> list[int]:
@@ -281,16 +281,16 @@ class Query:
         return log
 
     def slowest(self):
-        return least(*(source.slowest() for source in self.sources.values()))
+        return minimum(*(source.slowest() for source in self.sources.values()))
 
     def trigger(self, number, *, reads=True):
         """Return the largest candidate that was read, None if nothing was."""
         decisions = []
         for name, source in self.sources.items():
-            peers = [Peer(source=n, status=s, same_query=True) for n, s in self.said.items() if n != name]
+            peers = [Peer(source=n, status=s, same_query=True) for n, s in self.reported.items() if n != name]
             decision = source.plan(group_minimums(SourceStatus(round=number, group="g"), peers))
             decision = decision if reads else decision.without_data()
-            self.said[name] = SourceStatus(
+            self.reported[name] = SourceStatus(
                 round=number,
                 group="g",
                 planned_minimum_ms=decision.planned_minimum_ms,
@@ -479,8 +479,8 @@ def test_a_group_that_stands_behind_holds_the_source_and_one_ahead_does_not():
 
 def test_the_fields_of_a_source_status():
     source = Source({"a-0": [100, 200, 300]}, drift=50)
-    held = source.plan(bounds=(10, 10))
-    assert (held.current_minimum_ms, held.planned_minimum_ms, held.guaranteed_minimum_ms) == (100, 100, 300)
+    waiting = source.plan(bounds=(10, 10))
+    assert (waiting.current_minimum_ms, waiting.planned_minimum_ms, waiting.guaranteed_minimum_ms) == (100, 100, 300)
     limited = source.plan(bounds=(120, 120))
     assert (limited.allowed_ms, limited.planned_minimum_ms, limited.guaranteed_minimum_ms) == (170, 170, 300)
     free = source.plan()
@@ -547,8 +547,8 @@ def test_a_source_that_aligns_as_a_whole_waits_as_a_whole():
     assert (decision.shares, decision.allowed_ms) == ({"a-0": 1, "a-1": 1}, None)  # its splits are not aligned
     source.logs["a-0"].append(20)
     source.logs["a-1"].append(1_010)
-    held = source.plan(bounds=(-100, -100))
-    assert (held.shares, held.paused) == ({}, {"a-0", "a-1"})
+    waiting = source.plan(bounds=(-100, -100))
+    assert (waiting.shares, waiting.paused) == ({}, {"a-0", "a-1"})
     assert source.plan(bounds=(-40, -40)).shares == {"a-0": 1, "a-1": 1}
     assert source.lookahead.requests == 0
 

@@ -1,4 +1,4 @@
-"""One range of one split being read: stamps, late rows, and where it stops."""
+"""One range of one split being read: row watermarks, late rows, and where it stops."""
 
 from __future__ import annotations
 
@@ -37,12 +37,14 @@ def run_of(end=99, *, watermark_ms=None, others_ms=None, planned_minimum_ms=None
     own = us(watermark_ms)
     others_us = None if others_ms is None else others_ms * 1_000
     task = SplitTask(split=SplitId("a-0"), known_at=0, start=0, end=end, watermark_us=own, others_us=others_us)
-    task_plan = TaskPlan(sequence=1, splits=(task,), **{"floor_us": us(planned_minimum_ms), "ceiling_us": None, **plan})
+    task_plan = TaskPlan(
+        sequence=1, splits=(task,), **{"combined_us": us(planned_minimum_ms), "ceiling_us": None, **plan}
+    )
     return SplitRun(task_plan, task, how or strategy(), own)
 
 
 def seen(rows):
-    """(id, stamp in ms or None, late) of each row."""
+    """(id, row watermark in ms or None, late) of each row."""
     row_watermarks = [None if us == MIN_WATERMARK else us // 1_000 for us in rows.row_watermarks_us.tolist()]
     return list(zip(rows.columns.column("id").to_pylist(), row_watermarks, rows.late.tolist(), strict=True))
 
@@ -216,7 +218,7 @@ def test_a_range_that_stops_and_goes_on_gives_the_rows_of_one_that_never_stopped
     assert found == expected
 
 
-# -- stamps --
+# -- row watermarks --
 
 
 def test_on_periodic_rows_carry_the_combined_watermark_before_the_batch():

@@ -316,7 +316,7 @@ def test_what_is_about_event_time_needs_an_expression(scan, more):
     )
 
 
-@pytest.mark.parametrize("turn", ["never", "after-backlog"])
-def test_only_a_source_that_is_always_in_processing_time_needs_no_expression(scan, turn):
-    message = refusal(OptionError, lambda: scan(**{**CLOCK, "watermark.processing-time": turn}))
+@pytest.mark.parametrize("from_when", ["never", "after-backlog"])
+def test_only_a_source_that_is_always_in_processing_time_needs_no_expression(scan, from_when):
+    message = refusal(OptionError, lambda: scan(**{**CLOCK, "watermark.processing-time": from_when}))
     assert message == "option 'watermark.for' needs 'watermark.as' beside it."

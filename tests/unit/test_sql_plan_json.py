@@ -9,19 +9,19 @@ import pytest
 from datasources.errors import SqlError
 from datasources.sql.planner.connectors import connector_of
 from datasources.sql.planner.plan_json import (
-    SourceWatermark,
+    SourceWatermarkAbility,
     WatermarkParams,
     WatermarkPushDown,
     abilities_of,
     load_abilities,
     to_json,
 )
-from datasources.sql.planner.tree import Attribute, Scan, ScanColumn
+from datasources.sql.planner.tree import Attribute, ScanColumn, TableScan
 
 OPTIONS = {"topic": "orders", "properties.bootstrap.servers": "b:9092", "format": "json"}
 
 
-def scan(*, is_source_watermark: bool = False, **options: str) -> Scan:
+def scan(*, is_source_watermark: bool = False, **options: str) -> TableScan:
     attribute = Attribute(
         path=("ts",),
         rowtime="`ts`",
@@ -30,7 +30,7 @@ def scan(*, is_source_watermark: bool = False, **options: str) -> Scan:
         written="ts - INTERVAL '5' SECOND",
         is_source_watermark=is_source_watermark,
     )
-    return Scan(
+    return TableScan(
         table="orders",
         connector=connector_of(None, "kafka"),
         options=OPTIONS | {key.replace("__", "."): value for key, value in options.items()},
@@ -73,7 +73,7 @@ def test_what_is_written_is_read_back(options):
 
 def test_a_source_watermark_has_its_own_type():
     assert load_abilities(json.dumps(to_json(abilities_of(scan(is_source_watermark=True))))) == (
-        SourceWatermark(produced_type="ts TIMESTAMP"),
+        SourceWatermarkAbility(produced_type="ts TIMESTAMP"),
     )
 
 

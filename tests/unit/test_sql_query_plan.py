@@ -1,4 +1,4 @@
-"""What a query asks of its tables, and what it tells: uses, hints, steps. Without Spark."""
+"""What a query asks of its tables, and what it returns: uses, hints, steps. Without Spark."""
 
 from __future__ import annotations
 

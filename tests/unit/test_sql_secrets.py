@@ -132,7 +132,7 @@ def test_the_replacement_of_a_secret_is_not_a_value():
         refuse_masked({"ssl.key.pem": "******"}, source=source, spans={"ssl.key.pem": Span(10, 23)})
     assert caught.value.message.splitlines() == [
         (
-            "line 1, column 11: option 'ssl.key.pem' = '******' is what is shown in place of a secret, not its value. "
+            "line 1, column 11: option 'ssl.key.pem' = '******' is shown instead of a secret, it is not its value. "
             "Write '${env:NAME}' or '${file:PATH}', or the value itself."
         ),
         "  ... WITH ('ssl.key.pem' = '******')",

@@ -18,7 +18,7 @@ def test_a_statement_that_was_copied_with_a_masked_secret_is_refused_at_its_opti
     again = created(shown)
     with pytest.raises(
         SqlError,
-        match=r"line \d, column \d: option 'kafka.ssl.key.pem' = '\*{6}' is what is shown in place of a secret",
+        match=r"line \d, column \d: option 'kafka.ssl.key.pem' = '\*{6}' is shown instead of a secret",
     ):
         refuse_masked(again.table.options, source=again.source, spans=again.option_spans)
 

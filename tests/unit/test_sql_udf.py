@@ -252,7 +252,7 @@ def test_a_function_may_be_given_to_the_session_as_an_object():
 
 def test_a_function_that_is_given_as_an_object_needs_one_type():
     with pytest.raises(
-        SqlError, match=r"function 'f': say the type of its result, as in create_function\('f', f, \"TIMESTAMP\"\)"
+        SqlError, match=r"function 'f': declare its result's type, as in create_function\('f', f, \"TIMESTAMP\"\)"
     ):
         SessionFunctions().add("f", lambda x: x)
     with pytest.raises(SqlError, match="function 'f' returns BIGINT already; leave the type out"):

@@ -9,7 +9,7 @@ from watermark.reference import (
     BoundedOutOfOrderness,
     ExpressionValues,
     NoWatermarks,
-    ProcessingTime,
+    ProcessingTimeGenerator,
     RecordingOutput,
     Watermark,
 )
@@ -82,7 +82,7 @@ def test_no_watermarks_emits_nothing():
 
 
 def test_processing_time_is_declared_at_ticks():
-    assert emitted(ProcessingTime(), 5) == ([], [PROCESSING_TIME])
+    assert emitted(ProcessingTimeGenerator(), 5) == ([], [PROCESSING_TIME])
 
 
 @pytest.mark.parametrize("generator", [BoundedOutOfOrderness, ExpressionValues])

@@ -237,19 +237,19 @@ def test_a_global_timeout_that_the_session_sets_is_enough(connector):
     assert scan.source.strategy.advances_when_idle
 
 
-@pytest.mark.parametrize("turn", ProcessingTime)
-def test_processing_time_reaches_the_planner(connector, turn):
-    scan = connector.scan(**{PROCESSING: turn.value})
-    assert scan.source.strategy.processing_time is turn
-    assert scan.planner_settings().processing_time is turn
+@pytest.mark.parametrize("from_when", ProcessingTime)
+def test_processing_time_reaches_the_planner(connector, from_when):
+    scan = connector.scan(**{PROCESSING: from_when.value})
+    assert scan.source.strategy.processing_time is from_when
+    assert scan.planner_settings().processing_time is from_when
 
 
-@pytest.mark.parametrize("turn", ["always", "after-backlog"])
-def test_a_timestamp_ntz_has_no_place_on_the_clock(connector, turn):
-    message = connector.error(**NTZ, **{PROCESSING: turn})
+@pytest.mark.parametrize("from_when", ["always", "after-backlog"])
+def test_a_timestamp_ntz_has_no_place_on_the_clock(connector, from_when):
+    message = connector.error(**NTZ, **{PROCESSING: from_when})
     assert message == (
         "option 'watermark.processing-time' needs a time attribute of type TIMESTAMP: 'local' is a TIMESTAMP_NTZ, "
-        "which has no place on the clock."
+        "which cannot be compared with the clock."
     )
 
 
@@ -322,8 +322,8 @@ def test_an_unknown_key_is_refused_with_the_one_that_was_meant(connector, key, n
 
 def test_late_rows_and_processing_time_are_part_of_the_checkpoint_s_identity(connector):
     texts = {
-        (late, turn): connector.scan(**{LATE: late, EMIT: "on-event", PROCESSING: turn}).identity.strategy
-        for late, turn in itertools.product(["keep", "drop", "mark"], ["never", "after-backlog", "always"])
+        (late, from_when): connector.scan(**{LATE: late, EMIT: "on-event", PROCESSING: from_when}).identity.strategy
+        for late, from_when in itertools.product(["keep", "drop", "mark"], ["never", "after-backlog", "always"])
     }
     assert len(set(texts.values())) == len(texts) == 9
     assert texts["keep", "never"] == "ts AS ts - INTERVAL '5' SECOND, on-event in UTC, ansi true"

@@ -14,7 +14,7 @@ from watermark.reference import (
     BoundedOutOfOrderness,
     ExpressionValues,
     NoWatermarks,
-    ProcessingTime,
+    ProcessingTimeGenerator,
     WatermarkStrategy,
 )
 
@@ -29,7 +29,7 @@ _GROUP = AlignmentParams(group="g", max_drift_us=5)
         (WatermarkStrategy.for_expression_values(), ExpressionValues),
         (WatermarkStrategy.punctuated(), ExpressionValues),
         (WatermarkStrategy.none(), NoWatermarks),
-        (WatermarkStrategy.processing_time(), ProcessingTime),
+        (WatermarkStrategy.processing_time(), ProcessingTimeGenerator),
     ],
 )
 def test_each_strategy_builds_its_generator_anew_for_each_split(strategy, generator):

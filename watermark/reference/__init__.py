@@ -20,7 +20,7 @@ from watermark.reference.generators import (
     BoundedOutOfOrderness,
     ExpressionValues,
     NoWatermarks,
-    ProcessingTime,
+    ProcessingTimeGenerator,
     WatermarkGenerator,
 )
 from watermark.reference.multiplexer import SplitWatermarks
@@ -29,7 +29,7 @@ from watermark.reference.reader import ReaderWatermarks
 from watermark.reference.replay import Line, replay
 from watermark.reference.state import STATE_VERSION, JsonValue, ReaderSnapshot, SplitSnapshot
 from watermark.reference.strategy import GeneratorKind, WatermarkStrategy
-from watermark.reference.timeline import Step, StepKind, Timeline, parse_timeline
+from watermark.reference.timeline import StepKind, Timeline, TimelineStep, parse_timeline
 from watermark.reference.valve import MultiInputWatermarks, StatusWatermarkValve
 from watermark.reference.watermark import END_OF_INPUT, NO_WATERMARK, PROCESSING_TIME, Watermark
 
@@ -54,7 +54,7 @@ __all__ = [
     "MultiInputWatermarks",
     "NoWatermarks",
     "PartialWatermark",
-    "ProcessingTime",
+    "ProcessingTimeGenerator",
     "ReaderSnapshot",
     "ReaderWatermarks",
     "RecordingOutput",
@@ -62,10 +62,10 @@ __all__ = [
     "SplitSnapshot",
     "SplitWatermarks",
     "StatusWatermarkValve",
-    "Step",
     "StepKind",
     "StreamStatus",
     "Timeline",
+    "TimelineStep",
     "Watermark",
     "WatermarkGenerator",
     "WatermarkOutput",

@@ -1,12 +1,12 @@
-"""Alignment: nobody runs further ahead of the slowest than the drift allows.
+"""Alignment: no source runs further ahead of the slowest than its drift allows.
 
 Theory of operation. Members of a group report their watermarks. The slowest one bounds the group: each member may go
-up to *slowest + its own drift*. A member is left out of the minimum if nobody waits for it: idle, finished, in
+up to *slowest + its own drift*. A member does not count in the minimum if none waits for it: idle, finished, in
 processing time, or without any watermark so far (FLINK-32414). Reports may also go *down*: a member that returns from
 idleness counts again with the watermark that it had.
 
 Pausing is strict (``watermark > allowed``), so the slowest member is never paused, even with a drift of zero. Resuming
-is the opposite and has no further condition: a paused split that fell idle must be resumed like any other, or it
+is the opposite and has no other condition: a paused split that fell idle must be resumed like any other, or it
 never delivers the row that would end its idleness (FLINK-40093).
 """
 
@@ -29,7 +29,7 @@ class AlignmentParams:
 
     Attributes:
         group: Name of the group; sources that name the same group are aligned with each other.
-        max_drift_us: How far this source may be ahead of the slowest one. MAX_WATERMARK turns alignment off.
+        max_drift_us: How far this source may be ahead of the slowest one. MAX_WATERMARK disables alignment.
         update_interval_us: How often the group's bound is refreshed for this source.
 
     Raises:
@@ -64,7 +64,7 @@ class AlignmentDecision:
 
 
 def group_minimum(members: Iterable[PartialWatermark]) -> EventTime | None:
-    """Return the watermark of the slowest member that others wait for; ``None`` if they wait for nobody."""
+    """Return the watermark of the slowest member that others wait for; ``None`` if there is no such member."""
     waiting = [member.watermark.timestamp for member in members if _bounds_group(member)]
     return min((timestamp for timestamp in waiting if timestamp != MIN_WATERMARK), default=None)
 
@@ -167,7 +167,7 @@ class SplitAlignment:
     def decide_within(self, splits: Mapping[str, PartialWatermark], max_drift_us: int) -> AlignmentDecision:
         """Return what changes among the splits of one reader that is alone in its group.
 
-        While a split that others wait for has no watermark yet, nobody knows who is ahead: none is paused.
+        While a split that others wait for has no watermark yet, it is unknown which splits are ahead: none is paused.
         """
         slowest = group_minimum(splits.values())
         max_allowed = MAX_WATERMARK if slowest is None else saturating_add(slowest, max_drift_us)

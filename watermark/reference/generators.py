@@ -20,7 +20,7 @@ __all__ = [
     "BoundedOutOfOrderness",
     "ExpressionValues",
     "NoWatermarks",
-    "ProcessingTime",
+    "ProcessingTimeGenerator",
     "WatermarkGenerator",
 ]
 
@@ -36,7 +36,7 @@ class WatermarkGenerator(Protocol):
 
         Args:
             value_us: What the strategy looks at: the row's event time, or for ``ExpressionValues`` the value of the
-                watermark expression. ``None`` if that is null: the row says nothing about time.
+                watermark expression. ``None`` if that is null: the row carries no event time.
             output: Where a watermark goes if it rises.
         """
         ...
@@ -90,8 +90,8 @@ class ExpressionValues:
 class BoundedOutOfOrderness:
     """The watermark trails the largest event time by a constant bound.
 
-    It stands *just below* ``maximum - bound``: a row exactly as late as the bound allows is not late. (A SQL expression
-    ``ts - INTERVAL ...`` has no such margin: what it says is taken literally.) In whole milliseconds that is Flink's
+    It is *just below* ``maximum - bound``: a row exactly as late as the bound allows is not late. (A SQL expression
+    ``ts - INTERVAL ...`` has no such margin: the expression is taken literally.) In whole milliseconds that is Flink's
     ``maximum - bound - 1``.
 
     Args:
@@ -137,7 +137,7 @@ class Ascending(BoundedOutOfOrderness):
 
 
 class NoWatermarks:
-    """The generator of a stream without event time: says nothing, ever."""
+    """The generator of a stream without event time: never emits."""
 
     __slots__ = ()
 
@@ -155,7 +155,7 @@ class NoWatermarks:
         """Ignore the snapshot."""
 
 
-class ProcessingTime(NoWatermarks):
+class ProcessingTimeGenerator(NoWatermarks):
     """The generator of a stream whose event time is the wall clock.
 
     Source: FLIP-326, which gives this to NoWatermarksGenerator; here a stream without event time stays silent.

@@ -139,7 +139,7 @@ class SplitWatermarks:
         self.combine()
 
     def combine(self) -> None:
-        """Take the combination and tell the output what changed: ACTIVE, then a watermark, then IDLE."""
+        """Take the combination and emit what changed: ACTIVE, then a watermark, then IDLE."""
         before = self.combination
         after = self._combined.update([split.partial() for split in self._splits.values()])
         has_risen = is_later(after.watermark, before.watermark)
@@ -183,7 +183,7 @@ class _Split:
 
 
 class _SplitOutput:
-    """One of the two outputs of a split; they differ in what they call when the split has changed."""
+    """One of the two outputs of a split; they differ in the callback for a change."""
 
     __slots__ = ("_changed", "_split", "_split_id", "_splits")
 

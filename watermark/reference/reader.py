@@ -89,7 +89,7 @@ class ReaderWatermarks:
         """Take one row, after it was emitted.
 
         Args:
-            split_id: Where it came from.
+            split_id: The split of the record.
             value_us: What the strategy looks at (see ``WatermarkGenerator.on_event``).
             now_ns: When.
         """
@@ -113,7 +113,7 @@ class ReaderWatermarks:
         self._splits.deferred_output(split_id).emit_watermark(PROCESSING_TIME)
 
     def pause(self, split_id: str, *, now_ns: int) -> None:
-        """Note that a split is not polled: its idle time stands still. Once is enough; pauses do not nest."""
+        """Note that a split is not polled: its idle timer is stopped. Once is enough; pauses do not nest."""
         if not self._splits.is_paused(split_id):
             self._splits.pause(split_id)
             self._parts[split_id].pause(now_ns)
@@ -132,7 +132,7 @@ class ReaderWatermarks:
                 self.mark_idle(split_id)
 
     def combine(self) -> None:
-        """Combine the splits and tell the output what changed."""
+        """Combine the splits and emit what changed."""
         self._splits.combine()
 
     def on_periodic_emit(self, now_ns: int) -> None:
@@ -181,7 +181,7 @@ class ReaderWatermarks:
 
 @dataclass(slots=True, kw_only=True)
 class _Part:
-    """What a split has besides its place in the combination."""
+    """The state of a split besides its entry in the combination."""
 
     generator: WatermarkGenerator
     output: WatermarkOutput

@@ -76,7 +76,7 @@ class SplitSnapshot:
 class ReaderSnapshot:
     """A reader across a restart.
 
-    Whether the stream was idle is not kept: a restarted stream starts active, and downstream is told again.
+    Whether the stream was idle is not kept: a restarted stream starts active, and idleness is emitted again.
 
     Attributes:
         watermark: The combined watermark that was reached; the restarted reader never goes below it.

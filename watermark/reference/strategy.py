@@ -17,7 +17,7 @@ from watermark.reference.generators import (
     BoundedOutOfOrderness,
     ExpressionValues,
     NoWatermarks,
-    ProcessingTime,
+    ProcessingTimeGenerator,
     WatermarkGenerator,
 )
 
@@ -131,6 +131,6 @@ _GENERATORS: Final[Mapping[GeneratorKind, Callable[[WatermarkStrategy], Watermar
         GeneratorKind.ASCENDING: lambda _: Ascending(),
         GeneratorKind.EXPRESSION_VALUES: lambda _: ExpressionValues(),
         GeneratorKind.NONE: lambda _: NoWatermarks(),
-        GeneratorKind.PROCESSING_TIME: lambda _: ProcessingTime(),
+        GeneratorKind.PROCESSING_TIME: lambda _: ProcessingTimeGenerator(),
     }
 )

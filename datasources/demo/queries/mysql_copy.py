@@ -60,7 +60,7 @@ class TableCopy:
 
     @property
     def copied(self) -> Copied:
-        """What came so far.
+        """The counts so far.
 
         Raises:
             QueryError: The query failed.

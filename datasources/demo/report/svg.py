@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 
-__all__ = ["Frame", "Point", "Scale", "element", "polygon_path", "step_path", "text"]
+__all__ = ["PlotFrame", "Point", "Scale", "element", "polygon_path", "step_path", "text"]
 
 Point = tuple[float, float]
 
@@ -34,7 +34,7 @@ class Scale:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Frame:
+class PlotFrame:
     """The rectangle in which a chart's data is drawn, in pixels of its view box."""
 
     left: float

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Final
 
-from datasources.demo.report.svg import Frame, Point, Scale, element, polygon_path, step_path, text
+from datasources.demo.report.svg import PlotFrame, Point, Scale, element, polygon_path, step_path, text
 from datasources.demo.results.outcome import Outcome
 from datasources.demo.results.timeline import Moment
 from datasources.demo.story.orders import ROLES, Role
@@ -37,11 +37,11 @@ class _Line:
 class _Plot:
     """Where things are."""
 
-    frame: Frame
+    frame: PlotFrame
     x: Scale
     y: Scale
 
-    def place(self, points: Sequence[tuple[int, int]]) -> list[Point]:
+    def scaled(self, points: Sequence[tuple[int, int]]) -> list[Point]:
         return [(self.x(at_ms), self.y(value_ms)) for at_ms, value_ms in points]
 
 
@@ -109,7 +109,7 @@ def _split_lines(moments: Sequence[Moment]) -> Iterator[_Line]:
 
 
 def _plot(outcome: Outcome, lines: Sequence[_Line], width: int, height: int) -> _Plot:
-    frame = Frame(left=48, top=26, right=width - 14, bottom=height - 42)
+    frame = PlotFrame(left=48, top=26, right=width - 14, bottom=height - 42)
     points = [point for line in lines for point in line.points]
     values = [value_ms for _, value_ms in points] or [outcome.story.complete_until_ms]
     low = min(values) // _MINUTE_MS * _MINUTE_MS - _MINUTE_MS
@@ -130,8 +130,8 @@ def _axes(plot: _Plot, started_ms: int) -> Iterator[str]:
             yield element("line", x1=frame.left, x2=frame.right, y1=at, y2=at, class_="grid")
             yield text(clock_text(minute * _MINUTE_MS)[:5], (frame.left - 8, at + 4), kind="tick", anchor="end")
     first_s, last_s = (x.low - started_ms) / 1_000, (x.high - started_ms) / 1_000
-    most = (frame.right - frame.left) / _TICK_WIDTH
-    step_s = next((step for step in _TICKS_S if (last_s - first_s) / step <= most), _TICKS_S[-1])
+    max_ticks = (frame.right - frame.left) / _TICK_WIDTH
+    step_s = next((step for step in _TICKS_S if (last_s - first_s) / step <= max_ticks), _TICKS_S[-1])
     for second in range(math.ceil(first_s / step_s) * step_s, int(last_s) + 1, step_s):
         at = x(started_ms + second * 1_000)
         yield element("line", x1=at, x2=at, y1=frame.bottom, y2=frame.bottom + 4, class_="axis")
@@ -148,7 +148,7 @@ def _too_late(plot: _Plot, spark: _Line, splits: Sequence[_Line]) -> str:
     if lagging is None or not spark.points or not lagging.points:
         return ""
     since = max(spark.points[0][0], lagging.points[0][0])
-    upper, lower = (_corners(plot.place(_since(line, since))) for line in (spark, lagging))
+    upper, lower = (_corners(plot.scaled(_since(line, since))) for line in (spark, lagging))
     area = polygon_path([*upper, *reversed(lower)])
     return element("path", element("title", "too late for Spark"), d=area, class_="too-late")
 
@@ -172,7 +172,7 @@ def _draw(plot: _Plot, line: _Line) -> str:
     if not line.points:
         return ""
     until = None if line.kind.startswith("split") and not line.kind.endswith("idle") else plot.x(plot.x.high)
-    path = step_path(plot.place(line.points), until=until)
+    path = step_path(plot.scaled(line.points), until=until)
     return element("path", element("title", line.title), d=path, class_=f"line {line.kind}")
 
 

@@ -38,7 +38,7 @@ class Accuracy:
 
     @property
     def is_perfect(self) -> bool:
-        """Whether every result is there, and right."""
+        """Whether every result is present and correct."""
         return self.correct_results == self.expected_results and not self.lost_rows and not self.extra_rows
 
 

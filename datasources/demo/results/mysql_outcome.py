@@ -13,14 +13,14 @@ __all__ = ["Copied", "TableOutcome", "TableProgress", "table_rows"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Copied:
-    """What came so far.
+    """The counts so far.
 
     Attributes:
         batches: Batches with rows.
         snapshot_batches: Those with rows that were read from the table.
         snapshot_rows: Rows that were read from the table.
         changes: Images of changes from the binlog: an update has two.
-        early_changes: Those that came before the last row of the table was read.
+        early_changes: Changes read before the last row of the table.
     """
 
     batches: int = 0

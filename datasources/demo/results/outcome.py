@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 from datasources.demo.results.accuracy import Accuracy
 from datasources.demo.results.join_outcome import JoinOutcome
 from datasources.demo.results.mysql_outcome import TableOutcome
-from datasources.demo.results.timeline import Moment, Timeline
+from datasources.demo.results.timeline import Moment, QueryTimeline
 from datasources.demo.story.orders import Story
 from datasources.demo.story.producer import Produced
 
-__all__ = ["Outcome", "SideOutcome", "Snapshot", "Surroundings"]
+__all__ = ["DemoSnapshot", "Outcome", "SideOutcome", "Surroundings"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Snapshot:
+class DemoSnapshot:
     """The demo while it runs.
 
     Attributes:
@@ -61,7 +61,7 @@ class SideOutcome:
     title: str
     answer: Mapping[tuple[int, str], int]
     accuracy: Accuracy
-    timeline: Timeline
+    timeline: QueryTimeline
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +74,7 @@ class Outcome:
         spark: The query that follows Spark's watermark.
         tidemark: The query that follows Tidemark's.
         surroundings: Where it ran.
-        table: The MySQL part; a text says why it was not run.
+        table: The MySQL part; a text is the reason why it was not run.
         join: The orders joined with a table of MySQL; None where the MySQL part was not run.
     """
 

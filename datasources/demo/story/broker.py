@@ -69,7 +69,7 @@ def open_broker(named: str | None, report: Callable[[str], None]) -> Iterator[Ca
 
     Raises:
         SourceUnavailable: The named one does not answer.
-        EnvironmentProblem: (from the function) none can be started; the message says why.
+        EnvironmentProblem: (from the function) none can be started; the message gives the reason.
     """
     if named is not None:
         require_answer(named)

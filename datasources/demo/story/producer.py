@@ -29,7 +29,7 @@ class Produced:
     Attributes:
         steps: Steps of the story.
         rows: Orders.
-        is_done: Whether the story is told.
+        is_done: Whether all steps were produced.
     """
 
     steps: int = 0
@@ -42,7 +42,7 @@ class StoryProducer(Writer[Produced]):
 
     Args:
         topic: Where the orders go.
-        story: What is told.
+        story: The orders to produce.
     """
 
     def __init__(self, topic: OrdersTopic, story: Story) -> None:
@@ -56,7 +56,7 @@ class StoryProducer(Writer[Produced]):
 
         Args:
             read_rows: How many orders the slower query has read. Before its first batch, which takes longest because
-                everything is loaded then, the story hardly goes on: it is for the batches after it.
+                everything is loaded then, the story hardly continues: it is for the batches after it.
 
         Raises:
             TidemarkError: Writing failed.

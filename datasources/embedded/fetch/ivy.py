@@ -125,7 +125,7 @@ class Ivy:
         if self.settings is not None:
             command += ["-settings", self.settings]
         command += ["-cache", str(cache), "-ivy", str(description), "-confs", "default", "-types", "jar", "bundle"]
-        # Without the revision in the name a leftover of another version could never stand beside the right one.
+        # Without the revision in the name a leftover of another version cannot remain beside the right one.
         return [*command, "-retrieve", f"{jars}/[organisation]-[artifact](-[classifier]).[ext]"]
 
     def _run(self, command: list[str], fetched: Callable[[str], None]) -> str:
@@ -148,7 +148,7 @@ class Ivy:
             readable, _, _ = select.select([process.stdout], [], [], self.stall_s)
             if not readable:
                 raise EnvironmentProblem(
-                    f"Ivy said nothing for {self.stall_s:g} s and was ended; {_NETWORK_HELP}; "
+                    f"Ivy printed nothing for {self.stall_s:g} s and was ended; {_NETWORK_HELP}; "
                     f"its last words: {text[-300:]!r}"
                 )
             received = os.read(process.stdout.fileno(), _READ_BYTES)
@@ -181,4 +181,4 @@ def _explain(output: str) -> str:
     lines = [line.strip() for line in output.splitlines()]
     informative = [line for pattern in _INFORMATIVE for line in lines if pattern.search(line)]
     shown = list(dict.fromkeys(informative))[:_MAX_INFORMATIVE_LINES] or [output[-500:].strip()]
-    return f"Ivy could not fetch it; {_NETWORK_HELP}; it said:\n" + "\n".join(f"    {line}" for line in shown)
+    return f"Ivy could not fetch it; {_NETWORK_HELP}; its output:\n" + "\n".join(f"    {line}" for line in shown)

@@ -1,4 +1,4 @@
-"""Where a MySQL server is and who logs in, written as one URL."""
+"""A MySQL server's address and login, written as one URL."""
 
 from __future__ import annotations
 

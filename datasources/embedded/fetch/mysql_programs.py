@@ -98,10 +98,10 @@ def check_machine(version: MySqlVersion) -> None:
     """Check that this machine can run a server.
 
     Raises:
-        EnvironmentProblem: It cannot; the message says what is missing and how to get it.
+        EnvironmentProblem: It cannot; the message names what is missing and how to install it.
     """
     if version is MySqlVersion.NEWEST:
-        return  # its own libraries come with it; the fetch says what it lacks
+        return  # its own libraries come with it; the fetch reports what it lacks
     here = f"{platform.system()} on {platform.machine()}"
     if here != "Linux on x86_64":
         raise EnvironmentProblem(f"{version.title} is there for Linux on x86_64 only, and this is {here}. {INSTEAD}")
@@ -120,7 +120,7 @@ def fetch_program(version: MySqlVersion, work: Path, directory: Path) -> None:
 
     Args:
         version: Which one.
-        work: An empty directory for what is fetched on the way.
+        work: An empty directory for temporary files.
         directory: Where the program goes; it does not exist yet.
 
     Raises:

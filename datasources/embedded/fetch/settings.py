@@ -28,10 +28,10 @@ IVY_SETTINGS_VARIABLE: Final = "TIDEMARK_IVY_SETTINGS"
 """Path or URL of an Ivy settings file that names a mirror, its credentials or an internal repository."""
 
 KAFKA_VARIABLE: Final = "TIDEMARK_KAFKA"
-"""``host:port`` of a running broker that is used in place of an embedded one."""
+"""``host:port`` of a running broker that is used instead of an embedded one."""
 
 MYSQL_VARIABLE: Final = "TIDEMARK_MYSQL"
-"""``mysql://user:password@host:port`` of a running server that is used in place of an embedded one."""
+"""``mysql://user:password@host:port`` of a running server that is used instead of an embedded one."""
 
 
 def cache_directory(environment: Mapping[str, str] | None = None) -> Path:
@@ -41,7 +41,7 @@ def cache_directory(environment: Mapping[str, str] | None = None) -> Path:
     if own:
         return Path(own).expanduser().absolute()
     shared = variables.get("XDG_CACHE_HOME", "")
-    # The XDG rules say that a relative value is to be ignored.
+    # By the XDG rules a relative value is ignored.
     base = Path(shared) if shared.startswith("/") else Path("~/.cache").expanduser()
     return base / "tidemark"
 

@@ -1,4 +1,4 @@
-"""Any MySQL that this machine can run, best first: for who wants to show something and not a version."""
+"""Any MySQL that this machine can run, best first: for uses to which the version does not matter."""
 
 from __future__ import annotations
 

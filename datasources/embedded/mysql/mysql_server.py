@@ -54,7 +54,7 @@ class MySqlProcessOptions:
         start_deadline_s: How long a start may take, in seconds.
         report: Receives a line when something takes long, such as the first fetch.
         password: Of both logins: 1 to 32 letters, digits, ``-`` and ``_``. Without it every server has a random one
-            of its own; a replica that is to take the place of its primary needs the same.
+            of its own; a replica that is to replace its primary needs the same.
 
     Raises:
         ValueError: The password has other characters, or more than 32.
@@ -143,7 +143,7 @@ class EmbeddedMySql(EmbeddedServer):
         self._start_on_free_ports(1)
         script.unlink()
 
-    def _launch(self, ports: tuple[int, ...]) -> None:
+    def _start_process(self, ports: tuple[int, ...]) -> None:
         [port] = ports
         command = self._command(port)
         self._require_free(ports)

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
-from datasources.kafka.client.client_config import DEFAULT_GROUP, QUIET, ClientConfig
+from datasources.kafka.client.client_config import DEFAULT_GROUP, OWN_DEFAULTS, ClientConfig
 from datasources.kafka.client.client_errors import explain
 from datasources.kafka.client.error_capture import ErrorCapturingConsumer, LazyClient
 from datasources.kafka.client.message_client import MessageFeed
@@ -41,7 +41,7 @@ _OWN_SETTINGS = {
     "auto.offset.reset": "error",
 }
 _DEFAULTS = {
-    **QUIET,
+    **OWN_DEFAULTS,
     "group.id": DEFAULT_GROUP,
     "isolation.level": "read_uncommitted",  # as Java consumers and Spark's own source
     "queued.max.messages.kbytes": "16384",

@@ -114,7 +114,7 @@ class RecordColumn(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """An event that the client reports in place of a record. `offset`: the log's end, if the event is about it."""
+    """An event that the client reports instead of a record. `offset`: the log's end, if the event is about it."""
 
     error: KafkaError
     offset: int

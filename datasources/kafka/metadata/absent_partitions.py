@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from datasources.kafka.client.topic_partition import TopicPartitionName
-from datasources.kafka.metadata.subscriber import Assigned, SubscribedPattern, Subscriber
+from datasources.kafka.metadata.subscriber import AssignedPartitions, SubscribedPattern, Subscriber
 from datasources.source.api.enumerator import Absence
 from watermark import Clock
 
@@ -71,6 +71,6 @@ class AbsentPartitions:
     def _is_subscribed(self, pair: TopicPartitionName) -> bool:
         if isinstance(self._subscriber, SubscribedPattern):
             return re.fullmatch(self._subscriber.pattern, pair[0]) is not None
-        if isinstance(self._subscriber, Assigned):
+        if isinstance(self._subscriber, AssignedPartitions):
             return pair in self._subscriber.partitions
         return pair[0] in self._subscriber.topics

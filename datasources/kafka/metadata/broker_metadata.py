@@ -26,7 +26,7 @@ from confluent_kafka.admin import AdminClient, ConfigResource, OffsetSpec
 
 from datasources.errors import SourceUnavailable
 from datasources.kafka.client.attempts import Attempts, no_answer, refresh_metadata, retried
-from datasources.kafka.client.client_config import DEFAULT_GROUP, QUIET, ClientConfig
+from datasources.kafka.client.client_config import DEFAULT_GROUP, OWN_DEFAULTS, ClientConfig
 from datasources.kafka.client.client_errors import explain, is_retriable
 from datasources.kafka.client.error_capture import ConnectionErrors, ErrorCapturingConsumer, error_capturing_admin
 from datasources.kafka.client.topic_partition import TopicPartitionName
@@ -34,7 +34,7 @@ from datasources.kafka.metadata.absent_partitions import INTERNAL_TOPICS
 from datasources.kafka.metadata.log_ends import Int64s, LogEnds, open_log_ends
 from datasources.kafka.metadata.offset_answers import OffsetAnswers, ask_offsets
 from datasources.kafka.metadata.planning_ends import CurrentEnds, PlanningEnds
-from datasources.kafka.metadata.subscriber import Assigned, SubscribedPattern, Subscriber
+from datasources.kafka.metadata.subscriber import AssignedPartitions, SubscribedPattern, Subscriber
 from datasources.kafka.metadata.topic_ids import admin_settings, ask_topic_ids
 from datasources.near_matches import near_matches
 from watermark import Clock, SystemClock
@@ -96,12 +96,12 @@ class BrokerMetadata:
         """
         if isinstance(wanted, SubscribedPattern):
             return self._matching_topics(wanted.pattern)
-        if isinstance(wanted, Assigned):
+        if isinstance(wanted, AssignedPartitions):
             names = sorted({topic for topic, _ in wanted.partitions})
         else:
             names = list(wanted.topics)
         found = {pair for name in names for pair in self._topic(name, may_be_missing)}
-        if isinstance(wanted, Assigned):
+        if isinstance(wanted, AssignedPartitions):
             missing = [pair for pair in wanted.partitions if pair not in found and not may_be_missing(pair[0])]
             if missing:
                 topic, partition = missing[0]
@@ -351,13 +351,13 @@ class BrokerMetadata:
         # As confluent-kafka's list_offsets; librdkafka's default differs.
         level = {"isolation.level": "read_uncommitted"}
         own = {**_NOT_ASKED_TO_CREATE, "enable.auto.commit": "false"}
-        settings = {**QUIET, "group.id": DEFAULT_GROUP, **level, **self._config, **own}
+        settings = {**OWN_DEFAULTS, "group.id": DEFAULT_GROUP, **level, **self._config, **own}
         return open_log_ends(settings, self._config.api_timeout_ms)
 
     @functools.cached_property
     def _consumer(self) -> ErrorCapturingConsumer:
         own = {**_NOT_ASKED_TO_CREATE, "enable.auto.commit": "false"}
-        settings = {**QUIET, "group.id": DEFAULT_GROUP, **self._config, **own}
+        settings = {**OWN_DEFAULTS, "group.id": DEFAULT_GROUP, **self._config, **own}
         consumer: ErrorCapturingConsumer = self._call(
             "opening the client", lambda: ErrorCapturingConsumer(settings, self._connection_errors)
         )

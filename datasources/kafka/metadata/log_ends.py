@@ -138,4 +138,4 @@ def open_log_ends(settings: Mapping[str, str], timeout_ms: int) -> LogEnds | Non
     try:
         return LogEnds(RawConsumer(settings), timeout_ms)
     except (KafkaException, OSError, AttributeError):
-        return None  # the admin client, opened instead, reports what is wrong with the settings
+        return None  # the admin client, opened instead, reports the error in the settings

@@ -47,7 +47,7 @@ class FetchSettings:
 
 
 class Event(enum.Enum):
-    """What the client reports in place of a record."""
+    """Events that the client reports instead of records."""
 
     END = "the log was read up to the event's offset"
     OUT_OF_RANGE = "the position is not in the log"

@@ -149,7 +149,7 @@ class PartitionFetcher:
         return joined(gathered) if gathered else _NONE, finished
 
     def _next(self, used: PartitionConsumer, end: int, max_records: int) -> tuple[Records, bool]:
-        """Return the next records before `end`; True when no further record before `end` can follow."""
+        """Return the next records before `end`; True when no other record before `end` can follow."""
         self._deadline.renew()
         while used.position < end:
             received = self._receive(used, end, max_records)

@@ -111,7 +111,7 @@ def _chunk(batch: Fetched, decoded: Decoded, on_error: OnError) -> Chunk:
     return Chunk(
         columns=result.columns,
         counts=ReadCounts(bad=result.bad_rows, null_value=result.null_value_rows, lost=batch.lost),
-        place=lambda row: position_text(record(row)),
+        describe_row=lambda row: position_text(record(row)),
         position=lambda row: batch.records.offset(record(row)),
         counts_before=counts_before,
         first_row=None if result.records is None else result.first_row,

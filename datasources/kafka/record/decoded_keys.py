@@ -54,7 +54,7 @@ def check_keys(decoded: Decoded, layout: RecordLayout, schema: pa.Schema) -> Dec
     required = next((name for name in layout.only_in_key if not schema.field(name).nullable), None)
     why = None
     if layout.is_upsert:
-        why = "it has no key, and the key says which row is meant"
+        why = "it has no key, and the key identifies the row"
     elif required is not None:
         why = f"column '{required}' is NOT NULL and the record has no key"
     if why is not None:

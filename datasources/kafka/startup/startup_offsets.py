@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from datasources.errors import OptionError
-from datasources.kafka.startup.kafka_options import BoundedMode, KafkaOptions, StartupMode, TimestampStrategy
+from datasources.kafka.startup.kafka_options import BoundedMode, KafkaOptions, KafkaStartupMode, TimestampStrategy
 
 __all__ = ["AtEarliest", "AtGroup", "AtLatest", "AtPositions", "AtTimestamp", "Where", "ending", "starting"]
 
@@ -26,12 +26,12 @@ _MAX_OFFSET = 2**63 - 1
 
 @dataclass(frozen=True, slots=True)
 class AtEarliest:
-    """The first record that is there."""
+    """The first available record."""
 
 
 @dataclass(frozen=True, slots=True)
 class AtLatest:
-    """After the last record that is there."""
+    """After the last available record."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +83,11 @@ def _starting(options: KafkaOptions) -> Where | None:
     }
     given = [key for key, value in spark_keys.items() if value is not None]
     _require_mode(
-        StartupMode.TIMESTAMP, options.startup_mode, "scan.startup.timestamp-millis", options.startup_timestamp
+        KafkaStartupMode.TIMESTAMP, options.startup_mode, "scan.startup.timestamp-millis", options.startup_timestamp
     )
-    _require_mode(StartupMode.SPECIFIC, options.startup_mode, "scan.startup.specific-offsets", options.startup_specific)
+    _require_mode(
+        KafkaStartupMode.SPECIFIC, options.startup_mode, "scan.startup.specific-offsets", options.startup_specific
+    )
     if options.startup_mode is not None:
         if given:
             raise OptionError(f"options 'scan.startup.mode' and '{given[0]}' mean the same: set one of them.")
@@ -137,22 +139,22 @@ def ending(options: KafkaOptions, *, is_batch: bool) -> Where | None:
 def _require_mode(needed: enum.Enum, mode: enum.Enum | None, key: str, value: object) -> None:
     """Reject an option of a mode that is not selected: it would be silently ignored."""
     if value is not None and mode is not needed:
-        prefix = "scan.startup.mode" if isinstance(needed, StartupMode) else "scan.bounded.mode"
+        prefix = "scan.startup.mode" if isinstance(needed, KafkaStartupMode) else "scan.bounded.mode"
         raise OptionError(f"option '{key}' has no effect without '{prefix}' = '{needed.value}': set both or neither.")
 
 
 def _flink_start(options: KafkaOptions) -> Where:
-    simple: dict[StartupMode, Where] = {
-        StartupMode.EARLIEST: AtEarliest(),
-        StartupMode.LATEST: AtLatest(),
-        StartupMode.GROUP: AtGroup(),
+    simple: dict[KafkaStartupMode, Where] = {
+        KafkaStartupMode.EARLIEST: AtEarliest(),
+        KafkaStartupMode.LATEST: AtLatest(),
+        KafkaStartupMode.GROUP: AtGroup(),
     }
     mode = options.startup_mode
-    if mode is StartupMode.TIMESTAMP:
+    if mode is KafkaStartupMode.TIMESTAMP:
         if options.startup_timestamp is None:
             raise OptionError("scan.startup.mode = 'timestamp' needs 'scan.startup.timestamp-millis'.")
         return AtTimestamp(options.startup_timestamp, or_latest=True)
-    if mode is StartupMode.SPECIFIC:
+    if mode is KafkaStartupMode.SPECIFIC:
         return _flink_positions(options.startup_specific, "scan.startup.specific-offsets")
     assert mode is not None
     return simple[mode]

@@ -93,7 +93,10 @@ class ChangeChunks:
         rows = _OrderedRows(waiting)
         starts = self.record_starts(rows.file, rows.begins)
         yield Chunk(
-            columns=rows.columns, place=rows.place, position=rows.position, first_row=lambda row: int(starts[row])
+            columns=rows.columns,
+            describe_row=rows.place,
+            position=rows.position,
+            first_row=lambda row: int(starts[row]),
         )
 
     def record_starts(self, file: str, begins: Int64s) -> Int64s:

@@ -135,7 +135,7 @@ class ChangeRows:
             position = self._state.at + self._changes.passed_at(begin.pos)
             yield Chunk(
                 columns=rows,
-                place=partial(_place_of_statement, place),
+                describe_row=partial(_place_of_statement, place),
                 position=partial(_constant, position),
                 first_row=starts.item,
             )

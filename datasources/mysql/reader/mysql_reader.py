@@ -181,7 +181,7 @@ class MySqlReader:
         name = ".".join(table)
         return Chunk(
             columns=rows,
-            place=lambda row: f"table {name}, row {row} of a chunk as of {self._state.mark}",
+            describe_row=lambda row: f"table {name}, row {row} of a chunk as of {self._state.mark}",
             position=lambda _: position,
             is_unordered=True,
         )
@@ -196,7 +196,7 @@ def _behind(chunk: Chunk, rows: int) -> Chunk | None:
     return replace(
         chunk,
         columns=chunk.columns.slice(rows),
-        place=lambda row: chunk.place(row + rows),
+        describe_row=lambda row: chunk.describe_row(row + rows),
         position=lambda row: chunk.position(row + rows),
         first_row=lambda row: max(_NO_RECORD, chunk.record_start(row + rows) - rows),
     )

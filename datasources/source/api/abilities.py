@@ -67,7 +67,7 @@ class Alignment:
 
     Attributes:
         group: sources that name the same one are aligned with each other.
-        max_drift_ms: no record is read whose candidate is further than this beyond the slowest split's next one.
+        max_drift_ms: no record is read whose candidate is more than this beyond the slowest split's next one.
         update_interval_ms: at least how often the source asks for the group's bound.
         aligns_splits: False = only the source as a whole waits (allow-unaligned-source-splits).
     """
@@ -160,7 +160,7 @@ class ScanStrategy:
         heartbeat_interval_ms: how often a batch without data may be planned to carry the watermark on.
         late_rows: what happens to late rows.
         alignment: the source's part in an alignment group; None = it is not aligned.
-        advances_when_idle: whether the watermark goes on at the clock's pace while all splits are idle.
+        advances_when_idle: whether the watermark advances at the clock's pace while all splits are idle.
         processing_time: from where the source is in processing time.
         additional: more time attributes: a split's watermark is the minimum over the running watermarks of all.
     """

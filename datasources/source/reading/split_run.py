@@ -1,4 +1,4 @@
-"""One range of one split being read: its watermark so far, where it stops, and what is counted for the report."""
+"""One range of one split being read: its watermark so far, where it stops, and the counts for the report."""
 
 from __future__ import annotations
 
@@ -128,9 +128,9 @@ class SplitRun:
         times, counts = self._until_stop(chunk)
         before = self._running.advance(times)
         if self._moves_by_row:
-            row_watermarks = combined_row_watermarks(before, self._task.others_us, self._plan.floor_us)
+            row_watermarks = combined_row_watermarks(before, self._task.others_us, self._plan.combined_us)
         else:
-            row_watermarks = np.full(times.columns.num_rows, self._plan.floor_us, dtype=np.int64)
+            row_watermarks = np.full(times.columns.num_rows, self._plan.combined_us, dtype=np.int64)
         late = self._late_of(times, row_watermarks)
         self._count(counts, times, row_watermarks, late)
         rows = WatermarkedRows(
@@ -141,9 +141,9 @@ class SplitRun:
     def final_watermark_us(self) -> int:
         """Return the watermark after the last row, as this task can know it."""
         if self._plan.is_processing:
-            return self._plan.floor_us
+            return self._plan.combined_us
         last = np.array([self._running.watermark_us], dtype=np.int64)
-        return int(combined_row_watermarks(last, self._task.others_us, self._plan.floor_us)[0])
+        return int(combined_row_watermarks(last, self._task.others_us, self._plan.combined_us)[0])
 
     def report(self, end: RangeEnd | None = None) -> SplitReport:
         """Return the report for the driver.

@@ -22,7 +22,7 @@ __all__ = ["TidemarkDataSource"]
 
 
 class TidemarkDataSource(DataSource):
-    """Base of the formats; a subclass names its connector, and register() binds the application's facts."""
+    """Base of the formats; a subclass names its connector, and register() binds the application's settings."""
 
     connector: ClassVar[type[ScanSource]]
     binding: ClassVar[Binding] = Binding()

@@ -1,4 +1,4 @@
-"""A reader that only says why there is none.
+"""A reader that only raises the reason for its absence.
 
 PySpark's runner process hides an error that leaves `DataSource.streamReader` behind an UnboundLocalError of its own
 (it stops the reader that was never made). Errors that leave the reader's methods arrive whole, so this one carries

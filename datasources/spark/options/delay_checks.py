@@ -11,7 +11,7 @@ from datasources.spark.options.scan_options import ScanOptions
 __all__ = ["require_delay_fits"]
 
 
-def require_delay_fits(source: ScanSource, wanted: ScanOptions, holding: LoadGateOptions) -> None:
+def require_delay_fits(source: ScanSource, wanted: ScanOptions, load_gate: LoadGateOptions) -> None:
     """Raise where batches of `source` wait for rows and another option forbids it.
 
     Raises:
@@ -19,11 +19,11 @@ def require_delay_fits(source: ScanSource, wanted: ScanOptions, holding: LoadGat
     """
     if source.batch_delay is None:
         return
-    rows, most = source.batch_delay.min_rows, wanted.max_rows_per_batch
-    if most is not None and rows > most:
+    rows, max_rows = source.batch_delay.min_rows, wanted.max_rows_per_batch
+    if max_rows is not None and rows > max_rows:
         raise OptionError(
-            f"option 'minOffsetsPerTrigger' = '{rows}' is above 'maxOffsetsPerTrigger' = '{most}': a batch that waited "
-            f"would be cut at once. Set it to {most} or less."
+            f"option 'minOffsetsPerTrigger' = '{rows}' is above 'maxOffsetsPerTrigger' = '{max_rows}': a batch that "
+            f"waited would be cut at once. Set it to {max_rows} or less."
         )
     strategy = source.strategy
     if strategy is not None and strategy.alignment is not None:
@@ -31,10 +31,10 @@ def require_delay_fits(source: ScanSource, wanted: ScanOptions, holding: LoadGat
             f"option 'minOffsetsPerTrigger' does not go with the alignment group '{strategy.alignment.group}': all of "
             f"the group would wait with this source. Leave one of them out; 'maxOffsetsPerTrigger' goes with both."
         )
-    if holding.load is not None:
+    if load_gate.load is not None:
         raise OptionError(
-            f"option 'minOffsetsPerTrigger' does not go with 'scan.hold.name' = '{holding.load.name}': those who wait "
-            f"for this source to be loaded would wait for its last rows too. Leave 'minOffsetsPerTrigger' out."
+            f"option 'minOffsetsPerTrigger' does not go with 'scan.hold.name' = '{load_gate.load.name}': those who "
+            f"wait for this source to be loaded would wait for its last rows too. Leave 'minOffsetsPerTrigger' out."
         )
     if strategy is not None and strategy.processing_time is not ProcessingTime.NEVER:
         raise OptionError(

@@ -1,4 +1,4 @@
-"""Groupings of a stream of which Spark would keep some groups for ever, without an error.
+"""Groupings of a stream of which Spark would keep some groups forever, without an error.
 
 GROUPING SETS, ROLLUP and CUBE give rows in which a column is NULL. Where that is the event time of an aggregation,
 nothing closes the group: in append mode its row never comes out.

@@ -71,7 +71,7 @@ def _half_marked(join: Any) -> str | None:
             time, other = str(marked.sql()), str(plain.sql())
             return (
                 f"two streams are joined by {time} = {other}, and only {time} is event time: Spark would forget its "
-                f"rows when the watermark passes them, and those of {other} that come later would meet nothing. Join "
+                f"rows when the watermark passes them, and those of {other} that come later would not match. Join "
                 f"by two times that are both event time (window_end, or the column 'window'), or by a computed value, "
                 f"{time} + INTERVAL 0 SECONDS, for which nothing is forgotten."
             )

@@ -72,8 +72,8 @@ def require_load_gate(probe: DataFrame, build: DataFrame) -> None:
 def _require(probes: Sequence[LoadGateOptions], builds: Sequence[LoadGateOptions]) -> None:
     if probes and any(each.name is None for each in builds):
         raise QueryError(
-            "the table's side of the join has a source without a name, so nobody can wait until it is loaded: read it "
-            "with the option scan.hold.name, for example read_stream(..., **{'scan.hold.name': 'rates'})."
+            "the table's side of the join has a source without a name, so no source can wait until it is loaded: read "
+            "it with the option scan.hold.name, for example read_stream(..., **{'scan.hold.name': 'rates'})."
         )
     names = list(dict.fromkeys(str(each.name) for each in builds))
     awaited = {name for each in probes for name in each.names}

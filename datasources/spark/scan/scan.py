@@ -51,11 +51,11 @@ class Scan:
     Attributes:
         source: the connector's part, strategy applied.
         watermark: the watermark options.
-        max_rows_per_batch: None = everything that is there.
-        delay_ms: what `spark.watermarkDelayMs` says for the time attribute; None = neither the expression nor an
-            option says how late rows may be, so it is 0.
+        max_rows_per_batch: None = all available rows.
+        delay_ms: `spark.watermarkDelayMs` of the time attribute; None = neither the expression nor an
+            option bounds how late rows may be, so it is 0.
         session: zone and ANSI flag that the expressions were compiled for.
-        is_instant: whether the time attribute is a TIMESTAMP; a TIMESTAMP_NTZ has no place on the clock.
+        is_instant: whether the time attribute is a TIMESTAMP; a TIMESTAMP_NTZ cannot be compared with the clock.
         columns: the data columns that are delivered; None = all of the source's.
         condition: which rows are delivered; None = all.
         gate: which builds the source waits for; None = it is not a probe.
@@ -134,7 +134,7 @@ def build_scan(
     Args:
         connector: which source.
         options: as the user gave them, any case of keys.
-        defaults: what register() bound: session facts and global options; the user's options come first.
+        defaults: the settings that register() bound, of the session and global ones; the user's options come first.
         functions: the user's own functions that expressions may call, by name.
         allows_code: whether options may load libraries and run commands.
 
@@ -157,19 +157,19 @@ def build_scan(
     watermark = parse_group(WatermarkOptions, merged)
     require_compatible(additional, watermark)
     wanted = parse_group(ScanOptions, merged)
-    holding = parse_group(LoadGateOptions, merged)
+    load_gate = parse_group(LoadGateOptions, merged)
     info = parse_group(SessionOptions, merged)
     session = SessionInfo(time_zone=info.time_zone, ansi=info.ansi)
     source = with_metadata_columns(connector.create(merged, session), wanted.metadata)
     built = build_strategy(source.schema, watermark, session, functions, additional)
     if built is not None:
         source = source.apply_watermark(built.strategy)
-    elif holding.time_ms is not None:
+    elif load_gate.time_ms is not None:
         raise OptionError(
             "option 'scan.load-completed.timestamp-millis' needs a watermark, which has to reach it: set "
             "'watermark.for' and 'watermark.as', or leave the option out."
         )
-    require_delay_fits(source, wanted, holding)
+    require_delay_fits(source, wanted, load_gate)
     columns = delivered_columns(source.schema, wanted.columns)
     condition = None
     if wanted.filter is not None:
@@ -185,8 +185,8 @@ def build_scan(
         is_instant=built is None or built.is_instant,
         columns=columns,
         condition=condition,
-        gate=holding.gate,
-        load=holding.load,
+        gate=load_gate.gate,
+        load=load_gate.load,
         is_attached=wanted.attached,
     )
 

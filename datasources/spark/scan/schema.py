@@ -31,7 +31,7 @@ METADATA_KEY = "tidemark"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimeAttribute:
-    """What `_watermark` says about the attribute that it belongs to.
+    """The metadata of `_watermark` about the attribute that it belongs to.
 
     Attributes:
         path: the column, nested ones with dots.

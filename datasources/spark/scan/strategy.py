@@ -32,8 +32,8 @@ class BuiltStrategy:
     """A strategy, and what only the driver needs to know of it.
 
     Attributes:
-        delay_ms: by how much the watermark is behind the rowtime; None = not constant, and no option says it.
-        is_instant: whether the time attribute is a TIMESTAMP; a TIMESTAMP_NTZ has no place on the clock.
+        delay_ms: by how much the watermark is behind the rowtime; None = not constant, and no option sets it.
+        is_instant: whether the time attribute is a TIMESTAMP; a TIMESTAMP_NTZ cannot be compared with the clock.
     """
 
     strategy: ScanStrategy
@@ -58,7 +58,7 @@ def build_strategy(
         additional: more attributes.
 
     Raises:
-        ExpressionError, OptionError: an expression cannot be used, or processing time meets a TIMESTAMP_NTZ.
+        ExpressionError, OptionError: an expression cannot be used, or processing time is combined with a TIMESTAMP_NTZ.
     """
     if options.rowtime is None:
         return None
@@ -75,7 +75,7 @@ def build_strategy(
     if options.processing_time is not ProcessingTime.NEVER and not is_instant:
         raise OptionError(
             f"option 'watermark.processing-time' needs a time attribute of type TIMESTAMP: '{options.rowtime}' is a "
-            f"TIMESTAMP_NTZ, which has no place on the clock."
+            f"TIMESTAMP_NTZ, which cannot be compared with the clock."
         )
     added, delays = [], [candidate.constant_delay_ms]
     for each in additional:

@@ -139,7 +139,7 @@ class DirectoryStore:
         return self._load(namespace, files[0]) if files else None
 
     def _load(self, namespace: Namespace, file: Path) -> Definition | None:
-        """Return what a file holds; the same object as before while the file is the same. None = it has just gone."""
+        """Return the object in a file; the same one while the file is the same. None = it has just been deleted."""
         try:
             stat = file.stat()
             signature = (stat.st_mtime_ns, stat.st_size, stat.st_ino)

@@ -77,7 +77,7 @@ class _Alteration:
         return self._set_options(action) if isinstance(action, SetOptions) else self._reset_options(action)
 
     def add_columns(self, action: AddColumns) -> TableDefinition:
-        """Add columns after those that are there."""
+        """Add columns after the existing ones."""
         known_names = {column.name.lower() for column in self._table.columns}
         for column in action.columns:
             if column.name.lower() in known_names:
@@ -132,7 +132,7 @@ class _Alteration:
         return replace(self._table, watermarks=tuple(remaining[:index] + remaining[index + 1 :]))
 
     def _set_options(self, action: SetOptions) -> TableDefinition:
-        """Set options; a key that is there in another case is the same one."""
+        """Set options; an existing key in another case is the same one."""
         refuse_masked(action.options, source=self._source, spans=action.option_spans)
         spellings = {key.lower(): key for key in self._table.options}
         options = dict(self._table.options)

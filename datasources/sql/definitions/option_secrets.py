@@ -93,7 +93,7 @@ def refuse_masked(options: Mapping[str, str], *, source: SqlText | None = None, 
     for key, value in options.items():
         if value == MASK:
             raise Site(clause="WITH", source=source, span=spans.get(key)).error(
-                f"option '{key}' = '{MASK}' is what is shown in place of a secret, not its value",
+                f"option '{key}' = '{MASK}' is shown instead of a secret, it is not its value",
                 "Write '${env:NAME}' or '${file:PATH}', or the value itself.",
             )
 

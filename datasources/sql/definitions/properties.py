@@ -51,7 +51,7 @@ from datasources.sql.statements.catalog_objects import (
 from datasources.sql.text.quoting import path_text
 from datasources.sql.types.type_names import sql_text
 
-__all__ = ["VERSION", "Definition", "definition_of", "properties_of", "watermark_datatypes"]
+__all__ = ["VERSION", "Definition", "definition_of", "properties_of"]
 
 Definition = TableDefinition | ViewDefinition | FunctionDefinition
 
@@ -102,14 +102,6 @@ def definition_of(properties: Mapping[str, str], *, name: str = "") -> Definitio
     definition = _READERS[kind](reader)
     reader.refuse_rest()
     return definition
-
-
-def watermark_datatypes(properties: Mapping[str, str]) -> tuple[str | None, ...]:
-    """Return `strategy.datatype` of each watermark, None where it was not known."""
-    found: list[str | None] = []
-    while f"schema.watermark.{len(found)}.rowtime" in properties:
-        found.append(properties.get(f"schema.watermark.{len(found)}.strategy.datatype"))
-    return tuple(found)
 
 
 def _of_table(table: TableDefinition, datatypes: Sequence[str]) -> dict[str, str]:

@@ -104,7 +104,7 @@ class PropertyReader:
         return {key.removeprefix(head): self._properties[key] for key in keys}
 
     def refuse_rest(self) -> None:
-        """Refuse what was not read.
+        """Reject properties that were not read.
 
         Raises:
             SqlError: naming one such property.

@@ -68,7 +68,7 @@ class SessionState:
 
 
 def _for_spark(function: ArrowFunction) -> Any:
-    """Return the function as Spark calls it in queries: with type hints, which tell it that arrays go in and out."""
+    """Return the function as Spark calls it in queries: with type hints, which declare that arrays go in and out."""
 
     def call(*arrays: pa.Array) -> pa.Array:
         return function.evaluate(arrays, len(arrays[0]))

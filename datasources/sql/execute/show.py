@@ -27,7 +27,7 @@ _OURS = {str(field.alias) for field in SqlOptions.model_fields.values()}
 
 
 def show(state: SessionState, statement: Show) -> StatementResult:
-    """List objects of one kind, broken ones with what is wrong."""
+    """List objects of one kind, broken ones with their errors."""
     kind = statement.kind
     rows = [
         (entry.name, "yes" if entry.is_temporary else "no", entry.problem or "")

@@ -85,7 +85,7 @@ def read_explain(cursor: Cursor) -> Explain | PassThrough:
     """Read EXPLAIN [PLAN FOR | JSON_EXECUTION_PLAN] of a query or an INSERT; all others are Spark's.
 
     Raises:
-        SqlError: what is explained is malformed, or a kind of EXPLAIN is asked for that only Flink has.
+        SqlError: the explained statement is malformed, or the kind of EXPLAIN is one that only Flink has.
     """
     cursor.expect("EXPLAIN")
     if cursor.token.word in _EXPLAIN_OF_SPARK:

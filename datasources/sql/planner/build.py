@@ -10,8 +10,8 @@ from datasources.sql.planner.tree import (
     Node,
     Project,
     ProjectColumn,
-    Scan,
     ScanColumn,
+    TableScan,
     WatermarkAssigner,
 )
 from datasources.sql.resolve.resolved_table import ResolvedColumn, ResolvedMetadata, ResolvedTable, ResolvedWatermark
@@ -27,7 +27,7 @@ def build_tree(table: ResolvedTable, connector: Connector, options: Mapping[str,
     A batch read has no WatermarkAssigner.
     """
     hidden = _source_times(table, connector)
-    tree: Node = Scan(
+    tree: Node = TableScan(
         table=table.name,
         connector=connector,
         options=options,

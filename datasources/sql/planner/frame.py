@@ -20,7 +20,7 @@ from datasources.sql.planner.tree import (
     Node,
     Project,
     ProjectColumn,
-    Scan,
+    TableScan,
     assigner_of,
     attributes_of,
     scan_of,
@@ -64,20 +64,20 @@ class TableFrames:
         frame = loaded.select(*map(plain_column, columns))
         return frame.withColumn(ROW_WATERMARK_COLUMN, F.lit(None).cast("timestamp")) if has_row_watermark else frame
 
-    def loaded(self, scan: Scan) -> DataFrame:
+    def loaded(self, scan: TableScan) -> DataFrame:
         """Return what `load()` gives: with hidden columns if the scan makes watermarks."""
         if scan.connector.is_ours:
             return self._ours(scan)
         return self._sparks(scan)
 
-    def _ours(self, scan: Scan) -> DataFrame:
+    def _ours(self, scan: TableScan) -> DataFrame:
         options = expand(read_options(scan))
         if not scan.is_streaming:
             return self.spark.read.format(scan.connector.format_name).options(**options).load()
         reader = self.spark.readStream.format(scan.connector.format_name).options(**options)
         return (reader.option(ATTACHED, "true") if scan.attributes else reader).load()  # the caller attaches it
 
-    def _sparks(self, scan: Scan) -> DataFrame:
+    def _sparks(self, scan: TableScan) -> DataFrame:
         options = expand(spark_options(scan))
         scan.connector.require_path(scan.table, options)
         reader = self.spark.readStream if scan.is_streaming else self.spark.read

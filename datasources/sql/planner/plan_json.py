@@ -14,9 +14,16 @@ from typing import Any
 from datasources.durations import parse_duration_ms
 from datasources.errors import SqlError
 from datasources.sql.planner.scan_options import watermark_options
-from datasources.sql.planner.tree import Scan
+from datasources.sql.planner.tree import TableScan
 
-__all__ = ["SourceWatermark", "WatermarkParams", "WatermarkPushDown", "abilities_of", "load_abilities", "to_json"]
+__all__ = [
+    "SourceWatermarkAbility",
+    "WatermarkParams",
+    "WatermarkPushDown",
+    "abilities_of",
+    "load_abilities",
+    "to_json",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,16 +57,16 @@ class WatermarkPushDown:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SourceWatermark:
+class SourceWatermarkAbility:
     """A watermark that the source brings along."""
 
     produced_type: str = ""
 
 
-Ability = WatermarkPushDown | SourceWatermark
+Ability = WatermarkPushDown | SourceWatermarkAbility
 
 
-def abilities_of(scan: Scan) -> tuple[Ability, ...]:
+def abilities_of(scan: TableScan) -> tuple[Ability, ...]:
     """Return what was pushed into a scan."""
     produced = ", ".join(f"{c.name} {c.spark_type}" for c in scan.columns)
     options = watermark_options(scan)
@@ -73,7 +80,7 @@ def abilities_of(scan: Scan) -> tuple[Ability, ...]:
         source_idle_timeout_ms=-1 if own_idle_ms is None else own_idle_ms,
     )
     return tuple(
-        SourceWatermark(produced_type=produced)
+        SourceWatermarkAbility(produced_type=produced)
         if a.is_source_watermark
         else WatermarkPushDown(
             watermark=a.expression,
@@ -107,7 +114,7 @@ def load_abilities(text: str) -> tuple[Ability, ...]:
 
 
 def _ability_json(ability: Ability) -> dict[str, Any]:
-    if isinstance(ability, SourceWatermark):
+    if isinstance(ability, SourceWatermarkAbility):
         return {"type": "SourceWatermark", "sourceWatermarkEnabled": True, "producedType": ability.produced_type}
     params = ability.params
     return {
@@ -129,7 +136,7 @@ def _ability_json(ability: Ability) -> dict[str, Any]:
 def _load(raw: Mapping[str, Any]) -> Ability:
     kind = raw.get("type")
     if kind == "SourceWatermark":
-        return SourceWatermark(produced_type=str(raw.get("producedType", "")))
+        return SourceWatermarkAbility(produced_type=str(raw.get("producedType", "")))
     if kind != "WatermarkPushDown" or "watermarkExpr" not in raw:
         raise SqlError(f"the plan has an ability of type '{kind}'; known are WatermarkPushDown and SourceWatermark.")
     return WatermarkPushDown(

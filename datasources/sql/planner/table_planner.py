@@ -49,7 +49,7 @@ class PlannedTable:
         use: the use.
         tree: the table.
         operator: what runs above the table, below the attach step, as EXPLAIN shows it; "" = nothing.
-        joins: what is joined with it there, in order: the join as EXPLAIN shows it, and the other table.
+        joins: the joins there, in order: the join as EXPLAIN shows it, and the other table.
     """
 
     use: TableUse
@@ -110,7 +110,7 @@ class TablePlanner:
         return self.resolved(with_hinted_watermark(table, use)[0])
 
     def traits(self, table: TableDefinition, use: TableUse) -> TableTraits:
-        """Return what a table is to a join as of a time."""
+        """Return a table as a side of a join as of a time."""
         return traits_of(self.resolved_for(table, use), self.connector(table), use.hints)
 
     def connector(self, table: TableDefinition) -> Connector:
@@ -122,8 +122,7 @@ class TablePlanner:
         name = lower_keys(table.options).get("connector")
         if name is None:
             raise SqlError(
-                f"table '{table.name}' has no 'connector': say in WITH what it reads, for example "
-                f"'connector' = 'kafka'."
+                f"table '{table.name}' has no 'connector': set it in WITH, for example 'connector' = 'kafka'."
             )
         return connector_of(self.spark, name)
 
@@ -180,7 +179,7 @@ class TablePlanner:
         scan = scan_of(planned.tree)
         if not scan.attributes:
             raise SqlError(
-                f"SESSION windows of table '{scan.table}' need a watermark that its source makes; EXPLAIN says why it "
+                f"SESSION windows of table '{scan.table}' need a watermark that its source makes; EXPLAIN shows why it "
                 f"does not."
             )
         columns = attached_columns(planned.tree)
@@ -207,7 +206,7 @@ class TablePlanner:
         scan = scan_of(planned.tree)
         if not scan.attributes:
             raise SqlError(
-                f"OVER of table '{scan.table}' needs a watermark that its source makes; EXPLAIN says why it does not."
+                f"OVER of table '{scan.table}' needs a watermark that its source makes; EXPLAIN shows why it does not."
             )
         columns = attached_columns(planned.tree)
         loaded = self.frames.loaded(scan)

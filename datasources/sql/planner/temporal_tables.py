@@ -25,7 +25,7 @@ CHANGELOG_NAMES: Final = (*_KEYS, *_KEYS.values())
 
 
 def traits_of(table: ResolvedTable, connector: Connector, options: Mapping[str, str]) -> TableTraits:
-    """Return what a table is to a join.
+    """Return a table as a side of a join.
 
     Args:
         table: resolved.

@@ -10,7 +10,7 @@ from datasources.source.api.connector import SessionInfo
 from datasources.spark.scan.scan import build_scan
 from datasources.sql.definitions.option_secrets import expand
 from datasources.sql.planner.scan_options import read_options
-from datasources.sql.planner.tree import Scan
+from datasources.sql.planner.tree import TableScan
 
 __all__ = ["ScanTrial"]
 
@@ -29,7 +29,7 @@ class ScanTrial:
     functions: Mapping[str, ArrowFunction]
     allows_code: bool = False
 
-    def __call__(self, scan: Scan) -> None:
+    def __call__(self, scan: TableScan) -> None:
         """Build the scan that a node describes; needs no server.
 
         Raises:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datasources.sql.query.block.block_context import Scope
+from datasources.sql.query.block.block_context import QueryScope
 from datasources.sql.query.block.planner_interface import Relations
 from datasources.sql.query.block.relation import QueryPlan
 from datasources.sql.query.block.statement_planning import Planning
@@ -40,7 +40,7 @@ def _rewritten(source: SqlText, relations: Relations) -> QueryPlan:
     planning = Planning(relations=relations, survey=found)
     planning.read_tables()
     rewriter = Rewriter(planning, words, RULES)
-    rewriter.as_text(query, Scope())
+    rewriter.as_text(query, QueryScope())
     text = rewriter.edits.render(source.text, Span(0, len(source.text)))
     return QueryPlan(
         text=text,

@@ -41,7 +41,7 @@ class _Question:
     Attributes:
         text: Spark SQL.
         site: for errors.
-        refusal: what is wrong if Spark refuses it.
+        refusal: the reason if Spark rejects it.
     """
 
     text: str

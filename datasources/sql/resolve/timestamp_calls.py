@@ -33,7 +33,7 @@ _SHAPES: Final = {
     "TO_TIMESTAMP_LTZ": "Write TO_TIMESTAMP_LTZ(number, 0) for seconds, TO_TIMESTAMP_LTZ(number, 3) for milliseconds, "
     "or TO_TIMESTAMP_LTZ(text[, 'format'[, 'zone']]).",
 }
-_MOST: Final = {"TO_TIMESTAMP": 2, "TO_TIMESTAMP_LTZ": 3}
+_MAX_ARGUMENTS: Final = {"TO_TIMESTAMP": 2, "TO_TIMESTAMP_LTZ": 3}
 _FORMATS: Final = (
     "The fields of a format are yyyy, MM, dd, HH, mm, ss and S to SSSSSSSSS, each once; text stands in single quotes. "
     "For others use TO_TIMESTAMP_NTZ(text, format), Spark's own."
@@ -44,7 +44,7 @@ class TimestampCallError(Exception):
     """A call that has no meaning.
 
     Attributes:
-        reason: what is wrong, a clause.
+        reason: the reason, a clause.
         hint: what to do, sentences.
         argument: which argument it is about; None = the call.
     """
@@ -86,7 +86,7 @@ def timestamp_call(words: Words, call: Call, value: str, ask: Callable[[str], st
         TimestampCallError: the arguments are of wrong number or type, or a format cannot be read as Flink reads it.
     """
     parts = words.split(call.inside)
-    if not 1 <= len(parts) <= _MOST[call.name] or not all(parts):
+    if not 1 <= len(parts) <= _MAX_ARGUMENTS[call.name] or not all(parts):
         raise TimestampCallError(f"{call.name} has {len(parts)} arguments", _SHAPES[call.name])
     if call.name == _LOCAL:
         _check_text(call, value, ask, parts[0])

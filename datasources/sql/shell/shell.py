@@ -1,6 +1,6 @@
 """`tidemark sql`: scripts and an interactive prompt.
 
-A script stops at its first error; the prompt goes on. INSERT statements start queries, and a script waits for those
+A script stops at its first error; the prompt continues. INSERT statements start queries, and a script waits for those
 that it started: they end when all input is read, when one fails, or on Ctrl-C.
 """
 
@@ -39,7 +39,7 @@ _HELP: Final = """A statement ends with a semicolon and may have several lines.
   CREATE TABLE ... WITH ('connector' = ...)   declare a table; WATERMARK FOR ts AS ... makes ts event time
   SHOW TABLES; DESCRIBE t; SHOW CREATE TABLE t; EXPLAIN SELECT ...
   SELECT ...                                  a stream is shown until Ctrl-C
-  INSERT INTO sink SELECT ...                 start a query that goes on in the background
+  INSERT INTO sink SELECT ...                 start a query that runs in the background
   SET 'key' = 'value'; SET; RESET             settings
   help, quit                                  without a semicolon"""
 
@@ -130,7 +130,7 @@ class Shell:
             self._print_line(f"{_queries(len(active))} stopped")
 
     def _take(self, typed: str) -> str:
-        """Run what was typed if it is whole; return what is to be typed on."""
+        """Run the input if it is complete; return the rest that is to be continued."""
         if not _is_whole(typed):
             return typed
         try:
@@ -151,7 +151,7 @@ class Shell:
             print_rows(self._console, result)
 
     def _trigger(self) -> str | None:
-        """Return when streams make batches: what is SET for INSERT holds for what is shown as well."""
+        """Return when streams make batches: the setting for INSERT holds for shown queries as well."""
         result = self._environment.sql("SET 'execution.trigger'")
         assert isinstance(result, StatementResult), "SET has a result"
         value = result.rows[0][1]
@@ -169,7 +169,7 @@ class Shell:
 
     @contextmanager
     def _reported(self) -> Iterator[_Outcome]:
-        """Print an error of the user's, ours or Spark's, and go on after the block; bugs go through."""
+        """Print an error of the user's, ours or Spark's, and continue after the block; bugs propagate."""
         outcome = _Outcome()
         try:
             yield outcome
@@ -205,7 +205,7 @@ def line_reader() -> Callable[[str], str]:
 
 
 def _is_whole(typed: str) -> bool:
-    """Tell whether what was typed can be run; a string or comment that is open may go on in the next line."""
+    """Return whether the input can be run; an open string or comment may continue in the next line."""
     try:
         return is_complete(SqlText(typed))
     except SqlError:

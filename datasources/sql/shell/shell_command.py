@@ -39,7 +39,7 @@ class ShellRequest:
 
 
 def run_shell(request: ShellRequest, console: Console) -> int:
-    """Do what was asked for; return the exit status.
+    """Run the command; return the exit status.
 
     Raises:
         OptionError: the script cannot be read.

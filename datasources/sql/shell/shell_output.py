@@ -66,7 +66,7 @@ def print_stream(console: Console, frame: DataFrame, *, trigger: str | None) -> 
     Args:
         console: where to.
         frame: the stream.
-        trigger: `available-now` = end when everything that is there was read; a duration = the time between batches;
+        trigger: `available-now` = end when all available rows were read; a duration = the time between batches;
             None = as soon as possible.
 
     Raises:
@@ -82,7 +82,7 @@ def print_stream(console: Console, frame: DataFrame, *, trigger: str | None) -> 
 
 
 def error_text(error: BaseException) -> str | None:
-    """Return what a user has to know about an error; None = it is a bug, and its traceback is needed."""
+    """Return the message of an error for a user; None = it is a bug, and its traceback is needed."""
     if isinstance(error, TidemarkError):
         return plain(error, keep=_LINES)
     from pyspark.errors import PySparkException

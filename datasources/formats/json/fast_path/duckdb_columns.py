@@ -104,7 +104,7 @@ def finished(array: pa.Array, arrow: pa.DataType, kind: TimestampText | None, lo
         array: the column that came from the structure of `duckdb_structure(arrow, kind)`.
         arrow: the declared type.
         kind: how a TIMESTAMP column is written; None for other columns.
-        local: turns local times into instants; needed for `TimestampText.LOCAL`.
+        local: converts local times into instants; needed for `TimestampText.LOCAL`.
     """
     if kind is TimestampText.SECONDS:
         return _timestamps(array, _int64(array) * MICROS_PER_SECOND)

@@ -81,7 +81,7 @@ class TimestampKinds:
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class TemplateMember:
     """A member of the documents: the patterns of its values, and whether every document has it."""
 
     patterns: tuple[str, ...]
@@ -101,7 +101,7 @@ class Template:
         UnsupportedTemplate: the pattern would be too long.
     """
 
-    members: Mapping[str, Member] = field(compare=False)
+    members: Mapping[str, TemplateMember] = field(compare=False)
     is_total: bool
     pattern: str = field(init=False)
 
@@ -124,7 +124,7 @@ def template_of(document: object, fields: Mapping[str, pa.Field], kinds: Timesta
     """
     builder = _TemplateBuilder(kinds)
     items = builder.members(document, fields, is_top=True)
-    return _checked(Template(members={n: Member((p,), True) for n, p in items}, is_total=builder.is_total))
+    return _checked(Template(members={n: TemplateMember((p,), True) for n, p in items}, is_total=builder.is_total))
 
 
 def merged(one: Template, other: Template, fields: Mapping[str, pa.Field]) -> Template | None:
@@ -136,7 +136,7 @@ def merged(one: Template, other: Template, fields: Mapping[str, pa.Field]) -> Te
     common = [name for name in one.members if name in other.members]
     if common != [name for name in other.members if name in one.members]:
         return None
-    members: dict[str, Member] = {}
+    members: dict[str, TemplateMember] = {}
     for name in _interleaved(list(one.members), list(other.members), set(common)):
         joined = _joined(one.members.get(name), other.members.get(name))
         if not joined.is_required and name in fields and not fields[name].nullable:
@@ -218,10 +218,10 @@ class _TemplateBuilder:
         return pattern
 
 
-def _joined(one: Member | None, other: Member | None) -> Member:
+def _joined(one: TemplateMember | None, other: TemplateMember | None) -> TemplateMember:
     patterns = dict.fromkeys((*(one.patterns if one else ()), *(other.patterns if other else ())))
     is_required = one is not None and other is not None and one.is_required and other.is_required
-    return Member(tuple(patterns), is_required)
+    return TemplateMember(tuple(patterns), is_required)
 
 
 def _interleaved(one: list[str], other: list[str], common: set[str]) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 Spark converts rows cell by cell at every step into and out of Python. So rows are packed once, above the scan and still
 in read order, and unpacked once, below the operator. The shuffle, the state and the operator handle a few cells
-instead of a million rows, and values stay in Arrow: pandas would turn nullable BIGINT into floating point and lose
+instead of a million rows, and values stay in Arrow: pandas would convert nullable BIGINT to floating point and lose
 timestamps outside 1677 to 2262.
 """
 

@@ -42,13 +42,13 @@ def batch_temporal_join(probe: ProbeSide, build: BuildSide, *, is_left: bool) ->
     keys = [f"{KEY_PREFIX}{number}" for number in range(len(probe.keys))]
     versions = _versions(build, keys)
     rows = probe.prepared().where(~F.col(HEARTBEAT_COLUMN) & F.col(TIME_COLUMN).isNotNull())
-    meets = F.lit(True)
+    is_matched = F.lit(True)
     for key in keys:
-        meets &= rows[key] == versions[f"{key}_build"]
+        is_matched &= rows[key] == versions[f"{key}_build"]
     if probe.time is not None:
         is_current = versions[_UNTIL].isNull() | (rows[TIME_COLUMN] < versions[_UNTIL])
-        meets &= (versions[f"{TIME_COLUMN}_build"] <= rows[TIME_COLUMN]) & is_current
-    joined = rows.join(versions, meets, "left" if is_left else "inner")
+        is_matched &= (versions[f"{TIME_COLUMN}_build"] <= rows[TIME_COLUMN]) & is_current
+    joined = rows.join(versions, is_matched, "left" if is_left else "inner")
     return joined.select(
         *(rows[quoted(field.name)] for field in probe.fields), *(versions[quoted(field.name)] for field in build.fields)
     )
@@ -74,7 +74,7 @@ def _versions(build: BuildSide, keys: list[str]) -> DataFrame:
     else:
         relevant = relevant.withColumn(_GONE, F.lit(None).cast("bigint"))
     in_order = Window.partitionBy(*keys).orderBy(TIME_COLUMN, *sequence)
-    known = relevant.withColumn(_UNTIL, F.least(F.lead(TIME_COLUMN).over(in_order), F.col(_GONE)))
+    known = relevant.withColumn(_UNTIL, F.lowest(F.lead(TIME_COLUMN).over(in_order), F.col(_GONE)))
     is_ever_valid = F.col(_UNTIL).isNull() | (F.col(_UNTIL) > F.col(TIME_COLUMN))
     current = known.where(is_ever_valid & F.col(KIND_COLUMN).isin(INSERT, UPDATE_AFTER))
     return current.select(

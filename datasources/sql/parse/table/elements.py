@@ -37,7 +37,7 @@ class Elements:
         """Read the elements between two parentheses; a comma after the last one is passed over with a hint.
 
         Raises:
-            SqlError: an element is wrong, or is there twice.
+            SqlError: an element is wrong, or is repeated.
         """
         opening = cursor.expect_symbol("(")
         if cursor.sees_symbol(")"):
@@ -76,7 +76,7 @@ class Elements:
             raise cursor.error(
                 start.span,
                 f"the column '{column.name}' is there already (line {line}, column {at})",
-                "Rename one of the two; upper and lower case are not told apart.",
+                "Rename one of the two; upper and lower case are not distinguished.",
             )
         self._declared[column.name.lower()] = start.span
         self.columns.append(column)

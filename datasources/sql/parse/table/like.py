@@ -24,7 +24,7 @@ def read_like(cursor: Cursor, start: Token) -> CreateTableLike:
         start: the word LIKE.
 
     Raises:
-        SqlError: a rule or a part does not exist, or a part is there twice.
+        SqlError: a rule or a part does not exist, or a part is repeated.
     """
     base, _ = object_name(cursor, "the name of the table that is copied")
     options: list[LikeOption] = []

@@ -66,7 +66,7 @@ def read_watermark(cursor: Cursor) -> WatermarkSpec:
 
 
 def read_rowtime(cursor: Cursor) -> tuple[str, ...] | None:
-    """Read `FOR column` after DROP WATERMARK, if it is there."""
+    """Read `FOR column` after DROP WATERMARK, if present."""
     if not cursor.skip("FOR"):
         return None
     return path(cursor, "the column whose watermark goes")[0]

@@ -75,7 +75,7 @@ class PlannedBuild:
 def temporal_frame(
     frames: TableFrames, probe: PlannedSide, builds: tuple[PlannedBuild, ...], *, needs_row_watermark: bool
 ) -> DataFrame:
-    """Return the probe's rows with what they meet, attached if the probe has a watermark.
+    """Return the probe's rows with their matches, attached if the probe has a watermark.
 
     Raises:
         QueryError: the tables cannot be joined like that.
@@ -92,7 +92,7 @@ def temporal_frame(
 
 
 def frame_of_windows(frames: TableFrames, probe: Relation, builds: tuple[PlannedBuild, ...]) -> DataFrame:
-    """Return the rows of a query with what they meet; of a stream the query groups by windows.
+    """Return the rows of a query with their matches; of a stream the query groups by windows.
 
     Raises:
         QueryError: it does not, or the tables cannot be joined like that.

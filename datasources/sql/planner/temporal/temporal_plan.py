@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from datasources.sql.planner.table_planner import PlannedTable, TablePlanner
     from datasources.sql.resolve.resolved_table import ResolvedTable
 
-__all__ = ["HoldNames", "PlannedTemporal", "plan_temporal"]
+__all__ = ["LoadGateNames", "PlannedTemporal", "plan_temporal"]
 
 _NAME: Final = "scan.hold.name"
 _UNTIL: Final = "scan.hold.until"
@@ -39,7 +39,7 @@ _IDLE: Final = "scan.load-completed.idle-timeout"
 
 
 @dataclass(slots=True)
-class HoldNames:
+class LoadGateNames:
     """Names for the tables of one statement that others wait for: `rates`, then `rates-2`."""
 
     _used: Counter[str] = field(default_factory=Counter)
@@ -58,7 +58,7 @@ class PlannedTemporal:
 
     Attributes:
         probe: the left table, or query.
-        builds: what is joined.
+        builds: the build sides.
         tables: the same for EXPLAIN.
     """
 
@@ -81,7 +81,7 @@ def plan_temporal(
     planner: TablePlanner,
     find: Callable[[str], TableDefinition],
     request: TemporalRequest,
-    names: HoldNames,
+    names: LoadGateNames,
     *,
     is_streaming: bool,
 ) -> PlannedTemporal:
@@ -90,7 +90,7 @@ def plan_temporal(
     Args:
         planner: plans tables.
         find: returns a table of the catalog.
-        request: what was asked for.
+        request: the requested join.
         names: gives names to tables that are waited for.
         is_streaming: whether tables are streams.
 
@@ -122,7 +122,7 @@ def plan_temporal(
 
 
 def _build(
-    planner: TablePlanner, definition: TableDefinition, request: TemporalBuild, names: HoldNames | None
+    planner: TablePlanner, definition: TableDefinition, request: TemporalBuild, names: LoadGateNames | None
 ) -> tuple[PlannedBuild, PlannedTable]:
     table = planner.resolved_for(definition, request.use)
     rowtimes = [watermark.column for watermark in table.watermarks]

@@ -110,5 +110,5 @@ def _named(context: BlockContext, tvf: Tvf) -> dict[str, Region]:
         given[name] = region
     if tvf.partition:
         span = context.words.span(tvf.partition[0])
-        raise context.error(span, "SNAPSHOT takes no PARTITION BY", "The join's condition says the key.")
+        raise context.error(span, "SNAPSHOT takes no PARTITION BY", "The join's condition gives the key.")
     return given

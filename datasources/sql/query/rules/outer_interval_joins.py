@@ -70,7 +70,7 @@ def _bound(context: BlockContext, left: Region, ordering: str, right: Region) ->
 
 
 def _shifted(context: BlockContext, region: Region) -> tuple[str, str] | None:
-    """Return a time attribute as TIMESTAMP, and what is added to it: `` - INTERVAL '2' SECOND``."""
+    """Return a time attribute as TIMESTAMP, and the interval added to it: `` - INTERVAL '2' SECOND``."""
     words = context.words
     sign = next((at for at in words.top_level(region) if words.symbol(at) in _SIGNS), region.last)
     attribute, shift = Region(region.first, sign), Region(sign, region.last)

@@ -40,7 +40,7 @@ def operand_type(context: BlockContext, region: Region) -> str:
 
 
 def _ask_spark(context: BlockContext) -> None:
-    """Make known what the block reads of Spark's."""
+    """Register the relations of Spark's that the block reads."""
     for item in context.block.sources:
         if item.kind is SourceKind.TABLE and item not in context.relations and context.scope.find(item.name) is None:
             context.relations[item] = context.rewriter.relation(item, context.scope)

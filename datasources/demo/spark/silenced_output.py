@@ -1,7 +1,7 @@
-"""Keeps a terminal for us: what Spark, Kafka's client and Python workers print goes to a file.
+"""Keeps a terminal clean: output of Spark, Kafka's client and Python workers goes to a file.
 
 They write to the file descriptors of standard output and error, from several processes, so the descriptors themselves
-are turned. What we want to say goes to the stream that the context gives.
+are redirected. Our own output goes to the stream that the context returns.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, TextIO
 
-__all__ = ["quiet_output"]
+__all__ = ["silenced_output"]
 
 _STDOUT: Final = 1
 _STDERR: Final = 2
 
 
 @contextmanager
-def quiet_output(log: Path) -> Iterator[TextIO]:
+def silenced_output(log: Path) -> Iterator[TextIO]:
     """Give the real standard output; everything else that this process and its children print goes to ``log``.
 
     Args:
-        log: A file; what is printed is added at its end.
+        log: A file to which the output is appended.
     """
     _flush()
     saved = {descriptor: os.dup(descriptor) for descriptor in (_STDOUT, _STDERR)}

@@ -25,16 +25,16 @@ WALL_US = 1_700_000_000_000_000
 
 def probe(log, *until, **more):
     """A source that waits."""
-    return HeldSource(log, gate=LoadGateSettings(until=until or ("rates",)), **more)
+    return GatedSource(log, gate=LoadGateSettings(until=until or ("rates",)), **more)
 
 
 def build(log, name="rates", *, time_ms=None, idle_timeout_ms=None, **more):
     """A source that is waited for."""
-    return HeldSource(log, load=LoadSettings(name=name, time_ms=time_ms, idle_timeout_ms=idle_timeout_ms), **more)
+    return GatedSource(log, load=LoadSettings(name=name, time_ms=time_ms, idle_timeout_ms=idle_timeout_ms), **more)
 
 
 @dataclass
-class HeldSource:
+class GatedSource:
     """One source of the query: what it reads, what it is set to, and what it delivered, batch by batch."""
 
     log: object
@@ -64,12 +64,12 @@ class HeldSource:
         return next((batch for batch, ids in self.delivered if ids), None)
 
 
-class HeldQuery:
+class GatedQuery:
     """The query; its sources are planned in this order in every trigger."""
 
     _names = itertools.count()
 
-    def __init__(self, *sources: HeldSource, registry=None, clock=None, query="q") -> None:
+    def __init__(self, *sources: GatedSource, registry=None, clock=None, query="q") -> None:
         self.sources = sources
         self.clock = clock or ManualClock(WALL_US)
         self.registry = registry or SourceRegistry(self.clock)
@@ -78,7 +78,7 @@ class HeldQuery:
         self.is_cut_off = False
         self.loses_reports = False
         self.asked: list[str] = []
-        self.pending: list[tuple[HeldSource, str]] = []
+        self.pending: list[tuple[GatedSource, str]] = []
         self.start()
 
     def start(self, *, is_available_now: bool = False) -> None:
@@ -92,7 +92,7 @@ class HeldQuery:
             if is_available_now:
                 source.planner.limit_to_available_now()
 
-    def _planner(self, source: HeldSource) -> BatchPlanner:
+    def _planner(self, source: GatedSource) -> BatchPlanner:
         report_store = CoordinatorLink(self, source.id, self.clock)
         return BatchPlanner(
             enumerator=source.log,
@@ -145,14 +145,14 @@ class HeldQuery:
         self.read()
         return True
 
-    def triggers(self, most: int = 200) -> int:
+    def triggers(self, max_count: int = 200) -> int:
         """Run until there is nothing to do; how many batches that were."""
-        for count in range(most):
+        for count in range(max_count):
             if not self.trigger():
                 return count
         raise AssertionError("the query never comes to rest")
 
-    def _rows(self, source: HeldSource, end: Offset) -> list[str]:
+    def _rows(self, source: GatedSource, end: Offset) -> list[str]:
         ids: list[str] = []
         for plan in plan_tasks(end, has_watermark=source.has_watermark):
             schema = OUTPUT if source.has_watermark else SCHEMA
@@ -163,7 +163,7 @@ class HeldQuery:
                 ids += [each for each in found if each is not None]
         return ids
 
-    def _report(self, source: HeldSource, reports) -> None:
+    def _report(self, source: GatedSource, reports) -> None:
         if self.loses_reports:
             return
         self.ask(
