@@ -205,7 +205,9 @@ def test_an_upsert_table_may_have_its_key_in_the_key_only():
     assert rows(chunk) == [(7, "a", "+U"), (8, None, "-D"), (9, None, "+U")]
 
 
-@pytest.mark.parametrize(("key", "reason"), [(None, "it has no key, and the key identifies"), (b"{", "its key: malformed")])
+@pytest.mark.parametrize(
+    ("key", "reason"), [(None, "it has no key, and the key identifies"), (b"{", "its key: malformed")]
+)
 def test_an_upsert_without_a_key_is_bad_also_as_a_delete(key, reason):
     for value in (None, {"id": 7}):
         with pytest.raises(RecordError, match=f"offset 5 cannot be decoded: {reason}"):
