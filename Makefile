@@ -9,7 +9,7 @@ PYTEST := $(BIN)/python -m pytest
 export PYSPARK_PYTHON := $(CURDIR)/$(BIN)/python
 export PYSPARK_DRIVER_PYTHON := $(CURDIR)/$(BIN)/python
 
-.PHONY: help setup check lint types imports unit test test-all demo bench plots bench-quick bench-align bench-joins bench-mysql lock clean
+.PHONY: help setup check lint types imports unit test test-all demo demo-picture bench plots bench-quick bench-align bench-joins bench-mysql lock clean
 
 help:  ## print this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -55,6 +55,9 @@ test-all: setup java  ## everything, exhaustive forms included, with samples of 
 
 demo: setup java  ## Spark's watermark and Tidemark's on the same lagging topic, side by side
 	@$(BIN)/tidemark demo
+
+demo-picture: setup java  ## run the demo and draw its chart into docs/images/demo.svg
+	@$(BIN)/tidemark demo --picture docs/images/demo.svg
 
 bench: setup java  ## Kafka against spark-sql-kafka and Flink: windowed count, raw values, fetching, scaling, latency; over an hour
 	$(BIN)/python -m benchmarks.kafka_window

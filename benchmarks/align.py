@@ -25,9 +25,9 @@ from benchmarks.overshoot import reported_overshoot_ms, true_overshoot_ms, unali
 from datasources.demo.spark.local_spark import local_spark
 from datasources.demo.spark.spark_kafka import SparkKafka, fetch_spark_kafka
 from datasources.embedded import EmbeddedKafka
-from examples.skew_day.outcome import judge
+from examples.skew_day.outcome import assess
 from examples.skew_day.progress import Drain
-from examples.skew_day.story import SkewSettings, SkewStory, tell_skew
+from examples.skew_day.story import SkewSettings, SkewStory, make_skew
 from examples.skew_day.topic import Backlog, open_backlog
 from examples.skew_day.variants import DrainSettings, Variant, drain
 
@@ -50,7 +50,7 @@ def main() -> None:
     load = load_average()
     peer = fetch_spark_kafka(pyspark.__version__, console.print)
     console.print(f"{SIZE.rows:,} records, drift {SETTINGS.max_drift_ms / 1_000:g} s, load before the run {load}")
-    story = tell_skew(SIZE)
+    story = make_skew(SIZE)
     drains = _drains(story, peer, console)
     partitions = plan_partitions(PARTITIONS)
     group = plan_group(SOURCES)
@@ -97,9 +97,9 @@ class _Rounds:
         self._runs += 1
         place = self._directory / f"checkpoint-{self._runs}"
         result = drain(self._spark, variant, SETTINGS, self._backlog, place)
-        verdict = judge(self._story, result.answer)
-        if variant is not Variant.SPARK and not verdict.is_perfect:
-            raise SystemExit(f"{variant.value}, {label}: {verdict.lost_rows:,} records lost; nothing was compared")
+        accuracy = assess(self._story, result.answer)
+        if variant is not Variant.SPARK and not accuracy.is_perfect:
+            raise SystemExit(f"{variant.value}, {label}: {accuracy.lost_rows:,} records lost; nothing was compared")
         self._console.print(
             f"  {label:8} {variant.value:31} {result.drain.seconds:5.1f} s, {len(result.drain.batches)} batches, "
             f"at most {result.drain.peak_state_rows:,} rows of state"

@@ -18,9 +18,9 @@ from typing import Any, Final
 
 from benchmarks.align_topic import SCHEMA, PlannedTopic
 from benchmarks.measure import load_average
-from datasources.expressions import compile_rowtime, compile_watermark
+from datasources.expressions.compiler.compile import compile_rowtime, compile_watermark
 from datasources.source.alignment.lookahead import ReaderLookahead
-from datasources.source.api.abilities import Alignment, NullRowtime, ScanStrategy
+from datasources.source.api.abilities import Alignment, ScanStrategy, WatermarkParams
 from datasources.source.api.scan_range import ScanEnd, ScanRange
 from datasources.source.api.split import SplitProgress
 from datasources.source.checkpoint.offset import Identity, Offset
@@ -28,7 +28,7 @@ from datasources.source.coordination.client import CoordinatorClient, Coordinato
 from datasources.source.coordination.reports import SplitReport
 from datasources.source.coordination.server import Coordinator, Endpoint
 from datasources.source.planning.planner import BatchPlanner, PlannerSettings
-from watermark import EmitStrategy, SystemClock
+from watermark import SystemClock
 
 __all__ = ["PlanCost", "plan_group", "plan_partitions"]
 
@@ -38,7 +38,7 @@ _PLANS: Final = 41
 _SPLITS_OF_A_MEMBER: Final = 10
 _EXPRESSION: Final = "ts - INTERVAL '10' SECOND"
 _IDENTITY: Final = Identity(strategy=f"{_EXPRESSION} on-periodic", schema="ts TIMESTAMP", subscription="orders")
-_ALIGNMENT: Final = Alignment(group="benchmark", max_drift_ms=10_000)
+_PARAMS: Final = WatermarkParams(alignment=Alignment(group="benchmark", max_drift_ms=10_000))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +94,7 @@ class _Member:
             enumerator=self._topic,
             report_store=report_store,
             scan=_never_scan,
-            settings=PlannerSettings(identity=_IDENTITY, has_watermark=True, alignment=_ALIGNMENT),
+            settings=PlannerSettings(identity=_IDENTITY, has_watermark=True, watermark=_PARAMS),
             clock=SystemClock(),
             peers=report_store,
             lookahead=ReaderLookahead(self._topic, _strategy()),
@@ -141,12 +141,7 @@ def _strategy() -> ScanStrategy:
     return ScanStrategy(
         rowtime=compile_rowtime("ts", SCHEMA),
         watermark=compile_watermark(_EXPRESSION, SCHEMA, rowtime="ts", time_zone="UTC", ansi=True),
-        emit=EmitStrategy.ON_PERIODIC,
-        idle_timeout_ms=0,
-        null_rowtime=NullRowtime.KEEP,
-        max_ahead_ms=0,
-        heartbeat_interval_ms=1_000,
-        alignment=_ALIGNMENT,
+        params=_PARAMS,
     )
 
 

@@ -66,7 +66,7 @@ class PlannedTopic:
         return self.first
 
     def limits(self) -> None:
-        """Return that there is no end."""
+        """Return None: there is no end."""
 
     def bounds(self) -> Mapping[SplitId, SplitBounds]:
         """Return where the records end now."""

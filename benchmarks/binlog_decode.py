@@ -150,15 +150,21 @@ def _peer(where: _Range, login: MySqlAddress) -> _Measured:
 
 
 def _mixed_figures(name: str, where: _Range, login: MySqlAddress, rounds: int) -> dict[str, object]:
-    reading = _source(login).reading
-    with closing(ServerView(reading.connection)) as view:
+    settings = _source(login).settings
+    with closing(ServerView(settings.connection)) as view:
         state = MySqlState(
-            reader="0" * 32, server=view.server(), place=where[0], gtid=None, to=where[1], mark_us=0, prepared={}
+            reader="0" * 32,
+            server=view.server(),
+            position=where[0],
+            gtid=None,
+            to=where[1],
+            end_clock_us=0,
+            prepared={},
         )
     measured = []
     for _ in range(rounds):
         begin, cpu = time.perf_counter(), time.process_time()
-        with closing(MySqlReaderFactory(reading.for_batch(state.to_json())).open()) as reader:
+        with closing(MySqlReaderFactory(settings.for_batch(state.to_json())).open()) as reader:
             sizes = [chunk.columns.num_rows for chunk in reader.read(BINLOG, 0, 1 << 60)]
         measured.append((sum(sizes), time.perf_counter() - begin, time.process_time() - cpu))
         print(f"{name}: {sum(sizes)} rows in {len(sizes)} Arrow batches, {measured[-1][2]:.3f} s CPU")

@@ -39,7 +39,7 @@ def fetch_jars(
         connectors: artifact, version and size in MB of each.
 
     Raises:
-        EnvironmentProblem: They cannot be fetched; the message says why.
+        EnvironmentProblem: They cannot be fetched; the message gives the reason.
     """
     cache = JarCache(report=report)
     bundles = [_bundle("flink-local", FLINK_VERSION, _MODULES, 120, instead)]
@@ -92,7 +92,7 @@ def open_flink(jars: Sequence[Path], settings: Mapping[str, str], log: Path) -> 
     Args:
         jars: its class path.
         settings: see `Flink`.
-        log: receives what the JVM says.
+        log: receives the JVM's output.
     """
     with log.open("w") as output:
         port, token, process = launch_gateway(

@@ -1,7 +1,7 @@
 """The rows of `make bench-joins`: orders, rates of a million keys, and sums, as Parquet files of one batch each.
 
-What a source gives is written beforehand, with the stamps and heartbeats of a source, so that reading costs next to
-nothing and what is measured is the operator on Spark. Two files make a batch, one for each task.
+A source's rows are written beforehand, with its row watermarks and heartbeats, so that reading costs next to
+nothing and the figures are the operator's on Spark. Two files make a batch, one for each task.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class RowPlan:
 
     Attributes:
         keys: keys are drawn from [0, keys).
-        sizes: rows of each batch; a batch of 0 is a heartbeat that says no time.
+        sizes: rows of each batch; a batch of 0 is a heartbeat without a time.
     """
 
     keys: int

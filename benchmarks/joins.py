@@ -27,7 +27,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from benchmarks.join_rows import ChangePlan, RowPlan, stream, write_changes, write_rows
 from benchmarks.joins_flink import flink_temporal_join
-from benchmarks.measure import Sampler, cpu_seconds, jvm_of_this_process, load_average, machine_facts
+from benchmarks.measure import UsageSampler, cpu_seconds, jvm_of_this_process, load_average, machine_facts
 from benchmarks.window_query import session
 from datasources import OverFrame, over, register, temporal_join, with_source_watermark
 
@@ -77,7 +77,7 @@ def run(df: DataFrame) -> Ran:
     """Run a query over everything that its files hold."""
     jvm = jvm_of_this_process()
     began = cpu_seconds(jvm)
-    with tempfile.TemporaryDirectory() as checkpoint, Sampler(jvm) as sampler:
+    with tempfile.TemporaryDirectory() as checkpoint, UsageSampler(jvm) as sampler:
         writer = df.writeStream.format("noop").option("checkpointLocation", checkpoint)
         query = writer.trigger(availableNow=True).start()
         query.awaitTermination()

@@ -86,7 +86,7 @@ def _measured(step: str, bootstrap: str) -> dict[str, Any]:
         rows += count
     cpu, elapsed = time.process_time() - cpu, time.perf_counter() - start
     if rows != ROWS:
-        raise SystemExit(f"{rows:,} of {ROWS:,} records came")
+        raise SystemExit(f"{rows:,} of {ROWS:,} records were read")
     return {"rows": rows, "cpu_us_per_record": round(cpu / rows * 1e6, 3), "rows_per_s": round(rows / elapsed)}
 
 

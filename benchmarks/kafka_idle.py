@@ -1,4 +1,4 @@
-"""What an empty trigger costs: Spark asks a source with 1,000 partitions for news, and there are none.
+"""The cost of an empty trigger: Spark asks a source with 1,000 partitions for new offsets, and there are none.
 
 The source's own reader is asked, in this process, as Spark's runner process asks it: each answer is a look at the
 broker. CPU is that of the process with librdkafka's threads, in the order of the calls; a reader waits between looks,

@@ -63,7 +63,7 @@ def latency(console: Console, _: Topics, work: Workload) -> dict[str, Any]:
 
 
 def empty(console: Console, _: Topics, work: Workload) -> dict[str, Any]:
-    """Measure Spark asking for news when there are none."""
+    """Measure an empty trigger."""
     found = [asdict(empty_triggers(work.bootstrap, count)) for count in EMPTY_PARTITIONS]
     console.print(found)
     return {"empty_triggers": found}

@@ -14,7 +14,7 @@ from typing import Self
 
 import psutil
 
-__all__ = ["Sampler", "cpu_seconds", "jvm_of_this_process", "load_average", "machine_facts"]
+__all__ = ["UsageSampler", "cpu_seconds", "jvm_of_this_process", "load_average", "machine_facts"]
 
 
 def jvm_of_this_process() -> psutil.Process:
@@ -43,12 +43,12 @@ def load_average() -> float:
 
 
 def machine_facts() -> dict[str, str]:
-    """Return what a result file says about the machine."""
+    """Return a result file's description of the machine."""
     return {"machine": f"{platform.machine()}, {os.cpu_count()} cores", "python": platform.python_version()}
 
 
 @dataclass
-class Sampler:
+class UsageSampler:
     """Watches resident memory in the background, every 0.2 s. Units: MB."""
 
     root: psutil.Process

@@ -23,7 +23,7 @@ from py4j.protocol import Py4JError
 from rich.console import Console
 
 from benchmarks.flink import cause_of, open_flink
-from benchmarks.measure import Sampler, jvm_of_this_process, load_average, machine_facts
+from benchmarks.measure import UsageSampler, jvm_of_this_process, load_average, machine_facts
 from benchmarks.mysql_flink import FLINK_SETTINGS, FlinkCdc, fetch_flink
 from benchmarks.mysql_plan import plan_chunks
 from benchmarks.mysql_sides import (
@@ -70,7 +70,7 @@ class _Found:
     """What was measured, rows a second.
 
     Args:
-        console: shows each figure when it is there.
+        console: shows each figure as soon as it is measured.
     """
 
     def __init__(self, console: Console) -> None:
@@ -149,7 +149,7 @@ def _spark_sides(login: MySqlAddress, work: _Work, connector: Sequence[Path], fo
         }
         for read in (*snapshots.values(), *binlogs.values()):
             read()  # the JVM compiles what it has seen a few times
-        with Sampler(jvm_of_this_process()) as sampler:
+        with UsageSampler(jvm_of_this_process()) as sampler:
             for number in range(work.rounds):
                 names = [*snapshots] if number % 2 == 0 else [*reversed(snapshots)]
                 for name in names:

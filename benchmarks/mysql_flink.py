@@ -39,7 +39,7 @@ def fetch_flink(report: Callable[[str], None]) -> tuple[Path, ...]:
     """Return the jars of Flink and of its MySQL connector.
 
     Raises:
-        EnvironmentProblem: They cannot be fetched; the message says why.
+        EnvironmentProblem: They cannot be fetched; the message gives the reason.
     """
     return fetch_jars(report, instead="Without it flink_cdc_rows_s is null.", connectors=[_CONNECTOR])
 
@@ -49,7 +49,7 @@ class FlinkCdc:
 
     Args:
         flink: Flink with its MySQL connector and Connector/J.
-        login: who reads.
+        login: the reader's.
     """
 
     def __init__(self, flink: Flink, login: MySqlAddress) -> None:
@@ -61,7 +61,7 @@ class FlinkCdc:
 
         Args:
             table: the table.
-            rows: how many rows it has: `count` says whether they all come.
+            rows: how many rows it has: `count` checks that they all come.
         """
         tables = self._environment(table)
         tables.executeSql(f"CREATE TABLE nothing ({_COLUMNS}) WITH ('connector' = 'blackhole')")

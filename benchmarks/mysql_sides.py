@@ -60,7 +60,7 @@ class Ran:
     """One reading.
 
     Attributes:
-        rows: how many rows came.
+        rows: the number of rows read.
         seconds: how long it took.
     """
 
@@ -72,7 +72,7 @@ def fetch_connector_j(report: Callable[[str], None]) -> tuple[Path, ...]:
     """Return the jars of MySQL's JDBC driver.
 
     Raises:
-        EnvironmentProblem: They cannot be fetched; the message says why.
+        EnvironmentProblem: They cannot be fetched; the message gives the reason.
     """
     bundle = JarBundle(
         title=f"mysql-connector-j {CONNECTOR_J_VERSION}",
@@ -110,7 +110,7 @@ class Sides:
 
     Args:
         spark: the session.
-        login: who reads.
+        login: the reader's.
     """
 
     def __init__(self, spark: SparkSession, login: MySqlAddress) -> None:
@@ -164,14 +164,14 @@ class Sides:
 
 
 def read_batch(df: DataFrame, rows: int) -> Ran:
-    """Return what a batch read took, which is known to have so many rows."""
+    """Return the cost of a batch read of so many rows."""
     begin = time.perf_counter()
     df.write.format("noop").mode("overwrite").save()
     return Ran(rows=rows, seconds=time.perf_counter() - begin)
 
 
 def read_all(df: DataFrame) -> Ran:
-    """Return what a stream took for everything that is there."""
+    """Return the cost of a stream that reads all available rows."""
     with tempfile.TemporaryDirectory() as checkpoint:
         writer = df.writeStream.format("noop").option("checkpointLocation", checkpoint)
         query = writer.trigger(availableNow=True).start()

@@ -90,7 +90,7 @@ class BenchServer:
     def fill(self, rows: int) -> str:
         """Make the table that is read as a whole; return its name."""
         self._run(f"CREATE TABLE {DATABASE}.orders {_TABLE}")
-        self._run("SET sql_log_bin = 0")  # nobody follows these
+        self._run("SET sql_log_bin = 0")  # these are not followed
         for first in range(0, rows, _NUMBERS):
             self._insert("orders", first, min(_NUMBERS, rows - first))
         self._run(f"ANALYZE TABLE {DATABASE}.orders")

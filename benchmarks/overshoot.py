@@ -18,7 +18,7 @@ _HOLDING: Final = frozenset({"active", "paused"})
 def reported_overshoot_ms(drain: Drain) -> int:
     """Return by how much a split's watermark exceeded what its batch was allowed, at most; 0 = never. Unit: ms.
 
-    A batch's report says how far its splits may go, the next one's how far they came.
+    A batch's progress has the bound of its splits, the next one's the watermarks that they reached.
     """
     tables = _tables(drain)
     return max((_excess(after, before["max_allowed"]) for before, after in pairwise(tables)), default=0)

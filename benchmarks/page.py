@@ -1,7 +1,7 @@
 """The tables of docs/performance.md, made from the figures of benchmarks/results/; `make plots` fills them in.
 
-A table stands between `<!-- table: NAME -->` and `<!-- end -->`. A test asserts that the page holds what the result
-files say, so that no figure there is older than its measurement.
+A table stands between `<!-- table: NAME -->` and `<!-- end -->`. A test asserts that the page holds the figures of the
+result files, so that no figure there is older than its measurement.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Draws the figures of benchmarks/results/ for docs/performance.md, and fills its tables in; `make plots`.
 
-Colours belong to sides and are those of a palette that colour-blind readers tell apart.
+Colours belong to sides and are those of a palette that colour-blind readers distinguish.
 """
 
 from __future__ import annotations

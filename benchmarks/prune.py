@@ -5,7 +5,7 @@
 
 `pruned` is a windowed count as a statement over a table of 20 columns: the planner pushes down the three that it names.
 `whole` is the same count over `SELECT *` of that table, which names all of them. 1,200,000 documents of about 400 bytes
-on four partitions of a real broker, in two batches. The sides run in turns in one session, and the first round warms it
+on four partitions of a real broker, in two batches. The sides alternate in one session, and the first round warms it
 up: a fresh JVM compiles for longer than a query runs. CPU and time are those of whole queries, from start to end.
 `speedup` is a ratio of CPU per record, `time_speedup` of elapsed time, each the median of the rounds.
 """

@@ -1,4 +1,4 @@
-"""Sides of a benchmark in turns, round after round: equal results required, medians and spreads of what they cost."""
+"""Alternating sides of a benchmark, round after round: equal results required, medians and spreads of their cost."""
 
 from __future__ import annotations
 

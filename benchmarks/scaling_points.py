@@ -1,6 +1,6 @@
 """The points at which the cost of a record is measured: partitions, slots, sizes, compression, the topic's length.
 
-Sides stay in warm JVMs and take turns point by point; the first pass over all points warms up and counts for nothing.
+Sides stay in warm JVMs and alternate point by point; the first pass over all points warms up and counts for nothing.
 What two figures share, the topic of four partitions that every other differs from in one thing, is measured once.
 """
 
@@ -68,7 +68,7 @@ def measure(console: Console, topics: Topics, work: Workload) -> dict[str, list[
     """Measure every point; return the medians by figure.
 
     Args:
-        console: is told each run.
+        console: prints each run.
         topics: filled as needed.
         work: the broker and the peer's jars.
 
@@ -115,7 +115,7 @@ def _points(topics: Topics, work: Workload) -> Iterable[_Point]:
 def _round(
     points: list[_Point], warm: dict[tuple[str, int], WarmSide], console: Console | None = None
 ) -> dict[tuple[str, Workload], dict[str, Any]]:
-    """Run each side of each point once; sides of a point one after the other, so that they meet the same machine."""
+    """Run each side of each point once; sides of a point one after the other, under the same conditions."""
     found: dict[tuple[str, Workload], dict[str, Any]] = {}
     for point in points:
         for side in point.sides:

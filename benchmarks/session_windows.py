@@ -24,7 +24,7 @@ os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
 
 from pyspark.sql import DataFrame, SparkSession
 
-from benchmarks.measure import Sampler, cpu_seconds, jvm_of_this_process, load_average
+from benchmarks.measure import UsageSampler, cpu_seconds, jvm_of_this_process, load_average
 from datasources import register
 from datasources.spark.attach.attach import with_source_watermark
 from datasources.spark.operators import session_windows
@@ -93,7 +93,7 @@ def run(df: DataFrame) -> dict[str, Any]:
     """Run a query over everything; return its figures between the first commit and the last."""
     jvm = jvm_of_this_process()
     marks: list[tuple[float, float, int]] = []  # time, CPU, rows so far, at each commit
-    with tempfile.TemporaryDirectory() as checkpoint, Sampler(jvm) as sampler:
+    with tempfile.TemporaryDirectory() as checkpoint, UsageSampler(jvm) as sampler:
         writer = df.writeStream.format("noop").option("checkpointLocation", checkpoint)
         query = writer.trigger(availableNow=True).start()
         while query.isActive or not marks:

@@ -50,7 +50,7 @@ def run_side(side: str, work: Workload) -> dict[str, Any]:
     """Run a side; return the last line that it printed.
 
     Raises:
-        SystemExit: it failed; with the end of what it said.
+        SystemExit: it failed; with the end of its output.
     """
     options = ["--warm-ups", str(work.warm_ups)]
     if side == FLINK:
@@ -84,7 +84,7 @@ class WarmSide:
         """Run a workload's query; return what it counted and what it cost.
 
         Raises:
-            SystemExit: the side failed; with the end of what it said.
+            SystemExit: the side failed; with the end of its output.
         """
         assert self._process.stdin is not None
         assert self._process.stdout is not None

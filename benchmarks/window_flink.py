@@ -3,7 +3,7 @@
 python -m benchmarks.window_flink BOOTSTRAP TOPIC [--warm-ups 3]
 
 The count runs in one JVM to warm up, then measured, from the job's submission to its end. Flink reads the
-topic as a bounded table, with object reuse and two-phase aggregation; the settings stand in the result file.
+topic as a bounded table, with object reuse and two-phase aggregation; the settings are in the result file.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any, Final
 from py4j.protocol import Py4JError
 
 from benchmarks.flink import FLINK_VERSION, Flink, cause_of, fetch_jars, open_flink
-from benchmarks.measure import Sampler, cpu_seconds, jvm_of_this_process
+from benchmarks.measure import UsageSampler, cpu_seconds, jvm_of_this_process
 from benchmarks.orders import COUNT, order_table
 from datasources.errors import EnvironmentProblem
 
@@ -58,7 +58,7 @@ def main() -> None:
 
 def _measured(flink: Flink, bootstrap: str, topic: str) -> dict[str, Any]:
     jvm = jvm_of_this_process()
-    with Sampler(jvm) as sampler:
+    with UsageSampler(jvm) as sampler:
         begun, used = time.perf_counter(), cpu_seconds(jvm)
         counts = _counted(flink, bootstrap, topic)
         elapsed, cpu = time.perf_counter() - begun, cpu_seconds(jvm) - used

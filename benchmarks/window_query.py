@@ -20,7 +20,7 @@ os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from benchmarks.measure import Sampler, cpu_seconds, jvm_of_this_process
+from benchmarks.measure import UsageSampler, cpu_seconds, jvm_of_this_process
 from benchmarks.orders import COUNT, SCHEMA, order_options, order_table
 
 DELAY = "5 seconds"
@@ -47,7 +47,7 @@ def session(jars: str = "", *, slots: int = 2) -> SparkSession:
 
 
 def orders(spark: SparkSession, side: str, bootstrap: str, topic: str, batch_rows: int) -> DataFrame:
-    """Return the orders with event time, as each side's documentation says to do it."""
+    """Return the orders with event time, as each side's documentation recommends."""
     if side == "tidemark":
         from datasources import read_stream
 
@@ -98,7 +98,7 @@ def counted_in_sql(spark: SparkSession, bootstrap: str, topic: str, batch_rows: 
 
 
 def run(windows: DataFrame, *, measured: bool) -> dict[str, Any]:
-    """Run a count over everything that is there; return counts and, if measured, what it cost.
+    """Run a count over all available rows; return counts and, if measured, the cost.
 
     Args:
         windows: rows of (text of the window's start, count, sum).
@@ -117,7 +117,7 @@ def run(windows: DataFrame, *, measured: bool) -> dict[str, Any]:
 
 
 def run_raw(values: DataFrame, *, measured: bool) -> dict[str, Any]:
-    """Read all values into a sink that does nothing; return how many and how many bytes, and what it cost."""
+    """Read all values into a sink that does nothing; return their number, their bytes, and the cost."""
     seen = values.observe("seen", F.count(F.lit(1)).alias("n"), F.sum(F.length("value")).alias("bytes"))
     cost, progress = _run(seen.writeStream.format("noop"))
     counts: Counter[str] = Counter()
@@ -127,9 +127,9 @@ def run_raw(values: DataFrame, *, measured: bool) -> dict[str, Any]:
 
 
 def _run(writer: Any) -> tuple[dict[str, Any], list[Any]]:
-    """Run a query over everything that is there; return what it cost and its progress."""
+    """Run a query over all available rows; return its cost and its progress."""
     jvm = jvm_of_this_process()
-    with tempfile.TemporaryDirectory() as checkpoint, Sampler(jvm) as sampler:
+    with tempfile.TemporaryDirectory() as checkpoint, UsageSampler(jvm) as sampler:
         query = writer.option("checkpointLocation", checkpoint).trigger(availableNow=True).start()
         while query.isActive and not query.recentProgress:
             query.awaitTermination(0.02)

@@ -63,8 +63,8 @@ def _require_own_watermark_package() -> None:
         from datasources.distribution import DISTRIBUTION
         from datasources.errors import EnvironmentProblem
 
-        place = getattr(watermark, "__file__", None) or "unknown place"
+        origin = getattr(watermark, "__file__", None) or "unknown place"
         raise EnvironmentProblem(
-            f"the import name 'watermark' is taken by another distribution ({place}). Uninstall that one, or install "
+            f"the import name 'watermark' is taken by another distribution ({origin}). Uninstall that one, or install "
             f"{DISTRIBUTION} into an environment of its own; `tidemark doctor` shows both."
         )

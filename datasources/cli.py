@@ -43,7 +43,7 @@ def main() -> None:
     try:
         app()
     except TidemarkError as error:
-        _say(f"tidemark: {error}")
+        _print_error(f"tidemark: {error}")
         sys.exit(_ERROR)
     except BrokenPipeError:
         # Whoever read the output has seen enough; the interpreter must not complain when it closes the pipe.
@@ -51,7 +51,7 @@ def main() -> None:
         sys.exit(0)
 
 
-def _say(message: str) -> None:
+def _print_error(message: str) -> None:
     sys.stderr.write(plain(message.rstrip(), keep="\n\t") + "\n")
 
 
@@ -77,8 +77,9 @@ def _common(
 
 @app.command()
 def demo(
-    seed: Annotated[int, typer.Option(help="What the orders are made from.")] = 7,
+    seed: Annotated[int, typer.Option(help="The seed of the orders.")] = 7,
     page: Annotated[Path, typer.Option(help="The HTML file with the charts.")] = Path("tidemark-demo.html"),
+    picture: Annotated[Path | None, typer.Option(help="Also write the chart of watermarks as an SVG file.")] = None,
     bootstrap_servers: Annotated[
         str | None,
         typer.Option(
@@ -97,17 +98,17 @@ def demo(
 
     servers = (bootstrap_servers or "").strip() or None
     settings = DemoSettings(bootstrap_servers=servers, with_spark_kafka=spark_kafka)
-    raise typer.Exit(run(DemoRequest(seed=seed, page=page, settings=settings)))
+    raise typer.Exit(run(DemoRequest(seed=seed, page=page, picture=picture, settings=settings)))
 
 
 @app.command()
 def doctor(
     bootstrap_servers: Annotated[str | None, typer.Option(help="host:port of a Kafka that should answer.")] = None,
     spark: Annotated[  # noqa: FBT002 - a flag of the command line
-        bool, typer.Option("--spark", help="Also run a task on Spark and look at what its executor finds.")
+        bool, typer.Option("--spark", help="Also run a task on Spark and check its executor's environment.")
     ] = False,
 ) -> None:
-    """Check what Tidemark needs on this machine, and say how to mend what is missing."""
+    """Check the requirements on this machine, and print how to install those that are missing."""
     from datasources.doctor import check_broker, check_findings, examine, has_problem
     from datasources.doctor import render as render_checks
 
@@ -178,7 +179,7 @@ def sql(
     ] = None,
     catalog: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Where tables, views and functions are kept; without it they end with this."),
+        typer.Option(metavar="DIR", help="Where tables, views and functions are stored; default: in memory."),
     ] = None,
     conf: Annotated[
         list[str] | None, typer.Option(metavar="KEY=VALUE", help="A setting of Spark's, such as spark.master=local[2].")

@@ -58,14 +58,7 @@ class Status(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """What one check found.
-
-    Attributes:
-        name: What was looked at.
-        found: What is there.
-        status: Whether that will do.
-        fix: What to do if it will not.
-    """
+    """What one check found."""
 
     name: str
     found: str
@@ -74,7 +67,7 @@ class Check:
 
 
 def examine() -> list[Check]:
-    """Run all checks that start nothing and ask nobody."""
+    """Run all checks that start no process and contact no server."""
     checks = [check_python(sys.version_info[:3]), check_java()]
     checks += [check_package(name, required_bounds(name)) for name in _SHOWN_PACKAGES]
     checks += [check_pandas(_version("pandas")), check_librdkafka(), check_native(is_loaded=native() is not None)]
@@ -179,15 +172,15 @@ def check_executor_python(environment: Mapping[str, str]) -> Check:
 def check_own_package(name: str) -> Check:
     """Check that an import name of ours leads to us and is claimed by no other distribution."""
     label = f"import {name}"
-    place = package_place(name)
-    if place is None:
+    directory = package_directory(name)
+    if directory is None:
         return Check(name=label, found="not found", status=Status.PROBLEM, fix=_REINSTALL)
     others = sorted(set(importlib.metadata.packages_distributions().get(name, ())) - {DISTRIBUTION})
-    is_ours = place.parent == Path(__file__).resolve().parent.parent
+    is_ours = directory.parent == Path(__file__).resolve().parent.parent
     if is_ours and not others:
-        return Check(name=label, found=str(place))
+        return Check(name=label, found=str(directory))
     taker = ", ".join(others) or "another package"
-    found = f"{place}, taken by {taker}" if not is_ours else f"{place}, also installed by {taker}"
+    found = f"{directory}, taken by {taker}" if not is_ours else f"{directory}, also installed by {taker}"
     fix = f"uninstall {taker}, then {_REINSTALL}; or install {DISTRIBUTION} into an environment of its own"
     return Check(name=label, found=found, status=Status.PROBLEM, fix=fix)
 
@@ -211,14 +204,14 @@ def check_cache() -> Check:
     from datasources.embedded.fetch.settings import CACHE_VARIABLE, cache_directory
 
     directory = cache_directory()
-    name, place = "embedded servers", directory / f"kafka-{KAFKA_VERSION}"
-    if is_complete(place):
+    name, directory = "embedded servers", directory / f"kafka-{KAFKA_VERSION}"
+    if is_complete(directory):
         return Check(name=name, found=f"Kafka {KAFKA_VERSION} in {directory}")
     existing = next(parent for parent in (directory, *directory.parents) if parent.exists())
     if not existing.is_dir() or not os.access(existing, os.W_OK):
         fix = f"set {CACHE_VARIABLE} to a directory that can be written"
         return Check(name=name, found=f"{directory} cannot be written", status=Status.PROBLEM, fix=fix)
-    state = "is incomplete and will be fetched anew" if place.exists() else "will be fetched at the first use"
+    state = "is incomplete and will be fetched anew" if directory.exists() else "will be fetched at the first use"
     return Check(name=name, found=f"Kafka {KAFKA_VERSION} {state}, into {directory}")
 
 
@@ -245,9 +238,7 @@ def check_embedded_mysql() -> list[Check]:
 def check_broker(bootstrap_servers: str, require_answer: Callable[[str], None]) -> Check:
     """Check that a Kafka answers.
 
-    Args:
-        bootstrap_servers: ``host:port`` of it.
-        require_answer: Asks it, and raises an error of ours if it does not answer.
+    With ``require_answer`` no answer is an error.
     """
     name = f"Kafka at {bootstrap_servers}"
     try:
@@ -262,14 +253,14 @@ def check_findings(findings: Iterable[tuple[str, str, str]]) -> list[Check]:
     return [Check(name=name, found=found, status=_status(fix), fix=fix) for name, found, fix in findings]
 
 
-def package_place(name: str) -> Path | None:
+def package_directory(name: str) -> Path | None:
     """Return the directory that an import of a package would use, without importing it."""
     spec = importlib.util.find_spec(name)
     if spec is None:
         return None
     if spec.origin is not None:
         return Path(spec.origin).resolve().parent
-    return next((Path(place).resolve() for place in spec.submodule_search_locations or ()), None)
+    return next((Path(directory).resolve() for directory in spec.submodule_search_locations or ()), None)
 
 
 def required_bounds(name: str) -> list[tuple[str, tuple[int, ...]]]:
@@ -294,7 +285,7 @@ def _requirements() -> Iterator[str]:
     try:
         yield from importlib.metadata.requires(DISTRIBUTION) or ()
     except importlib.metadata.PackageNotFoundError:
-        return  # run from a source tree: versions are shown and not judged
+        return  # run from a source tree: versions are shown and not checked
 
 
 def _version(name: str) -> str | None:

@@ -9,12 +9,24 @@ from __future__ import annotations
 import logging
 import re
 from functools import cache
+from typing import Final
 
 from datasources.errors import OptionError
 
-__all__ = ["format_duration_ms", "parse_duration_ms", "warn_of_missing_unit"]
+__all__ = ["UNITS_US", "format_duration_ms", "parse_duration_ms", "warn_of_missing_unit"]
 
 _logger = logging.getLogger(__name__)
+
+UNITS_US: Final = {
+    "MICROSECOND": 1,
+    "MILLISECOND": 1_000,
+    "SECOND": 1_000_000,
+    "MINUTE": 60_000_000,
+    "HOUR": 3_600_000_000,
+    "DAY": 86_400_000_000,
+    "WEEK": 604_800_000_000,
+}
+"""SQL's units of fixed length, in microseconds."""
 
 _UNITS_MS: dict[str, int] = {
     **dict.fromkeys(("ms", "milli", "millis", "millisecond", "milliseconds"), 1),
@@ -36,7 +48,7 @@ def parse_duration_ms(text: str, *, key: str) -> int:
     """Return the duration that `text` names.
 
     Units: milliseconds. A number without a unit that is less than a second is logged as a warning.
-    Raises: OptionError naming `key`, what was given, and examples of what is accepted.
+    Raises: OptionError naming `key`, the value, and examples of accepted values.
     """
     value = _parse(text.strip())
     warn_of_missing_unit(text, key=key)
@@ -50,7 +62,7 @@ def parse_duration_ms(text: str, *, key: str) -> int:
 
 @cache
 def warn_of_missing_unit(text: str, *, key: str) -> None:
-    """Log once if a duration is a small bare number: whoever writes 30 may mean seconds."""
+    """Log once if a duration is a small bare number: 30 may have been meant as seconds."""
     digits = text.strip()
     if key and digits.isascii() and digits.isdigit() and 0 < int(digits[:16]) < _SECOND_MS:
         _logger.warning(

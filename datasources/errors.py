@@ -2,13 +2,13 @@
 
     TidemarkError
     ├── OptionError              an option is unknown, missing, malformed or contradicts another
-    │   └── ExpressionError      a watermark or computed expression cannot be used; knows the place
+    │   └── ExpressionError      a watermark or computed expression cannot be used; has its position
     ├── SchemaError              a schema or DDL string is malformed, or names a reserved column
     ├── SqlError                 a SQL statement is malformed or cannot be carried out; names line and column
     ├── QueryError               the query around the source is not one that works (not attached, bad setting)
     ├── SourceUnavailable        a broker or server could not be reached, or does not have what was named
     ├── DataLossError            positions that the query needs are gone
-    ├── RecordError              one record cannot be decoded or breaks a constraint; names its place
+    ├── RecordError              one record cannot be decoded or breaks a constraint; names its position
     ├── OffsetError              a checkpoint's offset cannot be used by this version or configuration
     ├── CoordinatorError         the channel between driver and tasks broke
     ├── NonDeterminismError      a range was read twice with different results
@@ -16,7 +16,7 @@
     └── InternalError            a bug of ours
 
 Each class has a stable ``code``; the message starts with it, so that it stands in the first line that a user
-sees, also when Spark wraps it. A message says what happened, where, and what to do. Errors cross process
+sees, also when Spark wraps it. A message states what happened, where, and what to do. Errors cross process
 boundaries by pickle: they are built from one string only.
 """
 
@@ -127,7 +127,7 @@ class NonDeterminismError(TidemarkError):
 
 
 class EnvironmentProblem(TidemarkError):
-    """The machine lacks something that is needed; the message says what and how to get it."""
+    """The machine lacks a requirement; the message names it and how to install it."""
 
     code = "TIDEMARK_ENVIRONMENT"
 

@@ -1,7 +1,7 @@
-"""The one place that finds Java.
+"""Finds Java.
 
 ``JAVA_HOME`` decides where it is set, as it does for Spark; otherwise the first ``java`` on the path. A ``JAVA_HOME``
-that is wrong is an error and is never passed over in silence: Spark would fail on it later and say less.
+that is wrong is an error and is never ignored: Spark would fail on it later with a vaguer message.
 """
 
 from __future__ import annotations
@@ -32,12 +32,7 @@ _VERSION_DEADLINE_S: Final = 30.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Java:
-    """A Java that runs.
-
-    Attributes:
-        executable: Path of the ``java`` program.
-        major: Its feature release, such as 17.
-    """
+    """A Java that runs."""
 
     executable: Path
     major: int
@@ -46,12 +41,8 @@ class Java:
 def find_java(environment: Mapping[str, str] | None = None, *, minimum: int = MINIMUM_JAVA) -> Java:
     """Return the Java that Spark would use.
 
-    Args:
-        environment: Variables to look at; by default those of this process.
-        minimum: The oldest feature release that will do.
-
     Raises:
-        EnvironmentProblem: There is none, it does not run, or it is too old; the message says where it was looked for
+        EnvironmentProblem: There is none, it does not run, or it is too old; the message lists where it was looked for
             and how to get one.
     """
     variables = os.environ if environment is None else environment

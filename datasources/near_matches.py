@@ -1,4 +1,4 @@
-"""What somebody who wrote a name that is not known may have meant."""
+"""Suggestions for an unknown name."""
 
 from __future__ import annotations
 
@@ -11,10 +11,7 @@ __all__ = ["near_matches"]
 def near_matches(name: str, known: Iterable[str], *, likeness: float = 0.6) -> str:
     """Return " Did you mean 'x'?" for the names that look like `name`, whatever their case; "" if none does.
 
-    Args:
-        name: what is not known.
-        known: what is.
-        likeness: from 0 to 1, how much alike names must be; names with a long common beginning are alike anyway.
+    ``likeness`` is from 0 to 1; names with a long common beginning are alike anyway.
     """
     by_folded = {other.lower(): other for other in known}
     near = difflib.get_close_matches(name.lower(), by_folded, n=3, cutoff=likeness)

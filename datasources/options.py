@@ -40,7 +40,7 @@ class OptionGroup(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=False, strict=False)
 
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
-        """Give what is shown of the group: every value but a secret's."""
+        """Return the fields to show of the group: every value but a secret's."""
         fields = type(self).model_fields
         for name, value in super().__repr_args__():
             is_secret = name is not None and is_marked(fields.get(name), SECRET_MARK)
@@ -55,11 +55,7 @@ class _DurationMarker:
 
 
 class Choices:
-    """Marks a text field that takes one of some names, for the reference table.
-
-    Args:
-        names: returns the names.
-    """
+    """Marks a text field that takes one of some names, for the reference table."""
 
     def __init__(self, names: Callable[[], list[str]]) -> None:
         self.names = names
@@ -70,7 +66,7 @@ class _SecretMarker:
 
 
 _UNNAMED = ""
-"""In place of a key where pydantic does not say it."""
+"""Replaces the key where pydantic does not report it."""
 
 
 def _duration(value: object) -> object:
@@ -104,12 +100,10 @@ def lower_keys(options: Mapping[str, str]) -> dict[str, str]:
 def parse_group(group: type[G], options: Mapping[str, str]) -> G:
     """Return the group filled from those of `options` that belong to it.
 
-    Args:
-        group: the model class.
-        options: the user's mapping with lower-case keys; keys of other groups are left alone.
+    Keys are in lower case; those of other groups are left alone.
 
     Raises:
-        OptionError: naming the key, the value (never a secret's) and what is accepted.
+        OptionError: naming the key, the value (never a secret's) and the accepted values.
     """
     aliases = {_alias(name, field): field for name, field in group.model_fields.items()}
     own = {alias: options[alias.lower()] for alias in aliases if alias.lower() in options}
@@ -133,12 +127,8 @@ def reject_unknown(
 ) -> None:
     """Raise for the first key of `options` that no group declares.
 
-    Args:
-        options: the user's mapping with lower-case keys.
-        groups: every group that the source reads.
-        prefixes: key prefixes that are handed through, such as ``kafka.``.
-        refused: keys that users bring from elsewhere -> what such a key is and what to do instead.
-        what: the source's name, for the message.
+    Keys are in lower case. Those that begin with one of ``prefixes`` are handed through, such as ``kafka.``; of
+    ``refused`` keys, which users bring from elsewhere, the message says what to do instead.
     """
     known = {_alias(name, f).lower(): _alias(name, f) for g in groups for name, f in g.model_fields.items()}
     foreign = {key.lower(): key for key in refused}

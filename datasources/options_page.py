@@ -30,7 +30,7 @@ Keys ignore case. An unknown key is an error that names the nearest ones. A **du
 _HANDED_THROUGH = {
     "kafka.": "`kafka.*` and `properties.*` are handed to the client (librdkafka): `kafka.bootstrap.servers` is "
     "required. Keys that belong to the source (such as `auto.offset.reset`) or exist in Java only (such as trust "
-    "stores) are refused with the way out; a JAAS line with a Plain or Scram login becomes `sasl.username` and "
+    "stores) are rejected with a hint; a JAAS line with a Plain or Scram login becomes `sasl.username` and "
     "`sasl.password`. Passwords are never shown.",
 }
 _SHARED_TEXT = (

@@ -33,12 +33,8 @@ def _installed() -> str:
 def require_pyspark(*, version: Callable[[], str] = _installed, is_there: Callable[[str], bool] = _is_there) -> None:
     """Raise unless PySpark and what its sources need are installed, in versions that work.
 
-    Args:
-        version: of PySpark.
-        is_there: whether a module can be imported.
-
     Raises:
-        EnvironmentProblem: one sentence with the command that installs what is missing.
+        EnvironmentProblem: one sentence with the command that installs the missing packages.
     """
     if not is_there("pyspark"):
         raise EnvironmentProblem(f"PySpark is missing: {WITH_SPARK}")

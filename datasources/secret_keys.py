@@ -1,4 +1,4 @@
-"""Which options hold secrets, in one place: what is masked in messages, refused in files, and redacted by Spark.
+"""The options that hold secrets: masked in messages, rejected in files, and redacted by Spark.
 
 The patterns mean the same to Python and to Java, where Spark's redaction applies them, and they ignore case. Spark
 matches a pattern against keys and values, so it also finds a password inside the value of any option.
@@ -23,12 +23,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyFamily:
-    """Options whose keys have something in common.
-
-    Attributes:
-        pattern: Found in their keys.
-        keys: Those that we know of; tests put a secret into each of them.
-    """
+    """Options whose keys have something in common."""
 
     pattern: str
     keys: tuple[str, ...]

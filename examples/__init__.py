@@ -1,1 +1,1 @@
-"""Programs that run as they stand, from the project's root, and prove what the documentation says."""
+"""Programs that run unchanged, from the project's root, and prove the documentation's claims."""

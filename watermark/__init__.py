@@ -7,20 +7,18 @@ per-record model of the same rules is ``watermark.reference``. ``DESIGN.md`` hol
 
 from __future__ import annotations
 
-from watermark.clock import Clock, ManualClock, PausableClock, SystemClock
+from watermark.clock import Clock, ManualClock, SystemClock
 from watermark.emission import EmitStrategy
 from watermark.errors import (
     ClockError,
     DuplicateSplit,
     EventTimeAfterProcessingTime,
     IllegalTransition,
-    InvalidState,
     InvalidStrategy,
     InvalidTimeline,
     ProcessingTimeError,
     ProcessingTimeTooEarly,
     SplitError,
-    UnknownSource,
     UnknownSplit,
     WatermarkError,
 )
@@ -30,7 +28,6 @@ from watermark.event_time import (
     MIN_WATERMARK,
     NANOS_PER_MICRO,
     EventTime,
-    floor_to_ms,
     ms_to_us,
     saturating_add,
     us_to_ms,
@@ -41,7 +38,6 @@ from watermark.vectorized import (
     combine_arrays,
     combined_row_watermarks,
     first_beyond,
-    floor_candidates,
     late_mask,
     running_watermarks,
 )
@@ -60,25 +56,20 @@ __all__ = [
     "EventTimeAfterProcessingTime",
     "IdlenessTimer",
     "IllegalTransition",
-    "InvalidState",
     "InvalidStrategy",
     "InvalidTimeline",
     "ManualClock",
-    "PausableClock",
     "ProcessingTimeError",
     "ProcessingTimeTooEarly",
     "SplitError",
     "SplitEvent",
     "SplitStatus",
     "SystemClock",
-    "UnknownSource",
     "UnknownSplit",
     "WatermarkError",
     "combine_arrays",
     "combined_row_watermarks",
     "first_beyond",
-    "floor_candidates",
-    "floor_to_ms",
     "late_mask",
     "ms_to_us",
     "next_status",

@@ -59,7 +59,7 @@ if __name__ == "__main__":
         status = main(sys.argv[1:])
         sys.stdout.flush()
     except BrokenPipeError:
-        # Whoever read the output has seen enough; the interpreter must not complain when it closes the pipe.
+        # The reader of the pipe closed it; the interpreter must not complain when it flushes.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = 0
     sys.exit(status)

@@ -1,4 +1,4 @@
-"""The only place that reads a clock, and the clocks that tests and replays turn by hand.
+"""The only module that reads a clock, and the clocks that tests and replays advance by hand.
 
 Two questions, two methods. ``now_us`` is the wall clock: comparable with event times and across processes, and it may
 jump. ``monotonic_ns`` only ever grows but means nothing outside its process: it measures idle time.
@@ -12,7 +12,7 @@ from typing import Protocol
 from watermark.errors import ClockError
 from watermark.event_time import NANOS_PER_MICRO, EventTime
 
-__all__ = ["Clock", "ManualClock", "PausableClock", "SystemClock"]
+__all__ = ["Clock", "ManualClock", "SystemClock"]
 
 
 class Clock(Protocol):
@@ -40,11 +40,9 @@ class SystemClock:
 
 
 class ManualClock:
-    """A clock that moves only when it is told to.
+    """A clock that moves only when it is set or advanced.
 
-    Args:
-        now_us: The wall clock at the start, in microseconds since the epoch.
-        monotonic_ns: The monotonic clock at the start, in nanoseconds.
+    Units: as `Clock` returns them.
     """
 
     def __init__(self, now_us: EventTime = 0, *, monotonic_ns: int = 0) -> None:
@@ -73,54 +71,3 @@ class ManualClock:
     def set_wall_us(self, now_us: EventTime) -> None:
         """Set the wall clock, as an operator or a time server does; the monotonic clock takes no notice."""
         self._now_us = now_us
-
-
-class PausableClock:
-    """A clock whose monotonic time stands still while it is paused; pauses nest, and clocks stack.
-
-    A split's clock stands on its reader's clock: pausing the reader pauses every split, pausing a split leaves the
-    others alone. The wall clock is the base's.
-
-    Source: Flink's PausableRelativeClock; FLIP-471; FLINK-40234 for the stacking.
-
-    Args:
-        base: The clock whose time passes while this one is not paused.
-    """
-
-    def __init__(self, base: Clock) -> None:
-        self._base = base
-        self._pauses = 0
-        self._paused_at_ns = 0
-        self._lost_ns = 0
-
-    def now_us(self) -> EventTime:
-        """Return the base's wall clock."""
-        return self._base.now_us()
-
-    def monotonic_ns(self) -> int:
-        """Return the base's monotonic clock without the time that was spent paused."""
-        reading_ns = self._paused_at_ns if self._pauses else self._base.monotonic_ns()
-        return reading_ns - self._lost_ns
-
-    @property
-    def is_paused(self) -> bool:
-        """Whether at least one pause has not been taken back."""
-        return self._pauses > 0
-
-    def pause(self) -> None:
-        """Stand still until each pause was taken back."""
-        if not self._pauses:
-            self._paused_at_ns = self._base.monotonic_ns()
-        self._pauses += 1
-
-    def unpause(self) -> None:
-        """Take back one pause.
-
-        Raises:
-            ClockError: The clock is not paused.
-        """
-        if not self._pauses:
-            raise ClockError("a clock was unpaused that is not paused: each unpause takes back one pause")
-        self._pauses -= 1
-        if not self._pauses:
-            self._lost_ns += self._base.monotonic_ns() - self._paused_at_ns

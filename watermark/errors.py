@@ -1,15 +1,13 @@
 """Every error that the algebra raises.
 
     WatermarkError
-    ├── InvalidStrategy            a strategy, or one of its numbers, that cannot work
-    ├── InvalidState               a snapshot or timeline that does not have the documented shape
-    │   └── InvalidTimeline        a file of ``python -m watermark``; names the step
+    ├── InvalidStrategy            an idle timeout that cannot work
+    ├── InvalidTimeline            a file of ``python -m watermark`` without the documented shape; names the step
     ├── SplitError                 the caller's bookkeeping of splits went wrong
     │   ├── DuplicateSplit         an id was registered twice
     │   ├── UnknownSplit           an id is not, or no longer, registered
     │   └── IllegalTransition      something happened to a split that has finished
-    ├── UnknownSource              an alignment group was asked about a source that is not in it
-    ├── ClockError                 a clock was asked to run backwards, or unpaused without a pause
+    ├── ClockError                 a clock was asked to run backwards, or a timer resumed without a pause
     └── ProcessingTimeError        the rules of ``use_processing_time`` were broken
         ├── EventTimeAfterProcessingTime    it was taken back
         └── ProcessingTimeTooEarly          it was declared while the clock is behind the watermark
@@ -24,13 +22,11 @@ __all__ = [
     "DuplicateSplit",
     "EventTimeAfterProcessingTime",
     "IllegalTransition",
-    "InvalidState",
     "InvalidStrategy",
     "InvalidTimeline",
     "ProcessingTimeError",
     "ProcessingTimeTooEarly",
     "SplitError",
-    "UnknownSource",
     "UnknownSplit",
     "WatermarkError",
 ]
@@ -44,11 +40,7 @@ class InvalidStrategy(WatermarkError):
     """A strategy cannot work as given; correct the value that the message names."""
 
 
-class InvalidState(WatermarkError):
-    """A snapshot was not written by this package, or by a version that this one cannot read."""
-
-
-class InvalidTimeline(InvalidState):
+class InvalidTimeline(WatermarkError):
     """A timeline does not follow the format; the message names the step and what it lacks."""
 
 
@@ -68,12 +60,8 @@ class IllegalTransition(SplitError):
     """Something happened to a split after it had finished."""
 
 
-class UnknownSource(WatermarkError):
-    """A source is not in an alignment group; register it with its drift before it reports."""
-
-
 class ClockError(WatermarkError):
-    """Time cannot go backwards, and a clock that runs cannot be unpaused."""
+    """Time cannot go backwards, and a timer that runs cannot be resumed."""
 
 
 class ProcessingTimeError(WatermarkError):

@@ -4,8 +4,9 @@ Rules of this file:
 
 * An instant is a whole number of **microseconds since the Unix epoch**, in the range of a signed 64-bit integer. A
   ``TIMESTAMP`` without zone counts as if its wall clock were UTC.
-* The two ends of the range are not instants. ``MIN_WATERMARK`` says "no watermark yet", ``MAX_WATERMARK`` says "no row
-  will ever follow". Arithmetic and conversions keep both as they are: "nothing yet" plus an hour is still nothing yet.
+* The two ends of the range are not instants. ``MIN_WATERMARK`` means "no watermark yet", ``MAX_WATERMARK`` means "no
+  row will ever follow". Arithmetic and conversions keep both as they are: "nothing yet" plus an hour is still nothing
+  yet.
 * Everything else saturates *inside* the sentinels' range; nothing wraps around.
 """
 
@@ -19,7 +20,6 @@ __all__ = [
     "MIN_WATERMARK",
     "NANOS_PER_MICRO",
     "EventTime",
-    "floor_to_ms",
     "ms_to_us",
     "saturating_add",
     "us_to_ms",
@@ -61,17 +61,6 @@ def us_to_ms(instant_us: EventTime) -> int:
     if instant_us in (MIN_WATERMARK, MAX_WATERMARK):
         return instant_us
     return instant_us // MICROS_PER_MILLI
-
-
-def floor_to_ms(instant_us: EventTime) -> EventTime:
-    """Return an instant with its microseconds within the millisecond cut off, as a watermark must be.
-
-    Spark's and Flink's watermarks have millisecond grain. Rounding *down* keeps the promise "no later row is at or
-    before the watermark"; rounding towards zero would break it before 1970.
-    """
-    if instant_us in (MIN_WATERMARK, MAX_WATERMARK):
-        return instant_us
-    return _clamp(instant_us - instant_us % MICROS_PER_MILLI)
 
 
 def _clamp(instant_us: int) -> EventTime:

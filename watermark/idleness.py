@@ -1,9 +1,9 @@
-"""When is a split idle? A timer that is told the time.
+"""When a split is idle: a timer that takes the time as an argument.
 
 Theory of operation. Idle time is time in which a split *could* have delivered and did not. It is anchored at the last
-activity and is over exactly when ``timeout`` has passed (``>=``), whoever asks and however often: Flink's timer starts
+activity and expires exactly when ``timeout`` has passed (``>=``), however often it is queried: Flink's timer starts
 at the first periodic check without activity, which delays detection by up to three ticks (FLINK-40503). While the split
-is not polled the timer stands still, else alignment or a slow consumer would make a split idle that has rows waiting
+is not polled the timer is stopped, else alignment or a slow consumer would make a split idle that has rows waiting
 (FLINK-35886, FLINK-36751). The instant 0 is an instant like any other.
 """
 
@@ -22,7 +22,7 @@ class IdlenessTimer:
     Args:
         timeout_ns: How long a split may be silent before it is idle.
         now_ns: When the timer starts; the assignment of the split counts as activity.
-        elapsed_ns: Idle time that had already passed then, so that a restarted process goes on where its
+        elapsed_ns: Idle time that had already passed then, so that a restarted process continues where its
             predecessor stopped.
 
     Raises:
@@ -33,7 +33,9 @@ class IdlenessTimer:
 
     def __init__(self, timeout_ns: int, *, now_ns: int, elapsed_ns: int = 0) -> None:
         if timeout_ns <= 0:
-            raise InvalidStrategy(f"an idle timeout must be positive, got {timeout_ns} ns: leave it out to turn it off")
+            raise InvalidStrategy(
+                f"an idle timeout must be positive, got {timeout_ns} ns: leave it out to disable idleness"
+            )
         if elapsed_ns < 0:
             raise InvalidStrategy(f"the idle time so far cannot be negative, got {elapsed_ns} ns")
         self._timeout_ns = timeout_ns
@@ -42,7 +44,7 @@ class IdlenessTimer:
         self._pauses = 0
 
     def on_activity(self, now_ns: int) -> None:
-        """Start anew: the split delivered a row, or was said to be active."""
+        """Start anew: the split delivered a row, or was marked active."""
         self._elapsed_ns = 0
         self._running_since_ns = now_ns
 
@@ -53,7 +55,7 @@ class IdlenessTimer:
         self._pauses += 1
 
     def resume(self, now_ns: int) -> None:
-        """Take back one pause; go on where the timer stood when the last one is taken back.
+        """Undo one pause; the timer continues where it stopped when the last pause is undone.
 
         Raises:
             ClockError: The timer is not paused.

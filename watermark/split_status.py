@@ -43,9 +43,9 @@ class SplitEvent(enum.Enum):
     RECORD = "record"
     """A row was read from it, whatever its watermark."""
     MARK_ACTIVE = "mark active"
-    """The reader says that it is active."""
+    """The reader marks it active."""
     MARK_IDLE = "mark idle"
-    """The reader or an idle deadline says that it is idle."""
+    """The reader marks it idle, or its idle timeout expires."""
     PAUSE = "pause"
     """It is no longer polled."""
     RESUME = "resume"
@@ -69,7 +69,7 @@ TRANSITIONS: Final[Mapping[SplitStatus, Mapping[SplitEvent, SplitStatus]]] = Map
         _PAUSED: {
             SplitEvent.RECORD: _PAUSED,  # rows fetched before the pause may still be emitted
             SplitEvent.MARK_ACTIVE: _PAUSED,
-            SplitEvent.MARK_IDLE: _IDLE,  # only the reader itself can say so: the idle clock stands still
+            SplitEvent.MARK_IDLE: _IDLE,  # only the reader itself can mark it: the idle clock is stopped
             SplitEvent.PAUSE: _PAUSED,
             SplitEvent.RESUME: _ACTIVE,
             SplitEvent.FINISH: _FINISHED,

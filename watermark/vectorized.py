@@ -3,7 +3,7 @@
 Rules of this file:
 
 * Values are int64 microseconds. ``MIN_WATERMARK`` means "none"; ``valid`` marks nulls, ``None`` means no null.
-* No function changes its arguments. Every function has a property test against the class that it stands for
+* No function changes its arguments. Every function has a property test against the class that it replaces
   (``tests/property/test_watermark_vectorized.py``).
 """
 
@@ -12,25 +12,16 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from watermark.event_time import MAX_WATERMARK, MICROS_PER_MILLI, MIN_WATERMARK, EventTime
+from watermark.event_time import MAX_WATERMARK, MIN_WATERMARK, EventTime
 from watermark.split_status import SplitStatus
 
 __all__ = [
     "combine_arrays",
     "combined_row_watermarks",
     "first_beyond",
-    "floor_candidates",
     "late_mask",
     "running_watermarks",
 ]
-
-
-def floor_candidates(values_us: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return candidates cut down to whole milliseconds (``floor_to_ms`` for a column)."""
-    floored = values_us - np.remainder(values_us, MICROS_PER_MILLI)
-    # Below the lowest whole millisecond the subtraction wraps to a huge positive value: clamp it to MIN.
-    floored = np.where(floored > values_us, np.int64(MIN_WATERMARK), floored)
-    return np.where(values_us == MAX_WATERMARK, np.int64(MAX_WATERMARK), floored)
 
 
 def running_watermarks(
@@ -57,25 +48,28 @@ def running_watermarks(
     return running[:-1], int(running[-1])
 
 
-def combined_row_watermarks(before: NDArray[np.int64], others: EventTime | None, floor: EventTime) -> NDArray[np.int64]:
-    """Return the stamp of each record: the combined watermark that holds before it.
+def combined_row_watermarks(
+    before: NDArray[np.int64], others: EventTime | None, combined: EventTime
+) -> NDArray[np.int64]:
+    """Return the row watermark of each record: the combined watermark before it.
 
     Args:
         before: The own split's watermark before each record.
         others: The minimum over the *other* active splits; ``None`` if no other split is active.
-        floor: The last combined watermark; a stamp never goes below it.
+        combined: The last combined watermark; a row watermark is never below it.
     """
     if others is None:
-        return np.maximum(before, np.int64(floor))
-    return np.maximum(np.minimum(before, np.int64(others)), np.int64(floor))
+        return np.maximum(before, np.int64(combined))
+    return np.maximum(np.minimum(before, np.int64(others)), np.int64(combined))
 
 
 def late_mask(
     rowtimes: NDArray[np.int64], valid: NDArray[np.bool_] | None, row_watermarks: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
-    """Return which records are late: rowtime at or before the stamp.
+    """Return which records are late: rowtime at or before the row watermark.
 
-    No record is late where there is no watermark yet (the stamp is ``MIN_WATERMARK``); a null rowtime is never late.
+    No record is late where there is no watermark yet (the row watermark is ``MIN_WATERMARK``); a null rowtime is never
+    late.
     """
     late: NDArray[np.bool_] = (rowtimes <= row_watermarks) & (row_watermarks != MIN_WATERMARK)
     if valid is not None:
@@ -108,9 +102,9 @@ def combine_arrays(
     Returns:
         The combined watermark, and True if no split can move it (all idle, or no split at all).
     """
-    holds = statuses <= SplitStatus.PAUSED
-    if holds.any():
-        return max(previous, int(watermarks[holds].min())), False
+    is_known = statuses <= SplitStatus.PAUSED
+    if is_known.any():
+        return max(previous, int(watermarks[is_known].min())), False
     idle = statuses == SplitStatus.IDLE
     if idle.any():
         return max(previous, int(watermarks[idle].max())), True

@@ -18,7 +18,7 @@ from rich.console import Console
 from datasources.demo.report.console import demo_display, show_outcome
 from datasources.demo.results.outcome import Outcome
 from datasources.demo.run import DemoSettings, run_demo
-from datasources.demo.spark.quiet import quiet_output
+from datasources.demo.spark.silenced_output import silenced_output
 from datasources.demo.story.orders import generate_story
 from datasources.errors import EnvironmentProblem, InternalError, TidemarkError
 
@@ -33,33 +33,37 @@ class DemoRequest:
     """The command line of the demo.
 
     Attributes:
-        seed: What the orders are made from.
+        seed: The seed of the orders.
         page: The HTML file to write.
+        picture: An SVG file to write with the chart of watermarks; None writes none.
         settings: How it is run.
     """
 
     seed: int
     page: Path
+    picture: Path | None = None
     settings: DemoSettings = field(default_factory=DemoSettings)
 
 
 def demo(request: DemoRequest) -> int:
-    """Run the demo and return the exit status: 0, or 1 if it did not show what it claims.
+    """Run the demo and return the exit status: 0, or 1 if its claims do not hold.
 
     Raises:
-        TidemarkError: It could not be run; the message says why.
+        TidemarkError: It could not be run; the message gives the reason.
     """
-    _require_writable(request.page)
+    _require_writable(request.page, "--page")
+    if request.picture is not None:
+        _require_writable(request.picture, "--picture")
     with _polite_end(), tempfile.TemporaryDirectory(prefix="tidemark-demo-", ignore_cleanup_errors=True) as name:
         directory = Path(name)
         log = directory / "output.log"
         try:
-            with quiet_output(log) as terminal:
+            with silenced_output(log) as terminal:
                 outcome = _run(request, directory, _console(terminal))
                 return _conclude(request, outcome, _console(terminal))
         except TidemarkError:
             raise
-        except Exception as error:  # what nobody foresaw: the log says more than a stack trace on the terminal
+        except Exception as error:  # unexpected: the log explains more than a stack trace on the terminal
             kept = request.page.with_suffix(".log").resolve()
             kept.write_text(log.read_text(errors="replace") + traceback.format_exc())
             first = (str(error).splitlines() or [""])[0]
@@ -77,10 +81,13 @@ def _conclude(request: DemoRequest, outcome: Outcome, console: Console) -> int:
     from datasources.demo.queries.mysql_copy import SNIPPET as TABLE_SNIPPET
     from datasources.demo.queries.window_queries import SNIPPET
     from datasources.demo.report.page import Snippets, render_page
+    from datasources.demo.report.picture import render_picture
 
     show_outcome(console, outcome)
     snippets = Snippets(count=SNIPPET, join=JOIN_SNIPPET, table=TABLE_SNIPPET)
     request.page.write_text(render_page(outcome, snippets), encoding="utf-8")
+    if request.picture is not None:
+        request.picture.write_text(render_picture(outcome) + "\n", encoding="utf-8")
     console.print(f"\nThe page with the charts: {request.page.resolve()}", soft_wrap=True, highlight=False)
     if outcome.failure is not None:
         console.print(f"\nFAILED: {outcome.failure}", style="bold red", soft_wrap=True, highlight=False)
@@ -95,11 +102,11 @@ def _console(terminal: TextIO) -> Console:
     return Console(file=terminal, width=columns)
 
 
-def _require_writable(page: Path) -> None:
+def _require_writable(file: Path, option: str) -> None:
     """Raise before a minute of work if its result could not be stored."""
-    folder = page.resolve().parent
-    if not folder.is_dir() or not os.access(folder, os.W_OK) or page.is_dir():
-        raise EnvironmentProblem(f"{page} cannot be written: name another file with --page")
+    folder = file.resolve().parent
+    if not folder.is_dir() or not os.access(folder, os.W_OK) or file.is_dir():
+        raise EnvironmentProblem(f"{file} cannot be written: name another file with {option}")
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 Theory of operation. Kafka, MySQL and Spark start side by side; the parts with MySQL come last, both at once. Both
 queries that count orders are running before the first one is written, so Spark's watermark moves batch by batch while
 the lagging partition's orders arrive, as it does in production. The story ends with all partitions but the silent one
-at the same event time, so both watermarks end at the same place: whatever is missing then was lost on the way. Each
+at the same event time, so both watermarks end at the same value: rows that are missing then were lost. Each
 query is over when a batch has run with that watermark, because that batch emits the last windows that are complete.
 Windows that were still open then are left out on both sides.
 """
@@ -16,13 +16,13 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from datasources.demo.queries.mysql_part import copy_table, open_mysql
 from datasources.demo.results.accuracy import accuracy_of
 from datasources.demo.results.join_outcome import JoinOutcome
 from datasources.demo.results.mysql_outcome import TableOutcome, TableProgress
-from datasources.demo.results.outcome import Outcome, SideOutcome, Snapshot, Surroundings
+from datasources.demo.results.outcome import DemoSnapshot, Outcome, SideOutcome, Surroundings
 from datasources.demo.results.timeline import Moment
 from datasources.demo.spark.local_spark import local_spark
 from datasources.demo.spark.spark_kafka import SparkKafka, fetch_spark_kafka
@@ -32,7 +32,7 @@ from datasources.demo.story.orders import Story
 from datasources.demo.story.producer import Produced, StoryProducer
 from datasources.distribution import WITH_SPARK, installed_version
 from datasources.embedded import KAFKA_VERSION, EmbeddedMySql
-from datasources.errors import EnvironmentProblem
+from datasources.errors import EnvironmentProblem, QueryError
 from datasources.java import find_java
 from watermark import Clock, SystemClock
 
@@ -50,7 +50,7 @@ _TIDEMARK: Final = "tidemark"
 
 
 class Display(Protocol):
-    """Shows the demo to the person who waits."""
+    """Shows the progress of the demo."""
 
     def phase(self, text: str) -> None:
         """Show that something else begins."""
@@ -60,7 +60,7 @@ class Display(Protocol):
         """Show one line of news, such as a fetch."""
         ...
 
-    def snapshot(self, snapshot: Snapshot) -> None:
+    def snapshot(self, snapshot: DemoSnapshot) -> None:
         """Show how far the queries are. Called a few times a second."""
         ...
 
@@ -85,16 +85,12 @@ class DemoSettings:
 def run_demo(story: Story, settings: DemoSettings, directory: Path, display: Display) -> Outcome:
     """Run both queries over the story and return what they answered.
 
-    Args:
-        story: What is written to the topic.
-        settings: What the user chose.
-        directory: An empty directory for all files of the run; the caller removes it.
-        display: Is told what happens.
+    All files of the run go into ``directory``, which is empty; the caller removes it.
 
     Raises:
         EnvironmentProblem: Java, PySpark or Kafka is missing.
         SourceUnavailable: The named broker does not answer.
-        QueryError: A query failed.
+        QueryError: A query that counts orders failed; a failure of the parts with MySQL is in the outcome.
     """
     find_java()  # else Kafka and Spark would both fail, and the one with the longer message would be heard
     peer = _peer(settings, display)
@@ -114,7 +110,7 @@ def run_demo(story: Story, settings: DemoSettings, directory: Path, display: Dis
         run.wait_for_last_windows(producer.so_far)
         spark_side, tidemark_side = run.sides()
         run.stop_queries()
-        table, join = _tables(spark, wait_for_mysql, story, topic, directory, display)
+        tables = _tables_or_failure(spark, wait_for_mysql, story, topic, directory, display)
         display.phase("stopping")
         surroundings = _surroundings(settings, peer, spark.version)
     return Outcome(
@@ -123,8 +119,9 @@ def run_demo(story: Story, settings: DemoSettings, directory: Path, display: Dis
         spark=spark_side,
         tidemark=tidemark_side,
         surroundings=surroundings,
-        table=table,
-        join=join,
+        table=tables.table,
+        join=tables.join,
+        mysql_failure=tables.failure,
     )
 
 
@@ -154,10 +151,13 @@ class _Run:
         self._queries: dict[str, CountQuery] = {}
 
     def start_queries(self, topic: OrdersTopic, settings: DemoSettings, directory: Path) -> None:
-        from datasources.demo.queries.window_queries import CountQuery, Side  # imports PySpark, which was found by now
+        from datasources.demo.queries.window_queries import (  # imports PySpark, which was found by now
+            CountQuery,
+            QuerySide,
+        )
 
-        peer = Side.SPARK_KAFKA if settings.with_spark_kafka else Side.SPARK
-        for key, side in ((_SPARK, peer), (_TIDEMARK, Side.TIDEMARK)):
+        peer = QuerySide.SPARK_KAFKA if settings.with_spark_kafka else QuerySide.SPARK
+        for key, side in ((_SPARK, peer), (_TIDEMARK, QuerySide.TIDEMARK)):
             self._queries[key] = CountQuery.start(self._spark, side, topic=topic, directory=directory)
 
     def stop_queries(self) -> None:
@@ -189,7 +189,7 @@ class _Run:
 
     def _look(self, produced: Produced) -> tuple[Moment | None, Moment | None]:
         spark, tidemark = (self._queries[key].newest_moment() for key in (_SPARK, _TIDEMARK))
-        self._display.snapshot(Snapshot(produced=produced, spark=spark, tidemark=tidemark))
+        self._display.snapshot(DemoSnapshot(produced=produced, spark=spark, tidemark=tidemark))
         return spark, tidemark
 
     def _side(self, query: CountQuery) -> SideOutcome:
@@ -197,6 +197,22 @@ class _Run:
         return SideOutcome(
             title=query.side.value, answer=answer, accuracy=accuracy_of(self._story, answer), timeline=query.timeline()
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Tables:
+    table: TableOutcome | str
+    join: JoinOutcome | None
+    failure: str | None = None
+
+
+def _tables_or_failure(*arguments: Any) -> _Tables:
+    """Run the parts with MySQL; a failure there is part of the outcome, so that the first part's result is not lost."""
+    try:
+        table, join = _tables(*arguments)
+    except QueryError as error:
+        return _Tables(table=error.message, join=None, failure=error.message)
+    return _Tables(table=table, join=join)
 
 
 def _tables(  # noqa: PLR0913, PLR0917 - one step of one function

@@ -2,11 +2,10 @@
 
 from datasources.embedded.fetch.mysql_address import MySqlAddress
 from datasources.embedded.fetch.mysql_programs import MySqlVersion
-from datasources.embedded.fetch.settings import external_kafka, external_mysql
+from datasources.embedded.fetch.settings import external_kafka
 from datasources.embedded.kafka.kafka_security import KafkaLogin
 from datasources.embedded.kafka.kafka_server import KAFKA_VERSION, EmbeddedKafka, KafkaProcessOptions
-from datasources.embedded.mysql.mysql_choice import start_any_mysql
-from datasources.embedded.mysql.mysql_server import EmbeddedMySql, MySqlProcessOptions
+from datasources.embedded.mysql.mysql_server import EmbeddedMySql, MySqlProcessOptions, start_any_mysql
 
 __all__ = [
     "KAFKA_VERSION",
@@ -18,6 +17,5 @@ __all__ = [
     "MySqlProcessOptions",
     "MySqlVersion",
     "external_kafka",
-    "external_mysql",
     "start_any_mysql",
 ]

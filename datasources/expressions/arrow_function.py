@@ -17,37 +17,19 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from datasources.arrow_types import COLUMN_TYPES, SPELLINGS, decimal_of
 from datasources.errors import ExpressionError, OptionError
 
 __all__ = ["ArrowFunction", "arrow_function"]
 
-_TYPES: Final[dict[str, pa.DataType]] = {
-    "BOOLEAN": pa.bool_(),
-    "TINYINT": pa.int8(),
-    "SMALLINT": pa.int16(),
-    "INT": pa.int32(),
-    "BIGINT": pa.int64(),
-    "FLOAT": pa.float32(),
-    "DOUBLE": pa.float64(),
-    "STRING": pa.string(),
-    "BINARY": pa.binary(),
-    "DATE": pa.date32(),
-    "TIMESTAMP": pa.timestamp("us", tz="UTC"),
-    "TIMESTAMP_NTZ": pa.timestamp("us"),
-}
 _OTHER_NAMES: Final = {
+    **SPELLINGS,
     "BOOL": "BOOLEAN",
-    "BYTE": "TINYINT",
     "BYTES": "BINARY",
-    "INTEGER": "INT",
-    "LONG": "BIGINT",
-    "REAL": "FLOAT",
-    "SHORT": "SMALLINT",
     "TIMESTAMP_LTZ": "TIMESTAMP",
     "VARCHAR": "STRING",
 }
 _DECIMAL: Final = re.compile(r"(?:DECIMAL|DEC|NUMERIC)\s*\(\s*(\d{1,2})\s*(?:,\s*(\d{1,2})\s*)?\)")
-_MAX_DIGITS: Final = 38
 
 
 class ArrowFunction:
@@ -59,7 +41,7 @@ class ArrowFunction:
     Args:
         function: takes one `pyarrow.Array` per SQL argument, of equal length, and returns one of that length.
         result_type: Spark's name of the result's type: TIMESTAMP is a moment, TIMESTAMP_NTZ a wall clock.
-        deterministic: whether equal arguments give equal results. Only then it may stand in a watermark.
+        deterministic: whether equal arguments give equal results. Only then it may be used in a watermark.
 
     Raises:
         OptionError: there is no such type, or no function.
@@ -167,9 +149,7 @@ class ArrowFunction:
 def arrow_function(result_type: str, *, deterministic: bool = True) -> Callable[[Callable[..., Any]], ArrowFunction]:
     """Make the function below it one that SQL can call.
 
-    Args:
-        result_type: Spark's name of the result's type: TIMESTAMP is a moment, TIMESTAMP_NTZ a wall clock.
-        deterministic: whether equal arguments give equal results. Only then it may stand in a watermark.
+    See `ArrowFunction` for the arguments.
 
     Raises:
         OptionError: there is no such type.
@@ -187,18 +167,19 @@ def _type_of(text: str) -> tuple[str, pa.DataType]:
     """Return the canonical name of a type and the Arrow type."""
     name = " ".join(text.upper().split())
     name = _OTHER_NAMES.get(name, name)
-    if name in _TYPES:
-        return name, _TYPES[name]
+    if name in COLUMN_TYPES:
+        return name, COLUMN_TYPES[name]
     decimal = _DECIMAL.fullmatch(name)
     if decimal is not None:
         precision, scale = int(decimal[1]), int(decimal[2] or 0)
-        if 1 <= precision <= _MAX_DIGITS and scale <= precision:
-            return f"DECIMAL({precision}, {scale})", pa.decimal128(precision, scale)
+        arrow = decimal_of(precision, scale)
+        if arrow is not None:
+            return f"DECIMAL({precision}, {scale})", arrow
     hint = ""
     if name.startswith("TIMESTAMP"):
         hint = " A time has no precision here: TIMESTAMP is a moment, TIMESTAMP_NTZ a wall clock without a zone."
     raise OptionError(
-        f"a function cannot return '{text}'.{hint} Types: {', '.join(_TYPES)}, DECIMAL(precision, scale)."
+        f"a function cannot return '{text}'.{hint} Types: {', '.join(COLUMN_TYPES)}, DECIMAL(precision, scale)."
     )
 
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from datasources.errors import SchemaError
-from datasources.formats.api.decoder import Decoded, Decoder, RecordStatus
+from datasources.formats.api.decoder import Decoded, Decoder, statuses_of
 from datasources.formats.api.format import DecoderSettings, Format
 from datasources.formats.schema_text.ddl_types import type_text
 
@@ -34,9 +34,6 @@ _NUMBERS: dict[pa.DataType, str] = {
 @dataclass(frozen=True, slots=True)
 class RawDecoder:
     """Decodes payloads into one column.
-
-    Attributes:
-        schema: the column.
 
     Raises:
         SchemaError: it is not one column, or its type has no binary form.
@@ -67,7 +64,7 @@ class RawDecoder:
             column, reasons = _numbers(values, arrow, has_value)
         return Decoded(
             columns=pa.RecordBatch.from_arrays([column], schema=self.schema),
-            statuses=_statuses(has_value, reasons),
+            statuses=statuses_of(has_value, reasons),
             reasons=reasons,
         )
 
@@ -93,14 +90,6 @@ def _numbers(values: pa.Array, arrow: pa.DataType, has_value: npt.NDArray[np.boo
     }
     mask = ~has_value | is_wrong
     return pa.array(found != 0 if arrow == pa.bool_() else found, arrow, mask=mask), reasons
-
-
-def _statuses(has_value: npt.NDArray[np.bool_], reasons: dict[int, str]) -> npt.NDArray[np.uint8] | None:
-    if not reasons and has_value.all():
-        return None
-    statuses = np.where(has_value, np.uint8(RecordStatus.OK), np.uint8(RecordStatus.NULL_VALUE))
-    statuses[list(reasons)] = RecordStatus.BAD
-    return statuses
 
 
 def _decoder(settings: DecoderSettings) -> Decoder:

@@ -22,7 +22,7 @@ from datasources.kafka.record.flink_format_options import FlinkFormatOptions, on
 from datasources.kafka.record.record_metadata import METADATA_TYPES, VALUE_PREFIX, formats_with
 from datasources.kafka.record.record_options import RecordOptions
 from datasources.kafka.record.resolve_layout import resolve_layout
-from datasources.kafka.startup.kafka_options import KafkaOptions, StartupMode
+from datasources.kafka.startup.kafka_options import KafkaOptions, KafkaStartupMode
 from datasources.kafka.startup.refused_options import REFUSED
 from datasources.kafka.startup.startup_offsets import ending, starting
 from datasources.options import OptionGroup, parse_group
@@ -38,13 +38,7 @@ _MAX_TRIGGER_DELAY_MS = 15 * 60_000
 
 @dataclass(frozen=True, kw_only=True)
 class KafkaSource(ScanSource):
-    """One scan of Kafka.
-
-    Attributes:
-        options: of Kafka.
-        columns: the data columns, then those of metadata.
-        factory: the executors' part.
-    """
+    """One scan of Kafka."""
 
     format_name: ClassVar[str] = "tidemark-kafka"
     option_groups: ClassVar[tuple[type[OptionGroup], ...]] = (
@@ -172,7 +166,7 @@ class KafkaSource(ScanSource):
 
 
 def _require_group(options: KafkaOptions, given: Mapping[str, str]) -> None:
-    if options.startup_mode is StartupMode.GROUP and "group.id" not in without_prefix(given):
+    if options.startup_mode is KafkaStartupMode.GROUP and "group.id" not in without_prefix(given):
         raise OptionError(
             "scan.startup.mode = 'group-offsets' needs 'kafka.group.id' (or 'properties.group.id'): the group whose "
             "committed offsets are where the query begins."

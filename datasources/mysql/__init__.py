@@ -1,8 +1,8 @@
-"""MySQL and MariaDB: tables as they are, then every change.
+"""MySQL and MariaDB: a snapshot of the tables, then every change.
 
-`source` turns options into a scan. On the driver `planning` decides what each batch reads, with what `server` knows
-about the server and its log; on executors `reader` reads the binlog (`binlog`) and chunks of tables (`snapshot`).
-`state` is what a batch is, `scan` what options decided. `preflight` checks server, login and tables, `ddl` classifies
-statements, `tables` knows columns and keys, `types` decodes values, `connection` opens connections, `config` has the
-options. `upsert` is for MERGE in foreachBatch.
+`source` turns options into a scan. On the driver `planning` plans batches, using `server` for the server and its log;
+on executors `reader` reads the binlog (`binlog`) and snapshot chunks (`snapshot`). `state` is the connector state of a
+batch, `scan` the settings made from options. `preflight` checks server, login and tables, `ddl` classifies statements,
+`tables` describes columns and keys, `types` decodes values, `connection` opens connections, `config` defines the
+options. `upsert` prepares a batch for MERGE in foreachBatch.
 """

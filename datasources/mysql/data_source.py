@@ -12,6 +12,6 @@ __all__ = ["MySqlDataSource"]
 
 
 class MySqlDataSource(TidemarkDataSource):
-    """MySQL for Spark: tables as they are, then every change of them, with watermarks made from the binlog."""
+    """MySQL for Spark: a snapshot of tables, then every change, with watermarks from the binlog."""
 
     connector: ClassVar[type[ScanSource]] = MySqlSource

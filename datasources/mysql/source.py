@@ -16,7 +16,7 @@ from datasources.mysql.config.metadata_columns import METADATA_TYPES
 from datasources.mysql.config.mysql_options import (
     MYSQL_OPTION_GROUPS,
     BinlogOptions,
-    FaultPolicy,
+    CascadePolicy,
     MySqlConnectionOptions,
     MySqlTableOptions,
     SnapshotOptions,
@@ -25,11 +25,11 @@ from datasources.mysql.config.mysql_options import (
 from datasources.mysql.connection.connection import connect, connection_settings
 from datasources.mysql.planning.batch_read import MySqlBatchEnumerator
 from datasources.mysql.planning.mysql_enumerator import MySqlEnumerator, MySqlPlan
-from datasources.mysql.planning.startup_resolver import Launch
+from datasources.mysql.planning.startup_resolver import StartupResolver
 from datasources.mysql.preflight.readiness import common_columns
 from datasources.mysql.preflight.wanted import Wanted
 from datasources.mysql.reader.reader_factory import MySqlReaderFactory
-from datasources.mysql.scan.row_options import MySqlBatchOptions, MySqlRowOptions, parse_places, parse_tables
+from datasources.mysql.scan.row_options import MySqlBatchOptions, MySqlRowOptions, parse_positions, parse_tables
 from datasources.mysql.scan.scan_settings import MySqlScanSettings
 from datasources.mysql.server.server_view import ServerView
 from datasources.mysql.tables.table_schema import read_schemas
@@ -47,13 +47,7 @@ _US_PER_MS: Final = 1_000
 
 @dataclass(frozen=True, kw_only=True)
 class MySqlSource(ScanSource):
-    """One scan of tables of a MySQL or MariaDB: what they hold, then what changes.
-
-    Attributes:
-        wanted: the options that the preflight judges.
-        batches: what a batch holds.
-        reading: what readers need.
-    """
+    """A scan of MySQL or MariaDB tables: a snapshot, then every change."""
 
     format_name: ClassVar[str] = "tidemark-mysql"
     option_groups: ClassVar[tuple[type[OptionGroup], ...]] = (
@@ -65,11 +59,11 @@ class MySqlSource(ScanSource):
 
     wanted: Wanted
     batches: MySqlBatchOptions
-    reading: MySqlScanSettings
+    settings: MySqlScanSettings
 
     @classmethod
     def create(cls, options: Mapping[str, str], session: SessionInfo) -> Self:  # noqa: ARG003 - no text has a zone here
-        """Return the scan. The server is asked only if the columns are not declared."""
+        """Return the scan. It connects to the server only if the columns are not declared."""
         wanted = Wanted(
             connection=parse_group(MySqlConnectionOptions, options),
             tables=parse_group(MySqlTableOptions, options),
@@ -80,15 +74,15 @@ class MySqlSource(ScanSource):
         rows = parse_group(MySqlRowOptions, options)
         batches = parse_group(MySqlBatchOptions, options)
         captured = CapturedTables(wanted.tables.database_name, wanted.tables.table_name)
-        settings = connection_settings(wanted.connection)
+        server = connection_settings(wanted.connection)
         if rows.ddl is None:
-            with closing(connect(settings.for_first_contact(), doing="looking at the tables' columns")) as connection:
-                data = common_columns(read_schemas(connection, captured), captured, str(settings))
+            with closing(connect(server.for_first_contact(), doing="looking at the tables' columns")) as connection:
+                data = common_columns(read_schemas(connection, captured), captured, str(server))
         else:
             data = parse_schema(rows.ddl)
         _require_known(rows.masked_columns, data)
-        reading = MySqlScanSettings(
-            connection=settings,
+        settings = MySqlScanSettings(
+            connection=server,
             captured=captured,
             data=data,
             metadata={} if _METADATA in options else _default_metadata(data),
@@ -100,17 +94,17 @@ class MySqlSource(ScanSource):
             snapshot_time=wanted.snapshot.op_ts,
             rows_per_second=wanted.snapshot.max_rows_per_second,
             on_rewrite=batches.on_rewrite_ddl,
-            accepts_cascades=wanted.binlog.on_fk_cascade is FaultPolicy.WARN,
-            skipped=parse_places(batches.skipped),
+            accepts_cascades=wanted.binlog.on_fk_cascade is CascadePolicy.WARN,
+            skipped=parse_positions(batches.skipped),
             again=(batches.again, parse_tables(batches.again)),
         )
-        return cls(wanted=wanted, batches=batches, reading=reading)
+        return cls(wanted=wanted, batches=batches, settings=settings)
 
     @classmethod
     def source_watermark(cls) -> SourceWatermarkSpec:
-        """Return the watermark of the binlog itself: transactions stand in it in the order of their commit times.
+        """Return the watermark of the binlog: transactions are written in the order of their commit times.
 
-        Several may have one millisecond, so the watermark is the one before it.
+        Transactions may share a millisecond, so the watermark is one millisecond earlier.
         """
         return SourceWatermarkSpec(
             metadata={"_op_ts": "op_ts"}, rowtime="_op_ts", watermark="_op_ts - INTERVAL '0.001' SECOND"
@@ -119,63 +113,59 @@ class MySqlSource(ScanSource):
     @property
     def schema(self) -> pa.Schema:
         """The data columns, then those of the metadata."""
-        return self.reading.schema
+        return self.settings.schema
 
     @property
     def subscription(self) -> str:
-        """The tables, without the server: another one may take its place."""
-        return f"MySQL tables {self.reading.captured}, {self.wanted.startup.mode.value}"
+        """The tables, without the server, which a failover may change."""
+        return f"MySQL tables {self.settings.captured}, {self.wanted.startup.mode.value}"
 
     def with_columns(self, decode: Sequence[str]) -> Self:
         """Return a copy that reads only these columns (SupportsColumnPruning)."""
-        return replace(self, reading=replace(self.reading, needed=frozenset(decode)))
+        return replace(self, settings=replace(self.settings, needed=frozenset(decode)))
 
     def with_metadata(self, columns: Mapping[str, str]) -> Self:
         """Return a copy with other metadata columns (SupportsReadingMetadata)."""
-        return replace(self, reading=replace(self.reading, metadata=dict(columns)))
+        return replace(self, settings=replace(self.settings, metadata=dict(columns)))
 
     def enumerator(self, *, is_batch: bool) -> SplitEnumerator:
-        """Open the driver's side."""
-        view = ServerView(self.reading.connection)
-        launch = Launch(self.wanted, self.reading)
+        """Return the planner of a stream or of a batch read."""
+        view, chunk_size = ServerView(self.settings.connection), self.wanted.snapshot.chunk_size
+        resolver = StartupResolver(self.wanted, self.settings)
         if is_batch:
-            return MySqlBatchEnumerator(self.reading, view=view, start=launch.start, chunk_size=self._chunk_size)
+            return MySqlBatchEnumerator(self.settings, view=view, start=resolver.start, chunk_size=chunk_size)
         plan = MySqlPlan(
             mode=self.wanted.startup.mode,
-            chunk_size=self._chunk_size,
-            lanes=self.batches.parallelism,
+            chunk_size=chunk_size,
+            snapshot_readers=self.batches.parallelism,
             max_bytes=self.batches.max_bytes,
             heartbeat_ms=self.wanted.binlog.heartbeat_ms,
         )
         return MySqlEnumerator(
-            self.reading, plan, view=view, start=launch.start, check=launch.check, promise=self._promise()
+            self.settings, plan, view=view, start=resolver.start, check=resolver.check, guarantee=self._guarantee()
         )
 
     def reader_factory(self) -> MySqlReaderFactory:
-        """Return the executors' part."""
-        return MySqlReaderFactory(self.reading)
+        """Return the factory of the executors' readers."""
+        return MySqlReaderFactory(self.settings)
 
-    @property
-    def _chunk_size(self) -> int:
-        return self.wanted.snapshot.chunk_size
-
-    def _promise(self) -> Callable[[int], int | None] | None:
-        """Return what makes a watermark of the server's clock, if the strategy looks at commit times alone."""
+    def _guarantee(self) -> Callable[[int], int | None] | None:
+        """Return the function from the server's clock to the guaranteed watermark, if commit times alone define it."""
         strategy = self.strategy
         if strategy is None or strategy.additional or len(strategy.watermark.columns) != 1:
             return None
         column = strategy.watermark.columns[0]
-        if self.reading.metadata.get(column) != "op_ts":
+        if self.settings.metadata.get(column) != "op_ts":
             return None
         evaluator = strategy.watermark.evaluator()
 
-        def promise(clock_us: int) -> int | None:
+        def guarantee(clock_us: int) -> int | None:
             newest = clock_us - clock_us % _US_PER_MS - _US_PER_MS
             row = pa.RecordBatch.from_arrays([pa.array([newest]).cast(METADATA_TYPES["op_ts"])], names=[column])
             values, valid = evaluator.event_time_us(row)
             return None if valid is not None and not valid[0] else to_ms(int(values[0]))
 
-        return promise
+        return guarantee
 
 
 def _default_metadata(data: pa.Schema) -> Mapping[str, str]:

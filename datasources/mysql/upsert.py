@@ -1,10 +1,10 @@
 """The latest state of each key in a batch of changes, for MERGE in foreachBatch.
 
-Theory of operation. After a shuffle the order of rows is gone, so the place of each change travels with it, `_seq`. Of
-a key the last change counts: an image after a change is what the row is now, an image before one, with nothing behind
-it, says that the row is gone. A changed key needs no rule of its own: its old value ends with the image before, its new
-one begins with the image after. A truncated table forgets what came before; since that concerns every key, the rows are
-spread over buckets and each of them sees the truncation.
+Theory of operation. A shuffle loses the order of rows, so each change carries its position, `_seq`. The last change of
+a key decides: an after-image is the row's current state; a before-image that is last means that the row was deleted. A
+changed key needs no rule of its own: its old value ends with the before-image, its new one begins with the after-image.
+A truncate row voids all earlier rows of its table; since it concerns every key, rows are distributed over buckets and
+each bucket gets a copy of it.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ _TABLE_COLUMNS: Final = ("database_name", "table_name")
 _TRUNCATE: Final = "T"
 _RESULTS: Final = {"+I": "upsert", "+U": "upsert", "-U": "delete", "-D": "delete", _TRUNCATE: "truncate"}
 _BUCKETS: Final = 64
-_BUCKET, _FLOOR, _ROW, _KEY = "_tidemark_bucket", "_tidemark_floor", "_tidemark_row", "_tidemark_key"
+_BUCKET, _TRUNCATED_AT, _ROW, _KEY = "_tidemark_bucket", "_tidemark_truncated_at", "_tidemark_row", "_tidemark_key"
 
 
 def latest_changes(batch: DataFrame, keys: Sequence[str]) -> DataFrame:
     """Return the latest state of each key in a batch.
 
-    Apply it in the order: rows 'truncate' first (all rows of the table go), then the others in any order, each key
-    stands there once. Applying it again gives the same table.
+    Apply rows 'truncate' first (they delete all rows of the table), then the others in any order: each key occurs once.
+    Applying the result again gives the same table.
 
     Args:
         batch: changes as foreachBatch gets them: all rows of the batch, with the columns `row_kind` and `_seq`, and
@@ -46,7 +46,7 @@ def latest_changes(batch: DataFrame, keys: Sequence[str]) -> DataFrame:
         (no values; `_seq` is smaller than that of all other rows of the table).
 
     Raises:
-        QueryError: the batch lacks what the order needs, or a key column.
+        QueryError: the batch lacks `row_kind`, `_seq` or a key column.
     """
     _check(batch, keys)
     tables = [name for name in _TABLE_COLUMNS if name in batch.columns]
@@ -56,11 +56,9 @@ def latest_changes(batch: DataFrame, keys: Sequence[str]) -> DataFrame:
     every_bucket = F.sequence(F.lit(0), F.lit(_BUCKETS - 1))
     spread = batch.select("*", F.explode(F.when(is_truncate, every_bucket).otherwise(own_bucket)).alias(_BUCKET))
     of_table = Window.partitionBy(*tables, _BUCKET)
-    floored = spread.withColumn(_FLOOR, F.max(F.when(is_truncate, sequence)).over(of_table))
-    floor = F.col(_FLOOR)
-    valid = floored.where(
-        floor.isNull() | (sequence > floor) | (is_truncate & (sequence == floor) & (F.col(_BUCKET) == 0))
-    )
+    marked = spread.withColumn(_TRUNCATED_AT, F.max(F.when(is_truncate, sequence)).over(of_table))
+    last = F.col(_TRUNCATED_AT)
+    valid = marked.where(last.isNull() | (sequence > last) | (is_truncate & (sequence == last) & (F.col(_BUCKET) == 0)))
     key = [_key(name, is_truncate).alias(f"{_KEY}_{index}") for index, name in enumerate(keys)]
     row = F.struct(*map(_column, batch.columns))
     latest = valid.groupBy(*tables, _BUCKET, is_truncate.alias(f"{_KEY}_kind"), *key).agg(
@@ -73,7 +71,7 @@ def _check(batch: DataFrame, keys: Sequence[str]) -> None:
     for name in (_KIND, _SEQUENCE):
         if name not in batch.columns:
             raise QueryError(
-                f"the batch has no column '{name}', without which the order of its changes is lost: hand it on from "
+                f"the batch has no column '{name}', without which the order of its changes is unknown: keep it from "
                 f"the source (in SQL: declare it as a METADATA column)."
             )
     sequence: Any = batch.schema[_SEQUENCE].dataType

@@ -13,10 +13,7 @@ __all__ = ["address", "function"]
 def function(library: ctypes.CDLL, name: str, kinds: str) -> Any:
     """Return a function that returns a 64-bit integer.
 
-    Args:
-        library: that has it.
-        name: of the function.
-        kinds: of each argument: p = a pointer, i = a 64-bit integer.
+    Of ``kinds`` there is one letter for each argument: p = a pointer, i = a 64-bit integer.
 
     Raises:
         AttributeError: the library does not have it.

@@ -25,9 +25,6 @@ Bytes = npt.NDArray[np.uint8]
 class JsonRows:
     """The function of `json_rows.c` on numpy arrays, which must be contiguous.
 
-    Args:
-        library: The C library.
-
     Raises:
         AttributeError: It was built from other sources and does not have the function.
     """
@@ -49,7 +46,7 @@ class JsonRows:
             columns: Five numbers for each column, see `json_column` in `json_rows.c`.
             names: Their names.
             buffers: Per column what receives its values and, of texts, the offsets, the first of which is 0; texts need
-                `SPARE_BYTES` more than the documents have. None = the column is judged only.
+                `SPARE_BYTES` more than the documents have. None = the column is only validated.
 
         Returns:
             Which documents are decoded, and per column and document whether there is a value.

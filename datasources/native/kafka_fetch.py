@@ -10,13 +10,13 @@ import numpy as np
 
 from datasources.native.calls import address, function
 
-__all__ = ["Batch", "ByteColumn", "Feed", "KafkaFetch", "Stop"]
+__all__ = ["ByteColumn", "FeedStruct", "FetchBuffers", "FetchStop", "KafkaFetch"]
 
-_HELD: Final = 512
+_MAX_MESSAGES: Final = 512
 _TEXT_BYTES: Final = 512
 
 
-class Stop:
+class FetchStop:
     """The stop reasons of a fetch, numbered as in `kafka_fetch.c`."""
 
     DRY: Final = 0
@@ -27,7 +27,7 @@ class Stop:
     FAILED: Final = 5
 
 
-class Feed(ctypes.Structure):
+class FeedStruct(ctypes.Structure):
     """A queue of librdkafka, the functions that read it, and the records received from it."""
 
     _fields_ = (
@@ -35,7 +35,7 @@ class Feed(ctypes.Structure):
         *((name, ctypes.c_void_p) for name in ("headers", "header", "leader_epoch", "text")),
         ("next", ctypes.c_int64),
         ("end", ctypes.c_int64),
-        ("held", ctypes.c_void_p * _HELD),
+        ("held", ctypes.c_void_p * _MAX_MESSAGES),
     )
 
 
@@ -86,7 +86,7 @@ class ByteColumn:
         return int(self._struct.nulls)
 
 
-class Batch:
+class FetchBuffers:
     """Buffers for records; a field that is not requested is None.
 
     Attributes:
@@ -127,15 +127,12 @@ class Batch:
 
     @property
     def notice(self) -> tuple[int, str, int]:
-        """The code and the text of what the client reported in place of a record, and the offset that it names."""
+        """The code and the text of what the client reported instead of a record, and the offset that it names."""
         return int(self.struct.error), self.struct.text.decode("utf-8", "replace"), int(self.struct.error_offset)
 
 
 class KafkaFetch:
     """The functions of `kafka_fetch.c`.
-
-    Args:
-        library: the library that has them.
 
     Raises:
         AttributeError: it was built before the functions existed.
@@ -144,16 +141,16 @@ class KafkaFetch:
 
     def __init__(self, library: ctypes.CDLL) -> None:
         library.tidemark_kafka_layout.restype = ctypes.c_int64
-        if library.tidemark_kafka_layout() != ctypes.sizeof(Feed) << 32 | ctypes.sizeof(_Batch):
+        if library.tidemark_kafka_layout() != ctypes.sizeof(FeedStruct) << 32 | ctypes.sizeof(_Batch):
             raise OSError("its structures are not those of kafka_fetch.py: build it again")
         self._fetch, self._drop = function(library, "tidemark_kafka_fetch", "ppiii"), library.tidemark_kafka_drop
         self._drop.argtypes, self._drop.restype = [ctypes.c_void_p], None
 
-    def fetch(self, feed: Feed, batch: Batch, max_records: int, end: int, wait_ms: int) -> int:
-        """Add the records before `end` that are there, else wait for one; return why it stopped, as in `Stop`."""
+    def fetch(self, feed: FeedStruct, batch: FetchBuffers, max_records: int, end: int, wait_ms: int) -> int:
+        """Add the available records before `end`, else wait for one; return why it stopped, as in `FetchStop`."""
         assert batch.count <= max_records <= batch.max_records
         return int(self._fetch(ctypes.addressof(feed), ctypes.addressof(batch.struct), max_records, end, wait_ms))
 
-    def drop(self, feed: Feed) -> None:
+    def drop(self, feed: FeedStruct) -> None:
         """Drop records that were received and not returned."""
         self._drop(ctypes.addressof(feed))

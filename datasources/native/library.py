@@ -36,13 +36,6 @@ Int64s = npt.NDArray[np.int64]
 class NativeLibrary:
     """The functions of `native.c` on numpy arrays, which must be contiguous.
 
-    Attributes:
-        kafka: Those of `kafka_fetch.c`.
-        json: That of `json_rows.c`.
-
-    Args:
-        path: The library.
-
     Raises:
         OSError: There is none, or it was built from other sources.
         AttributeError: It was built from other sources and lacks a function.
@@ -87,7 +80,7 @@ class NativeLibrary:
         Returns:
             Per column and row whether the value is NULL.
         """
-        begins, ends = (np.ascontiguousarray(places) for places in rows)
+        begins, ends = (np.ascontiguousarray(bounds) for bounds in rows)
         count, columns = len(begins), len(forms)
         values = np.array([address(each) for each, _ in room], np.uint64)
         more = np.array([address(each) for _, each in room], np.uint64)

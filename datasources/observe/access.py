@@ -1,6 +1,6 @@
 """Access control of the page.
 
-A page on loopback has no token: whoever reaches it is on the driver's machine. Only requests that name this machine get
+A page on loopback has no token: its clients are on the driver's machine. Only requests that name this machine get
 an answer, so a web page whose host name was turned to this machine's address (DNS rebinding) gets nothing.
 
 Any other page has a token. A browser gets it with the address that the driver's log names and keeps it as a cookie;
@@ -126,11 +126,7 @@ class Access:
 def access_of(host: str, address: str, port: int, remote: RemoteAccess) -> Access:
     """Return the rule of a page.
 
-    Args:
-        host: as it was asked for.
-        address: that is bound.
-        port: that is bound.
-        remote: counts unless the address is a loopback one.
+    ``remote`` counts unless the address is a loopback one.
 
     Raises:
         OptionError: the token is not one.

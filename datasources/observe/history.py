@@ -3,7 +3,7 @@
 Theory of operation. A source's samples share one ring of times; each of its splits has rings of the same length beside
 it, so that sample *n* of all of them is in slot ``n % samples``. A slot of a split that was not in the table holds no
 value. Where a source has more splits than are kept, those that hold it back are: a split that becomes one of the worst
-takes the place of the best. The lowest, median and highest watermark of *all* splits that count are kept as well.
+replaces the best. The lowest, median and highest watermark of *all* splits that count are kept as well.
 """
 
 from __future__ import annotations
@@ -163,9 +163,7 @@ class _Source:
 class History:
     """Keeps the samples of successive tables. Thread-safe.
 
-    Args:
-        clock: the wall clock gives the samples' times, the monotonic one expires sources.
-        limits: how much is kept.
+    The wall clock gives the samples' times, the monotonic one expires sources.
     """
 
     def __init__(self, *, clock: Clock, limits: HistoryLimits | None = None) -> None:
@@ -195,11 +193,6 @@ class History:
         with self._lock:
             found = self._sources.get(source)
             return None if found is None else {"source": source, **found.read(since)}
-
-    def series_count(self) -> int:
-        """Return how many splits have a series, over all sources."""
-        with self._lock:
-            return sum(len(source.splits) for source in self._sources.values())
 
     def _forget(self, present: Mapping[str, Table], now_ns: int) -> None:
         gone = sorted((name for name in self._sources if name not in present), key=lambda name: self._age(name, now_ns))

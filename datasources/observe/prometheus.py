@@ -17,6 +17,7 @@ from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamil
 from prometheus_client.registry import Collector
 
 from datasources.observe.tables import STATUSES, Table
+from datasources.task_counters import TASK_COUNTERS
 
 __all__ = ["CONTENT_TYPE", "METRICS", "MetricMeaning", "render_metrics"]
 
@@ -31,11 +32,7 @@ _SPLIT_LABELS: Final = (*_SOURCE_LABELS, "split")
 class MetricMeaning:
     """One metric.
 
-    Attributes:
-        name: as it is scraped, without the `_total` of a counter.
-        key: of the table or of its splits.
-        is_counter: whether it only grows, from the start of the process on.
-        help: what it means, with its unit.
+    ``name`` is as it is scraped, without the `_total` of a counter, which only grows from the start of the process on.
     """
 
     name: str
@@ -44,169 +41,115 @@ class MetricMeaning:
     help: str
 
 
+def _gauge(name: str, key: str, text: str) -> MetricMeaning:
+    return MetricMeaning(name=name, key=key, help=text)
+
+
+def _counter(name: str, key: str, text: str) -> MetricMeaning:
+    return MetricMeaning(name=name, key=key, is_counter=True, help=text)
+
+
 _SOURCE_METRICS: Final = (
-    MetricMeaning(
-        name="tidemark_source_currentWatermark",
-        key="watermark",
-        help="Combined watermark of the source, ms since the epoch.",
+    _gauge("tidemark_source_currentWatermark", "watermark", "Combined watermark of the source, ms since the epoch."),
+    _gauge(
+        "tidemark_source_maxDesiredWatermark",
+        "max_allowed",
+        "How far a split may go in the newest batch, ms since the epoch; only with alignment.",
     ),
-    MetricMeaning(
-        name="tidemark_source_maxDesiredWatermark",
-        key="max_allowed",
-        help="How far a split may go in the newest batch, ms since the epoch; only with alignment.",
+    _gauge("tidemark_source_batch", "batch", "Number of the source's newest batch."),
+    _gauge(
+        "tidemark_source_lastPlanned",
+        "time",
+        "Driver's clock when the source last planned; all of its figures are of that time, ms since the epoch.",
     ),
-    MetricMeaning(name="tidemark_source_batch", key="batch", help="Number of the source's newest batch."),
-    MetricMeaning(
-        name="tidemark_source_lastPlanned",
-        key="time",
-        help="Driver's clock when the source last planned; all of its figures are of that time, ms since the epoch.",
+    _gauge("tidemark_source_splits", "split_count", "Number of splits."),
+    _gauge(
+        "tidemark_source_unansweredSplits",
+        "unanswered_splits",
+        "Number of splits whose server does not answer; they are planned with their last known ends.",
     ),
-    MetricMeaning(name="tidemark_source_splits", key="split_count", help="Number of splits."),
-    MetricMeaning(
-        name="tidemark_source_unansweredSplits",
-        key="unanswered_splits",
-        help="Number of splits whose server does not answer; they are planned with their last known ends.",
-    ),
-    MetricMeaning(
-        name="tidemark_source_numLateRecords",
-        key="late_rows",
-        is_counter=True,
-        help="Rows behind the source's watermark.",
-    ),
-    MetricMeaning(
-        name="tidemark_source_maxLateness", key="max_lateness_ms", help="Largest lateness of a row so far, ms."
-    ),
-    MetricMeaning(
-        name="tidemark_source_numNullRowtimeRecords",
-        key="null_rowtime_rows",
-        is_counter=True,
-        help="Rows whose time attribute is null.",
-    ),
-    MetricMeaning(
-        name="tidemark_source_numAheadRecords",
-        key="ahead_rows",
-        is_counter=True,
-        help="Rows further ahead of the clock than watermark.max-ahead; they do not move the watermark.",
-    ),
-    MetricMeaning(
-        name="tidemark_source_numBadRecords",
-        key="bad_records",
-        is_counter=True,
-        help="Records that could not be decoded and were skipped or made null.",
-    ),
-    MetricMeaning(
-        name="tidemark_source_numNullValues", key="null_values", is_counter=True, help="Records without a value."
-    ),
-    MetricMeaning(
-        name="tidemark_source_numLostPositions",
-        key="lost_positions",
-        is_counter=True,
-        help="Positions that were gone before they were read.",
-    ),
+    _counter("tidemark_source_numLateRecords", "late_rows", "Rows behind the source's watermark."),
+    _gauge("tidemark_source_maxLateness", "max_lateness_ms", "Largest lateness of a row so far, ms."),
+    *(_counter(f"tidemark_source_{each.metric}", each.key, each.help) for each in TASK_COUNTERS),
 )
 _SPLIT_METRICS: Final = (
-    MetricMeaning(
-        name="tidemark_split_currentWatermark", key="watermark", help="Watermark of the split, ms since the epoch."
+    _gauge("tidemark_split_currentWatermark", "watermark", "Watermark of the split, ms since the epoch."),
+    _gauge(
+        "tidemark_split_watermarkAlignmentDrift",
+        "drift",
+        "Watermark of the split minus that of the slowest split of its group, ms; only with alignment.",
     ),
-    MetricMeaning(
-        name="tidemark_split_watermarkAlignmentDrift",
-        key="drift",
-        help="Watermark of the split minus that of the slowest split of its group, ms; only with alignment.",
+    _gauge("tidemark_split_pendingRecords", "lag", "Positions that are not planned yet."),
+    _gauge(
+        "tidemark_split_currentEmitEventTimeLag",
+        "watermark_lag",
+        "Driver's clock minus the watermark of the split, ms. Flink measures at the newest record instead: this "
+        "is larger by the delay of the strategy, and keeps growing while no record comes.",
     ),
-    MetricMeaning(name="tidemark_split_pendingRecords", key="lag", help="Positions that are not planned yet."),
-    MetricMeaning(
-        name="tidemark_split_currentEmitEventTimeLag",
-        key="watermark_lag",
-        help="Driver's clock minus the watermark of the split, ms. Flink measures at the newest record instead: this "
-        "is larger by the delay of the strategy, and goes on growing while no record comes.",
-    ),
-    MetricMeaning(
-        name="tidemark_split_numLateRecords",
-        key="late_rows",
-        is_counter=True,
-        help="Rows behind the source's watermark.",
-    ),
-    MetricMeaning(
-        name="tidemark_split_maxLateness", key="max_lateness_ms", help="Largest lateness of a row so far, ms."
-    ),
+    _counter("tidemark_split_numLateRecords", "late_rows", "Rows behind the source's watermark."),
+    _gauge("tidemark_split_maxLateness", "max_lateness_ms", "Largest lateness of a row so far, ms."),
 )
 _SNAPSHOT_METRICS: Final = (
-    MetricMeaning(
-        name="tidemark_source_isSnapshotting",
-        key="is_running",
-        help="1 while tables are read, 0 afterwards; this and the following only of sources that read tables.",
+    _gauge(
+        "tidemark_source_isSnapshotting",
+        "is_running",
+        "1 while tables are read, 0 afterwards; this and the following only of sources that read tables.",
     ),
-    MetricMeaning(
-        name="tidemark_source_numSnapshotSplitsProcessed",
-        key="chunks",
-        is_counter=True,
-        help="Chunks of tables that were read.",
+    _counter("tidemark_source_numSnapshotSplitsProcessed", "chunks", "Chunks of tables that were read."),
+    _gauge(
+        "tidemark_source_numSnapshotSplitsRemaining",
+        "chunks_left",
+        "Chunks of tables that are not read yet, by the server's estimate of rows.",
     ),
-    MetricMeaning(
-        name="tidemark_source_numSnapshotSplitsRemaining",
-        key="chunks_left",
-        help="Chunks of tables that are not read yet, by the server's estimate of rows.",
+    _counter("tidemark_source_numSnapshotRecords", "rows", "Rows of tables that were read."),
+    _gauge(
+        "tidemark_source_numSnapshotRecordsRemaining",
+        "rows_left",
+        "Rows of tables that are not read yet, by the server's estimate.",
     ),
-    MetricMeaning(
-        name="tidemark_source_numSnapshotRecords",
-        key="rows",
-        is_counter=True,
-        help="Rows of tables that were read.",
+    _gauge(
+        "tidemark_source_snapshotRecordsPerSecond",
+        "rows_per_second",
+        "Rows of tables that were read, per second since the run began.",
     ),
-    MetricMeaning(
-        name="tidemark_source_numSnapshotRecordsRemaining",
-        key="rows_left",
-        help="Rows of tables that are not read yet, by the server's estimate.",
-    ),
-    MetricMeaning(
-        name="tidemark_source_snapshotRecordsPerSecond",
-        key="rows_per_second",
-        help="Rows of tables that were read, per second since the run began.",
-    ),
-    MetricMeaning(
-        name="tidemark_source_snapshotTimeLeft",
-        key="left_ms",
-        help="How long the reading of tables will take at this rate, ms.",
-    ),
+    _gauge("tidemark_source_snapshotTimeLeft", "left_ms", "How long the reading of tables will take at this rate, ms."),
 )
-_HOLD_METRICS: Final = (
-    MetricMeaning(
-        name="tidemark_source_isHeld",
-        key="is_held",
-        help="1 while the source is not read because those that it waits for are not loaded, 0 afterwards; this and "
+_LOAD_GATE_METRICS: Final = (
+    _gauge(
+        "tidemark_source_isHeld",
+        "is_waiting",
+        "1 while the source is not read because those that it waits for are not loaded, 0 afterwards; this and "
         "the following only of sources with scan.hold.until.",
     ),
-    MetricMeaning(name="tidemark_source_heldTime", key="held_ms", help="How long it has been waiting, ms."),
-    MetricMeaning(
-        name="tidemark_source_isLoading",
-        key="is_loading",
-        help="1 while others have to wait for the source to be loaded, 0 afterwards; this and the following only of "
+    _gauge("tidemark_source_heldTime", "waiting_ms", "How long it has been waiting, ms."),
+    _gauge(
+        "tidemark_source_isLoading",
+        "is_loading",
+        "1 while others have to wait for the source to be loaded, 0 afterwards; this and the following only of "
         "sources with scan.hold.name.",
     ),
-    MetricMeaning(
-        name="tidemark_source_numLoadRecordsRemaining",
-        key="unread",
-        help="Positions that have to be read before it is loaded, without those of tables.",
+    _gauge(
+        "tidemark_source_numLoadRecordsRemaining",
+        "unread",
+        "Positions that have to be read before it is loaded, without those of tables.",
     ),
 )
-_LAG: Final = MetricMeaning(
-    name="tidemark_source_watermarkLag", key="", help="Driver's clock minus the combined watermark of the source, ms."
+_LAG: Final = _gauge(
+    "tidemark_source_watermarkLag", "", "Driver's clock minus the combined watermark of the source, ms."
 )
-_STATUS: Final = MetricMeaning(
-    name="tidemark_split_status", key="status", help="1 for the status that the split has, 0 for the others."
-)
+_STATUS: Final = _gauge("tidemark_split_status", "status", "1 for the status that the split has, 0 for the others.")
 
-_UNANSWERED: Final = MetricMeaning(
-    name="tidemark_split_unansweredTime",
-    key="unanswered_since",
-    help="How long the server of the split has not been answering, ms; only while it does not.",
+_UNANSWERED: Final = _gauge(
+    "tidemark_split_unansweredTime",
+    "unanswered_since",
+    "How long the server of the split has not been answering, ms; only while it does not.",
 )
 
 METRICS: Final[Sequence[MetricMeaning]] = (
     *_SOURCE_METRICS,
     _LAG,
     *_SNAPSHOT_METRICS,
-    *_HOLD_METRICS,
+    *_LOAD_GATE_METRICS,
     *_SPLIT_METRICS,
     _UNANSWERED,
     _STATUS,
@@ -229,7 +172,7 @@ class _Collector(Collector):
         yield self._sources(_LAG, _lag)
         for meaning in _SNAPSHOT_METRICS:
             yield self._sources(meaning, partial(_of_snapshot, meaning.key))
-        for meaning in _HOLD_METRICS:
+        for meaning in _LOAD_GATE_METRICS:
             yield self._sources(meaning, partial(_of_waiting, meaning.key))
         for meaning in _SPLIT_METRICS:
             yield self._splits(meaning, _of_split(meaning.key))
@@ -303,9 +246,9 @@ def _of_snapshot(key: str, table: Table) -> int | None:
 def _of_waiting(key: str, table: Table) -> int | None:
     """Return the state of a source that waits for another, or is waited for."""
     known: dict[str, int | None] = {}
-    if (hold := table.get("hold")) is not None:
-        is_held = hold["status"] == "waiting"
-        known |= {"is_held": int(is_held), "held_ms": table["time"] - hold["since"] if is_held else None}
+    if (gate := table.get("hold")) is not None:
+        is_waiting = gate["status"] == "waiting"
+        known |= {"is_waiting": int(is_waiting), "waiting_ms": table["time"] - gate["since"] if is_waiting else None}
     if (load := table.get("load")) is not None:
         known |= {"is_loading": int(load["status"] != "loaded"), "unread": load["unread"]}
     return known.get(key)

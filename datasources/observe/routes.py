@@ -18,8 +18,11 @@ from urllib.parse import parse_qs
 from datasources.distribution import WITH_OBSERVE, installed_version
 from datasources.observe.access import Access
 from datasources.observe.sampler import Sampler
+from datasources.task_counters import TASK_COUNTERS
 
 __all__ = ["SECURITY_HEADERS", "SERVER_NAME", "Request", "Response", "Routes", "problem"]
+
+_COUNTERS: Final = {each.key: each.label for each in TASK_COUNTERS}
 
 SERVER_NAME: Final = "tidemark"
 """The Server header of every response."""
@@ -81,14 +84,7 @@ _FILES: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """A GET or HEAD request.
-
-    Attributes:
-        target: path and query as sent.
-        hosts: the values of its Host headers.
-        authorization: its Authorization header.
-        cookies: the values of its Cookie headers.
-    """
+    """A GET or HEAD request."""
 
     target: str
     hosts: tuple[str, ...]
@@ -112,12 +108,7 @@ def problem(status: HTTPStatus, sentence: str, **headers: str) -> Response:
 
 
 class Routes:
-    """Answers requests from the sampler's newest tables.
-
-    Args:
-        sampler: has the tables.
-        access: the access rule.
-    """
+    """Answers requests from the sampler's newest tables."""
 
     def __init__(self, sampler: Sampler, access: Access) -> None:
         self._sampler = sampler
@@ -177,7 +168,12 @@ class Routes:
 
     def _sources(self, _query: str) -> Response:
         latest = self._sampler.latest
-        head = {"tidemark": installed_version(), "time": self._sampler.now_ms(), "sampled": latest.time_ms}
+        head = {
+            "tidemark": installed_version(),
+            "time": self._sampler.now_ms(),
+            "sampled": latest.time_ms,
+            "counters": _COUNTERS,
+        }
         body = f'{json.dumps(head)[:-1]}, "sources": {latest.json}}}'
         return Response(content_type=_JSON, body=body.encode("ascii"))
 

@@ -12,7 +12,7 @@ from datasources.observe.history import History
 from datasources.observe.tables import Table, Tables, is_well_formed, worst_first
 from watermark.clock import Clock
 
-__all__ = ["Sampler", "Snapshot"]
+__all__ = ["Sampler", "TablesSnapshot"]
 
 _logger = logging.getLogger(__name__)
 
@@ -20,12 +20,10 @@ _EVERY_S: Final = 1.0
 _MICROS_PER_MILLI: Final = 1_000
 
 
-class Snapshot:
+class TablesSnapshot:
     """The tables of one moment. Their JSON and metrics are rendered once, when first asked for.
 
-    Args:
-        time_ms: when they were taken, ms since the epoch.
-        tables: as received; they are not modified.
+    Units: ``time_ms`` is ms since the epoch. The tables are not modified.
     """
 
     def __init__(self, *, time_ms: int, tables: list[Table]) -> None:
@@ -51,19 +49,14 @@ class Snapshot:
 
 
 class Sampler:
-    """Keeps the newest tables and their history.
-
-    Args:
-        tables: returns the current tables.
-        clock: of the driver.
-    """
+    """Keeps the newest tables and their history."""
 
     def __init__(self, tables: Tables, *, clock: Clock) -> None:
         self._tables = tables
         self._clock = clock
         self._has_dropped = False
         self.history = History(clock=clock)
-        self.latest = Snapshot(time_ms=self.now_ms(), tables=[])
+        self.latest = TablesSnapshot(time_ms=self.now_ms(), tables=[])
 
     def now_ms(self) -> int:
         """Return the wall clock, ms since the epoch."""
@@ -76,7 +69,7 @@ class Sampler:
         if len(tables) < len(given):
             self._note(len(given) - len(tables))
         self.history.record(tables)
-        self.latest = Snapshot(time_ms=self.now_ms(), tables=tables)
+        self.latest = TablesSnapshot(time_ms=self.now_ms(), tables=tables)
 
     def _note(self, dropped: int) -> None:
         log = _logger.debug if self._has_dropped else _logger.warning

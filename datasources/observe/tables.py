@@ -10,6 +10,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
+from datasources.task_counters import TASK_COUNTERS
+
 __all__ = [
     "END_OF_TIME_MS",
     "STATUSES",
@@ -31,7 +33,7 @@ END_OF_TIME_MS: Final = 253_402_300_799_999
 _ORDER: Final = {"active": 0, "paused": 0, "idle": 1, "finished": 2}
 _OTHER: Final = 1
 _MISSING: Final = object()
-_COUNTERS: Final = ("null_rowtime_rows", "ahead_rows", "bad_records", "null_values", "lost_positions")
+_COUNTERS: Final = tuple(each.key for each in TASK_COUNTERS)
 _LATE: Final = ("late_rows", "max_lateness_ms")
 _TABLE_FIELDS: Final = {
     **dict.fromkeys(("source", "name", "status"), str),
@@ -48,7 +50,7 @@ _SNAPSHOT_FIELDS: Final = {
     **dict.fromkeys(("chunks", "chunks_estimated", "rows", "rows_estimated", "rows_per_second"), int),
     "seconds_left": int | None,
 }
-_HOLD_FIELDS: Final = {"status": str, "since": int, "released": int | None, "builds": list}
+_LOAD_GATE_FIELDS: Final = {"status": str, "since": int, "released": int | None, "builds": list}
 _BUILD_FIELDS: Final = {
     **dict.fromkeys(("name", "status"), str),
     **dict.fromkeys(("since", "unread"), int | None),
@@ -70,7 +72,7 @@ def is_well_formed(table: Table) -> bool:
         _has(table, _TABLE_FIELDS)
         and ("snapshot" not in table or _has(table["snapshot"], _SNAPSHOT_FIELDS))
         and ("load" not in table or _has(table["load"], _LOAD_FIELDS))
-        and ("hold" not in table or _is_hold(table["hold"]))
+        and ("hold" not in table or _is_load_gate(table["hold"]))
         and all(_has(split, _SPLIT_FIELDS) for split in table["splits"])
     )
 
@@ -100,8 +102,8 @@ def _has(row: object, fields: Mapping[str, Any]) -> bool:
     return isinstance(row, dict) and all(isinstance(row.get(key, _MISSING), kind) for key, kind in fields.items())
 
 
-def _is_hold(found: object) -> bool:
-    return _has(found, _HOLD_FIELDS) and isinstance(found, dict) and all(map(_is_build, found["builds"]))
+def _is_load_gate(found: object) -> bool:
+    return _has(found, _LOAD_GATE_FIELDS) and isinstance(found, dict) and all(map(_is_build, found["builds"]))
 
 
 def _is_build(found: object) -> bool:

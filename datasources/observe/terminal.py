@@ -16,6 +16,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from datasources.observe.tables import END_OF_TIME_MS, Table, counts_by_status, worst_first
+from datasources.task_counters import TASK_COUNTERS
 from datasources.terminal_text import plain
 
 __all__ = ["Shown", "duration_text", "render", "time_text"]
@@ -30,13 +31,6 @@ _STYLES: Final = {"active": "blue", "paused": "yellow", "idle": "magenta", "fini
 _COLUMNS: Final = ("watermark", "behind", "unread", "late", "lateness", "position", "drift", "not read")
 _NARROW: Final = 112
 _COLUMNS_IF_NARROW: Final = 4
-_COUNTERS: Final = {
-    "bad_records": "bad records",
-    "null_values": "null values",
-    "null_rowtime_rows": "null rowtimes",
-    "ahead_rows": "rows ahead of the clock",
-    "lost_positions": "lost positions",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,10 +49,7 @@ class Shown:
 def render(shown: Shown, *, lines: int, width: int) -> Iterator[RenderableType]:
     """Yield the renderables to print.
 
-    Args:
-        shown: the answer.
-        lines: how many there are; of many splits those are shown that hold their source back.
-        width: in characters; a narrow terminal gets fewer columns.
+    Of many splits those are shown that hold their source back; a narrow terminal gets fewer columns.
     """
     notice = _notice(shown)
     if notice is not None:
@@ -157,10 +148,10 @@ def _since_and_why(split: Table) -> str:
 
 def _waits(table: Table) -> Iterator[str]:
     """Yield the source that this one waits for, and that others wait for it."""
-    hold, load = table.get("hold"), table.get("load")
-    if hold is not None and hold["status"] == "waiting":
-        since = time_text(hold["since"])
-        for build in hold["builds"]:
+    gate, load = table.get("hold"), table.get("load")
+    if gate is not None and gate["status"] == "waiting":
+        since = time_text(gate["since"])
+        for build in gate["builds"]:
             yield " | ".join((f"waits for {plain(build['name'])} since {since}", *_build(build)))
     if load is not None and load["status"] == "loading":
         yield f"loading: others wait for {plain(load['name'])} | {_number(load['unread'])} unread"
@@ -192,9 +183,9 @@ def _snapshot(found: Table) -> Iterator[str]:
 def _losses(table: Table) -> Iterator[str]:
     if table["late_rows"]:
         yield f"{table['late_rows']:,} late rows, up to {duration_text(table['max_lateness_ms'])}"
-    for key, words in _COUNTERS.items():
-        if table[key]:
-            yield f"{table[key]:,} {words}"
+    for counter in TASK_COUNTERS:
+        if table[counter.key]:
+            yield f"{table[counter.key]:,} {counter.label}"
 
 
 def _splits(table: Table, rows: int, columns: int) -> RichTable:

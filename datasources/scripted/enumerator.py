@@ -15,9 +15,7 @@ SUFFIX = ".jsonl"
 class ScriptedEnumerator:
     """SplitEnumerator over a directory.
 
-    Args:
-        directory: one file per split.
-        is_bounded: whether the source ends where the files end now.
+    There is one file per split; a bounded source ends where the files end now.
     """
 
     def __init__(self, directory: Path, *, is_bounded: bool) -> None:

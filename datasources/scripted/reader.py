@@ -29,13 +29,8 @@ _CHUNK_ROWS = 10_000
 class ScriptedReaderFactory:
     """Everything a task needs to read; picklable.
 
-    Attributes:
-        directory: where the scripts are.
-        records: the columns of the records.
-        on_error: the policy for bad lines.
-        time_zone: the zone of text without one.
-        metadata: columns behind those of the records, name -> key.
-        columns: the columns to decode, the others are null; None = all.
+    ``metadata`` columns come behind those of the records, name -> key; only ``columns`` are decoded, the others are
+    null, None = all.
     """
 
     directory: str
@@ -48,8 +43,8 @@ class ScriptedReaderFactory:
     @property
     def schema(self) -> pa.Schema:
         """The columns of a chunk."""
-        facts = [pa.field(name, METADATA_TYPES[key]) for name, key in self.metadata.items()]
-        return pa.schema([*self.records, *facts])
+        provided = [pa.field(name, METADATA_TYPES[key]) for name, key in self.metadata.items()]
+        return pa.schema([*self.records, *provided])
 
     def open(self, *, only: frozenset[str] | None = None) -> ScriptedReader:
         """Return a reader."""
@@ -92,10 +87,10 @@ class ScriptedReader:
     def _chunk(self, values: list[bytes], split: SplitId, first: int) -> Chunk:
         decoded = self._decoder.decode(pa.array(values, type=pa.binary()))
 
-        def place(index: int) -> str:
+        def describe_row(index: int) -> str:
             return f"script '{split}', line {first + index + 1}"
 
-        result = apply_policy(decoded, self._factory.on_error, place)
+        result = apply_policy(decoded, self._factory.on_error, describe_row)
         counts = ReadCounts(bad=result.bad_rows, null_value=result.null_value_rows)
 
         def counts_before(row: int) -> ReadCounts:
@@ -105,7 +100,7 @@ class ScriptedReader:
         return Chunk(
             columns=self._with_metadata(result, split, first),
             counts=counts,
-            place=lambda row: place(result.input_row(row)),
+            describe_row=lambda row: describe_row(result.input_row(row)),
             position=lambda row: first + result.input_row(row),
             counts_before=counts_before,
         )
@@ -115,6 +110,6 @@ class ScriptedReader:
             return result.columns
         rows = result.columns.num_rows
         lines = np.arange(rows) if result.has_rows is None else np.flatnonzero(result.has_rows)
-        facts = {"split": pa.repeat(pa.scalar(str(split)), rows), "position": pa.array(lines + first, pa.int64())}
-        added = [facts[key] for key in self._factory.metadata.values()]
+        provided = {"split": pa.repeat(pa.scalar(str(split)), rows), "position": pa.array(lines + first, pa.int64())}
+        added = [provided[key] for key in self._factory.metadata.values()]
         return pa.RecordBatch.from_arrays([*result.columns.columns, *added], schema=self._schema)

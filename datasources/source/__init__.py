@@ -6,8 +6,8 @@ Read in this order; each folder imports only those before it:
 * `checkpoint`: what a batch is on disk;
 * `watermarks`: from candidates of rows to the watermark of the source; idleness, processing time;
 * `load_gate`: a source that waits until another one is loaded;
-* `coordination`: the driver's server to which tasks report and through which sources meet;
+* `coordination`: the driver's server to which tasks report and through which sources exchange their statuses;
 * `alignment`: how far each split may go, so that none runs ahead;
 * `reading`: a task on an executor, from ranges to rows with row watermarks and a report;
-* `planning`: the driver's decision what the next batch is. `planning.planner` is the sequence.
+* `planning`: the driver's decision what the next batch is. `planning.decide` is the sequence.
 """

@@ -2,8 +2,8 @@
 
 The steps of a statement: `text` tokenizes it, `parse` reads it into one of `statements`, `definitions` and `catalog`
 store what it defines, `resolve` binds the names and types of a table, `query` rewrites a query into Spark SQL,
-`planner` turns tables into DataFrames, `execute` runs the statement. `table_environment` is the public API, `shell` the
-prompt.
+`planner` builds DataFrames from tables, `execute` runs the statement. `table_environment` is the public API, `shell`
+the prompt.
 """
 
 from datasources.requirements import require_pyspark

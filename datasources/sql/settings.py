@@ -21,7 +21,7 @@ class RuntimeMode(enum.Enum):
 
 
 class LateRowsMode(enum.Enum):
-    """Who decides that a row is too late for a window."""
+    """What decides that a row is too late for a window."""
 
     SPARK = "spark"
     EXACT = "exact"
@@ -33,13 +33,13 @@ class SqlOptions(OptionGroup):
     runtime_mode: RuntimeMode = Field(
         RuntimeMode.STREAMING,
         alias="execution.runtime-mode",
-        description="`streaming`, or `batch`: tables are read once, to what is there, and without watermarks.",
+        description="`streaming`, or `batch`: tables are read once, up to their current end, and without watermarks.",
     )
     late_rows: LateRowsMode = Field(
         LateRowsMode.SPARK,
         alias="table.exec.late-rows",
         description="`spark`: Spark's operators drop a row that is late by the watermark of the batch before. `exact`: "
-        "each row is judged by the watermark at that row, so results do not depend on how rows fall into batches; "
+        "each row is compared with the watermark at that row, so results do not depend on how rows fall into batches; "
         "on-event emission is then the default.",
     )
     idle_timeout_ms: DurationMs | None = Field(
@@ -70,18 +70,14 @@ class SqlOptions(OptionGroup):
     trigger: str | None = Field(
         None,
         alias="execution.trigger",
-        description="When INSERT statements make batches: `available-now` reads what is there and ends, a duration "
+        description="When INSERT statements make batches: `available-now` reads the available rows, a duration "
         "such as `5 s` waits between batches; default: as soon as possible.",
     )
     query_name: str | None = Field(None, alias="pipeline.name", description="The name of the next query.")
 
 
 class Settings:
-    """The settings of a session, as texts and typed.
-
-    Args:
-        values: initial values.
-    """
+    """The settings of a session, as texts and typed."""
 
     def __init__(self, values: Mapping[str, str] | None = None) -> None:
         self._values: dict[str, str] = {}
@@ -94,7 +90,7 @@ class Settings:
         return parse_group(SqlOptions, self._values)
 
     def texts(self) -> dict[str, str]:
-        """Return what was set, by key."""
+        """Return the settings, by key."""
         return dict(self._values)
 
     def set(self, key: str, value: str) -> None:

@@ -7,37 +7,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from datasources.errors import SqlError
+from datasources.grammar.literals import quoted
+from datasources.grammar.source_text import SqlText
 from datasources.sql.catalog import Catalog, open_catalog
+from datasources.sql.execute import show, tables
 from datasources.sql.execute.explain import explain
 from datasources.sql.execute.insert import insert
 from datasources.sql.execute.queries import run_of_spark, run_query
 from datasources.sql.execute.result import StatementResult
 from datasources.sql.execute.session_state import SessionState
-from datasources.sql.execute.show import describe, reset, set_option, show, show_create_object
-from datasources.sql.execute.tables import alter_table, create_function, create_table, create_view, drop
 from datasources.sql.parse import parse_statement
 from datasources.sql.planner.table_planner import TablePlanner
 from datasources.sql.settings import Settings
-from datasources.sql.statements.statements import (
-    AlterTable,
-    CreateFunction,
-    CreateTable,
-    CreateView,
-    Describe,
-    Drop,
-    Explain,
-    Insert,
-    PassThrough,
-    Query,
-    Reset,
-    Set,
-    Show,
-    ShowCreate,
-    StatementSet,
-)
-from datasources.sql.text.literals import quoted
+from datasources.sql.statements.statements import Explain, Insert, PassThrough, Query, StatementSet
 from datasources.sql.text.script import split_script
-from datasources.sql.text.source_text import SqlText
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -72,9 +55,9 @@ class TableEnvironment:
         settings: dict[str, str] | None = None,
     ) -> None:
         kept = Settings(settings)
-        held = open_catalog(catalog) if catalog is None or isinstance(catalog, (str, Path)) else catalog
+        opened = open_catalog(catalog) if catalog is None or isinstance(catalog, (str, Path)) else catalog
         self._state = SessionState(
-            spark=spark, catalog=held, settings=kept, planner=TablePlanner(spark=spark, settings=kept)
+            spark=spark, catalog=opened, settings=kept, planner=TablePlanner(spark=spark, settings=kept)
         )
         self._state.bind_functions()
 
@@ -108,7 +91,7 @@ class TableEnvironment:
         Raises:
             SqlError: the statement is malformed or names what does not exist; line, column and span are named.
             OptionError, ExpressionError, SchemaError: a table's options or expressions are wrong.
-            AnalysisException, ParseException: Spark's own, for what is Spark's.
+            AnalysisException, ParseException: Spark's own, for Spark's statements.
         """
         parsed = parse_statement(_text(statement))
         if isinstance(parsed, Query):
@@ -159,16 +142,9 @@ def _text(given: str | SqlText) -> SqlText:
 
 
 _HANDLERS: dict[type, Callable[[SessionState, Any], DataFrame | StatementResult]] = {
-    AlterTable: alter_table,
-    CreateFunction: create_function,
-    CreateTable: create_table,
-    CreateView: create_view,
-    Describe: describe,
-    Drop: drop,
+    **show.HANDLERS,
+    **tables.HANDLERS,
     Explain: explain,
     Insert: insert,
-    Reset: reset,
-    Set: set_option,
-    Show: show,
-    ShowCreate: show_create_object,
 }
+"""What runs each statement; each file of a family lists its own."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from datasources.demo.report.svg import Frame, Point, Scale, element, text
+from datasources.demo.report.svg import PlotFrame, Point, Scale, element, text
 
 __all__ = ["Line", "share_chart"]
 
@@ -41,7 +41,7 @@ def share_chart(title: str, lines: Sequence[Line], *, width: int, step: float, s
         step: Grid lines stand at multiples of this, or of a multiple of it where there would be too many.
         show: Writes a value at its grid line.
     """
-    frame = Frame(left=64, top=26, right=width - 14, bottom=_HEIGHT - 42)
+    frame = PlotFrame(left=64, top=26, right=width - 14, bottom=_HEIGHT - 42)
     most = max((value for line in lines for _, value in line.points), default=step) or step
     x = Scale(low=0, high=100, start=frame.left, end=frame.right)
     y = Scale(low=0, high=most * _HEADROOM, start=frame.bottom, end=frame.top)
@@ -59,7 +59,7 @@ def share_chart(title: str, lines: Sequence[Line], *, width: int, step: float, s
     )
 
 
-def _vertical_axis(frame: Frame, y: Scale, step: float, show: Callable[[float], str]) -> Iterator[str]:
+def _vertical_axis(frame: PlotFrame, y: Scale, step: float, show: Callable[[float], str]) -> Iterator[str]:
     stride = step * max(1, round(y.high / step / _STEPS))
     for number in range(int(y.high / stride) + 1):
         at = y(number * stride)
@@ -67,7 +67,7 @@ def _vertical_axis(frame: Frame, y: Scale, step: float, show: Callable[[float], 
         yield text(show(number * stride), (frame.left - 8, at + 4), kind="tick", anchor="end")
 
 
-def _shares(frame: Frame, x: Scale) -> Iterator[str]:
+def _shares(frame: PlotFrame, x: Scale) -> Iterator[str]:
     for share in _SHARES:
         yield element("line", x1=x(share), x2=x(share), y1=frame.bottom, y2=frame.bottom + 4, class_="axis")
         yield text(f"{share} %", (x(share), frame.bottom + 18), kind="tick", anchor="middle")

@@ -17,13 +17,13 @@ import pyspark
 from rich.console import Console
 
 from datasources.demo.spark.local_spark import local_spark
-from datasources.demo.spark.quiet import quiet_output
+from datasources.demo.spark.silenced_output import silenced_output
 from datasources.demo.spark.spark_kafka import fetch_spark_kafka
 from datasources.demo.story.broker import open_broker
 from datasources.embedded import KAFKA_VERSION, external_kafka
-from examples.skew_day.outcome import Outcome
+from examples.skew_day.outcome import SkewOutcome
 from examples.skew_day.page import render_page
-from examples.skew_day.story import SkewSettings, tell_skew
+from examples.skew_day.story import SkewSettings, make_skew
 from examples.skew_day.tables import comparison_table
 from examples.skew_day.topic import open_backlog
 from examples.skew_day.variants import DrainSettings, Variant, drain
@@ -36,21 +36,21 @@ _COLUMNS: Final = 110
 
 
 def main() -> int:
-    """Run the three queries and show what they did; return the exit status."""
+    """Run the three queries and show their results; return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--page", type=Path, default=Path("skew.html"), help="the HTML file to write")
     page: Path = parser.parse_args().page
     with tempfile.TemporaryDirectory(prefix="tidemark-skew-", ignore_cleanup_errors=True) as name:
         directory = Path(name)
-        with quiet_output(directory / "output.log") as terminal:
+        with silenced_output(directory / "output.log") as terminal:
             console = Console(file=terminal, width=None if terminal.isatty() else _COLUMNS, highlight=False)
             outcome = _run(directory, console)
             _show(outcome, page, console)
     return 1 if outcome.failure else 0
 
 
-def _run(directory: Path, console: Console) -> Outcome:
-    story = tell_skew(SkewSettings())
+def _run(directory: Path, console: Console) -> SkewOutcome:
+    story = make_skew(SkewSettings())
     peer = fetch_spark_kafka(pyspark.__version__, console.print)
     console.print("starting Kafka and Spark")
     with (
@@ -66,7 +66,7 @@ def _run(directory: Path, console: Console) -> Outcome:
                 console.print(f"reading them with {variant.value}")
                 results[variant] = drain(spark, variant, settings, backlog, directory / variant.name.lower())
             facts = f"PySpark {spark.version}, spark-sql-kafka {peer.version}, Kafka {_broker()}"
-            return Outcome(story=story, settings=settings, results=results, surroundings=facts)
+            return SkewOutcome(story=story, settings=settings, results=results, surroundings=facts)
 
 
 def _broker() -> str:
@@ -74,7 +74,7 @@ def _broker() -> str:
     return f"at {named}" if named else f"{KAFKA_VERSION}, embedded"
 
 
-def _show(outcome: Outcome, page: Path, console: Console) -> None:
+def _show(outcome: SkewOutcome, page: Path, console: Console) -> None:
     page.write_text(render_page(outcome), encoding="utf-8")
     console.print(comparison_table(outcome))
     console.print(f"The page with the charts: {page.resolve()}", soft_wrap=True)

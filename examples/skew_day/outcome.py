@@ -12,14 +12,14 @@ from examples.skew_day.progress import Batch, Drain
 from examples.skew_day.story import DELAY_MS, WINDOW_MS, SkewSettings, SkewStory
 from examples.skew_day.variants import DrainSettings, Result, Variant
 
-__all__ = ["Outcome", "judge", "largest_spread_ms", "spread_ms", "state_bound"]
+__all__ = ["SkewOutcome", "assess", "largest_spread_ms", "spread_ms", "state_bound"]
 
 _OPEN_BATCHES: Final = 3
 _SLACK: Final = 1.1
 
 
 @dataclass(frozen=True, kw_only=True)
-class Outcome:
+class SkewOutcome:
     """The finished example.
 
     Attributes:
@@ -35,9 +35,9 @@ class Outcome:
     surroundings: str
 
     @property
-    def verdicts(self) -> dict[Variant, Accuracy]:
+    def accuracies(self) -> dict[Variant, Accuracy]:
         """Each answer held against the truth."""
-        return {variant: judge(self.story, result.answer) for variant, result in self.results.items()}
+        return {variant: assess(self.story, result.answer) for variant, result in self.results.items()}
 
     @property
     def bound_rows(self) -> int:
@@ -46,15 +46,15 @@ class Outcome:
 
     @property
     def failure(self) -> str | None:
-        """One sentence that says why the example failed; None if it showed what it claims."""
+        """One sentence: the reason why the example failed; None if its claims hold."""
         return next(self._failures(), None)
 
     def _failures(self) -> Iterator[str]:
-        for variant, verdict in self.verdicts.items():
-            if variant is not Variant.SPARK and not verdict.is_perfect:
+        for variant, accuracy in self.accuracies.items():
+            if variant is not Variant.SPARK and not accuracy.is_perfect:
                 yield (
-                    f"'{variant.value}' lost {verdict.lost_rows:,} records and {verdict.correct_results:,} of "
-                    f"{verdict.expected_results:,} results are right: that must not happen."
+                    f"'{variant.value}' lost {accuracy.lost_rows:,} records and {accuracy.correct_results:,} of "
+                    f"{accuracy.expected_results:,} results are right: that must not happen."
                 )
         peaks = {variant: result.drain.peak_state_rows for variant, result in self.results.items()}
         if peaks[Variant.ALIGNED] > self.bound_rows:
@@ -72,12 +72,12 @@ class Outcome:
         }
 
     def _figures(self, variant: Variant) -> dict[str, Any]:
-        drain, verdict = self.results[variant].drain, self.verdicts[variant]
+        drain, accuracy = self.results[variant].drain, self.accuracies[variant]
         return {
             "peak_state_rows": drain.peak_state_rows,
-            "results_right": verdict.correct_results,
-            "results_expected": verdict.expected_results,
-            "rows_lost": verdict.lost_rows,
+            "results_right": accuracy.correct_results,
+            "results_expected": accuracy.expected_results,
+            "rows_lost": accuracy.lost_rows,
             "seconds": round(drain.seconds, 1),
             "batches": len(drain.batches),
             "spread_ms": largest_spread_ms(self.story, drain),
@@ -85,7 +85,7 @@ class Outcome:
         }
 
 
-def judge(story: SkewStory, answer: Mapping[tuple[int, int], int]) -> Accuracy:
+def assess(story: SkewStory, answer: Mapping[tuple[int, int], int]) -> Accuracy:
     """Return how right an answer is; windows that need not be complete are left out on both sides."""
     given = {key: count for key, count in answer.items() if key[0] + WINDOW_MS <= story.complete_until_ms}
     differences = [given.get(key, 0) - story.truth.get(key, 0) for key in story.truth.keys() | given.keys()]
@@ -108,7 +108,7 @@ def state_bound(size: SkewSettings, settings: DrainSettings) -> int:
     that is being filled, for every user; and those of three batches. Two, because a batch's watermark evicts in the
     batch after the next where several partitions move (docs/design.md, Latency). A third in the one batch in which the
     waiting partitions are read for the first time: they wait no longer and have no watermark yet, so the combination
-    stands still. A tenth is added for windows that lie on the edges. The lag does not appear: that is the point.
+    stops. A tenth is added for windows that lie on the edges. The lag does not appear: that is the point.
     """
     windows = (settings.max_drift_ms + DELAY_MS + WINDOW_MS) / WINDOW_MS
     in_a_batch = settings.rows_per_batch / size.rows_per_user_minute
@@ -118,8 +118,8 @@ def state_bound(size: SkewSettings, settings: DrainSettings) -> int:
 def spread_ms(story: SkewStory, batch: Batch) -> int:
     """Return how far apart in event time the partitions are after a batch.
 
-    From the newest record that was read in any partition back to where the slowest one that is not at its end goes on,
-    by the producer's truth and not by a watermark. Unit: ms. Zero where nothing is left to read.
+    From the newest record that was read in any partition back to the position of the slowest one that is not at its
+    end, by the producer's truth and not by a watermark. Unit: ms. Zero where nothing is left to read.
     """
     newest = [story.newest_ms[number][position - 1] for number, position in batch.positions.items() if position]
     onward = [

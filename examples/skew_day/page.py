@@ -9,7 +9,7 @@ from typing import Final
 
 from datasources.durations import format_duration_ms
 from examples.skew_day.chart import Line, share_chart
-from examples.skew_day.outcome import Outcome, spread_ms
+from examples.skew_day.outcome import SkewOutcome, spread_ms
 from examples.skew_day.progress import Batch
 from examples.skew_day.tables import comparison
 from examples.skew_day.variants import Variant
@@ -28,7 +28,7 @@ _STYLE: Final = """\
 """
 
 
-def render_page(outcome: Outcome) -> str:
+def render_page(outcome: SkewOutcome) -> str:
     """Return the page of a finished example."""
     style = files("datasources.demo.report").joinpath("page.css").read_text(encoding="utf-8") + _STYLE
     body = "\n".join((_opening(outcome), _state(outcome), _spread(outcome), _results(outcome), _options(outcome)))
@@ -41,7 +41,7 @@ def render_page(outcome: Outcome) -> str:
     )
 
 
-def _opening(outcome: Outcome) -> str:
+def _opening(outcome: SkewOutcome) -> str:
     cards = "\n".join(_card(outcome, variant) for variant in _ORDER if variant in outcome.results)
     hours = outcome.story.settings.lag_minutes / 60
     return (
@@ -55,20 +55,22 @@ def _opening(outcome: Outcome) -> str:
     )
 
 
-def _card(outcome: Outcome, variant: Variant) -> str:
-    peak, verdict = outcome.results[variant].drain.peak_state_rows, outcome.verdicts[variant]
-    lost = f"{verdict.lost_rows:,} of {verdict.expected_rows:,} records lost." if verdict.lost_rows else "Nothing lost."
+def _card(outcome: SkewOutcome, variant: Variant) -> str:
+    peak, accuracy = outcome.results[variant].drain.peak_state_rows, outcome.accuracies[variant]
+    lost = (
+        f"{accuracy.lost_rows:,} of {accuracy.expected_rows:,} records lost." if accuracy.lost_rows else "Nothing lost."
+    )
     return (
         f'<section class="side {_KINDS[variant]}"><h2>{escape(variant.value)}</h2>'
         f'<p class="figure">{peak:,}</p><p>rows of state at most. {lost}</p></section>'
     )
 
 
-def _state(outcome: Outcome) -> str:
+def _state(outcome: SkewOutcome) -> str:
     bound = Line(kind="bound", title="bound", points=[(0, outcome.bound_rows), (100, outcome.bound_rows)])
     lines = [bound, *_lines(outcome, lambda batch: batch.state_rows)]
     return _section(
-        "How much is kept",
+        "Rows of state",
         "Rows of state after each batch. A row is one user in one open window. The dashed line is what the drift, the "
         "watermark&rsquo;s delay and three batches allow; the lag is not in it.",
         lambda width: share_chart("rows of state", lines, width=width, step=1_000, show=lambda value: f"{value:,.0f}"),
@@ -76,11 +78,11 @@ def _state(outcome: Outcome) -> str:
     )
 
 
-def _spread(outcome: Outcome) -> str:
+def _spread(outcome: SkewOutcome) -> str:
     lines = _lines(outcome, lambda batch: spread_ms(outcome.story, batch) / _HOUR_MS)
     return _section(
         "How far apart the partitions are",
-        "From the newest record that was read back to where the slowest partition goes on, in hours of event time. "
+        "From the newest record that was read back to the position of the slowest partition, in hours of event time. "
         "Spark&rsquo;s line and Tidemark&rsquo;s without alignment lie on each other.",
         lambda width: share_chart(
             "hours of event time", lines, width=width, step=1, show=lambda value: f"{value:,.0f} h"
@@ -89,7 +91,7 @@ def _spread(outcome: Outcome) -> str:
     )
 
 
-def _section(title: str, words: str, chart: Callable[[int], str], outcome: Outcome) -> str:
+def _section(title: str, words: str, chart: Callable[[int], str], outcome: SkewOutcome) -> str:
     legend = "".join(
         f'<li><svg viewBox="0 0 30 10" aria-hidden="true"><path class="line {_KINDS[variant]}" d="M0 5H30"/></svg>'
         f"{escape(variant.value)}</li>"
@@ -102,7 +104,7 @@ def _section(title: str, words: str, chart: Callable[[int], str], outcome: Outco
     )
 
 
-def _lines(outcome: Outcome, value: Callable[[Batch], float]) -> list[Line]:
+def _lines(outcome: SkewOutcome, value: Callable[[Batch], float]) -> list[Line]:
     rows = outcome.story.settings.rows
     return [
         Line(
@@ -118,7 +120,7 @@ def _lines(outcome: Outcome, value: Callable[[Batch], float]) -> list[Line]:
     ]
 
 
-def _results(outcome: Outcome) -> str:
+def _results(outcome: SkewOutcome) -> str:
     heads = "".join(
         f'<th scope="col" class="{_KINDS[variant]}">{escape(variant.value)}</th>' for variant in outcome.results
     )
@@ -135,7 +137,7 @@ def _results(outcome: Outcome) -> str:
     )
 
 
-def _options(outcome: Outcome) -> str:
+def _options(outcome: SkewOutcome) -> str:
     drift = format_duration_ms(outcome.settings.max_drift_ms)
     lines = f'"scan.watermark.alignment.group": "skew",\n"scan.watermark.alignment.max-drift": "{drift}",'
     return (

@@ -1,4 +1,4 @@
-"""What a query's progress says about the way that a backlog was drained, batch by batch.
+"""How a backlog was drained, batch by batch, from a query's progress.
 
 A batch that is aligned may end before its planned end. Where it ended is known when the next one is planned, so the
 positions after a batch are those at which the next one starts.
@@ -62,7 +62,7 @@ class Batch:
         )
 
     def ended_before(self, after: Batch) -> Self:
-        """Return this batch with the positions at which the next one goes on."""
+        """Return this batch with the positions at which the next one starts."""
         # A batch of Spark's own, without data, has the offset of the batch before it.
         if self.offset is None or after.offset is None or after.offset.sequence == self.offset.sequence:
             return self
@@ -99,12 +99,6 @@ class Drain:
         if not self.batches:
             return 0.0
         return (self.batches[-1].committed_ms - self.batches[0].committed_ms) / 1_000
-
-    @property
-    def data_batches(self) -> int:
-        """Batches that read records."""
-        reads = [sum(batch.positions.values()) for batch in self.batches]
-        return sum(before != after for before, after in pairwise([0, *reads]))
 
 
 def _positions(offset: Offset, of: Callable[[SplitProgress], int]) -> dict[int, int]:

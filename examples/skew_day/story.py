@@ -23,7 +23,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["DELAY_MS", "LAGGING", "PARTITIONS", "WINDOW_MS", "SkewSettings", "SkewStory", "tell_skew"]
+__all__ = ["DELAY_MS", "LAGGING", "PARTITIONS", "WINDOW_MS", "SkewSettings", "SkewStory", "make_skew"]
 
 PARTITIONS: Final = 4
 LAGGING: Final = PARTITIONS - 1
@@ -79,7 +79,7 @@ class Log:
 
     Attributes:
         ts_ms: Event time, ms since the epoch.
-        user: Who paid.
+        user: The user who paid.
         cents: How much.
         arrived_ms: When the broker took it in the story, ms since the epoch; never falls.
     """
@@ -99,7 +99,7 @@ class Log:
 
 @dataclass(frozen=True, kw_only=True)
 class SkewStory:
-    """All records, and what a perfect query would answer.
+    """All records, and the answer of a perfect query.
 
     Attributes:
         settings: What it was made from.
@@ -131,7 +131,7 @@ class SkewStory:
         return tuple(np.maximum.accumulate(log.ts_ms) for log in self.logs)
 
 
-def tell_skew(settings: SkewSettings) -> SkewStory:
+def make_skew(settings: SkewSettings) -> SkewStory:
     """Return the story; equal settings give equal records on every machine."""
     source = np.random.default_rng(settings.seed)
     return SkewStory(settings=settings, logs=tuple(_log(source, settings, number) for number in range(PARTITIONS)))

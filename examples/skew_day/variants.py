@@ -27,7 +27,7 @@ _GROUP: Final = "skew"
 
 
 class Variant(Enum):
-    """Who makes the watermark, and whether the partitions wait for each other.
+    """What makes the watermark, and whether the partitions wait for each other.
 
     Values: how it is shown.
     """
@@ -71,7 +71,7 @@ def drain(spark: SparkSession, variant: Variant, settings: DrainSettings, backlo
         variant: Which query.
         settings: How it reads.
         backlog: What it reads.
-        directory: A place for the checkpoint that does not exist yet.
+        directory: For the checkpoint; does not exist yet.
 
     Raises:
         QueryError: The query gave a window twice.
@@ -110,7 +110,7 @@ def tidemark_options(variant: Variant, settings: DrainSettings) -> dict[str, str
         "schema": _SCHEMA,
         "watermark.for": "ts",
         "watermark.as": "ts - INTERVAL '10' SECOND",
-        # The day is over: a partition that was read to its end waits for nobody, and the last windows close.
+        # The day is over: a partition that was read to its end does not wait, and the last windows close.
         "scan.bounded.mode": "latest-offset",
     }
     if variant is Variant.ALIGNED:

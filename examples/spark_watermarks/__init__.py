@@ -3,5 +3,5 @@
     python -m examples.spark_watermarks [claim ...]
 
 `sides` feeds the same rows to Spark and to Tidemark, `job` runs a query and looks at it. `loss`, `silence`, `runs` and
-`columns` hold the proofs, `claims` what the page says about each.
+`columns` hold the proofs, `claims` the page's text about each.
 """

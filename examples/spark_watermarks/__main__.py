@@ -1,4 +1,4 @@
-"""Runs the claims on a Spark of its own; exits with 1 if one is not as the page says.
+"""Runs the claims on a Spark of its own; exits with 1 if one does not hold.
 
 Prints the table of docs/spark-watermarks.md line by line, and one line of JSON at the end. What Spark itself prints
 goes to a file that is shown only if a proof breaks.
@@ -17,7 +17,7 @@ from typing import Final, TextIO
 from pyspark.sql import SparkSession
 
 from datasources.demo.spark.local_spark import local_spark
-from datasources.demo.spark.quiet import quiet_output
+from datasources.demo.spark.silenced_output import silenced_output
 from examples.spark_watermarks.claim import Claim, Observed
 from examples.spark_watermarks.claims import CLAIMS
 from examples.spark_watermarks.settings import SETTINGS
@@ -45,14 +45,14 @@ def main(names: Sequence[str]) -> int:
             raise
 
 
-def verdict(found: Mapping[str, Observed], claims: Sequence[Claim]) -> tuple[dict[str, object], int]:
+def mismatch(found: Mapping[str, Observed], claims: Sequence[Claim]) -> tuple[dict[str, object], int]:
     """Return the figures of a run and its exit status.
 
     Args:
         found: What each claim's proof gave, by name.
-        claims: What the page says.
+        claims: The page's claims.
     """
-    wrong = [claim.name for claim in claims if found[claim.name] != claim.says]
+    wrong = [claim.name for claim in claims if found[claim.name] != claim.expected]
     observed = {name: asdict(what) for name, what in found.items()}
     return {"claims": len(found), "wrong": wrong, "observed": observed}, 1 if wrong else 0
 
@@ -60,13 +60,13 @@ def verdict(found: Mapping[str, Observed], claims: Sequence[Claim]) -> tuple[dic
 def _run(chosen: Sequence[Claim], directory: Path, log: Path) -> int:
     clock = SystemClock()
     began_ns = clock.monotonic_ns()
-    with quiet_output(log) as terminal, local_spark(directory) as spark:
+    with silenced_output(log) as terminal, local_spark(directory) as spark:
         for key, value in SETTINGS.items():
             spark.conf.set(key, value)
         print(_HEAD, file=terminal, flush=True)
         found = {claim.name: _prove(claim, spark, directory, terminal) for claim in chosen}
         version = spark.version
-    figures, status = verdict(found, chosen)
+    figures, status = mismatch(found, chosen)
     seconds = round((clock.monotonic_ns() - began_ns) / _NS_PER_S, 1)
     print(json.dumps({"spark": version, "seconds": seconds, **figures}))
     return status
@@ -77,8 +77,8 @@ def _prove(claim: Claim, spark: SparkSession, directory: Path, terminal: TextIO)
     place.mkdir()
     observed = claim.prove(Stage(spark, place))
     print(claim.line(observed), file=terminal, flush=True)
-    if observed != claim.says:
-        print(f"WRONG: the page says {claim.line(claim.says)}", file=terminal, flush=True)
+    if observed != claim.expected:
+        print(f"WRONG: the page claims {claim.line(claim.expected)}", file=terminal, flush=True)
     return observed
 
 

@@ -29,12 +29,12 @@ class Claim:
 
     Attributes:
         name: How the page and the command line call it.
-        says: What the page says that both sides give.
-        prove: Runs both sides and returns what they gave.
+        says: What both sides give by the page.
+        prove: Runs both sides and returns their results.
     """
 
     name: str
-    says: Observed
+    expected: Observed
     prove: Callable[[Stage], Observed]
 
     def line(self, observed: Observed) -> str:

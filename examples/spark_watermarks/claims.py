@@ -1,4 +1,4 @@
-"""What the page says, claim by claim."""
+"""The page's claims."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["CLAIMS"]
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         name="lagging-partition",
-        says=Observed(
+        expected=Observed(
             spark="8 of 24 rows lost, no error; watermark 12:29:50",
             tidemark="0 of 24 rows lost, no error; watermark 12:29:50",
         ),
@@ -21,7 +21,7 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         name="empty-source",
-        says=Observed(
+        expected=Observed(
             spark="union: watermark none, 0 of 2 results; join: watermark none, 0 of 2 results",
             tidemark="union: watermark 22:59:50, 2 of 2 results; join: watermark 22:59:50, 2 of 2 results",
         ),
@@ -29,7 +29,7 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         name="filter-below",
-        says=Observed(
+        expected=Observed(
             spark="watermark 11:59:55; window 12:00 is still open at 13:09",
             tidemark="watermark 13:08:50; window 12:00 is out at 13:09",
         ),
@@ -37,7 +37,7 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         name="available-now",
-        says=Observed(
+        expected=Observed(
             spark="open after run 1: 12:10; run 2 loses 8 of 8 rows",
             tidemark="open after run 1: 12:00 and 12:10; run 2 loses 0 of 8 rows",
         ),
@@ -45,7 +45,7 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         name="silent-after-restart",
-        says=Observed(
+        expected=Observed(
             spark="watermark 12:01:50 before, 12:01:50 after; 0 of 2 windows",
             tidemark="watermark 12:01:50 before, 12:39:50 after; 2 of 2 windows",
         ),
@@ -53,7 +53,7 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         name="lost-attribute",
-        says=Observed(
+        expected=Observed(
             spark='expression: "not supported for streaming aggregations without watermark"; '
             'withWatermark again: "Redefining watermark is disallowed"',
             tidemark="keep_time_attribute: 1 window",
@@ -62,7 +62,7 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         name="late-rows",
-        says=Observed(
+        expected=Observed(
             spark="60 rows lost; numRowsDroppedByWatermark = 1",
             tidemark="60 rows lost; split p0: late_rows = 60, max_lateness_ms = 410000; 60 rows marked on request",
         ),
@@ -70,7 +70,7 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         name="future-record",
-        says=Observed(
+        expected=Observed(
             spark="watermark 2998-12-31T23:59:50 after a restart; 8 of 8 later rows lost",
             tidemark="watermark 12:19:50 after a restart; 0 of 8 later rows lost",
         ),
@@ -78,7 +78,7 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         name="dedup-horizon",
-        says=Observed(
+        expected=Observed(
             spark="passes +30 s",
             tidemark="passes +30 s; no constant bound: passes +8 s and +30 s; "
             "with watermark.dedup-horizon: passes +30 s",
@@ -87,7 +87,7 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         name="latency",
-        says=Observed(
+        expected=Observed(
             spark="result 1 batch later",
             tidemark="one active split: 1 batch later; two: 2 batches later",
         ),
@@ -95,7 +95,7 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         name="progress-numbers",
-        says=Observed(
+        expected=Observed(
             spark="numInputRows = 1, eventTime.min = 12:02:00, eventTime.max = 12:02:00",
             tidemark="numInputRows = 2, eventTime.min = 11:59:51, eventTime.max = 12:01:50; position = 2 of 2 rows",
         ),

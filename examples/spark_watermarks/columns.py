@@ -33,7 +33,7 @@ def lost_attribute(stage: Stage) -> Observed:
 def _failure(stage: Stage, df: DataFrame) -> str:
     try:
         with Job.running(df, stage.place("checkpoint")) as job:
-            job.settle()
+            job.drain()
     except PySparkException as error:
         known = ("not supported for streaming aggregations without watermark", "Redefining watermark is disallowed")
         return next((f'"{sentence}"' for sentence in known if sentence in str(error)), str(error).splitlines()[0])
@@ -52,10 +52,10 @@ def dedup_horizon(stage: Stage) -> Observed:
     tidemark = _repeats(stage, stage.tidemark_side)
     unbound = _repeats(stage, lambda: stage.tidemark_side(_NO_CONSTANT_BOUND))
     horizon: Mapping[str, str] = {**_NO_CONSTANT_BOUND, "watermark.dedup-horizon": "10 s"}
-    told = _repeats(stage, lambda: stage.tidemark_side(horizon))
+    bounded = _repeats(stage, lambda: stage.tidemark_side(horizon))
     return Observed(
         spark=_repeats(stage, stage.spark_side),
-        tidemark=f"{tidemark}; no constant bound: {unbound}; with watermark.dedup-horizon: {told}",
+        tidemark=f"{tidemark}; no constant bound: {unbound}; with watermark.dedup-horizon: {bounded}",
     )
 
 
@@ -64,10 +64,10 @@ def _repeats(stage: Stage, side: Callable[[], Side]) -> str:
     rows.put("p0", ("12:00:01", "a", "first"), ("12:00:11.5", "b", "b"))
     df = rows.stream().dropDuplicatesWithinWatermark(["k"])
     with Job.running(df, stage.place("checkpoint")) as job:
-        job.settle()
+        job.drain()
         # The watermark is 12:00:01.5 now: it has passed the first row, and not that row's 10 s.
         for repeat in ([("12:00:09", "a", "+8 s"), ("12:00:40", "c", "c")], [("12:00:31", "a", "+30 s")]):
             rows.put("p0", *repeat)
-            job.settle()
+            job.drain()
         passed = [value for value in job.values if value.startswith("+")]
     return f"passes {' and '.join(passed) or 'none'}"

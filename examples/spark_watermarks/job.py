@@ -50,7 +50,7 @@ class Job:
         finally:
             query.stop()
 
-    def settle(self) -> None:
+    def drain(self) -> None:
         """Wait until everything that arrived has been processed.
 
         Spark's call may return after a look at the source that began before it, so it is asked again.
@@ -68,7 +68,7 @@ class Job:
             if self.watermark == text:
                 break
             pause.wait(_PAUSE_S)
-        self.settle()
+        self.drain()
 
     @property
     def batches(self) -> list[Any]:
@@ -106,7 +106,7 @@ class Job:
         return next(number for number, row in self._rows if row["minute"] == minute)
 
     def source(self) -> dict[str, Any]:
-        """Return what Tidemark's source says of itself in the newest progress."""
+        """Return the metrics of Tidemark's source in the newest progress."""
         return dict(json.loads(self.batches[-1].sources[0].latestOffset))
 
     def _note(self) -> None:
@@ -121,5 +121,5 @@ def minute_counts(df: DataFrame) -> DataFrame:
 
 
 def clock_time(text: str) -> str:
-    """Return an instant of Spark's progress without what is the same in all of them."""
+    """Return a time in Spark's progress without the part that is the same in all of them."""
     return text.removeprefix(f"{DAY}T").removesuffix("Z").removesuffix(".000")

@@ -1,4 +1,4 @@
-"""Rows that Spark loses, and what it says about them."""
+"""Rows that Spark loses, and how it reports them."""
 
 from __future__ import annotations
 
@@ -21,30 +21,30 @@ def _lagging(stage: Stage, side: Side) -> str:
     side.put("p0", *every_second("12:00", 4, "a"))
     side.put("p1", *every_second("11:50", 4, "b"))
     with Job.running(minute_counts(side.stream()), stage.place("checkpoint")) as job:
-        job.settle()
+        job.drain()
         for minute in (1, 2):
             for partition, hour in (("p0", "12:0"), ("p1", "11:5")):
                 side.put(partition, *every_second(f"{hour}{minute}", 4, "x"))
-                job.settle()
+                job.drain()
         for partition in ("p0", "p1"):
             side.put(partition, ("12:30:00", "end"))
-            job.settle()
+            job.drain()
         lost = 24 - sum(job.windows.values())
         return f"{lost} of 24 rows lost, no error; watermark {job.watermark}"
 
 
 def filter_below(stage: Stage) -> Observed:
-    """Only one row in a thousand passes the filter; the others go on to tell how late it is."""
+    """Only one row in a thousand passes the filter; the others show how late it is."""
     return Observed(spark=_filtered(stage, stage.spark_side()), tidemark=_filtered(stage, stage.tidemark_side()))
 
 
 def _filtered(stage: Stage, side: Side) -> str:
     side.put("p0", ("12:00:05", "rare"), ("12:00:06", "common"))
     with Job.running(minute_counts(side.stream().filter("k = 'rare'")), stage.place("checkpoint")) as job:
-        job.settle()
+        job.drain()
         for time in ("12:09:00", "13:09:00"):
             side.put("p0", (time, "common"))
-            job.settle()
+            job.drain()
         window = "out" if "12:00" in job.windows else "still open"
         return f"watermark {job.watermark}; window 12:00 is {window} at 13:09"
 
@@ -73,11 +73,11 @@ def _marked(stage: Stage, side: Side) -> int:
 
 
 def _arrive_late(side: Side, job: Job) -> None:
-    # The last one is there because the counts of a batch stand in the progress of the next one.
+    # The last one is needed because the counts of a batch are in the progress of the next one.
     on_time, next_one, late = [("12:00:01", "a")], [("12:10:00", "a")], every_second("12:03", _LATE_ROWS, "a")
     for rows in (on_time, next_one, late, [("12:20:00", "a")]):
         side.put("p0", *rows)
-        job.settle()
+        job.drain()
 
 
 def _lost(job: Job) -> int:
@@ -94,14 +94,14 @@ def _future(stage: Stage, side: Side) -> str:
     side.put("p0", ("12:00:01", "a"))
     emitted = 0
     with Job.running(minute_counts(side.stream()), checkpoint) as job:
-        job.settle()
+        job.drain()
         for rows in ([("2999-01-01T00:00:00", "a")], every_second("12:05", _LATER_ROWS // 2, "a")):
             side.put("p0", *rows)
-            job.settle()
+            job.drain()
         emitted += job.windows.get("12:05", 0)
     with Job.running(minute_counts(side.stream()), checkpoint) as job:
         for rows in (every_second("12:10", _LATER_ROWS // 2, "a"), [("12:20:00", "a")]):
             side.put("p0", *rows)
-            job.settle()
+            job.drain()
         emitted += job.windows.get("12:05", 0) + job.windows.get("12:10", 0)
     return f"watermark {job.watermark} after a restart; {_LATER_ROWS - emitted} of {_LATER_ROWS} later rows lost"

@@ -1,4 +1,4 @@
-"""Batches and runs: what is out at the end of one, and what comes with the next."""
+"""Batches and runs: the results at the end of one, and those of the next."""
 
 from __future__ import annotations
 
@@ -51,15 +51,15 @@ def latency(stage: Stage) -> Observed:
 
 def _batches_until_out(stage: Stage, side: Side, partitions: int) -> int:
     for number in range(partitions):
-        # All of it is there at the start: batch 0 reads the record that ends the window, in every partition.
+        # All records are available at the start: batch 0 reads the record that ends the window, in every partition.
         side.put(f"p{number}", ("12:00:01", "a"), ("12:02:00", "a"))
     with Job.running(minute_counts(side.stream()), stage.place("checkpoint")) as job:
-        job.settle()
+        job.drain()
         return job.emitted_in("12:00")
 
 
 def progress_numbers(stage: Stage) -> Observed:
-    """What Spark's progress says of a batch of one row, of 12:02:00."""
+    """Spark's progress of a batch of one row, of 12:02:00."""
     with _after_one_row(stage, stage.spark_side()) as job:
         spark = _numbers(job)
     with _after_one_row(stage, stage.tidemark_side()) as job:
@@ -71,9 +71,9 @@ def progress_numbers(stage: Stage) -> Observed:
 def _after_one_row(stage: Stage, side: Side) -> Iterator[Job]:
     side.put("p0", ("12:00:01", "a"))
     with Job.running(minute_counts(side.stream()), stage.place("checkpoint")) as job:
-        job.settle()
+        job.drain()
         side.put("p0", ("12:02:00", "a"))
-        job.settle()
+        job.drain()
         yield job
 
 

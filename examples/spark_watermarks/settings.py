@@ -14,4 +14,4 @@ SETTINGS: Final[Mapping[str, str]] = {
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.streaming.checkpoint.fileChecksum.enabled": "false",
 }
-"""They make small queries quick. None of them touches watermarks: those are all as Spark has them by default."""
+"""They make small queries fast. None of them affects watermarks: those have Spark's defaults."""

@@ -91,7 +91,7 @@ class TidemarkSide:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """What a proof needs: a session, and places for its files.
+    """The environment of a proof: a session, and directories for its files.
 
     Attributes:
         spark: A classic session.
@@ -106,7 +106,7 @@ class Stage:
         return SparkSide(self.spark, self.place("files"))
 
     def tidemark_side(self, options: Mapping[str, str] | None = None) -> TidemarkSide:
-        """Return a new, empty source of Tidemark's, with further options."""
+        """Return a new, empty source of Tidemark's, with additional options."""
         return TidemarkSide(self.spark, self.place("scripts"), options or {})
 
     def place(self, kind: str) -> Path:

@@ -1,4 +1,4 @@
-"""Sources that say nothing, and what the rest of the query waits for."""
+"""Silent sources, and what the rest of the query waits for."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _EXPECTED = "22:59:50"
 
 
 def empty_source(stage: Stage) -> Observed:
-    """One source goes on for eleven hours, the other one has no row."""
+    """One source continues for eleven hours, the other one has no row."""
     return Observed(
         spark=_beside_an_empty_one(stage, stage.spark_side, moves_by_time=False),
         tidemark=_beside_an_empty_one(stage, lambda: stage.tidemark_side(_IDLE), moves_by_time=True),
@@ -32,10 +32,10 @@ def _beside_an_empty_one(stage: Stage, side: Callable[[], Side], *, moves_by_tim
         busy.put("p0", ("12:00:00", "a"))
         empty.put("p0")
         with Job.running(combine(busy.stream(), empty.stream()), stage.place("checkpoint")) as job:
-            job.settle()
+            job.drain()
             for time in ("13:00:00", "23:00:00"):
                 busy.put("p0", (time, "a"))
-                job.settle()
+                job.drain()
             if moves_by_time:
                 job.wait_for_watermark(_EXPECTED)
             found.append(f"{name}: watermark {job.watermark}, {job.emitted} of 2 results")
@@ -52,7 +52,7 @@ def _outer_join(busy: DataFrame, empty: DataFrame) -> DataFrame:
 
 
 def silent_after_restart(stage: Stage) -> Observed:
-    """A source that reached 13:00 has nothing new after a restart; the other one goes on to 12:40."""
+    """A source that reached 13:00 has nothing new after a restart; the other one continues to 12:40."""
     return Observed(spark=_restarted(stage, stage.spark_side), tidemark=_restarted(stage, stage.tidemark_side))
 
 
@@ -62,11 +62,11 @@ def _restarted(stage: Stage, side: Callable[[], Side]) -> str:
     busy.put("p0", ("12:00:01", "a"), ("12:02:00", "a"))
     silent.put("p0", ("13:00:00", "b"))
     with Job.running(_union(busy.stream(), silent.stream()), checkpoint) as job:
-        job.settle()
+        job.drain()
         before = job.watermark
     busy.put("p0", ("12:30:00", "a"))
     with Job.running(_union(busy.stream(), silent.stream()), checkpoint) as job:
-        job.settle()
+        job.drain()
         busy.put("p0", ("12:40:00", "a"))
-        job.settle()
+        job.drain()
         return f"watermark {before} before, {job.watermark} after; {len(job.windows)} of 2 windows"

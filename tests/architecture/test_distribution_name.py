@@ -13,7 +13,7 @@ from datasources.distribution import DISTRIBUTION, installed_version
 
 ROOT = Path(__file__).parents[2]
 KINDS = {".py", ".md", ".toml", ".yaml", ".txt", ""}
-PLACES = (
+SEARCHED = (
     "README.md",
     "CHANGELOG.md",
     "Makefile",
@@ -28,8 +28,8 @@ PLACES = (
 )
 TEXTS = sorted(
     path
-    for place in PLACES
-    for path in ([ROOT / place] if (ROOT / place).is_file() else (ROOT / place).rglob("*"))
+    for searched_path in SEARCHED
+    for path in ([ROOT / searched_path] if (ROOT / searched_path).is_file() else (ROOT / searched_path).rglob("*"))
     if path.is_file() and path.suffix in KINDS
 )
 # An installation by the short name: `pip install ... tidemark`, `install tidemark into`, `'tidemark[spark]'`.

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-MOST_MODULES = 15
+MAX_MODULES = 15
 TREES = ("datasources", "watermark", "tests", "benchmarks", "examples")
 
 
@@ -70,11 +70,11 @@ def test_no_circle_between_the_members_of_a_package(package):
 @pytest.mark.parametrize("package", PACKAGES)
 def test_no_folder_has_more_modules_than_fit_on_a_page(package):
     modules = [path.name for path in MODULES[package].parent.glob("*.py") if path.name != "__init__.py"]
-    assert len(modules) <= MOST_MODULES, modules
+    assert len(modules) <= MAX_MODULES, modules
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-def test_a_package_says_what_happens_in_it(package):
+def test_every_package_describes_itself(package):
     assert ast.get_docstring(ast.parse(MODULES[package].read_text(encoding="utf-8")))
 
 

@@ -153,11 +153,11 @@ def test_a_package_promises_each_name_once(package):
 
 @pytest.mark.parametrize("path", MODULES, ids=name_of)
 def test_a_module_promises_what_it_defines(path):
-    promised = all_of(tree(path))
-    if promised is None:
+    exported = all_of(tree(path))
+    if exported is None:
         assert path.name in {"__init__.py", "__main__.py"}, "a module names its public names in __all__"
         return
-    assert len(set(promised)) == len(promised)
+    assert len(set(exported)) == len(exported)
     if path.parent == ROOT / "datasources" and path.name == "__init__.py":
         return  # its names are loaded when first used; tested above
     bound = {
@@ -171,7 +171,7 @@ def test_a_module_promises_what_it_defines(path):
             else []
         )
     }
-    assert set(promised) <= bound
+    assert set(exported) <= bound
 
 
 # -- documentation --

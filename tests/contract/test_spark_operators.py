@@ -313,9 +313,9 @@ def run(case: Case, inputs: Inputs) -> tuple[list[tuple[Any, ...]], Running]:
     found: list[Any] = []
     consume = None if case.consume is None else case.consume(found)
     with running(case.build(inputs), case.mode, for_each=consume) as query:
-        query.settle()
+        query.drain()
         inputs.step_2()
-        query.settle()
+        query.drain()
         return (query.rows() if consume is None else found), query
 
 

@@ -87,7 +87,7 @@ def test_an_error_of_an_option_names_its_table(t, options, error, columns, mode)
         "TRUNCATE TABLE sink",
     ],
 )
-def test_a_statement_of_sparks_on_a_table_of_the_catalog_says_so(t, tmp_path, statement):
+def test_a_spark_statement_on_a_catalog_table_is_a_clear_error(t, tmp_path, statement):
     t.sql(f"CREATE TABLE sink (id INT) WITH ('connector' = 'parquet', 'path' = '{tmp_path / 'sink'}')")
     with pytest.raises(SqlError) as raised:
         t.sql(statement)
@@ -115,7 +115,7 @@ def options(path: object) -> dict[str, object]:
     return {"path": str(path), "watermark.for": "ts", "watermark.as": "ts - INTERVAL '5' SECOND"}
 
 
-def test_one_time_attribute_may_be_given_by_its_name_and_attaching_twice_says_so(t, spark, tmp_path):
+def test_one_time_attribute_may_be_named_and_attaching_twice_is_an_error(t, spark, tmp_path):
     df = read_stream(spark, "tidemark-scripted", options(tmp_path / "o"), "id INT, ts TIMESTAMP", time_attributes="ts")
     assert df.schema["ts"].metadata["spark.watermarkDelayMs"] == 5_000
     with pytest.raises(QueryError, match="this stream is attached already"):
@@ -149,7 +149,7 @@ def test_a_value_that_is_none_is_an_error_that_names_the_option(t, spark, tmp_pa
         lambda: temporal_join(None, None, on=["k"], as_of="ts"),
     ],
 )
-def test_none_in_place_of_a_session_or_a_dataframe_says_so(call):
+def test_none_instead_of_a_session_or_a_dataframe_is_a_clear_error(call):
     with pytest.raises(QueryError, match="None was given"):
         call()
 

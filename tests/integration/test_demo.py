@@ -17,7 +17,7 @@ from datasources.errors import SourceUnavailable
 pytestmark = [pytest.mark.spark, pytest.mark.kafka, pytest.mark.mysql, pytest.mark.slow]
 
 _DEADLINE_S = 420
-_QUICK_S = 60
+_SHORT_S = 60
 
 
 _MODULE = [sys.executable, "-m", "datasources.cli"]
@@ -50,9 +50,9 @@ def _leftovers(directory: Path) -> list[str]:
 
 def _processes_that_mention(words: str) -> list[str]:
     found = []
-    for place in Path("/proc").glob("[0-9]*/cmdline"):
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
-            command = place.read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            command = path.read_bytes().replace(b"\0", b" ").decode(errors="replace")
         except OSError:
             continue  # it ended while we looked
         if words in command:
@@ -141,7 +141,7 @@ def test_nothing_is_left_behind(finished, kafka):
 
 
 def test_a_broker_that_does_not_answer_is_one_paragraph(tmp_path):
-    result = _tidemark(tmp_path, "demo", deadline_s=_QUICK_S, TIDEMARK_DEMO_KAFKA="127.0.0.1:1")
+    result = _tidemark(tmp_path, "demo", deadline_s=_SHORT_S, TIDEMARK_DEMO_KAFKA="127.0.0.1:1")
     assert result.returncode == 2
     assert "[TIDEMARK_SOURCE_UNAVAILABLE]" in result.stderr
     assert "127.0.0.1:1" in result.stderr
@@ -150,7 +150,7 @@ def test_a_broker_that_does_not_answer_is_one_paragraph(tmp_path):
 
 
 @pytest.mark.timeout(180)
-def test_a_demo_that_is_told_to_end_takes_its_kafka_its_spark_and_its_files_with_it(tmp_path):
+def test_a_terminated_demo_stops_its_kafka_and_spark_and_removes_its_files(tmp_path):
     with subprocess.Popen(
         [*_MODULE, "demo"], cwd=tmp_path, env=_environment(tmp_path), stdout=subprocess.PIPE, text=True
     ) as process:
@@ -161,7 +161,7 @@ def test_a_demo_that_is_told_to_end_takes_its_kafka_its_spark_and_its_files_with
         assert _processes_that_mention(str(tmp_path))
         process.terminate()
         process.stdout.read()
-        assert process.wait(_QUICK_S) == 128 + signal.SIGTERM
+        assert process.wait(_SHORT_S) == 128 + signal.SIGTERM
     assert _processes_that_mention(str(tmp_path)) == []
     assert _leftovers(tmp_path) == []
 

@@ -162,11 +162,11 @@ def test_two_brokers_at_once_do_not_meet(kafka: KafkaServer, own_kafka: OwnKafka
     assert topic not in topics(kafka)
 
 
-def test_a_broker_that_cannot_start_says_why_and_leaves_nothing(tmp_path: Path, monkeypatch):
+def test_a_broker_that_cannot_start_names_the_reason_and_leaves_nothing(tmp_path: Path, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     with pytest.raises(
         EnvironmentProblem,
-        match=r"ended with 1; its log says:[^$]*Invalid value none for configuration num\.network\.threads",
+        match=r"ended with 1; from its log:[^$]*Invalid value none for configuration num\.network\.threads",
     ):
         EmbeddedKafka({"num.network.threads": "none"}).start()
     assert eventually(lambda: not list(tmp_path.iterdir()))
@@ -234,9 +234,9 @@ def test_an_empty_cache_is_filled_by_one_of_two_processes_and_repaired_after_dam
         command = [sys.executable, "-c", script]
         return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
-    said = [(*process.communicate(), process.returncode) for process in [start(), start()]]
-    assert [code for _, _, code in said] == [0, 0], said
-    assert sum("fetching Kafka" in errors for _, errors, _ in said) == 1
+    outputs = [(*process.communicate(), process.returncode) for process in [start(), start()]]
+    assert [code for _, _, code in outputs] == [0, 0], outputs
+    assert sum("fetching Kafka" in errors for _, errors, _ in outputs) == 1
     next((tmp_path / f"kafka-{kafka_module.KAFKA_VERSION}").glob("*kafka-clients.jar")).write_bytes(b"half")
     repaired = start()
     _, errors = repaired.communicate()

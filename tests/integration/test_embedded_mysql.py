@@ -21,6 +21,7 @@ from datasources.embedded import EmbeddedMySql, MySqlProcessOptions, MySqlVersio
 from datasources.embedded.mysql import mysql_data
 from datasources.errors import EnvironmentProblem, InternalError
 from tests.support.mysql_server import TEST_MYSQL_VARIABLE, MySqlServer, MySqlServers, OpenMySql, OwnMySql, every_server
+from tests.support.mysql_url import mysql_url
 
 pytestmark = pytest.mark.mysql
 
@@ -179,7 +180,7 @@ def test_every_server_has_an_identity_of_its_own(mysql: MySqlServer, own_mysql: 
         assert variables(other, name) != variables(mysql, name)
 
 
-def test_a_setting_that_the_server_refuses_is_told_with_its_words():
+def test_a_setting_that_the_server_refuses_is_quoted():
     with pytest.raises(EnvironmentProblem, match=r"MySQL ended with \d+ while it was starting[^$]*no-such-setting"):
         EmbeddedMySql(MySqlVersion.V8_0, {"no_such_setting": "1"}).start()
 
@@ -187,7 +188,7 @@ def test_a_setting_that_the_server_refuses_is_told_with_its_words():
 def test_a_server_that_the_environment_names_takes_the_newest_ones_place(
     mysql: MySqlServer, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setenv(TEST_MYSQL_VARIABLE, mysql.administrator.url)
+    monkeypatch.setenv(TEST_MYSQL_VARIABLE, mysql_url(mysql.administrator))
     used: dict[str, str] = {}
     with closing(MySqlServers(used.__setitem__)) as servers:
         named = servers.get(MySqlVersion.NEWEST)
@@ -200,7 +201,7 @@ def test_a_server_that_the_environment_names_takes_the_newest_ones_place(
 def test_a_named_server_that_refuses_is_an_error_and_nothing_takes_its_place(
     mysql: MySqlServer, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setenv(TEST_MYSQL_VARIABLE, mysql.login("nobody", "x").url)
+    monkeypatch.setenv(TEST_MYSQL_VARIABLE, mysql_url(mysql.login("nobody", "x")))
     with (
         closing(MySqlServers(lambda _name, _origin: None)) as servers,
         pytest.raises(AssertionError, match=r"TIDEMARK_TEST_MYSQL names nobody@.*does not answer an administrator"),
@@ -214,19 +215,19 @@ def test_where_a_version_cannot_run_the_next_one_does(monkeypatch: pytest.Monkey
             raise EnvironmentProblem(f"{version.title} lacks something\nhere")
 
     monkeypatch.setattr(mysql_data, "check_machine", check)
-    told: list[str] = []
-    with start_any_mysql({"binlog_row_image": "MINIMAL"}, report=told.append) as server:
+    reported: list[str] = []
+    with start_any_mysql({"binlog_row_image": "MINIMAL"}, report=reported.append) as server:
         assert server.version is MySqlVersion.MARIADB
         assert server.is_running
-    assert [line for line in told if "cannot run" in line] == [
+    assert [line for line in reported if "cannot run" in line] == [
         "MySQL 9 LTS cannot run here: MySQL 9 LTS lacks something",
         "MySQL 8.0.31 cannot run here: MySQL 8.0.31 lacks something",
     ]
     with pytest.raises(EnvironmentProblem, match=r"no MySQL can run on this machine:\nMySQL 9 LTS: .*\nhere\nMySQL 8"):
-        start_any_mysql(versions=[MySqlVersion.NEWEST, MySqlVersion.V8_0], report=told.append)
+        start_any_mysql(versions=[MySqlVersion.NEWEST, MySqlVersion.V8_0], report=reported.append)
 
 
-def test_a_server_that_was_not_started_says_so():
+def test_a_server_that_was_not_started_is_an_error():
     server = EmbeddedMySql()
     with pytest.raises(InternalError, match=r"not started yet"):
         _ = server.administrator

@@ -162,14 +162,15 @@ ACCEPTED_DDL: Final = (
     "a TIMESTAMP_LTZ", "a TIMESTAMP_NTZ", "a TIMESTAMP WITHOUT TIME ZONE", "a LONG, b SHORT, c BYTE, d REAL, e INTEGER", "a BINARY",
     "a BOOLEAN, b TINYINT, c SMALLINT, d FLOAT, e DOUBLE, f DATE", "a array <int>", "a STRUCT<x:INT>NOT NULL", "a struct<x :int>", "a STRUCT<a:STRUCT<b:INT>>",
     "a MAP<STRING,ARRAY<STRUCT<a:INT>>>", "a INT NOT\nNULL", "a INT COMMENT ''", "a INT COMMENT r'x\\n'", "a INT COMMENT 'x\\ny\\u0041\\%'", "a STRUCT<`x y`: INT>",
-    "a\tINT", "a VARCHAR(5), b CHAR(5), c CHARACTER(5)",
+    "a\tINT", "a VARCHAR(5), b CHAR(5), c CHARACTER(5)", "a STRUCT< >", "a VARCHAR(0)", "a DECIMAL(010)", "a TIMESTAMP WITH LOCAL TIME ZONE",
+    "a INT -- first \\\n second\n, b INT", "--\\\n x\nDATE int", "a INT COMMENT '\\d\\101'", "a INT COMMENT '\"\"x'",
 )  # fmt: skip
 REFUSED_DDL: Final = (
     "a: INT", "a INT COMMENT 'x' NOT NULL", "1 INT", "a-b INT", "é INT", '"a" INT', "a INT,", "", "  ", ",a INT", "a", "a INT b INT", "a MAP<INT>", "a ARRAY<>",
     "a ARRAY<INT", "a NUMERIC(5,6)", "a DECIMAL(39,2)", "a DECIMAL(5,-2)", "a VARCHAR", "a CHAR", "a FOO", "a INT DEFAULT 1", "a INT NULL", "STRUCT<a: INT>", "INT",
     "a int(3)", "a.b INT", "a INT;", "a ARRAY<INT NOT NULL>", "a MAP<STRING, INT NOT NULL>", "a DOUBLE PRECISION", "a 'x'", "a STRING(5)", "a TEXT", "1e5 INT", "$a INT",
     "a$b INT", "a DECIMAL(5,2,1)", "a DECIMAL()", "a STRUCT<x INT,>", "a INT COMMENT x", "1L INT", "1.5 INT", "a STRUCT<b: INT COMMENT 'q' NOT NULL>", "a INT /* open",
-    "a INT COMMENT 'open", "`a INT",
+    "a INT COMMENT 'open", "`a INT", "a INT -- x\\\r\n y\r\n, b INT", "a CHAR VARYING(3)", "a TIMESTAMP(3)", "a VARCHAR(99999999999)", "größe INT",
 )  # fmt: skip
 REFUSED_HERE_ONLY_DDL: Final = (
     "a INT, a INT", "a INT, A INT", "a STRUCT<x:INT,X:INT>", "_watermark TIMESTAMP", "_LATE BOOLEAN", "`_heartbeat` INT", "a VOID", "a VARIANT", "a TIME",

@@ -65,7 +65,7 @@ def test_every_column_is_equal(kafka, monkeypatch, codec):
     assert {None, b""} < set(columns["key"][1])
 
 
-def test_timestamps_of_the_broker_are_told_apart(kafka, monkeypatch):
+def test_timestamps_of_the_broker_are_distinguished(kafka, monkeypatch):
     topic = kafka.create_topic(config={"message.timestamp.type": "LogAppendTime"})
     kafka.produce(topic, 0, [b"a", b"b"])
     ((columns, _),) = read_in_both_ways(monkeypatch, settings_of(kafka.bootstrap_servers), topic, [(0, 2)])

@@ -56,12 +56,12 @@ def values(query: KafkaQuery) -> list[bytes]:
     return [] if table is None else table.column("value").to_pylist()
 
 
-def read_until(query: KafkaQuery, holds: Callable[[list[bytes]], bool]) -> list[bytes]:
+def read_until(query: KafkaQuery, condition: Callable[[list[bytes]], bool]) -> list[bytes]:
     """Read batches until something holds of what came; at most a minute."""
     pause, found = threading.Event(), []
     for _ in range(600):
         found += values(query)
-        if holds(found):
+        if condition(found):
             return found
         pause.wait(0.1)
     raise AssertionError(found)

@@ -60,13 +60,13 @@ def test_an_idle_planning_asks_for_the_ends_and_for_nothing_else(kafka, asked):
 
 def test_a_query_that_ends_leaves_no_thread_and_no_connection(kafka):
     topic = kafka.create_topic()
-    before = held()
+    before = open_files()
     for _ in range(3):
         query = KafkaQuery(scan_of(kafka.bootstrap_servers, subscribe=topic))
         query.drain()
-        assert held() > before
+        assert open_files() > before
         query.planner.close()
-    settled(lambda: held() <= before)
+    wait_for(lambda: open_files() <= before)
 
 
 @pytest.mark.slow
@@ -76,17 +76,17 @@ def test_after_a_broker_that_hung_an_idle_query_asks_and_holds_what_it_did_befor
     query = KafkaQuery(scan_of(cluster.bootstrap_servers, subscribe=topic, **NEVER))
     query.drain()
     plan(query)
-    before = held()
+    before = open_files()
     cluster.hang(1)
-    settled(lambda: unanswered(query) == 1)
+    wait_for(lambda: unanswered(query) == 1)
     cluster.resume(1)
-    settled(lambda: unanswered(query) == 0)
+    wait_for(lambda: unanswered(query) == 0)
     plan(query)
     asked.clear()
     plan(query)
     assert asked == {"ends in a list": PLANNINGS}
     assert [thread.name for thread in threading.enumerate() if thread.name.startswith("tidemark-kafka-ends")] == []
-    settled(lambda: held() <= before)
+    wait_for(lambda: open_files() <= before)
     query.planner.close()
 
 
@@ -95,14 +95,14 @@ def unanswered(query):
     return query.planner.table(query.offset, max_splits=10)["unanswered_splits"]
 
 
-def held():
+def open_files():
     """How many threads the process has; each connection of a client has one."""
     gc.collect()
     tasks = Path("/proc/self/task")
     return len(list(tasks.iterdir())) if tasks.exists() else threading.active_count()
 
 
-def settled(condition):
+def wait_for(condition):
     """Wait until a condition holds, at most a minute."""
     pause = threading.Event()
     for _ in range(600):

@@ -25,7 +25,7 @@ pytestmark = [pytest.mark.kafka, pytest.mark.usefixtures("library")]
 
 
 @contextmanager
-def asking(servers, **settings):
+def opened_client(servers, **settings):
     config = ClientConfig({"bootstrap.servers": servers, **settings}, api_timeout_ms=10_000)
     found = BrokerMetadata(config)
     try:
@@ -36,7 +36,7 @@ def asking(servers, **settings):
 
 def usual(servers, partitions, monkeypatch, **settings):
     """What the same question gives without the list."""
-    with monkeypatch.context() as patch, asking(servers, **settings) as without:
+    with monkeypatch.context() as patch, opened_client(servers, **settings) as without:
         patch.setattr(metadata, "open_log_ends", lambda *_: None)
         return without.ends(partitions)
 
@@ -47,7 +47,7 @@ def test_many_partitions_are_answered_in_order(kafka, monkeypatch):
     for partition in (0, 127, 128, 299):
         kafka.produce(topic, partition, [b"v"] * (partition + 1))
     asked = [(topic, partition) for partition in reversed(range(300))]
-    with asking(kafka.bootstrap_servers) as found:
+    with opened_client(kafka.bootstrap_servers) as found:
         ends = found.ends(asked)
         assert found._log_ends is not None
         kafka.produce(topic, 5, [b"v"] * 7)
@@ -61,7 +61,7 @@ def test_many_partitions_are_answered_in_order(kafka, monkeypatch):
 
 
 @pytest.mark.parametrize("level", ["read_committed", "read_uncommitted", None])
-def test_an_open_transaction_ends_the_log_where_the_isolation_level_says(kafka, monkeypatch, level):
+def test_an_open_transaction_ends_the_log_by_the_isolation_level(kafka, monkeypatch, level):
     topic = kafka.create_topic()
     kafka.produce(topic, 0, [b"a", b"b"])
     producer = Producer({"bootstrap.servers": kafka.bootstrap_servers, "transactional.id": topic})
@@ -70,7 +70,7 @@ def test_an_open_transaction_ends_the_log_where_the_isolation_level_says(kafka, 
     producer.produce(topic, b"open", partition=0)
     producer.flush(30)
     settings = {} if level is None else {"isolation.level": level}
-    with asking(kafka.bootstrap_servers, **settings) as found:
+    with opened_client(kafka.bootstrap_servers, **settings) as found:
         ends = found.ends([(topic, 0)])
     assert ends == usual(kafka.bootstrap_servers, [(topic, 0)], monkeypatch, **settings)
     assert ends == {(topic, 0): 2 if level == "read_committed" else 3}
@@ -80,7 +80,7 @@ def test_an_open_transaction_ends_the_log_where_the_isolation_level_says(kafka, 
 def test_a_topic_that_is_deleted_between_two_questions_is_simply_not_there(kafka):
     kept, deleted = kafka.create_topic(), kafka.create_topic()
     kafka.produce(kept, 0, [b"v"])
-    with asking(kafka.bootstrap_servers) as found:
+    with opened_client(kafka.bootstrap_servers) as found:
         both = [(kept, 0), (deleted, 0)]
         assert found.ends(both) == {(kept, 0): 1, (deleted, 0): 0}
         kafka.delete_topic(deleted)
@@ -123,7 +123,7 @@ def test_a_partition_that_goes_to_another_broker_is_asked_for_again(kafka, monke
     kafka.produce(topic, 1, [b"v"])
     asked = [(topic, partition) for partition in range(3)]
     monkeypatch.setattr(metadata, "open_log_ends", lambda *_: None)
-    with asking(kafka.bootstrap_servers) as found:
+    with opened_client(kafka.bootstrap_servers) as found:
         found.ends(asked)  # a broker may not know a topic for a moment after its creation: from here on it does
         found.__dict__["_admin"] = elections = Elections(found._admin, partition=1, times=2, code=code)
         assert list(found.ends(asked).items()) == [((topic, 0), 0), ((topic, 1), 1), ((topic, 2), 0)]
@@ -144,12 +144,12 @@ STARTS = {
 
 
 @pytest.mark.parametrize("start", STARTS.values(), ids=STARTS)
-def test_a_topic_that_is_deleted_while_its_start_is_looked_for_is_told(kafka, start):
+def test_a_topic_deleted_while_its_start_is_looked_up_is_reported(kafka, start):
     topic = kafka.create_topic()
     wanted = KafkaRange(
         subscriber=SubscribedTopics((topic,)), start=start((topic, 0)), end=None, discovery_ms=3_600_000
     )
-    with asking(kafka.bootstrap_servers, **{"group.id": topic}) as found:
+    with opened_client(kafka.bootstrap_servers, **{"group.id": topic}) as found:
         enumerator = KafkaEnumerator(found, wanted, SystemClock())
         assert enumerator.start_positions() == {split_id(topic, 0): 0}
         kafka.delete_topic(topic)
@@ -165,7 +165,7 @@ def test_a_topic_that_is_deleted_while_its_start_is_looked_for_is_told(kafka, st
 
 def test_brokers_that_do_not_answer_are_named(own_kafka):
     topic = own_kafka.create_topic()
-    with asking(own_kafka.bootstrap_servers) as found:
+    with opened_client(own_kafka.bootstrap_servers) as found:
         assert found.ends([(topic, 0)]) == {(topic, 0): 0}
         own_kafka.stop()
         with pytest.raises(SourceUnavailable, match="asking for the ends of partitions"):
@@ -175,7 +175,7 @@ def test_brokers_that_do_not_answer_are_named(own_kafka):
 
 
 def test_no_question_is_none(kafka):
-    with asking(kafka.bootstrap_servers) as found:
+    with opened_client(kafka.bootstrap_servers) as found:
         assert found.ends([]) == {}
 
 

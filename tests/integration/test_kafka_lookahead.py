@@ -1,4 +1,4 @@
-"""What alignment asks of Kafka: looking ahead, ranges that stop early, compacted topics, places of times."""
+"""What alignment asks of Kafka: looking ahead, ranges that stop early, compacted topics."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ SECOND = 1_000
 CAREFUL = {"kafka__isolation.level": "read_committed"}
 PROMPT = {"kafka__fetch.wait.max.ms": "5", "kafkaConsumer__pollTimeoutMs": "10000"}
 # The broker's cleaner looks for work every 15 s by default; here it waits for nobody.
-QUICK = {
+FAST_SETTINGS = {
     "log.cleaner.backoff.ms": "100",
     "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
     "allow.everyone.if.no.acl.found": "true",
@@ -60,10 +60,10 @@ COMPACTED = {
 
 
 @pytest.fixture(scope="module")
-def quick():
+def fast_broker():
     """A broker that compacts at once, knows permissions, and creates topics that are asked for."""
     try:
-        with EmbeddedKafka(QUICK) as embedded:
+        with EmbeddedKafka(FAST_SETTINGS) as embedded:
             yield OwnKafka(embedded)
     except EnvironmentProblem as problem:
         pytest.skip(f"not run: needs an embedded broker: {problem.message.splitlines()[0]}")
@@ -79,27 +79,27 @@ def factory_of(kafka: KafkaServer, *topics: str, **options: object):
     return scan_of(kafka.bootstrap_servers, **given).source.reader_factory()
 
 
-def told(chunks: Iterable) -> tuple[list, ReadCounts]:
+def collected(chunks: Iterable) -> tuple[list, ReadCounts]:
     """What chunks say of their rows: position, values, place, what was left out before; and all that was left out."""
     rows, before = [], ReadCounts()
     for chunk in chunks:
         for number, values in enumerate(chunk.columns.to_pylist()):
             left_out = before + chunk.counts_before(number)
-            rows.append((chunk.position(number), values, chunk.place(number), left_out))
+            rows.append((chunk.position(number), values, chunk.describe_row(number), left_out))
         before = before + chunk.counts
     return rows, before
 
 
 def read_of(factory, split: str, start: int, end: int, only=None):
     reader = factory.open(only=only)
-    return told(reader.read(split, start, end))
+    return collected(reader.read(split, start, end))
 
 
 def peek_of(factory, ranges, only):
     found: dict[str, list] = {split: [] for split in ranges}
     for split, chunk in factory.peek(ranges, only):
         found[split].append(chunk)
-    return {split: told(chunks) for split, chunks in found.items()}
+    return {split: collected(chunks) for split, chunks in found.items()}
 
 
 def wait_until(condition, timeout_s: int = 60) -> None:
@@ -376,22 +376,22 @@ def test_a_stopped_range_goes_on_without_a_request(kafka, monkeypatch):
 
 
 @pytest.fixture
-def metadata(quick):
-    with closing(BrokerMetadata(ClientConfig({"bootstrap.servers": quick.bootstrap_servers}))) as found:
+def metadata(fast_broker):
+    with closing(BrokerMetadata(ClientConfig({"bootstrap.servers": fast_broker.bootstrap_servers}))) as found:
         yield found
 
 
 @pytest.mark.parametrize(
     ("policy", "expected"), [("delete", False), ("compact", True), ("compact,delete", True), (None, False)]
 )
-def test_a_compacted_topic_is_known_by_its_policy(quick, metadata, policy, expected):
-    topic = quick.create_topic(config={} if policy is None else {"cleanup.policy": policy})
+def test_a_compacted_topic_is_known_by_its_policy(fast_broker, metadata, policy, expected):
+    topic = fast_broker.create_topic(config={} if policy is None else {"cleanup.policy": policy})
     assert metadata.is_compacted(topic) is expected
 
 
-def test_a_topic_whose_configuration_may_not_be_read_is_taken_for_compacted(quick, metadata, caplog):
-    topic = quick.create_topic()
-    deny(quick, topic, AclOperation.DESCRIBE_CONFIGS)
+def test_a_topic_whose_configuration_may_not_be_read_is_taken_for_compacted(fast_broker, metadata, caplog):
+    topic = fast_broker.create_topic()
+    deny(fast_broker, topic, AclOperation.DESCRIBE_CONFIGS)
     with caplog.at_level(logging.WARNING, "datasources.kafka"):
         wait_until(lambda: metadata.is_compacted(topic))
         assert metadata.is_compacted(topic)
@@ -405,46 +405,31 @@ def test_a_topic_that_is_gone_has_no_policy(metadata):
         metadata.is_compacted("no-such-topic")
 
 
-def test_asking_for_a_topic_does_not_create_it(quick, metadata):
+def test_asking_for_a_topic_does_not_create_it(fast_broker, metadata):
     with pytest.raises(SourceUnavailable, match="topic 'misspelled' does not exist"):
         metadata.partitions(SubscribedTopics(("misspelled",)))
-    admin = AdminClient({"bootstrap.servers": quick.bootstrap_servers})
+    admin = AdminClient({"bootstrap.servers": fast_broker.bootstrap_servers})
     assert "misspelled" not in admin.list_topics(timeout=10).topics
 
 
-def deny(quick: KafkaServer, topic: str, operation: AclOperation) -> None:
+def deny(fast_broker: KafkaServer, topic: str, operation: AclOperation) -> None:
     rules = [(AclOperation.ALL, AclPermissionType.ALLOW), (operation, AclPermissionType.DENY)]
     acls = [
         AclBinding(ResourceType.TOPIC, topic, ResourcePatternType.LITERAL, "User:ANONYMOUS", "*", what, kind)
         for what, kind in rules
     ]
-    with AdminClient({"bootstrap.servers": quick.bootstrap_servers}) as admin:
+    with AdminClient({"bootstrap.servers": fast_broker.bootstrap_servers}) as admin:
         for future in admin.create_acls(acls).values():
             future.result()
-
-
-def test_places_of_times_are_the_first_records_at_or_after_them(kafka):
-    topic = kafka.create_topic(partitions=3)
-    kafka.produce(topic, 0, [(None, b"v", BASE + n * SECOND) for n in range(5)])
-    kafka.produce(topic, 1, [(None, b"v", BASE + n * SECOND) for n in (4, 1, 7)])
-    enumerator = scan_of(kafka.bootstrap_servers, subscribe=topic).source.enumerator(is_batch=False)
-    one, two, empty = (f"{topic}-{n}" for n in range(3))
-    with closing(enumerator):
-        at = BASE + 2 * SECOND
-        assert enumerator.positions_at({one: at, two: at, empty: at}) == {one: 2, two: 0, empty: None}
-        assert enumerator.positions_at({one: at - 1, two: BASE + 5 * SECOND}) == {one: 2, two: 2}
-        assert enumerator.positions_at({one: BASE + 9 * SECOND, two: -1}) == {one: None, two: 0}
-        assert enumerator.positions_at({one: -2}) == {one: 0}
-        assert enumerator.positions_at({}) == {}
 
 
 # -- compaction ---------------------------------------------------------------------------------------------------------
 
 
-def test_peek_gives_the_rows_of_read_where_compaction_left_gaps(quick):
-    topic = quick.create_topic(config=COMPACTED)
-    fill(quick, topic, 0, [(b"k%d" % (n % 7), order(n, n)) for n in range(120)], at=0)
-    factory = factory_of(quick, topic)
+def test_peek_gives_the_rows_of_read_where_compaction_left_gaps(fast_broker):
+    topic = fast_broker.create_topic(config=COMPACTED)
+    fill(fast_broker, topic, 0, [(b"k%d" % (n % 7), order(n, n)) for n in range(120)], at=0)
+    factory = factory_of(fast_broker, topic)
     wait_until(lambda: len(read_anew(factory, topic)) < 60)
     random = Random(5)
     for _ in range(40):
@@ -470,12 +455,14 @@ def between_cleanings(factory, topic: str, start: int, end: int):
     raise AssertionError("the broker removed records again and again")
 
 
-def fill(quick: KafkaServer, topic: str, partition: int, records: Iterable[tuple[bytes, bytes]], *, at: int) -> None:
+def fill(
+    fast_broker: KafkaServer, topic: str, partition: int, records: Iterable[tuple[bytes, bytes]], *, at: int
+) -> None:
     """Write records, each in a segment of its own: only what lies before the last segment is compacted.
 
     Segments end by the timestamps of records, which must grow: the first one is `at` seconds.
     """
-    with Producer({"bootstrap.servers": quick.bootstrap_servers}) as producer:
+    with Producer({"bootstrap.servers": fast_broker.bootstrap_servers}) as producer:
         for number, (key, value) in enumerate(records):
             producer.produce(topic, value, key, partition, timestamp=BASE + (at + number) * SECOND)
             assert producer.flush(30) == 0
@@ -489,14 +476,14 @@ def forget() -> None:
 DRIFT_S = 10
 
 
-def aligned_query(quick: KafkaServer, topic: str) -> KafkaQuery:
+def aligned_query(fast_broker: KafkaServer, topic: str) -> KafkaQuery:
     options = {
         "watermark__for": "ts",
         "watermark__as": "ts",
         "scan__watermark__alignment__group": "orders",
         "scan__watermark__alignment__max-drift": f"{DRIFT_S} s",
     }
-    return KafkaQuery(scan_of(quick.bootstrap_servers, subscribe=topic, format="json", schema=SCHEMA, **options))
+    return KafkaQuery(scan_of(fast_broker.bootstrap_servers, subscribe=topic, format="json", schema=SCHEMA, **options))
 
 
 def seconds_of(table: pa.Table) -> list[float]:
@@ -506,14 +493,14 @@ def seconds_of(table: pa.Table) -> list[float]:
 
 
 @pytest.mark.parametrize("report", ["arrives", "lost"])
-def test_no_record_beyond_the_allowed_candidate_is_read_though_the_stopping_record_vanishes(quick, report):
+def test_no_record_beyond_the_allowed_candidate_is_read_though_the_stopping_record_vanishes(fast_broker, report):
     """Split 1 runs ahead of split 0 and stops before its record of second 60, which compaction then removes."""
-    topic = quick.create_topic(partitions=2, config=COMPACTED)
+    topic = fast_broker.create_topic(partitions=2, config=COMPACTED)
     slow = [(b"s%d" % n, order(n, n)) for n in range(10)]
     fast = [(b"f1", order(100, 5)), (b"f2", order(101, 15)), (b"stop", order(102, 60)), (b"f3", order(103, 18))]
-    fill(quick, topic, 0, slow, at=0)
-    fill(quick, topic, 1, fast, at=0)
-    query = aligned_query(quick, topic)
+    fill(fast_broker, topic, 0, slow, at=0)
+    fill(fast_broker, topic, 1, fast, at=0)
+    query = aligned_query(fast_broker, topic)
     query.report_store.losing = report == "lost"
     allowed = 9 + DRIFT_S  # the slowest split's last record, once it was read
     first = drained(query)
@@ -521,7 +508,7 @@ def test_no_record_beyond_the_allowed_candidate_is_read_though_the_stopping_reco
     last = query.offset
 
     factory = query.scan.source.reader_factory()
-    fill(quick, topic, 1, [(b"stop", order(104, 70)), (b"f4", order(105, 71)), (b"f5", order(106, 72))], at=10)
+    fill(fast_broker, topic, 1, [(b"stop", order(104, 70)), (b"f4", order(105, 71)), (b"f5", order(106, 72))], at=10)
     wait_until(lambda: forget() or read_of(factory, f"{topic}-1", 2, 3)[0] == [])
     assert set(seconds_of(query.read(last))) <= set(first)  # a retry of the batch
 

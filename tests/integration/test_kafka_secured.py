@@ -82,7 +82,7 @@ def refusal(question, topic):
 
 
 @contextmanager
-def asking(client, timeout_ms=10_000):
+def opened_client(client, timeout_ms=10_000):
     found = BrokerMetadata(ClientConfig(client, api_timeout_ms=timeout_ms))
     try:
         yield found
@@ -92,17 +92,17 @@ def asking(client, timeout_ms=10_000):
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_the_ends_of_logs_are_asked_for_in_one_list(secured, topic, mechanism):
-    with asking(secured.secured(mechanism)) as found:
+    with opened_client(secured.secured(mechanism)) as found:
         assert found.ends([(topic, 0)]) == {(topic, 0): 3_000}
         assert found._log_ends is not None
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
-def test_a_wrong_password_is_said_and_not_shown(secured, topic, monkeypatch, mechanism):
+def test_a_wrong_password_is_reported_and_not_shown(secured, topic, monkeypatch, mechanism):
     wrong = {"sasl.password": "wrong-horse"}
     kind, text = errors_in_both_ways(monkeypatch, settings(secured, mechanism, **wrong), topic, 0, 8)
     assert kind is SourceUnavailable
-    with asking({**secured.secured(mechanism), **wrong}, 1_500) as found:
+    with opened_client({**secured.secured(mechanism), **wrong}, 1_500) as found:
         texts = [text, *(refusal(question, topic) for question in questions(found))]
     assert all("uthentication failed" in text and "refused" in text for text in texts)
     assert not any("horse" in text for text in texts)
@@ -113,7 +113,7 @@ def test_a_server_whose_authority_is_unknown_is_refused(secured, topic, monkeypa
     other = {"ssl.ca.location": str(tmp_path / AUTHORITY_FILE)}
     kind, text = errors_in_both_ways(monkeypatch, settings(secured, **other), topic, 0, 8)
     assert kind is SourceUnavailable
-    with asking({**secured.secured(), **other}, 1_500) as found:
+    with opened_client({**secured.secured(), **other}, 1_500) as found:
         texts = [text, *(refusal(question, topic) for question in questions(found))]
     assert all("certificate" in text and "refused" in text for text in texts)
 

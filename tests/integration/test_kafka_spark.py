@@ -83,7 +83,7 @@ def test_heartbeats_close_the_windows_with_no_further_data(kafka, spark, tmp_pat
     query, found = start(minute_counts(read_stream(spark, "tidemark-kafka", orders(kafka, topic))), tmp_path)
     try:
         wait_until(lambda: 0 in found, query)
-        process_all(query)  # a batch's progress is told after its rows
+        process_all(query)  # a batch's progress is reported after its rows
         assert found == {0: 120}
         assert watermark_of(query) == iso(BASE + 114_000).replace("000Z", "Z")
     finally:
@@ -122,7 +122,7 @@ def test_a_batch_read_of_the_topic_equals_what_was_produced(kafka, spark):
 
 
 def test_plain_use_reads_naturally(kafka, spark, tmp_path):
-    """The lines of the README."""
+    """The lines of docs/kafka.md."""
     topic = kafka.create_topic()
     kafka.produce(topic, 0, [(None, b'{"user":1,"price":2.5,"ts":"2026-01-01T00:00:00Z"}', BASE)])
     register(spark)
@@ -215,7 +215,7 @@ def offsets_of(folder: Path) -> dict[str, str]:
     return {log.name: log.read_text().splitlines()[2] for log in logs}
 
 
-def test_a_restart_after_sigkill_in_mid_batch_gives_the_rows_and_stamps_of_an_undisturbed_run(kafka, tmp_path):
+def test_a_run_killed_in_mid_batch_equals_an_undisturbed_one_after_restart(kafka, tmp_path):
     topic = kafka.create_topic(partitions=2)
     for partition, behind in ((0, 0), (1, 2)):
         kafka.produce(

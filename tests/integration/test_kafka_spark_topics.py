@@ -42,7 +42,7 @@ def test_a_partition_that_is_added_holds_until_it_has_caught_up_and_loses_no_row
         query.stop()
 
 
-def test_a_topic_that_is_deleted_stops_the_query_and_says_what_to_do(kafka, spark, tmp_path):
+def test_a_deleted_topic_stops_the_query_with_a_hint(kafka, spark, tmp_path):
     topic = kafka.create_topic()
     kafka.produce(topic, 0, [order(1, BASE)])
     changes = {"scan__topic-partition-discovery__interval": "200 ms"}

@@ -75,10 +75,10 @@ def test_partitions_whose_rows_wait_hold_the_watermark_and_are_not_idle(kafka):
     assert values(table) == [b"11", b"30", b"40"]
     late = [
         value
-        for value, stamp, rowtime in zip(
+        for value, row_watermark, rowtime in zip(
             *(table.column(name).to_pylist() for name in ("value", "_watermark", "timestamp")), strict=True
         )
-        if value is not None and rowtime < stamp
+        if value is not None and rowtime < row_watermark
     ]
     assert late == []
 

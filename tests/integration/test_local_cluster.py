@@ -172,14 +172,14 @@ def cluster(installed, topic) -> Run:
     return start_job(installed, topic, "cluster", CLUSTER)
 
 
-def held_range(name: str) -> list[Any]:
+def stuck_range(name: str) -> list[Any]:
     """The last partition's range of the second batch: its task starts when its executor has already finished one."""
     return [f"{name}-{PARTITIONS - 1}", PER_BATCH]
 
 
 @pytest.fixture(scope="module")
 def killed(installed, topic) -> Run:
-    return start_job(installed, topic, "killed", CLUSTER, hold=held_range(topic[1]))
+    return start_job(installed, topic, "killed", CLUSTER, stuck_at=stuck_range(topic[1]))
 
 
 @pytest.fixture(scope="module")
@@ -205,8 +205,8 @@ def test_windows_and_watermarks_on_executors_are_those_of_one_process(local, clu
 
 
 def test_an_executor_killed_in_the_middle_of_a_range_changes_nothing(killed, cluster, topic):
-    dead = json.loads((killed.folder / "held.json").read_text())["executor"]
-    split, start = held_range(topic[1])
+    dead = json.loads((killed.folder / "stuck.json").read_text())["executor"]
+    split, start = stuck_range(topic[1])
     attempts = [read for read in killed.reads if (read["split"], read["range"][0]) == (split, start)]
     assert sorted((read["executor"] == dead, read["rows"] == PER_BATCH) for read in attempts) == [
         (False, True),
@@ -220,7 +220,7 @@ def test_an_executor_killed_in_the_middle_of_a_range_changes_nothing(killed, clu
 
 def test_a_range_that_was_reported_before_its_executor_died_is_read_and_reported_again(killed):
     """Its shuffle files died with it, so Spark reads it again; the second report is equal and counts for nothing."""
-    dead = json.loads((killed.folder / "held.json").read_text())["executor"]
+    dead = json.loads((killed.folder / "stuck.json").read_text())["executor"]
     complete = [read for read in killed.reads if read["rows"] == PER_BATCH]
     times = Counter((read["split"], *read["range"]) for read in complete)
     twice = {key for key, count in times.items() if count == 2}
@@ -229,15 +229,15 @@ def test_a_range_that_was_reported_before_its_executor_died_is_read_and_reported
     assert not any("TIDEMARK_NON_DETERMINISM" in log for log in killed.logs.values())
 
 
-def test_without_a_coordinator_results_stay_exact_and_each_connection_says_so_once(deaf, cluster):
+def test_without_a_coordinator_results_stay_exact_with_one_warning_each(deaf, cluster):
     assert deaf.windows == expected_windows()
     assert deaf.outcome["watermarks"][-1] == cluster.outcome["watermarks"][-1]
-    said = {name: log.count("coordinator_unreachable") for name, log in deaf.logs.items()}
+    warnings = {name: log.count("coordinator_unreachable") for name, log in deaf.logs.items()}
     # In the driver's source process the planner and its background presence have a connection each.
-    assert said.pop("driver") in {1, 2}
+    assert warnings.pop("driver") in {1, 2}
     # An executor of one core has one Python worker; a second one if the first was idle for a minute.
     workers = {read["worker"] for read in deaf.reads if "spark-home" in read["directory"]}
-    assert set(said) == {"executor 0", "executor 1"}
-    assert min(said.values()) >= 1
-    assert sum(said.values()) <= len(workers)
+    assert set(warnings) == {"executor 0", "executor 1"}
+    assert min(warnings.values()) >= 1
+    assert sum(warnings.values()) <= len(workers)
     assert not any("coordinator_unreachable" in log for log in cluster.logs.values())

@@ -1,4 +1,4 @@
-"""A position of the binlog is no mark of visibility; behind the barrier it is one."""
+"""A position of the binlog does not make rows visible; the barrier does."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.mysql
 
 
 @every_mysql
-def test_a_row_below_the_mark_is_invisible_before_the_barrier_and_visible_behind_it(mysql: MySqlServer):
+def test_a_committed_row_is_invisible_before_the_barrier_and_visible_after(mysql: MySqlServer):
     table = f"{mysql.create_database()}.t"
     mysql.execute(f"CREATE TABLE {table} (id INT PRIMARY KEY)")
     with closing(mysql.connect(mysql.reader)) as reader:
@@ -34,7 +34,7 @@ def test_a_row_below_the_mark_is_invisible_before_the_barrier_and_visible_behind
 
 
 @every_mysql
-def test_a_barrier_does_not_wait_for_what_began_after_it(mysql: MySqlServer):
+def test_a_barrier_does_not_wait_for_later_transactions(mysql: MySqlServer):
     database = mysql.create_database()
     mysql.execute(f"CREATE TABLE {database}.t (id INT PRIMARY KEY AUTO_INCREMENT)")
     stop = threading.Event()
@@ -57,7 +57,7 @@ def test_a_barrier_does_not_wait_for_what_began_after_it(mysql: MySqlServer):
             thread.join()
 
 
-def test_a_gtid_that_is_never_given_back_is_named(mysql: MySqlServer):
+def test_a_gtid_that_stays_owned_is_named(mysql: MySqlServer):
     with closing(mysql.connect()) as holder, holder.cursor() as cursor, closing(mysql.connect(mysql.reader)) as reader:
         gtid = "aaaaaaaa-aaaa-aaaa-aaaa-aaaaaaaaaaaa:7"
         cursor.execute(f"SET SESSION gtid_next = '{gtid}'")
@@ -87,7 +87,7 @@ def test_without_gtids_a_short_lock_is_the_barrier(own_mysql: OpenMySql):
 
 
 @pytest.mark.parametrize("mysql", ["mariadb"], indirect=True)
-def test_a_snapshot_of_mariadb_holds_all_of_the_binlog_up_to_its_mark(mysql: MySqlServer):
+def test_a_snapshot_of_mariadb_has_all_of_the_binlog_up_to_its_position(mysql: MySqlServer):
     database = mysql.create_database()
     mysql.execute(f"CREATE TABLE {database}.t (id INT PRIMARY KEY)")
     stop, committed = threading.Event(), [0]
@@ -104,9 +104,9 @@ def test_a_snapshot_of_mariadb_holds_all_of_the_binlog_up_to_its_mark(mysql: MyS
         with closing(mysql.connect(mysql.reader)) as reader:
             statement = server_version(reader).status_statement
             for _ in range(50):
-                at_least, mark = committed[0], status(reader, statement)
-                file, position = open_positioned_snapshot(reader, *mark)
-                assert (file, position) >= mark
+                at_least, as_of = committed[0], status(reader, statement)
+                file, position = open_positioned_snapshot(reader, *as_of)
+                assert (file, position) >= as_of
                 assert rows(reader, f"{database}.t") >= at_least
     finally:
         stop.set()
@@ -114,10 +114,10 @@ def test_a_snapshot_of_mariadb_holds_all_of_the_binlog_up_to_its_mark(mysql: MyS
 
 
 @pytest.mark.parametrize("mysql", ["mariadb"], indirect=True)
-def test_a_mark_that_lies_ahead_of_mariadb_is_told(mysql: MySqlServer):
+def test_a_position_ahead_of_mariadb_is_an_error(mysql: MySqlServer):
     with closing(mysql.connect(mysql.reader)) as reader:
         file, position = status(reader, server_version(reader).status_statement)
         with pytest.raises(SourceUnavailable, match=rf"{file}:{position + 1} .*did not become visible in 0\.05 s"):
             open_positioned_snapshot(reader, file, position + 1, deadline_s=0.05)
-        with pytest.raises(SourceUnavailable, match=r"ends in no number"):
+        with pytest.raises(SourceUnavailable, match=r"does not end in a number"):
             open_positioned_snapshot(reader, "binlog", 4, deadline_s=0.05)

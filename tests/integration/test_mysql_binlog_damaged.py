@@ -88,7 +88,7 @@ def _read_all(recording: Recording, seeds: range) -> tuple[int, int]:
 
 
 @every_server
-def test_a_damaged_event_is_refused_in_our_words(mysql: MySqlServer):
+def test_a_damaged_event_is_a_record_error(mysql: MySqlServer):
     recording = _recording(mysql)
     assert len(list(recording.reader())) > 5
     read, refused = _read_all(recording, range(400))
@@ -98,6 +98,6 @@ def test_a_damaged_event_is_refused_in_our_words(mysql: MySqlServer):
 
 @pytest.mark.full
 @every_server
-def test_every_way_to_damage_an_event_is_refused_in_our_words(mysql: MySqlServer):
+def test_every_kind_of_damage_to_an_event_is_a_tidemark_error(mysql: MySqlServer):
     _, refused = _read_all(_recording(mysql), range(10_000, 14_000))
     assert refused > 800

@@ -1,4 +1,4 @@
-"""What mysql-replication loses or corrupts silently (DESIGN F19) is read right here, or refused with a way out."""
+"""What mysql-replication loses or corrupts silently (DESIGN F19) is read correctly here, or refused with a hint."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 from datasources.errors import RecordError, SchemaError
 from datasources.mysql.binlog import Capture, Statement
-from datasources.mysql.ddl import Action, concerns, judge
+from datasources.mysql.ddl import Action, classify, concerns
 from datasources.mysql.types import ZeroDates
 from tests.support.mysql_binlog import everything, images, position, read_changes, reader_at, rows_of
 from tests.support.mysql_server import MySqlServer, every_mysql, every_server
@@ -54,7 +54,7 @@ def test_rows_of_compressed_transactions_are_there(mysql: MySqlServer):
     assert len(of_t) > 2  # in pieces, never as a whole
     assert [n for b in of_t for n in b.images["id"].to_pylist()] == [*range(60_000), 0, 0, 1, 1, 2, 2]
     assert of_t[-1].images["v"].to_pylist()[-2:] == ["2" * 200, None]
-    # The places order the changes although all stand in one event.
+    # The row numbers order the changes although all are in one event.
     assert len({int(pos) for b in batches for pos in b.pos}) == 1
     assert [int(n) for b in of_t for n in b.row] == [*range(60_000), 60_001, 60_001, 60_002, 60_002, 60_003, 60_003]
     assert {gtid for b in batches for gtid in b.transactions.texts().to_pylist()} == {reader.gtid}
@@ -78,7 +78,7 @@ def test_rows_of_events_that_mariadb_compressed_are_there(mysql: MySqlServer):
 
 
 @every_server
-def test_without_column_names_the_table_is_refused_with_the_statement_that_helps(mysql: MySqlServer):
+def test_a_map_without_names_is_refused_with_the_statement_to_run(mysql: MySqlServer):
     with mysql.settings(binlog_row_metadata="MINIMAL"), _session(mysql) as (cursor, database):
         cursor.execute("CREATE TABLE t (id INT UNSIGNED PRIMARY KEY, e ENUM('a', 'b'))")
         start = position(mysql)
@@ -89,7 +89,7 @@ def test_without_column_names_the_table_is_refused_with_the_statement_that_helps
 
 
 @every_server
-def test_images_that_lack_columns_are_refused_with_the_statement_that_helps(mysql: MySqlServer):
+def test_incomplete_images_are_refused_with_the_statement_to_run(mysql: MySqlServer):
     with _session(mysql, "SET binlog_row_image = 'MINIMAL'") as (cursor, database):
         cursor.execute("CREATE TABLE t (id INT PRIMARY KEY, a INT, b INT)")
         cursor.execute("INSERT INTO t VALUES (1, 2, 3)")
@@ -100,7 +100,7 @@ def test_images_that_lack_columns_are_refused_with_the_statement_that_helps(mysq
 
 
 @every_server
-def test_names_are_those_of_the_moment_also_after_alter(mysql: MySqlServer):
+def test_column_names_are_those_at_the_event_also_after_alter(mysql: MySqlServer):
     with _session(mysql) as (cursor, database):
         cursor.execute("CREATE TABLE t (id INT PRIMARY KEY, a INT, b VARCHAR(9))")
         start = position(mysql)
@@ -160,7 +160,7 @@ def test_tagged_gtids_are_read(mysql: MySqlServer):
     assert gtids[2] == f"{uuid}:{tag}:70000"
     assert gtids[3].rpartition(":")[0] == uuid
     assert all(abs(int(us) - now_us) < 60_000_000 for batch in batches for us in batch.op_ts_us)
-    # A set with tags can be handed back: only what is not in it comes.
+    # A set with tags can be used as a start: only other transactions are emitted.
     again = read_changes(mysql, executed, everything(database))
     assert rows_of(again) == []
     assert f":{tag}:70000" in executed
@@ -194,9 +194,9 @@ def test_changes_written_as_statements_are_refused(mysql: MySqlServer):
     (change,) = read_changes(mysql, start, everything(database))
     assert isinstance(change, Statement)
     assert concerns(change, database.__eq__, lambda *_: True)
-    verdict = judge(change, {}, lambda *_: True)
-    assert verdict.action is Action.STOP
-    error = verdict.error(change).message
+    effect = classify(change, {}, lambda *_: True)
+    assert effect.action is Action.STOP
+    error = effect.error(change).message
     assert "binlog_format=ROW" in error
-    assert f"'scan.skip-transactions' = '{start}' passes over this one" in error
+    assert f"'scan.skip-transactions' = '{start}' skips this one" in error
     assert concerns(change, "another".__eq__, lambda *_: False) == mysql.is_mariadb  # which does not list databases

@@ -1,4 +1,4 @@
-"""Where ranges of the binlog end, which transactions are in them, and how one of those is passed over."""
+"""Where ranges of the binlog end, which transactions are in them, and how one of those is skipped."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import pytest
 from datasources.errors import RecordError
 from datasources.mysql.binlog import (
     BinlogPosition,
+    BinlogRangeInfo,
     Capture,
-    RangeFacts,
     RowBatch,
     Statement,
     StopRule,
@@ -29,14 +29,14 @@ from tests.support.mysql_server import MySqlServer, every_mysql, every_server
 pytestmark = pytest.mark.mysql
 
 
-def _scan(server: MySqlServer, start: BinlogPosition, capture: Any, **how: Any) -> RangeFacts:
+def _scan(server: MySqlServer, start: BinlogPosition, capture: Any, **how: Any) -> BinlogRangeInfo:
     with closing(reader_at(server, start, capture, decodes=False, verify_checksums=False, **how)) as reader:
         return scan_range(reader)
 
 
-def _rule(chance: random.Random, places: list[BinlogPosition], row_count: int) -> StopRule:
-    lengths = sum(b.pos - a.pos for a, b in itertools.pairwise(places) if a.file == b.file)
-    to = chance.choice(places)
+def _rule(chance: random.Random, positions: list[BinlogPosition], row_count: int) -> StopRule:
+    lengths = sum(b.pos - a.pos for a, b in itertools.pairwise(positions) if a.file == b.file)
+    to = chance.choice(positions)
     if chance.random() < 0.3:
         to = BinlogPosition(to.file, to.pos + chance.randrange(1, 500))
     return StopRule(
@@ -47,23 +47,23 @@ def _rule(chance: random.Random, places: list[BinlogPosition], row_count: int) -
 
 
 @every_server
-def test_counting_ends_where_decoding_ends_whatever_the_rule_and_sees_the_same(mysql: MySqlServer):
+def test_a_scan_ends_where_decoding_ends_with_the_same_counts(mysql: MySqlServer):
     database = mysql.create_database("range")
-    places = write_history(mysql, database, steps=45, seed=7)
+    positions = write_history(mysql, database, steps=45, seed=7)
 
     def capture(name: str, table: str) -> Capture | None:
         return Capture() if name == database and table != "not_captured" else None
 
-    row_count = _scan(mysql, places[0], capture).changed_rows
+    row_count = _scan(mysql, positions[0], capture).changed_rows
     assert row_count > 100
     chance = random.Random(11)
     ends = set()
     for _ in range(30):
-        start, rule = chance.choice(places[:-1]), _rule(chance, places, row_count)
+        start, rule = chance.choice(positions[:-1]), _rule(chance, positions, row_count)
         with closing(reader_at(mysql, start, capture, stop=rule)) as reader:
             changes = list(reader)
-            facts = _scan(mysql, start, capture, stop=rule)
-            assert facts == RangeFacts(
+            info = _scan(mysql, start, capture, stop=rule)
+            assert info == BinlogRangeInfo(
                 position=reader.position,
                 is_done=reader.is_done,
                 passed_bytes=reader.passed_bytes,
@@ -76,15 +76,15 @@ def test_counting_ends_where_decoding_ends_whatever_the_rule_and_sees_the_same(m
                 xa=tuple(change for change in changes if isinstance(change, XaChange)),
                 statements=tuple(change for change in changes if isinstance(change, Statement)),
             )
-            whole, rest = (_scan(mysql, at, capture) for at in (start, facts.position))
-            assert whole.changed_rows == facts.changed_rows + rest.changed_rows
-            assert whole.passed_bytes == facts.passed_bytes + rest.passed_bytes
-            assert facts.passed_bytes == reader.passed_at(reader.position.pos)
-        ends.add(facts.position)
+            whole, rest = (_scan(mysql, at, capture) for at in (start, info.position))
+            assert whole.changed_rows == info.changed_rows + rest.changed_rows
+            assert whole.passed_bytes == info.passed_bytes + rest.passed_bytes
+            assert info.passed_bytes == reader.passed_at(reader.position.pos)
+        ends.add(info.position)
         if rule.max_rows is None:
             unseen = _scan(mysql, start, lambda *_: None, stop=rule)
             assert (unseen.position, unseen.passed_bytes, unseen.gtids) == (
-                facts.position, facts.passed_bytes, facts.gtids,
+                info.position, info.passed_bytes, info.gtids,
             )  # fmt: skip
             assert unseen.changed_rows == 0
     assert len(ends) > 10
@@ -93,7 +93,7 @@ def test_counting_ends_where_decoding_ends_whatever_the_rule_and_sees_the_same(m
 def _check_within(
     mysql: MySqlServer, start: BinlogPosition, capture: Any, wanted: tuple[BinlogPosition, str, Any], *, is_last: bool
 ) -> None:
-    """A rule that names the transactions before a place ends there, decoding or not; not at MariaDB."""
+    """A rule with the GTID set before a position ends there, decoding or not; not at MariaDB."""
     end, known, expected = wanted
     for decodes in () if mysql.is_mariadb else (False, True):
         stop = StopRule(within=GtidSet.parse(known))
@@ -130,25 +130,25 @@ def test_the_transactions_of_a_range_are_those_between_its_ends(mysql: MySqlServ
                 cursor.execute(statement)
             states.append((position(mysql), mysql.execute(executed)[0][0]))
     for (start, before), (end, after) in itertools.combinations(states, 2):
-        facts = _scan(mysql, start, everything(database), stop=StopRule(to=end))
-        assert facts.position == end
+        info = _scan(mysql, start, everything(database), stop=StopRule(to=end))
+        assert info.position == end
         if mysql.is_mariadb:
             expected = DomainPositions.parse(after) if before != after else GtidSet()
         else:
             expected = GtidSet.parse(after).minus(GtidSet.parse(before))
-        assert facts.gtids == expected
-        assert (facts.first_gtid is None) == (before == after)
-        if facts.first_gtid is not None:
-            assert expected.holds(facts.first_gtid)
+        assert info.gtids == expected
+        assert (info.first_gtid is None) == (before == after)
+        if info.first_gtid is not None:
+            assert expected.has_gtid(info.first_gtid)
         _check_within(mysql, start, everything(database), (end, after, expected), is_last=after == states[-1][1])
 
 
 @every_server
 def test_images_know_where_their_transaction_begins(mysql: MySqlServer):
     database = mysql.create_database("begins")
-    places = write_history(mysql, database, steps=40, seed=3)
+    positions = write_history(mysql, database, steps=40, seed=3)
     begins_seen: list[BinlogPosition] = []
-    for batch in rows_of(read_changes(mysql, places[0], everything(database))):
+    for batch in rows_of(read_changes(mysql, positions[0], everything(database))):
         begins = [BinlogPosition(batch.file, pos) for pos in batch.begin.tolist()]
         gtids = batch.transactions.texts().to_pylist()
         assert all(begin.pos < pos for begin, pos in zip(begins, batch.pos.tolist(), strict=True))
@@ -156,7 +156,7 @@ def test_images_know_where_their_transaction_begins(mysql: MySqlServer):
         begins_seen += begins
     events = {
         BinlogPosition(file, int(row[1]))
-        for file in {place.file for place in begins_seen}
+        for file in {position.file for position in begins_seen}
         for row in mysql.execute(f"SHOW BINLOG EVENTS IN '{file}'")
         if row[2] == "Gtid"
     }
@@ -165,10 +165,10 @@ def test_images_know_where_their_transaction_begins(mysql: MySqlServer):
 
 
 @every_server
-def test_whatever_is_skipped_the_other_transactions_come_as_before(mysql: MySqlServer):
+def test_skipping_leaves_the_other_transactions_unchanged(mysql: MySqlServer):
     database = mysql.create_database("skips")
     start = write_history(mysql, database, steps=25, seed=19)[0]
-    if not mysql.is_mariadb:  # documents that are given in part
+    if not mysql.is_mariadb:  # partial JSON documents
         mysql.execute(
             f'INSERT INTO {database}.u (j) VALUES (\'{{"a": 1, "b": "{"z" * 60}"}}\')',
             "SET binlog_row_value_options = 'PARTIAL_JSON'",
@@ -182,8 +182,8 @@ def test_whatever_is_skipped_the_other_transactions_come_as_before(mysql: MySqlS
                 for b in rows_of(list(reader))
                 for begin, pos, row, image in zip(b.begin.tolist(), b.pos.tolist(), b.row.tolist(), b.images.to_pylist(), strict=True)
             ]  # fmt: skip
-            facts = _scan(mysql, start, everything(database), skip=skip)
-            assert (facts.changed_rows, facts.position, facts.gtids) == (
+            info = _scan(mysql, start, everything(database), skip=skip)
+            assert (info.changed_rows, info.position, info.gtids) == (
                 reader.changed_rows, reader.position, reader.gtids,
             )  # fmt: skip
             return sorted(found)
@@ -198,7 +198,7 @@ def test_whatever_is_skipped_the_other_transactions_come_as_before(mysql: MySqlS
 
 
 def _poisoned(server: MySqlServer) -> tuple[str, BinlogPosition, list[BinlogPosition]]:
-    """Three transactions, of which the second holds a date that no calendar has; the places before each."""
+    """Three transactions, of which the second has an invalid date; the positions before each."""
     database = server.create_database("poison")
     server.execute(f"CREATE TABLE {database}.t (id INT PRIMARY KEY, d DATE)")
     begins = []
@@ -209,7 +209,7 @@ def _poisoned(server: MySqlServer) -> tuple[str, BinlogPosition, list[BinlogPosi
 
 
 @every_server
-def test_a_transaction_that_cannot_be_decoded_is_named_and_those_before_it_come(mysql: MySqlServer):
+def test_an_undecodable_transaction_is_named_and_earlier_ones_are_emitted(mysql: MySqlServer):
     database, start, begins = _poisoned(mysql)
     with closing(reader_at(mysql, start, everything(database))) as reader:
         changes = iter(reader)
@@ -220,7 +220,7 @@ def test_a_transaction_that_cannot_be_decoded_is_named_and_those_before_it_come(
 
 
 @every_server
-def test_a_transaction_is_passed_over_where_it_begins(mysql: MySqlServer):
+def test_a_transaction_is_skipped_by_its_begin(mysql: MySqlServer):
     database, start, begins = _poisoned(mysql)
     skip = frozenset({begins[1]})
     with closing(reader_at(mysql, start, everything(database), skip=skip)) as reader:
@@ -234,7 +234,7 @@ def test_a_transaction_is_passed_over_where_it_begins(mysql: MySqlServer):
 
 
 @every_mysql
-def test_statements_and_compressed_transactions_are_passed_over_too(mysql: MySqlServer):
+def test_statements_and_compressed_transactions_are_skipped_too(mysql: MySqlServer):
     database = mysql.create_database("skipped")
     mysql.execute(f"CREATE TABLE {database}.t (id INT PRIMARY KEY)")
     start = position(mysql)
@@ -256,7 +256,7 @@ def test_statements_and_compressed_transactions_are_passed_over_too(mysql: MySql
     assert [type(change) for change in changes] == [RowBatch]
     assert [BinlogPosition(start.file, int(pos)) for pos in changes[0].begin] == [fourth]
     assert images(changes) == [("+I", {"id": 4, "v": 4})]
-    # A place that is none of its transaction's begin passes over nothing.
+    # A position inside a transaction skips nothing.
     other = BinlogPosition(start.file, second.pos + 1)
     assert len(read_changes(mysql, second, everything(database), skip=frozenset({other}))) == 3
 
@@ -268,5 +268,5 @@ def test_a_table_made_from_a_query_is_one_transaction(mysql: MySqlServer):
     start = position(mysql)
     mysql.execute(f"CREATE TABLE {database}.made AS SELECT id FROM {database}.t")
     end = position(mysql)
-    facts = _scan(mysql, start, everything(database), stop=StopRule(max_bytes=1))
-    assert (facts.position, facts.changed_rows, len(facts.statements)) == (end, 2, 1)
+    info = _scan(mysql, start, everything(database), stop=StopRule(max_bytes=1))
+    assert (info.position, info.changed_rows, len(info.statements)) == (end, 2, 1)

@@ -39,7 +39,7 @@ def _session(server: MySqlServer, **settings: Any) -> Iterator[tuple[Any, str]]:
 
 
 @every_server
-def test_changes_have_their_place_kind_time_and_transaction(mysql: MySqlServer):
+def test_changes_have_position_kind_time_and_transaction(mysql: MySqlServer):
     with _session(mysql) as (cursor, database):
         cursor.execute("CREATE TABLE t (id INT PRIMARY KEY, v VARCHAR(9))")
         start, before_us = position(mysql), time.time_ns() // 1000
@@ -58,10 +58,10 @@ def test_changes_have_their_place_kind_time_and_transaction(mysql: MySqlServer):
     assert batch.row_kinds().to_pylist() == ["+I", "+I", "-U", "+U", "-U", "+U", "-D"]
     assert batch.images.to_pydict() == {"id": [1, 2, 1, 1, 2, 2, 1], "v": ["a", None, "a", "b", None, "b", "b"]}
     assert batch.row.tolist() == [0, 1, 0, 0, 1, 1, 0]
-    places = list(zip(batch.pos.tolist(), batch.row.tolist(), strict=True))
-    assert places == sorted(places)
-    assert start.pos < places[0][0]
-    assert places[-1][0] < end.pos
+    order_keys = list(zip(batch.pos.tolist(), batch.row.tolist(), strict=True))
+    assert order_keys == sorted(order_keys)
+    assert start.pos < order_keys[0][0]
+    assert order_keys[-1][0] < end.pos
     assert batch.table.primary_key == ("id",)
     gtids = batch.transactions.texts().to_pylist()
     assert gtids[:6] == [gtids[0]] * 6
@@ -90,7 +90,7 @@ def _transactions(server: MySqlServer, sizes: tuple[int, ...]) -> tuple[str, Bin
 
 
 @every_server
-def test_reading_stops_between_transactions_wherever_the_rule_says_and_goes_on_there(mysql: MySqlServer):
+def test_reading_stops_between_transactions_and_resumes_there(mysql: MySqlServer):
     database, start, marks = _transactions(mysql, (1, 7, 3, 1, 12, 2, 5))
 
     def capture(name: str, table: str) -> Capture | None:
@@ -132,18 +132,18 @@ def test_a_start_inside_a_transaction_is_refused(mysql: MySqlServer):
     for pos in inside:
         with pytest.raises(OffsetError, match=f"{start.file}:{pos} continues inside a transaction"):
             read_changes(mysql, BinlogPosition(start.file, pos), everything(database))
-    with pytest.raises(DataLossError, match="no place between two events"):
+    with pytest.raises(DataLossError, match="not between two events"):
         read_changes(mysql, BinlogPosition(start.file, inside[0] + 1), everything(database))
 
 
 @every_mysql
-def test_a_file_that_is_gone_is_named(mysql: MySqlServer):
+def test_a_purged_file_is_named(mysql: MySqlServer):
     with pytest.raises(DataLossError, match="SHOW BINARY LOGS"):
         read_changes(mysql, BinlogPosition("binlog.999999", 4), everything("x"))
 
 
 @every_server
-def test_statements_about_captured_tables_come_in_order_and_end_transactions(mysql: MySqlServer):
+def test_statements_about_captured_tables_are_ordered_and_end_transactions(mysql: MySqlServer):
     with _session(mysql) as (cursor, database):
         cursor.execute("CREATE TABLE t (id INT PRIMARY KEY)")
         start = position(mysql)
@@ -181,7 +181,7 @@ def test_statements_about_captured_tables_come_in_order_and_end_transactions(mys
 
 
 @every_mysql
-def test_rows_of_xa_transactions_are_held_back_until_they_are_committed(mysql: MySqlServer):
+def test_rows_of_xa_transactions_are_emitted_at_their_commit(mysql: MySqlServer):
     with _session(mysql) as (cursor, database):
         cursor.execute("CREATE TABLE t (id INT PRIMARY KEY)")
         start = position(mysql)
@@ -225,7 +225,7 @@ def test_rows_of_xa_transactions_are_held_back_until_they_are_committed(mysql: M
 
 
 @every_server
-def test_events_longer_than_packets_are_put_together(mysql: MySqlServer):
+def test_events_longer_than_packets_are_joined(mysql: MySqlServer):
     size = 34_000_000  # two full packets of 16 MB - 1 and a bit
     with (
         mysql.settings(max_allowed_packet=128 << 20),
@@ -241,7 +241,7 @@ def test_events_longer_than_packets_are_put_together(mysql: MySqlServer):
 
 
 @every_server
-def test_an_open_dump_tells_when_there_is_nothing_more_and_goes_on(mysql: MySqlServer):
+def test_an_open_dump_emits_idle_at_the_log_end_and_continues(mysql: MySqlServer):
     with _session(mysql) as (cursor, database):
         cursor.execute("CREATE TABLE t (id INT PRIMARY KEY)")
         start = position(mysql)
@@ -257,7 +257,7 @@ def test_an_open_dump_tells_when_there_is_nothing_more_and_goes_on(mysql: MySqlS
 
 
 @every_mysql
-def test_a_reader_that_takes_the_same_name_ends_the_first_and_the_error_says_so(mysql: MySqlServer):
+def test_a_reader_of_the_same_name_replaces_the_first_with_a_clear_error(mysql: MySqlServer):
     start = position(mysql)
     request = DumpRequest(start=start, server_id=4_000_001, replica_uuid="11111111-2222-3333-4444-555555555555")
     with closing(open_dump(mysql.connect(mysql.reader, read_timeout=30), request)) as first:
@@ -266,7 +266,7 @@ def test_a_reader_that_takes_the_same_name_ends_the_first_and_the_error_says_so(
         other = DumpRequest(start=start, server_id=4_000_002, replica_uuid=request.replica_uuid)
         with closing(open_dump(mysql.connect(mysql.reader, read_timeout=30), other)) as second:
             next(second.blocks())
-            with pytest.raises(SourceUnavailable, match="another reader took this one's place.*server-id"):
+            with pytest.raises(SourceUnavailable, match="another reader replaced this one.*server-id"):
                 for _ in blocks:
                     pass
 

@@ -21,7 +21,7 @@ from datasources.mysql.binlog import (
     XaOutcome,
     open_dump,
 )
-from datasources.mysql.binlog.dump.event_packets import PacketReader
+from datasources.mysql.binlog.dump.dump_stream import DumpStream
 from datasources.mysql.binlog.events.blocks import EventBlock
 from datasources.mysql.binlog.events.checksums import check_events
 from datasources.mysql.binlog.events.event_types import EventType
@@ -32,7 +32,7 @@ pytestmark = pytest.mark.mysql
 
 
 @every_mysql
-def test_a_killed_dump_by_gtid_ends_with_an_error_and_goes_on_where_it_was(mysql: MySqlServer):
+def test_a_killed_dump_by_gtid_fails_and_resumes_where_it_stopped(mysql: MySqlServer):
     database = mysql.create_database("killed")
     mysql.execute(f"CREATE TABLE {database}.t (id INT PRIMARY KEY)")
     read_already = mysql.execute("SELECT @@GLOBAL.gtid_executed")[0][0]
@@ -55,14 +55,14 @@ def test_a_killed_dump_by_gtid_ends_with_an_error_and_goes_on_where_it_was(mysql
     assert [row["id"] for _, row in images(read_changes(mysql, stopped, everything(database)))] == [3]
 
 
-def test_a_server_that_says_nothing_for_too_long_is_reported(mysql: MySqlServer):
+def test_a_silent_server_is_reported(mysql: MySqlServer):
     start = position(mysql)
     request = DumpRequest(
         start=start, server_id=77_002, replica_uuid="2" * 8 + "-2222-2222-2222-" + "2" * 12, heartbeat_s=60
     )
-    packets = open_dump(mysql.connect(mysql.reader, read_timeout=1), request)
-    with closing(packets), pytest.raises(SourceUnavailable, match="not even a heartbeat"):
-        list(packets.blocks())
+    dump = open_dump(mysql.connect(mysql.reader, read_timeout=1), request)
+    with closing(dump), pytest.raises(SourceUnavailable, match="not even a heartbeat"):
+        list(dump.blocks())
 
 
 @every_server
@@ -74,8 +74,8 @@ def test_a_damaged_event_is_found_by_its_checksum(mysql: MySqlServer):
     request = DumpRequest(
         start=start, server_id=77_001, replica_uuid="1" * 8 + "-1111-1111-1111-" + "1" * 12, is_bounded=True
     )
-    with closing(open_dump(mysql.connect(mysql.reader), request)) as packets:
-        block = next(block for block in packets.blocks() if EventType.TABLE_MAP in block.types)
+    with closing(open_dump(mysql.connect(mysql.reader), request)) as dump:
+        block = next(block for block in dump.blocks() if EventType.TABLE_MAP in block.types)
         check_events(block, start)
         (rows,) = np.flatnonzero(np.isin(block.types, [EventType.WRITE_ROWS, EventType.WRITE_ROWS_V1]))
         data = block.data.copy()
@@ -87,11 +87,11 @@ def test_a_damaged_event_is_found_by_its_checksum(mysql: MySqlServer):
 class _Damaged:
     """A dump in which the way from the server flips a bit in some row events."""
 
-    def __init__(self, packets: PacketReader, *numbers: int) -> None:
-        self._packets = packets
+    def __init__(self, dump: DumpStream, *numbers: int) -> None:
+        self._packets = dump
         self._numbers = numbers
         self._seen = 0
-        self.close = packets.close
+        self.close = dump.close
 
     def blocks(self) -> Iterator[EventBlock]:
         for block in self._packets.blocks():
@@ -103,7 +103,7 @@ class _Damaged:
 
 
 @every_server
-def test_a_damaged_transaction_is_named_and_can_be_passed_over(mysql: MySqlServer):
+def test_a_damaged_transaction_is_named_and_can_be_skipped(mysql: MySqlServer):
     database = mysql.create_database("flipped")
     mysql.execute(f"CREATE TABLE {database}.t (id INT PRIMARY KEY)")
     begins = []
@@ -113,8 +113,8 @@ def test_a_damaged_transaction_is_named_and_can_be_passed_over(mysql: MySqlServe
 
     def read(*skip: BinlogPosition) -> Iterator[int]:
         request = DumpRequest(start=begins[0], server_id=77_003, replica_uuid=str(uuid.uuid4()), is_bounded=True)
-        packets: Any = _Damaged(open_dump(mysql.connect(mysql.reader), request), 1, 3)
-        reader = ChangeReader(packets, start=begins[0], capture=everything(database), skip=frozenset(skip))
+        dump: Any = _Damaged(open_dump(mysql.connect(mysql.reader), request), 1, 3)
+        reader = ChangeReader(dump, start=begins[0], capture=everything(database), skip=frozenset(skip))
         with closing(reader):
             for change in reader:
                 yield from (row["id"] for _, row in images([change]))
@@ -131,7 +131,7 @@ def test_a_damaged_transaction_is_named_and_can_be_passed_over(mysql: MySqlServe
 
 
 @every_server
-def test_a_server_that_writes_no_checksums_is_read_and_so_is_the_change_between_both(mysql: MySqlServer):
+def test_checksums_may_be_off_and_may_change_in_the_log(mysql: MySqlServer):
     database = mysql.create_database("unchecked")
     mysql.execute(f"CREATE TABLE {database}.t (id INT PRIMARY KEY, v VARCHAR(9))")
     before = position(mysql)
@@ -148,7 +148,7 @@ def test_a_server_that_writes_no_checksums_is_read_and_so_is_the_change_between_
 
 
 @every_mysql
-def test_compressed_xa_transactions_are_held_back_too(mysql: MySqlServer):
+def test_compressed_xa_transactions_are_buffered_too(mysql: MySqlServer):
     database = mysql.create_database("xa")
     mysql.execute(f"CREATE TABLE {database}.t (id INT PRIMARY KEY)")
     start = position(mysql)
@@ -172,7 +172,7 @@ def test_compressed_xa_transactions_are_held_back_too(mysql: MySqlServer):
 
 
 @every_server
-def test_columns_that_were_asked_for_are_all_that_is_decoded(mysql: MySqlServer):
+def test_only_requested_columns_are_decoded(mysql: MySqlServer):
     database = mysql.create_database("some")
     mysql.execute(f"CREATE TABLE {database}.t (id INT PRIMARY KEY, secret VARCHAR(9), g INT AS (id + 1), n INT)")
     start = position(mysql)

@@ -42,7 +42,7 @@ def test_every_key_is_in_exactly_one_range_and_no_range_is_too_large(mysql: MySq
 
 
 @every_server
-def test_rows_that_come_and_go_after_a_plan_are_in_exactly_one_range(mysql: MySqlServer, session: Any):
+def test_rows_changed_after_a_plan_are_in_exactly_one_range(mysql: MySqlServer, session: Any):
     table = Table(mysql, session, CASES["scattered integer"])
     ranges = table.ranges()
     chance = random.Random(8)
@@ -56,7 +56,7 @@ def test_rows_that_come_and_go_after_a_plan_are_in_exactly_one_range(mysql: MySq
     assert table.keys(ranges[-1])[-1] == (str(2**63 - 1),)
 
 
-def test_close_integers_need_no_walk_and_far_ones_get_no_empty_chunks(mysql: MySqlServer, session: Any):
+def test_dense_integers_need_no_walk_and_sparse_ones_get_no_empty_chunks(mysql: MySqlServer, session: Any):
     table = Table(mysql, session, CASES["dense integer"])
     asked: list[str] = []
 
@@ -105,7 +105,7 @@ def test_an_empty_table_and_one_without_a_key_are_one_range(mysql: MySqlServer, 
 
 @pytest.mark.parametrize("mysql", ["mariadb"], indirect=True)
 @pytest.mark.parametrize("case", [DOUBLE, UUID])
-def test_a_key_that_has_no_exact_text_or_an_unknown_order_is_not_cut(mysql: MySqlServer, session: Any, case: Case):
+def test_a_key_without_exact_text_or_with_unknown_order_is_not_divided(mysql: MySqlServer, session: Any, case: Case):
     assert Table(mysql, session, case).plan(None) == BoundsPlan((), is_end=True)
 
 

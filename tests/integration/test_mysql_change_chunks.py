@@ -92,24 +92,24 @@ def open_reader(
         "schema": schema,
         **more,
     }
-    reading = MySqlSource.create(options, SessionInfo(time_zone="UTC", ansi=True)).reading
-    with closing(ServerView(reading.connection)) as view:
+    settings = MySqlSource.create(options, SessionInfo(time_zone="UTC", ansi=True)).settings
+    with closing(ServerView(settings.connection)) as view:
         server = view.server()
-    state = MySqlState(reader="0" * 32, server=server, place=start, gtid=None, to=to, mark_us=0, prepared={})
-    return MySqlReaderFactory(reading.for_batch(state.to_json())).open()
+    state = MySqlState(reader="0" * 32, server=server, position=start, gtid=None, to=to, end_clock_us=0, prepared={})
+    return MySqlReaderFactory(settings.for_batch(state.to_json())).open()
 
 
 def chunks_of(mysql: MySqlServer, database: str, start: BinlogPosition, **how: Any) -> tuple[list[Chunk], RangeEnd]:
-    """Read everything behind a place."""
+    """Read everything after a position."""
     with closing(open_reader(mysql, database, start, position(mysql), **how)) as reader:
         chunks = list(reader.read(BINLOG, 0, 1 << 60))
         return chunks, reader.range_end(BINLOG)
 
 
 def rows_of(chunks: list[Chunk]) -> list[dict[str, Any]]:
-    """All rows, in order, with their position and their place."""
+    """All rows, in order, with their position and their place in errors."""
     return [
-        {**row, "position": chunk.position(number), "place": chunk.place(number)}
+        {**row, "position": chunk.position(number), "place": chunk.describe_row(number)}
         for chunk in chunks
         for number, row in enumerate(chunk.columns.to_pylist())
     ]
@@ -148,16 +148,16 @@ def test_transactions_that_are_read_one_by_one_share_a_chunk(mysql: MySqlServer,
 
 
 @every_server
-def test_no_row_stands_before_one_of_an_earlier_transaction_and_records_are_whole(
+def test_rows_are_in_commit_order_and_records_are_whole(
     mysql: MySqlServer, mixed: str, monkeypatch: pytest.MonkeyPatch
 ):
-    """Alignment ends a range at a row and goes on at its position: what stands before that must have been read."""
+    """Alignment ends a range at a row and resumes at its position: earlier rows must have been read."""
     monkeypatch.setattr(change_chunks, "_FULL_ROWS", 50)
     start = position(mysql)
     write_mixed(mysql, mixed)
     chunks, _ = chunks_of(mysql, mixed, start)
-    places = [row["position"] for row in rows_of(chunks)]
-    assert places == sorted(places)
+    positions = [row["position"] for row in rows_of(chunks)]
+    assert positions == sorted(positions)
     begun: set[int] = set()
     for chunk in chunks:
         for number in range(chunk.columns.num_rows):
@@ -169,14 +169,12 @@ def test_no_row_stands_before_one_of_an_earlier_transaction_and_records_are_whol
 
 @every_server
 @pytest.mark.parametrize("seed", [1, 2])
-def test_rows_that_are_put_together_are_those_that_came_one_by_one(
-    mysql: MySqlServer, monkeypatch: pytest.MonkeyPatch, seed: int
-):
+def test_collected_rows_equal_those_read_one_by_one(mysql: MySqlServer, monkeypatch: pytest.MonkeyPatch, seed: int):
     database = mysql.create_database("together")
     start = write_history(mysql, database, steps=30, seed=seed)[0]
     together, end = chunks_of(mysql, database, start, schema="id INT")
     monkeypatch.setattr(change_chunks, "_FULL_ROWS", 1)
-    monkeypatch.setattr(payload, "_SMALL_BYTES", 0)
+    monkeypatch.setattr(payload, "_MAX_EXPANDED_BYTES", 0)
     apart, same_end = chunks_of(mysql, database, start, schema="id INT")
     assert len(apart) > len(together)
     differing = [pair for pair in zip(rows_of(together), rows_of(apart), strict=True) if pair[0] != pair[1]]
@@ -185,21 +183,19 @@ def test_rows_that_are_put_together_are_those_that_came_one_by_one(
 
 
 @every_mysql
-def test_compressed_transactions_are_numbered_alike_whether_read_together_or_one_by_one(
+def test_compressed_transactions_have_the_same_numbers_in_any_grouping(
     mysql: MySqlServer, mixed: str, monkeypatch: pytest.MonkeyPatch
 ):
     start = position(mysql)
     write_mixed(mysql, mixed, "SET binlog_transaction_compression = ON")
     together = rows_of(chunks_of(mysql, mixed, start)[0])
-    monkeypatch.setattr(payload, "_SMALL_BYTES", 0)
+    monkeypatch.setattr(payload, "_MAX_EXPANDED_BYTES", 0)
     assert rows_of(chunks_of(mysql, mixed, start)[0]) == together
     assert max(row["_seq"]["row"] for row in together) > 1
 
 
 @every_server
-def test_alignment_that_ends_a_range_leaves_no_earlier_row_of_another_table_and_none_is_late(
-    mysql: MySqlServer, mixed: str
-):
+def test_alignment_ends_a_range_without_losing_earlier_rows(mysql: MySqlServer, mixed: str):
     start = position(mysql)
     mysql.execute(*(f"INSERT INTO {mixed}.t{number * 5 % 6} (k) VALUES ({number})" for number in range(60)))
     chunks, end = chunks_of(mysql, mixed, start)
@@ -210,7 +206,7 @@ def test_alignment_that_ends_a_range_leaves_no_earlier_row_of_another_table_and_
             split=BINLOG, known_at=0, start=0, end=end.position, watermark_us=MIN_WATERMARK, others_us=None
         )
         plan = TaskPlan(
-            sequence=1, splits=(task,), floor_us=MIN_WATERMARK, ceiling_us=None, allowed_us=allowed_ms * 1_000
+            sequence=1, splits=(task,), combined_us=MIN_WATERMARK, ceiling_us=None, allowed_us=allowed_ms * 1_000
         )
         return SplitRun(plan, task, by_k, MIN_WATERMARK)
 
@@ -259,5 +255,5 @@ def test_a_chunk_holds_rows_of_one_file(mysql: MySqlServer, mixed: str):
 def test_rows_without_columns_are_counted(mysql: MySqlServer, mixed: str):
     start = position(mysql)
     images = write_mixed(mysql, mixed)
-    reading = chunks_of(mysql, mixed, start, schema="id INT", **{"scan.metadata": ""})[0]
-    assert sum(chunk.columns.num_rows for chunk in reading) == images
+    chunks = chunks_of(mysql, mixed, start, schema="id INT", **{"scan.metadata": ""})[0]
+    assert sum(chunk.columns.num_rows for chunk in chunks) == images

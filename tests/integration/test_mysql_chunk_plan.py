@@ -1,4 +1,4 @@
-"""Which chunks a sweep reads next: every key of every table once, whatever the size of batches."""
+"""The next chunks of a snapshot scan: every key of every table once, for all sizes of batches."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from datasources.mysql.config.captured_tables import CapturedTables
 from datasources.mysql.planning import chunk_plan
 from datasources.mysql.planning.chunk_plan import ChunkPlanner
 from datasources.mysql.snapshot.bounds_plan import BoundsRequest, tables_of_one_chunk
-from datasources.mysql.state.snapshot_scan import Sweep
+from datasources.mysql.state.snapshot_scan import SnapshotScan
 from datasources.mysql.tables.key_ranges import range_condition
 from datasources.mysql.tables.table_schema import read_named, read_schema
 from tests.support.mysql_server import MySqlServer, every_server
@@ -64,22 +64,22 @@ def rows_of(server, ranges):
     return counts
 
 
-def swept(planner, sweep, rows, *, ahead=False):
-    """All chunks of a sweep, batch by batch."""
+def scanned(planner, snapshot, rows, *, ahead=False):
+    """All chunks of a snapshot scan, batch by batch."""
     batches = []
-    while sweep is not None:
-        found = planner.next(sweep, rows)
+    while snapshot is not None:
+        found = planner.next(snapshot, rows)
         batches.append([chunk for table in found.tables for chunk in table.ranges])
         if ahead:
             planner.look_ahead(found.after, rows)
-        sweep = found.after
+        snapshot = found.after
     return batches
 
 
 @pytest.mark.parametrize("rows", [1, 100, 350, 1_000_000])
-def test_a_sweep_holds_every_row_once_whatever_the_batches(farm, planner, rows):
+def test_a_snapshot_scan_has_every_row_once_for_all_batch_sizes(farm, planner, rows):
     server, name = farm
-    batches = swept(planner, planner.first(), rows)
+    batches = scanned(planner, planner.first(), rows)
     ranges = [chunk for batch in batches for chunk in batch]
     assert sum(rows_of(server, ranges)) == sum(TABLES.values())
     assert max(rows_of(server, ranges)) <= 100
@@ -88,31 +88,31 @@ def test_a_sweep_holds_every_row_once_whatever_the_batches(farm, planner, rows):
     assert all(len(batch) <= max(1, rows // 100) + 1 for batch in batches)
 
 
-def test_looking_ahead_finds_the_same_chunks(planner):
-    assert swept(planner, planner.first(), 300, ahead=True) == swept(planner, planner.first(), 300)
+def test_planning_ahead_finds_the_same_chunks(planner):
+    assert scanned(planner, planner.first(), 300, ahead=True) == scanned(planner, planner.first(), 300)
 
 
-def test_a_sweep_of_named_tables_reads_those_only_and_says_that_they_are_read_again(farm, planner):
+def test_a_scan_of_named_tables_reads_only_those_as_a_repeated_read(farm, planner):
     _, name = farm
     only = ((name, "b_sparse"), (name, "f_small"))
-    sweep = planner.first(only)
-    assert sweep == Sweep(table=(name, "b_sparse"), only=only)
-    found = planner.next(sweep, 1_000_000)
+    snapshot = planner.first(only)
+    assert snapshot == SnapshotScan(table=(name, "b_sparse"), only=only)
+    found = planner.next(snapshot, 1_000_000)
     assert [(table.table, table.is_again) for table in found.tables] == [(only[0], True), (only[1], True)]
     assert found.after is None
 
 
-def test_tables_that_vanish_are_left_out_and_a_sweep_of_nothing_has_no_chunks(farm, planner):
+def test_dropped_tables_are_left_out_and_a_scan_of_none_has_no_chunks(farm, planner):
     server, name = farm
     server.execute(f"CREATE TABLE {name}.z_last (id INT PRIMARY KEY)")
-    sweep = Sweep(table=(name, "z_last"))
-    assert planner.next(sweep, 100).count == 1
+    snapshot = SnapshotScan(table=(name, "z_last"))
+    assert planner.next(snapshot, 100).count == 1
     server.execute(f"DROP TABLE {name}.z_last")
-    found = planner.next(sweep, 100)
+    found = planner.next(snapshot, 100)
     assert (found.count, found.after) == (0, None)
 
 
-def test_a_plan_that_failed_ahead_is_made_again(farm, caplog):
+def test_a_plan_that_failed_ahead_is_repeated(farm, caplog):
     server, name = farm
     fails = [False]
 
@@ -126,14 +126,14 @@ def test_a_plan_that_failed_ahead_is_made_again(farm, caplog):
 
     planner = ChunkPlanner(connect, CapturedTables(name, ".*"), chunk_size=100)
     with closing(planner):
-        sweep = planner.first()
+        snapshot = planner.first()
         fails[0] = True
-        planner.look_ahead(sweep, 100)
-        assert planner.next(sweep, 100).count == 1
+        planner.look_ahead(snapshot, 100)
+        assert planner.next(snapshot, 100).count == 1
     assert "bounds_ahead failed" in caplog.text
 
 
-def test_no_table_is_no_sweep(farm):
+def test_without_tables_there_is_no_snapshot_scan(farm):
     server, _ = farm
     with closing(ChunkPlanner(lambda _: server.connect(), CapturedTables("nothing", ".*"), chunk_size=100)) as planner:
         assert planner.first() is None
@@ -167,19 +167,19 @@ def test_a_planning_sends_as_many_statements_for_200_tables_as_for_50(mysql: MyS
     for tables, planned in (("few_.*", 50), (".*", 100)):
         statements: list[str] = []
         with closing(ChunkPlanner(counting(mysql, statements), CapturedTables(many, tables), chunk_size=10)) as planner:
-            sweep = planner.first()
+            snapshot = planner.first()
             statements.clear()
-            found = planner.next(sweep, 10_000)
+            found = planner.next(snapshot, 10_000)
             assert len(found.tables) == found.count == planned
             counts.append(len(statements))
     assert counts[0] == counts[1] <= 6
 
 
 @every_server
-def test_what_comes_goes_and_changes_between_plannings_is_seen(mysql: MySqlServer, many: str):
+def test_tables_created_dropped_or_altered_between_plannings_are_seen(mysql: MySqlServer, many: str):
     with closing(ChunkPlanner(lambda _: mysql.connect(), CapturedTables(many, ".*"), chunk_size=10)) as planner:
-        found = planner.next(Sweep(table=(many, "few_000")), 100)
-        assert found.after == Sweep(table=(many, "few_010"))
+        found = planner.next(SnapshotScan(table=(many, "few_000")), 100)
+        assert found.after == SnapshotScan(table=(many, "few_010"))
         values = ", ".join(f"({n})" for n in range(10, 20))
         mysql.execute(
             f"DROP TABLE {many}.few_010",
@@ -193,7 +193,7 @@ def test_what_comes_goes_and_changes_between_plannings_is_seen(mysql: MySqlServe
         ("few_011", 1),
         ("few_012", 3),
     ]
-    assert found.after == Sweep(table=(many, "few_013"))
+    assert found.after == SnapshotScan(table=(many, "few_013"))
 
 
 @pytest.mark.parametrize(("rows", "chunks"), [(9, 1), (10, 1), (11, 3)])
@@ -206,7 +206,7 @@ def test_a_table_of_no_more_rows_than_a_chunk_is_one_range_without_bounds(mysql:
     assert (table.bounds == (), table.key is None) == (chunks == 1, chunks == 1)
 
 
-def test_a_table_that_vanishes_while_others_are_asked_costs_no_plan(mysql: MySqlServer, many: str):
+def test_a_table_dropped_during_a_planning_fails_no_plan(mysql: MySqlServer, many: str):
     """The one statement that asks all tables fails; each is asked by itself then."""
     with closing(mysql.connect()) as connection:
         schemas = read_named(connection, [(many, "few_000"), (many, "few_001")])
@@ -223,7 +223,7 @@ def test_a_table_that_vanishes_while_others_are_asked_costs_no_plan(mysql: MySql
 @pytest.mark.parametrize(
     ("change", "left"), [("DROP TABLE {}", 2), ("ALTER TABLE {} DROP PRIMARY KEY, RENAME COLUMN id TO old", 3)]
 )
-def test_a_planning_begins_again_where_a_table_changes_in_its_middle(
+def test_a_planning_is_repeated_if_a_table_changes_meanwhile(
     mysql: MySqlServer, monkeypatch: pytest.MonkeyPatch, rows: int, change: str, left: int
 ):
     name = mysql.create_database("racing")
@@ -242,16 +242,14 @@ def test_a_planning_begins_again_where_a_table_changes_in_its_middle(
 
     monkeypatch.setattr(chunk_plan, "read_named", described)
     with closing(ChunkPlanner(lambda _: mysql.connect(), CapturedTables(name, ".*"), chunk_size=100)) as planner:
-        found = planner.next(Sweep(table=(name, "a")), 100_000)
+        found = planner.next(SnapshotScan(table=(name, "a")), 100_000)
     assert [planned.table[1] for planned in found.tables] == ["a", "b", "c"][:1] + ["b", "c"][3 - left :]
     ranges = [each for planned in found.tables for each in planned.ranges]
     assert sum(rows_of(mysql, ranges)) == left * rows
 
 
 @every_server
-def test_a_connection_that_breaks_while_bounds_are_looked_up_ahead_costs_no_query(
-    mysql: MySqlServer, many: str, caplog
-):
+def test_a_connection_lost_while_planning_ahead_fails_no_query(mysql: MySqlServer, many: str, caplog):
     opened = []
 
     def connect(_: str):
@@ -261,7 +259,7 @@ def test_a_connection_that_breaks_while_bounds_are_looked_up_ahead_costs_no_quer
         return opened[-1]
 
     with closing(ChunkPlanner(connect, CapturedTables(many, ".*"), chunk_size=10)) as planner:
-        sweep = planner.first()
-        planner.look_ahead(sweep, 100)
-        assert planner.next(sweep, 100).tables
+        snapshot = planner.first()
+        planner.look_ahead(snapshot, 100)
+        assert planner.next(snapshot, 100).tables
     assert "bounds_ahead failed=true" in caplog.text

@@ -1,4 +1,4 @@
-"""Ranges as of a mark: equal whenever they are read, and what the binlog says, while six sessions write."""
+"""Ranges as of a position: every read equals the binlog, while six sessions write."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def change(chance: random.Random) -> str:
 
 
 @every_server
-def test_every_later_read_of_a_mark_gives_the_rows_that_the_binlog_says(mysql: MySqlServer):
+def test_every_later_read_of_a_position_returns_the_rows_of_the_binlog(mysql: MySqlServer):
     database = mysql.create_database("asof")
     mysql.execute(f"USE {database}", *(f"CREATE TABLE {name} ({ddl})" for name, (ddl, _, _) in TABLES.items()))
     start = position(mysql)
@@ -73,18 +73,18 @@ def test_every_later_read_of_a_mark_gives_the_rows_that_the_binlog_says(mysql: M
     schemas = {name: schema_of(mysql, database, name) for name in TABLES}
     requests = [request for schema in schemas.values() for request in ranges(mysql, schema, 90)]
     settings = reader_settings(mysql, "id", "a", "b", "v")
-    pause, marks = threading.Event(), []
+    pause, snapshots = threading.Event(), []
     with writers(mysql, database, change) as done:
         for _ in range(6):
             pause.wait(0.1)
-            mark = position(mysql)
-            marks.append((mark, rows_by_range(settings, mark, requests)))
-            for earlier, rows in random.Random(len(marks)).choices(marks, k=3):
+            as_of = position(mysql)
+            snapshots.append((as_of, rows_by_range(settings, as_of, requests)))
+            for earlier, rows in random.Random(len(snapshots)).choices(snapshots, k=3):
                 assert rows_by_range(settings, earlier, requests) == rows
     assert min(done.values()) > 10
-    for mark, rows in marks:
-        assert rows_by_range(settings, mark, requests) == rows
-        truth = state_at(mysql, start, mark, database, TABLES)
+    for as_of, rows in snapshots:
+        assert rows_by_range(settings, as_of, requests) == rows
+        truth = state_at(mysql, start, as_of, database, TABLES)
         for name, expected in truth.items():
             its = [r for request, r in zip(requests, rows, strict=True) if request.schema is schemas[name]]
             found = [tuple(value for value in row if value is not None) for rows_ in its for row in rows_]
@@ -93,7 +93,7 @@ def test_every_later_read_of_a_mark_gives_the_rows_that_the_binlog_says(mysql: M
 
 
 @every_server
-def test_a_table_without_a_key_is_read_as_of_a_mark_as_a_multiset(mysql: MySqlServer):
+def test_a_table_without_a_key_is_read_as_of_a_position_as_a_multiset(mysql: MySqlServer):
     database = mysql.create_database("keyless")
     mysql.execute(f"CREATE TABLE {database}.t (a INT, b VARCHAR(9), f FLOAT, not_read INT)")
     start = position(mysql)
@@ -110,15 +110,15 @@ def test_a_table_without_a_key_is_read_as_of_a_mark_as_a_multiset(mysql: MySqlSe
             f"UPDATE t SET a = {b} WHERE a = {a} LIMIT 2",
         ])  # fmt: skip
 
-    request, pause, marks = whole(schema_of(mysql, database)), threading.Event(), []
+    request, pause, snapshots = whole(schema_of(mysql, database)), threading.Event(), []
     with writers(mysql, database, statement):
         for _ in range(4):
             pause.wait(0.1)
-            mark = position(mysql)
-            marks.append((mark, rows_by_range(settings, mark, [request])))
-            assert rows_by_range(settings, *marks[0][:1], [request]) == marks[0][1]
-    for mark, found in marks:
-        assert rows_by_range(settings, mark, [request]) == found
-        truth = state_at(mysql, start, mark, database, ["t"])["t"]
+            as_of = position(mysql)
+            snapshots.append((as_of, rows_by_range(settings, as_of, [request])))
+            assert rows_by_range(settings, *snapshots[0][:1], [request]) == snapshots[0][1]
+    for as_of, found in snapshots:
+        assert rows_by_range(settings, as_of, [request]) == found
+        truth = state_at(mysql, start, as_of, database, ["t"])["t"]
         assert found == [sorted((row[:3] for row in truth), key=repr)]
         assert len(found[0]) > 100

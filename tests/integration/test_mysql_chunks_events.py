@@ -1,4 +1,4 @@
-"""What happens to tables between the mark and the read: commits in flight, DDL, XA; and what readers refuse."""
+"""What happens to tables between the snapshot position and the read: commits in flight, DDL, XA; and what readers reject."""
 
 from __future__ import annotations
 
@@ -48,20 +48,20 @@ def test_a_commit_that_is_in_the_binlog_and_not_yet_visible_is_read(mysql: MySql
     request, settings = whole(schema_of(mysql, name)), reader_settings(mysql, "id")
     with (
         closing(mysql.connect(mysql.reader)) as reader,
-        commit_between_flush_and_engine(mysql, f"{name}.t", reader) as mark,
+        commit_between_flush_and_engine(mysql, f"{name}.t", reader) as as_of,
     ):
-        assert read(settings, BinlogPosition(*mark), request) == [(1,)]
+        assert read(settings, BinlogPosition(*as_of), request) == [(1,)]
 
 
-def test_a_transaction_that_is_passed_over_keeps_no_range_from_being_read(mysql: MySqlServer, database: str):
-    mark = position(mysql)
+def test_a_skipped_transaction_does_not_block_the_read_of_a_range(mysql: MySqlServer, database: str):
+    as_of = position(mysql)
     mysql.execute("SET binlog_format = 'STATEMENT'", f"UPDATE {database}.t SET v = 11 WHERE id = 1")
     mysql.execute(f"UPDATE {database}.t SET v = 21 WHERE id = 2")
     request = whole(schema_of(mysql, database))
-    with pytest.raises(SchemaError, match=rf"'scan.skip-transactions' = '{mark}'"):
-        read(reader_settings(mysql, "id", "v"), mark, request)
-    settings = reader_settings(mysql, "id", "v", skipped=frozenset({mark}))
-    assert read(settings, mark, request) == [(1, 11), (2, 20), (3, 30)]
+    with pytest.raises(SchemaError, match=rf"'scan.skip-transactions' = '{as_of}'"):
+        read(reader_settings(mysql, "id", "v"), as_of, request)
+    settings = reader_settings(mysql, "id", "v", skipped=frozenset({as_of}))
+    assert read(settings, as_of, request) == [(1, 11), (2, 20), (3, 30)]
 
 
 def test_without_gtids_a_snapshot_needs_a_short_lock_that_must_be_allowed(own_mysql: OpenMySql):
@@ -75,8 +75,11 @@ def test_without_gtids_a_snapshot_needs_a_short_lock_that_must_be_allowed(own_my
     with pytest.raises(SourceUnavailable, match="Access denied"):
         read(reader_settings(server, "id", locking=SnapshotLocking.MINIMAL), position(server), request)
     settings = reader_settings(server, "id", locking=SnapshotLocking.MINIMAL, login=login)
-    with closing(server.connect(login)) as reader, commit_between_flush_and_engine(server, f"{name}.t", reader) as mark:
-        assert read(settings, BinlogPosition(*mark), request) == [(1,)]
+    with (
+        closing(server.connect(login)) as reader,
+        commit_between_flush_and_engine(server, f"{name}.t", reader) as as_of,
+    ):
+        assert read(settings, BinlogPosition(*as_of), request) == [(1,)]
     before = position(server)
     server.execute(f"INSERT INTO {name}.t VALUES (2)", f"UPDATE {name}.t SET id = 7 WHERE id = 1")
     assert read(settings, before, request) == [(1,)]
@@ -107,28 +110,28 @@ def test_a_table_that_was_emptied_or_replaced_yields_no_rows_and_others_do(
         f"INSERT INTO {second}.t VALUES (9, 9)",
     )
     requests = [whole(schema_of(mysql, database)), whole(schema_of(mysql, second))]
-    settings, mark = reader_settings(mysql, "id", "v"), position(mysql)
+    settings, as_of = reader_settings(mysql, "id", "v"), position(mysql)
     mysql.execute(f"USE {database}", "UPDATE t SET v = 0", statement.format(database))
     if "TRUNCATE" in statement:
         mysql.execute(f"INSERT INTO {database}.t VALUES (1, 1), (5, 5)")
-    assert rows_by_range(settings, mark, requests) == [[], [(9, 9)]]
+    assert rows_by_range(settings, as_of, requests) == [[], [(9, 9)]]
 
 
 @every_server
 def test_a_table_without_a_key_that_was_emptied_yields_no_rows(mysql: MySqlServer):
     name = mysql.create_database()
     mysql.execute(f"CREATE TABLE {name}.t (v INT)", f"INSERT INTO {name}.t VALUES (1), (1), (NULL)")
-    request, mark = whole(schema_of(mysql, name)), position(mysql)
+    request, as_of = whole(schema_of(mysql, name)), position(mysql)
     login = mysql.create_login("SELECT, LOCK TABLES, REPLICATION SLAVE, REPLICATION CLIENT ON *.*")
     settings = reader_settings(mysql, "v", no_key=NoKeyPolicy.LOCK, login=login)
     mysql.execute(f"DELETE FROM {name}.t WHERE v = 1 LIMIT 1", f"INSERT INTO {name}.t VALUES (NULL)")
-    assert read(settings, mark, request) == [(1,), (1,), (None,)]
+    assert read(settings, as_of, request) == [(1,), (1,), (None,)]
     mysql.execute(f"TRUNCATE {name}.t", f"INSERT INTO {name}.t VALUES (5)")
-    assert read(settings, mark, request) == []
+    assert read(settings, as_of, request) == []
     mysql.execute(f"DROP TABLE {name}.t")
-    assert read(settings, mark, request) == []
+    assert read(settings, as_of, request) == []
     with pytest.raises(OptionError, match=r"has neither a primary key.*'scan\.snapshot\.no-key' = 'lock'"):
-        read(reader_settings(mysql, "v"), mark, request)
+        read(reader_settings(mysql, "v"), as_of, request)
 
 
 @every_server
@@ -145,9 +148,9 @@ def test_a_table_without_a_key_that_was_emptied_yields_no_rows(mysql: MySqlServe
         "ENGINE = InnoDB",
     ],
 )
-def test_columns_that_are_not_read_may_come_and_go(mysql: MySqlServer, database: str, statement: str):
+def test_columns_that_are_not_read_may_be_added_and_dropped(mysql: MySqlServer, database: str, statement: str):
     mysql.execute(f"ALTER TABLE {database}.t ADD COLUMN junk INT NOT NULL DEFAULT 4")
-    request, mark = whole(schema_of(mysql, database)), position(mysql)
+    request, as_of = whole(schema_of(mysql, database)), position(mysql)
     mysql.execute(
         f"USE {database}",
         "UPDATE t SET v = 11 WHERE id = 1",
@@ -156,8 +159,8 @@ def test_columns_that_are_not_read_may_come_and_go(mysql: MySqlServer, database:
         "DELETE FROM t WHERE id = 3",
     )
     settings = reader_settings(mysql, "id", "v", "later")
-    assert read(settings, mark, request) == [(*row, None) for row in BEFORE]
-    [(_, batch), *_] = read_as_of(settings, mark, [request], {})
+    assert read(settings, as_of, request) == [(*row, None) for row in BEFORE]
+    [(_, batch), *_] = read_as_of(settings, as_of, [request], {})
     assert batch.schema.types == [pa.int32(), pa.int32(), pa.null()]
 
 
@@ -173,14 +176,12 @@ def test_columns_that_are_not_read_may_come_and_go(mysql: MySqlServer, database:
         "CONVERT TO CHARACTER SET latin1",
     ],
 )
-def test_ddl_that_may_change_what_is_read_ends_the_read_with_the_statement(
-    mysql: MySqlServer, database: str, statement: str
-):
-    request, mark = whole(schema_of(mysql, database)), position(mysql)
+def test_ddl_that_may_change_rows_fails_the_read_with_the_statement(mysql: MySqlServer, database: str, statement: str):
+    request, as_of = whole(schema_of(mysql, database)), position(mysql)
     mysql.execute(f"ALTER TABLE {database}.t {statement}")
-    with pytest.raises(SchemaError, match=r"was altered while its snapshot was read.*scan.snapshot.again") as told:
-        read(reader_settings(mysql, "id", "v"), mark, request)
-    assert statement in str(told.value)
+    with pytest.raises(SchemaError, match=r"was altered while its snapshot was read.*scan.snapshot.again") as raised:
+        read(reader_settings(mysql, "id", "v"), as_of, request)
+    assert statement in str(raised.value)
 
 
 @every_server
@@ -194,54 +195,54 @@ def test_xa_transactions_count_from_their_commit(mysql: MySqlServer, database: s
         for change in read_changes(mysql, start, everything(database))
         if isinstance(change, XaChange)
     }
-    request, mark = whole(schema_of(mysql, database)), position(mysql)
+    request, as_of = whole(schema_of(mysql, database)), position(mysql)
     settings = reader_settings(mysql, "id", "v")
-    assert read(settings, mark, request, prepared=open_at) == BEFORE
+    assert read(settings, as_of, request, prepared=open_at) == BEFORE
     decide(mysql, "COMMIT", names[0])
     prepare(mysql, database, names[2], "UPDATE t SET v = 99 WHERE id = 3")
-    assert read(settings, mark, request, prepared=open_at) == BEFORE
+    assert read(settings, as_of, request, prepared=open_at) == BEFORE
     decide(mysql, "COMMIT", names[2])
     decide(mysql, "ROLLBACK", names[1])
     commit_in_one_phase(mysql, database, names[3], "UPDATE t SET id = 8 WHERE id = 2")
-    assert read(settings, mark, request, prepared=open_at) == BEFORE
+    assert read(settings, as_of, request, prepared=open_at) == BEFORE
     assert read(settings, position(mysql), request) == [(1, 0), (3, 99), (7, 70), (8, 20)]
     with pytest.raises(DataLossError, match="XA RECOVER"):
-        read(settings, mark, request)
+        read(settings, as_of, request)
 
 
 @every_server
-def test_columns_are_given_as_declared_and_masked_ones_are_never_read(mysql: MySqlServer):
+def test_columns_are_as_declared_and_masked_ones_are_never_read(mysql: MySqlServer):
     name = mysql.create_database()
     mysql.execute(
         f"CREATE TABLE {name}.t (id INT PRIMARY KEY, secret VARCHAR(9), v INT)",
         f"INSERT INTO {name}.t VALUES (1, 'x', 2), (2, 'y', 3)",
     )
-    mark = position(mysql)
+    as_of = position(mysql)
     mysql.execute(f"UPDATE {name}.t SET secret = 'z'")
     login = mysql.create_login("REPLICATION SLAVE, REPLICATION CLIENT ON *.*")
     mysql.execute(f"GRANT SELECT (id, v) ON {name}.t TO '{login.user}'@'%'")
     settings = reader_settings(mysql, "v", "secret", "nowhere", masked=frozenset({"secret", "id"}), login=login)
     request = whole(schema_of(mysql, name))
-    [(given, batch)] = list(read_as_of(settings, mark, [request], {}))
+    [(given, batch)] = list(read_as_of(settings, as_of, [request], {}))
     assert given is request
     assert batch.to_pylist() == [{"v": 2, "secret": None, "nowhere": None}, {"v": 3, "secret": None, "nowhere": None}]
     assert batch.schema.types == [pa.int32(), pa.string(), pa.null()]
 
 
 @every_mysql
-def test_a_generated_invisible_key_serves(mysql: MySqlServer):
+def test_a_generated_invisible_key_divides_a_table(mysql: MySqlServer):
     name = mysql.create_database()
     with closing(mysql.connect(database=name)) as connection, connection.cursor() as cursor:
         cursor.execute("SET SESSION sql_generate_invisible_primary_key = ON")
         cursor.execute("CREATE TABLE t (v INT, w INT AS (v + 1), s INT AS (v + 2) STORED)")
         cursor.execute("INSERT INTO t (v) VALUES (1), (1), (2)")
-    schema, mark = schema_of(mysql, name), position(mysql)
+    schema, as_of = schema_of(mysql, name), position(mysql)
     mysql.execute(f"UPDATE {name}.t SET v = 5 WHERE v = 1 LIMIT 1", f"DELETE FROM {name}.t WHERE v = 2")
     requests = [
         ChunkRequest(schema=schema, wanted=wanted) for wanted in (KeyRange(upper=("2",)), KeyRange(lower=("2",)))
     ]
     settings = reader_settings(mysql, "v", "w", "s")
-    assert rows_by_range(settings, mark, requests) == [[(1, 2, 3), (1, 2, 3)], [(2, 3, 4)]]
+    assert rows_by_range(settings, as_of, requests) == [[(1, 2, 3), (1, 2, 3)], [(2, 3, 4)]]
 
 
 @pytest.fixture
@@ -255,38 +256,38 @@ def zero_dates(mysql: MySqlServer) -> Iterator[str]:
 
 
 def test_zero_dates_are_an_error_or_null_and_no_key(mysql: MySqlServer, zero_dates: str):
-    request, mark = whole(schema_of(mysql, zero_dates)), position(mysql)
+    request, as_of = whole(schema_of(mysql, zero_dates)), position(mysql)
     with pytest.raises(RecordError, match=r"\.t\.d' holds '2020-00-01'"):
-        read(reader_settings(mysql, "d"), mark, request)
+        read(reader_settings(mysql, "d"), as_of, request)
     settings = reader_settings(mysql, "d", zero_dates=ZeroDates.NULL)
-    kept = dt.datetime(2024, 1, 1)
-    assert read(settings, mark, request) == [(None,), (kept,)]
+    valid = dt.datetime(2024, 1, 1)
+    assert read(settings, as_of, request) == [(None,), (valid,)]
     with closing(mysql.connect(database=zero_dates)) as connection, connection.cursor() as cursor:
         cursor.execute("SET sql_mode = ''")
         cursor.execute("DELETE FROM t")
-        assert read(settings, mark, request) == [(None,), (kept,)]
+        assert read(settings, as_of, request) == [(None,), (valid,)]
         cursor.execute("INSERT INTO t VALUES ('0000-00-00', NULL)")
-    with pytest.raises(RecordError, match="key column 'id' holds a date that no calendar has"):
-        read(settings, mark, request)
+    with pytest.raises(RecordError, match="key column 'id' holds an invalid date"):
+        read(settings, as_of, request)
 
 
 @every_server
-def test_a_limit_of_rows_per_second_is_kept(mysql: MySqlServer):
+def test_the_rate_of_rows_is_limited(mysql: MySqlServer):
     name = mysql.create_database()
     values = ", ".join(f"({n})" for n in range(400))
     mysql.execute(f"CREATE TABLE {name}.t (id INT PRIMARY KEY)", f"INSERT INTO {name}.t VALUES {values}")
-    schema, mark = schema_of(mysql, name), position(mysql)
+    schema, as_of = schema_of(mysql, name), position(mysql)
     requests = [
         ChunkRequest(schema=schema, wanted=KeyRange(lower=(str(n - 1),), upper=(str(n + 99),)))
         for n in range(0, 400, 100)
     ]
     begin = time.monotonic()
-    assert len(read(reader_settings(mysql, "id", max_rows_per_second=1000), mark, *requests)) == 400
+    assert len(read(reader_settings(mysql, "id", max_rows_per_second=1000), as_of, *requests)) == 400
     assert time.monotonic() - begin >= 0.4
 
 
 @every_server
-def test_a_read_that_takes_too_long_is_ended_by_the_server_and_told(mysql: MySqlServer):
+def test_a_read_that_exceeds_its_time_limit_is_an_error(mysql: MySqlServer):
     name = mysql.create_database()
     values = ", ".join(f"({n}, REPEAT('x', 60000))" for n in range(300))
     mysql.execute(f"CREATE TABLE {name}.t (id INT PRIMARY KEY, v LONGTEXT)", f"INSERT INTO {name}.t VALUES {values}")
@@ -321,13 +322,13 @@ def test_every_type_has_the_value_of_the_binlog(mysql: MySqlServer):
         for number in range(max(len(case.values) for case in cases) + 1):
             literals = [case.values[number][0] if number < len(case.values) else "NULL" for case in cases]
             cursor.execute(f"INSERT INTO t VALUES ({number}, {', '.join(literals)})")
-    schema, mark = schema_of(mysql, name), position(mysql)
-    changes = rows_of(read_changes(mysql, start, everything(name), stop=StopRule(to=mark)))
+    schema, as_of = schema_of(mysql, name), position(mysql)
+    changes = rows_of(read_changes(mysql, start, everything(name), stop=StopRule(to=as_of)))
     expected = pa.Table.from_batches([batch.images for batch in changes])
     settings = reader_settings(mysql, *(column.name for column in schema.columns))
 
     def found() -> pa.Table:
-        batches = [batch for _, batch in read_as_of(settings, mark, [whole(schema)], {})]
+        batches = [batch for _, batch in read_as_of(settings, as_of, [whole(schema)], {})]
         return pa.Table.from_batches(batches).sort_by("id")
 
     assert found().equals(expected)

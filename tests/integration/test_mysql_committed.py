@@ -11,8 +11,8 @@ import pytest
 
 from datasources.errors import DataLossError, RecordError
 from datasources.mysql.binlog import BinlogPosition, ChangeReader, Idle, RowBatch, Statement, StopRule
-from datasources.mysql.binlog.reading.committed import MOST_PREPARED, CommittedChange, CommittedChanges
-from datasources.mysql.binlog.rows import held_events as held
+from datasources.mysql.binlog.reading.committed import MAX_PREPARED, CommittedChange, CommittedChanges
+from datasources.mysql.binlog.rows import buffered_events
 from tests.support.mysql_binlog import everything, images, position, reader_at
 from tests.support.mysql_server import MySqlServer, every_server
 from tests.support.mysql_xa import commit_in_one_phase, decide, prepare
@@ -37,18 +37,18 @@ def changes_of(
     return CommittedChanges(open_reader, start=start, stop=stop, prepared=prepared or {})
 
 
-@pytest.fixture(autouse=True, params=["held in memory", "read again"])
-def most_bytes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(autouse=True, params=["buffered in memory", "read again"])
+def buffering(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both ways to the rows of a transaction that is decided later."""
     if request.param == "read again":
-        monkeypatch.setattr(held, "_MOST_BYTES", 0)
+        monkeypatch.setattr(buffered_events, "_MAX_BYTES", 0)
 
 
 def kinds_and_ids(changes: list[CommittedChange]) -> list[tuple[str, int]]:
     return [(kind, row["id"]) for kind, row in images([c for c in changes if isinstance(c, RowBatch)])]
 
 
-def places(changes: list[CommittedChange]) -> list[tuple[int, int, int]]:
+def order_keys(changes: list[CommittedChange]) -> list[tuple[int, int, int]]:
     """File number, position and row of each change."""
     found: dict[tuple[int, int, int], None] = {}
     for batch in changes:
@@ -66,7 +66,7 @@ def database(mysql: MySqlServer) -> str:
 
 
 @every_server
-def test_rows_come_where_their_transaction_is_committed_with_the_place_of_the_commit(mysql: MySqlServer, database: str):
+def test_rows_are_emitted_with_the_position_of_their_commit(mysql: MySqlServer, database: str):
     mysql.execute(f"INSERT INTO {database}.t VALUES (1, 0), (2, 0), (3, 0)")
     start = position(mysql)
     first, second, gone = (f"{database}_{n}" for n in range(3))
@@ -99,9 +99,9 @@ def test_rows_come_where_their_transaction_is_committed_with_the_place_of_the_co
         ("+I", 4), ("+I", 20), ("+I", 40), ("-D", 40),
         ("+I", 10), ("+I", 11), ("+I", 12), ("-U", 1), ("+U", 1), ("-U", 2), ("+U", 2), ("+I", 5),
     ]  # fmt: skip
-    # What sinks order by: no two changes have one place, and it follows the order in which they came.
-    assert places(changes) == sorted(set(places(changes)))
-    assert len(places(changes)) == 10
+    # The order of sinks: each change has its own key, in the order in which they were emitted.
+    assert order_keys(changes) == sorted(set(order_keys(changes)))
+    assert len(order_keys(changes)) == 10
     moved = [c for c in changes if isinstance(c, RowBatch) and before.pos < c.pos[0] < after.pos]
     assert sum(batch.changes for batch in moved) == 5
     for batch in moved:
@@ -116,9 +116,7 @@ def _gtid_at(server: MySqlServer, at: BinlogPosition) -> str:
     return info.split("GTID ")[1] if server.is_mariadb else info.split("'")[1]
 
 
-def test_transactions_that_are_decided_where_they_are_read_cost_no_second_dump(
-    mysql: MySqlServer, database: str, request
-):
+def test_transactions_decided_in_their_range_cost_no_second_dump(mysql: MySqlServer, database: str, request):
     opened: list[Any] = []
     start = position(mysql)
     for number in range(5):
@@ -134,7 +132,7 @@ def test_transactions_that_are_decided_where_they_are_read_cost_no_second_dump(
 
 @every_server
 @pytest.mark.parametrize("max_bytes", [1, 700])
-def test_ranges_hand_over_what_is_open_and_each_can_be_read_again(mysql: MySqlServer, database: str, max_bytes: int):
+def test_ranges_hand_over_open_transactions_and_can_be_read_again(mysql: MySqlServer, database: str, max_bytes: int):
     start = position(mysql)
     names = [f"{database}_{n}" for n in range(4)]
     for number, name in enumerate(names):
@@ -146,7 +144,7 @@ def test_ranges_hand_over_what_is_open_and_each_can_be_read_again(mysql: MySqlSe
     decide(mysql, "COMMIT", names[3])
     decide(mysql, "ROLLBACK", names[1])
     end = position(mysql)
-    seen, prepared, at, most = [], {}, start, 0
+    seen, prepared, at, max_prepared = [], {}, start, 0
     while at < end:
         rounds = []
         for _ in range(2):
@@ -155,9 +153,9 @@ def test_ranges_hand_over_what_is_open_and_each_can_be_read_again(mysql: MySqlSe
         assert rounds[0] == rounds[1]
         seen += rounds[0][0]
         _, prepared, at = rounds[0]
-        most = max(most, len(prepared))
+        max_prepared = max(max_prepared, len(prepared))
     assert [id_ for _, id_ in seen] == [50, 51, 0, 100, 52, 53, 3, 103]
-    assert most >= 2
+    assert max_prepared >= 2
     assert list(prepared) == [f"X'{names[2].encode().hex()}',X'',1"]
     decide(mysql, "COMMIT", names[2])
     with closing(changes_of(mysql, database, end, prepared)) as reader:
@@ -166,7 +164,7 @@ def test_ranges_hand_over_what_is_open_and_each_can_be_read_again(mysql: MySqlSe
 
 
 @every_server
-def test_a_commit_of_what_was_prepared_before_the_start_is_told(mysql: MySqlServer, database: str):
+def test_a_commit_of_a_transaction_prepared_before_the_start_is_refused(mysql: MySqlServer, database: str):
     prepare(mysql, database, database, "INSERT INTO t VALUES (1, 0)")
     start = position(mysql)
     prepare(mysql, database, f"{database}_2", "INSERT INTO t VALUES (2, 0)")
@@ -182,9 +180,9 @@ def test_a_commit_of_what_was_prepared_before_the_start_is_told(mysql: MySqlServ
 
 
 @every_server
-def test_more_open_transactions_than_an_offset_holds_are_told(mysql: MySqlServer, database: str):
+def test_more_open_transactions_than_an_offset_may_have_are_refused(mysql: MySqlServer, database: str):
     start = position(mysql)
-    names = [f"{database}_{n}" for n in range(MOST_PREPARED + 1)]
+    names = [f"{database}_{n}" for n in range(MAX_PREPARED + 1)]
     for number, name in enumerate(names):
         prepare(mysql, database, name, f"INSERT INTO t VALUES ({number}, 0)")
     try:
@@ -219,7 +217,7 @@ def test_statements_and_idleness_pass_through(mysql: MySqlServer, database: str)
 
 @every_server
 def test_order_of_two_readers_is_that_of_one(mysql: MySqlServer, database: str):
-    """The same log, cut anywhere, gives the same places."""
+    """The same log, cut anywhere, gives the same keys."""
     start = position(mysql)
     marks = [start]
     for number in range(3):
@@ -227,10 +225,10 @@ def test_order_of_two_readers_is_that_of_one(mysql: MySqlServer, database: str):
         decide(mysql, "COMMIT", f"{database}_{number}")
         marks.append(position(mysql))
     with closing(changes_of(mysql, database, start)) as reader:
-        whole = places(list(reader))
+        whole = order_keys(list(reader))
     parts: list[tuple[int, int, int]] = []
     for begin, end in pairwise(marks):
         with closing(changes_of(mysql, database, begin, stop=StopRule(to=end))) as reader:
-            parts += places(list(reader))
+            parts += order_keys(list(reader))
     assert parts == whole
     assert len(whole) == 3

@@ -1,4 +1,4 @@
-"""Connections to real servers: logins, TLS, and errors that say what to do."""
+"""Connections to real servers: logins, TLS, and errors with a remedy."""
 
 from __future__ import annotations
 
@@ -47,16 +47,13 @@ def cipher(wanted: ConnectionSettings) -> str:
 
 
 @every_server
-def test_a_server_is_known_by_its_version_and_answers_in_its_own_words(mysql: MySqlServer):
+def test_the_dialect_of_a_server_follows_from_its_version(mysql: MySqlServer):
     with closing(connect(settings(mysql.reader))) as connection, connection.cursor() as cursor:
         version = server_version(connection)
         assert version.is_mariadb is mysql.is_mariadb
         assert version.is_supported
         cursor.execute(version.status_statement)
         assert cursor.fetchone()[0].startswith("binlog.")
-        if version.replicas_statement is not None:
-            cursor.execute(version.replicas_statement)
-        assert (version.replicas_statement is None) is mysql.is_mariadb
         names = read_variables(connection, ["binlog_row_metadata", "gtid_mode", "no_such_variable"])
     assert names == {"binlog_row_metadata": "FULL"} | ({} if mysql.is_mariadb else {"gtid_mode": "ON"})
 
@@ -70,10 +67,10 @@ def test_statements_of_the_session_are_run_first(mysql: MySqlServer):
 
 
 @every_server
-def test_tls_is_as_strict_as_its_mode_says(mysql: MySqlServer, tmp_path: Path):
+def test_tls_is_as_strict_as_its_mode(mysql: MySqlServer, tmp_path: Path):
     trusted, reader = str(mysql.authority_path), mysql.reader
     make_certificates(tmp_path)
-    stranger = str(tmp_path / "tls-ca.pem")
+    other_ca = str(tmp_path / "tls-ca.pem")
     assert cipher(settings(reader, mode="disabled")) == ""
     for mode in ("preferred", "required"):
         assert cipher(settings(reader, mode=mode))
@@ -82,10 +79,10 @@ def test_tls_is_as_strict_as_its_mode_says(mysql: MySqlServer, tmp_path: Path):
         with pytest.raises(
             SourceUnavailable, match=r"no TLS connection to tidemark@.*'ssl.ca' must name the authority"
         ):
-            connect(settings(reader, mode=mode, ca=stranger))
+            connect(settings(reader, mode=mode, ca=other_ca))
 
 
-def test_a_certificate_that_names_another_host_is_good_enough_for_its_authority_only(mysql: MySqlServer):
+def test_a_certificate_of_another_host_passes_verify_ca_only(mysql: MySqlServer):
     # Another way to write the server's address, which its certificate does not name.
     elsewhere = {mode: settings(mysql.reader, mode=mode, ca=str(mysql.authority_path)) for mode in _VERIFIED}
     elsewhere = {mode: replace(wanted, host="127.1") for mode, wanted in elsewhere.items()}
@@ -104,7 +101,7 @@ def test_a_server_without_tls_is_read_without_it_unless_it_is_required(own_mysql
     assert cipher(settings(login)) == ""
 
 
-def test_a_password_is_not_encrypted_for_whoever_sends_a_key(own_mysql: OpenMySql, monkeypatch: pytest.MonkeyPatch):
+def test_a_password_is_not_encrypted_with_an_unknown_key(own_mysql: OpenMySql, monkeypatch: pytest.MonkeyPatch):
     server = own_mysql()
     login = server.login("fresh", "secret-word")
     server.execute(f"CREATE USER '{login.user}'@'%' IDENTIFIED BY '{login.password}'")
@@ -127,7 +124,7 @@ def test_a_refused_login_names_the_login_and_not_the_password(mysql: MySqlServer
 
 
 @every_server
-def test_a_login_that_needs_tls_is_told_apart_and_the_option_is_named(mysql: MySqlServer):
+def test_a_login_that_needs_tls_is_recognized_and_the_option_named(mysql: MySqlServer):
     login = mysql.create_login("SELECT ON *.*")
     mysql.execute(f"ALTER USER '{login.user}'@'%' REQUIRE SSL")
     with pytest.raises(SourceUnavailable, match=r"REQUIRE SSL is refused like this without TLS: set 'ssl.mode' = "):
@@ -135,7 +132,7 @@ def test_a_login_that_needs_tls_is_told_apart_and_the_option_is_named(mysql: MyS
     assert cipher(settings(login, mode="required"))
 
 
-def test_a_server_that_lets_in_over_tls_only_has_the_option_named(own_mysql: OpenMySql):
+def test_a_server_that_requires_tls_has_the_option_named(own_mysql: OpenMySql):
     server = own_mysql()
     server.execute("SET GLOBAL require_secure_transport = ON")
     with pytest.raises(SourceUnavailable, match=r"logins in over TLS only: set 'ssl.mode' to 'required'"):
@@ -150,18 +147,18 @@ def test_a_restart_of_the_server_is_waited_for(own_mysql: OpenMySql):
     options = {"hostname": login.host, "port": str(login.port), "username": login.user, "password": login.password}
     wanted = connection_settings(parse_group(MySqlConnectionOptions, {**options, "ssl.mode": "disabled"}))
     view = ServerView(wanted)
-    place = view.end().place
+    position = view.end().position
     server.embedded.stop()
     back = threading.Timer(5.0, server.embedded.start)
     back.start()
     try:
-        assert view.end().place.file > place.file
+        assert view.end().position.file > position.file
     finally:
         back.join()
         view.close()
 
 
-def test_a_server_that_is_not_there_is_tried_again_and_then_told():
+def test_an_absent_server_is_retried_and_then_reported():
     [port] = free_ports(1)
     nobody = ConnectionSettings(host="127.0.0.1", port=port, user="u", password="p", retries=1)
     with pytest.raises(SourceUnavailable, match=r"did not answer while connecting: .*Check 'hostname' and 'port'"):
@@ -177,7 +174,7 @@ def test_a_statement_that_fails_closes_the_connection(mysql: MySqlServer, monkey
     assert closed
 
 
-def test_a_context_is_made_anew_when_its_file_was_replaced(tmp_path: Path):
+def test_a_tls_context_is_created_again_when_its_file_was_replaced(tmp_path: Path):
     make_certificates(tmp_path)
     authority = tmp_path / "tls-ca.pem"
     wanted = TlsSettings(mode=TlsMode.VERIFY_CA, ca=str(authority))

@@ -22,7 +22,7 @@ from tests.support.query_process import CLUSTER, LOCAL, QueryProcess
 pytestmark = [pytest.mark.mysql, pytest.mark.spark, pytest.mark.slow]
 
 DELAY_US = 20_000
-AFTER_SWEEP = 6  # batches of the binlog before the last kill
+AFTER_SNAPSHOT = 6  # batches of the binlog before the last kill
 
 
 class Run:
@@ -39,15 +39,15 @@ class Run:
         self.scene, self.recording, self.chance = scene, recording, chance
         self.job = QueryProcess(recording, "tidemark-mysql", scene.options, master)
 
-    def wait(self, what: str, holds: Callable[[], bool]) -> None:
-        self.job.wait_until(what, holds)
+    def wait(self, what: str, is_true: Callable[[], bool]) -> None:
+        self.job.wait_until(what, is_true)
         threading.Event().wait(self.chance.random() * 0.6)  # somewhere in the batch, or in the next
 
-    def is_sweeping(self) -> bool:
+    def is_reading_tables(self) -> bool:
         state = self.recording.state(self.recording.planned() - 1)
         return state.after is not None
 
-    def is_last_of_sweep(self) -> bool:
+    def is_last_of_snapshot(self) -> bool:
         planned = self.recording.planned()
         return planned > 0 and self.recording.state(planned - 1).after is None
 
@@ -66,23 +66,23 @@ class Run:
 def run_with_kills(scene: Scene, recording: Recording, seed: int, kills: int, master: str) -> list[str]:
     """Run the query to its end, killed at each boundary of phases and in between; return what was killed."""
     run = Run(scene, recording, random.Random(seed), master)
-    server, further = scene.server, kills - 4
+    server, additional = scene.server, kills - 4
     with Writers(server, scene.database, seed=seed, pause_s=0.15) as writers, run.job as job:
         job.wait_until("first batch", lambda: recording.planned() > 0)
         writers.may_prepare.set()
         job.kill_driver()
-        for number in range(1 + further // 2):
-            run.wait("batches of the sweep", run.batches_more(2) if run.is_sweeping() else lambda: True)
+        for number in range(1 + additional // 2):
+            run.wait("batches of the snapshot", run.batches_more(2) if run.is_reading_tables() else lambda: True)
             if number == 0:
                 server.execute(f"SET GLOBAL binlog_group_commit_sync_delay = {DELAY_US}")
             run.kill()
-        job.wait_until("last batch of the sweep", run.is_last_of_sweep)
+        job.wait_until("last batch of the snapshot", run.is_last_of_snapshot)
         run.wait("nothing", lambda: True)
         job.kill_driver()
         server.execute("SET GLOBAL binlog_group_commit_sync_delay = 0")
-        run.wait("batches of the binlog", run.batches_more(AFTER_SWEEP))
+        run.wait("batches of the binlog", run.batches_more(AFTER_SNAPSHOT))
         server.execute(f"SET GLOBAL binlog_group_commit_sync_delay = {DELAY_US}")
-        for _ in range(1 + further - further // 2):
+        for _ in range(1 + additional - additional // 2):
             run.wait("batches of the binlog", run.batches_more(2))
             run.kill()
         run.wait("batches of the binlog", run.batches_more(2))
@@ -102,8 +102,8 @@ def check(
         killed = run_with_kills(scene, recording, seed, kills, master)
         checked = scene.check(recording)
     assert not checked.faults, (seed, killed, checked.faults[:5])
-    assert checked.sweeps >= 5, checked
-    assert checked.batches - checked.sweeps > AFTER_SWEEP, checked
+    assert checked.snapshot_batches >= 5, checked
+    assert checked.batches - checked.snapshot_batches > AFTER_SNAPSHOT, checked
     assert checked.changes > 100, checked
     assert len(killed) >= kills, killed
     assert ("executor" in killed) == (master == CLUSTER), killed

@@ -1,4 +1,4 @@
-"""Every batch gives the covered part of the tables as of its mark: twenty tables under eight writers, without Spark.
+"""Every batch has the covered part of the tables as of its position: twenty tables under eight writers, without Spark.
 
 The query's driver and its tasks run in this process, which makes batches quick: what tasks do is the same, they get
 their reader and their plan pickled. test_mysql_consistency.py has the same with Spark and kills.
@@ -21,7 +21,7 @@ from datasources.mysql.binlog.reading.committed import CommittedChanges
 from datasources.mysql.binlog.reading.opening import ReaderId, reader_opener
 from datasources.mysql.config.mysql_options import MySqlConnectionOptions
 from datasources.mysql.connection.connection import connection_settings
-from datasources.mysql.snapshot.undo.rewind import Rewind
+from datasources.mysql.snapshot.undo.keyed_undo import KeyedUndo
 from datasources.options import parse_group
 from tests.support.mysql_binlog import everything, position
 from tests.support.mysql_consistency.check import Checked
@@ -40,19 +40,19 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:.db. is deprecated:DeprecationWarning"),  # of the independent reader
 ]
 
-QUICK = {"pause_s": 0.05, "ddl_pause_s": 0.4}
+SHORT_PAUSES = {"pause_s": 0.05, "ddl_pause_s": 0.4}
 TRANSACTIONS_AFTER = 250  # of which some change nothing, or are rolled back
 
 
 def run(scene: Scene, recording: Recording, *, seed: int, batches_after: int, **pace: Any) -> Checked:
-    """Run a query under writers until enough batches and transactions follow its sweep; return what the check found."""
+    """Run a query under writers until enough batches and transactions follow its snapshot; return what the check found."""
     writers = Writers(scene.server, scene.database, seed=seed, **pace)
     with writers, LocalQuery(scene.options, recording) as query:
-        while not (query.step() and recording.state(recording.planned() - 1).sweep is None):
+        while not (query.step() and recording.state(recording.planned() - 1).snapshot is None):
             writers.may_prepare.set()
-        enough, swept = writers.done.total() + TRANSACTIONS_AFTER, 1
-        while swept < batches_after or writers.done.total() < enough:
-            swept += query.step()
+        enough, snapshot_batches = writers.done.total() + TRANSACTIONS_AFTER, 1
+        while snapshot_batches < batches_after or writers.done.total() < enough:
+            snapshot_batches += query.step()
     with LocalQuery({**scene.options, "scan.max-rows-per-batch": "100000"}, recording) as query:
         query.run(_set())
     return scene.check(recording)
@@ -60,31 +60,31 @@ def run(scene: Scene, recording: Recording, *, seed: int, batches_after: int, **
 
 @every_mysql
 @pytest.mark.parametrize("delay_us", [0, 20_000])
-def test_every_batch_gives_the_covered_ranges_as_of_its_mark(mysql, tmp_path, delay_us):
+def test_every_batch_has_the_covered_ranges_as_of_its_position(mysql, tmp_path, delay_us):
     seed = random.randrange(10**6)
     scene = Scene.open(mysql, seed=seed)
     with mysql.settings(binlog_group_commit_sync_delay=delay_us):
-        checked = run(scene, Recording(tmp_path).create(), seed=seed, batches_after=10, **QUICK)
+        checked = run(scene, Recording(tmp_path).create(), seed=seed, batches_after=10, **SHORT_PAUSES)
     assert not checked.faults, (seed, checked.faults[:5])
-    assert checked.sweeps > 5
+    assert checked.snapshot_batches > 5
     assert checked.changes > 100
 
 
-@pytest.mark.parametrize("plant", ["not taken back", "taken back to the last change"])
-def test_a_chunk_that_is_taken_back_wrongly_is_found(mysql, tmp_path, monkeypatch, plant):
-    first = Rewind._first
+@pytest.mark.parametrize("plant", ["not undone", "undone to the last change"])
+def test_a_chunk_whose_undo_is_wrong_is_found(mysql, tmp_path, monkeypatch, plant):
+    first = KeyedUndo._first
 
-    def last(self: Rewind) -> Any:
+    def last(self: KeyedUndo) -> Any:
         images = pa.Table.from_batches(self._images).combine_chunks().to_batches()[0]
         backwards = np.arange(len(images))[::-1]
         self._images = [images.take(pa.array(backwards))]
         self._is_before = [np.concatenate(self._is_before)[backwards]]
         return first(self)
 
-    if plant == "not taken back":
-        monkeypatch.setattr(Rewind, "apply", lambda _, batches: iter(batches))
+    if plant == "not undone":
+        monkeypatch.setattr(KeyedUndo, "apply", lambda _, batches: iter(batches))
     else:
-        monkeypatch.setattr(Rewind, "_first", last)
+        monkeypatch.setattr(KeyedUndo, "_first", last)
     scene, recording = Scene.open(mysql, seed=1), Recording(tmp_path).create()
 
     def change_twice(batch: int) -> None:
@@ -100,7 +100,7 @@ def test_a_chunk_that_is_taken_back_wrongly_is_found(mysql, tmp_path, monkeypatc
 
 @every_mysql
 @pytest.mark.parametrize("statement", [swap, truncate])
-def test_a_table_that_is_replaced_or_emptied_between_plan_and_read_stays_exact(mysql, tmp_path, statement):
+def test_a_table_replaced_or_emptied_between_plan_and_read_stays_exact(mysql, tmp_path, statement):
     scene, recording = Scene.open(mysql, seed=4), Recording(tmp_path).create()
     name = {swap: "t20", truncate: "t19"}[statement]
     with mysql.connect(database=scene.database, charset="utf8mb4") as connection:
@@ -119,7 +119,7 @@ def test_a_table_that_is_replaced_or_emptied_between_plan_and_read_stays_exact(m
 
 
 @every_mysql
-def test_an_xa_transaction_that_is_prepared_before_the_mark_and_committed_before_the_read(mysql, tmp_path):
+def test_xa_prepared_before_the_position_and_committed_before_the_read(mysql, tmp_path):
     scene, recording = Scene.open(mysql, seed=5), Recording(tmp_path).create()
     name = f"{scene.database}_xa"
     changes = [f"UPDATE {table.name} SET v = 'xa' WHERE i % 3 = 0" for table in TABLES]
@@ -134,11 +134,11 @@ def test_an_xa_transaction_that_is_prepared_before_the_mark_and_committed_before
         query.run(_set())
     checked = scene.check(recording)
     assert not checked.faults, checked.faults[:5]
-    assert checked.sweeps > 5
+    assert checked.snapshot_batches > 5
 
 
 @every_mysql
-def test_a_range_is_read_to_its_end_although_that_commit_is_still_under_way(mysql):
+def test_a_range_is_read_to_its_end_while_that_commit_is_under_way(mysql):
     """The server's status is behind a commit before a dump gets it: what ends there would end elsewhere next time."""
     scene = Scene.open(mysql, seed=6, rows=1)
     settings = connection_settings(parse_group(MySqlConnectionOptions, scene.options))

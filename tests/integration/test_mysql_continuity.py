@@ -15,7 +15,7 @@ from datasources.errors import DataLossError, SourceUnavailable
 from datasources.mysql.binlog import BinlogPosition, StopRule
 from datasources.mysql.connection.connection import ConnectionSettings, connect
 from datasources.mysql.connection.server_dialect import server_version
-from datasources.mysql.server.continuity import Continuation, KnownPlace, check_continuity
+from datasources.mysql.server.continuity import Continuation, KnownPosition, check_continuity
 from datasources.mysql.server.server_log import ServerLog
 from tests.support.mysql_binlog import everything, images, position, purge_to_the_last_file, read_changes
 from tests.support.mysql_server import MySqlServer, OpenMySql, OwnMySql, every_server
@@ -32,19 +32,19 @@ def _log(server: MySqlServer) -> Iterator[ServerLog]:
         yield ServerLog(connection=connection, settings=settings, version=server_version(connection))
 
 
-def _here(server: MySqlServer, *, with_gtid: bool = True) -> KnownPlace:
+def _here(server: MySqlServer, *, with_gtid: bool = True) -> KnownPosition:
     with _log(server) as log:
         end, gtids = log.end_with_gtids()
         known = str(gtids) if with_gtid else None
-        return KnownPlace(server_uuid=log.server_uuid(), position=end, gtid=known, epoch=3)
+        return KnownPosition(server_uuid=log.server_uuid(), position=end, gtid=known, epoch=3)
 
 
-def _check(server: MySqlServer, known: KnownPlace, **how: Any) -> Continuation:
+def _check(server: MySqlServer, known: KnownPosition, **how: Any) -> Continuation:
     with _log(server) as log:
         return check_continuity(log, known, **{"deadline_s": 0.5, **how})
 
 
-def _ids(server: MySqlServer, known: KnownPlace, found: Continuation, database: str = "d") -> list[int]:
+def _ids(server: MySqlServer, known: KnownPosition, found: Continuation, database: str = "d") -> list[int]:
     start = known.gtid if found.by_gtid and known.gtid is not None else found.position
     return [row["id"] for _, row in images(read_changes(server, start, everything(database)), "t")]
 
@@ -58,7 +58,7 @@ def test_the_same_server_goes_on_by_position(mysql: MySqlServer):
         mysql.execute(f"INSERT INTO {database}.t VALUES ({int(with_gtid)})", "FLUSH BINARY LOGS")
         found = _check(mysql, known)
         assert found == Continuation(
-            server_uuid=known.server_uuid, epoch=3, position=known.position, by_gtid=False, settled=None
+            server_uuid=known.server_uuid, epoch=3, position=known.position, by_gtid=False, gtid_until=None
         )
         mysql.execute(f"INSERT INTO {database}.t VALUES ({10 + int(with_gtid)})")
         assert _ids(mysql, known, found, database)[:2] == [int(with_gtid), 10 + int(with_gtid)]
@@ -75,30 +75,30 @@ def test_a_file_that_was_purged_is_an_error_unless_all_of_it_was_read(own_mysql:
     with pytest.raises(DataLossError, match=f"not read yet.*:3'.*SHOW BINARY LOGS.*{kept}.*new checkpoint"):
         _check(server, early)
     for known in (early, late):
-        with pytest.raises(DataLossError, match=f"{known.position}, where reading goes on, is no longer.*{kept}"):
+        with pytest.raises(DataLossError, match=f"{known.position}, where reading resumes, is no longer.*{kept}"):
             _check(server, replace(known, gtid=None))
     found = _check(server, late)
     assert (found.by_gtid, found.epoch) == (True, 3)
     assert _ids(server, late, found) == [2]
 
 
-def test_a_log_that_was_reset_is_an_error_also_once_it_has_grown_again(own_mysql: OpenMySql):
+def test_a_reset_log_is_an_error_also_once_it_has_grown_again(own_mysql: OpenMySql):
     server = own_mysql()
     server.execute("CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY AUTO_INCREMENT)")
     grown = _here(server)
     server.execute("INSERT INTO d.t VALUES ()", "INSERT INTO d.t VALUES ()")
     known = _here(server)
     server.execute("RESET BINARY LOGS AND GTIDS")
-    with pytest.raises(DataLossError, match="does not know transactions.*RESET.*new checkpoint"):
+    with pytest.raises(DataLossError, match="lacks transactions.*RESET.*new checkpoint"):
         _check(server, known)
-    with pytest.raises(DataLossError, match="lies behind the end of that file"):
+    with pytest.raises(DataLossError, match="is behind the end of that file"):
         _check(server, replace(known, gtid=None))
-    # The same statements again: names and places come back, and stand for other transactions.
+    # The same statements again: names and positions are equal, and of other transactions.
     server.execute("DROP DATABASE d", "CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY AUTO_INCREMENT)")
     head = BinlogPosition(grown.position.file, 4)
     with _log(server) as log:
         begin = log.scan(head, StopRule(committed_us=0)).position
-    with pytest.raises(DataLossError, match=rf"stands the transaction {grown.server_uuid}:1, which was read already"):
+    with pytest.raises(DataLossError, match=rf"the transaction is {grown.server_uuid}:1, which was already read"):
         _check(server, replace(grown, position=begin))
 
 
@@ -126,9 +126,9 @@ def pair(own_mysql: OpenMySql) -> tuple[OwnMySql, OwnMySql]:
     return source, replica
 
 
-def test_another_server_goes_on_by_what_was_read_once_it_has_it(pair: tuple[OwnMySql, OwnMySql]):
+def test_reading_resumes_at_another_server_once_it_has_the_gtids(pair: tuple[OwnMySql, OwnMySql]):
     source, replica = pair
-    # An own transaction of the replica, in its log before one that was read: only the set tells which one that is.
+    # An own transaction of the replica, in its log before one that was read: only the set identifies that one.
     replica.execute("STOP REPLICA SQL_THREAD", "INSERT INTO d.t VALUES (1000)")
     source.execute("INSERT INTO d.t VALUES (2)")
     known = _here(source)
@@ -141,26 +141,26 @@ def test_another_server_goes_on_by_what_was_read_once_it_has_it(pair: tuple[OwnM
     assert (found.by_gtid, found.epoch) == (True, 4)
     assert found.server_uuid == replica.execute("SELECT @@server_uuid")[0][0] != known.server_uuid
     assert _ids(replica, known, found) == [1000, 3]
-    # Behind `settled` positions serve again; before it the set goes on to be asked for.
-    assert found.settled is not None
-    batch_end = _next_place(replica, known)
-    assert batch_end < found.settled
-    at = KnownPlace(
+    # Behind `gtid_until` positions are used again; before it dumps are requested by the set.
+    assert found.gtid_until is not None
+    batch_end = _next_position(replica, known)
+    assert batch_end < found.gtid_until
+    at = KnownPosition(
         server_uuid=found.server_uuid,
         position=batch_end,
         gtid=_gtids_read(replica, known),
         epoch=4,
-        settled=found.settled,
+        gtid_until=found.gtid_until,
     )
     between = _check(replica, at)
     assert (between.by_gtid, between.epoch) == (True, 4)
     assert _ids(replica, at, between) == [3]
     behind = _check(replica, replace(at, position=position(replica)))
-    assert (behind.by_gtid, behind.settled) == (False, None)
+    assert (behind.by_gtid, behind.gtid_until) == (False, None)
 
 
 class _CatchesUp(ManualClock):
-    """Time stands still; at the second look at it something happens."""
+    """A clock that does not advance; at its second reading something happens."""
 
     def __init__(self, happens: Callable[[], object]) -> None:
         super().__init__()
@@ -174,18 +174,18 @@ class _CatchesUp(ManualClock):
         return super().monotonic_ns()
 
 
-def _next_place(server: MySqlServer, known: KnownPlace) -> BinlogPosition:
+def _next_position(server: MySqlServer, known: KnownPosition) -> BinlogPosition:
     with _log(server) as log:
         return log.scan(str(known.gtid), StopRule(max_rows=1), capture=everything("d")).position
 
 
-def _gtids_read(server: MySqlServer, known: KnownPlace) -> str:
+def _gtids_read(server: MySqlServer, known: KnownPosition) -> str:
     with _log(server) as log:
         passed = log.scan(str(known.gtid), StopRule(max_rows=1), capture=everything("d")).gtids
         return str(log.parse_gtids(str(known.gtid)).union(passed))
 
 
-def test_transactions_that_a_server_will_never_have_are_named(pair: tuple[OwnMySql, OwnMySql]):
+def test_transactions_that_a_server_cannot_get_are_named(pair: tuple[OwnMySql, OwnMySql]):
     source, replica = pair
     source.execute("INSERT INTO d.t VALUES (2)")
     known = _here(source)
@@ -208,7 +208,7 @@ def test_transactions_that_a_server_will_never_have_are_named(pair: tuple[OwnMyS
     assert _check(replica, known).by_gtid
 
 
-def test_another_server_that_purged_what_comes_next_is_an_error(pair: tuple[OwnMySql, OwnMySql]):
+def test_another_server_that_purged_the_next_transactions_is_an_error(pair: tuple[OwnMySql, OwnMySql]):
     source, replica = pair
     known = _here(source)
     source.execute("INSERT INTO d.t VALUES (2)")
@@ -216,12 +216,12 @@ def test_another_server_that_purged_what_comes_next_is_an_error(pair: tuple[OwnM
     kept = purge_to_the_last_file(replica)
     with pytest.raises(DataLossError, match=rf"not read yet.*'{known.server_uuid}:4'.*{kept}"):
         _check(replica, known)
-    with pytest.raises(DataLossError, match="have no GTIDs by which to go on"):
+    with pytest.raises(DataLossError, match="have no GTIDs by which to resume"):
         _check(replica, replace(known, gtid=None))
     assert _ids(replica, _here(source), _check(replica, _here(source))) == []
 
 
-def test_a_mariadb_is_told_apart_by_its_number_and_goes_on_by_domain(own_mysql: OpenMySql):
+def test_a_mariadb_is_identified_by_its_id_and_resumes_by_domain(own_mysql: OpenMySql):
     server = own_mysql(MySqlVersion.MARIADB)
     server.execute("CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)")
     early = _here(server)
@@ -240,7 +240,7 @@ def test_a_mariadb_is_told_apart_by_its_number_and_goes_on_by_domain(own_mysql: 
 
 
 @every_server
-def test_a_dump_by_gtids_reads_on_however_much_of_its_file_was_read_before(mysql: MySqlServer):
+def test_bytes_of_a_dump_by_gtids_count_from_its_first_transaction(mysql: MySqlServer):
     database = mysql.create_database("known")
     mysql.execute("FLUSH BINARY LOGS", f"CREATE TABLE {database}.t (id INT PRIMARY KEY, v VARCHAR(1000))")
     mysql.execute(*(f"INSERT INTO {database}.t VALUES ({n}, REPEAT('x', 1000))" for n in range(20)))

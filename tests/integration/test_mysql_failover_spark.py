@@ -25,12 +25,12 @@ def _log() -> BatchLog:
     return BatchLog(COLUMNS)
 
 
-def _run_until(spark: Any, pair: Pair, log: BatchLog, checkpoint: Path, holds: Callable[[], bool]) -> None:
+def _run_until(spark: Any, pair: Pair, log: BatchLog, checkpoint: Path, is_true: Callable[[], bool]) -> None:
     """Run the query until something holds."""
     with running(
         read_stream(spark, "tidemark-mysql", pair.options()), checkpoint=checkpoint, for_each=log.write
     ) as query:
-        query.wait_for(lambda _: holds())
+        query.wait_for(lambda _: is_true())
 
 
 def _is_equal(pair: Pair, log: BatchLog) -> Callable[[], bool]:
@@ -92,7 +92,7 @@ def test_a_batch_that_was_planned_at_the_old_server_is_read_at_the_new_one(spark
     pair.change(pair.new)
     _run_until(spark, pair, log, tmp_path / "c", _is_equal(pair, log))
     ((number, rows),) = broken
-    # The same rows as at the old server; only their places are the new one's.
+    # The same rows as at the old server; only their positions are the new one's.
     assert sorted(repr(row[1:]) for row in log.batches[number]) == sorted(repr(row[1:]) for row in rows)
     assert {sequence[0] for sequence, *_ in log.batches[number]} == {1}
 
@@ -141,5 +141,5 @@ def test_a_connection_is_refused_where_another_server_answers(pair):
     with closing(connect(meant)) as connection:
         assert connection.open
     pair.switch.lead_to(pair.new.administrator.port)
-    with pytest.raises(SourceUnavailable, match=f"another server answers.*{names[1]} in the place of {names[0]}"):
+    with pytest.raises(SourceUnavailable, match=f"another server answers.*{names[1]} instead of {names[0]}"):
         connect(meant)

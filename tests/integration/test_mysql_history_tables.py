@@ -1,4 +1,4 @@
-"""MariaDB's tables that keep their history, and its sequences: both stand in the binlog like tables of today's rows."""
+"""MariaDB's tables that keep their history, and its sequences: both are in the binlog like tables of current rows."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_a_statement_that_makes_a_table_keep_its_history_stops_the_query(server,
     with LocalQuery(options(server, "u|h"), Recording(tmp_path).create()) as query:
         read(query)
         server.execute(statement, *CHANGES)
-        with pytest.raises(SchemaError, match=r"history.*old rows stand in the binlog"):
+        with pytest.raises(SchemaError, match=r"history.*old rows are in the binlog"):
             read(query)
 
 
@@ -100,7 +100,7 @@ def test_sequences_are_no_tables(server, tmp_path: Path):
     ]
 
 
-def test_a_sequence_in_the_place_of_a_table_stops_the_query(server, tmp_path: Path):
+def test_a_sequence_that_replaces_a_table_fails_the_query(server, tmp_path: Path):
     with LocalQuery(options(server, ".*"), Recording(tmp_path).create()) as query:
         read(query)
         server.execute("CREATE OR REPLACE SEQUENCE d.u")

@@ -83,13 +83,13 @@ def rates(shop, **options):
 
 
 def test_orders_wait_for_the_table_and_a_plain_join_with_a_copy_does_not(spark, shop, kafka, topic, tmp_path):
-    held = Misses()
+    contents = Misses()
     build = spark.readStream.format("tidemark-mysql").options(**rates(shop, scan__hold__name="rates")).load()
     probe = orders(spark, kafka, topic, scan__hold__until="rates")
     joined = temporal_join(probe, build, on=[("rate_id", "id")], as_of="PROCTIME()", how="left")
-    with running(joined, checkpoint=tmp_path / "held", for_each=held, trigger=NOW) as query:
+    with running(joined, checkpoint=tmp_path / "held", for_each=contents, trigger=NOW) as query:
         assert query.query.awaitTermination(DEADLINE_S)
-    assert (held.orders, held.missed) == (ORDERS, 0)
+    assert (contents.orders, contents.missed) == (ORDERS, 0)
 
     plain, copy = Misses(), str(tmp_path / "copy")
     table = read_stream(spark, "tidemark-mysql", rates(shop)).select("id", "rate")

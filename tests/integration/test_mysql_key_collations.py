@@ -16,7 +16,7 @@ from datasources.mysql.snapshot.undo.image_keys import ImageKeys
 from datasources.mysql.tables.chunk_key import KeyKind, TableKey
 from datasources.mysql.tables.key_ranges import KeyRange, range_condition
 from datasources.mysql.tables.key_values import is_divisible
-from datasources.mysql.tables.table_keys import read_parts
+from datasources.mysql.tables.table_keys import read_catalog
 from datasources.mysql.tables.table_schema import key_types
 from tests.support.mysql_key_texts import CollatedColumn, collations, hostile_texts
 from tests.support.mysql_server import MySqlServer, every_server
@@ -44,7 +44,7 @@ def key_of(session: Any) -> TableKey:
     with session.cursor() as cursor:
         cursor.execute("SELECT DATABASE()")
         (database,) = cursor.fetchone()
-        parts = read_parts(cursor, [database], "u")[database, "u"]
+        parts = read_catalog(cursor, [database], "u")[database, "u"]
     return TableKey(kind=KeyKind.UNIQUE, name="k", columns=(parts.columns["k"].column,))
 
 
@@ -75,7 +75,7 @@ def check(session: Any, column: CollatedColumn, bounds: int, *, is_mariadb: bool
 
 
 @every_server
-def test_sampled_collations_put_every_text_where_the_index_has_it(mysql: MySqlServer, session: Any):
+def test_sampled_collations_order_every_text_like_the_index(mysql: MySqlServer, session: Any):
     with session.cursor() as cursor:
         there = [each for each in collations(cursor, is_mariadb=mysql.is_mariadb) if each[1] in SAMPLE]
     assert len(there) > len(SAMPLE) // 2
@@ -88,7 +88,7 @@ def test_sampled_collations_put_every_text_where_the_index_has_it(mysql: MySqlSe
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
 @every_server
-def test_every_collation_puts_every_text_where_the_index_has_it(mysql: MySqlServer, session: Any):
+def test_every_collation_orders_every_text_like_the_index(mysql: MySqlServer, session: Any):
     with session.cursor() as cursor:
         there = list(collations(cursor, is_mariadb=mysql.is_mariadb))
     assert len(there) > 200

@@ -83,7 +83,7 @@ def test_no_plugin_of_another_host_gets_a_password_without_tls(mode, greets, plu
 
 
 @pytest.mark.parametrize(("greets", "plugin"), [*itertools.product((False, True), WHOLE)])
-def test_a_key_is_taken_from_this_machine_and_where_an_option_allows_it(greets, plugin, monkeypatch):
+def test_a_key_is_accepted_from_this_machine_or_if_an_option_allows_it(greets, plugin, monkeypatch):
     with hostile_server(plugin, greets=greets) as server:
         ask(server, settings(server, TlsMode.DISABLED))
         assert server.learned(PASSWORD.encode()), "the helper sees what is encrypted for its key"
@@ -96,17 +96,13 @@ def test_a_key_is_taken_from_this_machine_and_where_an_option_allows_it(greets, 
 @pytest.mark.parametrize(
     ("mode", "greets", "plugin"), [*itertools.product(TLS_MODES, (False, True), (*CLEAR, *OTHERS, *SCRAMBLES))]
 )
-def test_with_tls_the_password_goes_in_clear_to_a_server_whose_certificate_is_checked_only(
-    mode, greets, plugin, certificates, elsewhere
-):
+def test_a_clear_text_password_needs_a_verified_certificate(mode, greets, plugin, certificates, elsewhere):
     with hostile_server(plugin, greets=greets, certificates=certificates) as server:
         ask(server, settings(server, mode, certificates))
         assert server.learned(PASSWORD.encode()) is (plugin in CLEAR and mode.is_verified)
 
 
-def test_a_server_with_a_certificate_of_its_own_making_gets_nothing_where_certificates_are_checked(
-    certificates, tmp_path
-):
+def test_a_self_signed_certificate_fails_where_certificates_are_checked(certificates, tmp_path):
     make_certificates(tmp_path)
     for plugin, mode in itertools.product((*CLEAR, *WHOLE), (TlsMode.VERIFY_CA, TlsMode.VERIFY_IDENTITY)):
         with hostile_server(plugin, certificates=tmp_path) as server:
@@ -127,7 +123,7 @@ def test_a_server_gets_no_file_of_this_machine(tmp_path: Path):
 
 
 @pytest.mark.mysql
-def test_a_real_server_without_tls_on_another_host_is_read_by_those_who_asked_for_it(own_mysql: OpenMySql, elsewhere):
+def test_a_server_without_tls_on_another_host_needs_ssl_mode_disabled(own_mysql: OpenMySql, elsewhere):
     server = own_mysql(tls_version="")
     login = server.reader
     wanted = ConnectionSettings(host=login.host, port=login.port, user=login.user, password=login.password, retries=0)

@@ -1,4 +1,4 @@
-"""The preflight against real servers, each with exactly one fault; what it says mends the fault is done, and does."""
+"""The preflight against real servers, each with exactly one problem; the suggested fix is applied, and solves it."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ def look(server: MySqlServer, login: MySqlAddress | None = None, **more: str) ->
     return run_preflight(parse_wanted(options(login or server.reader, **more)))
 
 
-def faults(found: Preflight) -> list[Finding]:
+def problems_of(found: Preflight) -> list[Finding]:
     return [finding for finding in found.findings if finding.severity is not Severity.OK]
 
 
-def only_fault(found: Preflight) -> Finding:
-    [fault] = faults(found)
-    return fault
+def only_problem(found: Preflight) -> Finding:
+    [problem] = problems_of(found)
+    return problem
 
 
-def mend(server: MySqlServer, fault: Finding) -> None:
-    """Do what the finding says: its statements, not its advice in words."""
-    statements = [fix for fix in fault.fix if fix.endswith(";")]
+def apply_fix(server: MySqlServer, problem: Finding) -> None:
+    """Run the statements of a finding's fix, not its advice in words."""
+    statements = [fix for fix in problem.fix if fix.endswith(";")]
     assert statements
     server.execute(*statements)
 
@@ -80,7 +80,7 @@ def kept(server: MySqlServer, *names: str) -> Iterator[None]:
 @every_server
 def test_a_server_with_all_that_is_needed_passes(mysql: MySqlServer, shop: str):
     found = look(mysql, database_name=shop)
-    assert faults(found) == []
+    assert problems_of(found) == []
     assert not found.has_problem
     [table] = found.tables
     assert (table.name, table.engine, str(table.key)) == (
@@ -104,54 +104,52 @@ def test_a_server_with_all_that_is_needed_passes(mysql: MySqlServer, shop: str):
     ("variable", "value"),
     [("binlog_format", "STATEMENT"), ("binlog_row_image", "MINIMAL"), ("binlog_row_metadata", "MINIMAL")],
 )
-def test_a_binlog_that_lacks_something_is_mended_by_the_statement(
-    mysql: MySqlServer, shop: str, variable: str, value: str
-):
+def test_the_statement_of_a_binlog_finding_fixes_it(mysql: MySqlServer, shop: str, variable: str, value: str):
     with kept(mysql, variable):
         mysql.execute(f"SET GLOBAL {variable} = '{value}'")
         found = look(mysql, database_name=shop)
-        fault = only_fault(found)
-        assert (fault.check, fault.found, fault.severity) == (variable, value, Severity.PROBLEM)
-        mend(mysql, fault)
-        assert faults(look(mysql, database_name=shop)) == []
+        problem = only_problem(found)
+        assert (problem.check, problem.found, problem.severity) == (variable, value, Severity.PROBLEM)
+        apply_fix(mysql, problem)
+        assert problems_of(look(mysql, database_name=shop)) == []
 
 
 @every_mysql
 def test_commits_out_of_order_are_a_problem(mysql: MySqlServer, shop: str):
     with kept(mysql, "binlog_order_commits"):
         mysql.execute("SET GLOBAL binlog_order_commits = OFF")
-        fault = only_fault(look(mysql, database_name=shop))
-        assert (fault.check, fault.severity) == ("binlog_order_commits", Severity.PROBLEM)
-        mend(mysql, fault)
-        assert faults(look(mysql, database_name=shop)) == []
+        problem = only_problem(look(mysql, database_name=shop))
+        assert (problem.check, problem.severity) == ("binlog_order_commits", Severity.PROBLEM)
+        apply_fix(mysql, problem)
+        assert problems_of(look(mysql, database_name=shop)) == []
 
 
-def test_a_server_without_gtids_is_led_to_them_step_by_step(own_mysql: OpenMySql):
+def test_gtid_mode_is_switched_on_step_by_step(own_mysql: OpenMySql):
     server = own_mysql(MySqlVersion.V8_0, gtid_mode="OFF", enforce_gtid_consistency="OFF", log_bin="OFF")
     server.execute("CREATE DATABASE shop", "CREATE TABLE shop.t (id INT PRIMARY KEY)")
-    no_binlog, _gtids = faults(look(server))
+    no_binlog, _gtids = problems_of(look(server))
     assert (no_binlog.check, no_binlog.found) == ("log_bin", "OFF")
     assert "log_bin = binlog" in no_binlog.fix[0]
     server.embedded.stop()
     server.embedded.reconfigure({"log_bin": "binlog"})
     server.embedded.start()
-    fault = only_fault(look(server))
-    assert (fault.check, fault.found, fault.severity) == ("gtid_mode", "OFF", Severity.PROBLEM)
-    assert fault.fix[-1] == "or set the option 'scan.snapshot.locking' = 'minimal'"
+    problem = only_problem(look(server))
+    assert (problem.check, problem.found, problem.severity) == ("gtid_mode", "OFF", Severity.PROBLEM)
+    assert problem.fix[-1] == "or set the option 'scan.snapshot.locking' = 'minimal'"
     changes_only = look(server, scan__startup__mode="latest-offset")
-    assert (only_fault(changes_only).severity, changes_only.has_problem) == (Severity.WARNING, False)
+    assert (only_problem(changes_only).severity, changes_only.has_problem) == (Severity.WARNING, False)
     locking = look(server, scan__snapshot__locking="minimal")
-    assert [(each.check, each.severity) for each in faults(locking)] == [
+    assert [(each.check, each.severity) for each in problems_of(locking)] == [
         ("gtid_mode", Severity.WARNING),
         ("grant", Severity.PROBLEM),
     ]
-    mend(server, faults(locking)[1])
+    apply_fix(server, problems_of(locking)[1])
     assert not look(server, scan__snapshot__locking="minimal").has_problem
-    mend(server, fault)
-    assert faults(look(server)) == []
+    apply_fix(server, problem)
+    assert problems_of(look(server)) == []
 
 
-def test_faults_that_only_a_restart_mends_are_told_with_what_to_put_into_the_configuration(own_mysql: OpenMySql):
+def test_problems_that_need_a_restart_name_the_configuration(own_mysql: OpenMySql):
     server = own_mysql(
         MySqlVersion.NEWEST, binlog_ignore_db="shop", innodb_native_foreign_keys="ON", log_replica_updates="OFF"
     )
@@ -162,16 +160,16 @@ def test_faults_that_only_a_restart_mends_are_told_with_what_to_put_into_the_con
         "CREATE TABLE farm.p (id INT PRIMARY KEY)",
         "CREATE TABLE farm.c (id INT PRIMARY KEY, p INT, FOREIGN KEY (p) REFERENCES farm.p (id) ON DELETE CASCADE)",
     )
-    fault = only_fault(look(server, database_name="shop"))
-    assert (fault.check, fault.subject, fault.severity) == ("binlog filter", "shop", Severity.PROBLEM)
-    assert "binlog_ignore_db" in fault.fix[0]
-    fault = only_fault(look(server, database_name="farm"))
-    assert (fault.check, fault.subject) == ("foreign key", "farm.c")
-    assert "innodb_native_foreign_keys = OFF" in fault.fix[0]
+    problem = only_problem(look(server, database_name="shop"))
+    assert (problem.check, problem.subject, problem.severity) == ("binlog filter", "shop", Severity.PROBLEM)
+    assert "binlog_ignore_db" in problem.fix[0]
+    problem = only_problem(look(server, database_name="farm"))
+    assert (problem.check, problem.subject) == ("foreign key", "farm.c")
+    assert "innodb_native_foreign_keys = OFF" in problem.fix[0]
     server.execute("CHANGE REPLICATION SOURCE TO SOURCE_HOST = 'elsewhere', SOURCE_USER = 'u'")
-    fault = only_fault(look(server, database_name="farm", table_name="p"))
-    assert (fault.check, fault.severity) == ("log_replica_updates", Severity.PROBLEM)
-    assert "log_replica_updates = ON" in fault.fix[0]
+    problem = only_problem(look(server, database_name="farm", table_name="p"))
+    assert (problem.check, problem.severity) == ("log_replica_updates", Severity.PROBLEM)
+    assert "log_replica_updates = ON" in problem.fix[0]
 
 
 @every_server
@@ -179,64 +177,64 @@ def test_a_short_retention_is_a_warning(mysql: MySqlServer, shop: str):
     with kept(mysql, "binlog_expire_logs_seconds"):
         mysql.execute("SET GLOBAL binlog_expire_logs_seconds = 3600")
         found = look(mysql, database_name=shop)
-        fault = only_fault(found)
-        assert (fault.check, fault.found, found.has_problem) == ("retention", "3600 s", False)
-        mend(mysql, fault)
-        assert faults(look(mysql, database_name=shop)) == []
+        problem = only_problem(found)
+        assert (problem.check, problem.found, found.has_problem) == ("retention", "3600 s", False)
+        apply_fix(mysql, problem)
+        assert problems_of(look(mysql, database_name=shop)) == []
 
 
 @pytest.mark.parametrize("mysql", ["mariadb"], indirect=True)
 def test_a_binlog_of_limited_size_is_a_warning(mysql: MySqlServer, shop: str):
     with kept(mysql, "max_binlog_total_size"):
         mysql.execute("SET GLOBAL max_binlog_total_size = 1000000000")
-        fault = only_fault(look(mysql, database_name=shop))
-        assert (fault.check, fault.severity) == ("max_binlog_total_size", Severity.WARNING)
-        mend(mysql, fault)
-        assert faults(look(mysql, database_name=shop)) == []
+        problem = only_problem(look(mysql, database_name=shop))
+        assert (problem.check, problem.severity) == ("max_binlog_total_size", Severity.WARNING)
+        apply_fix(mysql, problem)
+        assert problems_of(look(mysql, database_name=shop)) == []
 
 
 @every_server
 def test_small_packets_are_a_warning(mysql: MySqlServer, shop: str):
     with kept(mysql, "max_allowed_packet"):
         mysql.execute("SET GLOBAL max_allowed_packet = 1048576")
-        fault = only_fault(look(mysql, database_name=shop))
-        assert (fault.check, fault.severity) == ("max_allowed_packet", Severity.WARNING)
-        mend(mysql, fault)
-        assert faults(look(mysql, database_name=shop)) == []
+        problem = only_problem(look(mysql, database_name=shop))
+        assert (problem.check, problem.severity) == ("max_allowed_packet", Severity.WARNING)
+        apply_fix(mysql, problem)
+        assert problems_of(look(mysql, database_name=shop)) == []
 
 
 @every_mysql
 def test_a_server_without_an_id_is_a_problem(mysql: MySqlServer, shop: str):
     with kept(mysql, "server_id"):
         mysql.execute("SET GLOBAL server_id = 0")
-        fault = only_fault(look(mysql, database_name=shop))
-        assert (fault.check, fault.found, fault.severity) == ("server_id", "0", Severity.PROBLEM)
-        mend(mysql, fault)
-        assert faults(look(mysql, database_name=shop)) == []
+        problem = only_problem(look(mysql, database_name=shop))
+        assert (problem.check, problem.found, problem.severity) == ("server_id", "0", Severity.PROBLEM)
+        apply_fix(mysql, problem)
+        assert problems_of(look(mysql, database_name=shop)) == []
 
 
 @every_server
 def test_the_servers_own_id_cannot_be_a_readers(mysql: MySqlServer, shop: str):
     [(own,)] = mysql.execute("SELECT @@server_id")
-    fault = only_fault(look(mysql, database_name=shop, server_id=f"{own - 1}-{own}"))
-    assert (fault.check, fault.severity) == ("server_id", Severity.PROBLEM)
-    assert faults(look(mysql, database_name=shop, server_id=f"{own + 1}")) == []
+    problem = only_problem(look(mysql, database_name=shop, server_id=f"{own - 1}-{own}"))
+    assert (problem.check, problem.severity) == ("server_id", Severity.PROBLEM)
+    assert problems_of(look(mysql, database_name=shop, server_id=f"{own + 1}")) == []
 
 
 @every_mysql
-def test_compressed_transactions_and_partial_json_are_told_and_no_fault(mysql: MySqlServer, shop: str):
+def test_compressed_transactions_and_partial_json_are_reported_as_ok(mysql: MySqlServer, shop: str):
     with kept(mysql, "binlog_transaction_compression", "binlog_row_value_options"):
         mysql.execute(
             "SET GLOBAL binlog_transaction_compression = ON", "SET GLOBAL binlog_row_value_options = 'PARTIAL_JSON'"
         )
         found = look(mysql, database_name=shop)
-    assert faults(found) == []
+    assert problems_of(found) == []
     checks = {finding.check: finding.found for finding in found.findings}
     assert checks["binlog_transaction_compression"].startswith("ON")
     assert checks["binlog_row_value_options"] == "PARTIAL_JSON"
 
 
-def test_the_time_zone_is_told(mysql: MySqlServer, shop: str):
+def test_the_time_zone_is_reported(mysql: MySqlServer, shop: str):
     with mysql.settings(time_zone="SYSTEM"):
         found = look(mysql, database_name=shop)
     assert any(each.check == "time_zone" and each.found.startswith("SYSTEM (") for each in found.findings)
@@ -246,9 +244,9 @@ def test_the_time_zone_is_told(mysql: MySqlServer, shop: str):
 def test_a_clock_that_is_wrong_is_a_warning(mysql: MySqlServer, shop: str, ahead_s: int):
     ours = ManualClock(now_us=SystemClock().now_us() - ahead_s * 1_000_000)
     found = run_preflight(parse_wanted(options(mysql.reader, database_name=shop)), clock=ours)
-    fault = only_fault(found)
-    assert (fault.check, fault.severity) == ("clock", Severity.WARNING)
-    assert fault.found.startswith("-" if ahead_s < 0 else "+")
+    problem = only_problem(found)
+    assert (problem.check, problem.severity) == ("clock", Severity.WARNING)
+    assert problem.found.startswith("-" if ahead_s < 0 else "+")
 
 
 @every_server
@@ -256,12 +254,12 @@ def test_a_clock_that_is_wrong_is_a_warning(mysql: MySqlServer, shop: str, ahead
 def test_a_missing_privilege_is_named_with_its_grant(mysql: MySqlServer, shop: str, lacking: str):
     others = [each for each in ("SELECT", "REPLICATION SLAVE", "REPLICATION CLIENT") if each != lacking]
     login = mysql.create_login(f"{', '.join(others)} ON *.*")
-    fault = only_fault(look(mysql, login, database_name=shop))
+    problem = only_problem(look(mysql, login, database_name=shop))
     name = "BINLOG MONITOR" if mysql.is_mariadb and lacking == "REPLICATION CLIENT" else lacking
-    assert (fault.check, fault.subject, fault.severity) == ("grant", name, Severity.PROBLEM)
-    assert fault.fix == (f"GRANT {name} ON *.* TO '{login.user}'@'%';",)
-    mend(mysql, fault)
-    assert faults(look(mysql, login, database_name=shop)) == []
+    assert (problem.check, problem.subject, problem.severity) == ("grant", name, Severity.PROBLEM)
+    assert problem.fix == (f"GRANT {name} ON *.* TO '{login.user}'@'%';",)
+    apply_fix(mysql, problem)
+    assert problems_of(look(mysql, login, database_name=shop)) == []
 
 
 @every_server
@@ -270,31 +268,31 @@ def test_privileges_of_a_role_count(mysql: MySqlServer, shop: str):
     role = f"r_{login.user}"
     mysql.execute(f"CREATE ROLE {role}", f"GRANT REPLICATION SLAVE, REPLICATION CLIENT ON *.* TO {role}")
     mysql.execute("DO 0", f"GRANT {role} TO '{login.user}'@'%'")
-    assert len(faults(look(mysql, login, database_name=shop))) == 2
+    assert len(problems_of(look(mysql, login, database_name=shop))) == 2
     default = f"SET DEFAULT ROLE {role} FOR" if mysql.is_mariadb else f"SET DEFAULT ROLE {role} TO"
     mysql.execute(f"{default} '{login.user}'@'%'")
-    assert faults(look(mysql, login, database_name=shop)) == []
+    assert problems_of(look(mysql, login, database_name=shop)) == []
 
 
 @every_server
 def test_a_table_of_which_some_columns_cannot_be_read_is_named_with_its_grant(mysql: MySqlServer, shop: str):
     login = mysql.create_login("REPLICATION SLAVE, REPLICATION CLIENT ON *.*", f"SELECT (id) ON {shop}.orders")
-    fault = only_fault(look(mysql, login, database_name=shop))
-    assert (fault.check, fault.subject) == ("grant", f"{shop}.orders")
-    assert fault.fix == (f"GRANT SELECT ON `{shop}`.`orders` TO '{login.user}'@'%';",)
-    mend(mysql, fault)
-    assert faults(look(mysql, login, database_name=shop)) == []
+    problem = only_problem(look(mysql, login, database_name=shop))
+    assert (problem.check, problem.subject) == ("grant", f"{shop}.orders")
+    assert problem.fix == (f"GRANT SELECT ON `{shop}`.`orders` TO '{login.user}'@'%';",)
+    apply_fix(mysql, problem)
+    assert problems_of(look(mysql, login, database_name=shop)) == []
 
 
 @every_server
-def test_a_table_that_cannot_be_seen_is_named_with_what_can(mysql: MySqlServer, shop: str):
+def test_an_invisible_table_is_named_with_the_visible_databases(mysql: MySqlServer, shop: str):
     login = mysql.create_login("REPLICATION SLAVE, REPLICATION CLIENT ON *.*")
-    fault = only_fault(look(mysql, login, database_name=shop))
-    assert (fault.check, fault.severity) == ("tables", Severity.PROBLEM)
-    assert "databases that it sees: none" in fault.why
-    mend(mysql, fault)
-    assert faults(look(mysql, login, database_name=shop)) == []
-    wrong = only_fault(look(mysql, database_name=shop, table_name="order"))
+    problem = only_problem(look(mysql, login, database_name=shop))
+    assert (problem.check, problem.severity) == ("tables", Severity.PROBLEM)
+    assert "databases that it sees: none" in problem.why
+    apply_fix(mysql, problem)
+    assert problems_of(look(mysql, login, database_name=shop)) == []
+    wrong = only_problem(look(mysql, database_name=shop, table_name="order"))
     assert "'table-name' = 'order'" in wrong.found
     assert shop in wrong.why
 
@@ -302,19 +300,19 @@ def test_a_table_that_cannot_be_seen_is_named_with_what_can(mysql: MySqlServer, 
 @every_server
 def test_a_table_without_a_key_is_a_problem_unless_it_may_be_locked(mysql: MySqlServer, shop: str):
     mysql.execute(f"CREATE TABLE {shop}.log (line TEXT, at DATETIME NULL UNIQUE)")
-    fault = only_fault(look(mysql, database_name=shop))
-    assert (fault.check, fault.subject, fault.severity) == ("key", f"{shop}.log", Severity.PROBLEM)
+    problem = only_problem(look(mysql, database_name=shop))
+    assert (problem.check, problem.subject, problem.severity) == ("key", f"{shop}.log", Severity.PROBLEM)
     login = mysql.create_login(MINIMAL)
     locked = look(mysql, login, database_name=shop, scan__snapshot__no_key="lock")
-    assert [(each.check, each.severity) for each in faults(locked)] == [
+    assert [(each.check, each.severity) for each in problems_of(locked)] == [
         ("grant", Severity.PROBLEM),
         ("key", Severity.WARNING),
     ]
-    assert faults(locked)[0].fix == (f"GRANT LOCK TABLES ON `{shop}`.* TO '{login.user}'@'%';",)
-    mend(mysql, faults(locked)[0])
+    assert problems_of(locked)[0].fix == (f"GRANT LOCK TABLES ON `{shop}`.* TO '{login.user}'@'%';",)
+    apply_fix(mysql, problems_of(locked)[0])
     assert not look(mysql, login, database_name=shop, scan__snapshot__no_key="lock").has_problem
-    mend(mysql, fault)
-    assert faults(look(mysql, database_name=shop)) == []
+    apply_fix(mysql, problem)
+    assert problems_of(look(mysql, database_name=shop)) == []
 
 
 @every_server
@@ -338,55 +336,55 @@ def test_a_generated_invisible_key_is_a_key(mysql: MySqlServer, shop: str):
         "SET SESSION sql_generate_invisible_primary_key = ON", f"CREATE TABLE {shop}.hidden (line VARCHAR(9))"
     )
     found = look(mysql, database_name=shop)
-    assert faults(found) == []
+    assert problems_of(found) == []
     assert str(found.tables[0].key) == "generated invisible primary key (my_row_id bigint unsigned)"
 
 
 @every_server
-def test_an_engine_without_moments_is_a_problem(mysql: MySqlServer, shop: str):
+def test_an_engine_without_consistent_reads_is_a_problem(mysql: MySqlServer, shop: str):
     mysql.execute(f"CREATE TABLE {shop}.old (id INT PRIMARY KEY) ENGINE = MyISAM")
-    fault = only_fault(look(mysql, database_name=shop))
-    assert (fault.check, fault.subject, fault.found) == ("engine", f"{shop}.old", "MyISAM")
-    mend(mysql, fault)
-    assert faults(look(mysql, database_name=shop)) == []
+    problem = only_problem(look(mysql, database_name=shop))
+    assert (problem.check, problem.subject, problem.found) == ("engine", f"{shop}.old", "MyISAM")
+    apply_fix(mysql, problem)
+    assert problems_of(look(mysql, database_name=shop)) == []
 
 
 @pytest.mark.parametrize("mysql", ["8.0", "mariadb"], indirect=True)
 @pytest.mark.parametrize("action", ["ON DELETE CASCADE", "ON UPDATE CASCADE", "ON DELETE SET NULL"])
-def test_a_foreign_key_that_acts_is_a_problem_unless_it_is_tolerated(mysql: MySqlServer, shop: str, action: str):
+def test_a_foreign_key_with_an_action_is_a_problem_unless_tolerated(mysql: MySqlServer, shop: str, action: str):
     mysql.execute(
         f"CREATE TABLE {shop}.parent (id INT PRIMARY KEY, k INT NOT NULL UNIQUE)",
         f"CREATE TABLE {shop}.quiet (id INT PRIMARY KEY, p INT, FOREIGN KEY (p) REFERENCES {shop}.parent (id))",
         f"CREATE TABLE {shop}.child (id INT PRIMARY KEY, `p,q)` INT, "
         f"FOREIGN KEY (`p,q)`) REFERENCES {shop}.parent (k) {action})",
     )
-    fault = only_fault(look(mysql, database_name=shop))
-    assert (fault.check, fault.subject, fault.severity) == ("foreign key", f"{shop}.child", Severity.PROBLEM)
-    assert action in fault.found
+    problem = only_problem(look(mysql, database_name=shop))
+    assert (problem.check, problem.subject, problem.severity) == ("foreign key", f"{shop}.child", Severity.PROBLEM)
+    assert action in problem.found
     tolerated = look(mysql, database_name=shop, on_fk_cascade="warn")
-    assert (only_fault(tolerated).severity, tolerated.has_problem) == (Severity.WARNING, False)
-    mend(mysql, fault)
-    assert faults(look(mysql, database_name=shop)) == []
+    assert (only_problem(tolerated).severity, tolerated.has_problem) == (Severity.WARNING, False)
+    apply_fix(mysql, problem)
+    assert problems_of(look(mysql, database_name=shop)) == []
 
 
-def test_a_foreign_key_above_the_engine_is_logged_and_no_fault(mysql: MySqlServer, shop: str):
+def test_a_foreign_key_above_the_engine_is_logged_and_no_problem(mysql: MySqlServer, shop: str):
     mysql.execute(
         f"CREATE TABLE {shop}.p (id INT PRIMARY KEY)",
         f"CREATE TABLE {shop}.c (id INT PRIMARY KEY, p INT, FOREIGN KEY (p) REFERENCES {shop}.p (id) ON DELETE CASCADE)",
     )
     found = look(mysql, database_name=shop)
-    assert faults(found) == []
+    assert problems_of(found) == []
     assert any(each.check == "foreign key" and "which is logged" in each.found for each in found.findings)
 
 
-def test_looking_at_tables_takes_few_statements_however_many_there_are(own_mysql: OpenMySql):
+def test_checking_many_tables_takes_few_statements(own_mysql: OpenMySql):
     server = own_mysql()
 
     def statements_for(tables: int) -> int:
         name = server.create_database("many")
         server.execute(*(f"CREATE TABLE {name}.t{n} (id INT PRIMARY KEY)" for n in range(tables)))
         before = int(server.execute("SHOW GLOBAL STATUS LIKE 'Questions'")[0][1])
-        assert faults(look(server, database_name=name)) == []
+        assert problems_of(look(server, database_name=name)) == []
         return int(server.execute("SHOW GLOBAL STATUS LIKE 'Questions'")[0][1]) - before
 
     assert statements_for(150) <= statements_for(50) + 1
@@ -406,7 +404,7 @@ def test_the_preflight_changes_nothing(mysql: MySqlServer, shop: str):
 
 
 @every_mysql
-def test_the_command_prints_it_and_ends_with_a_status(mysql: MySqlServer, shop: str):
+def test_the_command_prints_the_findings_and_sets_the_exit_code(mysql: MySqlServer, shop: str):
     arguments = ["mysql", "check", "--hostname", mysql.reader.host, "--port", str(mysql.reader.port)]
     arguments += ["--username", mysql.reader.user, "--database-name", shop]
     secret = {"TIDEMARK_MYSQL_PASSWORD": mysql.reader.password, "COLUMNS": "160"}
@@ -416,15 +414,15 @@ def test_the_command_prints_it_and_ends_with_a_status(mysql: MySqlServer, shop: 
     mysql.execute(f"CREATE TABLE {shop}.log (line TEXT)")
     bad = CliRunner().invoke(app, [*arguments, "--json"], env=secret)
     assert bad.exit_code == 1
-    told = json.loads(bad.output)
-    assert (told["ok"], [table["table"] for table in told["tables"]]) == (False, ["log", "orders"])
-    assert [each["check"] for each in told["findings"] if each["severity"] == "problem"] == ["key"]
+    reported = json.loads(bad.output)
+    assert (reported["ok"], [table["table"] for table in reported["tables"]]) == (False, ["log", "orders"])
+    assert [each["check"] for each in reported["findings"] if each["severity"] == "problem"] == ["key"]
     lenient = CliRunner().invoke(app, [*arguments, "-o", "scan.startup.mode=latest-offset"], env=secret)
     assert lenient.exit_code == 0, lenient.output
     assert f"ALTER TABLE `{shop}`.`log` ADD COLUMN row_id" in lenient.output
 
 
-def test_what_to_do_stands_in_lines_that_can_be_copied(mysql: MySqlServer, shop: str):
+def test_fixes_are_in_lines_that_can_be_copied(mysql: MySqlServer, shop: str):
     mysql.execute(f"CREATE TABLE {shop}.old (id INT PRIMARY KEY) ENGINE = MyISAM")
     console = Console(width=160, record=True, file=open("/dev/null", "w"))  # noqa: PTH123, SIM115
     console.print(render(look(mysql, database_name=shop)))
@@ -433,19 +431,19 @@ def test_what_to_do_stands_in_lines_that_can_be_copied(mysql: MySqlServer, shop:
 
 
 def test_a_refused_login_is_an_error_and_no_finding(mysql: MySqlServer):
-    with pytest.raises(SourceUnavailable, match=r"the server refused nobody@.* while looking at the server"):
+    with pytest.raises(SourceUnavailable, match=r"the server refused nobody@.* while checking the server"):
         look(mysql, mysql.login("nobody", "x"))
 
 
 @every_mysql
-def test_prepared_xa_transactions_are_told(mysql: MySqlServer, shop: str):
+def test_prepared_xa_transactions_are_reported(mysql: MySqlServer, shop: str):
     mysql.execute(
         "XA START 'waits'", f"INSERT INTO {shop}.orders VALUES (4711, 'x')", "XA END 'waits'", "XA PREPARE 'waits'"
     )
     try:
-        fault = only_fault(look(mysql, mysql.administrator, database_name=shop))
-        assert (fault.check, fault.severity) == ("xa", Severity.WARNING)
-        assert fault.found.startswith("1 prepared")
+        problem = only_problem(look(mysql, mysql.administrator, database_name=shop))
+        assert (problem.check, problem.severity) == ("xa", Severity.WARNING)
+        assert problem.found.startswith("1 prepared")
     finally:
         mysql.execute("XA ROLLBACK 'waits'")
-    assert faults(look(mysql, mysql.administrator, database_name=shop)) == []
+    assert problems_of(look(mysql, mysql.administrator, database_name=shop)) == []

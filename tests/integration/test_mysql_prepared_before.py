@@ -9,9 +9,9 @@ from pyarrow import feather
 
 from datasources.embedded import MySqlVersion
 from datasources.errors import DataLossError
-from datasources.mysql.binlog.reading.committed import MOST_PREPARED
+from datasources.mysql.binlog.reading.committed import MAX_PREPARED
 from tests.support.mysql_binlog import position, purge_to_the_last_file
-from tests.support.mysql_changes import read_range, reading_of
+from tests.support.mysql_changes import read_range, scan_settings_of
 from tests.support.mysql_consistency.local_query import LocalQuery
 from tests.support.mysql_consistency.recording import Recording
 from tests.support.mysql_server import MySqlServer, OpenMySql, every_server
@@ -34,7 +34,7 @@ def ids(rows: list[dict[str, object]]) -> list[tuple[object, object]]:
 
 
 @every_server
-def test_a_commit_of_what_was_prepared_before_is_read_where_it_is_committed(mysql: MySqlServer, databases):
+def test_a_transaction_prepared_earlier_is_read_at_its_commit(mysql: MySqlServer, databases):
     own, other = databases
     prepare(mysql, own, own, "INSERT INTO t VALUES (8)")
     decide(mysql, "ROLLBACK", own)  # its name is used once more
@@ -46,12 +46,12 @@ def test_a_commit_of_what_was_prepared_before_is_read_where_it_is_committed(mysq
     for name in databases:
         decide(mysql, "COMMIT", name)
     mysql.execute(f"INSERT INTO {own}.t VALUES (5)")
-    found = ids(read_range(mysql, reading_of(mysql, own, "id INT"), start))
+    found = ids(read_range(mysql, scan_settings_of(mysql, own, "id INT"), start))
     assert found == [("+I", 4), ("+I", 2), ("+I", 3), ("+I", 5)]
 
 
 @every_server
-def test_what_is_read_of_a_table_and_its_log_holds_them_once(mysql: MySqlServer, databases, tmp_path: Path):
+def test_snapshot_and_log_have_each_prepared_row_once(mysql: MySqlServer, databases, tmp_path: Path):
     own, other = databases
     prepare(mysql, other, other, "INSERT INTO t VALUES (2)")
     prepare(mysql, own, own, "INSERT INTO t VALUES (2), (3)")
@@ -73,20 +73,20 @@ def test_what_is_read_of_a_table_and_its_log_holds_them_once(mysql: MySqlServer,
 
 
 @every_server
-def test_more_open_ones_of_other_tables_than_an_offset_holds_are_passed(mysql: MySqlServer, databases):
+def test_many_open_transactions_of_other_tables_are_ignored(mysql: MySqlServer, databases):
     own, other = databases
     start = position(mysql)
-    names = [f"{other}_{number}" for number in range(MOST_PREPARED + 2)]
+    names = [f"{other}_{number}" for number in range(MAX_PREPARED + 2)]
     for number, name in enumerate(names):
         prepare(mysql, other, name, f"INSERT INTO t VALUES (1{number})")
     prepare(mysql, own, own, "INSERT INTO t VALUES (2)")
     for name in (*names, own):
         decide(mysql, "COMMIT", name)
-    assert ids(read_range(mysql, reading_of(mysql, own, "id INT"), start)) == [("+I", 2)]
+    assert ids(read_range(mysql, scan_settings_of(mysql, own, "id INT"), start)) == [("+I", 2)]
 
 
 @pytest.mark.parametrize("version", [MySqlVersion.NEWEST, MySqlVersion.MARIADB])
-def test_where_the_log_is_gone_the_error_names_how_to_pass_over_the_commit(own_mysql: OpenMySql, version: MySqlVersion):
+def test_if_the_log_is_purged_the_error_names_how_to_skip_the_commit(own_mysql: OpenMySql, version: MySqlVersion):
     server = own_mysql(version)
     own, other = server.create_database("xa"), server.create_database("other")
     for name in (own, other):
@@ -96,8 +96,8 @@ def test_where_the_log_is_gone_the_error_names_how_to_pass_over_the_commit(own_m
     start = position(server)
     decide(server, "COMMIT", "gone")
     server.execute(f"INSERT INTO {own}.t VALUES (5)")
-    place = f"{start.file}:{start.pos}"
-    with pytest.raises(DataLossError, match=f"prepared before.*'scan.skip-transactions' = '{place}'"):
-        read_range(server, reading_of(server, own, "id INT"), start)
-    skipping = reading_of(server, own, "id INT", scan__skip_transactions=place)
+    begin = f"{start.file}:{start.pos}"
+    with pytest.raises(DataLossError, match=f"prepared before.*'scan.skip-transactions' = '{begin}'"):
+        read_range(server, scan_settings_of(server, own, "id INT"), start)
+    skipping = scan_settings_of(server, own, "id INT", scan__skip_transactions=begin)
     assert ids(read_range(server, skipping, start)) == [("+I", 5)]

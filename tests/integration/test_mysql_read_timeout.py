@@ -1,4 +1,4 @@
-"""A connection on which nothing comes any more ends in an error that says so, whatever was waited for."""
+"""A connection on which nothing arrives ends with a timeout error, in every operation."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _through(way: TcpSwitch, settings: ConnectionSettings) -> ConnectionSettings
 
 
 @every_server
-def test_a_read_of_a_table_ends_when_the_way_goes_dead(mysql: MySqlServer, way: TcpSwitch):
+def test_a_read_of_a_table_times_out_on_a_dead_network(mysql: MySqlServer, way: TcpSwitch):
     database = mysql.create_database("dead")
     mysql.execute(f"CREATE TABLE {database}.t (id INT PRIMARY KEY, v LONGTEXT)")
     for number in range(_ROWS):
@@ -51,7 +51,7 @@ def test_a_read_of_a_table_ends_when_the_way_goes_dead(mysql: MySqlServer, way: 
 
 
 @every_server
-def test_a_follower_of_the_binlog_ends_when_heartbeats_stay_away(mysql: MySqlServer, way: TcpSwitch):
+def test_a_binlog_reader_times_out_without_heartbeats(mysql: MySqlServer, way: TcpSwitch):
     settings = _through(way, reader_settings(mysql).connection)
     settings = replace(settings, read_timeout_ms=2500)
     reader_id = ReaderId(server_id=3_900_000 + uuid.uuid4().int % 10_000, replica_uuid=str(uuid.uuid4()))
@@ -65,7 +65,7 @@ def test_a_follower_of_the_binlog_ends_when_heartbeats_stay_away(mysql: MySqlSer
 
 
 @every_server
-def test_a_login_and_a_question_end_when_the_way_goes_dead(mysql: MySqlServer, way: TcpSwitch):
+def test_a_login_and_a_query_time_out_on_a_dead_network(mysql: MySqlServer, way: TcpSwitch):
     settings = _through(way, reader_settings(mysql).connection)
     database = mysql.create_database("dead")
     mysql.execute(f"CREATE TABLE {database}.t (id INT PRIMARY KEY)")

@@ -14,7 +14,7 @@ from datasources.errors import SchemaError
 from datasources.formats.schema_text.ddl_types import type_text
 from datasources.mysql.types import Kind, arrow_type, column_type_of, select_expression
 from tests.support.mysql_binlog import position
-from tests.support.mysql_changes import read_range, reading_of
+from tests.support.mysql_changes import read_range, scan_settings_of
 from tests.support.mysql_server import MySqlServer, every_server
 
 pytestmark = [pytest.mark.mysql, pytest.mark.timeout(600)]
@@ -149,7 +149,7 @@ def _run(server: MySqlServer, case: Case, database: str) -> Outcome:
         for number, value in enumerate(values):
             tried(f"INSERT INTO t VALUES ({number}, {value}, 1)")
         tried("INSERT INTO t (id) VALUES (100)")
-        tried("UPDATE t SET other = 2")  # a row's event stands before the statement, whatever was refused
+        tried("UPDATE t SET other = 2")  # a row event precedes the statement, whatever was rejected
         before, start = rows(server, database), position(server)
         _, column = column_expression(server, database)
         schema = f"id INT, c {_declared(case.family, column)}"
@@ -158,7 +158,7 @@ def _run(server: MySqlServer, case: Case, database: str) -> Outcome:
             return Outcome(ran=False)
         after = rows(server, database)
     try:
-        read_range(server, reading_of(server, database, schema), start)
+        read_range(server, scan_settings_of(server, database, schema), start)
     except SchemaError:
         return Outcome(ran=True, is_equal=before == after)
     return Outcome(ran=True, is_equal=before == after, goes_on=True)
@@ -169,7 +169,7 @@ def _declared(family: str, column: Any) -> str:
     return WIDEST.get(family, own) if own.startswith(("DECIMAL", "BIGINT", "INT", "SMALLINT", "TINYINT")) else own
 
 
-def judged(server: MySqlServer, cases: list[Case]) -> None:
+def classified(server: MySqlServer, cases: list[Case]) -> None:
     outcomes = [(case, run(server, case)) for case in cases]
     assert [case for case, outcome in outcomes if outcome.goes_on and not outcome.is_equal] == []
     assert sum(outcome.goes_on for _, outcome in outcomes) > len(cases) // 20
@@ -177,18 +177,18 @@ def judged(server: MySqlServer, cases: list[Case]) -> None:
 
 
 @every_server
-def test_whenever_the_query_goes_on_the_copy_equals_the_table(mysql: MySqlServer):
+def test_if_the_query_continues_the_copy_equals_the_table(mysql: MySqlServer):
     chance = random.Random(20)
-    judged(mysql, [draw(chance) for _ in range(70)])
+    classified(mysql, [draw(chance) for _ in range(70)])
 
 
 @pytest.mark.full
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
 @every_server
-def test_whenever_any_of_many_queries_goes_on_the_copy_equals_the_table(mysql: MySqlServer, seed: int):
+def test_if_any_of_many_queries_continues_the_copy_equals_the_table(mysql: MySqlServer, seed: int):
     chance = random.Random(1000 + seed)
-    judged(mysql, [draw(chance) for _ in range(300)])
+    classified(mysql, [draw(chance) for _ in range(300)])
 
 
 HARMLESS = [
@@ -236,12 +236,12 @@ def changed(mysql: MySqlServer, old: str, value: str, *statements: str) -> tuple
 
 @every_server
 @pytest.mark.parametrize("verb", ["MODIFY c", "CHANGE COLUMN c c"])
-def test_what_harms_no_value_passes(mysql: MySqlServer, verb: str):
+def test_a_statement_that_keeps_every_value_is_ignored(mysql: MySqlServer, verb: str):
     for old, new, spark, value in HARMLESS:
         database, start = changed(
             mysql, old, value, f"ALTER TABLE t {verb} {new}", "UPDATE t SET other = 9, c = c", "FLUSH BINARY LOGS"
         )
-        found = read_range(mysql, reading_of(mysql, database, f"id INT, c {spark}"), start)
+        found = read_range(mysql, scan_settings_of(mysql, database, f"id INT, c {spark}"), start)
         assert [row["row_kind"] for row in found] == ["-U", "+U"], (old, new)
         assert found[0]["c"] == found[1]["c"], (old, new)
 
@@ -258,16 +258,16 @@ def test_several_statements_in_a_row_and_files_between_are_understood(mysql: MyS
     )  # fmt: skip
     last = position(mysql)
     mysql.execute(f"USE {database}", "ALTER TABLE t MODIFY c VARCHAR(50)", "UPDATE t SET c = 'y'")
-    reading = reading_of(mysql, database, "id INT, c STRING")
-    assert [row["c"] for row in read_range(mysql, reading, start)] == ["x", "y"]
-    assert [row["c"] for row in read_range(mysql, reading, last)] == ["x", "y"]
+    settings = scan_settings_of(mysql, database, "id INT, c STRING")
+    assert [row["c"] for row in read_range(mysql, settings, start)] == ["x", "y"]
+    assert [row["c"] for row in read_range(mysql, settings, last)] == ["x", "y"]
     mysql.execute(f"USE {database}", "SET sql_mode = ''", "ALTER TABLE t MODIFY c VARCHAR(45)")
     with pytest.raises(SchemaError, match="may change the type of column 'c'"):
-        read_range(mysql, reading, last)
+        read_range(mysql, settings, last)
 
 
 @every_server
-def test_a_reader_that_is_behind_judges_by_the_columns_of_its_place(mysql: MySqlServer):
+def test_a_reader_that_is_behind_uses_the_columns_of_its_position(mysql: MySqlServer):
     """The types are BIGINT now and were when the second statement came: INT would not have been."""
     database, start = changed(
         mysql, "INT", "7",
@@ -276,29 +276,29 @@ def test_a_reader_that_is_behind_judges_by_the_columns_of_its_place(mysql: MySql
         "ALTER TABLE t MODIFY c BIGINT",
     )  # fmt: skip
     with pytest.raises(SchemaError, match=r"may change the type of column 'c'.*MODIFY c INT'"):
-        read_range(mysql, reading_of(mysql, database, "id INT, c BIGINT"), start)
+        read_range(mysql, scan_settings_of(mysql, database, "id INT, c BIGINT"), start)
 
 
 @every_server
-def test_behind_a_statement_that_was_passed_over_nothing_is_known(mysql: MySqlServer):
+def test_after_a_skipped_statement_no_type_is_known(mysql: MySqlServer):
     database, start = changed(mysql, "INT", "7", "ALTER TABLE t MODIFY c TINYINT")
-    place = position(mysql)
+    start_of_statement = position(mysql)
     mysql.execute(f"ALTER TABLE {database}.t MODIFY c INT")
     with pytest.raises(SchemaError, match="may change the type of column 'c'"):
-        read_range(mysql, reading_of(mysql, database, "id INT, c INT"), place)
-    skipping = reading_of(mysql, database, "id INT, c INT", scan__skip_transactions=f"{start.file}:{start.pos}")
+        read_range(mysql, scan_settings_of(mysql, database, "id INT, c INT"), start_of_statement)
+    skipping = scan_settings_of(mysql, database, "id INT, c INT", scan__skip_transactions=f"{start.file}:{start.pos}")
     with pytest.raises(SchemaError, match=r"may change the type of column 'c'.*c INT'"):
         read_range(mysql, skipping, start)
 
 
 @every_server
-def test_a_table_of_which_the_log_holds_no_row_is_not_known(mysql: MySqlServer):
+def test_a_table_without_rows_in_the_log_is_not_known(mysql: MySqlServer):
     database = mysql.create_database("redefined")
     mysql.execute(f"CREATE TABLE {database}.t (id INT PRIMARY KEY, c VARCHAR(20))")
     start = position(mysql)
     mysql.execute(f"ALTER TABLE {database}.t MODIFY c VARCHAR(30)")
     with pytest.raises(SchemaError, match="'scan.snapshot.again'"):
-        read_range(mysql, reading_of(mysql, database, "id INT, c STRING"), start)
+        read_range(mysql, scan_settings_of(mysql, database, "id INT, c STRING"), start)
 
 
 @every_server
@@ -306,12 +306,12 @@ def test_a_table_of_which_the_log_holds_no_row_is_not_known(mysql: MySqlServer):
     ("old", "declared", "new", "wanted"),
     [("INT", "INT", "BIGINT", "BIGINT"), ("DECIMAL(10,2)", "DECIMAL(10,2)", "DECIMAL(12,2)", r"DECIMAL\(12, 2\)")],
 )
-def test_what_the_declared_type_does_not_hold_names_the_way_on_at_once(
+def test_a_type_that_does_not_fit_fails_at_once_with_a_hint(
     mysql: MySqlServer, old: str, declared: str, new: str, wanted: str
 ):
     database, start = changed(mysql, old, "1", f"ALTER TABLE t MODIFY c {new}")
     with pytest.raises(SchemaError, match=f"with the statement at .*declare it as {wanted} .*new checkpoint"):
-        read_range(mysql, reading_of(mysql, database, f"id INT, c {declared}"), start)
+        read_range(mysql, scan_settings_of(mysql, database, f"id INT, c {declared}"), start)
 
 
 @every_server
@@ -319,24 +319,24 @@ def test_a_generated_column_that_is_read_may_depend_on_the_type(mysql: MySqlServ
     database, start = changed(mysql, "DATETIME", "'2024-01-01 00:00:00'", "ALTER TABLE t MODIFY c DATETIME(3)")
     mysql.execute(f"ALTER TABLE {database}.t ADD g VARCHAR(30) AS (CAST(c AS CHAR)) STORED")
     with pytest.raises(SchemaError, match="may change the type of column 'c'"):
-        read_range(mysql, reading_of(mysql, database, "id INT, c TIMESTAMP_NTZ, g STRING"), start)
+        read_range(mysql, scan_settings_of(mysql, database, "id INT, c TIMESTAMP_NTZ, g STRING"), start)
 
 
 @every_server
 @pytest.mark.parametrize("definition", ["MODIFY C INT", "CHANGE c C INT", "MODIFY COLUMN C BIGINT NOT NULL"])
-def test_a_column_that_a_statement_spells_otherwise_has_another_name(mysql: MySqlServer, definition: str):
+def test_a_column_with_another_spelling_has_another_name(mysql: MySqlServer, definition: str):
     """The rows behind it are described with the new spelling, and the reader may be behind the one that takes it back."""
     database, start = changed(mysql, "INT NOT NULL", "7", f"ALTER TABLE t {definition}", "UPDATE t SET other = 2")
     between = position(mysql)
     mysql.execute(f"USE {database}", "UPDATE t SET other = 3", "ALTER TABLE t MODIFY c BIGINT NOT NULL")
     last = position(mysql)
     mysql.execute(f"UPDATE {database}.t SET other = 4")
-    reading = reading_of(mysql, database, "id INT, c BIGINT")
+    settings = scan_settings_of(mysql, database, "id INT, c BIGINT")
     with pytest.raises(SchemaError, match="renames column 'c' to 'C', and 'c' is read"):
-        read_range(mysql, reading, start)
+        read_range(mysql, settings, start)
     with pytest.raises(SchemaError, match="column 'c' of table .* is written 'C' from here on"):
-        read_range(mysql, reading, between)
-    assert [row["c"] for row in read_range(mysql, reading, last)] == [7, 7]
+        read_range(mysql, settings, between)
+    assert [row["c"] for row in read_range(mysql, settings, last)] == [7, 7]
 
 
 @every_server
@@ -351,7 +351,7 @@ def test_columns_whose_names_have_capitals_are_understood(mysql: MySqlServer):
         cursor.execute("ALTER TABLE t MODIFY Total BIGINT")
         cursor.execute("ALTER TABLE t CHANGE total Total BIGINT COMMENT 'x', MODIFY ünread BIGINT")
         cursor.execute("UPDATE t SET Total = 5")
-    found = read_range(mysql, reading_of(mysql, database, "Id INT, Total BIGINT"), start)
+    found = read_range(mysql, scan_settings_of(mysql, database, "Id INT, Total BIGINT"), start)
     assert [row["Total"] for row in found] == [2, 5]
 
 
@@ -363,11 +363,11 @@ def test_a_generated_column_that_is_read_may_depend_on_one_that_is_not(mysql: My
     before = position(mysql)
     mysql.execute(f"ALTER TABLE {database}.t MODIFY c DATETIME(3)")
     assert mysql.execute(f"SELECT g FROM {database}.t") == [("2024-01-01 00:00:00.000x",)]
-    reading = reading_of(mysql, database, "id INT, g STRING")
-    assert len(read_range(mysql, reading, start, before)) == 2
+    settings = scan_settings_of(mysql, database, "id INT, g STRING")
+    assert len(read_range(mysql, settings, start, before)) == 2
     with pytest.raises(SchemaError, match="from which a generated column that is read may be computed"):
-        read_range(mysql, reading, start)
-    unread = read_range(mysql, reading_of(mysql, database, "id INT, u BIGINT"), start)
+        read_range(mysql, settings, start)
+    unread = read_range(mysql, scan_settings_of(mysql, database, "id INT, u BIGINT"), start)
     assert [row["u"] for row in unread] == [1, 2]
 
 
@@ -379,12 +379,12 @@ def test_a_row_with_0_gets_a_number_where_a_column_becomes_auto_increment(mysql:
     )
     assert mysql.execute(f"SELECT c FROM {database}.t") == [(1,)]
     with pytest.raises(SchemaError, match="AUTO_INCREMENT: where it was not, a row with 0 gets a new number"):
-        read_range(mysql, reading_of(mysql, database, "id INT, c INT"), start)
+        read_range(mysql, scan_settings_of(mysql, database, "id INT, c INT"), start)
     database, start = changed(
         mysql, "INT NOT NULL, UNIQUE (c)", "0", "SET sql_mode = 'NO_AUTO_VALUE_ON_ZERO'",
         "ALTER TABLE t MODIFY c BIGINT NOT NULL AUTO_INCREMENT", "UPDATE t SET other = 4",
     )  # fmt: skip
-    found = read_range(mysql, reading_of(mysql, database, "id INT, c BIGINT"), start)
+    found = read_range(mysql, scan_settings_of(mysql, database, "id INT, c BIGINT"), start)
     assert [row["c"] for row in found] == [0, 0]
 
 

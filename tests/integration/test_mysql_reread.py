@@ -32,13 +32,13 @@ UNSEEN = {
 }
 
 
-def _held(shop: Shop, table: str) -> dict[int, int]:
-    return shop.held(table) if shop.execute(f"SHOW TABLES LIKE '{table}'") else {}
+def _contents(shop: Shop, table: str) -> dict[int, int]:
+    return shop.contents(table) if shop.execute(f"SHOW TABLES LIKE '{table}'") else {}
 
 
 @pytest.mark.parametrize("what", UNSEEN)
 @every_server
-def test_a_table_that_changed_unseen_is_read_again(mysql: MySqlServer, tmp_path: Path, what: str):
+def test_a_table_changed_without_row_events_is_read_again(mysql: MySqlServer, tmp_path: Path, what: str):
     shop, recording = Shop.open(mysql, orders=50, items=50), Recording(tmp_path).create()
     options = shop.options(**{"on-rewrite-ddl": "reread", "schema": "id INT, n INT", "table-name": "orders|items"})
     done = threading.Event()
@@ -51,12 +51,12 @@ def test_a_table_that_changed_unseen_is_read_again(mysql: MySqlServer, tmp_path:
             shop.execute("INSERT INTO orders (id, n) VALUES (100, 1)", "DELETE FROM orders WHERE id = 1")
         for _ in range(100):  # the server is asked for its end now and then only
             query.run(done)
-            if all(Rows(_rows(recording)).held(table) == _held(shop, table) for table in ("orders", "items")):
+            if all(Rows(_rows(recording)).contents(table) == _contents(shop, table) for table in ("orders", "items")):
                 break
             threading.Event().wait(0.1)
     rows = Rows(_rows(recording))
     for table in ("orders", "items"):
-        assert rows.held(table) == _held(shop, table)
+        assert rows.contents(table) == _contents(shop, table)
     assert rows.kinds("orders")["T"] >= 1
     assert rows.kinds("items")["T"] == 0
     again = Recording(tmp_path / "again").create()

@@ -1,4 +1,4 @@
-"""Results straight off the socket: any length, any NULLs, errors at any place, and the connection goes on."""
+"""Results straight off the socket: any length, any NULLs, errors at any position, and the connection remains usable."""
 
 from __future__ import annotations
 
@@ -105,8 +105,8 @@ def test_nothing_and_errors_leave_the_connection_usable(mysql: MySqlServer, sess
 
 
 @every_server
-def test_a_result_of_another_type_is_told(mysql: MySqlServer, session: Any):
-    with pytest.raises(RecordError, match=r"'t\.a': the server returned type 5 for what is a date in its catalog"):
+def test_a_result_of_another_type_is_an_error(mysql: MySqlServer, session: Any):
+    with pytest.raises(RecordError, match=r"'t\.a': the server returned type 5 for a date of its catalog"):
         rows(session, "SELECT 1e0", column("a", ColumnType(kind=Kind.DATE)))
 
 

@@ -22,15 +22,15 @@ DEADLINE_S = 60
 SMALL = {"scan__max-rows-per-batch": 60}
 
 
-def wait_until(holds: Any, query: Any) -> None:
+def wait_until(is_true: Any, query: Any) -> None:
     end = time.monotonic() + DEADLINE_S
-    while not holds():
+    while not is_true():
         assert query.query.exception() is None, query.query.exception()
         assert time.monotonic() < end, query.query.lastProgress
         threading.Event().wait(0.05)
 
 
-def test_available_now_ends_with_the_backlog_and_a_second_run_goes_on(mysql, spark, tmp_path):
+def test_available_now_ends_with_the_backlog_and_a_second_run_resumes(mysql, spark, tmp_path):
     shop, rows = Shop.open(mysql, orders=150, items=70), Rows()
 
     def write(df: Any, batch: int) -> None:
@@ -45,12 +45,12 @@ def test_available_now_ends_with_the_backlog_and_a_second_run_goes_on(mysql, spa
     assert len(rows.batches) >= 4
     assert {row["id"] for row in rows.all if row["snapshot"] and row["table_name"] == "items"} == set(range(70))
     shop.drain(spark, tmp_path, rows)
-    assert rows.held("orders") == shop.held("orders")
-    assert rows.held("items") == shop.held("items")
+    assert rows.contents("orders") == shop.contents("orders")
+    assert rows.contents("items") == shop.contents("items")
     before = len(rows.all)
     shop.execute("UPDATE orders SET n = -1 WHERE id < 100")
     shop.drain(spark, tmp_path, rows)
-    assert rows.held("orders") == shop.held("orders")
+    assert rows.contents("orders") == shop.contents("orders")
     assert {row["row_kind"] for row in rows.all[before:]} == {"-U", "+U"}
 
 
@@ -83,12 +83,12 @@ def test_keys_that_a_collation_expands_are_copied_while_they_change(mysql, spark
     shop.drain(spark, tmp_path, rows)
     assert len({row["_seq"] for row in rows.all if row["snapshot"]}) > 1
     for table in collations:
-        assert rows.held(table) == shop.held(table)
-        assert len(shop.held(table)) > 50
+        assert rows.contents(table) == shop.contents(table)
+        assert len(shop.contents(table)) > 50
 
 
-def test_a_batch_read_is_all_tables_as_of_one_mark(mysql, spark):
-    """Every transaction moves an amount from one table to the other, so the sum is the same at any mark."""
+def test_a_batch_read_is_all_tables_as_of_one_position(mysql, spark):
+    """Every transaction moves an amount from one table to the other, so the sum is the same at any position."""
     shop, stop = Shop.open(mysql, one=300, two=300), threading.Event()
 
     def write() -> None:
@@ -112,7 +112,7 @@ def test_a_batch_read_is_all_tables_as_of_one_mark(mysql, spark):
         writer.join()
     assert [tuple(row) for row in found] == [(2 * sum(range(300)), 600)] * 3
     read = {(row["table_name"], row["id"], row["n"]) for row in shop_reader.load().collect()}
-    assert read == {(table, *pair) for table in ("one", "two") for pair in shop.held(table).items()}
+    assert read == {(table, *pair) for table in ("one", "two") for pair in shop.contents(table).items()}
 
 
 def test_idle_tables_on_a_busy_server_cost_a_batch_per_heartbeat_only(mysql, spark, tmp_path):
@@ -126,12 +126,12 @@ def test_idle_tables_on_a_busy_server_cost_a_batch_per_heartbeat_only(mysql, spa
         for number in range(60):
             other.execute(f"INSERT INTO noise VALUES ({100 + number}, 1)")
             threading.Event().wait(0.05)
-        wait_until(lambda: states(tmp_path)[-1].place > before[-1].place, query)
+        wait_until(lambda: states(tmp_path)[-1].position > before[-1].position, query)
         after = states(tmp_path)
         shop.execute("INSERT INTO orders VALUES (11, 11)")
         wait_until(lambda: len(rows.all) == 7, query)
     assert 1 <= len(after) - len(before) <= 7
-    assert rows.held("orders") == shop.held("orders")
+    assert rows.contents("orders") == shop.contents("orders")
 
 
 def test_a_table_that_is_created_while_the_query_runs_is_streamed(mysql, spark, tmp_path):
@@ -142,7 +142,10 @@ def test_a_table_that_is_created_while_the_query_runs_is_streamed(mysql, spark, 
         shop.create("other", 5)
         shop.execute("UPDATE orders_2 SET n = 0 WHERE id < 9", "DELETE FROM orders_1 WHERE id < 3")
         wait_until(
-            lambda: rows.held("orders_2") == shop.held("orders_2") and rows.held("orders_1") == shop.held("orders_1"),
+            lambda: (
+                rows.contents("orders_2") == shop.contents("orders_2")
+                and rows.contents("orders_1") == shop.contents("orders_1")
+            ),
             query,
         )
     assert {row["table_name"] for row in rows.all} == {"orders_1", "orders_2"}
@@ -153,7 +156,7 @@ def test_a_table_is_read_again_when_the_option_changes(mysql, spark, tmp_path):
     shop, rows = Shop.open(mysql, items=90, orders=90), Rows()
     shop.drain(spark, tmp_path, rows, **SMALL)
     with mysql.connect(database=shop.database) as connection, connection.cursor() as cursor:
-        cursor.execute("SET sql_log_bin = 0")  # what the binlog does not tell is why one reads again
+        cursor.execute("SET sql_log_bin = 0")  # a change that is not in the binlog is a reason to read again
         cursor.execute("UPDATE orders SET n = -5 WHERE id % 2 = 0")
     again = {**SMALL, "scan__snapshot__again": f"{shop.database}.orders"}
 
@@ -165,8 +168,8 @@ def test_a_table_is_read_again_when_the_option_changes(mysql, spark, tmp_path):
     shop.drain(spark, tmp_path, rows, **again)
     assert rows.kinds("orders")["T"] == 1
     assert rows.kinds("items")["T"] == 0
-    assert rows.held("orders") == shop.held("orders")
-    assert rows.held("items") == shop.held("items")
+    assert rows.contents("orders") == shop.contents("orders")
+    assert rows.contents("items") == shop.contents("items")
     first = rows.kinds("orders")["+I"]
     shop.drain(spark, tmp_path, rows, **again)
     assert rows.kinds("orders")["+I"] == first
@@ -184,23 +187,23 @@ def test_batches_of_limit_or_without_an_action_lose_nothing(mysql, spark, tmp_pa
             rows(df, batch)
 
     with shop.following(spark, tmp_path, partly, **SMALL) as query:
-        query.settle()
+        query.drain()
         for number in range(6):
             shop.execute(
                 f"INSERT INTO orders VALUES {', '.join(f'({1000 + 10 * number + n}, {number})' for n in range(10))}"
             )
-            query.settle()
+            query.drain()
     found = states(tmp_path)
     for one, following in pairwise(found):
         if one.to is not None:
-            assert following.place == one.to
-        assert following.sweep == one.after
+            assert following.position == one.to
+        assert following.snapshot == one.after
     inserted = {row["n"] for row in rows.all if row["id"] >= 1000}
     assert inserted
     assert all(sum(row["n"] == n and row["id"] >= 1000 for row in rows.all) == 10 for n in inserted)
 
 
-def test_windows_over_commit_times_wait_for_the_snapshot_and_go_on_by_the_servers_clock(mysql, spark, tmp_path):
+def test_windows_over_commit_times_wait_for_the_snapshot_then_advance(mysql, spark, tmp_path):
     shop = Shop.open(mysql, orders=200)
     options = shop.options(
         **SMALL,
@@ -220,5 +223,5 @@ def test_windows_over_commit_times_wait_for_the_snapshot_and_go_on_by_the_server
         # Nothing follows in these tables: the server's clock closes the last window.
         wait_until(lambda: sum(emitted) == 20, query)
         progress = query.query.recentProgress
-    held = [p.eventTime["watermark"] for p in progress if p.eventTime][:2]
-    assert all(watermark.startswith("1970") for watermark in held)
+    contents = [p.eventTime["watermark"] for p in progress if p.eventTime][:2]
+    assert all(watermark.startswith("1970") for watermark in contents)

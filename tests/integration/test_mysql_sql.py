@@ -62,9 +62,9 @@ def error_of(t: TableEnvironment, create: str, select: str) -> str:
 
     with pytest.raises((TidemarkError, AssertionError)) as caught:
         use()
-    said = str(caught.value)
-    assert "TIDEMARK_" in said or isinstance(caught.value, TidemarkError)
-    return said
+    text = str(caught.value)
+    assert "TIDEMARK_" in text or isinstance(caught.value, TidemarkError)
+    return text
 
 
 @pytest.mark.parametrize(
@@ -78,18 +78,18 @@ def error_of(t: TableEnvironment, create: str, select: str) -> str:
         ("id INT", {"scan__startup__mode": "first"}, "initial"),
     ],
 )
-def test_what_cannot_be_read_is_an_error_that_names_it(t, request, columns, changes, expected):
+def test_an_unreadable_table_is_an_error_that_names_it(t, request, columns, changes, expected):
     server, database = request.getfixturevalue("mysql"), request.getfixturevalue("database")
-    said = error_of(t, mysql_table(server, database, columns, **changes), "SELECT * FROM t")
-    assert expected in said
-    assert "hunter2" not in said
+    text = error_of(t, mysql_table(server, database, columns, **changes), "SELECT * FROM t")
+    assert expected in text
+    assert "hunter2" not in text
 
 
 def test_a_missing_privilege_is_named_with_the_statement_that_grants_it(t, mysql, database):
     login = mysql.create_login(f"SELECT ON {database}.*")
-    said = error_of(t, mysql_table(mysql, database, "id INT", username=login.user), "SELECT id FROM t")
-    assert "REPLICATION" in said
-    assert "GRANT" in said
+    text = error_of(t, mysql_table(mysql, database, "id INT", username=login.user), "SELECT id FROM t")
+    assert "REPLICATION" in text
+    assert "GRANT" in text
 
 
 @contextmanager
@@ -106,7 +106,7 @@ def statements(server: MySqlServer) -> Iterator[list[str]]:
         found.extend(row[0] for row in rows)
 
 
-def test_windows_by_commit_time_close_by_the_servers_clock_and_not_while_the_table_is_read(t, mysql, database):
+def test_windows_close_by_the_servers_clock_but_not_during_the_snapshot(t, mysql, database):
     options = {"scan__max_rows_per_batch": "10"}
     t.sql(mysql_table(mysql, database, f"{COLUMNS}, {WATERMARK}", **options))
     assert "watermark=[" in str(t.sql(f"EXPLAIN {COUNT}"))
@@ -136,7 +136,7 @@ def running_batch(progress: Any) -> datetime | None:
     return None if found == datetime(1970, 1, 1, tzinfo=UTC) else found
 
 
-def test_only_what_is_needed_is_asked_of_the_server(t, mysql, database):
+def test_only_needed_columns_are_selected_at_the_server(t, mysql, database):
     columns = "id INT, v INT, note STRING, db STRING METADATA FROM 'database_name'"
     t.sql(mysql_table(mysql, database, columns, scan__masked_columns="note"))
     with statements(mysql) as sent, running(t.sql("SELECT id, note FROM t WHERE id > 25")) as query:
@@ -170,11 +170,11 @@ def test_an_aligned_source_that_is_ahead_waits_for_the_table(t, mysql, tmp_path)
         write_records(tmp_path / "o", "s-0", map(_second, range(1, 60)))
         # Nothing of the other source beyond second 15 is read.
         _has(query, table=2, other=16)
-        query.settle()
+        query.drain()
         assert _count(query, "o") == 16
         mysql.execute(f"INSERT INTO {database}.t VALUES (3, '2026-03-02 09:00:30')")
         _has(query, table=3, other=41)
-        query.settle()
+        query.drain()
         assert _count(query, "o") == 41
 
 
@@ -190,7 +190,7 @@ def _has(query: Running, *, table: int, other: int = 0) -> None:
     query.wait_for(lambda _: _count(query, "t") == table and _count(query, "o") >= other)
 
 
-def test_a_table_is_in_processing_time_behind_its_rows(t, mysql, database):
+def test_processing_time_begins_after_the_rows_of_a_table(t, mysql, database):
     columns = f"{COLUMNS}, {WATERMARK}"
     options = {"watermark__processing_time": "after-backlog", "scan__snapshot__op_ts": "mark"}
     t.sql(mysql_table(mysql, database, columns, **options))

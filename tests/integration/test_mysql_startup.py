@@ -1,4 +1,4 @@
-"""Each startup mode finds its place, and what cannot be found is refused with what there is."""
+"""Each startup mode finds its position, and a missing one is an error that names what exists."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import pytest
 
 from datasources.errors import DataLossError, OptionError
 from datasources.mysql.binlog import BinlogPosition
+from datasources.mysql.binlog.positions.gtid_set import DomainPositions, GtidSet
 from datasources.mysql.config.mysql_options import StartupOptions
 from datasources.mysql.connection.connection import ConnectionSettings, connect
 from datasources.mysql.connection.server_dialect import server_version
-from datasources.mysql.planning.startup_modes import StartPlace, resolve_start
-from datasources.mysql.server.server_log import parse_gtids
+from datasources.mysql.planning.startup_modes import StartPosition, resolve_start
 from tests.support.mysql_binlog import (
     everything,
     images,
@@ -32,7 +32,7 @@ def _settings(server: MySqlServer) -> ConnectionSettings:
     return ConnectionSettings(host=login.host, port=login.port, user=login.user, password=login.password, retries=0)
 
 
-def _resolve(server: MySqlServer, mode: str, **options: object) -> StartPlace:
+def _resolve(server: MySqlServer, mode: str, **options: object) -> StartPosition:
     keys = {
         "file": "scan.startup.specific-offset.file",
         "pos": "scan.startup.specific-offset.pos",
@@ -47,37 +47,37 @@ def _resolve(server: MySqlServer, mode: str, **options: object) -> StartPlace:
 
 
 def _executed(server: MySqlServer) -> str:
-    name = "gtid_binlog_pos" if server.is_mariadb else "gtid_executed"
-    return str(parse_gtids(server.execute(f"SELECT @@GLOBAL.{name}")[0][0], is_mariadb=server.is_mariadb))
+    kind, name = (DomainPositions, "gtid_binlog_pos") if server.is_mariadb else (GtidSet, "gtid_executed")
+    return str(kind.parse(server.execute(f"SELECT @@GLOBAL.{name}")[0][0]))
 
 
-def _ids(server: MySqlServer, start: StartPlace, database: str) -> list[int]:
+def _ids(server: MySqlServer, start: StartPosition, database: str) -> list[int]:
     begin = start.gtid if start.by_gtid and start.gtid is not None else start.position
     return [row["id"] for _, row in images(read_changes(server, begin, everything(database)), "t")]
 
 
 def _server_now_ms(server: MySqlServer) -> int:
-    """A time of the server with nothing committed in the second around it, which is all that MariaDB's log tells."""
+    """A time of the server with nothing committed in the second around it, which is the precision of MariaDB's log."""
     if server.is_mariadb:
         return int(server.execute("SELECT SLEEP(1.1), UNIX_TIMESTAMP(SYSDATE(3)) * 1000")[0][1]) // 1000 * 1000
     return int(server.execute("SELECT SLEEP(0.005), UNIX_TIMESTAMP(SYSDATE(6)) * 1000")[0][1])
 
 
 @every_server
-def test_the_latest_place_is_the_end_with_exactly_the_transactions_before_it(mysql: MySqlServer):
+def test_the_latest_position_is_the_end_with_exactly_its_transactions(mysql: MySqlServer):
     database = mysql.create_database("latest")
     mysql.execute(f"CREATE TABLE {database}.t (id INT PRIMARY KEY)", f"INSERT INTO {database}.t VALUES (1)")
     for mode in ("latest-offset", "initial", "snapshot"):
         start = _resolve(mysql, mode)
-        assert start == StartPlace(
-            position=position(mysql), gtid=_executed(mysql), by_gtid=False, settled=position(mysql)
+        assert start == StartPosition(
+            position=position(mysql), gtid=_executed(mysql), by_gtid=False, log_end=position(mysql)
         )
     mysql.execute(f"INSERT INTO {database}.t VALUES (2)")
     assert _ids(mysql, start, database) == [2]
 
 
 @every_server
-def test_the_earliest_place_is_the_head_of_the_first_file(mysql: MySqlServer):
+def test_the_earliest_position_is_the_head_of_the_first_file(mysql: MySqlServer):
     start = _resolve(mysql, "earliest-offset")
     first = mysql.execute("SHOW BINARY LOGS")[0][0]
     assert (start.position, start.by_gtid) == (BinlogPosition(first, 4), False)
@@ -87,40 +87,40 @@ def test_the_earliest_place_is_the_head_of_the_first_file(mysql: MySqlServer):
 
 
 @every_server
-def test_a_time_finds_the_first_transaction_committed_then_or_later_over_files(mysql: MySqlServer):
+def test_a_time_finds_the_first_transaction_committed_then_or_later(mysql: MySqlServer):
     database = mysql.create_database("times")
     mysql.execute(f"CREATE TABLE {database}.t (id INT PRIMARY KEY)")
-    marks = []
+    points = []
     for number in range(3 if mysql.is_mariadb else 12):
         if number % 3 == 1 or mysql.is_mariadb:
             mysql.execute("FLUSH BINARY LOGS")
-        marks.append((_server_now_ms(mysql), _executed(mysql)))
+        points.append((_server_now_ms(mysql), _executed(mysql)))
         mysql.execute(f"INSERT INTO {database}.t VALUES ({number})")
-    for number, (millis, executed) in enumerate(marks):
+    for number, (millis, executed) in enumerate(points):
         start = _resolve(mysql, "timestamp", millis=millis)
-        assert _ids(mysql, start, database) == list(range(number, len(marks)))
+        assert _ids(mysql, start, database) == list(range(number, len(points)))
         assert start.gtid == executed
     later = _resolve(mysql, "timestamp", millis=_server_now_ms(mysql) + 3_600_000)
     assert (later.position, later.gtid) == (position(mysql), _executed(mysql))
     whole = _resolve(mysql, "timestamp", millis=1)
-    assert _ids(mysql, whole, database) == list(range(len(marks)))
+    assert _ids(mysql, whole, database) == list(range(len(points)))
 
 
 @every_server
-def test_a_place_is_taken_if_it_is_one_between_two_transactions(mysql: MySqlServer):
+def test_a_position_between_two_transactions_is_accepted(mysql: MySqlServer):
     database = mysql.create_database("place")
     mysql.execute(f"CREATE TABLE {database}.t (id INT PRIMARY KEY)")
-    place, executed = position(mysql), _executed(mysql)
+    here, executed = position(mysql), _executed(mysql)
     mysql.execute(f"INSERT INTO {database}.t VALUES (1)")
-    start = _resolve(mysql, "specific-offset", file=place.file, pos=place.pos)
-    assert (start.position, start.gtid, start.by_gtid) == (place, executed, False)
+    start = _resolve(mysql, "specific-offset", file=here.file, pos=here.pos)
+    assert (start.position, start.gtid, start.by_gtid) == (here, executed, False)
     assert _ids(mysql, start, database) == [1]
     end = position(mysql)
     assert _resolve(mysql, "specific-offset", file=end.file, pos=end.pos).position == end
-    inside = int(mysql.execute(f"SHOW BINLOG EVENTS IN '{place.file}' FROM {place.pos}")[1][1])
-    for wrong in (inside, place.pos + 1):
-        with pytest.raises(OptionError, match=f"'{wrong}' is no place between two transactions of {place.file}"):
-            _resolve(mysql, "specific-offset", file=place.file, pos=wrong)
+    inside = int(mysql.execute(f"SHOW BINLOG EVENTS IN '{here.file}' FROM {here.pos}")[1][1])
+    for wrong in (inside, here.pos + 1):
+        with pytest.raises(OptionError, match=f"'{wrong}' is no position between two transactions of {here.file}"):
+            _resolve(mysql, "specific-offset", file=here.file, pos=wrong)
     with pytest.raises(OptionError, match="lies behind the end"):
         _resolve(mysql, "specific-offset", file=end.file, pos=end.pos + 100)
     with pytest.raises(DataLossError, match="'binlog.777777' is no file.*SHOW BINARY LOGS.*new checkpoint"):
@@ -128,13 +128,13 @@ def test_a_place_is_taken_if_it_is_one_between_two_transactions(mysql: MySqlServ
 
 
 @every_server
-def test_a_gtid_set_starts_behind_what_is_in_it(mysql: MySqlServer):
+def test_a_gtid_set_starts_after_its_transactions(mysql: MySqlServer):
     database = mysql.create_database("sets")
     mysql.execute(f"CREATE TABLE {database}.t (id INT PRIMARY KEY)", f"INSERT INTO {database}.t VALUES (1)")
-    place, executed = position(mysql), _executed(mysql)
+    here, executed = position(mysql), _executed(mysql)
     mysql.execute(f"INSERT INTO {database}.t VALUES (2)")
     start = _resolve(mysql, "specific-offset", gtids=executed)
-    assert start == StartPlace(position=place, gtid=executed, by_gtid=True, settled=position(mysql))
+    assert start == StartPosition(position=here, gtid=executed, by_gtid=True, log_end=position(mysql))
     assert _ids(mysql, start, database) == [2]
     if mysql.is_mariadb:
         ahead = executed.rpartition("-")[0] + "-99999"
@@ -146,7 +146,7 @@ def test_a_gtid_set_starts_behind_what_is_in_it(mysql: MySqlServer):
 
 
 @every_mysql
-def test_the_transactions_at_a_place_are_exact_while_others_write(mysql: MySqlServer):
+def test_the_transactions_at_a_position_are_exact_while_others_write(mysql: MySqlServer):
     database = mysql.create_database("exact")
     mysql.execute(f"CREATE TABLE {database}.t (id INT PRIMARY KEY AUTO_INCREMENT)")
     with (
@@ -163,41 +163,41 @@ def test_the_transactions_at_a_place_are_exact_while_others_write(mysql: MySqlSe
         writer._read_query_result()
         cursor.execute("SELECT @@GLOBAL.gtid_executed")
         executed = cursor.fetchone()[0]
-    assert start.gtid == str(parse_gtids(executed, is_mariadb=False))
+    assert start.gtid == str(GtidSet.parse(executed))
     assert _ids(mysql, start, database) == []
 
 
-def test_a_server_without_gtids_has_places_only(own_mysql: OpenMySql):
+def test_a_server_without_gtids_has_positions_only(own_mysql: OpenMySql):
     server = own_mysql(**{"gtid-mode": "OFF", "enforce-gtid-consistency": "OFF"})
     server.execute("CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)")
-    millis, place = _server_now_ms(server), position(server)
+    millis, here = _server_now_ms(server), position(server)
     server.execute("INSERT INTO d.t VALUES (1)")
     start = _resolve(server, "timestamp", millis=millis)
-    assert start == StartPlace(position=place, gtid=None, by_gtid=False, settled=position(server))
+    assert start == StartPosition(position=here, gtid=None, by_gtid=False, log_end=position(server))
     assert _resolve(server, "latest-offset").gtid is None
     assert _ids(server, _resolve(server, "earliest-offset"), "d") == [1]
     with pytest.raises(OptionError, match="gtid_mode=ON; give file and position"):
         _resolve(server, "specific-offset", gtids="")
-    with closing(reader_at(server, place, everything("d"))) as reader:
+    with closing(reader_at(server, here, everything("d"))) as reader:
         (batch,) = rows_of(list(reader))
         assert batch.transactions.texts().to_pylist() == [None]
         assert (reader.gtids, reader.first_gtid) == (None, None)
 
 
-def test_what_was_purged_is_refused_with_what_there_is(own_mysql: OpenMySql):
+def test_a_purged_start_is_rejected_with_the_files_that_exist(own_mysql: OpenMySql):
     server = own_mysql()
     server.execute("CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)")
-    executed, place = _executed(server), position(server)
+    executed, here = _executed(server), position(server)
     before_ms = _server_now_ms(server)
     server.execute("DO SLEEP(1.1)", "INSERT INTO d.t VALUES (1)")
-    behind, kept = _executed(server), purge_to_the_last_file(server)
+    behind, remaining = _executed(server), purge_to_the_last_file(server)
     server.execute("INSERT INTO d.t VALUES (2)")
-    with pytest.raises(DataLossError, match=f"lacks transactions.*:3'.*{kept}"):
+    with pytest.raises(DataLossError, match=f"lacks transactions.*:3'.*{remaining}"):
         _resolve(server, "specific-offset", gtids=executed)
-    with pytest.raises(DataLossError, match=f"'{place.file}' is no file"):
-        _resolve(server, "specific-offset", file=place.file, pos=place.pos)
-    with pytest.raises(DataLossError, match=f"'{before_ms}' lies before the first transaction.*{kept}"):
+    with pytest.raises(DataLossError, match=f"'{here.file}' is no file"):
+        _resolve(server, "specific-offset", file=here.file, pos=here.pos)
+    with pytest.raises(DataLossError, match=f"'{before_ms}' lies before the first transaction.*{remaining}"):
         _resolve(server, "timestamp", millis=before_ms)
     assert _ids(server, _resolve(server, "specific-offset", gtids=behind), "d") == [2]
     earliest = _resolve(server, "earliest-offset")
-    assert (earliest.position, earliest.gtid) == (BinlogPosition(kept, 4), behind)
+    assert (earliest.position, earliest.gtid) == (BinlogPosition(remaining, 4), behind)

@@ -1,4 +1,4 @@
-"""Statements in every form, on real servers: what changed a captured table unseen must not pass."""
+"""Statements in every form, on real servers: one that changed a captured table without row events must not pass."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from datasources.mysql.binlog import Capture, Statement
 from datasources.mysql.binlog.reading.opening import ReaderId, reader_opener
 from datasources.mysql.config.mysql_options import MySqlConnectionOptions
 from datasources.mysql.connection.connection import connection_settings
-from datasources.mysql.ddl import Action, concerns, judge
+from datasources.mysql.ddl import Action, classify, concerns
 from datasources.options import parse_group
 from tests.support.mysql_binlog import everything, images, position, read_changes
 from tests.support.mysql_server import MySqlServer, OpenMySql, every_server
@@ -50,8 +50,8 @@ def test_no_statement_of_any_session_changes_a_captured_table_and_passes(mysql: 
 
 
 @every_server
-def test_rows_behind_a_savepoint_that_was_gone_back_to_are_never_delivered(mysql: MySqlServer):
-    """A dropped temporary table keeps MariaDB from cutting them off."""
+def test_rows_behind_a_rolled_back_savepoint_are_never_emitted(mysql: MySqlServer):
+    """A dropped temporary table prevents MariaDB from removing them."""
     database = mysql.create_database("saved")
     mysql.execute(f"CREATE TABLE {database}.t (id INT PRIMARY KEY)", f"CREATE TABLE {database}.u (id INT PRIMARY KEY)")
     for inner, is_refused in (("u", False), ("t", mysql.is_mariadb)):
@@ -74,14 +74,14 @@ def test_rows_behind_a_savepoint_that_was_gone_back_to_are_never_delivered(mysql
             return capture(*name) if name[1] == "t" else None  # type: ignore[operator]
 
         if is_refused:
-            with pytest.raises(RecordError, match="went back to its savepoint.*'scan.skip-transactions' = "):
+            with pytest.raises(RecordError, match="rolled back to its savepoint.*'scan.skip-transactions' = "):
                 read_changes(mysql, start, only_t)
         else:
             found = [row["id"] for kind, row in images(read_changes(mysql, start, only_t)) if kind == "+I"]
             assert found == [1, 3]
 
 
-def test_names_in_any_case_are_known_where_the_server_keeps_them_in_lower_case(own_mysql: OpenMySql):
+def test_names_in_any_case_match_with_lower_case_table_names(own_mysql: OpenMySql):
     server = own_mysql(MySqlVersion.MARIADB, lower_case_table_names="1")
     database = server.create_database("folded")
     login = server.reader
@@ -95,11 +95,11 @@ def test_names_in_any_case_are_known_where_the_server_keeps_them_in_lower_case(o
         (statement,) = [change for change in reader if isinstance(change, Statement)]
     assert statement.tables == ((database, "t"),)
     assert concerns(statement, database.__eq__, lambda *name: name == (database, "t"))
-    assert judge(statement, {}, lambda *name: name == (database, "t")).action is Action.STOP
+    assert classify(statement, {}, lambda *name: name == (database, "t")).action is Action.STOP
 
 
 @every_server
-def test_a_statement_about_another_table_that_names_a_character_set_is_known(mysql: MySqlServer):
+def test_a_statement_with_a_character_set_is_parsed(mysql: MySqlServer):
     """MariaDB writes one more variable of the session into such a statement's event."""
     database = mysql.create_database("charset")
     collations = (

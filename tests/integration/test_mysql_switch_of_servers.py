@@ -1,4 +1,4 @@
-"""A batch that was planned at one server gives the same rows at the one that takes its place, without Spark."""
+"""A batch that was planned at one server gives the same rows at the one that replaces it, without Spark."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from tests.support.mysql_server import OwnMySql
 pytestmark = [pytest.mark.mysql, pytest.mark.slow]
 
 BATCHES = 30
-OF_THE_SERVER = ("_seq", "file", "pos", "op_ts")  # where a transaction stands, and when it was committed there
+OF_THE_SERVER = ("_seq", "file", "pos", "op_ts")  # a transaction's position and commit time at one server
 
 
 def _rows(table: pa.Table) -> list[str]:
-    """Each row without what is another one at another server."""
+    """Each row without the columns that differ between servers."""
     return sorted(map(repr, table.drop_columns(list(OF_THE_SERVER)).to_pylist()))
 
 
@@ -47,7 +47,7 @@ def _read_in_a_new_process(pair: Pair, recording: Recording, batch: int) -> list
 
 
 def _copy(recording: Recording) -> dict[int, tuple[Any, ...]]:
-    """Return the table that the batches give, each change of which must fit what it changes."""
+    """Apply the batches, each change of which must match the row that it changes; return the table."""
     copy: dict[int, tuple[Any, ...]] = {}
     for batch in range(recording.planned()):
         (file,) = recording.batches.glob(f"{batch}.*")
@@ -89,7 +89,7 @@ def _writers(server: OwnMySql) -> Iterator[None]:
         yield
 
 
-def test_batches_that_were_planned_while_transactions_were_being_committed(pair: Pair, tmp_path: Path):
+def test_batches_planned_during_commits(pair: Pair, tmp_path: Path):
     recording = Recording(tmp_path).create()
     with _writers(pair.old), LocalQuery(pair.options(scan__max_rows_per_batch="1000"), recording) as query:
         while recording.planned() < BATCHES:
@@ -102,7 +102,7 @@ def test_batches_that_were_planned_while_transactions_were_being_committed(pair:
         assert _read_in_a_new_process(pair, recording, batch) == _recorded(recording, batch), f"batch {batch}"
 
 
-def test_a_server_that_lacks_a_part_of_the_batch_is_waited_for(pair: Pair, tmp_path: Path):
+def test_a_server_that_lacks_transactions_of_the_batch_is_waited_for(pair: Pair, tmp_path: Path):
     recording = Recording(tmp_path).create()
     with LocalQuery(pair.options(scan__max_rows_per_batch="1000"), recording) as query:
         _all(query)
@@ -121,7 +121,7 @@ def test_a_server_that_lacks_a_part_of_the_batch_is_waited_for(pair: Pair, tmp_p
     later.join()
 
 
-def test_reading_goes_on_by_place_once_all_was_passed_that_the_new_server_had(pair: Pair, tmp_path: Path):
+def test_reading_resumes_by_position_behind_the_new_servers_old_end(pair: Pair, tmp_path: Path):
     recording = Recording(tmp_path).create()
     with LocalQuery(pair.options(), recording) as query:
         _all(query)
@@ -137,8 +137,8 @@ def test_reading_goes_on_by_place_once_all_was_passed_that_the_new_server_had(pa
 
 
 @pytest.mark.parametrize("steps", [3, 6, 9, 12])
-def test_the_server_is_replaced_behind_a_batch_that_was_read(pair: Pair, tmp_path: Path, steps: int):
-    pair.old.execute(*["FLUSH BINARY LOGS"] * 6)  # what comes first by file and position comes later by transactions
+def test_the_server_is_replaced_after_a_batch_was_read(pair: Pair, tmp_path: Path, steps: int):
+    pair.old.execute(*["FLUSH BINARY LOGS"] * 6)  # the order by file and position differs from that by GTIDs
     recording = Recording(tmp_path).create()
     with LocalQuery(pair.options(), recording) as query:
         for step in range(steps):
@@ -152,7 +152,7 @@ def test_the_server_is_replaced_behind_a_batch_that_was_read(pair: Pair, tmp_pat
     assert _copy(recording) == pair.table(pair.new)
 
 
-def test_the_server_is_replaced_between_the_planning_of_a_batch_and_its_tasks(pair: Pair, tmp_path: Path):
+def test_the_server_is_replaced_between_planning_and_tasks(pair: Pair, tmp_path: Path):
     recording = Recording(tmp_path).create()
     with LocalQuery(pair.options(), recording) as query:
         for _ in range(4):
@@ -167,7 +167,7 @@ def test_the_server_is_replaced_between_the_planning_of_a_batch_and_its_tasks(pa
     assert _copy(recording) == pair.table(pair.new)
 
 
-def test_a_batch_that_bytes_ended_ends_at_the_same_transaction_at_another_server(pair: Pair, tmp_path: Path):
+def test_a_batch_ended_by_bytes_ends_at_the_same_gtid_at_another_server(pair: Pair, tmp_path: Path):
     recording = Recording(tmp_path).create()
     bound = pair.options(scan__max_bytes_per_batch="3000", scan__max_rows_per_batch="100000")
     with LocalQuery(bound, recording) as query:
@@ -192,10 +192,10 @@ def test_a_batch_that_bytes_ended_ends_at_the_same_transaction_at_another_server
     [(batch_end, 2, False), (batch_end, 40, False), (server_switch, 2, True), (server_switch, 40, True)],
     ids=["a snapshot's batch", "a batch of changes", "a snapshot's batch, twice", "a batch of changes, twice"],
 )
-def test_the_server_is_replaced_while_the_planner_looks_for_the_end_of_a_batch(
+def test_the_server_is_replaced_while_the_end_of_a_batch_is_planned(
     pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: Any, steps: int, *, back: bool
 ):
-    """With ``back`` another one takes its place, and then it takes that one's while the batch is looked for there."""
+    """With ``back`` it is replaced before, and replaces the other one while the batch's end is searched there."""
     recording = Recording(tmp_path).create()
     bound = pair.options(scan__max_bytes_per_batch="3000", scan__max_rows_per_batch="15")
     scan, replaced = module.scan, threading.Event()

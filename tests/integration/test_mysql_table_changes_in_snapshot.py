@@ -55,7 +55,7 @@ CHANGES = {
 
 @every_server
 @pytest.mark.parametrize("change", CHANGES)
-def test_a_table_that_changes_while_the_snapshot_stands_in_it_can_be_read_on(mysql: MySqlServer, change: str):
+def test_a_table_that_changes_during_its_snapshot_can_still_be_read(mysql: MySqlServer, change: str):
     shop = Shop.open(mysql)
     for table in ("a", "m", "z"):
         shop.execute(f"CREATE TABLE {table} (id INT PRIMARY KEY, u INT NOT NULL, n INT NOT NULL)")
@@ -87,13 +87,13 @@ def _stands_in_the_middle(offset: Any) -> bool:
 
 
 def _copy(rows: Rows, table: str) -> dict[int, tuple[int, int, int]]:
-    held: dict[int, tuple[int, int, int]] = {}
+    contents: dict[int, tuple[int, int, int]] = {}
     own = [row for row in rows.all if row["table_name"] == table]
     for row in sorted(own, key=lambda row: tuple(row["_seq"].values())):
         if row["row_kind"] == "T":
-            held = {}
+            contents = {}
         elif row["row_kind"] in ("+I", "+U"):
-            held[row["id"]] = (row["id"], row["u"], row["n"])
+            contents[row["id"]] = (row["id"], row["u"], row["n"])
         else:
-            held.pop(row["id"], None)
-    return held
+            contents.pop(row["id"], None)
+    return contents

@@ -45,7 +45,7 @@ def test_captured_tables_come_by_name_with_columns_and_keys(mysql: MySqlServer):
 
 
 @every_mysql
-def test_a_generated_invisible_key_is_a_key_but_no_column_unless_it_is_visible(mysql: MySqlServer):
+def test_a_generated_key_is_a_column_only_if_it_is_visible(mysql: MySqlServer):
     database = mysql.create_database()
     with closing(mysql.connect(database=database)) as connection, connection.cursor() as cursor:
         cursor.execute("SET SESSION sql_generate_invisible_primary_key = ON")
@@ -81,7 +81,7 @@ def test_an_index_that_cannot_be_walked_or_named_is_no_key(mysql: MySqlServer):
 
 
 @every_server
-def test_no_table_that_matches_names_the_patterns_and_the_login(mysql: MySqlServer):
+def test_without_a_matching_table_the_error_names_patterns_and_login(mysql: MySqlServer):
     login = mysql.create_login("SELECT ON nothing.*")
     options = {"hostname": login.host, "port": str(login.port), "username": login.user, "password": login.password}
     options |= {"database-name": "shop_.*", "table-name": "orders", "ssl.mode": "disabled"}
@@ -91,7 +91,7 @@ def test_no_table_that_matches_names_the_patterns_and_the_login(mysql: MySqlServ
 
 
 @every_server
-def test_a_table_that_is_not_there_is_named(mysql: MySqlServer):
+def test_a_missing_table_is_named(mysql: MySqlServer):
     with closing(mysql.connect(mysql.reader)) as connection:
         with pytest.raises(SchemaError, match=r"no table nowhere\.t"):
             read_schema(connection, "nowhere", "t")
@@ -99,7 +99,7 @@ def test_a_table_that_is_not_there_is_named(mysql: MySqlServer):
 
 
 @pytest.mark.parametrize("mysql", ["mariadb"], indirect=True)
-def test_columns_that_cannot_be_read_exactly_are_told_and_left_out(mysql: MySqlServer):
+def test_columns_that_cannot_be_read_exactly_are_reported_and_left_out(mysql: MySqlServer):
     database = mysql.create_database()
     mysql.execute(f"CREATE TABLE {database}.t (id INT PRIMARY KEY, u UUID)")
     with closing(mysql.connect(mysql.reader)) as connection:

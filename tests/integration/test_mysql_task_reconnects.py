@@ -1,4 +1,4 @@
-"""A task whose connection breaks after rows were given away reads on behind them: nothing twice, nothing missing."""
+"""A task that loses its connection after emitting rows continues after them: nothing twice, nothing missing."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from datasources.mysql.state.mysql_state import MySqlState
 from datasources.source.api.connector import SessionInfo
 from datasources.source.api.reader import Chunk
 from tests.support.mysql_binlog import position
-from tests.support.mysql_changes import identity, reading_of
+from tests.support.mysql_changes import identity, scan_settings_of
 from tests.support.mysql_server import MySqlServer, OpenMySql, every_server
 from tests.support.tcp_switch import tcp_switch
 
@@ -30,7 +30,7 @@ ROWS = 60_000
 
 
 def written(server: MySqlServer) -> tuple[str, BinlogPosition]:
-    """Write many transactions; return the database and the place before them."""
+    """Write many transactions; return the database and the position before them."""
     database = server.create_database("broken")
     server.execute(f"CREATE TABLE {database}.t (id INT PRIMARY KEY, v VARCHAR(600))")
     start = position(server)
@@ -41,21 +41,21 @@ def written(server: MySqlServer) -> tuple[str, BinlogPosition]:
 
 
 def rows_through(
-    reading: MySqlScanSettings, state: MySqlState, split: Any, end: int, after_first: Callable[[], None]
+    settings: MySqlScanSettings, state: MySqlState, split: Any, end: int, after_first: Callable[[], None]
 ) -> Iterator[Chunk]:
-    with closing(MySqlReaderFactory(reading.for_batch(state.to_json())).open()) as reader:
+    with closing(MySqlReaderFactory(settings.for_batch(state.to_json())).open()) as reader:
         for number, chunk in enumerate(reader.read(split, 0, end)):
             yield chunk
             if number == 0:
                 after_first()
 
 
-def batch(reading: MySqlScanSettings, start: BinlogPosition, end: BinlogPosition) -> MySqlState:
-    return MySqlState(reader="broken", server=identity(reading), place=start, to=end, prepared={})
+def batch(settings: MySqlScanSettings, start: BinlogPosition, end: BinlogPosition) -> MySqlState:
+    return MySqlState(reader="broken", server=identity(settings), position=start, to=end, prepared={})
 
 
 def check(found: list[Chunk]) -> None:
-    """All rows once, in order; places and records are those of their own rows."""
+    """All rows once, in order; positions and records are those of their own rows."""
     assert len(found) > 1
     ids = [number for chunk in found for number in chunk.columns.column("id").to_pylist()]
     assert ids == [*range(ROWS)]
@@ -64,42 +64,43 @@ def check(found: list[Chunk]) -> None:
     assert len(set(positions)) == ROWS // 2_000
     for chunk in found:
         last = chunk.columns.num_rows - 1
-        assert f"binlog event {chunk.columns.column('file')[last]}:{chunk.columns.column('pos')[last]}" in chunk.place(
-            last
+        assert (
+            f"binlog event {chunk.columns.column('file')[last]}:{chunk.columns.column('pos')[last]}"
+            in chunk.describe_row(last)
         )
         assert -1 <= chunk.record_start(0) <= 0
 
 
 @every_server
-def test_a_range_of_the_binlog_goes_on_behind_what_was_given_away(mysql: MySqlServer, caplog):
+def test_a_range_of_the_binlog_continues_after_the_emitted_rows(mysql: MySqlServer, caplog):
     database, start = written(mysql)
     with tcp_switch(mysql.reader.port) as switch:
-        reading = reading_of(mysql, database, "id INT", port=str(switch.port))
-        state = batch(reading, start, position(mysql))
-        check(list(rows_through(reading, state, BINLOG, 1 << 40, switch.hang_up)))
+        settings = scan_settings_of(mysql, database, "id INT", port=str(switch.port))
+        state = batch(settings, start, position(mysql))
+        check(list(rows_through(settings, state, BINLOG, 1 << 40, switch.hang_up)))
     assert "read_again" in caplog.text
 
 
 @pytest.mark.parametrize("version", [MySqlVersion.NEWEST, MySqlVersion.MARIADB])
-def test_a_server_that_is_away_for_seconds_does_not_end_the_task(own_mysql: OpenMySql, version: MySqlVersion, caplog):
+def test_a_server_that_is_down_for_seconds_does_not_fail_the_task(own_mysql: OpenMySql, version: MySqlVersion, caplog):
     server = own_mysql(version)
     database, start = written(server)
-    reading = reading_of(server, database, "id INT")
-    state, back = batch(reading, start, position(server)), threading.Timer(5.0, server.embedded.start)
+    settings = scan_settings_of(server, database, "id INT")
+    state, back = batch(settings, start, position(server)), threading.Timer(5.0, server.embedded.start)
 
     def restart() -> None:
         server.embedded.stop()
         back.start()
 
     try:
-        check(list(rows_through(reading, state, BINLOG, 1 << 40, restart)))
+        check(list(rows_through(settings, state, BINLOG, 1 << 40, restart)))
     finally:
         back.join()
     assert "read_again" in caplog.text
 
 
 @every_server
-def test_chunks_that_were_given_away_are_not_read_again(mysql: MySqlServer, monkeypatch: pytest.MonkeyPatch, caplog):
+def test_emitted_chunks_are_not_read_again(mysql: MySqlServer, monkeypatch: pytest.MonkeyPatch, caplog):
     monkeypatch.setattr(chunks, "_GROUP_BYTES", 1)
     database, _ = written(mysql)
     login = mysql.reader
@@ -116,7 +117,7 @@ def test_chunks_that_were_given_away_are_not_read_again(mysql: MySqlServer, monk
         ids = []
         for part in parts:
             state = MySqlState.from_json(part.state)
-            found = list(rows_through(source.reading, state, part.split, part.end, switch.hang_up))
+            found = list(rows_through(source.settings, state, part.split, part.end, switch.hang_up))
             ids += [number for chunk in found for number in chunk.columns.column("id").to_pylist()]
     assert len(parts) >= 2
     assert caplog.text.count("read_again") >= len(parts)
@@ -124,8 +125,8 @@ def test_chunks_that_were_given_away_are_not_read_again(mysql: MySqlServer, monk
 
 
 @every_server
-def test_a_table_without_a_key_is_not_read_on(mysql: MySqlServer):
-    """Its rows are given away as they come, and come in another order."""
+def test_a_table_without_a_key_is_not_resumed(mysql: MySqlServer):
+    """Its rows are emitted as they arrive, and arrive in another order."""
     database = mysql.create_database("broken")
     mysql.execute(f"CREATE TABLE {database}.t (id INT, v VARCHAR(200))")
     for _ in range(30):
@@ -142,4 +143,4 @@ def test_a_table_without_a_key_is_not_read_on(mysql: MySqlServer):
             (part,) = enumerator.bounded_parts()
         state = MySqlState.from_json(part.state)
         with pytest.raises(SourceUnavailable, match="broke|closed the connection"):
-            list(rows_through(source.reading, state, part.split, part.end, switch.hang_up))
+            list(rows_through(source.settings, state, part.split, part.end, switch.hang_up))

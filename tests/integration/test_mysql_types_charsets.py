@@ -1,4 +1,4 @@
-"""Every code of every character set means what the server's own conversion says."""
+"""Every code of every character set decodes as in the server's own conversion."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MULTI_BYTE = ("big5", "cp932", "eucjpms", "euckr", "gb18030", "gb2312", "gbk", "
 
 
 def _ask(server: MySqlServer, codes: list[bytes], charsets: list[str]) -> dict[str, dict[bytes, str]]:
-    """Return what the server makes of each code that it would store."""
+    """Return the server's conversion of each code that it would store."""
     meanings: dict[str, dict[bytes, str]] = {}
     with closing(server.connect(charset="utf8mb4", database=server.create_database("codes"))) as connection:
         cursor = connection.cursor()
@@ -40,7 +40,7 @@ def _ask(server: MySqlServer, codes: list[bytes], charsets: list[str]) -> dict[s
 
 
 @every_server
-def test_every_byte_means_what_the_server_says(mysql: MySqlServer):
+def test_every_byte_decodes_as_at_the_server(mysql: MySqlServer):
     meanings = _ask(mysql, [bytes([code]) for code in range(256)], sorted(SINGLE_BYTE))
     for charset, letters in meanings.items():
         assert len(letters) > 100
@@ -70,18 +70,18 @@ def _check_codes(mysql: MySqlServer, codes: list[bytes]) -> None:
 
 
 @every_server
-def test_codes_of_several_bytes_mean_what_the_server_says(mysql: MySqlServer):
+def test_multi_byte_codes_decode_as_at_the_server(mysql: MySqlServer):
     _check_codes(mysql, [*_several_bytes()[::7], b"\x81\x35\xf4\x37", b"\x81\x5f", b"\x8e\xa0", b"\\", b"~"])
 
 
 @pytest.mark.full
 @every_server
-def test_every_code_of_several_bytes_means_what_the_server_says(mysql: MySqlServer):
+def test_every_multi_byte_code_decodes_as_at_the_server(mysql: MySqlServer):
     _check_codes(mysql, _several_bytes())
 
 
 @every_server
-def test_texts_with_codes_without_a_meaning_are_read_from_the_binlog_as_the_server_reads_them(mysql: MySqlServer):
+def test_undefined_codes_are_decoded_as_the_server_reads_them(mysql: MySqlServer):
     texts = {"sjis": "5c7e41fcf45c42", "cp932": "4181ad42", "gbk": "41a14042", "big5": "41a3c042", "euckr": "41a2e842"}
     texts |= {"gb2312": "41a2a142", "ujis": "41a2af42", "eucjpms": "41a2af42"}
     database = mysql.create_database()

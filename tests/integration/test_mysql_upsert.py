@@ -45,28 +45,28 @@ class History:
     def run(self, steps: int) -> None:
         for step in range(steps):
             table = self.chance.choice("tu")
-            held = self.tables[table]
+            contents = self.tables[table]
             key = (self.chance.randrange(6), self.chance.choice("ab"))
-            # Fields are compared one by one: numbers of places fall where a file or an epoch begins.
+            # Fields are compared one by one: positions decrease where a file or an epoch begins.
             epoch, file_no, pos = step // 45, step // 15 % 3, (step % 15) * 7 + 4
-            self._change(table, held, key, f"v{step}", (epoch, file_no, pos))
+            self._change(table, contents, key, f"v{step}", (epoch, file_no, pos))
 
-    def _change(self, table: str, held: Any, key: tuple[int, str], value: str, place: tuple[int, ...]) -> None:
+    def _change(self, table: str, contents: Any, key: tuple[int, str], value: str, position: tuple[int, ...]) -> None:
         if self.chance.random() < 0.03:
-            held.clear()
-            self.rows.append(_row(table, (None, None), None, "T", *place, 0, 0))
-        elif key not in held:
-            held[key] = value
-            self.rows.append(_row(table, key, value, "+I", *place, 2, 1))
+            contents.clear()
+            self.rows.append(_row(table, (None, None), None, "T", *position, 0, 0))
+        elif key not in contents:
+            contents[key] = value
+            self.rows.append(_row(table, key, value, "+I", *position, 2, 1))
         elif self.chance.random() < 0.4:
-            self.rows.append(_row(table, key, held.pop(key), "-D", *place, 0, 0))
+            self.rows.append(_row(table, key, contents.pop(key), "-D", *position, 0, 0))
         else:
             new = self.chance.choice([key, (self.chance.randrange(6), "c")])
-            if new != key and new in held:
+            if new != key and new in contents:
                 return
-            self.rows.append(_row(table, key, held.pop(key), "-U", *place, 1, 0))
-            held[new] = value
-            self.rows.append(_row(table, new, value, "+U", *place, 1, 1))
+            self.rows.append(_row(table, key, contents.pop(key), "-U", *position, 1, 0))
+            contents[new] = value
+            self.rows.append(_row(table, new, value, "+U", *position, 1, 1))
 
 
 def _apply(state: State, found: list[Any]) -> None:
@@ -88,14 +88,14 @@ def test_batch_by_batch_the_merged_table_is_the_one_that_was_changed(spark):
         steps = History(100 + seed)
         steps.tables, steps.rows = history.tables, history.rows
         steps.run(70)
-        # Each batch's places lie behind those of the batch before.
+        # Each batch's positions follow those of the batch before.
         rows = [(*row[:-1], (row[-1][0] + 10 * seed, *row[-1][1:])) for row in history.rows[before:]]
         found = latest_changes(_batch(spark, rows, seed), ["id", "part"]).collect()
         assert len(found) == len({(r.table_name, r.id, r.part) for r in found})
         _apply(state, found)
         _apply(state, found)  # again: the same
-        held = {(table, *key): value for table, values in history.tables.items() for key, value in values.items()}
-        assert state == held
+        contents = {(table, *key): value for table, values in history.tables.items() for key, value in values.items()}
+        assert state == contents
     assert any(row[5] == "T" for row in history.rows)
 
 
@@ -130,7 +130,7 @@ def test_a_truncation_hides_what_was_before_it_in_its_table_only(spark):
     assert all(truncated._seq < r._seq for r in found if r.table_name == "t" and r is not truncated)
 
 
-def test_places_are_compared_field_by_field_and_not_as_text(spark):
+def test_positions_are_compared_field_by_field_and_not_as_text(spark):
     rows = [
         _row("t", (1, "a"), "second", "+U", 0, 10, 5, 0, 1),
         _row("t", (1, "a"), "first", "+I", 0, 9, 900, 0, 1),
@@ -154,7 +154,7 @@ def test_a_batch_without_order_or_key_is_refused(spark):
         latest_changes(batch, ["name"])
 
 
-def test_rows_that_cannot_be_placed_fail_the_batch(spark):
+def test_rows_with_a_null_key_or_an_unknown_kind_fail_the_batch(spark):
     with pytest.raises(Exception, match="TIDEMARK_QUERY.*key column 'part' is null"):
         latest_changes(_batch(spark, [_row("t", (1, None), "x", "+I", 0, 1, 4, 0, 1)]), ["id", "part"]).collect()
     with pytest.raises(Exception, match="TIDEMARK_QUERY.*unknown row_kind: \\?"):

@@ -42,12 +42,12 @@ class Driver:
         self.clock = ManualClock(NOW_MS * 1_000)
         self.tables = list(tables)
         self.plans = True
-        self.is_stuck, self._hold, self._go_on = threading.Event(), threading.Event(), threading.Event()
+        self.is_stuck, self._respond, self._go_on = threading.Event(), threading.Event(), threading.Event()
         self.observer = start_observer(self._sample, clock=self.clock)
 
     def _sample(self) -> list[dict[str, Any]]:
         self.clock.advance_us(1_000_000)
-        if self._hold.is_set():
+        if self._respond.is_set():
             self.is_stuck.set()
             self._go_on.wait(WAIT_S)
         if self.plans:
@@ -56,7 +56,7 @@ class Driver:
 
     def get_stuck(self) -> None:
         """Give no tables any more, until the driver ends."""
-        self._hold.set()
+        self._respond.set()
         assert self.is_stuck.wait(WAIT_S)
 
     def close(self) -> None:
@@ -168,14 +168,14 @@ def four(**changes):
             "orders-10", watermark=NOW_MS - 40_000, status="finished", late_rows=12, max_lateness_ms=4_200, drift=None
         ),
     ]
-    facts = {
+    info = {
         "group": "g",
         "watermark": NOW_MS - 90_000,
         "max_allowed": NOW_MS - 30_000,
         "late_rows": 12,
         "max_lateness_ms": 4_200,
     }
-    return table(*splits, **{**facts, **changes})
+    return table(*splits, **{**info, **changes})
 
 
 def points(path):
@@ -217,7 +217,7 @@ def test_a_snapshot_scan_shows_its_progress(show):
     page.until(lambda page: not page.all('[data-figure="Snapshot"]'))
 
 
-def test_a_source_that_waits_says_for_whom_and_how_far_that_is(show):
+def test_a_waiting_source_shows_its_build_sources_and_their_progress(show):
     page, driver = show(four(hold=hold()))
     shown = page.text('[data-figure="Waits"] dd')
     assert shown.startswith("for rates since ")
@@ -228,7 +228,7 @@ def test_a_source_that_waits_says_for_whom_and_how_far_that_is(show):
     page.until(lambda page: not page.all('[data-figure="Waits"]'))
 
 
-def test_a_source_whose_servers_do_not_answer_says_since_when_and_why(show):
+def test_a_source_whose_servers_do_not_answer_shows_since_when_and_why(show):
     since = {"unanswered_since": NOW_MS - 9_000, "unanswered_reason": "timed out"}
     page, driver = show(table(split("orders-0"), split("orders-1", **since), unanswered_splits=1))
     shown = page.text('[data-figure="No answer"] dd')
@@ -376,7 +376,7 @@ def test_a_driver_that_is_gone_is_called_so_and_its_last_state_stays(show):
     driver.observer.close()
     banner = page.until(lambda page: page.text("#banner"))
     assert banner.startswith("No answer from the driver since 2025-10-09T08:53:")
-    assert "Below is the last state that was seen." in banner
+    assert "Below is the last known state." in banner
     assert page.attribute("body", "data-state") == "gone"
     assert page.names() == ["a"]
     driver.tables = [table(split("a"), split("b"))]

@@ -48,7 +48,7 @@ def run_job(folder: Path, job: dict) -> dict[str, str]:
 
 
 def leaks(texts: dict[str, str], secrets: dict[str, str]) -> list[tuple[str, str]]:
-    return [(place, key) for place, text in texts.items() for key, secret in secrets.items() if secret in text]
+    return [(name, key) for name, text in texts.items() for key, secret in secrets.items() if secret in text]
 
 
 @pytest.fixture
@@ -100,8 +100,8 @@ def test_no_secret_is_shown_anywhere(tmp_path, invented, given, own_mysql: OpenM
         )
     secrets = {**invented, "kafka": "kafka-s3cr3t", "kafka login": "kafka-us3r", "mysql": "mysql-s3cr3t"}
     assert leaks(texts, secrets) == []
-    assert any(place.startswith("events/") and len(text) > 10_000 for place, text in texts.items())
-    assert sum("/offsets/" in place for place in texts) >= 4
+    assert any(name.startswith("events/") and len(text) > 10_000 for name, text in texts.items())
+    assert sum("/offsets/" in name for name in texts) >= 4
     assert "INFO org.apache.spark.sql.execution.streaming" in texts["driver.log"]
     assert VISIBLE in texts["explain.txt"]
 

@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 
 from benchmarks.overshoot import reported_overshoot_ms, true_overshoot_ms, unaligned_overshoot_ms
-from examples.skew_day.outcome import Outcome, judge, largest_spread_ms, spread_ms, state_bound
+from examples.skew_day.outcome import SkewOutcome, assess, largest_spread_ms, spread_ms, state_bound
 from examples.skew_day.page import render_page
 from examples.skew_day.progress import Batch, Drain
-from examples.skew_day.story import LAGGING, PARTITIONS, SkewSettings, tell_skew
+from examples.skew_day.story import LAGGING, PARTITIONS, SkewSettings, make_skew
 from examples.skew_day.topic import open_backlog
 from examples.skew_day.variants import DrainSettings, Result, Variant, drain
 
@@ -25,16 +25,16 @@ _BY_CHANCE_MS = 15 * _MINUTE_MS
 
 
 @pytest.fixture(scope="module")
-def outcome(spark, kafka, tmp_path_factory) -> Outcome:
+def outcome(spark, kafka, tmp_path_factory) -> SkewOutcome:
     """Both of Tidemark's variants over one small backlog; Spark's connector would have to be fetched."""
-    story = tell_skew(_SIZE)
+    story = make_skew(_SIZE)
     directory = tmp_path_factory.mktemp("skew")
     with open_backlog(kafka.bootstrap_servers, story) as backlog:
         results = {
             variant: drain(spark, variant, _SETTINGS, backlog, directory / variant.name)
             for variant in (Variant.UNALIGNED, Variant.ALIGNED)
         }
-    return Outcome(story=story, settings=_SETTINGS, results=results, surroundings="a test")
+    return SkewOutcome(story=story, settings=_SETTINGS, results=results, surroundings="a test")
 
 
 @pytest.mark.spark
@@ -42,9 +42,9 @@ def outcome(spark, kafka, tmp_path_factory) -> Outcome:
 @pytest.mark.slow
 class TestOnABroker:
     def test_every_result_is_right_with_and_without_alignment(self, outcome):
-        for variant, verdict in outcome.verdicts.items():
-            assert verdict.is_perfect, (variant, verdict)
-            assert verdict.expected_results > 3_000
+        for variant, accuracy in outcome.accuracies.items():
+            assert accuracy.is_perfect, (variant, accuracy)
+            assert accuracy.expected_results > 3_000
 
     def test_the_aligned_state_is_bounded_by_the_drift_and_the_unaligned_is_not(self, outcome):
         peaks = {variant: result.drain.peak_state_rows for variant, result in outcome.results.items()}
@@ -98,18 +98,18 @@ def _drain(*state_rows: int) -> Drain:
 
 
 @pytest.fixture(scope="module")
-def made() -> Outcome:
+def made() -> SkewOutcome:
     """An outcome as it should be, made without Spark and Kafka."""
-    story = tell_skew(_SIZE)
+    story = make_skew(_SIZE)
     results = {
         Variant.SPARK: Result(answer={}, drain=_drain(10)),
         Variant.UNALIGNED: Result(answer=story.truth, drain=_drain(10, 100_000)),
         Variant.ALIGNED: Result(answer=story.truth, drain=_drain(10, 20)),
     }
-    return Outcome(story=story, settings=_SETTINGS, results=results, surroundings="a test")
+    return SkewOutcome(story=story, settings=_SETTINGS, results=results, surroundings="a test")
 
 
-def _with(outcome: Outcome, variant: Variant, **changes) -> Outcome:
+def _with(outcome: SkewOutcome, variant: Variant, **changes) -> SkewOutcome:
     return replace(outcome, results={**outcome.results, variant: replace(outcome.results[variant], **changes)})
 
 
@@ -126,7 +126,7 @@ def test_one_wrong_count_of_tidemark_is_a_failure(made):
 
 def test_one_result_too_many_is_a_failure(made):
     answer = {**made.story.truth, (0, 1): 1}
-    assert judge(made.story, answer).extra_rows == 1
+    assert assess(made.story, answer).extra_rows == 1
     assert _with(made, Variant.ALIGNED, answer=answer).failure is not None
 
 
@@ -138,7 +138,7 @@ def test_an_unaligned_run_without_skew_is_a_failure(made):
     assert "no skew" in str(_with(made, Variant.UNALIGNED, drain=_drain(5)).failure)
 
 
-def test_the_small_story_can_tell_a_bounded_state_from_one_that_keeps_the_slow_partition_alone():
+def test_the_small_story_separates_bounded_from_unbounded_state():
     assert _SIZE.users * _SIZE.lag_minutes > state_bound(_SIZE, _SETTINGS)
 
 

@@ -1,4 +1,4 @@
-"""Attached streams as a planner makes them: computed attributes, stamps, functions, and any other source of Spark's."""
+"""Attached streams as a planner makes them: computed attributes, row watermarks, functions, and any other source of Spark's."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from datasources.session import FORMATS
 from datasources.spark.attach.assigner import _row_watermark, assign_watermark
 from datasources.spark.attach.attach import _LOCAL_ROW_WATERMARK, AttachedColumn, attach
 from datasources.spark.attach.register import register_formats
-from datasources.spark.scan.time_attributes import DELAY_KEY, PROCTIME, ROWTIME, TIME_KEY, time_attributes
+from datasources.spark.scan.time_attributes import DELAY_KEY, PROCTIME, ROWTIME, TIME_KEY
 from tests.support.scripted_stream import Scripts, drain, instant, running, settings
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("registered", "tiny_queries")]
@@ -62,7 +62,12 @@ def test_every_batch_runs_the_code_that_the_first_one_compiled(spark, scripts):
     assert codes[1] == codes[2]
 
 
-def test_columns_are_marked_as_the_planner_says(spark, scripts):
+def time_attributes(schema):
+    marks = ((field.name, (field.metadata or {}).get(TIME_KEY)) for field in schema.fields)
+    return {name: mark for name, mark in marks if mark is not None}
+
+
+def test_columns_are_marked_as_the_planner_decides(spark, scripts):
     columns = [
         AttachedColumn(name="k"),
         D,
@@ -104,7 +109,7 @@ def test_a_computed_attribute_a_function_and_what_was_pushed_down_in_one_query(s
 
 
 @pytest.mark.parametrize("kind", ["TIMESTAMP", "TIMESTAMP_NTZ"])
-def test_the_stamp_is_the_watermark_before_the_row_in_the_type_of_the_attribute(spark, tmp_path, kind):
+def test_the_row_watermark_has_the_type_of_the_attribute(spark, tmp_path, kind):
     scripts = Scripts(tmp_path / "scripts", schema=f"ts {kind}, v STRING")
     texts = ["2026-03-08T06:30:00", "2026-03-08T07:30:00", "2026-07-01T00:00:00.123"]
     zone = "Z" if kind == "TIMESTAMP" else ""
@@ -179,19 +184,21 @@ def test_the_candidate_of_a_row_does_not_depend_on_the_zone_of_the_session(spark
             (f"CAST({'NULL' if value is None else repr(value)} AS {kind})", expected) for kind, value, expected in CASES
         ]
         types = [f.dataType for f in spark.range(1).selectExpr(*(text for text, _ in typed)).schema.fields]
-        stamps = [f"unix_micros({_row_watermark(text, kind)})" for (text, _), kind in zip(typed, types, strict=True)]
-        row = spark.range(1).selectExpr(*stamps).first()
+        row_watermarks = [
+            f"unix_micros({_row_watermark(text, kind)})" for (text, _), kind in zip(typed, types, strict=True)
+        ]
+        row = spark.range(1).selectExpr(*row_watermarks).first()
     assert [value / 1_000 for value in row] == [expected for _, expected in typed]
 
 
-def test_a_local_stamp_is_the_wall_clock_in_utc(spark):
+def test_a_local_row_watermark_is_the_wall_clock_in_utc(spark):
     texts = ["2026-03-08 07:30:00.123Z", "2026-11-01 05:30:00Z", "9999-12-31 23:59:59.999Z", "1970-01-01 00:00:00.001Z"]
     with settings(spark, NEW_YORK):
         moments = spark.createDataFrame([(t,) for t in [*texts, "1970-01-01 00:00:00Z"]], "t STRING")
-        stamped = moments.selectExpr("t", "CAST(t AS TIMESTAMP) AS _watermark").selectExpr(
+        with_text = moments.selectExpr("t", "CAST(t AS TIMESTAMP) AS _watermark").selectExpr(
             "t", f"{_LOCAL_ROW_WATERMARK} AS stamp"
         )
-        found = {row.t: row.text for row in stamped.selectExpr("t", "CAST(stamp AS STRING) AS text").collect()}
+        found = {row.t: row.text for row in with_text.selectExpr("t", "CAST(stamp AS STRING) AS text").collect()}
     assert found == {**{text: text.removesuffix("Z") for text in texts}, "1970-01-01 00:00:00Z": None}
 
 

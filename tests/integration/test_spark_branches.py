@@ -94,15 +94,15 @@ def run(df: Any, scripts: Scripts) -> Counter[tuple[Any, ...]]:
     """The rows of a stream; batches with and without rows follow each other."""
     append(scripts, STEPS[0])
     with running(df) as query:
-        query.settle()
+        query.drain()
         append(scripts, STEPS[1])
-        query.settle()
+        query.drain()
         append(scripts, [LATE])
-        query.settle()
+        query.drain()
         append(scripts, STEPS[2])
-        query.settle()
+        query.drain()
         append(scripts, [LAST, (LAST[0], "z", "17")])
-        query.settle()
+        query.drain()
         return Counter(row for row in query.rows() if row[1] < OPEN_FROM)
 
 

@@ -112,7 +112,7 @@ def test_peers_that_misbehave_change_no_result(spark, tmp_path, coordinator, att
     address = (coordinator.endpoint.host, coordinator.endpoint.port)
     with flooded(address, coordinator.endpoint.key, attack), running(windows(scripts.stream(spark, ALIGNED))) as query:
         for number in range(1, BATCHES):
-            query.settle()
+            query.drain()
             batch_of(scripts, number)
         assert_exact(query)
         wait_until(lambda: coordinator.bad_peers > 0)
@@ -123,11 +123,11 @@ def test_without_its_coordinator_a_query_is_exact(spark, tmp_path, coordinator):
     scripts = Scripts(tmp_path)
     batch_of(scripts, 0)
     with running(windows(scripts.stream(spark, ALIGNED))) as query:
-        query.settle()
+        query.drain()
         coordinator.close()
         for number in range(1, BATCHES):
             batch_of(scripts, number)
-            query.settle()
+            query.drain()
         assert_exact(query)
 
 
@@ -136,15 +136,15 @@ def test_a_coordinator_that_comes_back_is_found_again(spark, tmp_path, coordinat
     batch_of(scripts, 0)
     endpoint = coordinator.endpoint
     with running(windows(scripts.stream(spark, ALIGNED))) as query:
-        query.settle()
+        query.drain()
         coordinator.close()
         batch_of(scripts, 1)
-        query.settle()
+        query.drain()
         again = restarted(endpoint)
         try:
             for number in range(2, BATCHES):
                 batch_of(scripts, number)
-                query.settle()
+                query.drain()
             assert_exact(query)
             wait_until(lambda: len(again.registry._runs) > 0)
         finally:
@@ -171,8 +171,8 @@ def test_two_queries_that_are_alike_in_everything_do_not_disturb_each_other(spar
     ):
         for number in range(1, BATCHES):
             batch_of(scripts, number)
-            one.settle()
-            other.settle()
+            one.drain()
+            other.drain()
         assert_exact(one)
         assert_exact(other)
 

@@ -45,9 +45,9 @@ def append_batch(scripts: Scripts, number: int) -> None:
 
 def run_batches(query: Running, scripts: Scripts, batches: int) -> None:
     for number in range(1, batches):
-        query.settle()
+        query.drain()
         append_batch(scripts, number)
-    query.settle()
+    query.drain()
 
 
 def assert_flat(scripts: Scripts, query: Running, batches: int) -> None:
@@ -56,7 +56,7 @@ def assert_flat(scripts: Scripts, query: Running, batches: int) -> None:
     assert all(read.end - read.start <= ROWS for read in reads), "what is read again never grows beyond one batch"
     assert max(Counter((read.split, read.start) for read in reads).values(), default=0) <= 3
     assert sum(read.rows for read in reads) <= 3 * ROWS * batches
-    # The watermark of all but the newest ranges is known, although no task ever told it.
+    # The watermark of all but the newest ranges is known, although no task ever reported it.
     assert query.source()["splits"][0]["position"] == ROWS * batches
     assert query.source()["splits"][0]["watermark"] >= ((batches - 3) * 10 + ROWS - 1 - 1) * 1_000
 
@@ -100,9 +100,9 @@ def test_after_batches_without_an_action_the_watermark_is_what_an_undisturbed_qu
         run_batches(query, scripts, 4)
         wakes.set()
         scripts.append("s-0", (5, "k", "late"))
-        query.settle()
+        query.drain()
         scripts.append("s-0", (72, "k", "last"))
-        query.settle()
+        query.drain()
         assert counts[:2] == [("late",), ("last",)]
         assert query.source()["watermark"] == (3 * 10 + ROWS - 1 - 1) * 1_000
 
@@ -128,7 +128,7 @@ def test_nothing_moves_means_no_batch(spark, tmp_path):
     append_batch(scripts, 0)
     df = scripts.stream(spark).groupBy(F.window("ts", "10 seconds")).count()
     with running(df) as query:
-        query.settle()
+        query.drain()
         before = query.progress[-1].batchId
         threading.Event().wait(1.2)  # four heartbeat intervals
         assert query.progress[-1].batchId == before
@@ -158,7 +158,7 @@ def test_an_idle_split_is_left_out_after_its_timeout_and_counts_again_at_once(sp
         assert statuses == {"s-0": "idle", "s-1": "idle"}
         # s-1 is back at 70 and holds the watermark there, although s-0 is far ahead.
         scripts.append("s-1", (71, "b", "b71"))
-        query.settle()
+        query.drain()
         scripts.append("s-0", (200, "a", "a200"))
         query.wait_for(lambda running_: running_.watermarks[-1] == 70)
         assert [row[1] for row in query.rows()] == [2, 1]

@@ -35,7 +35,7 @@ def failure(run: Any, *arguments: Any) -> Exception:
     return caught.value
 
 
-def assert_says(error: Exception, code: str, *phrases: str) -> None:
+def assert_message(error: Exception, code: str, *phrases: str) -> None:
     line = first_line(error)
     assert f"[{code}]" in line
     for phrase in phrases:
@@ -45,20 +45,20 @@ def assert_says(error: Exception, code: str, *phrases: str) -> None:
 
 def test_a_stream_that_was_never_attached_is_stopped_before_its_first_row(spark, scripts):
     with running(scripts.loaded(spark)) as query:
-        error = failure(query.settle)
-        assert_says(error, "TIDEMARK_QUERY", "was not attached", "with_source_watermark(df)")
+        error = failure(query.drain)
+        assert_message(error, "TIDEMARK_QUERY", "was not attached", "with_source_watermark(df)")
         assert query.rows() == []
 
 
 def test_dropping_the_hidden_columns_is_no_way_of_attaching(spark, scripts):
     error = failure(drain, scripts.loaded(spark).select("ts", "v"))
-    assert_says(error, "TIDEMARK_QUERY", "was not attached")
+    assert_message(error, "TIDEMARK_QUERY", "was not attached")
 
 
 def test_one_attached_branch_does_not_excuse_another(spark, scripts):
     other = scripts.loaded(spark).filter("NOT _heartbeat").select("ts", "k", "v")
     error = failure(drain, scripts.stream(spark).union(other))
-    assert_says(error, "TIDEMARK_QUERY", "was not attached")
+    assert_message(error, "TIDEMARK_QUERY", "was not attached")
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def test_a_class_registered_by_hand_refuses_to_run_unattached(by_hand, scripts):
     assert loaded.columns == ["ts", "k", "v", "_watermark", "_heartbeat"]
     for df in (loaded, loaded.select("v"), loaded.groupBy("k").count().select("count")):
         error = failure(drain, df, "update")
-        assert_says(error, "TIDEMARK_QUERY", "was not attached", "with_source_watermark(df)")
+        assert_message(error, "TIDEMARK_QUERY", "was not attached", "with_source_watermark(df)")
     rows, _ = drain(with_source_watermark(loaded).select("v"))
     assert sorted(rows) == [("a1",), ("b12",), ("c25",)]
 
@@ -104,7 +104,7 @@ def test_a_batch_and_a_stream_without_watermark_need_no_attachment(spark, script
 def test_attaching_leaves_the_loaded_stream_as_it_was(spark, scripts):
     loaded = scripts.loaded(spark)
     with_source_watermark(loaded)
-    assert_says(failure(drain, loaded), "TIDEMARK_QUERY", "was not attached")
+    assert_message(failure(drain, loaded), "TIDEMARK_QUERY", "was not attached")
 
 
 def test_a_stream_that_is_attached_twice_is_one_source(spark, scripts):
@@ -144,19 +144,19 @@ def test_a_source_whose_schema_changed_is_not_attached(spark, scripts):
 def test_a_schema_given_to_spark_is_refused_in_a_stream(spark, scripts):
     reader = spark.readStream.format(FORMAT).options(**scripts.options())
     error = failure(drain, reader.schema("ts TIMESTAMP, k STRING, v STRING").load())
-    assert_says(error, "TIDEMARK_SCHEMA", ".schema(...)", '.option("schema", "...")')
+    assert_message(error, "TIDEMARK_SCHEMA", ".schema(...)", '.option("schema", "...")')
 
 
 def test_a_schema_given_to_spark_is_refused_in_a_batch(spark, scripts):
     reader = spark.read.format(FORMAT).options(**scripts.options())
     error = failure(lambda: reader.schema("ts TIMESTAMP, k STRING, v STRING").load().collect())
-    assert_says(error, "TIDEMARK_SCHEMA", ".schema(...)", '.option("schema", "...")')
+    assert_message(error, "TIDEMARK_SCHEMA", ".schema(...)", '.option("schema", "...")')
 
 
 def test_a_bad_option_beside_a_schema_given_to_spark_is_named(spark, scripts):
     reader = spark.readStream.format(FORMAT).options(**scripts.options({"watermark.as": "ts - 5"}))
     error = failure(drain, reader.schema("ts TIMESTAMP").load())
-    assert_says(error, "TIDEMARK_EXPRESSION", "watermark.as: a number cannot be added to a timestamp")
+    assert_message(error, "TIDEMARK_EXPRESSION", "watermark.as: a number cannot be added to a timestamp")
     assert "ts - 5" in str(error)
 
 
@@ -165,20 +165,20 @@ def test_hidden_column_names_are_reserved(spark, tmp_path, name):
     scripts = Scripts(tmp_path, schema=f"ts TIMESTAMP, {name} STRING")
     with pytest.raises(SchemaError, match=f"'{name}' is the name of a column that Tidemark adds"):
         scripts.stream(spark)
-    assert_says(failure(scripts.loaded, spark), "TIDEMARK_SCHEMA", f"'{name}'")
+    assert_message(failure(scripts.loaded, spark), "TIDEMARK_SCHEMA", f"'{name}'")
 
 
 def test_an_unknown_option_is_an_error_with_near_matches_on_both_ways_in(spark, scripts):
     with pytest.raises(OptionError, match=r"unknown option 'watermark\.fro'.*Did you mean 'watermark\.for'"):
         scripts.stream(spark, {"watermark.fro": "ts"})
     error = failure(scripts.loaded, spark, {"watermark.fro": "ts"})
-    assert_says(error, "TIDEMARK_OPTION", "unknown option 'watermark.fro'", "'watermark.for'")
+    assert_message(error, "TIDEMARK_OPTION", "unknown option 'watermark.fro'", "'watermark.for'")
 
 
 def test_a_malformed_record_stops_a_stream_and_names_its_place(spark, scripts):
     scripts.append("s-0", "{nonsense")
     error = failure(drain, scripts.stream(spark))
-    assert_says(error, "TIDEMARK_RECORD", "script 's-0', line 4", "format.on-error")
+    assert_message(error, "TIDEMARK_RECORD", "script 's-0', line 4", "format.on-error")
 
 
 def test_a_malformed_record_stops_a_batch_read_without_a_traceback_before_the_reason(spark, scripts):
@@ -191,24 +191,24 @@ def test_a_malformed_record_stops_a_batch_read_without_a_traceback_before_the_re
 
 def test_an_error_of_the_planner_stands_in_the_first_line_too(spark, scripts):
     with running(scripts.stream(spark)) as query:
-        query.settle()
+        query.drain()
         (scripts.directory / "s-0.jsonl").unlink()
         error = failure(lambda: query.query.awaitTermination(30))
-    assert_says(error, "TIDEMARK_DATA_LOSS", "split 's-0' does not exist any more", "failOnDataLoss")
+    assert_message(error, "TIDEMARK_DATA_LOSS", "split 's-0' does not exist any more", "failOnDataLoss")
 
 
 @pytest.mark.parametrize(("key", "value", "advice"), [(POLICY, "max", "'min'"), (ALLOW_MULTIPLE, "false", "true")])
 def test_a_setting_that_breaks_event_time_is_refused_when_attaching(spark, scripts, key, value, advice):
     with settings(spark, {key: value}), pytest.raises(QueryError) as caught:
         scripts.stream(spark)
-    assert_says(caught.value, "TIDEMARK_QUERY", key, f"Set it to {advice}")
+    assert_message(caught.value, "TIDEMARK_QUERY", key, f"Set it to {advice}")
 
 
 def test_a_setting_that_breaks_event_time_stops_a_query_that_was_attached_before(spark, scripts):
     df = scripts.stream(spark)
     with settings(spark, {POLICY: "max"}):
         error = failure(drain, df)
-    assert_says(error, "TIDEMARK_QUERY", POLICY, "Set it to 'min'")
+    assert_message(error, "TIDEMARK_QUERY", POLICY, "Set it to 'min'")
 
 
 def test_a_setting_that_delays_results_is_a_warning(spark, scripts, caplog):
@@ -221,7 +221,7 @@ def test_spark_connect_is_refused_with_a_way_out():
     client = type("SparkSession", (), {"__module__": "pyspark.sql.connect.session"})()
     with pytest.raises(QueryError) as caught:
         require_classic(client)
-    assert_says(caught.value, "TIDEMARK_QUERY", "Spark Connect", "spark-submit")
+    assert_message(caught.value, "TIDEMARK_QUERY", "Spark Connect", "spark-submit")
     with pytest.raises(QueryError, match="Spark Connect"):
         register(client)
 

@@ -56,4 +56,4 @@ def test_a_rollup_of_a_dataframe_over_its_window_is_refused(spark, tmp_path):
     windows = "SELECT k, window(ts, '10 seconds') AS w FROM rolled"
     df = spark.sql(f"SELECT k, count(*) AS n FROM ({windows}) GROUP BY ROLLUP (w, k)")
     with pytest.raises(StreamingQueryException, match="would never come"), running(df) as query:
-        query.settle()
+        query.drain()

@@ -54,18 +54,18 @@ def test_replay_26_an_inner_join_keeps_rows_as_long_as_they_can_be_met(spark, tm
     sides = Sides(spark, tmp_path, (-10, 20), "inner")
     with running(sides.df) as query:
         sides.watermark(1)
-        query.settle()
+        query.drain()
         sides.rows("k1", left=(1, 2, 5), right=(2, 15))
-        query.settle()
+        query.drain()
         sides.watermark(20)
-        query.settle()
+        query.drain()
         sides.rows("k1", left=(35,))
-        query.settle()
+        query.drain()
         sides.watermark(38)
-        query.settle()
+        query.drain()
         sides.rows("k2", left=(40,), right=(39,))
         sides.watermark(61)
-        query.settle()
+        query.drain()
         # Flink meets (1, 2) as well: a late row is joined with what is still there. Spark drops it, and counts it.
         assert sorted(query.rows()) == [(2, 2), (5, 2), (5, 15), (35, 15), (40, 39)]
         assert late_rows(query) == 1
@@ -75,18 +75,18 @@ def test_replay_26_a_join_whose_bound_lies_behind_the_other_side(spark, tmp_path
     sides = Sides(spark, tmp_path, (-10, -7), "inner")
     with running(sides.df) as query:
         sides.watermark(1)
-        query.settle()
+        query.drain()
         sides.rows("k1", right=(2,))
         sides.watermark(2)
-        query.settle()
+        query.drain()
         sides.rows("k1", left=(3,), right=(3, 13))
-        query.settle()
+        query.drain()
         sides.rows("k1", left=(6,))
-        query.settle()
+        query.drain()
         sides.watermark(10)
-        query.settle()
+        query.drain()
         sides.watermark(18)
-        query.settle()
+        query.drain()
         assert sorted(query.rows()) == [(3, 13), (6, 13)]
 
 
@@ -95,16 +95,16 @@ def test_replay_26_a_left_join_gives_up_waiting_by_the_watermark(spark, tmp_path
     with running(sides.df) as query:
         sides.rows("k1", left=(1,))
         sides.rows("k2", right=(1,))
-        query.settle()
+        query.drain()
         assert query.rows() == []
         sides.watermark(14)
-        query.settle()
+        query.drain()
         assert query.rows() == [(1, None)]
         sides.watermark(18)
-        query.settle()
+        query.drain()
         sides.rows("k1", left=(2,))
         sides.rows("k1", right=(2,))
-        query.settle()
+        query.drain()
         # Flink gives (2, NULL) at once; Spark drops both late rows, and counts them.
         assert query.rows() == [(1, None)]
         assert late_rows(query) == 2
@@ -127,10 +127,10 @@ def test_both_times_of_the_result_are_time_attributes_and_no_result_is_late(spar
         for part in range(0, ROWS, 15):
             for side, scripted in scripts.items():
                 scripted.append("s-0", *((second, key, "") for second, key in rows[side][part : part + 15]))
-            query.settle()
+            query.drain()
         for scripted in scripts.values():
             scripted.append("s-0", (500, "end", ""))
-        query.settle()
+        query.drain()
         at = ("l_ts", "r_ts").index(column)
         pairs = [
             (l_ts, r_ts)

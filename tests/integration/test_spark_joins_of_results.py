@@ -69,7 +69,7 @@ def test_a_left_semi_join_of_two_results_is_refused(spark, tmp_path, left, right
         pytest.raises(StreamingQueryException, match="SELECT DISTINCT"),
         running(joined(left(df), right(df), "left_semi", ON[on])) as query,
     ):
-        query.settle()
+        query.drain()
 
 
 def test_a_left_semi_join_of_rows_gives_what_a_batch_gives(spark, tmp_path):
@@ -113,7 +113,7 @@ def test_a_join_by_event_time_of_one_side_only_is_refused(spark, tmp_path, left,
         pytest.raises(StreamingQueryException) as error,
         running(joined(left(df), right(df), "inner")) as query,
     ):
-        query.settle()
+        query.drain()
     assert "INTERVAL 0 SECONDS" in first_line(error.value)
 
 

@@ -44,11 +44,11 @@ def test_marked_rows_can_be_stored_elsewhere(spark, tmp_path):
         "_late"
     )
     with running(marked.select("ts", "_late")) as query:
-        query.settle()
+        query.drain()
         assert sorted(row[0] for row in query.rows()) == [second for second, _ in LATE]
         assert {row[1] for row in query.rows()} == {True}
         scripts.append("s-0", (76, "k", "one more batch, whose progress tells of the one before"))
-        query.settle()
+        query.drain()
         assert query.source()["late_rows"] == len(LATE)
 
 

@@ -54,7 +54,7 @@ def test_every_split_of_a_running_query_is_on_the_page_and_in_the_metrics(spark,
     }
     stream = scripts.stream(spark, changes).groupBy(F.window("ts", "10 seconds")).count()
     with running(stream) as query:
-        query.settle()
+        query.drain()
         wait_until(lambda: any(s["watermark"] == 189_000 for t in tables(page, query) for s in t["splits"]))
         (table,) = tables(page, query)
         fast, slow = table["splits"]
@@ -72,7 +72,7 @@ def test_every_split_of_a_running_query_is_on_the_page_and_in_the_metrics(spark,
     wait_until(lambda: not tables(page, query))  # a query that ended is gone at once
 
 
-def test_progress_tells_the_same_without_anybody_watching(spark, tmp_path):
+def test_progress_is_the_same_without_an_observer(spark, tmp_path):
     scripts = Scripts(tmp_path)
     scripts.append("s-0", (1, "a", ""), (40, "a", ""), (3, "a", "late"))
     stream = scripts.stream(spark, {"scan.watermark.idle-timeout": "1 s", "scan.watermark.emit.strategy": "on-event"})
@@ -90,7 +90,7 @@ def test_the_state_of_a_query_is_noted_after_each_batch_and_forgotten_with_it(sp
     register(spark)
     noted = spark.sparkContext._tidemark_coordinator.registry._queries
     with running(scripts.stream(spark).groupBy(F.window("ts", "1 second")).count()) as query:
-        query.settle()
+        query.drain()
         rows = query.query.lastProgress.stateOperators[0].numRowsTotal
         assert rows > 0
         wait_until(lambda: query.query.id in noted and noted[query.query.id].state_rows == rows)

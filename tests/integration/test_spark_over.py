@@ -28,10 +28,14 @@ def answer_of(df: Any, query: str, buckets: int = 2) -> Any:
 
 
 def samples() -> list[Any]:
-    quick = [("stream_00", "over_range", 7), ("stream_05", "over_rows", 1_000), ("stream_03", "over_unbounded", 1)]
+    default_cases = [
+        ("stream_00", "over_range", 7),
+        ("stream_05", "over_rows", 1_000),
+        ("stream_03", "over_unbounded", 1),
+    ]
     every = [(name, query, rows) for name in CASES for query in QUERIES for rows in (1, 7, 1_000)]
     every = [each for each in every if each[0] == "stream_03" or each[2] > 1]
-    return [each if each in quick else pytest.param(*each, marks=pytest.mark.full) for each in every]
+    return [each if each in default_cases else pytest.param(*each, marks=pytest.mark.full) for each in every]
 
 
 @pytest.mark.parametrize(("name", "query", "rows_per_batch"), samples())
@@ -39,7 +43,7 @@ def test_over_gives_flinks_answer_at_any_size_of_batches(spark, tmp_path, name, 
     attached = with_source_watermark(answer_of(oracle_stream(spark, tmp_path, name, rows_per_batch), query))
     with running(attached.select("id", "r")) as run:
         process_all(run.query)
-        run.settle()
+        run.drain()
         found = sorted((tuple(row) for row in spark.table(run.name).collect()), key=repr)
         assert found == load_case(name).answers[query].inserted
         assert run.counted("late_rows") == len(load_case(name).rows) - len(found)
@@ -79,7 +83,7 @@ def test_an_aggregate_behind_it_takes_no_row_for_late_and_sees_the_watermark(spa
     groups = with_source_watermark(answer).groupBy(F.window("ts", "20 seconds")).count()
     with running(groups) as run:
         process_all(run.query)
-        run.settle()
+        run.drain()
         total = sum(row["count"] for row in spark.table(run.name).collect())
         assert total == len(load_case("stream_03").answers["over_rows"].rows)
 
@@ -114,7 +118,7 @@ EVERY_AGGREGATE = {
 @pytest.mark.parametrize(
     "frame", [OverFrame.range(32 * 60_000), OverFrame.rows(1), OverFrame.rows(), OverFrame.range()]
 )
-def test_wide_rows_odd_keys_and_every_aggregate_equal_the_batch(spark, tmp_path, frame):
+def test_wide_rows_unusual_keys_and_every_aggregate_equal_the_batch(spark, tmp_path, frame):
     scripts = Scripts(tmp_path, schema=WIDE)
     scripts.append("s-0", *WIDE_ROWS[:4])
     scripts.append("s-1", *WIDE_ROWS[4:])
@@ -123,7 +127,7 @@ def test_wide_rows_odd_keys_and_every_aggregate_equal_the_batch(spark, tmp_path,
         asked = {"keys": ["K"], "attribute": "ts", "frame": frame}
         answer = over(scripts.loaded(spark, options), EVERY_AGGREGATE, buckets=3, **asked)
         with running(with_source_watermark(answer)) as query:
-            query.settle()
+            query.drain()
             found = [row.asDict() for row in spark.table(query.name).collect()]
             assert query.counted("null_rowtime_rows") == 1
             assert query.counted("late_rows") == 0
@@ -145,7 +149,7 @@ def test_row_numbers_by_time_are_the_first_rows_of_each_key(spark, tmp_path):
         attribute="ts",
     )
     with running(with_source_watermark(numbered).where("rn <= 2").select("k", "v", "rn")) as query:
-        query.settle()
+        query.drain()
         found = sorted(query.rows(), key=repr)
     assert found == sorted([("a", "x", 1), ("a", "y", 2), ("b", "w", 1), (None, "n", 1)], key=repr)
 
@@ -164,10 +168,10 @@ def test_a_processing_time_gives_each_row_in_the_batch_in_which_it_came(spark, t
         ttl_ms=None,
     )
     with running(with_source_watermark(answer).select("v", "n")) as query:
-        query.settle()
+        query.drain()
         assert sorted(query.rows()) == [("1", 1), ("2", 2), ("3", 1)]
         scripts.append("s-0", (1, "a", "4"), (9, "b", "5"))
-        query.settle()
+        query.drain()
         assert sorted(query.rows())[3:] == [("4", 2), ("5", 2)]
         assert query.counted("late_rows") == 0
 
@@ -216,7 +220,7 @@ def test_a_time_to_live_gives_the_same_in_a_stream_and_in_a_batch(spark, tmp_pat
     options = {"watermark.as": "ts - INTERVAL '1' MINUTE", "scripted.bounded": "true"}
     asked = {"keys": ["k"], "attribute": "ts", "frame": OverFrame.rows(), "ttl_ms": 5_000}
     with running(with_source_watermark(over(scripts.loaded(spark, options), {"n": "COUNT(*)"}, **asked))) as query:
-        query.settle()
+        query.drain()
         found = sorted((row["v"], row["n"]) for row in spark.table(query.name).collect())
     assert found == [("1", 1), ("10", 2), ("2", 2), ("30", 1), ("9", 1)]
     loaded = spark.read.format("tidemark-scripted").options(**scripts.options(options)).load()

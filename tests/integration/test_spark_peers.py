@@ -57,12 +57,12 @@ def test_an_idle_source_does_not_hold_a_join_and_holds_again_with_its_first_row(
     other = right.stream(spark, IDLE).select(F.col("ts").alias("rts"), F.col("k").alias("rk"), F.col("v").alias("rv"))
     near = F.expr("lk = rk AND rts BETWEEN lts - INTERVAL 5 SECONDS AND lts + INTERVAL 5 SECONDS")
     with running(one.join(other, near, "leftOuter").select("lts", "lv", "rv")) as query:
-        query.settle()
+        query.drain()
         left.append("s-0", (50, "a", "l2"))
         left.append("s-0", (80, "a", "l3"))
         query.wait_for(lambda running_: (50, "l2", None) in running_.rows())
         right.append("s-0", (82, "a", "r2"))  # active again at once: it joins, and no row of it is lost
-        query.settle()
+        query.drain()
         assert (80, "l3", "r2") in query.rows()
 
 
@@ -117,11 +117,11 @@ def test_two_queries_of_one_group_wait_for_each_other(spark, tmp_path):
     fast, slow = Scripts(tmp_path / "fast"), Scripts(tmp_path / "slow")
     slow.append("s-0", *((n * 10, "b", "") for n in range(10)))
     with running(slow.stream(spark, ALIGNED)) as first:
-        first.settle()
+        first.drain()
         fast.append("s-0", *((n * 10, "a", "") for n in range(30)))
         with running(fast.stream(spark, ALIGNED)) as second:
-            second.settle()
-            second.settle()
+            second.drain()
+            second.drain()
             assert max(row[0] for row in second.rows()) == 100  # its candidate is 99 s: 89 s and 10 s of drift
             slow.append("s-0", (205, "b", ""))
             second.wait_for(lambda running_: max(row[0] for row in running_.rows()) == 210)
@@ -133,9 +133,9 @@ def test_a_group_of_timestamps_with_and_without_zone_is_refused(spark, tmp_path)
     one, other = Scripts(tmp_path / "one"), Scripts(tmp_path / "other", schema="ts TIMESTAMP_NTZ, k STRING, v STRING")
     one.append("s-0", (1, "a", ""))
     with running(one.stream(spark, ALIGNED)) as query:
-        query.settle()
+        query.drain()
         with running(other.stream(spark, ALIGNED)) as refused, pytest.raises(Exception, match="TIDEMARK") as caught:
-            refused.settle()
+            refused.drain()
         assert "alignment group 'g'" in first_line(caught.value)
         assert "TIMESTAMP_NTZ" in first_line(caught.value)
 

@@ -15,7 +15,7 @@ import pytest
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 
 from datasources import register
-from tests.support.killed_query import STUCK, loaded_with_stamps, read_batches, write_batches
+from tests.support.killed_query import STUCK, loaded_with_row_watermarks, read_batches, write_batches
 from tests.support.scripted_stream import Running, Scripts, first_line, running
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("tiny_queries")]
@@ -76,12 +76,12 @@ def test_a_source_that_is_silent_after_a_restart_does_not_pin_the_query(spark, t
     busy.append("s-0", (1, "a", ""), (12, "a", ""))
     silent.append("s-0", (1001, "b", ""))
     with windows.of(busy.stream(spark).union(silent.stream(spark))) as query:
-        query.settle()
+        query.drain()
         assert query.watermarks[-1] == 11
     assert windows.found == [(0, 1)]
     busy.append("s-0", (61, "a", ""))
     with windows.of(busy.stream(spark).union(silent.stream(spark))) as query:
-        query.settle()
+        query.drain()
         assert query.watermarks[-1] == 60
     assert windows.found == [(0, 1), (10, 1)]
 
@@ -92,21 +92,21 @@ def test_a_source_that_never_had_a_row_holds_the_query_and_lets_go_with_its_firs
     busy.append("s-0", (1, "a", ""), (12, "a", ""))
     empty.append("s-0")
     with windows.of(busy.stream(spark).union(empty.stream(spark))) as query:
-        query.settle()
+        query.drain()
         assert query.watermarks == [0]
     busy.append("s-0", (61, "a", ""))
     with windows.of(busy.stream(spark).union(empty.stream(spark))) as query:
-        query.settle()
+        query.drain()
         assert query.watermarks == [0]
         empty.append("s-0", (3, "b", ""), (71, "b", ""))
-        query.settle()
+        query.drain()
         assert query.watermarks[-1] == 60
     assert sorted(windows.found) == [(0, 2), (10, 1)]
 
 
 def failure_of(query: Running) -> Exception:
     with pytest.raises(Exception, match="TIDEMARK_OFFSET") as caught:
-        query.settle()
+        query.drain()
     return caught.value
 
 
@@ -115,7 +115,7 @@ def test_a_changed_strategy_is_an_error_that_names_both_unless_it_is_allowed(spa
     windows = Windows(tmp_path / "checkpoint")
     scripts.append("s-0", (1, "a", ""), (21, "a", ""))
     with windows.of(scripts.stream(spark)) as query:
-        query.settle()
+        query.drain()
     assert windows.found == [(0, 1)]
     scripts.append("s-0", (27, "a", ""), (45, "a", ""))
     changed = {"watermark.as": "ts - INTERVAL '9' SECOND"}
@@ -126,7 +126,7 @@ def test_a_changed_strategy_is_an_error_that_names_both_unless_it_is_allowed(spa
         assert phrase in line
     assert "Traceback" not in str(error).split("[TIDEMARK_OFFSET]", 1)[0]
     with windows.of(scripts.stream(spark, {**changed, "watermark.on-change": "continue"})) as query:
-        query.settle()
+        query.drain()
         assert query.watermarks[0] == 20, "the split keeps its watermark"
         assert query.watermarks[-1] == 36
     assert sorted(windows.found) == [(0, 1), (20, 2)]
@@ -137,7 +137,7 @@ def test_a_changed_schema_is_an_error_that_names_both(spark, tmp_path):
     scripts.append("s-0", (1, "a", ""))
     collect = lambda df, _: df.count()  # noqa: E731
     with running(scripts.stream(spark), checkpoint=tmp_path / "checkpoint", for_each=collect) as query:
-        query.settle()
+        query.drain()
     scripts.append("s-0", (2, "a", ""))
     other = scripts.stream(spark, {"schema": "ts TIMESTAMP, k STRING"})
     with running(other, checkpoint=tmp_path / "checkpoint", for_each=collect) as query:
@@ -175,16 +175,16 @@ def kill_in_batch(number: int, scripts: Scripts, checkpoint: Path, out: Path) ->
 def run_to_the_end(spark: Any, scripts: Scripts, checkpoint: Path, out: Path) -> dict[int, Any]:
     out.mkdir(exist_ok=True)
     try:
-        df = loaded_with_stamps(spark, scripts)
+        df = loaded_with_row_watermarks(spark, scripts)
         with running(df, checkpoint=checkpoint, for_each=write_batches(out)) as query:
-            query.settle()
+            query.drain()
     finally:
         register(spark)
     return read_batches(out)
 
 
 @pytest.mark.slow
-def test_after_a_kill_in_mid_batch_rows_and_stamps_are_those_of_an_undisturbed_run(spark, tmp_path):
+def test_a_run_killed_in_mid_batch_equals_an_undisturbed_one(spark, tmp_path):
     scripts = Scripts(tmp_path / "scripts")
     for split, first in (("s-0", 10), ("s-1", 13)):
         scripts.append(split, *((first + 7 * n + (-9 if n % 3 == 2 else 0), split, f"{n}") for n in range(8)))

@@ -50,7 +50,7 @@ def test_an_aggregate_over_the_windows_gives_flinks_answer(spark, tmp_path, name
     )
     with running(texts) as query:
         process_all(query.query)
-        query.settle()
+        query.drain()
         found = [tuple(row) for row in spark.table(query.name).collect()]
         assert normal_rows(found) == load_case(name).answers["session_key"].inserted
         dropped = [operator.numRowsDroppedByWatermark for p in query.progress for operator in p.stateOperators]
@@ -126,7 +126,7 @@ WIDE_WANTED = [
 ]
 
 
-def test_wall_clocks_wide_rows_and_odd_keys_come_out_as_they_went_in_and_equal_the_batch(spark, tmp_path):
+def test_wall_clocks_wide_rows_and_unusual_keys_equal_the_batch(spark, tmp_path):
     scripts = Scripts(tmp_path, schema=WIDE)
     scripts.append("s-0", *WIDE_ROWS[:4])
     scripts.append("s-1", *WIDE_ROWS[4:])
@@ -136,7 +136,7 @@ def test_wall_clocks_wide_rows_and_odd_keys_come_out_as_they_went_in_and_equal_t
             scripts.loaded(spark, options), keys=["K"], attribute="ts", gap_ms=31 * 60_000, buckets=3
         )
         with running(with_source_watermark(stream, "window_end")) as query:
-            query.settle()
+            query.drain()
             found = [row.asDict() for row in spark.table(query.name).collect()]
             assert query.counted("null_rowtime_rows") == 1
             assert query.counted("late_rows") == 0

@@ -29,8 +29,8 @@ def counts(df: Any) -> Any:
     return grouped.selectExpr("unix_timestamp(window.start)", "count")
 
 
-def test_without_a_watermark_stamps_are_the_epoch_and_never_null(by_hand, tmp_path):
-    """The watermark is at -6, -1 and, after the last row, at 4: below 0 a stamp is 0."""
+def test_without_a_watermark_row_watermarks_are_the_epoch_and_never_null(by_hand, tmp_path):
+    """The watermark is at -6, -1 and, after the last row, at 4: below 0 a row watermark is 0."""
     scripts = Scripts(tmp_path)
     scripts.append("s-0", (-5, "a", "first"), (0, "a", "second"), (5, "a", "third"))
     df = scripts.loaded(by_hand, ON_EVENT).selectExpr("v", "unix_timestamp(_watermark)", "_heartbeat")
@@ -44,14 +44,14 @@ def test_rows_before_1970_are_emitted_and_their_windows_too(spark, tmp_path):
     scripts = Scripts(tmp_path)
     scripts.append("s-0", (-25, "a", ""), (-15, "a", ""))
     with running(scripts.stream(spark).select(F.unix_timestamp("ts"))) as query:
-        query.settle()
+        query.drain()
         assert sorted(query.rows()) == [(-25,), (-15,)]
     with running(counts(scripts.stream(spark)), "update") as query:
-        query.settle()
+        query.drain()
         assert query.watermarks == [0]
 
 
-def test_on_event_stamps_are_the_watermark_before_each_row(by_hand, tmp_path):
+def test_on_event_row_watermarks_are_the_watermark_before_each_row(by_hand, tmp_path):
     scripts = Scripts(tmp_path)
     scripts.append("s-0", (10, "a", "1"), (30, "a", "2"), (20, "a", "late"), (40, "a", "3"))
     df = scripts.loaded(by_hand, ON_EVENT).selectExpr("v", "unix_timestamp(_watermark)", "_heartbeat")
@@ -59,7 +59,7 @@ def test_on_event_stamps_are_the_watermark_before_each_row(by_hand, tmp_path):
     assert [row[:2] for row in rows if not row[2]] == [("1", 0), ("2", 9), ("late", 29), ("3", 29)]
 
 
-def test_the_end_of_time_is_stamped_only_where_the_source_said_that_it_ends(spark, tmp_path):
+def test_the_final_watermark_is_emitted_only_where_the_source_ends(spark, tmp_path):
     scripts = Scripts(tmp_path)
     scripts.append("s-0", (1, "a", ""), (65, "a", ""))
     scripts.append("s-1", (3, "a", ""))
@@ -77,8 +77,8 @@ def test_a_batch_read_of_the_same_table_has_the_rows_of_the_stream(spark, tmp_pa
     scripts.append("s-1", (3, "a", "4"), (None, "a", "5"))
     register(spark)
     table = spark.read.format(FORMAT).options(**scripts.options()).load()
-    stamps = table.select(F.unix_micros("_watermark"), "_heartbeat").distinct().collect()
-    assert [tuple(row) for row in stamps] == [(0, False)]
+    row_watermarks = table.select(F.unix_micros("_watermark"), "_heartbeat").distinct().collect()
+    assert [tuple(row) for row in row_watermarks] == [(0, False)]
     batch = [tuple(row) for row in table.select(F.unix_timestamp("ts"), "k", "v").collect()]
     stream, _ = drain(scripts.stream(spark).select(F.unix_timestamp("ts"), "k", "v"))
     assert sorted(batch, key=repr) == sorted(stream, key=repr)

@@ -59,12 +59,12 @@ def test_the_documentation_lists_what_it_should():
 
 
 @pytest.mark.parametrize(("line", "column"), documented("Keeps it"))
-def test_what_the_documentation_says_keeps_the_attribute_does(spark, scripts, line, column):
+def test_what_keeps_the_attribute_by_the_documentation_does(spark, scripts, line, column):
     assert evaluate(line, spark, scripts).schema[column].metadata[MARK] == 1_000
 
 
 @pytest.mark.parametrize(("line", "column"), documented("Loses it"))
-def test_what_the_documentation_says_loses_the_attribute_does_and_it_can_be_restored(spark, scripts, line, column):
+def test_what_loses_the_attribute_by_the_documentation_does(spark, scripts, line, column):
     lost = evaluate(line, spark, scripts)
     assert MARK not in lost.schema[column].metadata
     kept = keep_time_attribute(lost, column)
@@ -136,7 +136,7 @@ def test_with_two_attributes_a_window_over_one_of_them_works(spark, tmp_path):
     assert drain(windows(df, "ts2"))[0] == [(10, 2)]
 
 
-def test_with_two_attributes_a_grouping_that_holds_both_fails_and_says_so_first(spark, tmp_path):
+def test_grouping_by_two_time_attributes_fails_before_the_query_starts(spark, tmp_path):
     df = two_attributes(tmp_path).stream(spark, None, "ts", "ts2")
     with pytest.raises(Exception, match=r"MULTIPLE_EVENT_TIME_COLUMNS|event time columns") as caught:
         drain(df.dropDuplicates(["ts", "ts2"]))
@@ -164,11 +164,11 @@ def test_duplicates_within_the_bound_are_dropped_although_the_watermark_passed_t
     scripts.append("s-0", (1, "a", "a1"), (6.5, "b", "b6"))
     df = scripts.stream(spark, {"watermark.as": "ts - INTERVAL '5' SECOND"}).dropDuplicatesWithinWatermark(["k"])
     with running(df.select("v")) as query:
-        query.settle()
+        query.drain()
         scripts.append("s-0", (4, "a", "dup"), (20, "c", "c20"))
-        query.settle()
+        query.drain()
         scripts.append("s-0", (16, "a", "a16"))  # forgotten by now: the watermark is 15
-        query.settle()
+        query.drain()
         assert query.rows() == [("a1",), ("b6",), ("c20",), ("a16",)]
 
 

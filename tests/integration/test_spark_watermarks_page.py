@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from examples.spark_watermarks.__main__ import verdict
+from examples.spark_watermarks.__main__ import mismatch
 from examples.spark_watermarks.claim import Observed
 from examples.spark_watermarks.claims import CLAIMS
 from examples.spark_watermarks.settings import SETTINGS
@@ -23,20 +23,20 @@ pytestmark = [pytest.mark.spark, pytest.mark.slow]
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "spark-watermarks.md").read_text(encoding="utf-8")
 NAMES = [claim.name for claim in CLAIMS]
-NOT_CLAIMS = ["What changes in your job", "Where it stands in Spark"]
+NOT_CLAIMS = ["What changes in your job", "Where to find it in Spark"]
 
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=NAMES)
-def test_both_sides_give_what_the_page_says(spark, tmp_path, claim):
+def test_both_sides_give_what_the_page_claims(spark, tmp_path, claim):
     with settings(spark, SETTINGS):
         observed = claim.prove(Stage(spark, tmp_path))
-    assert observed == claim.says
+    assert observed == claim.expected
     assert claim.line(observed) in PAGE.splitlines()
 
 
 def test_the_pages_table_holds_every_claim_and_nothing_else():
     table = [line for line in PAGE.splitlines() if re.match(r"\| `[a-z-]+` \|", line)]
-    assert table[: len(CLAIMS)] == [claim.line(claim.says) for claim in CLAIMS]
+    assert table[: len(CLAIMS)] == [claim.line(claim.expected) for claim in CLAIMS]
 
 
 def test_every_claim_has_its_section():
@@ -67,10 +67,10 @@ def test_the_command_prints_the_line_of_the_page_and_ends_with_json(tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
     *table, last = done.stdout.splitlines()
     claim = CLAIMS[NAMES.index("lost-attribute")]
-    assert table == ["| claim | Spark | Tidemark |", "|---|---|---|", claim.line(claim.says)]
+    assert table == ["| claim | Spark | Tidemark |", "|---|---|---|", claim.line(claim.expected)]
     figures = json.loads(last)
     assert (figures["claims"], figures["wrong"]) == (1, [])
-    assert figures["observed"][claim.name] == {"spark": claim.says.spark, "tidemark": claim.says.tidemark}
+    assert figures["observed"][claim.name] == {"spark": claim.expected.spark, "tidemark": claim.expected.tidemark}
     assert done.stderr == ""
     assert [path.name for path in tmp_path.iterdir() if not path.name.startswith("hsperfdata")] == []
 
@@ -84,10 +84,10 @@ def test_the_command_knows_its_claims_by_name(tmp_path):
 
 def test_a_claim_that_does_not_hold_is_named_and_is_the_exit_status():
     first, second, *_ = CLAIMS
-    other = Observed(spark=first.says.spark, tidemark="something else")
-    figures, status = verdict({first.name: other, second.name: second.says}, [first, second])
+    other = Observed(spark=first.expected.spark, tidemark="something else")
+    figures, status = mismatch({first.name: other, second.name: second.expected}, [first, second])
     assert (figures["wrong"], status) == ([first.name], 1)
-    assert verdict({second.name: second.says}, [second])[1] == 0
+    assert mismatch({second.name: second.expected}, [second])[1] == 0
 
 
 def command(temporary: Path, *names: str) -> subprocess.CompletedProcess[str]:

@@ -65,7 +65,7 @@ def chosen(joined: Any) -> Any:
 @pytest.mark.parametrize(("how", "rows_per_batch"), [("left", 7), ("inner", 1_000), ("left", 3)])
 def test_results_of_windows_meet_the_version_of_their_time(spark, tmp_path, how, rows_per_batch):
     with running(chosen(windowed(spark, tmp_path, rows_per_batch, how))) as query:
-        query.settle()
+        query.drain()
         wanted = expected_joins(case())
         assert as_model(query.rows()) == [row for row in wanted if how == "left" or row[3] is not None]
         assert query.counted("late_probe_rows") == query.counted("late_build_rows") == 0
@@ -77,7 +77,7 @@ def test_the_result_can_be_windowed_again(spark, tmp_path):
         F.sum("total").alias("total"), F.count("r_rate").alias("n")
     )
     with running(outer.select(F.unix_millis("window.end").alias("end"), "total", "n")) as query:
-        query.settle()
+        query.drain()
         found = sorted(map(tuple, query.rows()))
     wanted: dict[int, list[int]] = defaultdict(lambda: [0, 0])
     for _, end, total, rate in expected_joins(case()):

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from datasources.grammar.source_text import SqlText
 from datasources.sql import TableEnvironment
-from datasources.sql.text.source_text import SqlText
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.usefixtures("tiny_queries")]
 

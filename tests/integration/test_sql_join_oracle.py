@@ -60,8 +60,8 @@ def _normal(value: Any) -> Any:
 
 def samples() -> list[Any]:
     every = [(case, name, rows) for case in JOIN_CASES for name in QUERIES for rows in (1, 7, 1_000)]
-    quick = [("joins_01", name, 7) for name in QUERIES]
-    return [each if each in quick else pytest.param(*each, marks=pytest.mark.full) for each in every]
+    default_cases = [("joins_01", name, 7) for name in QUERIES]
+    return [each if each in default_cases else pytest.param(*each, marks=pytest.mark.full) for each in every]
 
 
 @pytest.mark.parametrize(("name", "query_name", "rows_per_batch"), samples())

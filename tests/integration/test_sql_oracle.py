@@ -35,8 +35,10 @@ def table_of(case: OracleCase, directory: Path, rows_per_batch: int) -> str:
 def samples() -> list[Any]:
     every = [(stream, name, size) for stream in CASES for name in QUERIES for size in (1, 7, 1_000)]
     every = [(stream, name, size) for stream, name, size in every if stream == SHORT or size > 1]
-    quick = [(SHORT, name, size) for name in QUERIES for size in ((1, 7, 1_000) if name in ROW_BY_ROW else (7, 1_000))]
-    return [each if each in quick else pytest.param(*each, marks=pytest.mark.full) for each in every]
+    default_cases = [
+        (SHORT, name, size) for name in QUERIES for size in ((1, 7, 1_000) if name in ROW_BY_ROW else (7, 1_000))
+    ]
+    return [each if each in default_cases else pytest.param(*each, marks=pytest.mark.full) for each in every]
 
 
 @pytest.mark.parametrize(("stream", "name", "rows_per_batch"), samples())

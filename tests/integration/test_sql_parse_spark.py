@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from datasources.grammar.source_text import SqlText
 from datasources.sql.parse import parse_type
-from datasources.sql.text.source_text import SqlText
 from datasources.sql.types.type_names import spark_ddl
 from tests.support.sql_literals import LITERALS
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from datasources.grammar.source_text import SqlText
 from datasources.sql.query import rewrite_query
-from datasources.sql.text.source_text import SqlText
 from tests.support.scripted_stream import Scripts, drain, settings
 from tests.support.sql_relations import SparkRelations, table
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from datasources.errors import SqlError
+from datasources.grammar.source_text import SqlText
 from datasources.sql import StatementResult, TableEnvironment
 from datasources.sql.parse import parse_statement
 from datasources.sql.statements.statements import PassThrough
-from datasources.sql.text.source_text import SqlText
 from tests.support.scripted_stream import Scripts, running
 from tests.support.sql_functions import watermark_on_flag
 
@@ -75,7 +75,7 @@ def test_what_the_documents_show_and_nobody_can_mean_is_refused_at_its_place(kaf
     assert statement.parts["error"] in lines[-2][lines[-1].index("^") :]
 
 
-def test_what_is_written_is_no_statement_where_it_says_so():
+def test_invalid_statements_are_rejected_as_their_notes_expect():
     """A repair is made only where it is needed: what is kept "as written" is refused, or is the same as what is run."""
     for statement in DDL:
         written = statement.parts["as written"]

@@ -10,10 +10,10 @@ import threading
 import pytest
 from rich.console import Console
 
+from datasources.grammar.source_text import SqlText
 from datasources.sql import TableEnvironment
 from datasources.sql.shell.shell import Shell
 from datasources.sql.shell.shell_output import print_rows
-from datasources.sql.text.source_text import SqlText
 from tests.support.scripted_stream import TINY_QUERIES, Scripts, running, settings
 
 pytestmark = pytest.mark.spark
@@ -86,7 +86,7 @@ def test_ctrl_c_ends_a_bounded_query_and_leaves_those_in_the_background_alone(sp
         presses.join()
         scripts.append("s", (2, "b", "x"))
         background.wait_for(lambda _: seen == ["a", "b"])
-        background.settle()
+        background.drain()
         assert list(tracker.getActiveJobsIds()) == []
 
 

@@ -165,7 +165,7 @@ def test_a_join_by_time_may_lead_to_one_by_time(t, tmp_path):
 SNAPSHOT = "SELECT o.id, r.rate FROM orders AS o JOIN LATERAL TABLE(SNAPSHOT({})) AS r ON o.k = r.k"
 
 
-def test_a_snapshot_is_loaded_when_the_user_says(t, tmp_path):
+def test_a_snapshot_is_loaded_at_the_time_that_the_user_sets(t, tmp_path):
     arguments = "input => TABLE rates, load_completed_idle_timeout => INTERVAL '2' SECOND"
     sql = SNAPSHOT.format(arguments)
     assert streamed(t.sql(sql), tmp_path) == [(1, 102), (2, 102), (3, 200), (4, 102), (6, 102)]
@@ -190,8 +190,8 @@ def test_explain_shows_the_join_above_its_tables(t):
     ) in shown
     assert "+- TableSourceScan(table=[rates], connector=[scripted]" in shown
     assert "== Table rates ==" not in shown
-    held = explained(t, f"SELECT o.id, r.rate {AS_OF_NOW}")
-    assert "asOf=[processing time orders.pt], holds=[orders is not read until rates is loaded (rates)]" in held
+    explanation = explained(t, f"SELECT o.id, r.rate {AS_OF_NOW}")
+    assert "asOf=[processing time orders.pt], holds=[orders is not read until rates is loaded (rates)]" in explanation
     as_json = str(t.sql(f"EXPLAIN JSON_EXECUTION_PLAN SELECT o.id, r.rate {AS_OF_NOW}"))
     assert '"operator": "TemporalJoin(' in as_json
 
@@ -231,7 +231,7 @@ REFUSED = [
 ]
 
 
-def test_what_only_the_tables_tell_is_refused_at_its_place(t, tmp_path):
+def test_an_error_that_needs_the_tables_has_its_position(t, tmp_path):
     key = "PRIMARY KEY (k) NOT ENFORCED"
     tables = {
         "local": f"k INT, at TIMESTAMP_LTZ(3), WATERMARK FOR at AS at, {key}",

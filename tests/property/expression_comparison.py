@@ -7,9 +7,10 @@ from typing import Any
 
 import pyarrow as pa
 
+from datasources.arrow_types import spark_name
 from datasources.errors import ExpressionError
-from datasources.expressions import CompiledExpression, ExpressionEvaluationError, compile_expression
-from datasources.expressions.vectors.spark_types import spark_name
+from datasources.expressions import CompiledExpression, ExpressionEvaluationError
+from datasources.expressions.compiler.compile import compile_expression
 from tests.property.expression_oracle import ERROR, Oracle, plain
 
 LIMIT = "a limit of the reader"

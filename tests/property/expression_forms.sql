@@ -250,6 +250,9 @@ d < f
 d >= 0.005
 str = 'x'
 str > 'abc'
+str > 'a\u0041\101'
+str > '\0\Z\%\_\d\''
+str > '\U0001F600\ud83d\ude00'
 fl = fm
 fl < fm
 str LIKE 'a%'

@@ -8,9 +8,12 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from datasources.expressions.kernels.datetime_casts import fixed_offset_us, parse_timestamp
+from datasources.expressions.kernels.datetime_casts import parse_timestamp
 from datasources.expressions.kernels.datetime_columns import parse_columns
 from datasources.expressions.vectors.vectors import EvalError, objects
+from datasources.formats.values.datetime_text import read_timestamp
+from datasources.grammar.timestamp_text import UnreadableText
+from datasources.grammar.zones import FixedOffset, fixed_offset_us
 
 EPOCH = dt.datetime(1970, 1, 1)
 MICROSECOND = dt.timedelta(microseconds=1)
@@ -64,13 +67,17 @@ def test_offsets_of_zones_are_known_only_where_they_never_change():
         "UTC": 0,
         "Z": 0,
         "Etc/GMT+5": -5 * hour,
-        "Etc/GMT-14": None,
+        "Etc/GMT-14": 14 * hour,
         "+05:30": 5.5 * hour,
         "UTC-3": -3 * hour,
         "GMT+02:00": 2 * hour,
         "+18:00": 18 * hour,
         "+18:01": None,
         "+05:60": None,
+        "+05:9:02": None,
+        "UTC+5:9:02": None,
+        "+5:09:02": 5 * hour + 542_000_000,
+        "Etc/GMT+05": None,
     }
     unknown = dict.fromkeys(["Europe/Berlin", "America/New_York", "EST", "", "utc+", "Etc/UTC+1"])
     assert {zone: fixed_offset_us(zone) for zone in known | unknown} == known | unknown
@@ -84,3 +91,24 @@ def test_text_that_needs_a_zone_is_an_error():
     )
     assert parse_timestamp("T12:00", keeps_wall_clock=False, offset_us=0) is EvalError.CLOCK_IN_TEXT
     assert parse_timestamp("x", keeps_wall_clock=False, offset_us=0) is EvalError.MALFORMED_TIMESTAMP
+
+
+ZONES = st.one_of(
+    st.sampled_from(
+        ["", "Z", " Z", "\u2003Z", "\x7fZ", "\x1fZ", "UTC", "Etc/GMT+5", "Etc/GMT+05", "EST", "Europe/Paris", "x"]
+    ),
+    st.from_regex(r" ?(UTC|UT|GMT)?[+-][0-9]{1,2}(:?[0-9]{1,2}(:?[0-9]{1,2})?)?", fullmatch=True),
+)
+
+
+@given(text=st.builds("{}{}".format, NEARLY_ISO, ZONES), offset_s=st.sampled_from([0, -19_800]))
+@settings(max_examples=500, deadline=None)
+def test_a_cast_and_the_json_reader_give_a_text_the_same_moment(text, offset_s):
+    cast = parse_timestamp(text, keeps_wall_clock=False, offset_us=offset_s * 1_000_000)
+    try:
+        moment = read_timestamp(text, FixedOffset(offset_s))
+    except UnreadableText:
+        assert cast in {EvalError.MALFORMED_TIMESTAMP, EvalError.REGION_IN_TEXT}
+    else:
+        # The reader of JSON knows regions, and tries a text again without GMT in it.
+        assert cast in {moment, EvalError.REGION_IN_TEXT} or "GMT" in text

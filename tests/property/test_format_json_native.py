@@ -1,4 +1,4 @@
-"""What the C library decodes of JSON, the exact way decodes to the same row; it may leave documents, never err."""
+"""What the C library decodes of JSON, the slow path decodes to the same row; it may leave documents, never err."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from datasources.formats.json.native_path import NativeDecoder
 from datasources.formats.json.slow_path import BadRecord, SlowPathDecoder
 from datasources.formats.schema_text.ddl import parse_schema
-from datasources.formats.values.zones import find_zone
+from datasources.grammar.zones import find_zone
 from tests.support.format_documents import batch_of, hostile_documents
 
 DDL = (
@@ -23,7 +23,7 @@ DDL = (
     "n TIMESTAMP_NTZ, d DATE"
 )
 SCHEMA = parse_schema(DDL)
-ODD_BYTES = b'0123456789"\\{}[],:.-+eETZ tnf\x00\x1f \xc3'
+UNUSUAL_BYTES = b'0123456789"\\{}[],:.-+eETZ tnf\x00\x1f \xc3'
 PLAIN = (
     b'{"user":123,"item":"abc-17","price":12.5,"ts":"2026-01-01T00:00:00.123Z","a":-7,"b":300,"c":70000,"g":true,'
     b'"n":"2026-07-01 01:02:03","d":"2026-02-28","other":"x"}'
@@ -63,7 +63,7 @@ def exact_values(rows: list[list[Any]]) -> list[list[Any]]:
 
 
 def check(library: Any, documents: list[bytes], zone: str | None = "UTC") -> int:
-    """Hold what is decoded against the exact way; return how many documents were."""
+    """Hold what is decoded against the slow path; return how many documents were."""
     documents = [each for each in documents if is_utf8(each)]
     found = NativeDecoder(library, SCHEMA, SCHEMA.names, zone and find_zone(zone)).decode(exact_array(documents))
     exact = SlowPathDecoder(SCHEMA, zone and find_zone(zone))
@@ -155,7 +155,7 @@ def test_a_slice_of_texts_and_nulls_among_them(library):
     assert rows_of(found.columns) == [["abc-17", 123, True], [None] * 3, ["y", None, None], [None] * 3]
 
 
-def test_without_a_wanted_column_documents_are_judged_only(library):
+def test_without_a_wanted_column_documents_are_only_validated(library):
     found = NativeDecoder(library, SCHEMA, [], None).decode(exact_array([PLAIN, b"{}"]))
     assert (found.columns, found.is_done.tolist()) == ([], [True, False])
 
@@ -167,7 +167,7 @@ def test_every_beginning_of_a_document_is_left(library):
             check(library, [document[:length]])
 
 
-@given(st.lists(st.tuples(st.integers(0, 400), st.sampled_from(list(ODD_BYTES))), max_size=4))
+@given(st.lists(st.tuples(st.integers(0, 400), st.sampled_from(list(UNUSUAL_BYTES))), max_size=4))
 def test_a_damaged_document_is_left_or_means_the_same(library, changes):
     damaged = []
     for document in (PLAIN, *WAYS_TO_BE_PLAIN):

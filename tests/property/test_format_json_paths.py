@@ -15,7 +15,7 @@ from datasources.formats.api.decoder import Decoded, RecordStatus
 from datasources.formats.json.json_format import JsonDecoder
 from datasources.formats.json.slow_path import BadRecord, SlowPathDecoder
 from datasources.formats.schema_text.ddl import parse_schema
-from datasources.formats.values.zones import find_zone
+from datasources.grammar.zones import find_zone
 from tests.support.format_documents import SCHEMAS, batch_of, document_of, hostile_documents, written_alike
 
 pytestmark = pytest.mark.usefixtures("both_ways")

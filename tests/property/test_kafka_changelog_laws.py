@@ -134,7 +134,7 @@ def test_a_range_stops_before_a_record_and_never_inside_of_one(null_rowtime, mes
             split=SPLIT, known_at=position, start=position, end=end, watermark_us=MIN_WATERMARK, others_us=None
         )
         plan = TaskPlan(
-            sequence=1, splits=(task,), floor_us=MIN_WATERMARK, ceiling_us=None, allowed_us=bound_ms * 1_000
+            sequence=1, splits=(task,), combined_us=MIN_WATERMARK, ceiling_us=None, allowed_us=bound_ms * 1_000
         )
         run = SplitRun(plan, task, how, MIN_WATERMARK)
         for chunk in factory.read(SPLIT, position, end):

@@ -1,4 +1,4 @@
-"""Where a value is NULL its bytes are another's, or none: no decoder of the binlog may care what they are."""
+"""Where a value is NULL its bytes are another's, or none: no decoder of the binlog may depend on them."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def storages(code: ColumnCode) -> st.SearchStrategy[ColumnStorage]:
 
 @pytest.mark.parametrize("code", [code for code in C if code not in REFUSED], ids=lambda code: code.name)
 @given(data=st.data(), content=st.binary(max_size=40), behind=st.sampled_from((0x00, 0x7F, 0xFF)))
-def test_the_bytes_of_a_null_are_never_looked_at(code, data, content, behind):
+def test_the_bytes_of_a_null_are_never_used(code, data, content, behind):
     storage = data.draw(storages(code))
     at = np.array(sorted(data.draw(st.lists(st.integers(0, len(content)), min_size=1, max_size=5))), np.int64)
     cells = Cells(

@@ -119,10 +119,10 @@ def test_at_the_end_every_row_has_left_once_or_was_late(rule, rows, sizes, delay
 @no_deadline
 @given(rule=rules(), rows=rows, sizes=sizes)
 def test_a_processing_time_takes_rows_as_they_come(rule, rows, sizes):
-    in_turn = sorted(rows, key=lambda row: row[1])
+    by_time = sorted(rows, key=lambda row: row[1])
     if rule.frame.unit is Unit.RANGE:  # rows of a batch have one time, so peers are never parted
-        in_turn = [(key, START + 10 * position, found) for position, (key, _, found) in enumerate(in_turn)]
-    records, _ = with_row_watermarks(in_turn, 0)
+        by_time = [(key, START + 10 * position, found) for position, (key, _, found) in enumerate(by_time)]
+    records, _ = with_row_watermarks(by_time, 0)
     timeless = OverRule(
         keys=rule.keys, frame=rule.frame, aggregates=rule.aggregates, ttl_us=rule.ttl_us, is_processing_time=True
     )
@@ -162,4 +162,4 @@ def test_the_state_of_a_bounded_range_is_empty_once_the_watermark_is_far_ahead(r
     records, _ = with_row_watermarks(rows, delay)
     store = OverMemoryStore()
     run_over(rule, records, sizes, final=START * 10, types=TYPES, store=store)
-    assert store.bytes_held == 0
+    assert store.state_bytes == 0

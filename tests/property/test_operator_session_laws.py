@@ -37,7 +37,7 @@ def test_the_end_of_a_bounded_stream_gives_every_row_that_was_not_late(rows, siz
 
 @no_deadline
 @given(rows=rows, sizes=sizes, gap=gaps, delay=delays)
-def test_judging_a_batch_together_keeps_every_row_that_judging_each_keeps(rows, sizes, gap, delay):
+def test_filtering_a_batch_keeps_every_row_that_filtering_rows_keeps(rows, sizes, gap, delay):
     records, _ = with_row_watermarks(rows, delay)
     end = START * 10
     exact, _ = run_bucket(records, sizes, gap=gap, final=end)

@@ -116,12 +116,12 @@ def histories(draw: Any, *, punctual: bool = False) -> list[Batch]:
 
 
 @settings(deadline=None, max_examples=150)
-@given(batches=histories(), left=st.booleans(), turns=st.lists(st.integers(0, 2), min_size=1, max_size=5))
-def test_every_batch_gives_what_the_rule_gives_whichever_process_takes_it(batches, left, turns):
+@given(batches=histories(), left=st.booleans(), processes=st.lists(st.integers(0, 2), min_size=1, max_size=5))
+def test_every_batch_gives_what_the_rule_gives_whichever_process_takes_it(batches, left, processes):
     wanted = event_time_model(batches, left=left)
     store = MemoryJoinStore()
     caches = [VersionCache(), VersionCache(), VersionCache(max_bytes=0)]
-    results = run_bucket(batches, rule(left=left), store=store, caches=caches, turns=turns)
+    results = run_bucket(batches, rule(left=left), store=store, caches=caches, processes=processes)
     assert [pairs_of(result) for result in results] == wanted.rows
     header = store.header()
     for name in ("late_probe_rows", "late_build_rows", "null_rowtime_rows", "null_key_build_rows"):
@@ -143,8 +143,8 @@ def test_if_no_change_is_late_the_cuts_do_not_matter(batches, left):
 
 
 @settings(deadline=None, max_examples=100)
-@given(batches=histories(), left=st.booleans(), turns=st.lists(st.integers(0, 2), min_size=1, max_size=5))
-def test_in_processing_time_each_row_joins_the_latest_version(batches, left, turns):
+@given(batches=histories(), left=st.booleans(), processes=st.lists(st.integers(0, 2), min_size=1, max_size=5))
+def test_in_processing_time_each_row_joins_the_latest_version(batches, left, processes):
     timed = [
         Batch(
             changes=[replace(change, ts=START) for change in batch.changes],
@@ -155,7 +155,7 @@ def test_in_processing_time_each_row_joins_the_latest_version(batches, left, tur
     ]
     wanted = processing_time_model(timed, left=left)
     caches = [VersionCache(), VersionCache(), VersionCache(max_bytes=0)]
-    results = run_bucket(timed, rule(left=left, processing_time=True), caches=caches, turns=turns)
+    results = run_bucket(timed, rule(left=left, processing_time=True), caches=caches, processes=processes)
     assert [pairs_of(result) for result in results] == wanted.rows
 
 
@@ -194,9 +194,9 @@ def test_long_histories_in_which_old_versions_are_purged_on_the_way_give_what_th
     for number in range(4):
         batches = long_history(seed * 100 + number)
         caches = [VersionCache(), VersionCache(), VersionCache(max_bytes=0)]
-        turns = [number % 3, 0, 1, 2, 0]
+        processes = [number % 3, 0, 1, 2, 0]
         store = MemoryJoinStore()
-        results = run_bucket(batches, rule(), store=store, caches=caches, turns=turns)
+        results = run_bucket(batches, rule(), store=store, caches=caches, processes=processes)
         assert [pairs_of(result) for result in results] == event_time_model(batches, left=True).rows
         results = run_bucket(batches, rule(processing_time=True), caches=caches[2:])
         keyed = [

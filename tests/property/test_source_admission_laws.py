@@ -84,8 +84,8 @@ def test_no_split_starves_however_much_arrives(splits, budget, seed):
 SPANS = st.dictionaries(
     st.integers(0, 60).map("orders-{}".format),
     st.builds(
-        lambda rows, first, width, least: EventTimeSpan(
-            rows=rows, first_ms=first, last_ms=first + width, min_rows=least
+        lambda rows, first, width, minimum: EventTimeSpan(
+            rows=rows, first_ms=first, last_ms=first + width, min_rows=minimum
         ),
         st.integers(1, 60) | st.integers(1, 10**12),
         st.integers(-500, 500) | st.integers(-(10**13), 10**13),
@@ -98,22 +98,22 @@ SPANS = st.dictionaries(
 UNPROMISED = SPANS.map(
     lambda spans: {n: EventTimeSpan(rows=s.rows, first_ms=s.first_ms, last_ms=s.last_ms) for n, s in spans.items()}
 )
-TURNS = st.integers(0, 20)
+FIRST_INDEXES = st.integers(0, 20)
 
 
 @settings(max_examples=150, deadline=None)
-@given(SPANS, BUDGETS, TURNS)
+@given(SPANS, BUDGETS, FIRST_INDEXES)
 def test_by_event_time_exactly_the_budget_is_given_or_what_was_promised(spans, budget, round_robin_index):
     shares = share_by_event_time(spans, budget, round_robin_index=round_robin_index)
-    promised = {name: min(span.min_rows, span.rows) for name, span in spans.items()}
+    guaranteed = {name: min(span.min_rows, span.rows) for name, span in spans.items()}
     total = sum(span.rows for span in spans.values())
-    assert sum(shares.values()) == max(min(budget, total), sum(promised.values()))
+    assert sum(shares.values()) == max(min(budget, total), sum(guaranteed.values()))
     assert all(0 < rows <= spans[name].rows for name, rows in shares.items())
-    assert all(shares.get(name, 0) >= rows for name, rows in promised.items())
+    assert all(shares.get(name, 0) >= rows for name, rows in guaranteed.items())
 
 
 @settings(max_examples=150, deadline=None)
-@given(UNPROMISED, BUDGETS, TURNS)
+@given(UNPROMISED, BUDGETS, FIRST_INDEXES)
 def test_by_event_time_nobody_gets_a_row_before_all_earlier_ones_are_given(spans, budget, round_robin_index):
     shares = share_by_event_time(spans, budget, round_robin_index=round_robin_index)
     latest = max((spans[name].first_ms for name in shares), default=None)
@@ -123,7 +123,7 @@ def test_by_event_time_nobody_gets_a_row_before_all_earlier_ones_are_given(spans
 
 
 @settings(max_examples=150, deadline=None)
-@given(SPANS, BUDGETS, st.integers(0, 50), TURNS)
+@given(SPANS, BUDGETS, st.integers(0, 50), FIRST_INDEXES)
 def test_by_event_time_a_larger_budget_takes_one_row_away_at_most(spans, budget, more, round_robin_index):
     # One row: the remainder of a level is given in turns.
     smaller = share_by_event_time(spans, budget, round_robin_index=round_robin_index)
@@ -132,7 +132,7 @@ def test_by_event_time_a_larger_budget_takes_one_row_away_at_most(spans, budget,
 
 
 @settings(max_examples=100, deadline=None)
-@given(UNPROMISED, st.integers(2, 6), BUDGETS, TURNS)
+@given(UNPROMISED, st.integers(2, 6), BUDGETS, FIRST_INDEXES)
 def test_by_event_time_equal_spans_get_equal_shares_within_one_row(spans, copies, budget, round_robin_index):
     copied = {f"{name}.{copy}": span for name, span in spans.items() for copy in range(copies)}
     shares = share_by_event_time(copied, budget, round_robin_index=round_robin_index)
@@ -142,7 +142,7 @@ def test_by_event_time_equal_spans_get_equal_shares_within_one_row(spans, copies
 
 
 @settings(max_examples=100, deadline=None)
-@given(SPANS, BUDGETS, TURNS, st.randoms(use_true_random=False))
+@given(SPANS, BUDGETS, FIRST_INDEXES, st.randoms(use_true_random=False))
 def test_by_event_time_the_answer_does_not_depend_on_the_order_of_the_splits(spans, budget, round_robin_index, order):
     shuffled = list(spans.items())
     order.shuffle(shuffled)

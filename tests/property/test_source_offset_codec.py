@@ -14,7 +14,7 @@ from datasources.source.api.split import SplitId, SplitProgress
 from datasources.source.checkpoint.offset import Identity, Offset, split_sort_key
 from watermark import SplitStatus
 
-MOST_BYTES = 64 * 1024
+MAX_BYTES = 64 * 1024
 INT64 = st.integers(-(2**63), 2**63 - 1)
 POSITIONS = st.integers(0, 2**63 - 1)
 OPTIONAL = st.none() | INT64
@@ -117,7 +117,7 @@ def thousand(seed, *, lag, name="orders-{}"):
 def test_a_thousand_partitions_stay_below_64_kb_at_their_worst(seed, lag):
     offset = thousand(seed, lag=lag)
     text = json.dumps(offset.to_json())
-    assert len(text.encode()) < MOST_BYTES
+    assert len(text.encode()) < MAX_BYTES
     assert Offset.from_json(json.loads(text)) == offset
 
 
@@ -144,5 +144,5 @@ def test_one_partition_far_behind_does_not_make_the_offset_large():
     offset = thousand(1, lag=0)
     behind = SplitProgress(split=SplitId("a-0"), start=0, end=0, known_at=0, watermark_ms=-(2**63), moved_ms=0)
     grown = Offset(sequence=1, run=1, splits=(behind, *offset.splits[1:]), identity=Identity())
-    assert len(json.dumps(grown.to_json())) < MOST_BYTES
+    assert len(json.dumps(grown.to_json())) < MAX_BYTES
     assert Offset.from_json(grown.to_json()) == grown

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from datasources.errors import SqlError
+from datasources.grammar.source_text import SqlText
 from datasources.sql.catalog import open_catalog
-from datasources.sql.catalog.file_names import file_name
-from datasources.sql.catalog.file_text import properties_in, text_of
+from datasources.sql.catalog.file_text import file_name, properties_in, text_of
 from datasources.sql.catalog.interface import kind_of
 from datasources.sql.definitions.create_like import merge_like
 from datasources.sql.definitions.option_secrets import MASK, expand, shown
@@ -23,7 +23,6 @@ from datasources.sql.definitions.show_create import show_create
 from datasources.sql.parse import parse_statement
 from datasources.sql.statements.catalog_objects import PhysicalColumn, TableDefinition, ViewDefinition
 from datasources.sql.statements.statements import ObjectKind
-from datasources.sql.text.source_text import SqlText
 from datasources.sql.text.substitute import references, substitute
 from tests.support.sql_catalog import created
 from tests.support.sql_strategies import definitions, names, object_names, tables

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from datasources.errors import SqlError
+from datasources.grammar.source_text import SqlText
 from datasources.sql.parse import parse_statement
 from datasources.sql.statements.statements import PassThrough, Query, Statement
 from datasources.sql.text.script import split_script
-from datasources.sql.text.source_text import SqlText
 from tests.support.sql_mutants import DEEP, SPARK_STATEMENTS, mutants
 from tests.support.sql_statements import cases_of
 from tests.support.work import calls_of
@@ -24,7 +24,7 @@ OWN = tuple(
     for case in cases_of(file)
     if not case.expected.startswith(("error", "[Spark's]", "[query]"))
 )
-MOST_CALLS = 40  # for a character; the dearest of these texts takes 21, and looking back takes thousands
+MAX_CALLS = 40  # for a character; the dearest of these texts takes 21, and looking back takes thousands
 
 
 def read(text: str) -> Statement | SqlError:
@@ -72,7 +72,7 @@ def test_two_hundred_thousand_mutants_give_a_statement_or_an_error_of_ours():
 
 @pytest.mark.parametrize("text", DEEP, ids=lambda text: f"{text[:24]}...")
 def test_long_and_deep_texts_are_read_with_work_in_proportion_to_their_length(text):
-    assert calls_of(lambda: outcome_of(text)) < MOST_CALLS * len(text)
+    assert calls_of(lambda: outcome_of(text)) < MAX_CALLS * len(text)
 
 
 def test_a_script_of_mutants_is_cut_into_pieces_of_itself_or_refused():

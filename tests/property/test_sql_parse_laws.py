@@ -13,7 +13,11 @@ from sqlglot.tokens import Tokenizer
 
 from datasources.errors import SqlError
 from datasources.formats.schema_text.ddl import parse_schema
-from datasources.sql.definitions.definition_text import function_text, table_text, view_text
+from datasources.grammar.lexer import TokenKind, tokenize
+from datasources.grammar.literals import literal
+from datasources.grammar.source_text import SqlText
+from datasources.grammar.sql_types import SqlField, SqlType
+from datasources.sql.definitions.show_create import function_text, table_text, view_text
 from datasources.sql.parse import parse_statement, parse_type
 from datasources.sql.statements.catalog_objects import (
     ComputedColumn,
@@ -26,12 +30,8 @@ from datasources.sql.statements.catalog_objects import (
     WatermarkSpec,
 )
 from datasources.sql.statements.statements import CreateFunction, CreateTable, CreateView
-from datasources.sql.text.lexer import TokenKind, tokenize
-from datasources.sql.text.literals import literal
 from datasources.sql.text.quoting import path_text
 from datasources.sql.text.script import split_script
-from datasources.sql.text.source_text import SqlText
-from datasources.sql.types.sql_types import SqlField, SqlType
 from datasources.sql.types.type_names import refusal_of, spark_ddl, sql_text
 
 SYMBOLS = {"<=", "<>", "||", "::", "=>", "->"}

@@ -9,12 +9,11 @@ from hypothesis import strategies as st
 from watermark import (
     MAX_WATERMARK,
     MIN_WATERMARK,
+    EmitStrategy,
     SplitStatus,
     combine_arrays,
     combined_row_watermarks,
     first_beyond,
-    floor_candidates,
-    floor_to_ms,
     late_mask,
     running_watermarks,
 )
@@ -44,18 +43,17 @@ def columns(values):
 @_SETTINGS
 @given(values=_VALUES, initial=_TIMES)
 def test_running_watermarks_equal_the_generator_row_by_row(values, initial):
-    generator, output = ExpressionValues(), RecordingOutput()
-    generator.restore(initial)
+    generator, output = ExpressionValues(initial), RecordingOutput()
     expected = []
     for value in values:
-        expected.append(generator.snapshot())
+        expected.append(generator.watermark_us)
         generator.on_event(value, output)
     candidates, valid = columns(values)
     untouched = candidates.copy()
     before, final = running_watermarks(candidates, valid, initial)
     assert before.tolist() == expected
     assert before.dtype == np.int64
-    assert final == generator.snapshot()
+    assert final == generator.watermark_us
     assert type(final) is int
     assert np.array_equal(candidates, untouched)
 
@@ -77,16 +75,15 @@ def test_running_watermarks_do_not_depend_on_how_rows_are_cut_into_batches(value
     others=st.lists(st.sampled_from([MIN_WATERMARK, -5, 3, 40]), max_size=3),
     reached=st.sampled_from([MIN_WATERMARK, -10, 5]),
 )
-def test_stamps_equal_the_combination_before_each_row(values, initial, others, reached):
+def test_row_watermarks_equal_the_combination_before_each_row(values, initial, others, reached):
     # The per-record path: a reader whose other splits stand still.
     combined = CombinedWatermark(Watermark(reached))
-    generator, output = ExpressionValues(), RecordingOutput()
-    generator.restore(initial)
+    generator, output = ExpressionValues(initial), RecordingOutput()
     expected = []
     for value in values:
-        own = PartialWatermark(watermark=Watermark(generator.snapshot()))
+        own = PartialWatermark(watermark=Watermark(generator.watermark_us))
         combined.update([own, *(PartialWatermark(watermark=Watermark(other)) for other in others)])
-        expected.append(combined.timestamp)
+        expected.append(combined.watermark.timestamp)
         generator.on_event(value, output)
     before, _ = running_watermarks(*columns(values), initial)
     row_watermarks = combined_row_watermarks(before, min(others, default=None), reached)
@@ -97,10 +94,13 @@ def test_stamps_equal_the_combination_before_each_row(values, initial, others, r
 @given(
     rows=st.lists(st.tuples(st.none() | st.integers(-9, 9), st.integers(-9, 9) | st.just(MIN_WATERMARK)), max_size=30)
 )
-def test_late_rows_are_those_at_or_before_their_stamp(rows):
-    expected = [rowtime is not None and stamp != MIN_WATERMARK and rowtime <= stamp for rowtime, stamp in rows]
+def test_late_rows_are_those_at_or_before_their_row_watermark(rows):
+    expected = [
+        rowtime is not None and row_watermark != MIN_WATERMARK and rowtime <= row_watermark
+        for rowtime, row_watermark in rows
+    ]
     rowtimes, valid = columns([rowtime for rowtime, _ in rows])
-    row_watermarks = np.array([stamp for _, stamp in rows], dtype=np.int64)
+    row_watermarks = np.array([row_watermark for _, row_watermark in rows], dtype=np.int64)
     assert late_mask(rowtimes, valid, row_watermarks).tolist() == expected
 
 
@@ -120,17 +120,10 @@ def test_combining_arrays_equals_the_fold(splits, previous):
 
 
 @_SETTINGS
-@given(values=st.lists(st.integers(MIN_WATERMARK, MAX_WATERMARK) | _TIMES, max_size=20))
-def test_flooring_a_column_equals_flooring_each_value(values):
-    column = np.array(values, dtype=np.int64)
-    assert floor_candidates(column).tolist() == [floor_to_ms(value) for value in values]
-
-
-@_SETTINGS
 @given(rows=st.lists(st.tuples(st.sampled_from("AB"), st.none() | st.integers(-30, 30)), max_size=30))
 def test_a_batch_of_one_split_ends_where_the_reader_ends(rows):
     output = RecordingOutput()
-    reader = ReaderWatermarks(WatermarkStrategy.punctuated(), output)
+    reader = ReaderWatermarks(WatermarkStrategy(emit=EmitStrategy.ON_EVENT), output)
     for split_id in "AB":
         reader.add_split(split_id, now_ns=0)
     for split_id, value in rows:

@@ -32,13 +32,13 @@ class Member:
 
     Attributes:
         floor_ms: F over its own splits once its planned batch is read, by the naive model.
-        said: the publication itself.
+        reported: the status itself.
         log_ends: its splits that were not idle, and how far each was known.
     """
 
     process: Process
     planned_minimum_ms: int | None
-    said: SourceStatus
+    reported: SourceStatus
     log_ends: dict[str, int]
     until_ns: int
 
@@ -113,7 +113,7 @@ class Application:
         self.known_queries.clear()
 
     def expect_builds(self, run: str, builds: dict[str, int]) -> None:
-        """The listener saw a plan; it tells a coordinator that begins anew too."""
+        """The listener saw a plan; it reports to a restarted coordinator too."""
         self._plans[run] = builds
         self.registry.expect_builds(run, builds)
 
@@ -155,7 +155,7 @@ class Application:
             member.until_ns = self.clock.monotonic_ns() + LEASE_NS
 
     def forget_run(self, run: str) -> None:
-        """A query run ended: the sources of which its tasks told are no members any more."""
+        """A query run ended: the sources that its tasks reported are no members any more."""
         for source_id in [s for s, m in self.members.items() if m.process.run == run and s in self.known_queries]:
             del self.members[source_id]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datasources.source.api.abilities import NullRowtime, ProcessingTime
 from tests.simulation.application import Application
-from tests.simulation.gate_laws import check_run_ended, held_sources
+from tests.simulation.gate_laws import check_run_ended, gated_sources
 from tests.simulation.laws import require
 from tests.simulation.naive import NOTHING, combine, watermark
 from tests.simulation.producer import Producer
@@ -12,8 +12,8 @@ from tests.simulation.query import Query
 from tests.simulation.source import Planning, Source
 from watermark import SplitStatus
 
-_STANDING_ROUNDS = 16  # without a row read, though there are unread ones: longer than a lease and any timeout
-_MOST_ROUNDS = 600
+_STALLED_ROUNDS = 16  # without a row read, though there are unread ones: longer than a lease and any timeout
+_MAX_ROUNDS = 600
 _ROUND_MS = 5_000
 _SHORT_ROUND_MS = 10
 _HEARTBEAT_MS = 31_000  # of a query without state
@@ -50,20 +50,22 @@ def _let_producers_catch_up(queries: list[Query], producers: list[Producer]) -> 
 
 
 def _drain(app: Application, queries: list[Query]) -> None:
-    standing = rounds = 0
+    stalled = rounds = 0
     budget_rows = app.random.choice((None, None, 15, 60))
     while (
-        (unread := _unread(queries)) or any(q.pending or q.is_available_now for q in queries) or held_sources(queries)
+        (unread := _unread(queries)) or any(q.pending or q.is_available_now for q in queries) or gated_sources(queries)
     ):
         for query in queries:
             _go_on(query, budget_rows)
         rounds += 1
-        standing = standing + 1 if _unread(queries) == unread else 0
-        app.advance(_ROUND_MS if standing else _SHORT_ROUND_MS)
-        held = [source.name for source in held_sources(queries)]
-        law = 8 if held else 5
-        require(standing < _STANDING_ROUNDS, law, f"{unread} rows stay unread: nothing moves any more, {held} are held")
-        require(rounds < _MOST_ROUNDS, law, f"{unread} rows stay unread after {rounds} rounds, {held} are held")
+        stalled = stalled + 1 if _unread(queries) == unread else 0
+        app.advance(_ROUND_MS if stalled else _SHORT_ROUND_MS)
+        waiting = [source.name for source in gated_sources(queries)]
+        law = 8 if waiting else 5
+        require(
+            stalled < _STALLED_ROUNDS, law, f"{unread} rows stay unread: nothing moves any more, {waiting} are held"
+        )
+        require(rounds < _MAX_ROUNDS, law, f"{unread} rows stay unread after {rounds} rounds, {waiting} are held")
 
 
 def _go_on(query: Query, budget_rows: int | None = None) -> None:
@@ -73,7 +75,7 @@ def _go_on(query: Query, budget_rows: int | None = None) -> None:
     query.raise_budget(budget_rows)
     if not query.trigger() and query.is_available_now:
         check_run_ended(query)
-        query.stop(is_told=True)
+        query.stop(is_reported=True)
         query.start()
 
 
@@ -132,7 +134,7 @@ def _check_watermark_arrived(planning: Planning) -> None:
     require(
         source.last_row_watermark_ms >= expected,
         2,
-        f"{source.name} never stamps {expected}, only {source.last_row_watermark_ms}",
+        f"{source.name} never emits {expected}, only {source.last_row_watermark_ms}",
     )
 
 

@@ -1,6 +1,6 @@
 """The laws, each checked after every step by the naive model.
 
-1. Reading a batch, again or in another process, gives exactly the rows and stamps that its end offset and the log say.
+1. Reading a batch, again or in another process, gives exactly the rows and row watermarks that its end offset and the log say.
 2. An offset says what the log says: where every split stands, its watermark, which splits are idle; the combination
    follows from these, never runs ahead of them and never goes back.
 3. No row is lost or read twice: every range begins where the last one ended. At the end everything was read.
@@ -8,7 +8,7 @@
    F is the minimum, over the splits of the group that are not idle, of the candidate of their next unread record (of
    their watermark if there is none). What F is taken over is what a planning can know:
 
-   * the own source's splits and records as they are when the batch is planned (up to the cap of AvailableNow);
+   * the own source's splits and records as they are when the batch is planned (up to AvailableNow's limit);
    * of another source the splits that were not idle, and their records, at its last planning that reached the
      coordinator: what appears or returns there later counts from its next planning on. A source counts from its first
      planning until its lease ends (for sources of its own query run it has none), its query is terminated or runs
@@ -22,7 +22,7 @@
 
    A source whose splits are not aligned plans rows only while its own minimum, watermark or next record, is at most
    F of the others + max-drift.
-   What a source publishes as its floor is never above its own part of F at the end.
+   What a source publishes as its minimum is never above its own part of F at the end.
 5. The slowest split is never paused (a planner that did not look at a record takes the split's watermark for it). Paused splits resume: with the producers stopped everything is read in the end.
 6. An idle source never holds back a query in which another source is active.
 7. An offset survives JSON, and nothing but it is needed to make the tasks.
@@ -39,8 +39,8 @@ from tests.simulation.naive import FINAL_MS, NOTHING, candidates, combine, water
 from tests.simulation.source import Known, Planning
 from watermark import SplitStatus
 
-_MOST_SPLITS = 100
-_HOLDING = (SplitStatus.ACTIVE, SplitStatus.PAUSED)
+_MAX_SPLITS = 100
+_HOLDING_BACK = (SplitStatus.ACTIVE, SplitStatus.PAUSED)
 
 
 class LawBroken(AssertionError):
@@ -54,15 +54,15 @@ class LawBroken(AssertionError):
         return "law {}: {}".format(*self.args)
 
 
-def require(holds: object, law: int, text: str) -> None:
-    if not holds:
+def require(satisfied: object, law: int, text: str) -> None:
+    if not satisfied:
         raise LawBroken(law, text)
 
 
 def check_planning(planning: Planning) -> None:
     """Laws 2, 5, 7 and the published floor, as soon as a planning returned."""
     _check_pauses(planning)
-    _check_publication(planning)
+    _check_source_status(planning)
     end = planning.end
     if end is None:
         return
@@ -85,8 +85,10 @@ def _check_splits(planning: Planning, end: Offset) -> None:
         require(split.start == position, 3, f"{name} goes on at {split.start}, but was read up to {position}")
         require(split.known_at <= split.start <= split.end <= planning.log_ends[name], 3, f"range {split}")
         low, high = _true_watermark(planning, name, split.known_at)
-        said = NOTHING if split.watermark_ms is None else split.watermark_ms
-        require(low <= said <= high, 2, f"{name} has watermark {said} at {split.known_at}, not in [{low}, {high}]")
+        reported = NOTHING if split.watermark_ms is None else split.watermark_ms
+        require(
+            low <= reported <= high, 2, f"{name} has watermark {reported} at {split.known_at}, not in [{low}, {high}]"
+        )
         _check_status(planning, split)
         if script.limit is not None:
             require(split.limit == script.limit, 2, f"limit of {split}")
@@ -99,8 +101,8 @@ def _true_watermark(planning: Planning, name: str, until: int) -> tuple[int, int
     ceilings = source.ceilings
     low = watermark(script, until, min(ceilings) if ceilings else None)
     if source.options.is_compacted:
-        held = [c for c in script.candidates[script.begin : until] if c is not None]
-        return low, max(held, default=NOTHING)
+        inside = [c for c in script.candidates[script.begin : until] if c is not None]
+        return low, max(inside, default=NOTHING)
     return low, watermark(script, until, max(ceilings) if ceilings else None)
 
 
@@ -121,7 +123,7 @@ def _check_combination(planning: Planning, end: Offset) -> None:
     low, own = (
         combine([(counting[s.split][i], s.status) for s in end.splits], end.emitted_watermark_ms) for i in (0, 1)
     )
-    if own == FINAL_MS or (not end.is_processing and any(s.status in _HOLDING for s in end.splits)):
+    if own == FINAL_MS or (not end.is_processing and any(s.status in _HOLDING_BACK for s in end.splits)):
         require(low <= combined <= own, 2, f"combined {combined}, not in [{low}, {own}]")
         return
     require(combined <= max(own, _lead(planning, end)), 2, f"combined {combined} runs ahead of {own}")
@@ -148,7 +150,7 @@ def _counting(planning: Planning, split: SplitProgress) -> tuple[int | None, int
 def _lead(planning: Planning, end: Offset) -> int:
     """How far a source that is idle or in processing time may come by the clock and by the others."""
     source, process = planning.source, planning.process
-    clock_ms = planning.now_ms if process.cap is None else process.cap_ms
+    clock_ms = planning.now_ms if process.limit is None else process.limit_ms
     others = max(_followed(known, clock_ms, end) for known in (planning.known, planning.known_before))
     idle = [s for s in end.splits if s.status is SplitStatus.IDLE]
     if end.is_processing or not (idle and source.options.advances_when_idle):
@@ -159,7 +161,7 @@ def _lead(planning: Planning, end: Offset) -> int:
 
 
 def _followed(known: list[Known], clock_ms: int, end: Offset) -> int:
-    mine = [k.member.said for k in known if k.same_query and not k.member.said.is_finished]
+    mine = [k.member.reported for k in known if k.same_query and not k.member.reported.is_finished]
     active = [s.watermark_ms for s in mine if not s.is_idle and not s.is_processing]
     if not active and end.is_processing:
         return clock_ms
@@ -172,23 +174,27 @@ def _followed(known: list[Known], clock_ms: int, end: Offset) -> int:
 # -- laws 4 and 5 --
 
 
-def _check_publication(planning: Planning) -> None:
+def _check_source_status(planning: Planning) -> None:
     member = planning.process.newest
-    if member is None or member.said.round != planning.process.rounds:
+    if member is None or member.reported.round != planning.process.rounds:
         return
-    floor, own = member.said.planned_minimum_ms, member.planned_minimum_ms
-    require(floor is None or own is None or floor <= own, 4, f"floor {floor} is published, but F is {own}")
+    group_minimum, own = member.reported.planned_minimum_ms, member.planned_minimum_ms
+    require(
+        group_minimum is None or own is None or group_minimum <= own,
+        4,
+        f"floor {group_minimum} is published, but F is {own}",
+    )
 
 
 def _check_pauses(planning: Planning) -> None:
     alignment = planning.source.options.alignment
     if alignment is None or not alignment.aligns_splits:
         return
-    table = planning.process.planner.table(planning.end or planning.source.offset, max_splits=_MOST_SPLITS)
+    table = planning.process.planner.table(planning.end or planning.source.offset, max_splits=_MAX_SPLITS)
     paused = [row["split"] for row in table["splits"] if row["paused_since"] is not None]
     parts = {split: planning.part(split, planning.positions) for split in planning.holding}
     known = [_known_part(planning, split, part) for split, part in parts.items()]
-    slowest = least(*known, *(k.member.said.planned_minimum_ms for k in _group(planning)))
+    slowest = lower(*known, *(k.member.reported.planned_minimum_ms for k in _group(planning)))
     for split in paused:
         part = parts[split]
         require(
@@ -199,7 +205,7 @@ def _check_pauses(planning: Planning) -> None:
 def _known_part(planning: Planning, split: str, part: int | None) -> int | None:
     """A planner need not look at the next record: it may take the watermark for it, where that is lower."""
     reached = planning.source.reached.get(split, NOTHING)
-    return part if reached == NOTHING else least(part, reached)
+    return part if reached == NOTHING else lower(part, reached)
 
 
 def check_alignment(plannings: list[Planning]) -> None:
@@ -209,18 +215,20 @@ def check_alignment(plannings: list[Planning]) -> None:
         alignment = planning.source.options.alignment
         if planning.end is None or alignment is None or planning.end.is_processing:
             continue
-        at_start = least(planning.floor(planning.positions), *(k.member.planned_minimum_ms for k in _counted(planning)))
+        at_start = lower(
+            planning.group_minimum(planning.positions), *(k.member.planned_minimum_ms for k in _counted(planning))
+        )
         if alignment.aligns_splits:
-            at_end = least(planning.floor(planning.stops), *(_at_end(k, positions) for k in _counted(planning)))
+            at_end = lower(planning.group_minimum(planning.stops), *(_at_end(k, positions) for k in _counted(planning)))
             slowest = at_start if at_end is None else at_end if at_start is None else max(at_start, at_end)
-            _check_records(planning, slowest, alignment.max_drift_ms + _promise_slack_ms(planning))
+            _check_records(planning, slowest, alignment.max_drift_ms + _minimum_slack_ms(planning))
         else:
             _check_whole(
-                planning, least(*(k.member.planned_minimum_ms for k in _counted(planning))), alignment.max_drift_ms
+                planning, lower(*(k.member.planned_minimum_ms for k in _counted(planning))), alignment.max_drift_ms
             )
 
 
-def _promise_slack_ms(planning: Planning) -> int:
+def _minimum_slack_ms(planning: Planning) -> int:
     """By how much a promise may be wrong: sources of one query, a row budget, and records out of order.
 
     Which records a budget takes is decided anew in every trigger, so behind a promised end a late record may come to
@@ -251,10 +259,10 @@ def _check_records(planning: Planning, slowest: int | None, drift_ms: int) -> No
 
 def _check_whole(planning: Planning, slowest: int | None, drift_ms: int) -> None:
     assert planning.end is not None
-    holding = [s.watermark_ms for s in planning.end.splits if s.status in _HOLDING]
+    holding = [s.watermark_ms for s in planning.end.splits if s.status in _HOLDING_BACK]
     if slowest is None or None in holding or not any(s.rows for s in planning.end.splits) or not holding:
         return
-    own = least(min(holding), planning.floor(planning.positions))  # its own late record may hold the others
+    own = lower(min(holding), planning.group_minimum(planning.positions))  # its own late record may hold the others
     require(own is None or own <= slowest + drift_ms, 4, f"the source is at {own}, F + drift = {slowest} + {drift_ms}")
 
 
@@ -263,10 +271,10 @@ def _at_end(known: Known, plannings: dict[str, Planning]) -> int | None:
     member = known.member
     if planning is None or member.planned_minimum_ms is None:
         return member.planned_minimum_ms
-    reach = member.said.guaranteed_minimum_ms
-    if reach is not None and _has_slower(planning, member.log_ends, reach):
-        return max(reach, member.planned_minimum_ms)
-    at_end = planning.floor(planning.stops, member.log_ends)
+    reachable = member.reported.guaranteed_minimum_ms
+    if reachable is not None and _has_slower(planning, member.log_ends, reachable):
+        return max(reachable, member.planned_minimum_ms)
+    at_end = planning.group_minimum(planning.stops, member.log_ends)
     return None if at_end is None else max(at_end, member.planned_minimum_ms)
 
 
@@ -286,7 +294,7 @@ def _has_slower(planning: Planning, log_ends: dict[str, int], guaranteed_minimum
 def _group(planning: Planning) -> list[Known]:
     alignment = planning.source.options.alignment
     assert alignment is not None
-    return [k for k in planning.known if k.member.said.group == alignment.group]
+    return [k for k in planning.known if k.member.reported.group == alignment.group]
 
 
 def _counted(planning: Planning) -> list[Known]:
@@ -295,5 +303,5 @@ def _counted(planning: Planning) -> list[Known]:
     return [k for k in _group(planning) if k.member.process.source.query is not query or k.member.process.run == run]
 
 
-def least(*values: int | None) -> int | None:
+def lower(*values: int | None) -> int | None:
     return min((v for v in values if v is not None), default=None)

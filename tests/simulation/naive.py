@@ -1,4 +1,4 @@
-"""The naive model: what watermarks, stamps, late rows and alignment are, computed from whole logs with loops.
+"""The naive model: what watermarks, row watermarks, late rows and alignment are, computed from whole logs with loops.
 
 It shares no code with the framework. None is no watermark; inside, `NOTHING` stands below every time.
 """
@@ -16,7 +16,7 @@ from watermark import EmitStrategy, SplitStatus
 
 NOTHING = -(10**18)
 FINAL_MS = 253_402_300_799_999
-_HOLDING = (SplitStatus.ACTIVE, SplitStatus.PAUSED)
+_HOLDING_BACK = (SplitStatus.ACTIVE, SplitStatus.PAUSED)
 
 
 def candidates(script: Script, start: int, end: int, ceiling_ms: int | None = None) -> Iterable[tuple[int, int]]:
@@ -34,7 +34,7 @@ def watermark(script: Script, until: int, ceiling_ms: int | None = None) -> int:
     return max((c for _, c in candidates(script, script.begin, until, ceiling_ms)), default=NOTHING)
 
 
-def standing(script: Script, position: int, end: int, reached: int, ceiling_ms: int | None) -> int | None:
+def last_known(script: Script, position: int, end: int, reached: int, ceiling_ms: int | None) -> int | None:
     """A split's part in F: the candidate of its next unread record, its watermark if there is none; None = no part."""
     following = next((c for _, c in candidates(script, position, end, ceiling_ms)), None)
     part = reached if following is None else following
@@ -58,7 +58,7 @@ def combine(parts: list[tuple[int | None, SplitStatus]], previous_ms: int | None
     """The watermark of several splits: the minimum over active ones, the maximum over idle ones."""
     values = [(NOTHING if w is None else w, status) for w, status in parts]
     previous = NOTHING if previous_ms is None else previous_ms
-    holding = [w for w, status in values if status in _HOLDING]
+    holding = [w for w, status in values if status in _HOLDING_BACK]
     if holding:
         return max(previous, min(holding))
     if values and all(status is SplitStatus.FINISHED for _, status in values):
@@ -67,12 +67,12 @@ def combine(parts: list[tuple[int | None, SplitStatus]], previous_ms: int | None
 
 
 def rows_of(end: Offset, split: SplitProgress, script: Script, options: SourceOptions) -> tuple[list[tuple], int]:
-    """The rows of one range, (id, stamp, is late), late ones included, and the heartbeat's stamp."""
-    floor = NOTHING if end.combined_ms is None else end.combined_ms
+    """The rows of one range, (id, row watermark, is late), late ones included, and the heartbeat's row watermark."""
+    group_minimum = NOTHING if end.combined_ms is None else end.combined_ms
     others = [
         NOTHING if s.watermark_ms is None else s.watermark_ms
         for s in end.splits
-        if s is not split and s.status in _HOLDING
+        if s is not split and s.status in _HOLDING_BACK
     ]
     own = NOTHING if split.watermark_ms is None else split.watermark_ms
     own = max([own, *(c for _, c in candidates(script, split.known_at, split.start, end.ceiling_ms))])
@@ -84,14 +84,16 @@ def rows_of(end: Offset, split: SplitProgress, script: Script, options: SourceOp
         if not script.exists(position) or (rowtime is None and drops_nulls):
             continue
         row_watermark = (
-            floor if options.emit is EmitStrategy.ON_PERIODIC or end.is_processing else max(floor, min([own, *others]))
+            group_minimum
+            if options.emit is EmitStrategy.ON_PERIODIC or end.is_processing
+            else max(group_minimum, min([own, *others]))
         )
         is_late = (
             rowtime is not None and row_watermark != NOTHING and rowtime <= row_watermark and not end.is_processing
         )
         rows.append((script.id_of(position), max(row_watermark, 0), is_late))
         own = max(own, known.get(position, NOTHING))
-    last = floor if end.is_processing else max(floor, min([own, *others]))
+    last = group_minimum if end.is_processing else max(group_minimum, min([own, *others]))
     return rows, max(last, 0)
 
 
@@ -100,7 +102,7 @@ def emitted(rows: list[tuple], options: SourceOptions) -> list[tuple]:
     return [row for row in rows if not (row[2] and options.late_rows is LateRows.DROP)]
 
 
-class QuietTimes:
+class IdleTimes:
     """When is a split idle? Caught up, and its log neither moved nor had unread records, for the timeout.
 
     In a process by the monotonic clock; a new process goes on by the wall clock, if the log did not move since.

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
-from datasources.source.api.abilities import Alignment, LateRows, NullRowtime, ProcessingTime, ScanStrategy
+from datasources.source.api.abilities import (
+    Alignment,
+    LateRows,
+    NullRowtime,
+    ProcessingTime,
+    ScanStrategy,
+    WatermarkParams,
+)
 from datasources.source.checkpoint.load_gate_state import LoadGateSettings, LoadSettings
 from datasources.source.checkpoint.offset import Identity
 from datasources.source.planning.planner import PlannerSettings
 from tests.simulation.splits import TimeColumn
 from watermark import EmitStrategy
-
-_HEARTBEAT_MS = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,34 +41,32 @@ class SourceOptions:
 
     def __str__(self) -> str:
         usual = SourceOptions()
-        told = {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) != getattr(usual, f.name)}
-        return ", ".join(f"{name}={getattr(value, 'value', value)}" for name, value in told.items())
+        changed = {
+            f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) != getattr(usual, f.name)
+        }
+        return ", ".join(f"{name}={getattr(value, 'value', value)}" for name, value in changed.items())
 
-    def strategy(self) -> ScanStrategy:
-        return ScanStrategy(
-            rowtime=TimeColumn("rowtime"),
-            watermark=TimeColumn("candidate"),
+    @property
+    def params(self) -> WatermarkParams:
+        return WatermarkParams(
             emit=self.emit,
             idle_timeout_ms=self.idle_timeout_ms,
             null_rowtime=self.null_rowtime,
             max_ahead_ms=self.max_ahead_ms,
-            heartbeat_interval_ms=_HEARTBEAT_MS,
             late_rows=self.late_rows,
             alignment=self.alignment,
             advances_when_idle=self.advances_when_idle,
             processing_time=self.processing_time,
         )
 
+    def strategy(self) -> ScanStrategy:
+        return ScanStrategy(rowtime=TimeColumn("rowtime"), watermark=TimeColumn("candidate"), params=self.params)
+
     def settings(self, name: str) -> PlannerSettings:
         return PlannerSettings(
             identity=Identity(strategy="s", schema="x", subscription=name),
             has_watermark=True,
-            idle_timeout_ms=self.idle_timeout_ms,
-            heartbeat_interval_ms=_HEARTBEAT_MS,
-            max_ahead_ms=self.max_ahead_ms,
-            alignment=self.alignment,
-            advances_when_idle=self.advances_when_idle,
-            processing_time=self.processing_time,
+            watermark=self.params,
             poll_interval_ms=0,
             fail_on_data_loss=False,
             gate=self.gate,

@@ -9,7 +9,7 @@ from tests.simulation.application import START_MS, Application, since_start
 from tests.simulation.options import SourceOptions
 from tests.simulation.splits import Script, ScriptedLog
 
-_MOST_SPLITS = 5
+_MAX_SPLITS = 5
 
 
 class Producer:
@@ -109,7 +109,7 @@ class Producer:
 
     def grow(self) -> None:
         """A new split, perhaps with records."""
-        if not self.log.is_bounded and len(self.log.listed()) < _MOST_SPLITS:
+        if not self.log.is_bounded and len(self.log.listed()) < _MAX_SPLITS:
             self._app.faults.add("new split")
             self.append(self.add_split(), self._random.choice((0, 2)))
 

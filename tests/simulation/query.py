@@ -66,22 +66,22 @@ class Query:
             source.start_process(is_available_now=is_available_now)
         self.app.note(f"{self.id} starts{' for what is available now' if is_available_now else ''}")
 
-    def stop(self, *, is_told: bool) -> None:
+    def stop(self, *, is_reported: bool) -> None:
         """End the run; the driver's listener may be told of it."""
-        if is_told:
+        if is_reported:
             self.app.registry.terminated(self.id, self.run)
             self.app.forget_run(self.run)
         for source in self.sources:
             source.stop_process()
         self.is_running = False
 
-    def raise_budget(self, least_rows: int | None) -> None:
+    def raise_budget(self, min_rows: int | None) -> None:
         """Let the query end sooner: a restart with other options."""
         now = 0 if self.budget_rows == _NOT_SET else self.budget_rows
-        wanted = None if now is None or least_rows is None else max(now, least_rows)
+        wanted = None if now is None or min_rows is None else max(now, min_rows)
         if wanted != self.budget_rows:
             self.budget_rows = wanted
-            self.stop(is_told=True)
+            self.stop(is_reported=True)
             self.start()
 
     # -- a trigger --
@@ -133,7 +133,7 @@ class Query:
         if budget_rows is not None and rows and planning.log_ends != planning.stops:
             faults.add("row budget")
         if self.app.trace is not None:
-            self.app.note(_told(planning.process.id, planning.end))
+            self.app.note(_description(planning.process.id, planning.end))
 
     def _finish(self, crash: Crash | None) -> None:
         batch = [(source, Offset.from_json(json.loads(text))) for source, text in self.pending]
@@ -158,7 +158,7 @@ class Query:
         last = self.app.random.randrange(len(tasks)) if crash is Crash.MID_READ else len(tasks)
         for index, (source, plan) in enumerate(tasks):
             if index == last:
-                self._run_task(source, plan, expected[source.name], most_rows=1)
+                self._run_task(source, plan, expected[source.name], max_rows=1)
                 raise Killed
             self._attempts(source, plan, expected[source.name])
         return expected
@@ -167,25 +167,25 @@ class Query:
         luck = self.app.random.random() if self.faults_in_tasks else 1.0
         if luck < 0.05:
             self.app.faults.add("stopped by LIMIT")
-            self._run_task(source, plan, expected, most_rows=self.app.random.randint(0, 4))
+            self._run_task(source, plan, expected, max_rows=self.app.random.randint(0, 4))
             return
         if luck < 0.1:
             self.app.faults.add("task retried")
-            self._run_task(source, plan, expected, most_rows=self.app.random.randint(0, 4))
+            self._run_task(source, plan, expected, max_rows=self.app.random.randint(0, 4))
         self._run_task(source, plan, expected)
         if 0.1 <= luck < 0.15:
             self.app.faults.add("batch read twice")
             self._run_task(source, plan, expected)
 
-    def _run_task(self, source: Source, plan: TaskPlan, expected: _Expected, most_rows: int | None = None) -> None:
+    def _run_task(self, source: Source, plan: TaskPlan, expected: _Expected, max_rows: int | None = None) -> None:
         reader = TaskReader(factory=source.log, strategy=source.strategy, output=WatermarkedRows())
         assert source.process is not None
         process_id = source.process.id
         generator = reader.run(plan, lambda reports: self._report(process_id, reports))
-        found = list(itertools.islice(itertools.chain.from_iterable(generator), most_rows))
+        found = list(itertools.islice(itertools.chain.from_iterable(generator), max_rows))
         generator.close()
         wanted = [row for task in plan.splits for row in _leaving(source, *expected[task.split])] or [_beat(plan)]
-        require(found == wanted[:most_rows], 1, f"{source.name} reads {found}, not {wanted[:most_rows]}")
+        require(found == wanted[:max_rows], 1, f"{source.name} reads {found}, not {wanted[:max_rows]}")
 
     def _report(self, process_id: str, reports: list) -> None:
         message = {
@@ -210,7 +210,7 @@ class Query:
             self.app.deliver(message)
 
 
-def _told(process_id: str, end: Offset) -> str:
+def _description(process_id: str, end: Offset) -> str:
     ranges = "  ".join(
         f"{s.split}[{s.start},{s.end}){s.status.name[0]}@{since_start(s.watermark_ms)}"
         + f"/{s.known_at}" * (s.known_at < s.start)
@@ -227,7 +227,7 @@ def _plans(source: Source, end: Offset) -> Iterator[TaskPlan]:
 
 
 def _expected(source: Source, end: Offset) -> _Expected:
-    """Per split its rows, also those that are left out as late, and the heartbeat's stamp."""
+    """Per split its rows, also those that are left out as late, and the heartbeat's row watermark."""
     return {s.split: naive.rows_of(end, s, source.script(s.split), source.options) for s in end.splits}
 
 
@@ -236,4 +236,4 @@ def _leaving(source: Source, rows: list[tuple], last: int) -> list[tuple]:
 
 
 def _beat(plan: TaskPlan) -> tuple:
-    return (None, max(plan.floor_us, 0) // 1_000, False)
+    return (None, max(plan.combined_us, 0) // 1_000, False)

@@ -10,7 +10,7 @@ from datasources.source.api.abilities import Alignment, LateRows, NullRowtime, P
 from datasources.source.checkpoint.load_gate_state import LoadGateSettings, LoadSettings
 from tests.simulation.application import START_MS, Application
 from tests.simulation.closing import close
-from tests.simulation.gate_laws import check_hold, check_run_ended, held_sources
+from tests.simulation.gate_laws import check_load_gate, check_run_ended, gated_sources
 from tests.simulation.laws import LawBroken
 from tests.simulation.options import SourceOptions
 from tests.simulation.producer import Producer
@@ -23,7 +23,7 @@ STEPS = 34
 _COMPACTION_STEPS = 10
 _SLOWNESS_MS = (0, 0, 0, 30, 3_000)
 _TOPOLOGIES = ((2,), (2,), (2,), (1, 1), (1, 1), (2, 1))
-_HELD_TOPOLOGIES = ((2,), (2,), (3,), (2, 1), (2, 2))
+_GATED_TOPOLOGIES = ((2,), (2,), (3,), (2, 1), (2, 2))
 
 
 class Schedule:
@@ -32,16 +32,16 @@ class Schedule:
     Args:
         seed: decides everything.
         trace: gets one line per event, if given.
-        has_hold: whether the first source of a query that is asked for it waits for the others, which are loaded first.
+        has_gates: whether the first source of a query that is asked for it waits for the others, which are loaded first.
         is_swift: whether questions to the coordinator take no time, also if the seed says that they do; nothing else of
             the schedule depends on it.
     """
 
     def __init__(
-        self, seed: int, trace: list[str] | None = None, *, has_hold: bool = False, is_swift: bool = False
+        self, seed: int, trace: list[str] | None = None, *, has_gates: bool = False, is_swift: bool = False
     ) -> None:
         self.random = random.Random(seed)
-        self.has_hold = has_hold
+        self.has_gates = has_gates
         slowness_ms = 0 if is_swift else _SLOWNESS_MS[seed % len(_SLOWNESS_MS)]
         self.app = Application(self.random, trace, slowness_ms)
         self.queries: list[Query] = []
@@ -73,12 +73,12 @@ class Schedule:
         alignment = None
         if rng.random() < 0.7:
             alignment = Alignment(group="g", max_drift_ms=step_ms * rng.choice((0, 1, 3, 10, 50)))
-        for size in rng.choice(_HELD_TOPOLOGIES if self.has_hold else _TOPOLOGIES):
+        for size in rng.choice(_GATED_TOPOLOGIES if self.has_gates else _TOPOLOGIES):
             query = Query(self.app, keeps_state=rng.random() < 0.85)
-            waits = self._waiting(size, step_ms) if self.has_hold and size > 1 else [{}] * size
+            waits = self._waiting(size, step_ms) if self.has_gates and size > 1 else [{}] * size
             for each in waits:
                 self._add_source(query, alignment, step_ms, each)
-            query.checks.append(check_hold)
+            query.checks.append(check_load_gate)
             self.queries.append(query)
 
     def _waiting(self, size: int, step_ms: int) -> list[dict]:
@@ -169,14 +169,14 @@ class Schedule:
         if query.is_available_now and not had_batch:
             check_run_ended(query)
             self.app.faults.add("available now")
-            query.stop(is_told=True)
+            query.stop(is_reported=True)
 
     def _kill(self, query: Query, kind: str) -> None:
         self.app.faults.add(kind)
-        if held_sources([query]):
+        if gated_sources([query]):
             self.app.faults.add(f"held: {kind}")
         self.app.note(f"{query.id}: {kind}")
-        query.stop(is_told=self.random.random() < 0.5)
+        query.stop(is_reported=self.random.random() < 0.5)
 
     def _produce(self) -> None:
         self.random.choice(self.producers).produce()
@@ -222,9 +222,9 @@ class Schedule:
 
     def _run_available_now(self) -> None:
         query = self.random.choice(self.queries)
-        query.stop(is_told=True)
+        query.stop(is_reported=True)
         query.start(is_available_now=True)
-        if held_sources([query]):
+        if gated_sources([query]):
             self.app.faults.add("held: available now")
 
     def _crash_application(self) -> None:
@@ -245,24 +245,24 @@ def _kinds(options: SourceOptions) -> set[str]:
     return kinds
 
 
-def run_seed(seed: int, *, has_hold: bool = False, is_swift: bool = False) -> set[str]:
+def run_seed(seed: int, *, has_gates: bool = False, is_swift: bool = False) -> set[str]:
     """Run one seed; a broken law is told with its trace.
 
     Raises:
         LawBroken: with the seed and the last events before it.
     """
     try:
-        return Schedule(seed, has_hold=has_hold, is_swift=is_swift).run()
+        return Schedule(seed, has_gates=has_gates, is_swift=is_swift).run()
     except Exception as error:
-        told = "\n  ".join(_trace(seed, has_hold=has_hold, is_swift=is_swift)[-40:])
-        raise LawBroken(getattr(error, "law", 0), f"seed {seed}: {error!r}\n  {told}") from error
+        trace_text = "\n  ".join(_trace(seed, has_gates=has_gates, is_swift=is_swift)[-40:])
+        raise LawBroken(getattr(error, "law", 0), f"seed {seed}: {error!r}\n  {trace_text}") from error
 
 
-def _trace(seed: int, *, has_hold: bool, is_swift: bool) -> list[str]:
+def _trace(seed: int, *, has_gates: bool, is_swift: bool) -> list[str]:
     """What happens in a schedule up to the broken law."""
     trace: list[str] = []
     with suppress(Exception):  # it is known, and raised by the caller
-        Schedule(seed, trace, has_hold=has_hold, is_swift=is_swift).run()
+        Schedule(seed, trace, has_gates=has_gates, is_swift=is_swift).run()
     return trace
 
 

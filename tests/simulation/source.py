@@ -14,7 +14,7 @@ from datasources.source.coordination.client import CoordinatorLink
 from datasources.source.planning.planner import BatchPlanner
 from datasources.source.reading.task import scan_watermark
 from tests.simulation.application import LEASE_NS, Application, Member
-from tests.simulation.naive import NOTHING, QuietTimes, reached_after, standing, stop_position
+from tests.simulation.naive import NOTHING, IdleTimes, last_known, reached_after, stop_position
 from tests.simulation.options import SourceOptions
 from tests.simulation.splits import Script, ScriptedLog
 from watermark import SplitStatus
@@ -49,9 +49,9 @@ class Process:
         self.newest: Member | None = None
         self.sure_ms: int | None = None
         self.reconciled: int | None = None
-        self.quiet = QuietTimes(source.options.idle_timeout_ms, app.clock)
-        self._met: list[Known] = []
-        self._met_ns = app.clock.monotonic_ns()
+        self.idle_times = IdleTimes(source.options.idle_timeout_ms, app.clock)
+        self._peers: list[Known] = []
+        self._peers_at_ns = self._asked_at_ns = app.clock.monotonic_ns()
         self.planner = BatchPlanner(
             enumerator=source.log,
             report_store=self.report_store,
@@ -62,10 +62,10 @@ class Process:
             lookahead=ReaderLookahead(source.log, source.strategy),
             load_gates=self.report_store,
         )
-        self.cap: dict[str, int] | None = None
-        self.cap_ms = app.clock.now_us() // 1_000
+        self.limit: dict[str, int] | None = None
+        self.limit_ms = app.clock.now_us() // 1_000
         if is_available_now:
-            self.cap = {s.name: s.end for s in source.log.listed()}
+            self.limit = {s.name: s.end for s in source.log.listed()}
             self.planner.limit_to_available_now()
 
     def ask(self, message: dict) -> dict | None:
@@ -74,16 +74,23 @@ class Process:
         answer = app.ask(message)
         if answer is not None and message["ask"] in _SIGNS_OF_LIFE:
             app.keep_alive(self)
+        is_answered = answer is not None and message["ask"] == "exchange"
         if message["ask"] == "exchange":
-            self._met = self.known_now()
-            self._met_ns = self._met_ns if answer is None else app.clock.monotonic_ns()
+            self._peers = self.known_now()
+            self._asked_at_ns = app.clock.monotonic_ns() if is_answered else self._asked_at_ns
         app.take_time()
+        self._peers_at_ns = app.clock.monotonic_ns() if is_answered else self._peers_at_ns
         return answer
 
     @property
-    def met_until_ns(self) -> int:
-        """How long those count that it met last, and it counts for them."""
-        return self._met_ns + LEASE_NS
+    def peers_until_ns(self) -> int:
+        """How long those count that it met last, while the coordinator cannot be reached: from the answer on."""
+        return self._peers_at_ns + LEASE_NS
+
+    @property
+    def lease_until_ns(self) -> int:
+        """How long it counts for the others: the coordinator counts from when the question arrived."""
+        return self._asked_at_ns + LEASE_NS
 
     def renew(self) -> None:
         """What its background thread does: it lives, and a coordinator that began anew learns of it."""
@@ -100,10 +107,10 @@ class Process:
         app = self.source.app
         if app.is_reachable:
             return self._known()
-        return self._met if app.clock.monotonic_ns() <= self.met_until_ns else []
+        return self._peers if app.clock.monotonic_ns() <= self.peers_until_ns else []
 
     def known_before(self) -> list[Known]:
-        return self._met
+        return self._peers
 
     def _known(self) -> list[Known]:
         app = self.source.app
@@ -129,7 +136,7 @@ class Planning:
     end: Offset | None = None
     stops: dict[str, int] = field(default_factory=dict)
 
-    def floor(self, positions: dict[str, int], log_ends: dict[str, int] | None = None) -> int | None:
+    def group_minimum(self, positions: dict[str, int], log_ends: dict[str, int] | None = None) -> int | None:
         """F over the source's own splits that are not idle."""
         parts = [self.part(split, positions, log_ends) for split in (self.holding if log_ends is None else log_ends)]
         return min((part for part in parts if part is not None), default=None)
@@ -140,7 +147,7 @@ class Planning:
         script, start, end = self.source.script(split), self.positions.get(split, 0), (log_ends or self.log_ends)[split]
         stop = min(positions[split], end)
         reached = reached_after(script, start, stop, self.source.reached.get(split, NOTHING), self.ceiling_ms)
-        return standing(script, stop, end, reached, self.ceiling_ms)
+        return last_known(script, stop, end, reached, self.ceiling_ms)
 
     @property
     def holding(self) -> list[str]:
@@ -177,14 +184,14 @@ class Source:
     def start_process(self, *, is_available_now: bool) -> None:
         self.process = Process(self, is_available_now=is_available_now)
         self.app.processes.append(self.process)
-        self.positions = self.settled_positions()
+        self.positions = self.reconciled_positions()
 
     def stop_process(self) -> None:
         if self.process is not None:
             self.app.processes.remove(self.process)
             self.process = None
 
-    def settled_positions(self) -> dict[str, int]:
+    def reconciled_positions(self) -> dict[str, int]:
         return {s.split: stop_position(self.log.scripts[s.split], s, self.offset) for s in self.offset.splits}
 
     def plan(self, budget_rows: int | None) -> Planning:
@@ -192,9 +199,9 @@ class Source:
         process = self.process
         assert process is not None
         if not process.rounds:
-            process.quiet.restore(self.offset.splits)
+            process.idle_times.restore(self.offset.splits)
         process.rounds += 1
-        self._take_stamps(process)
+        self._take_row_watermarks(process)
         planning = self._observe(process)
         start = self.offset
         planned = process.planner.plan(start, budget_rows)
@@ -205,7 +212,7 @@ class Source:
         self._publish(process, planning)
         return planning
 
-    def _take_stamps(self, process: Process) -> None:
+    def _take_row_watermarks(self, process: Process) -> None:
         """The stamps of a batch are sure if their reports arrived before its first planning."""
         if process.reconciled == self.offset.sequence:
             return
@@ -231,13 +238,13 @@ class Source:
 
     def _discover(self, process: Process) -> None:
         listed = {s.name: s for s in self.log.listed()}
-        for split in [s for s in self.positions if s not in listed and process.cap is None]:
-            process.quiet.forget(split)
+        for split in [s for s in self.positions if s not in listed and process.limit is None]:
+            process.idle_times.forget(split)
             if not self.has_ended(split):
                 del self.positions[split]
         if not self.log.is_bounded:
             for name, script in listed.items():
-                if process.cap is None or name in process.cap:
+                if process.limit is None or name in process.limit:
                     self.positions.setdefault(name, script.begin)
 
     def has_ended(self, split: str) -> bool:
@@ -247,7 +254,7 @@ class Source:
     def _status(self, process: Process, split: str) -> SplitStatus:
         script, position = self.log.scripts[split], self.positions[split]
         log_end = script.end if script.is_listed else position
-        is_idle = process.quiet.is_idle(split, position, log_end)
+        is_idle = process.idle_times.is_idle(split, position, log_end)
         if self.has_ended(split):
             return SplitStatus.FINISHED
         return SplitStatus.IDLE if is_idle else SplitStatus.ACTIVE
@@ -257,27 +264,27 @@ class Source:
         if not script.is_listed:
             return self.positions[split]
         end = script.end if script.limit is None else min(script.end, script.limit)
-        if process.cap is not None:
-            end = min(end, process.cap.get(split, 0))
+        if process.limit is not None:
+            end = min(end, process.limit.get(split, 0))
         return max(end, self.positions[split])
 
     def _publish(self, process: Process, planning: Planning) -> None:
-        said = process.planner.status
-        if said.round != process.rounds:
+        reported = process.planner.status
+        if reported.round != process.rounds:
             return  # at rest
         process.newest = Member(
             process=process,
             planned_minimum_ms=None
-            if said.is_processing or self._is_held(planning)
-            else planning.floor(planning.stops),
-            said=said,
+            if reported.is_processing or self._is_gate_closed(planning)
+            else planning.group_minimum(planning.stops),
+            reported=reported,
             log_ends={split: planning.log_ends[split] for split in planning.holding},
-            until_ns=process.met_until_ns,
+            until_ns=process.lease_until_ns,
         )
         if self.app.is_reachable:
             self.app.members[process.id] = process.newest
 
-    def _is_held(self, planning: Planning) -> bool:
+    def _is_gate_closed(self, planning: Planning) -> bool:
         """A source that waits bounds nobody: the one that it waits for may be in its group."""
         gate = (planning.end or self.offset).gate
         return gate is not None and gate.opened is None
@@ -291,9 +298,9 @@ class Source:
             self.ceilings.append(end.ceiling_ms)
 
     def commit(self, end: Offset, read: Mapping[str, tuple[list[tuple], int]]) -> None:
-        """The batch is over: it counts. `read`: per split its rows and its heartbeat's stamp."""
+        """The batch is over: it counts. `read`: per split its rows and its heartbeat's row watermark."""
         self.offset = end
-        self.positions = self.settled_positions()
+        self.positions = self.reconciled_positions()
         for s in end.splits:
             before, script = self.reached.get(s.split, NOTHING), self.script(s.split)
             self.reached[s.split] = reached_after(script, s.start, self.positions[s.split], before, end.ceiling_ms)

@@ -19,7 +19,7 @@ from datasources.source.api.split import SplitBounds
 SCHEMA = pa.schema([("id", pa.int64()), ("rowtime", pa.int64()), ("candidate", pa.int64())])
 _US_PER_MS = 1_000
 _NULL = -1
-_MOST_ROWS = 1_000_000
+_MAX_ROWS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class TimeColumn:
 
 
 class WatermarkedRows:
-    """Stands for `OutputSchema`: what a task emits is (id, stamp in ms, is late); a heartbeat has no id."""
+    """Stands for `OutputSchema`: what a task emits is (id, row watermark in ms, is late); a heartbeat has no id."""
 
     def data(self, rows: pa.RecordBatch, row_watermarks_us, late):
         row_watermarks = (np.maximum(row_watermarks_us, 0) // _US_PER_MS).tolist()
@@ -87,10 +87,10 @@ class Script:
 
     def id_of(self, position: int) -> int:
         """A number that no other record of the application has."""
-        return self.number * _MOST_ROWS + position
+        return self.number * _MAX_ROWS + position
 
     def position_of(self, record_id: int) -> int:
-        return record_id - self.number * _MOST_ROWS
+        return record_id - self.number * _MAX_ROWS
 
     def chunks(self, start: int, end: int, rows: int) -> Iterator[Chunk]:
         if self._columns is None:

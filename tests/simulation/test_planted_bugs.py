@@ -13,25 +13,23 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from datasources.source.alignment.aligner import SplitAligner
 from datasources.source.alignment.candidates import CandidateCache
 from datasources.source.coordination import group as peers
 from datasources.source.coordination.gate_registry import LoadGateRegistry
 from datasources.source.coordination.registry import SourceRegistry
-from datasources.source.load_gate import gate as source_hold
-from datasources.source.load_gate.gate import LoadGate
-from datasources.source.planning import planner
-from datasources.source.planning import reconcile as settlement
-from datasources.source.planning.group_exchange import GroupExchange
-from datasources.source.planning.planning_clock import PlanningClock
-from datasources.source.planning.reconcile import Reconciler
+from datasources.source.load_gate import gate as gate_module
+from datasources.source.planning import decide, planned_splits
+from datasources.source.planning import planner as planner_module
+from datasources.source.planning import reconcile as reconcile_module
+from datasources.source.planning.planner import BatchPlanner
 from datasources.source.reading import split_run
 from datasources.source.reading.task import TaskReader
-from datasources.source.watermarks.idleness import SplitIdleness
+from datasources.source.watermarks.planning_time import PlanningTime
 from tests.simulation.laws import LawBroken
 from tests.simulation.schedule import Schedule
+from watermark import SplitStatus
 
-MOST = 1_500
+MAX_SCHEDULES = 1_500
 """Within how many schedules a bug must be found."""
 
 Plant = Callable[[pytest.MonkeyPatch], None]
@@ -39,34 +37,34 @@ Plant = Callable[[pytest.MonkeyPatch], None]
 
 def a_paused_split_is_never_resumed(patch: pytest.MonkeyPatch) -> None:
     """Once paused, its share is left out for ever."""
-    plan, paused = SplitAligner.plan, set()
+    align, paused = decide.align, set()
 
-    def sticky(self, *args, **kwargs):
-        aligned = plan(self, *args, **kwargs)
-        paused.update((id(self), split) for split in aligned.paused)
-        shares = {split: rows for split, rows in aligned.shares.items() if (id(self), split) not in paused}
-        return replace(aligned, shares=shares)
+    def sticky(alignment, state, info):
+        after, aligned = yield from align(alignment, state, info)
+        paused.update((id(alignment), split) for split in aligned.paused)
+        shares = {split: rows for split, rows in aligned.shares.items() if (id(alignment), split) not in paused}
+        return after, replace(aligned, shares=shares)
 
-    patch.setattr(SplitAligner, "plan", sticky)
+    patch.setattr(decide, "align", sticky)
 
 
 def the_idle_clock_runs_while_records_wait(patch: pytest.MonkeyPatch) -> None:
     """Backlog does not restart the timer, and caught up is not asked for."""
-    observe = SplitIdleness.observe
+    observed = planned_splits.observed
     patch.setattr(
-        SplitIdleness,
-        "observe",
-        lambda self, split, *, planned, log_end, is_known: observe(self, split, planned=log_end, log_end=log_end),
+        planned_splits,
+        "observed",
+        lambda before, *, planned, log_end, now, is_known: observed(before, planned=log_end, log_end=log_end, now=now),
     )
     patch.setattr(
-        planner,
+        planned_splits,
         "status_of",
-        lambda _split, _log_end, *, is_idle: planner.SplitStatus.IDLE if is_idle else planner.SplitStatus.ACTIVE,
+        lambda _split, _log_end, *, is_idle: SplitStatus.IDLE if is_idle else SplitStatus.ACTIVE,
     )
 
 
 def the_newest_report_counts_for_every_batch(patch: pytest.MonkeyPatch) -> None:
-    """An old report is taken for the one of the batch that is settled."""
+    """An old report is taken for the one of the batch that is reconciled."""
     take = SourceRegistry._take
 
     def any_batch(self, message):
@@ -91,23 +89,34 @@ def the_record_that_stops_a_task_counts_as_read(patch: pytest.MonkeyPatch) -> No
 
 def the_planned_end_is_taken_for_the_position(patch: pytest.MonkeyPatch) -> None:
     """What a task left unread is lost."""
-    reconcile = Reconciler._reconcile_split
+    reconcile = planner_module.reconcile
 
-    def at_end(self, batch, split, *found):
-        return replace(reconcile(self, batch, split, *found), start=split.end, end=split.end, known_at=split.end)
+    def at_end(batch, reports, **how):
+        after = yield from reconcile(batch, reports, **how)
+        ends = [
+            replace(s, start=b.end, end=b.end, known_at=b.end) for s, b in zip(after.splits, batch.splits, strict=True)
+        ]
+        return replace(after, splits=tuple(ends))
 
-    patch.setattr(Reconciler, "_reconcile_split", at_end)
+    patch.setattr(planner_module, "reconcile", at_end)
 
 
 def what_went_out_is_forgotten(patch: pytest.MonkeyPatch) -> None:
-    """The floor is lost: stamps go back when a split returns or appears."""
-    reconcile = Reconciler.reconcile
-    patch.setattr(
-        Reconciler, "reconcile", lambda self, batch: replace(reconcile(self, batch), emitted_watermark_ms=None)
-    )
+    """The combined watermark is lost: row watermarks go back when a split returns or appears."""
+    reconcile = planner_module.reconcile
+
+    def forgetful(batch, reports, **how):
+        return replace((yield from reconcile(batch, reports, **how)), emitted_watermark_ms=None)
+
+    patch.setattr(planner_module, "reconcile", forgetful)
 
 
-def a_promise_of_another_query_is_relied_on(patch: pytest.MonkeyPatch) -> None:
+def _at_once(answer):
+    yield from ()
+    return answer
+
+
+def a_minimum_of_another_query_is_relied_on(patch: pytest.MonkeyPatch) -> None:
     """Two queries share no batch."""
     patch.setattr(
         peers,
@@ -121,17 +130,17 @@ def a_promise_of_another_query_is_relied_on(patch: pytest.MonkeyPatch) -> None:
 def a_lost_report_means_that_nothing_was_read(patch: pytest.MonkeyPatch) -> None:
     """The range without a report is not looked at again: its watermark stays what it was."""
     patch.setattr(
-        settlement.Reconciler,
+        reconcile_module,
         "_scan_again",
-        lambda self, batch, split, end: settlement.ScanEnd(
-            position=end, watermark_us=settlement.to_us(split.watermark_ms)
+        lambda batch, split, end: _at_once(
+            reconcile_module.ScanEnd(position=end, watermark_us=reconcile_module.to_us(split.watermark_ms))
         ),
     )
     patch.setattr(TaskReader, "_watermark_before", lambda self, plan, task, strategy: task.watermark_us)
 
 
 def a_row_is_late_by_the_watermark_after_it(patch: pytest.MonkeyPatch) -> None:
-    """The stamp is the watermark before the row; this takes the one after it."""
+    """The row watermark is the watermark before the row; this takes the one after it."""
     running = split_run.running_watermarks
 
     def after(candidates, valid, initial):
@@ -154,60 +163,69 @@ def the_dead_bound_their_group(patch: pytest.MonkeyPatch) -> None:
 def the_next_record_is_guessed(patch: pytest.MonkeyPatch) -> None:
     """Nobody looks at the records where a budget cuts a range."""
 
-    def guess(self, waiting, promises, ceiling_ms):
-        for w in waiting:
-            w.at_end_ms = w.read_whole_ms
+    def guess(self, pending, reserved, ceiling_ms):
+        yield from ()
+        return self, [w._replace(at_end_ms=w.read_whole_ms) for w in pending]
 
     patch.setattr(CandidateCache, "look_at_planned_ends", guess)
 
 
-def peers_are_met_once(patch: pytest.MonkeyPatch) -> None:
+def peers_are_read_once(patch: pytest.MonkeyPatch) -> None:
     """The group's bound is never asked for again."""
-    fetch_peers = GroupExchange.fetch_peers
-    patch.setattr(GroupExchange, "fetch_peers", lambda self: fetch_peers(self) if self._round < 2 else None)
-    publish = GroupExchange.publish
+    published = BatchPlanner._published
 
-    def deaf(self, *args, **kwargs):
-        known = self.peers
-        publish(self, *args, **kwargs)
-        self.peers = known or self.peers
+    def deaf(self, status):
+        answer = published(self, status)
+        return replace(answer, peers=self._state.peers or answer.peers)
 
-    patch.setattr(GroupExchange, "publish", deaf)
+    patch.setattr(BatchPlanner, "_published", deaf)
 
 
 def every_rule_reads_the_clock_for_itself(patch: pytest.MonkeyPatch) -> None:
     """A planning has no moment of its own."""
-    patch.setattr(PlanningClock, "now_us", lambda self: self._clock.now_us())
-    patch.setattr(PlanningClock, "monotonic_ns", lambda self: self._clock.monotonic_ns())
+    patch.setattr(PlanningTime, "read", _RunningTime)
 
 
-def a_probe_is_released_when_nobody_answers(patch: pytest.MonkeyPatch) -> None:
+class _RunningTime:
+    def __init__(self, clock) -> None:
+        self._clock = clock
+
+    @property
+    def wall_ms(self):
+        return self._clock.now_us() // 1_000
+
+    @property
+    def monotonic_ns(self):
+        return self._clock.monotonic_ns()
+
+
+def a_gate_opens_without_an_answer(patch: pytest.MonkeyPatch) -> None:
     """A coordinator that cannot be reached counts as one that has nothing against it."""
-    may_release = LoadGate._may_open
-    patch.setattr(LoadGate, "_may_open", lambda self: self._answer is None or may_release(self))
+    may_open = gate_module._may_open
+    patch.setattr(gate_module, "_may_open", lambda answer, until: answer is None or may_open(answer, until))
 
 
-def every_process_decides_the_release_anew(patch: pytest.MonkeyPatch) -> None:
+def every_process_opens_the_gate_anew(patch: pytest.MonkeyPatch) -> None:
     """What the offset says is not looked at."""
-    decide = LoadGate.decide
+    decide_load_gate = decide.decide_load_gate
 
-    def anew(self, start, facts, *, is_first):
-        gate = replace(start.gate, opened=None) if is_first and start.gate is not None else start.gate
-        decide(self, replace(start, gate=gate), facts, is_first=is_first)
+    def anew(probe, build, before, start, info, **how):
+        gate = replace(start.gate, opened=None) if how["is_first"] and start.gate is not None else start.gate
+        return decide_load_gate(probe, build, before, replace(start, gate=gate), info, **how)
 
-    patch.setattr(LoadGate, "decide", anew)
+    patch.setattr(decide, "decide_load_gate", anew)
 
 
 def a_build_is_loaded_when_its_last_batch_is_planned(patch: pytest.MonkeyPatch) -> None:
     """A batch too early: what is being planned is in no state yet."""
-    decide = LoadGate.decide
+    decide_load_gate = decide.decide_load_gate
 
-    def early(self, start, facts, *, is_first):
-        ends = {split: each.end_exclusive for split, each in facts.bounds.items()}
-        planned = tuple(replace(s, end=max(s.end, ends.get(s.split, 0))) for s in facts.splits)
-        decide(self, start, replace(facts, splits=planned), is_first=is_first)
+    def early(probe, build, before, start, info, **how):
+        ends = {split: each.end_exclusive for split, each in info.bounds.items()}
+        planned = tuple(replace(s, end=max(s.end, ends.get(s.split, 0))) for s in info.splits)
+        return decide_load_gate(probe, build, before, start, replace(info, splits=planned), **how)
 
-    patch.setattr(LoadGate, "decide", early)
+    patch.setattr(decide, "decide_load_gate", early)
 
 
 def builds_of_every_query_count(patch: pytest.MonkeyPatch) -> None:
@@ -225,12 +243,12 @@ def builds_of_every_query_count(patch: pytest.MonkeyPatch) -> None:
 
 def one_build_of_a_name_is_enough(patch: pytest.MonkeyPatch) -> None:
     """The others may not have been heard of yet."""
-    patch.setattr(source_hold, "_are_loaded", lambda builds, expected, name: any(b.reported.is_loaded for b in builds))
+    patch.setattr(gate_module, "_are_loaded", lambda builds, expected, name: any(b.reported.is_loaded for b in builds))
 
 
-def a_held_probe_has_nothing_new(patch: pytest.MonkeyPatch) -> None:
+def a_probe_behind_its_gate_has_nothing_new(patch: pytest.MonkeyPatch) -> None:
     """A run for what is available now ends before the probe was read."""
-    patch.setattr(LoadGate, "_is_unreachable", property(lambda self: True))
+    patch.setattr(gate_module, "_is_unreachable", lambda answer: True)
 
 
 PLANTS: list[Plant] = [
@@ -240,26 +258,26 @@ PLANTS: list[Plant] = [
     the_record_that_stops_a_task_counts_as_read,
     the_planned_end_is_taken_for_the_position,
     what_went_out_is_forgotten,
-    a_promise_of_another_query_is_relied_on,
+    a_minimum_of_another_query_is_relied_on,
     a_lost_report_means_that_nothing_was_read,
     a_row_is_late_by_the_watermark_after_it,
     the_dead_bound_their_group,
     the_next_record_is_guessed,
-    peers_are_met_once,
+    peers_are_read_once,
     every_rule_reads_the_clock_for_itself,
 ]
-HOLD_PLANTS: list[Plant] = [
-    a_probe_is_released_when_nobody_answers,
-    every_process_decides_the_release_anew,
+GATE_PLANTS: list[Plant] = [
+    a_gate_opens_without_an_answer,
+    every_process_opens_the_gate_anew,
     a_build_is_loaded_when_its_last_batch_is_planned,
     builds_of_every_query_count,
     one_build_of_a_name_is_enough,
-    a_held_probe_has_nothing_new,
+    a_probe_behind_its_gate_has_nothing_new,
 ]
 
 
 @pytest.fixture(autouse=True)
-def quiet() -> Iterator[None]:
+def silenced_logs() -> Iterator[None]:
     logging.disable(logging.CRITICAL)
     yield
     logging.disable(logging.NOTSET)
@@ -269,22 +287,22 @@ def quiet() -> Iterator[None]:
 @pytest.mark.parametrize("plant", PLANTS, ids=lambda plant: plant.__name__)
 def test_the_simulation_finds(plant, monkeypatch):
     plant(monkeypatch)
-    assert found_law(has_hold=False)
+    assert found_law(has_gates=False)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("plant", HOLD_PLANTS, ids=lambda plant: plant.__name__)
+@pytest.mark.parametrize("plant", GATE_PLANTS, ids=lambda plant: plant.__name__)
 def test_the_simulation_of_sources_that_wait_finds(plant, monkeypatch):
     plant(monkeypatch)
-    assert found_law(has_hold=True) == 8
+    assert found_law(has_gates=True) == 8
 
 
-def found_law(*, has_hold):
+def found_law(*, has_gates):
     """The law that the first schedule breaks in which the bug shows."""
-    for seed in range(MOST):
+    for seed in range(MAX_SCHEDULES):
         try:
-            Schedule(seed, has_hold=has_hold).run()
+            Schedule(seed, has_gates=has_gates).run()
         except LawBroken as broken:
             print(f"found by schedule {seed + 1}: {broken}")
             return broken.law
-    raise AssertionError(f"not found in {MOST} schedules")
+    raise AssertionError(f"not found in {MAX_SCHEDULES} schedules")

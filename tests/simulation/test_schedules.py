@@ -6,6 +6,7 @@ once stand in `found_seeds.txt` and are replayed first.
 
 from __future__ import annotations
 
+import copy
 import functools
 import logging
 import multiprocessing
@@ -16,10 +17,13 @@ from pathlib import Path
 
 import pytest
 
+from datasources.source.api.dialogue import answered
+from datasources.source.planning.decide import decide
+from datasources.source.planning.planner import BatchPlanner
 from tests.simulation.schedule import run_seed
 
 FOUND = Path(__file__).with_name("found_seeds.txt")
-FOUND_WITH_HOLD = Path(__file__).with_name("found_seeds_with_hold.txt")
+FOUND_WITH_GATES = Path(__file__).with_name("found_seeds_with_hold.txt")
 FAULTS = (
     "all idle: processing time",
     "available now",
@@ -63,7 +67,7 @@ FAULTS = (
     "time passes while a source plans",
     "unaligned splits",
 )
-HOLD_FAULTS = (
+GATE_FAULTS = (
     "held",
     "held: available now",
     "held: crash after the commit",
@@ -76,10 +80,10 @@ HOLD_FAULTS = (
     "released",
 )
 SCHEDULES = 10_000
-HOLD_SCHEDULES = 2_000
+GATE_SCHEDULES = 2_000
 MORE_SCHEDULES = 100_000
 BLOCK = 250
-LEAST = 500
+MIN_COUNT = 500
 
 
 def found_seeds(path: Path) -> list[int]:
@@ -87,64 +91,97 @@ def found_seeds(path: Path) -> list[int]:
     return [int(line.split()[0]) for line in lines if line and not line.startswith("#")]
 
 
-def run_block(start: int, *, has_hold: bool = False) -> Counter[str]:
+def run_block(start: int, *, has_gates: bool = False) -> Counter[str]:
     """Run one block of seeds; how many of its schedules had each fault."""
     logging.disable(logging.CRITICAL)  # what the coordinator's clients complain of is the plan here
     faults: Counter[str] = Counter()
     for seed in range(start, start + BLOCK):
-        faults.update(run_seed(seed, has_hold=has_hold))
+        faults.update(run_seed(seed, has_gates=has_gates))
     return faults
 
 
-def run_all(first: int, schedules: int, *, has_hold: bool = False) -> Counter[str]:
+def run_all(first: int, schedules: int, *, has_gates: bool = False) -> Counter[str]:
     """Run blocks in as many processes as there are cores."""
     blocks = range(first, first + schedules, BLOCK)
     with ProcessPoolExecutor(mp_context=multiprocessing.get_context("spawn")) as pool:
-        return sum(pool.map(functools.partial(run_block, has_hold=has_hold), blocks), Counter())
+        return sum(pool.map(functools.partial(run_block, has_gates=has_gates), blocks), Counter())
 
 
 @pytest.fixture
-def quiet() -> Iterator[None]:
+def silenced_logs() -> Iterator[None]:
     logging.disable(logging.CRITICAL)
     yield
     logging.disable(logging.NOTSET)
 
 
-@pytest.mark.usefixtures("quiet")
+@pytest.mark.usefixtures("silenced_logs")
 @pytest.mark.parametrize("is_swift", [True, False])
 @pytest.mark.parametrize("seed", found_seeds(FOUND))
 def test_a_seed_that_once_found_a_bug_finds_none(seed, is_swift):
     run_seed(seed, is_swift=is_swift)
 
 
-@pytest.mark.usefixtures("quiet")
+@pytest.mark.usefixtures("silenced_logs")
 @pytest.mark.parametrize("block", range(4))
 def test_the_laws_hold_in_a_sample_of_schedules(block):
     for seed in range(block * 50, block * 50 + 50):
         run_seed(seed)
 
 
-@pytest.mark.usefixtures("quiet")
+@pytest.mark.usefixtures("silenced_logs")
+@pytest.mark.parametrize("has_gates", [False, True])
+def test_decisions_are_made_of_values_alone(has_gates, monkeypatch):
+    """Each decision of some schedules is made again, without a source, from the answers that were given."""
+    made = 0
+
+    def twice(self, seen):
+        nonlocal made
+        dialogue, before = [], copy.deepcopy((self._state, seen))
+        first = answered(decide(self._settings, self._state, seen), lambda asked: _noted(dialogue, self._answer, asked))
+        assert (self._state, seen) == before
+        left = iter(dialogue)
+        assert answered(decide(self._settings, *before), lambda asked: _repeated(left, asked)) == first
+        made += 1
+        return first
+
+    monkeypatch.setattr(BatchPlanner, "_decide", twice)
+    for seed in range(25):
+        run_seed(seed, has_gates=has_gates)
+    assert made > 1_000
+
+
+def _noted(dialogue, answer, asked):
+    dialogue.append((asked, answer(asked)))
+    return dialogue[-1][1]
+
+
+def _repeated(dialogue, asked):
+    question, answer = next(dialogue)
+    assert asked == question
+    return answer
+
+
+@pytest.mark.usefixtures("silenced_logs")
 @pytest.mark.parametrize("is_swift", [True, False])
-@pytest.mark.parametrize("seed", found_seeds(FOUND_WITH_HOLD))
+@pytest.mark.parametrize("seed", found_seeds(FOUND_WITH_GATES))
 def test_a_seed_that_once_found_a_bug_of_holding_finds_none(seed, is_swift):
-    run_seed(seed, has_hold=True, is_swift=is_swift)
+    run_seed(seed, has_gates=True, is_swift=is_swift)
 
 
-@pytest.mark.usefixtures("quiet")
+@pytest.mark.usefixtures("silenced_logs")
 @pytest.mark.parametrize("block", range(4))
 def test_the_laws_hold_in_a_sample_of_schedules_in_which_sources_wait(block):
     for seed in range(block * 25, block * 25 + 25):
-        run_seed(seed, has_hold=True)
+        run_seed(seed, has_gates=True)
 
 
 @pytest.mark.slow
 @pytest.mark.beside
 @pytest.mark.timeout(5_000)
 def test_the_laws_hold_in_two_thousand_schedules_in_which_sources_wait():
-    faults = run_all(0, HOLD_SCHEDULES, has_hold=True)
+    faults = run_all(0, GATE_SCHEDULES, has_gates=True)
     print(dict(sorted(faults.items(), key=lambda item: item[1])))
-    assert {name: faults[name] for name in HOLD_FAULTS if faults[name] < LEAST * HOLD_SCHEDULES // SCHEDULES} == {}
+    assert {name: faults[name] for name in GATE_FAULTS if faults[name] < MIN_COUNT * GATE_SCHEDULES // SCHEDULES} == {}
 
 
 @pytest.mark.slow
@@ -153,7 +190,7 @@ def test_the_laws_hold_in_two_thousand_schedules_in_which_sources_wait():
 def test_the_laws_hold_in_ten_thousand_schedules_with_every_kind_of_fault():
     faults = run_all(0, SCHEDULES)
     print(dict(sorted(faults.items(), key=lambda item: item[1])))
-    assert {name: faults[name] for name in FAULTS if faults[name] < LEAST} == {}
+    assert {name: faults[name] for name in FAULTS if faults[name] < MIN_COUNT} == {}
 
 
 @pytest.mark.full

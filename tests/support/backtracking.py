@@ -70,17 +70,17 @@ class _Automaton:
         return end
 
     def _repeat(self, argument: Any, start: int) -> int:
-        least, most, items = argument
-        for _ in range(min(least, _LONGEST_COUNTED)):
+        at_least, max_count, items = argument
+        for _ in range(min(at_least, _LONGEST_COUNTED)):
             start = self.sequence(items, start)
-        if most is code.MAXREPEAT:
+        if max_count is code.MAXREPEAT:
             loop = self.state()
             self.empty[start].add(loop)
             self.empty[self.sequence(items, loop)].add(loop)
             return loop
         end = self.state()
         self.empty[start].add(end)
-        for _ in range(min(most - least, _LONGEST_COUNTED)):
+        for _ in range(min(max_count - at_least, _LONGEST_COUNTED)):
             start = self.sequence(items, start)
             self.empty[start].add(end)
         return end
@@ -159,7 +159,7 @@ def _automaton_of(pattern: re.Pattern[Any], *, is_searched: bool) -> _Automaton:
 
 
 def representatives(pattern: re.Pattern[Any]) -> list[str]:
-    """Return one character of each class that the pattern tells apart."""
+    """Return one character of each class that the pattern distinguishes."""
     return _without_empty_moves(_automaton_of(pattern, is_searched=False))[1]
 
 
@@ -171,15 +171,15 @@ def ambiguous_loops(pattern: re.Pattern[Any], *, is_searched: bool = False) -> b
         is_searched: it may begin anywhere in the text (`search`, `sub`, `split`, `finditer`).
     """
     table, _ = _without_empty_moves(_automaton_of(pattern, is_searched=is_searched))
-    reach = {
+    reachable = {
         move: _reachable(move, lambda at: iter({n for ends in table[at].values() for n in ends})) for move in table
     }
-    loops = [move for move in table if move in reach[move]]
-    same = {move: {other for other in reach[move] if move in reach[other]} for move in loops}
+    loops = [move for move in table if move in reachable[move]]
+    same = {move: {other for other in reachable[move] if move in reachable[other]} for move in loops}
     return any(_two_ways(table, same, move) for move in loops) or any(
         _hands_over(table, same, one, other)
         for one, other in product(loops, loops)
-        if other in reach[one] and other not in same[one]
+        if other in reachable[one] and other not in same[one]
     )
 
 

@@ -3,7 +3,7 @@
     python job.py SETTINGS
 
 SETTINGS is a JSON file: `master`, `folder`, `options` of the Kafka source, and what shall go wrong, if anything:
-`hold` = [split, first offset of the range] where a reader stops in the middle and its executor is killed,
+`stuck_at` = [split, first offset of the range] where a reader stops in the middle and its executor is killed,
 `deafen_in` = the batch in which the driver's coordinator closes. The folder then holds `outcome.json` and `reads/`: one
 line for every range that a reader began, with the executor that it ran in.
 
@@ -34,10 +34,10 @@ from datasources.kafka.source import KafkaSource
 
 JOB: dict[str, Any] = json.loads(Path(sys.argv[1]).read_text())
 FOLDER = Path(JOB["folder"])
-HELD = FOLDER / "held.json"
+STUCK = FOLDER / "stuck.json"
 PIECE = 1_000
 POLL_S = 0.05
-QUICK_JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+FAST_JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 
 class WatchedReader(KafkaReader):
@@ -51,9 +51,9 @@ class WatchedReader(KafkaReader):
                 for chunk in super().read(split, start, min(start + PIECE, end_exclusive)):
                     rows += chunk.columns.num_rows
                     yield chunk
-                if [split, start_inclusive] == JOB.get("hold") and not HELD.exists():
+                if [split, start_inclusive] == JOB.get("stuck_at") and not STUCK.exists():
                     note(split, start_inclusive, end_exclusive, rows)
-                    publish(HELD, {"executor": executor_pid()})
+                    publish(STUCK, {"executor": executor_pid()})
                     threading.Event().wait()
         finally:
             note(split, start_inclusive, end_exclusive, rows)
@@ -113,11 +113,11 @@ def publish(file: Path, content: Any) -> None:
     hidden.rename(file)
 
 
-def kill_the_executor_that_holds() -> None:
+def kill_the_stuck_executor() -> None:
     """Wait until a reader stands still, then kill its executor."""
-    while not HELD.exists():
+    while not STUCK.exists():
         threading.Event().wait(POLL_S)
-    os.kill(json.loads(HELD.read_text())["executor"], signal.SIGKILL)
+    os.kill(json.loads(STUCK.read_text())["executor"], signal.SIGKILL)
 
 
 def session() -> SparkSession:
@@ -131,8 +131,8 @@ def session() -> SparkSession:
         "spark.cores.max": "2",
         "spark.scheduler.minRegisteredResourcesRatio": "1.0",
         "spark.scheduler.maxRegisteredResourcesWaitingTime": "120s",
-        "spark.driver.extraJavaOptions": QUICK_JVM,
-        "spark.executor.extraJavaOptions": QUICK_JVM,
+        "spark.driver.extraJavaOptions": FAST_JVM,
+        "spark.executor.extraJavaOptions": FAST_JVM,
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.local.dir": str(FOLDER / "scratch"),
@@ -160,8 +160,8 @@ def main() -> None:
         if number == JOB.get("deafen_in"):
             spark.sparkContext._tidemark_coordinator.close()
 
-    if "hold" in JOB:
-        threading.Thread(target=kill_the_executor_that_holds, daemon=True).start()
+    if "stuck_at" in JOB:
+        threading.Thread(target=kill_the_stuck_executor, daemon=True).start()
     writer = minutes.writeStream.outputMode("append").option("checkpointLocation", str(FOLDER / "checkpoint"))
     query = writer.foreachBatch(collect).trigger(availableNow=True).start()
     query.awaitTermination()

@@ -11,7 +11,7 @@ from datasources.demo.results.accuracy import accuracy_of
 from datasources.demo.results.join_outcome import Joined, JoinOutcome
 from datasources.demo.results.mysql_outcome import TableOutcome, TableProgress
 from datasources.demo.results.outcome import Outcome, SideOutcome, Surroundings
-from datasources.demo.results.timeline import Timeline
+from datasources.demo.results.timeline import QueryTimeline
 from datasources.demo.story.mysql_shop import Written
 from datasources.demo.story.orders import DELAY_MS, ROLES, Story, generate_story
 
@@ -80,14 +80,14 @@ def progress_text(
     return json.dumps(progress)
 
 
-def _side(story: Story, title: str, loses: int, timeline: Timeline) -> SideOutcome:
+def _side(story: Story, title: str, loses: int, timeline: QueryTimeline) -> SideOutcome:
     answer: dict[tuple[int, str], int] = dict(story.truth)
     for key in list(answer)[:10]:
         answer[key] -= min(loses, answer[key])
     return SideOutcome(title=title, answer=answer, accuracy=accuracy_of(story, answer), timeline=timeline)
 
 
-def _timelines(story: Story) -> tuple[Timeline, Timeline]:
+def _timelines(story: Story) -> tuple[QueryTimeline, QueryTimeline]:
     """Return the timelines of a query by the maximum and of one by the minimum."""
     newest: dict[int, int] = {}
     positions = dict.fromkeys(range(len(ROLES)), 0)
@@ -100,7 +100,7 @@ def _timelines(story: Story) -> tuple[Timeline, Timeline]:
             batch = number // _STEPS_OF_A_BATCH
             for kind, side in enumerate(texts):
                 side.append(_text(batch, STARTED_MS + number * _STEP_MS, newest, positions, is_minimum=kind == 1))
-    return Timeline.from_progress(texts[0]), Timeline.from_progress(texts[1])
+    return QueryTimeline.from_progress(texts[0]), QueryTimeline.from_progress(texts[1])
 
 
 def _text(batch: int, at_ms: int, newest: Mapping[int, int], positions: Mapping[int, int], *, is_minimum: bool) -> str:

@@ -25,7 +25,7 @@ FIXTURE_MARKERS: Final = {
 }
 """Fixtures that start something, and the marker that a test needs to use them."""
 
-# How the directories of embedded servers begin, which their supervisors are told.
+# How the directories of embedded servers begin, which their supervisors receive.
 _SERVER_MARKERS: Final = {"tidemark-kafka-": "kafka", "tidemark-mysql-": "mysql", "tidemark-mariadb-": "mysql"}
 
 

@@ -63,8 +63,8 @@ class KafkaServer:
     def delete_records(self, topic: str, partition: int, before: int) -> None:
         """Delete a partition's records whose offset is less than ``before``, as retention does."""
         with self._admin() as admin:
-            place = TopicPartition(topic, partition, before)
-            for future in admin.delete_records([place]).values():
+            topic_partition = TopicPartition(topic, partition, before)
+            for future in admin.delete_records([topic_partition]).values():
                 future.result(_DEADLINE_S)
 
     def produce(self, topic: str, partition: int, records: Iterable[Record]) -> int:

@@ -73,7 +73,7 @@ def read_in_both_ways(monkeypatch, settings, topic, ranges, fields=RecordFields.
 def errors_in_both_ways(monkeypatch, settings, topic, start, end):
     """The error of a range in each way; they are asserted to say the same, but for what depends on the moment.
 
-    That is what stands in brackets where brokers cannot be used: what the client told last of its connections, after
+    That is what stands in brackets where brokers cannot be used: what the client reported last of its connections, after
     how long, and how many of its like came before.
     """
     found = []

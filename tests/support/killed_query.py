@@ -19,17 +19,17 @@ from datasources import ScriptedDataSource
 from tests.support.scripted_stream import TINY_QUERIES, Scripts, running
 from tests.support.spark_session import start_spark
 
-__all__ = ["STUCK", "loaded_with_stamps", "read_batches", "write_batches"]
+__all__ = ["STUCK", "loaded_with_row_watermarks", "read_batches", "write_batches"]
 
 STUCK = "stuck"
 ON_EVENT = {"pipeline.auto-watermark-interval": "0", "maxOffsetsPerTrigger": "4", "scan.attached": "true"}
 
 
-def loaded_with_stamps(spark: Any, scripts: Scripts) -> Any:
+def loaded_with_row_watermarks(spark: Any, scripts: Scripts) -> Any:
     """The stream with its hidden columns, so that stamps can be compared: registered by hand, watched by nobody."""
     spark.dataSource.register(ScriptedDataSource)
-    stamped = scripts.loaded(spark, ON_EVENT).filter("NOT _heartbeat")
-    return stamped.selectExpr("k", "v", "unix_micros(ts) AS ts", "unix_micros(_watermark) AS stamp")
+    with_row_watermarks = scripts.loaded(spark, ON_EVENT).filter("NOT _heartbeat")
+    return with_row_watermarks.selectExpr("k", "v", "unix_micros(ts) AS ts", "unix_micros(_watermark) AS stamp")
 
 
 def write_batches(out: Path, *, stuck_in: int | None = None) -> Callable[[Any, int], None]:
@@ -56,7 +56,7 @@ def _main(scripts: Path, checkpoint: Path, out: Path, stuck_in: int) -> None:
     spark = start_spark(out / "spark")
     for key, value in TINY_QUERIES.items():
         spark.conf.set(key, value)
-    df = loaded_with_stamps(spark, Scripts(scripts))
+    df = loaded_with_row_watermarks(spark, Scripts(scripts))
     with running(df, checkpoint=checkpoint, for_each=write_batches(out, stuck_in=stuck_in)) as query:
         query.query.awaitTermination()
 

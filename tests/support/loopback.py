@@ -15,13 +15,13 @@ from datasources.source.coordination.wire import Channel, accept_channel, open_c
 
 NONCE_BYTES = 32
 MAC_BYTES = 32
-PATIENCE_S = 5.0
+DEADLINE_S = 5.0
 """How long a test waits for what must happen."""
 
 
 def raw_connection(address: tuple[str, int]) -> socket.socket:
     """Connect without a handshake."""
-    return socket.create_connection(address, timeout=PATIENCE_S)
+    return socket.create_connection(address, timeout=DEADLINE_S)
 
 
 def read_exactly(connection: socket.socket, count: int) -> bytes:
@@ -75,7 +75,7 @@ def serving(behave: Callable[[socket.socket], None]) -> Iterator[tuple[str, int]
             with suppress(OSError, CoordinatorError):
                 connection, _ = server.accept()
                 with connection:
-                    connection.settimeout(PATIENCE_S)
+                    connection.settimeout(DEADLINE_S)
                     behave(connection)
 
     thread = threading.Thread(target=run, daemon=True)
@@ -87,7 +87,7 @@ def serving(behave: Callable[[socket.socket], None]) -> Iterator[tuple[str, int]
         with suppress(OSError):
             server.shutdown(socket.SHUT_RDWR)
         server.close()
-        thread.join(PATIENCE_S)
+        thread.join(DEADLINE_S)
         assert not thread.is_alive()
 
 
@@ -99,11 +99,11 @@ def channel_pair(key: bytes = b"k" * 32) -> Iterator[tuple[Channel, Channel]]:
 
         def accept() -> None:
             connection, _ = server.accept()
-            accepted.append(accept_channel(connection, key, timeout_s=PATIENCE_S))
+            accepted.append(accept_channel(connection, key, timeout_s=DEADLINE_S))
 
         thread = threading.Thread(target=accept)
         thread.start()
-        client = open_channel(server.getsockname(), key, timeout_s=PATIENCE_S)
+        client = open_channel(server.getsockname(), key, timeout_s=DEADLINE_S)
         thread.join()
     try:
         yield client, accepted[0]
@@ -116,7 +116,7 @@ def wait_until(condition: Callable[[], bool]) -> None:
     """Return as soon as a condition holds that another thread brings about."""
     never, _peer = socket.socketpair()
     with never, _peer:
-        for _ in range(int(PATIENCE_S / 0.005)):
+        for _ in range(int(DEADLINE_S / 0.005)):
             if condition():
                 return
             select.select([never], [], [], 0.005)

@@ -96,7 +96,7 @@ class MemoryBroker:
 @dataclass
 class _Assigned:
     position: int
-    said_end: int = -1
+    reported_end: int = -1
     is_broken: bool = False
 
 
@@ -113,22 +113,22 @@ class MemoryConsumer:
         self.closed = False
         self.connection_errors = SimpleNamespace(forget=lambda: None, last=lambda: None)
 
-    def assign(self, places) -> None:
+    def assign(self, topic_partitions) -> None:
         self.fetched = []
-        self.assigned = {(p.topic, p.partition): _Assigned(p.offset) for p in places}
-        self.assignments.append({(p.topic, p.partition): p.offset for p in places})
+        self.assigned = {(p.topic, p.partition): _Assigned(p.offset) for p in topic_partitions}
+        self.assignments.append({(p.topic, p.partition): p.offset for p in topic_partitions})
 
     def unassign(self) -> None:
         self.assigned, self.fetched = {}, []
 
-    def incremental_assign(self, places) -> None:
-        for place in places:
-            assert (place.topic, place.partition) not in self.assigned
-            self.assigned[place.topic, place.partition] = _Assigned(place.offset)
+    def incremental_assign(self, topic_partitions) -> None:
+        for topic_partition in topic_partitions:
+            assert (topic_partition.topic, topic_partition.partition) not in self.assigned
+            self.assigned[topic_partition.topic, topic_partition.partition] = _Assigned(topic_partition.offset)
 
-    def incremental_unassign(self, places) -> None:
-        for place in places:
-            del self.assigned[place.topic, place.partition]
+    def incremental_unassign(self, topic_partitions) -> None:
+        for topic_partition in topic_partitions:
+            del self.assigned[topic_partition.topic, topic_partition.partition]
         self.fetched = [m for m in self.fetched if (m.topic(), m.partition()) in self.assigned]
 
     def consume(self, max_records: int, timeout_s: float) -> list[Message]:
@@ -162,8 +162,8 @@ class MemoryConsumer:
             at.is_broken = True
             return [_event(name, KafkaError._AUTO_OFFSET_RESET, at.position)]
         if at.position == log.high:
-            events = [] if at.said_end == log.high else [_event(name, KafkaError._PARTITION_EOF, log.high)]
-            at.said_end = log.high
+            events = [] if at.reported_end == log.high else [_event(name, KafkaError._PARTITION_EOF, log.high)]
+            at.reported_end = log.high
             return events
         waiting = sorted(offset for offset in log.records if offset >= at.position)
         taken = waiting[: self.broker.response_records or self.broker.random.randint(1, 20)]
@@ -175,8 +175,8 @@ class MemoryConsumer:
         """Let the next call give an event."""
         self.fetched.append(_event(name, code, -1_001))
 
-    def get_watermark_offsets(self, place, timeout_s: float) -> tuple[int, int]:
-        log = self.broker.logs.get((place.topic, place.partition))
+    def get_watermark_offsets(self, topic_partition, timeout_s: float) -> tuple[int, int]:
+        log = self.broker.logs.get((topic_partition.topic, topic_partition.partition))
         if log is None:
             raise KafkaException(KafkaError(KafkaError._UNKNOWN_PARTITION))
         return log.low, log.high

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from confluent_kafka import Message, TopicPartition
 
-from datasources.native.kafka_fetch import Feed
+from datasources.native.kafka_fetch import FeedStruct
 
 __all__ = ["MemoryQueue"]
 
@@ -40,9 +40,9 @@ class _Struct(ctypes.Structure):
 class Consuming(Protocol):
     """What it needs of a consumer."""
 
-    def consume(self, most: int, timeout_s: float) -> list[Message]: ...
+    def consume(self, max_count: int, timeout_s: float) -> list[Message]: ...
 
-    def assign(self, places: list[TopicPartition]) -> None: ...
+    def assign(self, partitions: list[TopicPartition]) -> None: ...
 
     def close(self) -> None: ...
 
@@ -83,7 +83,7 @@ class MemoryQueue:
             "text": ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)(self._guarded(self._text)),
         }
         self._kept = functions
-        self.feed = Feed(**{name: ctypes.cast(each, ctypes.c_void_p).value for name, each in functions.items()})
+        self.feed = FeedStruct(**{name: ctypes.cast(each, ctypes.c_void_p).value for name, each in functions.items()})
 
     def assign(self, topic: str, partition: int, position: int, epoch: int | None) -> None:
         self.consumer.assign([TopicPartition(topic, partition, position)])
@@ -109,8 +109,8 @@ class MemoryQueue:
 
         return guarded
 
-    def _consume(self, _queue: int, timeout_ms: int, into: Any, most: int) -> int:
-        messages = self.consumer.consume(most, timeout_ms / 1_000)
+    def _consume(self, _queue: int, timeout_ms: int, into: Any, max_count: int) -> int:
+        messages = self.consumer.consume(max_count, timeout_ms / 1_000)
         for number, message in enumerate(messages):
             into[number] = self._struct(message)
         return len(messages)

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from datasources.source.alignment.lookahead import ReaderLookahead
-from datasources.source.api.abilities import NullRowtime, ScanStrategy
+from datasources.source.api.abilities import ScanStrategy, WatermarkParams
 from datasources.source.api.reader import Chunk
 from datasources.source.api.split import SplitBounds
 from datasources.source.checkpoint.offset import Identity, Offset
@@ -49,16 +49,11 @@ class MillisColumn:
         return np.asarray(column.fill_null(0), dtype=np.int64) * 1_000, valid
 
 
-def strategy(emit=EmitStrategy.ON_EVENT, *, idle_timeout_ms=0, null_rowtime=NullRowtime.KEEP, max_ahead_ms=0, **more):
+def strategy(emit=EmitStrategy.ON_EVENT, **more):
     return ScanStrategy(
         rowtime=MillisColumn("rowtime"),
         watermark=MillisColumn("candidate"),
-        emit=emit,
-        idle_timeout_ms=idle_timeout_ms,
-        null_rowtime=null_rowtime,
-        max_ahead_ms=max_ahead_ms,
-        heartbeat_interval_ms=1_000,
-        **more,
+        params=WatermarkParams(emit=emit, **more),
     )
 
 
@@ -139,7 +134,7 @@ class MemoryReportStore:
 
 @dataclass(frozen=True)
 class Row:
-    """One emitted row: id (None = heartbeat) and stamp in ms, None for none."""
+    """One emitted row: id (None = heartbeat) and row watermark in ms, None for none."""
 
     id: str | None
     row_watermark: int | None
@@ -157,12 +152,7 @@ class Query:
         self.settings = PlannerSettings(
             identity=Identity(strategy="s", schema="x", subscription="m"),
             has_watermark=True,
-            idle_timeout_ms=self.strategy.idle_timeout_ms,
-            heartbeat_interval_ms=self.strategy.heartbeat_interval_ms,
-            max_ahead_ms=self.strategy.max_ahead_ms,
-            alignment=self.strategy.alignment,
-            advances_when_idle=self.strategy.advances_when_idle,
-            processing_time=self.strategy.processing_time,
+            watermark=self.strategy.params,
             poll_interval_ms=0,
             **settings,
         )

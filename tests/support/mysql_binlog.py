@@ -1,4 +1,4 @@
-"""What tests of the binlog do: note a position, change tables, read what the binlog says of it."""
+"""Helpers of binlog tests: positions, changes of tables, and reading the changes from the binlog."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def reader_at(
 
 
 def read_changes(server: MySqlServer, start: BinlogPosition | str, capture: Any, **how: Any) -> list[Change]:
-    """Return what the binlog says from a position to its end."""
+    """Return the changes of the binlog from a position to its end."""
     with closing(reader_at(server, start, capture, **how)) as reader:
         return list(reader)
 

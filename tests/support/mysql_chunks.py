@@ -1,4 +1,4 @@
-"""What tests of snapshots do: read tables as of a mark, and know from the binlog what they must hold."""
+"""Helpers for tests of snapshots: read tables as of a position, and derive their expected rows from the binlog."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import random
 import threading
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from typing import Any
 
@@ -17,10 +17,11 @@ from datasources.mysql.binlog.reading.opening import ReaderId
 from datasources.mysql.config.mysql_options import TlsMode
 from datasources.mysql.connection.connection import ConnectionSettings
 from datasources.mysql.connection.tls import TlsSettings
-from datasources.mysql.snapshot.bounds_plan import BoundsRequest, next_bounds, ranges_of
+from datasources.mysql.snapshot.bounds_plan import BoundsRequest, next_bounds
 from datasources.mysql.snapshot.chunks import read_as_of
 from datasources.mysql.snapshot.requests import ChunkRequest, SnapshotSettings
-from datasources.mysql.tables.key_ranges import KeyRange
+from datasources.mysql.state.snapshot_scan import PlannedTable
+from datasources.mysql.tables.key_ranges import Bound, KeyRange
 from datasources.mysql.tables.table_schema import TableSchema, read_schema
 from tests.support.mysql_binlog import everything, images, read_changes
 from tests.support.mysql_server import MySqlServer
@@ -53,6 +54,11 @@ def whole(schema: TableSchema) -> ChunkRequest:
     return ChunkRequest(schema=schema, wanted=KeyRange())
 
 
+def _bounded(bounds: Sequence[Bound]) -> list[KeyRange]:
+    """Return the ranges up to each bound, the first one open below."""
+    return [KeyRange(lower=lower, upper=upper) for lower, upper in zip((None, *bounds), bounds, strict=False)]
+
+
 def ranges(server: MySqlServer, schema: TableSchema, size: int) -> list[ChunkRequest]:
     """Return a table as ranges, the last one open."""
     with closing(server.connect(server.reader, charset="utf8mb4", init_command="SET time_zone='+00:00'")) as connection:
@@ -61,33 +67,33 @@ def ranges(server: MySqlServer, schema: TableSchema, size: int) -> list[ChunkReq
         )
         plan = next_bounds(connection, wanted, None)
     assert plan.is_end
-    last = KeyRange(lower=plan.bounds[-1] if plan.bounds else None)
-    return [ChunkRequest(schema=schema, wanted=each) for each in (*ranges_of(plan, None), last)]
+    planned = PlannedTable(table=schema.identity, lower=None, bounds=plan.bounds, is_open=True)
+    return [ChunkRequest(schema=schema, wanted=each.keys) for each in planned.ranges]
 
 
 def rows_by_range(
     settings: SnapshotSettings,
-    mark: BinlogPosition,
+    as_of: BinlogPosition,
     requests: list[ChunkRequest],
     prepared: Mapping[str, BinlogPosition] | None = None,
 ) -> list[list[Row]]:
     """Read ranges; return the rows of each, sorted."""
     found: dict[int, list[Row]] = {id(request): [] for request in requests}
-    for request, batch in read_as_of(settings, mark, requests, prepared or {}):
+    for request, batch in read_as_of(settings, as_of, requests, prepared or {}):
         found[id(request)] += [tuple(row.values()) for row in batch.to_pylist()]
     return [sorted(rows, key=repr) for rows in found.values()]
 
 
-def read(settings: SnapshotSettings, mark: BinlogPosition, *requests: ChunkRequest, **more: Any) -> list[Row]:
+def read(settings: SnapshotSettings, as_of: BinlogPosition, *requests: ChunkRequest, **more: Any) -> list[Row]:
     """Read ranges; return all rows, sorted."""
-    return sorted((row for rows in rows_by_range(settings, mark, list(requests), **more) for row in rows), key=repr)
+    return sorted((row for rows in rows_by_range(settings, as_of, list(requests), **more) for row in rows), key=repr)
 
 
 def state_at(
-    server: MySqlServer, start: BinlogPosition, mark: BinlogPosition, database: str, tables: Iterable[str]
+    server: MySqlServer, start: BinlogPosition, as_of: BinlogPosition, database: str, tables: Iterable[str]
 ) -> dict[str, list[Row]]:
-    """Return the rows of tables that were empty at the start, as the binlog up to the mark says, sorted."""
-    changes = read_changes(server, start, everything(database), stop=StopRule(to=mark))
+    """Return the rows of tables that were empty at the start, as of a position in the binlog, sorted."""
+    changes = read_changes(server, start, everything(database), stop=StopRule(to=as_of))
     state: dict[str, Counter[Row]] = {}
     for table in tables:
         rows = state[table] = Counter()

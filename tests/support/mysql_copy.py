@@ -49,7 +49,7 @@ class BatchLog:
 
 def strict_copy(log: BatchLog) -> dict[Any, tuple[Any, ...]]:
     """Apply all changes and return the rows by key; a change that does not fit to what is there is an error."""
-    held: dict[Any, tuple[Any, ...]] = {}
+    contents: dict[Any, tuple[Any, ...]] = {}
     last = (-1,)
     for number, sequence, kind, is_snapshot, values in log.rows:
         where = f"batch {number}, {sequence}, {kind} {values}"
@@ -58,10 +58,10 @@ def strict_copy(log: BatchLog) -> dict[Any, tuple[Any, ...]]:
             assert sequence > last, f"{where} comes behind {last}"
             last = sequence
         if kind == "T":
-            held.clear()
+            contents.clear()
         elif kind in ("+I", "+U"):
-            assert key not in held, f"{where}: it is there already: {held[key]}"
-            held[key] = values
+            assert key not in contents, f"{where}: it is there already: {contents[key]}"
+            contents[key] = values
         else:
-            assert held.pop(key, None) == values, f"{where}: that is not what was there"
-    return held
+            assert contents.pop(key, None) == values, f"{where}: that is not what was there"
+    return contents

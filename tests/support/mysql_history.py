@@ -26,15 +26,15 @@ def write_history(server: MySqlServer, database: str, *, steps: int, seed: int) 
         f"CREATE TABLE {database}.u (id INT PRIMARY KEY AUTO_INCREMENT, j JSON)",
         f"CREATE TABLE {database}.not_captured (id INT PRIMARY KEY AUTO_INCREMENT)",
     )
-    places = [position(server)]
+    positions = [position(server)]
     with closing(server.connect(database=database, charset="utf8mb4")) as connection, connection.cursor() as cursor:
         for step in range(steps):
             kind = chance.choice(_KINDS if not server.is_mariadb else [k for k in _KINDS if k is not _compressed])
             kind(cursor, chance, step)
-            places.append(position(server))
+            positions.append(position(server))
     if server.is_mariadb:
-        _wait_for_checkpoint(server, places[-1].file)
-    return places
+        _wait_for_checkpoint(server, positions[-1].file)
+    return positions
 
 
 def _wait_for_checkpoint(server: MySqlServer, file: str) -> None:

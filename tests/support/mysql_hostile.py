@@ -1,4 +1,4 @@
-"""A server that wants the password: it speaks MySQL's login, asks for one plugin, and keeps what it is sent."""
+"""A hostile server: it speaks MySQL's login, requests one plugin, and records what the client sends."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class HostileServer:
     def _decrypted(self, packet: bytes) -> Iterator[bytes]:
         with suppress(ValueError):
             text = _KEY.decrypt(packet, padding.OAEP(padding.MGF1(hashes.SHA1()), hashes.SHA1(), None))  # noqa: S303 - MySQL's
-            yield bytes(byte ^ _SALT[place % len(_SALT)] for place, byte in enumerate(text))
+            yield bytes(byte ^ _SALT[index % len(_SALT)] for index, byte in enumerate(text))
 
     def serve(self, listener: socket.socket) -> None:
         """Serve one client after the other until the listener is closed."""

@@ -95,12 +95,12 @@ class CollatedColumn:
         """Create a table with all texts that the character set has, in an index that is not unique; return how many."""
         cursor.execute(f"DROP TABLE IF EXISTS {table}")
         cursor.execute(f"CREATE TABLE {table} (id INT PRIMARY KEY, k {self} NOT NULL, KEY k (k))")
-        held = self._held(cursor, texts)
-        rows = ", ".join(f"({at}, CONVERT({_literal(text)} USING {self.charset}))" for at, text in enumerate(held))
+        contents = self._contents(cursor, texts)
+        rows = ", ".join(f"({at}, CONVERT({_literal(text)} USING {self.charset}))" for at, text in enumerate(contents))
         cursor.execute(f"INSERT INTO {table} VALUES {rows}")
-        return len(held)
+        return len(contents)
 
-    def _held(self, cursor: Any, texts: Sequence[str]) -> list[str]:
+    def _contents(self, cursor: Any, texts: Sequence[str]) -> list[str]:
         there_and_back = (f"CONVERT(CONVERT({_literal(text)} USING {self.charset}) USING utf8mb4)" for text in texts)
         cursor.execute(f"SELECT {', '.join(there_and_back)}")
         return [text for text, its in zip(texts, cursor.fetchone(), strict=True) if its == text]

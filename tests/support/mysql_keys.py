@@ -10,7 +10,8 @@ from typing import Any
 
 from datasources.mysql.preflight.tables import read_tables
 from datasources.mysql.preflight.wanted import parse_wanted
-from datasources.mysql.snapshot.bounds_plan import BoundsPlan, BoundsRequest, next_bounds, ranges_of
+from datasources.mysql.snapshot.bounds_plan import BoundsPlan, BoundsRequest, next_bounds
+from datasources.mysql.state.snapshot_scan import PlannedTable
 from datasources.mysql.tables.key_ranges import Bound, KeyRange, range_condition
 from datasources.mysql.tables.key_values import select_expression
 from tests.support.mysql_server import MySqlServer
@@ -49,7 +50,7 @@ def moment(chance: random.Random) -> str:
 def collated(collation: str, kind: str = "VARCHAR(20)") -> Case:
     charset = collation.split("_", maxsplit=1)[0]
     ddl = f"k {kind} CHARACTER SET {charset} COLLATE {collation}, PRIMARY KEY (k)"
-    latin = [each for each in SYLLABLES if all(ord(mark) < 0x100 for mark in each)]
+    latin = [each for each in SYLLABLES if all(ord(character) < 0x100 for character in each)]
     if charset == "latin1":
         return Case(ddl, lambda chance: quoted("".join(chance.choice(latin) for _ in range(3))))
     return Case(ddl, lambda chance: quoted(text(chance)))
@@ -83,9 +84,9 @@ def edge_time(chance: random.Random) -> str:
 
 
 def edge_moments(chance: random.Random) -> str:
-    stamp = chance.choice(["1970-01-01 00:00:01", "2038-01-19 03:14:07", "2024-10-27 01:30:00"])
+    moment = chance.choice(["1970-01-01 00:00:01", "2038-01-19 03:14:07", "2024-10-27 01:30:00"])
     day = chance.choice(["1000-01-01", "9999-12-31"])
-    return f"'{stamp}.{chance.randint(0, 3):06d}', '{day} 23:59:59.{chance.randint(0, 9):03d}'"
+    return f"'{moment}.{chance.randint(0, 3):06d}', '{day} 23:59:59.{chance.randint(0, 9):03d}'"
 
 
 def edge_integers(chance: random.Random) -> str:
@@ -199,8 +200,8 @@ class Table:
         )
         login = server.reader
         options = {"hostname": login.host, "username": login.user, "database-name": self.database, "table-name": "t"}
-        [facts] = read_tables(connection, parse_wanted(options))
-        self.key = facts.key
+        [info] = read_tables(connection, parse_wanted(options))
+        self.key = info.key
 
     @property
     def order(self) -> str:
@@ -224,10 +225,11 @@ class Table:
         after: Bound | None = None
         for _ in range(ROWS):
             plan = self.plan(after)
-            found += ranges_of(plan, after)
+            planned = PlannedTable(table=(self.database, "t"), lower=after, bounds=plan.bounds, is_open=plan.is_end)
+            found += [each.keys for each in planned.ranges]
             after = plan.bounds[-1] if plan.bounds else after
             if plan.is_end:
-                return [*found, KeyRange(lower=after)]
+                return found
         raise AssertionError("the plans do not end")
 
     def explain(self, wanted: KeyRange) -> str:

@@ -1,4 +1,4 @@
-"""A dump that was recorded from a server, and the same one damaged in one place."""
+"""A dump that was recorded from a server, and copies of it with one damage each."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from datasources.mysql.binlog import BinlogPosition, ChangeReader
-from datasources.mysql.binlog.dump.event_packets import PacketReader
+from datasources.mysql.binlog.dump.dump_stream import DumpStream
 from datasources.mysql.binlog.events.blocks import HEADER_BYTES, EventBlock, padded
 from tests.support.mysql_binlog import everything
 
@@ -35,8 +35,8 @@ class Recording:
 
     def reader(self) -> ChangeReader:
         """Return a reader of it that checks no checksums, as if a sender had damaged an event before it summed it."""
-        packets: Any = self
-        return ChangeReader(packets, start=self.start, capture=everything(self.database), verify_checksums=False)
+        dump: Any = self
+        return ChangeReader(dump, start=self.start, capture=everything(self.database), verify_checksums=False)
 
     def close(self) -> None:
         """Do what a connection's reader does; there is none."""
@@ -48,10 +48,10 @@ class Recording:
         yield EventBlock(data=padded(b"".join(self.events)), starts=starts.astype(np.int64), ends=ends.astype(np.int64))
 
 
-def record(packets: PacketReader, start: BinlogPosition, database: str) -> Recording:
+def record(dump: DumpStream, start: BinlogPosition, database: str) -> Recording:
     """Read a dump to its end."""
     found: list[bytes] = []
-    for block in packets.blocks():
+    for block in dump.blocks():
         found += [block.data[start:end].tobytes() for start, end in zip(block.starts, block.ends, strict=True)]
     return Recording(start, tuple(found), database)
 

@@ -1,4 +1,4 @@
-"""A primary with a table, and its replica that takes its place."""
+"""A primary with a table, and its replica, for failovers."""
 
 from __future__ import annotations
 

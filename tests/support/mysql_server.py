@@ -13,8 +13,8 @@ import pymysql
 import pytest
 
 from datasources.embedded import EmbeddedMySql, MySqlAddress, MySqlVersion
-from datasources.embedded.fetch.mysql_address import parse_mysql_url
 from datasources.embedded.mysql.mysql_data import READER
+from tests.support.mysql_url import parse_mysql_url
 
 __all__ = ["TEST_MYSQL_VARIABLE", "MySqlServer", "MySqlServers", "OpenMySql", "OwnMySql", "every_mysql", "every_server"]
 

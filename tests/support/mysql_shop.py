@@ -42,7 +42,7 @@ class Rows:
         """How many rows of each kind a table has."""
         return Counter(row["row_kind"] for row in self.all if row["table_name"] == table)
 
-    def held(self, table: str) -> dict[int, int]:
+    def contents(self, table: str) -> dict[int, int]:
         """Return id and n of a table's rows, the changes applied in the order of `_seq`."""
         state: dict[int, int] = {}
         own = [row for row in self.all if row["table_name"] == table]
@@ -88,12 +88,12 @@ class Shop:
         """Run statements there."""
         return self.server.execute(f"USE {self.database}", *statements)
 
-    def held(self, table: str) -> dict[int, int]:
+    def contents(self, table: str) -> dict[int, int]:
         """Return id and n of a table's rows."""
         return dict(self.execute(f"SELECT id, n FROM {table}"))
 
     def options(self, **more: Any) -> dict[str, str]:
-        """Return options of a source; underlines in their names stand for dots."""
+        """Return options of a source; underlines in their names are dots."""
         login = self.server.reader
         own = {
             "hostname": login.host,

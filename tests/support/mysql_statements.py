@@ -10,7 +10,7 @@ from typing import Any, Final
 import pymysql
 
 from datasources.mysql.binlog import Capture, RowBatch, Statement
-from datasources.mysql.ddl import Action, concerns, judge
+from datasources.mysql.ddl import Action, classify, concerns
 from tests.support.mysql_binlog import position, reader_at
 from tests.support.mysql_server import MySqlServer
 
@@ -80,7 +80,7 @@ FORMS: Final = (
     "UPDATE {D}.view SET n = n + 1",
     "INSERT INTO {D}.trig VALUES (77)",
 )
-"""Behind ``!`` stands a statement that is written with binlog_format = STATEMENT."""
+"""A statement behind ``!`` is written with binlog_format = STATEMENT."""
 NAMES: Final = {"utf8mb4": "größe表", "latin1": "größe", "sjis": "表", "gbk": "表格", "binary": "größe"}
 MODES: Final = ("", "NO_BACKSLASH_ESCAPES", "ANSI_QUOTES", "ANSI_QUOTES,NO_BACKSLASH_ESCAPES,STRICT_ALL_TABLES")
 READ: Final = ("id", "n", "price", "note", "kind", "at", "twice", "gone")
@@ -91,7 +91,7 @@ class Case:
     """One statement of one session.
 
     Attributes:
-        form: the statement, with places for names.
+        form: the statement, with placeholders for names.
         charset: of the client.
         sql_mode: of the session.
         quote: around names; empty = none.
@@ -103,7 +103,7 @@ class Case:
     quote: str
 
     def names(self, database: str) -> dict[str, str]:
-        """Return what stands for the places in the form."""
+        """Return the values of the form's placeholders."""
         quote = self.quote if self.quote != '"' or "ANSI_QUOTES" in self.sql_mode else "`"
         raw = {"t": NAMES[self.charset], "o": "other", "d": database, "D": f"{database}_2"}
         return {key: f"{quote}{name}{quote}" for key, name in raw.items()}
@@ -134,12 +134,12 @@ class Outcome:
 
     @property
     def is_lost(self) -> bool:
-        """Whether the table's rows changed, and the reader passed over it."""
+        """Whether the table's rows changed, and the reader skipped that."""
         return self.before != self.after and not self.has_rows and set(self.actions) <= {Action.PASS}
 
 
 def run_case(server: MySqlServer, case: Case) -> Outcome:
-    """Run a statement on tables of its own, and read what the binlog holds of it."""
+    """Run a statement on tables of its own, and read its changes from the binlog."""
     database = server.create_database("form")
     table = NAMES[case.charset]
     _prepare(server, database, table)
@@ -200,5 +200,5 @@ def _read(server: MySqlServer, database: str, table: str, start: Any) -> tuple[l
             has_rows |= isinstance(change, RowBatch)
             if isinstance(change, Statement) and concerns(change, database.__eq__, captures):
                 declared = {(database, table): dict.fromkeys(READ)}
-                actions.append(judge(change, declared, captures, logs_cascades=lambda: False).action)
+                actions.append(classify(change, declared, captures, logs_cascades=lambda: False).action)
     return actions, has_rows

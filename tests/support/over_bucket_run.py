@@ -56,7 +56,7 @@ class OverMemoryStore:
         del self._waiting[number]
 
     @property
-    def bytes_held(self) -> int:
+    def state_bytes(self) -> int:
         """How many bytes of rows the state holds."""
         lists = sum(len(segment) for segments in self._lists.values() for segment in segments)
         return lists + sum(len(segment) for segment in self._waiting.values())

@@ -38,7 +38,7 @@ def start(spark: Any, source: str, case: dict[str, Any], servers: str, checkpoin
     return frame.writeStream.format("noop").option("checkpointLocation", str(checkpoint)).start()
 
 
-def facts(progress: Any) -> dict[str, Any]:
+def info(progress: Any) -> dict[str, Any]:
     """How many rows a batch had, and what Spark calls its metrics: ours stand where a Python source can put them."""
     source = progress.sources[0]
     found = source.metrics or json.loads(source.latestOffset or "{}")
@@ -58,7 +58,7 @@ def seen(spark: Any, source: str, case: dict[str, Any], job: dict[str, Any], fol
             query.processAllAvailable()
             batches = {p.batchId: p for p in query.recentProgress if p.batchId > known and p.sources[0].numInputRows}
             known = max([known, *batches])
-            steps.append([facts(batches[number]) for number in sorted(batches)])
+            steps.append([info(batches[number]) for number in sorted(batches)])
     finally:
         query.stop()
     return steps

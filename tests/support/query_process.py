@@ -75,16 +75,16 @@ class QueryProcess:
     def __exit__(self, *_: object) -> None:
         self._kill_all()
 
-    def wait_until(self, what: str, holds: Callable[[], bool], within_s: float = _DEADLINE_S) -> None:
+    def wait_until(self, what: str, condition: Callable[[], bool], within_s: float = _DEADLINE_S) -> None:
         """Wait until something holds while the query runs; fail when the query ends or the time is over."""
         pause, ends_at = threading.Event(), time.monotonic() + within_s
         while time.monotonic() < ends_at:
-            if holds():
+            if condition():
                 return
             assert self._process is not None
-            assert self._process.poll() is None, f"the query ended before {what}:\n{self._said()}"
+            assert self._process.poll() is None, f"the query ended before {what}:\n{self._output()}"
             pause.wait(_POLL_S)
-        raise AssertionError(f"no {what} within {within_s:g} s:\n{self._said()}")
+        raise AssertionError(f"no {what} within {within_s:g} s:\n{self._output()}")
 
     def kill_driver(self) -> None:
         """Kill the driver with everything that it started, and begin again."""
@@ -130,8 +130,8 @@ class QueryProcess:
         try:
             status = self._process.wait(_DEADLINE_S)
         except subprocess.TimeoutExpired:
-            raise AssertionError(f"the query does not come to its end:\n{self._said()}") from None
-        assert status == 0, self._said()
+            raise AssertionError(f"the query does not come to its end:\n{self._output()}") from None
+        assert status == 0, self._output()
 
     def _start(self) -> None:
         command = [sys.executable, "-m", "tests.support.recorded_query", str(self._settings)]
@@ -161,7 +161,7 @@ class QueryProcess:
                     found.append(process)
         return found
 
-    def _said(self) -> str:
+    def _output(self) -> str:
         return self._log.read_text(errors="replace")[-4_000:]
 
 

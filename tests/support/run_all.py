@@ -46,7 +46,7 @@ AREAS: Final = {
     "watermark": ("watermark", "replays"),
 }
 """Areas and what the names of their test files begin with."""
-QUICK: Final = ("-n", "auto", "-m", "not beside and not full and not slow and not spark")
+FAST_TESTS: Final = ("-n", "auto", "-m", "not beside and not full and not slow and not spark")
 
 
 def files_of(area: str) -> list[str]:
@@ -67,7 +67,7 @@ def main() -> int:
             sys.stderr.write(f"no such area: {', '.join(unknown)}; there are {', '.join(AREAS)}\n")
             return 2
         files = sorted({file for area in areas for file in files_of(area)})
-        return subprocess.run([*PYTEST, *QUICK, *files], check=False).returncode
+        return subprocess.run([*PYTEST, *FAST_TESTS, *files], check=False).returncode
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that nothing is left behind
     with tempfile.TemporaryDirectory() as directory, beside(Path(directory) / "log") as other:
         for part in IN_ORDER:

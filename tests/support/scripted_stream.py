@@ -140,7 +140,7 @@ class Running:
     spark: Any
     _seen: dict[int, Any] = field(default_factory=dict)
 
-    def settle(self) -> None:
+    def drain(self) -> None:
         """Wait until everything that is there has been processed.
 
         Spark's own call returns after a look at the source that may have begun before the call. So it is asked again
@@ -152,12 +152,12 @@ class Running:
         process_all(self.query)
         self._note()
 
-    def wait_for(self, holds: Callable[[Running], bool], *, deadline_s: float = DEADLINE_S) -> None:
+    def wait_for(self, condition: Callable[[Running], bool], *, deadline_s: float = DEADLINE_S) -> None:
         """Wait until something that takes time, such as an idle timeout, has had its effect."""
         pause, ends_at = threading.Event(), time.monotonic() + deadline_s
         while time.monotonic() < ends_at:  # a look may take seconds: Spark's progress comes item by item
             self._note()
-            if holds(self):
+            if condition(self):
                 return
             if not self.query.isActive:
                 raise AssertionError(f"the query ended: {self.query.exception()}")
@@ -238,7 +238,7 @@ class DyingSink:
 def drain(df: Any, mode: str = "append", **how: Any) -> tuple[list[tuple[Any, ...]], Running]:
     """Run a query until everything is processed; return the memory sink's rows and the stopped query."""
     with running(df, mode, **how) as query:
-        query.settle()
+        query.drain()
         return [] if how.get("for_each") else query.rows(), query
 
 

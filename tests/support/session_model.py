@@ -31,7 +31,7 @@ class Record:
 
 
 def with_row_watermarks(rows: Iterable[tuple[Any, int]], delay: int) -> tuple[list[Record], int | None]:
-    """Stamp (key, ts) rows on event with the watermark ts - delay; return them and the watermark after the last."""
+    """Add row watermarks to (key, ts) rows on event with the watermark ts - delay; return them and the watermark after the last."""
     records: list[Record] = []
     watermark: int | None = None
     for number, (key, ts) in enumerate(rows):
@@ -67,17 +67,17 @@ def model(records: Sequence[Record], gap: int, final: int | None) -> tuple[set[t
     for record in records:
         advance_to(record.watermark)
         merged = _Window(record.ts, record.ts + gap)
-        met = [
+        overlapping = [
             entry
             for entry in state
             if entry[0] == record.key and entry[1].start <= merged.end and entry[1].end >= merged.start
         ]
-        for _, window in met:
+        for _, window in overlapping:
             merged.start, merged.end = min(merged.start, window.start), max(merged.end, window.end)
         if record.watermark is not None and merged.end - 1 <= record.watermark:
             late.append(record.id)
             continue
-        for entry in met:
+        for entry in overlapping:
             merged.ids += entry[1].ids
             state.remove(entry)
         merged.ids.append(record.id)

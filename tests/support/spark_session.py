@@ -43,8 +43,8 @@ def server_settings(directory: Path) -> dict[str, str]:
     Args:
         directory: Holds the warehouse and Spark's scratch files.
     """
-    places = {"spark.sql.warehouse.dir": directory / "warehouse", "spark.local.dir": directory / "scratch"}
-    return {**_SETTINGS, **{key: str(place) for key, place in places.items()}}
+    directories = {"spark.sql.warehouse.dir": directory / "warehouse", "spark.local.dir": directory / "scratch"}
+    return {**_SETTINGS, **{key: str(path) for key, path in directories.items()}}
 
 
 def start_spark(directory: Path, settings: Mapping[str, str] = _NOTHING) -> Any:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from datasources.grammar.source_text import SqlText
 from datasources.sql.definitions.alter_table import alter
 from datasources.sql.definitions.create_like import merge_like
 from datasources.sql.definitions.option_secrets import MASK
@@ -17,7 +18,6 @@ from datasources.sql.resolve.resolved_table import ResolvedTable
 from datasources.sql.resolve.table_resolver import TypeOracleError, resolve
 from datasources.sql.statements.catalog_objects import TableDefinition
 from datasources.sql.statements.statements import AlterTable, CreateFunction, CreateTable, CreateView
-from datasources.sql.text.source_text import SqlText
 
 __all__ = [
     "KAFKA_METADATA",
@@ -73,20 +73,20 @@ def table(text: str) -> TableDefinition:
     return created(text).table
 
 
-def resolved(text: str, types: Mapping[str, str] | None = None, *, has_places: bool = True) -> ResolvedTable:
+def resolved(text: str, types: Mapping[str, str] | None = None, *, has_positions: bool = True) -> ResolvedTable:
     """Resolve a table as one of Kafka's.
 
     Args:
         text: CREATE TABLE.
         types: of its expressions.
-        has_places: False = as if it came from a catalog.
+        has_positions: False = as if it came from a catalog.
     """
     statement = created(text)
     connector = statement.table.options.get("connector", "kafka")
     is_kafka = connector == "kafka"
     return resolve(
         statement.table,
-        source=statement.source if has_places else None,
+        source=statement.source if has_positions else None,
         metadata_types=KAFKA_METADATA if is_kafka else {},
         types=TypeTable(types or {}),
         source_watermark=KAFKA_TIME if is_kafka else None,

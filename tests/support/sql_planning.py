@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from datasources.arrow_types import spark_name
 from datasources.errors import ExpressionError
-from datasources.expressions import compile_expression
-from datasources.expressions.vectors.spark_types import spark_name
+from datasources.expressions.compiler.compile import compile_expression
 from datasources.formats.schema_text.ddl import parse_schema
+from datasources.grammar.source_text import SqlText
 from datasources.source.api.connector import SessionInfo
 from datasources.sql.parse import parse_statement
 from datasources.sql.planner.connectors import connector_of
@@ -22,12 +23,11 @@ from datasources.sql.query.block.relation import TableUse
 from datasources.sql.resolve.table_resolver import resolve
 from datasources.sql.settings import Settings
 from datasources.sql.statements.statements import CreateTable
-from datasources.sql.text.source_text import SqlText
 from datasources.sql.types.expression_types import TypeOracleError
 
 __all__ = ["CompiledTypes", "NotATable", "PlannerCase", "cases_of", "plan_case"]
 
-FACTS = SessionInfo(time_zone="UTC", ansi=True)
+SESSION_INFO = SessionInfo(time_zone="UTC", ansi=True)
 
 
 class CompiledTypes:
@@ -43,7 +43,7 @@ class CompiledTypes:
 
     def _of(self, name, text, schema) -> str:
         try:
-            compiled = compile_expression(text, schema, time_zone=FACTS.time_zone, ansi=FACTS.ansi)
+            compiled = compile_expression(text, schema, time_zone=SESSION_INFO.time_zone, ansi=SESSION_INFO.ansi)
         except ExpressionError as refusal:
             raise TypeOracleError(name, refusal.message.splitlines()[0]) from None
         return spark_name(compiled.result_type)
@@ -130,7 +130,9 @@ def plan_case(case: PlannerCase, *, until: str) -> Node:
     )
     use = TableUse(name=definition.name, hints=case.hints, columns=case.needs, filter=case.filter)
     request = TableRequest(table=table, connector=connector, use=use, settings=Settings(case.settings))
-    context = PlanningContext(try_scan=ScanTrial(session=FACTS, functions={}), needed=case.needs, filter=case.filter)
+    context = PlanningContext(
+        try_scan=ScanTrial(session=SESSION_INFO, functions={}), needed=case.needs, filter=case.filter
+    )
     tree = first_tree(request, context)
     for rule in RULES:
         tree = rule(tree, context)

@@ -8,12 +8,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from datasources.errors import SqlError
+from datasources.grammar.source_text import SqlText
 from datasources.sql.query.block.relation import (
     ROW_WATERMARK_COLUMN,
     OverRequest,
+    QueryStep,
     Relation,
     RelationColumn,
-    Step,
     TableUse,
 )
 from datasources.sql.query.block.temporal_request import TableTraits, TemporalRequest
@@ -21,7 +22,6 @@ from datasources.sql.query.scan.scanner import scan
 from datasources.sql.query.views import column_metadata, make_view, relation_of
 from datasources.sql.statements.catalog_objects import ViewDefinition
 from datasources.sql.text.query_tree import Block
-from datasources.sql.text.source_text import SqlText
 from datasources.sql.text.word_cursor import Words
 from datasources.sql.types.time_kind import TimeKind
 
@@ -59,7 +59,7 @@ def table(ddl: str, rowtime: str | None = None, proctime: str | None = None, **t
     return TableShape(tuple(columns), TableTraits(**{**known, **traits}))
 
 
-def _has_stamp(request: TemporalRequest) -> bool:
+def _has_row_watermark(request: TemporalRequest) -> bool:
     return isinstance(request.probe, TableUse) and request.probe.needs_row_watermark
 
 
@@ -73,7 +73,7 @@ class _Relations:
     is_exact: bool = False
     time_zone: str = "UTC"
     uses: list[TableUse] = field(default_factory=list)
-    steps: list[Step] = field(default_factory=list)
+    steps: list[QueryStep] = field(default_factory=list)
     sessions: list[tuple[Any, tuple[str, ...], str, int]] = field(default_factory=list)
 
     overs: list[tuple[TableUse, OverRequest]] = field(default_factory=list)
@@ -150,7 +150,7 @@ class SparkRelations(_Relations):
             else frame
         )
 
-    def run(self, step: Step) -> Relation:
+    def run(self, step: QueryStep) -> Relation:
         self.steps.append(step)
         return make_view(self.spark, step)
 
@@ -176,7 +176,7 @@ class SparkRelations(_Relations):
         self.temporals.append(request)
         shape = self._joined(request)
         frame = self._empty(shape)
-        if _has_stamp(request):
+        if _has_row_watermark(request):
             frame = frame.selectExpr("*", f"CAST(NULL AS {shape.row_watermark_type}) AS {ROW_WATERMARK_COLUMN}")
         view = f"t_join_{len(self.temporals)}"
         frame.createOrReplaceTempView(view)
@@ -206,7 +206,7 @@ class FakeRelations(_Relations):
             Relation(view=f"t_{use.name}", columns=shape.columns, has_row_watermark=use.needs_row_watermark)
         )
 
-    def run(self, step: Step) -> Relation:
+    def run(self, step: QueryStep) -> Relation:
         self.steps.append(step)
         columns = self._columns(step)
         shown = tuple(column for column in columns if column.name != ROW_WATERMARK_COLUMN)
@@ -228,9 +228,9 @@ class FakeRelations(_Relations):
         self.temporals.append(request)
         columns = self._joined(request).columns
         view = f"t_join_{len(self.temporals)}"
-        return self._keep(Relation(view=view, columns=columns, has_row_watermark=_has_stamp(request)))
+        return self._keep(Relation(view=view, columns=columns, has_row_watermark=_has_row_watermark(request)))
 
-    def _columns(self, step: Step) -> tuple[RelationColumn, ...]:
+    def _columns(self, step: QueryStep) -> tuple[RelationColumn, ...]:
         words, query = scan(SqlText(step.text))
         found = {column.name: column for column in self._of_term(words, query.terms[0])}
         for name in found.keys() & {*step.event_times, *step.attributes, *step.lost}:  # as `step_frame` marks them

@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from datasources.errors import SqlError
-from datasources.sql.definitions.definition_text import (
+from datasources.grammar.literals import literal
+from datasources.grammar.source_text import SqlText
+from datasources.sql.definitions.show_create import (
     column_text,
     function_text,
     options_text,
@@ -43,9 +45,7 @@ from datasources.sql.statements.statements import (
     Statement,
     StatementSet,
 )
-from datasources.sql.text.literals import literal
 from datasources.sql.text.quoting import name_text, path_text
-from datasources.sql.text.source_text import SqlText
 
 __all__ = ["StatementCase", "cases_of", "outcome", "statement_text"]
 

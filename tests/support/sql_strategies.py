@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
+from datasources.grammar.sql_types import SqlField, SqlType
 from datasources.sql.statements.catalog_objects import (
     Column,
     ComputedColumn,
@@ -16,7 +17,6 @@ from datasources.sql.statements.catalog_objects import (
     WatermarkSpec,
 )
 from datasources.sql.text.quoting import path_text
-from datasources.sql.types.sql_types import SqlField, SqlType
 
 __all__ = ["EXPRESSIONS", "definitions", "functions", "names", "object_names", "tables", "texts", "types", "views"]
 

@@ -11,7 +11,7 @@ from datasources.source.api.reader import Chunk, RangeEnd
 from datasources.source.api.split import ENDLESS, SplitBounds
 from tests.support.memory_source import SCHEMA
 
-LOG, LANE = "log", "lane-0"
+LOG, TABLE_SPLIT = "log", "lane-0"
 
 
 @dataclass
@@ -24,7 +24,7 @@ class TableAndLog:
     transactions: list[list[int]] = field(default_factory=list)
     chunks: list[list[int]] = field(default_factory=list)
     budget: int = 4
-    promise_ms: int | None = None
+    planned_minimum_ms: int | None = None
     is_due: bool = False
     reconciled: list[dict] = field(default_factory=list)
     schema = SCHEMA
@@ -32,16 +32,16 @@ class TableAndLog:
 
     # -- enumerator --
     def start_positions(self):
-        return {LOG: 0, LANE: 0}
+        return {LOG: 0, TABLE_SPLIT: 0}
 
     def limits(self):
-        return None if self.chunks else {LANE: 0}
+        return None if self.chunks else {TABLE_SPLIT: 0}
 
     def bounds(self):
         end = sum(map(len, self.transactions))
         return {
             LOG: SplitBounds(start_inclusive=0, end_exclusive=end),
-            LANE: SplitBounds(start_inclusive=0, end_exclusive=ENDLESS if self.chunks else 0),
+            TABLE_SPLIT: SplitBounds(start_inclusive=0, end_exclusive=ENDLESS if self.chunks else 0),
         }
 
     def late_start_position(self, split):
@@ -63,21 +63,23 @@ class TableAndLog:
         return state
 
     def reconcile(self, state, ranges):
-        self.reconciled.append({split: (facts.position, facts.rows, facts.note) for split, facts in ranges.items()})
-        done = state["done"] + (1 if LANE in ranges else 0)
-        return ReconciledState(state={"done": done}, finished=frozenset({LANE} if done >= len(self.chunks) else ()))
+        self.reconciled.append({split: (info.position, info.rows, info.note) for split, info in ranges.items()})
+        done = state["done"] + (1 if TABLE_SPLIT in ranges else 0)
+        return ReconciledState(
+            state={"done": done}, finished=frozenset({TABLE_SPLIT} if done >= len(self.chunks) else ())
+        )
 
     def plan(self, state, room, budget_rows):
         shares = {LOG: min(room.get(LOG, 0), self.budget)} if room.get(LOG, 0) > 0 else {}
         if state["done"] < len(self.chunks):
-            shares[LANE] = 1
+            shares[TABLE_SPLIT] = 1
         return PlannedBatch(shares=shares, state={**state, "budget": self.budget}, is_due=self.is_due)
 
     def without_data(self, state):
         return state
 
     def guaranteed_watermark_ms(self, state, split):
-        return self.promise_ms if split.split == LOG else None
+        return self.planned_minimum_ms if split.split == LOG else None
 
     def is_aligned(self, state):
         return state["done"] >= len(self.chunks)
@@ -96,9 +98,9 @@ class TableAndLog:
         return self
 
     def read(self, split, start, end):
-        if split == LANE:
+        if split == TABLE_SPLIT:
             yield chunk_of(self.chunks[start], lambda _: start, is_unordered=True)
-            self.ended = {LANE: RangeEnd(position=end)}
+            self.ended = {TABLE_SPLIT: RangeEnd(position=end)}
             return
         at = 0
         for transaction in self.transactions:

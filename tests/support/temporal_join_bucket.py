@@ -94,14 +94,14 @@ def run_bucket(
     *,
     store: MemoryJoinStore | None = None,
     caches: Sequence[VersionCache] | None = None,
-    turns: Sequence[int] = (0,),
+    processes: Sequence[int] = (0,),
 ) -> list[JoinEmitted]:
     """Run a bucket; batch n is taken by the process that has the cache `turns[n]`, over and over."""
     store = store or MemoryJoinStore()
     caches = caches or [VersionCache()]
     results = []
     for number, batch in enumerate(batches):
-        cache = caches[turns[number % len(turns)] % len(caches)]
+        cache = caches[processes[number % len(processes)] % len(caches)]
         bucket = Bucket(store=store, cache=cache, name="bucket", token=str(number))
         results.append(advance_join(join, bucket, probe_batches(batch), build_batches(batch)))
     return results

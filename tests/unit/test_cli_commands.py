@@ -104,6 +104,21 @@ def test_a_demo_that_shows_what_it_claims_ends_with_0_and_a_page(tidemark, demo_
     assert (status, errors) == (0, "")
     assert str(page) in output
     assert page.read_text().startswith("<!doctype html>")
+    assert [file.name for file in page.parent.glob("*.svg")] == []
+
+
+def test_a_demo_draws_its_picture_where_it_is_asked_to(tidemark, demo_gives, tmp_path):
+    page, picture = demo_gives(demo_outcome()), tmp_path / "demo.svg"
+    status, _, errors = tidemark("demo", "--page", str(page), "--picture", str(picture))
+    assert (status, errors) == (0, "")
+    assert picture.read_text().startswith("<svg xmlns=")
+
+
+def test_a_picture_that_cannot_be_written_is_known_before_anything_starts(tidemark, demo_gives, tmp_path):
+    page = demo_gives(ZeroDivisionError("must not be reached"))
+    status, _, errors = tidemark("demo", "--page", str(page), "--picture", str(tmp_path / "no" / "demo.svg"))
+    assert status == 2
+    assert "name another file with --picture" in errors
 
 
 @pytest.mark.parametrize(
@@ -140,7 +155,7 @@ def test_a_page_that_cannot_be_written_is_known_before_anything_starts(tidemark,
     assert "cannot be written" in errors
 
 
-def test_the_demo_without_java_says_how_to_get_it(tidemark, monkeypatch, tmp_path):
+def test_the_demo_without_java_names_how_to_install_it(tidemark, monkeypatch, tmp_path):
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     status, _, errors = tidemark("demo", "--page", str(tmp_path / "demo.html"))
     assert status == 2
@@ -183,7 +198,7 @@ def test_the_doctor_ends_with_1_if_something_must_be_mended(tidemark, monkeypatc
     assert tidemark("doctor")[0] == 0
 
 
-def test_the_doctor_asks_brokers_and_spark_only_when_told(tidemark, monkeypatch):
+def test_the_doctor_checks_brokers_and_spark_only_on_request(tidemark, monkeypatch):
     monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
     monkeypatch.setattr(broker, "require_answer", lambda _servers: None)
     monkeypatch.setattr(spark_probe, "probe_spark", lambda: [("Spark job", "broke", "mend Spark")])

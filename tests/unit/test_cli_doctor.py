@@ -45,7 +45,7 @@ def test_python_must_be_new_enough(version, status):
     assert doctor.check_python(version).status is status
 
 
-def test_a_java_that_cannot_be_found_says_how_to_get_one(monkeypatch, tmp_path):
+def test_a_missing_java_names_how_to_install_one(monkeypatch, tmp_path):
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     check = doctor.check_java()
     assert check.status is Status.PROBLEM
@@ -122,7 +122,7 @@ def test_the_python_of_another_environment_is_a_problem_even_if_it_is_the_same_p
 
 
 def test_an_import_name_that_leads_elsewhere_is_a_problem(monkeypatch, tmp_path):
-    monkeypatch.setattr(doctor, "package_place", lambda _name: tmp_path / "watermark")
+    monkeypatch.setattr(doctor, "package_directory", lambda _name: tmp_path / "watermark")
     monkeypatch.setattr(importlib.metadata, "packages_distributions", lambda: {"watermark": ["watermark"]})
     check = doctor.check_own_package("watermark")
     assert check.status is Status.PROBLEM
@@ -148,16 +148,16 @@ def test_the_distribution_of_another_project_with_our_commands_name_is_a_warning
 
 
 def test_a_package_of_ours_that_is_not_there_is_a_problem(monkeypatch):
-    monkeypatch.setattr(doctor, "package_place", lambda _name: None)
+    monkeypatch.setattr(doctor, "package_directory", lambda _name: None)
     assert doctor.check_own_package("watermark").status is Status.PROBLEM
 
 
 def test_packages_are_found_without_importing_them():
-    assert doctor.package_place("datasources") == Path(doctor.__file__).resolve().parent
-    assert doctor.package_place("no_such_package_anywhere") is None
+    assert doctor.package_directory("datasources") == Path(doctor.__file__).resolve().parent
+    assert doctor.package_directory("no_such_package_anywhere") is None
 
 
-def test_a_cache_that_is_empty_or_incomplete_is_no_problem_and_says_so(monkeypatch, tmp_path):
+def test_an_empty_or_incomplete_cache_is_reported_as_no_problem(monkeypatch, tmp_path):
     monkeypatch.setenv("TIDEMARK_CACHE", str(tmp_path / "cache"))
     assert "will be fetched at the first use" in doctor.check_cache().found
     (tmp_path / "cache" / f"kafka-{KAFKA_VERSION}").mkdir(parents=True)
@@ -209,10 +209,10 @@ def test_what_a_task_on_spark_found_becomes_checks():
     assert [(check.name, check.status) for check in checks] == [("Spark job", Status.OK), ("import", Status.PROBLEM)]
 
 
-def test_the_task_is_judged_by_its_python_and_its_imports():
+def test_the_task_is_checked_by_its_python_and_its_imports():
     root = Path(doctor.__file__).resolve().parents[1]
-    places = {"watermark": str(root / "watermark" / "__init__.py"), "datasources": "ImportError: none"}
-    found = {name: bool(fix) for name, _, fix in spark_probe._judge("/another/python", places)}
+    origins = {"watermark": str(root / "watermark" / "__init__.py"), "datasources": "ImportError: none"}
+    found = {name: bool(fix) for name, _, fix in spark_probe._check_task("/another/python", origins)}
     assert found == {
         "Python of the task": True,
         "import watermark in the task": False,
@@ -221,10 +221,10 @@ def test_the_task_is_judged_by_its_python_and_its_imports():
 
 
 def test_the_task_looks_without_our_packages():
-    executable, places = spark_probe._task()(("json", "no_such_package_anywhere"))
+    executable, origins = spark_probe._task()(("json", "no_such_package_anywhere"))
     assert executable == sys.executable
-    assert places["json"].endswith("__init__.py")
-    assert places["no_such_package_anywhere"].startswith("ImportError")
+    assert origins["json"].endswith("__init__.py")
+    assert origins["no_such_package_anywhere"].startswith("ImportError")
 
 
 def test_the_table_ends_with_what_to_do():
@@ -236,5 +236,5 @@ def test_the_table_ends_with_what_to_do():
     assert "Nothing is missing" not in shown
 
 
-def test_the_table_says_so_if_nothing_is_missing():
+def test_the_table_reports_that_nothing_is_missing():
     assert "Nothing is missing." in _shown([Check(name="Java", found="17")])

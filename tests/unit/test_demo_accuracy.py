@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 
+from datasources.demo import run
+from datasources.demo.report.page import Snippets, render_page
 from datasources.demo.results.accuracy import accuracy_of, per_minute
 from datasources.demo.story.orders import Story
+from datasources.errors import QueryError
 from tests.support.demo_outcome import demo_outcome
 
 STORY = Story(
@@ -63,3 +66,16 @@ def test_the_demo_fails_if_tidemark_counted_an_order_twice():
     answer = {**outcome.story.truth, key: outcome.story.truth[key] + 1}
     side = dataclasses.replace(outcome.tidemark, answer=answer, accuracy=accuracy_of(outcome.story, answer))
     assert dataclasses.replace(outcome, tidemark=side).failure is not None
+
+
+def test_a_failure_of_the_part_with_mysql_keeps_the_first_parts_result(monkeypatch):
+    def fail(*_):
+        raise QueryError("it took too long")
+
+    monkeypatch.setattr(run, "_tables", fail)
+    tables = run._tables_or_failure()
+    outcome = dataclasses.replace(demo_outcome(), table=tables.table, join=tables.join, mysql_failure=tables.failure)
+    assert outcome.failure == "it took too long"
+    page = render_page(outcome, Snippets(count="", join="", table=""))
+    assert f"{outcome.spark.accuracy.lost_rows:,} orders" in page
+    assert "This part has no result: it took too long" in page

@@ -10,13 +10,13 @@ from rich.console import Console
 from datasources.demo.report.console import LiveDisplay, PlainDisplay, demo_display, show_outcome
 from datasources.demo.results.join_outcome import join_rows
 from datasources.demo.results.mysql_outcome import TableOutcome, table_rows
-from datasources.demo.results.outcome import Snapshot
+from datasources.demo.results.outcome import DemoSnapshot
 from datasources.demo.story.producer import Produced
 from tests.support.demo_outcome import demo_outcome, join_outcome, table_outcome
 from watermark import ManualClock
 
 OUTCOME = demo_outcome()
-SNAPSHOT = Snapshot(
+SNAPSHOT = DemoSnapshot(
     produced=Produced(steps=4, rows=800),
     spark=OUTCOME.spark.timeline.moments[2],
     tidemark=OUTCOME.tidemark.timeline.moments[2],
@@ -45,7 +45,7 @@ def test_a_pipe_gets_no_escape_sequences():
     with demo_display(console, OUTCOME.story) as display:
         assert isinstance(display, PlainDisplay)
         display.note("fetching")
-        display.snapshot(Snapshot(produced=Produced()))
+        display.snapshot(DemoSnapshot(produced=Produced()))
     show_outcome(console, OUTCOME)
     assert "\x1b" not in console.file.getvalue()
     assert "of Spark none yet" in console.file.getvalue()
@@ -58,7 +58,7 @@ def test_a_terminal_shows_every_partition_while_the_queries_run():
         display.phase("counting")
         display.note("one line of news")
         display.snapshot(SNAPSHOT)
-        display.snapshot(Snapshot(produced=Produced()))
+        display.snapshot(DemoSnapshot(produced=Produced()))
         picture = display._picture()
         plain = _console(is_terminal=False)
         display.snapshot(SNAPSHOT)
@@ -90,7 +90,7 @@ def test_the_results_name_the_server_and_whether_the_copy_equals_the_table():
     show_outcome(console, dataclasses.replace(OUTCOME, table=table_outcome(is_mariadb=True)))
     assert "commit times are whole seconds" in " ".join(console.file.getvalue().split())
     show_outcome(console, dataclasses.replace(OUTCOME, table="no server for this machine"))
-    assert "The part with MySQL was not run: no server for this machine" in console.file.getvalue()
+    assert "The part with MySQL has no result: no server for this machine" in console.file.getvalue()
 
 
 def test_a_copy_that_differs_fails_the_demo():

@@ -14,12 +14,13 @@ from datasources.demo.queries.mysql_copy import SNIPPET as TABLE_SNIPPET
 from datasources.demo.queries.mysql_copy import copy_options
 from datasources.demo.queries.window_queries import SNIPPET, tidemark_options
 from datasources.demo.report.page import Snippets, render_page
+from datasources.demo.report.picture import render_picture
 from datasources.demo.report.tables import comparison, partition_rows
 from datasources.demo.report.watermark_chart import watermark_chart
 from datasources.demo.report.window_chart import window_chart
 from datasources.demo.results.join_outcome import join_rows
 from datasources.demo.results.mysql_outcome import table_rows
-from datasources.demo.results.timeline import Timeline
+from datasources.demo.results.timeline import QueryTimeline
 from datasources.embedded import MySqlAddress
 from tests.support.demo_outcome import demo_outcome, table_outcome
 
@@ -137,7 +138,7 @@ def test_a_page_is_written_for_a_failed_demo_too():
 
 
 def test_the_chart_survives_queries_that_never_had_a_watermark(outcome):
-    nothing = dataclasses.replace(outcome.spark, timeline=Timeline(moments=()))
+    nothing = dataclasses.replace(outcome.spark, timeline=QueryTimeline(moments=()))
     empty = dataclasses.replace(outcome, spark=nothing, tidemark=nothing)
     for width in (400, 960):
         chart = watermark_chart(empty, width=width, height=300)
@@ -145,14 +146,36 @@ def test_the_chart_survives_queries_that_never_had_a_watermark(outcome):
         assert "never had a watermark" in chart
 
 
+def test_the_picture_names_both_watermarks_the_lagging_partition_and_the_loss(outcome):
+    words = " ".join(Outline(render_picture(outcome)).words)
+    lost = outcome.spark.accuracy.lost_rows
+    assert f"Spark's watermark lost {lost:,} of" in words
+    assert f"too late for Spark: {lost:,} orders lost" in words
+    assert "Spark's watermark: the newest order decides" in words
+    assert "Tidemark's watermark: the slowest active partition" in words
+    assert "partition 2, which lags" in words
+
+
+def test_the_picture_needs_nothing_but_itself(outcome):
+    picture = render_picture(outcome).replace('xmlns="http://www.w3.org/2000/svg"', "")
+    assert not re.search(r"https?:|@import|url\(|<script", picture)
+    assert "prefers-color-scheme: dark" in picture
+
+
+def test_a_demo_in_which_spark_lost_nothing_draws_no_loss():
+    picture = render_picture(demo_outcome(spark_loses=0))
+    assert "Spark&#x27;s watermark lost 0 of" in picture
+    assert "too late for Spark:" not in picture
+
+
 def test_no_mark_of_a_chart_lies_outside_its_view_box(outcome):
     for chart, width in (
         (watermark_chart(outcome, width=400, height=380), 400),
         (window_chart(outcome, width=960), 960),
     ):
-        places = [float(x) for x in re.findall(r' x(?:1|2)?="([-0-9.]+)"', chart)]
-        assert min(places) >= 0
-        assert max(places) <= width
+        cells = [float(x) for x in re.findall(r' x(?:1|2)?="([-0-9.]+)"', chart)]
+        assert min(cells) >= 0
+        assert max(cells) <= width
 
 
 def test_the_bars_show_counted_and_lost_orders(outcome):

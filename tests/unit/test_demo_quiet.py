@@ -8,12 +8,12 @@ import sys
 
 import pytest
 
-from datasources.demo.spark.quiet import quiet_output
+from datasources.demo.spark.silenced_output import silenced_output
 
 
 def test_output_of_this_process_and_its_children_goes_to_the_log(tmp_path, capfd):
     log = tmp_path / "output.log"
-    with quiet_output(log) as terminal:
+    with silenced_output(log) as terminal:
         os.write(1, b"from the descriptor\n")
         os.write(2, b"an error\n")
         subprocess.run([sys.executable, "-S", "-c", "print('from a child')"], check=True)
@@ -23,7 +23,7 @@ def test_output_of_this_process_and_its_children_goes_to_the_log(tmp_path, capfd
 
 
 def test_after_an_error_the_terminal_is_back(tmp_path, capfd):
-    with pytest.raises(ZeroDivisionError), quiet_output(tmp_path / "output.log"):
+    with pytest.raises(ZeroDivisionError), silenced_output(tmp_path / "output.log"):
         _ = 1 // 0
     os.write(1, b"out\n")
     os.write(2, b"err\n")
@@ -31,7 +31,7 @@ def test_after_an_error_the_terminal_is_back(tmp_path, capfd):
 
 
 def test_a_log_that_cannot_be_opened_leaves_the_terminal_alone(tmp_path, capfd):
-    with pytest.raises(OSError, match="No such file"), quiet_output(tmp_path / "no" / "output.log"):
+    with pytest.raises(OSError, match="No such file"), silenced_output(tmp_path / "no" / "output.log"):
         pass
     os.write(1, b"out\n")
     assert capfd.readouterr().out == "out\n"

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from datasources.demo.results.timeline import Moment, Timeline, epoch_ms
+from datasources.demo.results.timeline import Moment, QueryTimeline, epoch_ms
 from tests.support.demo_outcome import progress_text
 
 SPLITS = {
@@ -50,13 +50,13 @@ def test_a_batch_that_is_reported_twice_counts_once_and_batches_are_in_order():
         progress_text(batch=0, at_ms=10, dropped=1, state=9),
         progress_text(batch=1, at_ms=20, dropped=7, state=3),
     ]
-    timeline = Timeline.from_progress(texts)
+    timeline = QueryTimeline.from_progress(texts)
     assert [moment.batch for moment in timeline.moments] == [0, 1]
     assert (timeline.dropped_rows, timeline.peak_state_rows) == (8, 9)
 
 
 def test_a_query_without_a_batch_has_an_empty_timeline():
-    timeline = Timeline.from_progress([])
+    timeline = QueryTimeline.from_progress([])
     assert (timeline.dropped_rows, timeline.peak_state_rows, dict(timeline.last_splits)) == (0, 0, {})
 
 
@@ -69,7 +69,7 @@ def test_the_status_of_a_partition_is_that_of_the_last_batch_that_read_rows():
         return progress_text(batch=batch, at_ms=batch, latest={"splits": splits})
 
     texts = [text(1, 5, "active", "active"), text(2, 9, "active", "idle"), text(3, 9, "idle", "idle")]
-    splits = Timeline.from_progress(texts).last_splits
+    splits = QueryTimeline.from_progress(texts).last_splits
     assert {n: (s.position, s.watermark_ms, s.status) for n, s in splits.items()} == {
         0: (9, 3_000, "active"),
         1: (3, 10, "idle"),

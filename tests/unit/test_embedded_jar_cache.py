@@ -49,7 +49,7 @@ class Machine:
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.folder, self.cache, self.lines = folder, folder / "cache", []
         self.log = folder / "runs"
-        self.place = self.cache / "server-1.0"
+        self.directory = self.cache / "server-1.0"
         monkeypatch.setenv("JAVA_HOME", str(folder / "java"))
         monkeypatch.delenv("TIDEMARK_IVY_SETTINGS", raising=False)
         monkeypatch.setattr(jars, "find_ivy", lambda: folder / "ivy.jar")
@@ -75,23 +75,23 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
 
 
 def test_a_bundle_is_fetched_once_and_announced(machine: Machine):
-    assert machine.provide() == machine.place
-    assert machine.provide() == machine.place
+    assert machine.provide() == machine.directory
+    assert machine.provide() == machine.directory
     assert machine.runs == 1
     assert machine.lines == [f"fetching Server 1.0 (1 MB), once, into {machine.cache}", "fetched Server 1.0"]
-    assert sorted(path.name for path in machine.place.glob("*.jar")) == ["org-needed.jar", "org-server.jar"]
+    assert sorted(path.name for path in machine.directory.glob("*.jar")) == ["org-needed.jar", "org-server.jar"]
 
 
 def test_the_manifest_names_every_jar_with_its_size(machine: Machine):
     machine.provide()
-    manifest = json.loads((machine.place / "manifest.json").read_text())
+    manifest = json.loads((machine.directory / "manifest.json").read_text())
     assert manifest == {"files": {"org-needed.jar": 3, "org-server.jar": 5}}
 
 
 @pytest.mark.parametrize("damage", ["missing", "short", "no manifest", "broken manifest", "strange manifest"])
 def test_an_incomplete_bundle_is_fetched_anew(machine: Machine, damage: str):
     machine.provide()
-    jar, manifest = machine.place / "org-server.jar", machine.place / "manifest.json"
+    jar, manifest = machine.directory / "org-server.jar", machine.directory / "manifest.json"
     {
         "missing": jar.unlink,
         "short": lambda: jar.write_text("1"),
@@ -99,7 +99,7 @@ def test_an_incomplete_bundle_is_fetched_anew(machine: Machine, damage: str):
         "broken manifest": lambda: manifest.write_text('{"files": '),
         "strange manifest": lambda: manifest.write_text("{}"),
     }[damage]()
-    assert not is_complete(machine.place)
+    assert not is_complete(machine.directory)
     assert is_complete(machine.provide())
     assert machine.runs == 2
 
@@ -135,7 +135,7 @@ def test_the_cause_of_a_failure_comes_before_its_many_consequences(machine: Mach
     consequences = "; ".join(f"echo 'module not found: org#m{number};1'" for number in range(20))
     machine.set_java(f"{consequences}; echo 'Server access error at url x (Connection refused)'; exit 1")
     with pytest.raises(
-        EnvironmentProblem, match=r"it said:\n    Server access error at url x .*\n    module not found"
+        EnvironmentProblem, match=r"its output:\n    Server access error at url x .*\n    module not found"
     ):
         machine.provide()
 
@@ -194,14 +194,14 @@ def test_concurrent_fetches_download_once_and_report_the_wait(machine: Machine):
         assert machine.runs == 0
     for thread in threads:
         thread.join(30)
-    assert results == [machine.place, machine.place]
+    assert results == [machine.directory, machine.directory]
     assert machine.runs == 1
 
 
 def test_a_fetch_that_goes_silent_is_ended(machine: Machine, tmp_path: Path):
     machine.set_java("echo downloading; exec sleep 60")
     stalled = Ivy(java=tmp_path / "java" / "bin" / "java", jar=tmp_path / "ivy.jar", stall_s=0.2)
-    with pytest.raises(EnvironmentProblem, match=r"Ivy said nothing for 0.2 s and was ended; .*downloading"):
+    with pytest.raises(EnvironmentProblem, match=r"Ivy printed nothing for 0.2 s and was ended; .*downloading"):
         stalled.retrieve(BUNDLE.artifacts, excluded=(), work=tmp_path, fetched=lambda _name: None)
 
 
@@ -234,7 +234,7 @@ def test_jars_that_are_not_those_that_are_known_are_refused(machine: Machine, na
     machine.set_java(SUCCEED.replace("org-server.jar", name).replace("org-needed.jar", name))
     with pytest.raises(EnvironmentProblem, match=rf"{name} was fetched with the digest sha256:[0-9a-f]{{64}}, and "):
         machine.provide(replace(BUNDLE, is_pinned=True))
-    assert not machine.place.exists()
+    assert not machine.directory.exists()
 
 
 def test_jars_that_are_known_are_taken(machine: Machine, monkeypatch: pytest.MonkeyPatch):
@@ -244,7 +244,7 @@ def test_jars_that_are_known_are_taken(machine: Machine, monkeypatch: pytest.Mon
     )
     (machine.folder / "known").write_text(f"# a comment\n{known}")
     monkeypatch.setattr(jars, "_DIGESTS", str(machine.folder / "known"))
-    assert machine.provide(replace(BUNDLE, is_pinned=True)) == machine.place
+    assert machine.provide(replace(BUNDLE, is_pinned=True)) == machine.directory
 
 
 def test_the_servers_of_maven_central_are_pinned():

@@ -121,7 +121,7 @@ def test_a_server_that_dies_at_start_shows_its_log(server: LocalServer):
     with pytest.raises(EnvironmentProblem) as caught:
         server.wait_until(lambda: False, deadline_s=30)
     heading, *lines = caught.value.message.splitlines()
-    assert heading == "Probe ended with 3 while it was starting; its log says:"
+    assert heading == "Probe ended with 3 while it was starting; from its log:"
     assert lines == ["    ERROR cannot bind", *[f"    {number}" for number in range(91, 101)]]
 
 
@@ -148,7 +148,7 @@ def test_a_server_that_never_answers_runs_into_the_deadline(server: LocalServer)
 
 def test_a_preparation_that_fails_or_hangs_is_an_error_with_its_output(server: LocalServer):
     server.run(["true"], deadline_s=30)
-    with pytest.raises(EnvironmentProblem, match=r"preparing Probe ended with 1; its log says:\n    no format"):
+    with pytest.raises(EnvironmentProblem, match=r"preparing Probe ended with 1; from its log:\n    no format"):
         server.run(["sh", "-c", "echo no format; exit 1"], deadline_s=30)
     with pytest.raises(EnvironmentProblem, match=r"preparing Probe was not done in 0\.1 s"):
         server.run(SLEEP, deadline_s=0.1)

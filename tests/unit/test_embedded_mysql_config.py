@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from datasources.embedded import MySqlAddress, MySqlVersion, external_mysql
+from datasources.embedded import MySqlAddress, MySqlVersion
 from datasources.embedded.fetch import mysql_debian, mysql_programs
-from datasources.embedded.fetch.mysql_address import parse_mysql_url
 from datasources.embedded.fetch.mysql_debian import debian_mirror
 from datasources.embedded.fetch.mysql_programs import check_machine
 from datasources.embedded.mysql.mysql_config import server_options
 from datasources.errors import EnvironmentProblem, OptionError
+from tests.support.mysql_url import mysql_url, parse_mysql_url
 
 
 def options(version: MySqlVersion = MySqlVersion.V8_0, **config: str) -> list[str]:
@@ -66,9 +66,9 @@ def test_a_setting_in_two_spellings_is_refused():
 
 def test_an_address_is_its_url_and_hides_its_password():
     address = MySqlAddress(host="db.example", port=3307, user="r@x", password="p:/@%")
-    assert parse_mysql_url(address.url, what="X") == address
-    assert parse_mysql_url("mysql://u@[::1]", what="X") == MySqlAddress(host="::1", user="u")
-    assert MySqlAddress(host="::1", user="u").url == "mysql://u:@[::1]:3306"
+    assert parse_mysql_url(mysql_url(address), what="X") == address
+    assert parse_mysql_url("mysql://u@[::1]", what="X") == MySqlAddress(host="::1", port=3306, user="u")
+    assert mysql_url(MySqlAddress(host="::1", port=3306, user="u")) == "mysql://u:@[::1]:3306"
     assert "p:/" not in repr(address) + str(address)
 
 
@@ -82,21 +82,11 @@ def test_what_is_no_address_is_refused_without_repeating_it(text: str):
     assert text not in str(caught.value)
 
 
-def test_an_external_server_is_taken_from_its_variable():
-    assert external_mysql({}) is None
-    assert external_mysql({"TIDEMARK_MYSQL": " "}) is None
-    assert external_mysql({"TIDEMARK_MYSQL": "mysql://u:p@h:1"}) == MySqlAddress(
-        host="h", port=1, user="u", password="p"
-    )
-    with pytest.raises(OptionError, match=r"TIDEMARK_MYSQL is not a URL"):
-        external_mysql({"TIDEMARK_MYSQL": "h:1"})
-
-
 def test_a_missing_library_is_an_error_with_a_hint(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(mysql_programs.platform, "system", lambda: "Linux")
     monkeypatch.setattr(mysql_programs.platform, "machine", lambda: "x86_64")
     monkeypatch.setattr(mysql_programs, "_LIBRARIES", {"libaio.so.1": ("libno-such-aio.so.1",)})
-    with pytest.raises(EnvironmentProblem, match=r"needs libaio.so.1, .*apt-get install libaio1.*TIDEMARK_MYSQL="):
+    with pytest.raises(EnvironmentProblem, match=r"needs libaio.so.1, .*apt-get install libaio1.*TIDEMARK_TEST_MYSQL="):
         check_machine(MySqlVersion.V8_0)
 
 
@@ -132,7 +122,7 @@ def test_another_distribution_is_an_error(monkeypatch: pytest.MonkeyPatch):
 
 def test_a_failing_program_is_quoted_by_its_informative_lines():
     script = "echo reading lists; echo 'E: Unable to locate package x'; exit 100"
-    with pytest.raises(EnvironmentProblem, match=r"^\[TIDEMARK_ENVIRONMENT\] sh failed; it said:\n    E: Unable to"):
+    with pytest.raises(EnvironmentProblem, match=r"^\[TIDEMARK_ENVIRONMENT\] sh failed; its output:\n    E: Unable to"):
         mysql_debian._run(["sh", "-c", script])
 
 

@@ -13,7 +13,8 @@ import pyarrow as pa
 import pytest
 
 from datasources.errors import ExpressionError, InternalError
-from datasources.expressions import ExpressionEvaluationError, compile_expression, compile_rowtime, compile_watermark
+from datasources.expressions import ExpressionEvaluationError
+from datasources.expressions.compiler.compile import compile_expression, compile_rowtime, compile_watermark
 
 TIMESTAMP = pa.timestamp("us", "UTC")
 SCHEMA = pa.schema(
@@ -96,6 +97,20 @@ def test_punctuated_records_give_a_watermark_only_where_the_flag_is_true():
 def test_the_delay_may_depend_on_the_record():
     text = "ts - CASE WHEN flag THEN INTERVAL '5' SECOND ELSE INTERVAL '1' MINUTE END"
     assert values(text, ts=[0, 0], flag=[True, False]) == [-5 * SECOND, -60 * SECOND]
+
+
+@pytest.mark.parametrize(
+    ("literal", "value"),
+    [
+        (r"'a\u0041\101'", "aAA"),
+        (r"'\'\n\%\d'", "'\n\\%d"),
+        (r"'\ud83d\ude00\U0001F600'", "\U0001f600\U0001f600"),
+        (r"r'\d'", r"\d"),
+        ("\"a''b\"", "a''b"),
+    ],
+)
+def test_a_text_has_the_value_that_sparks_escapes_give(literal, value):
+    assert values(f"concat(s, {literal})", s=[""]) == [value]
 
 
 def test_a_branch_that_is_not_taken_may_have_errors():

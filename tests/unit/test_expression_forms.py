@@ -8,8 +8,8 @@ import pyarrow as pa
 import pytest
 
 from datasources.errors import ExpressionError
-from datasources.expressions import compile_expression
 from datasources.expressions.compiler import binder, casts
+from datasources.expressions.compiler.compile import compile_expression
 from datasources.expressions.compiler.expression_text import SourceText
 from datasources.expressions.compiler.functions import FUNCTIONS, NON_DETERMINISTIC
 from datasources.expressions.compiler.syntax import parse
@@ -65,8 +65,8 @@ def test_the_table_of_functions_is_the_closed_list():
 
 def test_the_examples_of_forms_meet_every_rule_of_the_binder():
     trees = [parse(SourceText(example(row[1]), "docs")) for row in table("Forms")]
-    met = {type(node) for tree in trees for node in tree.walk()}
-    assert set(binder._RULES) <= met
+    used = {type(node) for tree in trees for node in tree.walk()}
+    assert set(binder._RULES) <= used
 
 
 def test_the_table_of_casts_is_the_closed_list():

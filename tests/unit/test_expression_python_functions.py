@@ -12,14 +12,14 @@ import pytest
 from pyspark import cloudpickle
 
 from datasources.errors import ExpressionError, RecordError
-from datasources.expressions import (
-    ExpressionEvaluationError,
+from datasources.expressions import ExpressionEvaluationError
+from datasources.expressions.arrow_function import ArrowFunction
+from datasources.expressions.compiler.compile import (
     compile_expression,
     compile_filter,
     compile_rowtime_expression,
     compile_watermark,
 )
-from datasources.expressions.arrow_function import ArrowFunction
 from datasources.source.api.reader import Chunk
 from datasources.source.watermarks.rowtime import RowTimes
 from tests.support.memory_source import strategy
@@ -53,7 +53,7 @@ FUNCTIONS = {
     "upper": ArrowFunction(lambda texts: texts, "STRING"),
     "seven": ArrowFunction(lambda: pa.array([7], pa.int64()), "BIGINT"),
 }
-FACTS: dict[str, Any] = {"time_zone": "UTC", "ansi": True, "functions": FUNCTIONS}
+COMPILER_SETTINGS: dict[str, Any] = {"time_zone": "UTC", "ansi": True, "functions": FUNCTIONS}
 
 
 def batch(**columns):
@@ -63,12 +63,12 @@ def batch(**columns):
 
 
 def values(text, **columns):
-    return compile_expression(text, SCHEMA, **FACTS).evaluator().evaluate(batch(**columns)).to_pylist()
+    return compile_expression(text, SCHEMA, **COMPILER_SETTINGS).evaluator().evaluate(batch(**columns)).to_pylist()
 
 
 def refusal(text, compiler=compile_expression, **more):
     with pytest.raises(ExpressionError) as caught:
-        compiler(text, SCHEMA, **FACTS, **more)
+        compiler(text, SCHEMA, **COMPILER_SETTINGS, **more)
     return caught.value.message
 
 
@@ -119,13 +119,13 @@ def test_an_error_of_the_function_names_the_first_row_that_it_is_about(numbers, 
 
 
 def test_an_error_of_the_function_reaches_the_user_with_the_place_of_the_record():
-    compiled = compile_watermark("strict(n)", SCHEMA, rowtime="ts", **FACTS)
-    rowtime = compile_rowtime_expression("ts", SCHEMA, attribute="d", **FACTS)
+    compiled = compile_watermark("strict(n)", SCHEMA, rowtime="ts", **COMPILER_SETTINGS)
+    rowtime = compile_rowtime_expression("ts", SCHEMA, attribute="d", **COMPILER_SETTINGS)
     base = strategy()
     how = type(base)(
         **{name: getattr(base, name) for name in base.__slots__} | {"rowtime": rowtime, "watermark": compiled}
     )
-    chunk = Chunk(columns=batch(n=[1, -2]), position=lambda row: row, place=lambda row: f"offset {40 + row}")
+    chunk = Chunk(columns=batch(n=[1, -2]), position=lambda row: row, describe_row=lambda row: f"offset {40 + row}")
     with pytest.raises(RecordError, match=r"^\[TIDEMARK_RECORD\] offset 41: watermark.as: `strict\(n\)` has no value"):
         RowTimes(how, ceiling_us=None).of(chunk)
 
@@ -158,7 +158,7 @@ def test_near_matches_know_the_registered_functions():
 
 
 def test_a_function_may_be_the_whole_strategy():
-    watermark = compile_watermark("on_flag(ts, flag)", SCHEMA, rowtime="ts", **FACTS)
+    watermark = compile_watermark("on_flag(ts, flag)", SCHEMA, rowtime="ts", **COMPILER_SETTINGS)
     found, valid = watermark.evaluator().event_time_us(batch(ts=[1_500, 2_500, 3_500], flag=[True, False, None]))
     assert (found[0], valid.tolist()) == (1_000, [True, False, False])
     assert watermark.columns == ("ts", "flag")
@@ -166,13 +166,15 @@ def test_a_function_may_be_the_whole_strategy():
 
 
 def test_a_delay_behind_a_rowtime_that_a_function_computes_is_known():
-    rowtime = compile_rowtime_expression("on_flag(ts, flag)", SCHEMA, attribute="d", **FACTS)
-    watermark = compile_watermark("on_flag(ts, flag) - INTERVAL '4' SECOND", SCHEMA, rowtime=rowtime, **FACTS)
+    rowtime = compile_rowtime_expression("on_flag(ts, flag)", SCHEMA, attribute="d", **COMPILER_SETTINGS)
+    watermark = compile_watermark(
+        "on_flag(ts, flag) - INTERVAL '4' SECOND", SCHEMA, rowtime=rowtime, **COMPILER_SETTINGS
+    )
     assert watermark.constant_delay_ms == 4_000
 
 
 def test_a_filter_may_call_functions():
-    condition = compile_filter("doubled(n) > 3", SCHEMA, **FACTS)
+    condition = compile_filter("doubled(n) > 3", SCHEMA, **COMPILER_SETTINGS)
     assert condition.evaluator().evaluate(batch(n=[1, 2, None])).to_pylist() == [False, True, None]
 
 

@@ -8,15 +8,9 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
-from datasources.formats.values.datetime_text import (
-    UnreadableText,
-    ZoneMissing,
-    days_from_civil,
-    read_date,
-    read_local,
-    read_timestamp,
-)
-from datasources.formats.values.zones import FixedOffset, find_zone
+from datasources.formats.values.datetime_text import ZoneMissing, read_date, read_local, read_timestamp
+from datasources.grammar.timestamp_text import UnreadableText, days_from_civil
+from datasources.grammar.zones import FixedOffset, find_zone
 
 BERLIN = find_zone("Europe/Berlin")
 
@@ -40,6 +34,7 @@ def micros(text: str) -> int:
         ("2026-07-01T01:02:03.Z", "2026-07-01 01:02:03"),
         ("2026-07-01T01:02:03+1:0", "2026-07-01 00:02:03"),
         ("2026-07-01T01:02:03+01:00:30", "2026-07-01 00:01:33"),
+        ("2026-07-01T01:02:03 \x1fZ\x7f", "2026-07-01 01:02:03"),
         ("2026-07-01T01:02:03 PST", "2026-07-01 08:02:03"),
         ("2026-07-01T01:02:03Europe/Paris", "2026-06-30 23:02:03"),
         ("2026-07-01T01:02:03GMTZ", "2026-07-01 01:02:03"),
@@ -73,7 +68,7 @@ def test_years_beyond_pythons_are_read(text, instant):
 @pytest.mark.parametrize(
     "text",
     "2026-07-01T|2026-07-01T24:00:00|2026-07-01T23:59:60|2026-02-30|2026-07-01T01:02:03z|2026-07-01T01:02:03+19:00|294247-01-10T04:00:54.775808Z|999999-01-01|now|"
-    "1770000000|2026-07-01t01:02:03|2026-007-01|2026-07-01T01:02Z|2026-07-01T01:02:03[Europe/Paris]|2026-07-01T01:02:03 europe/paris||2026-00-01|+-2026-01-01".split(
+    "1770000000|2026-07-01t01:02:03|2026-007-01|2026-07-01T01:02Z|2026-07-01T01:02:03[Europe/Paris]|2026-07-01T01:02:03 europe/paris||2026-00-01|+-2026-01-01|2026-07-01T01:02:03\x7fZ|2026-07-01T01:02:03\u2003Z".split(
         "|"
     ),
 )

@@ -12,7 +12,7 @@ from datasources.formats.api.decoder import RecordStatus
 from datasources.formats.json.fast_path.template_decoder import TemplateDecoder
 from datasources.formats.json.json_engine import JsonEngine
 from datasources.formats.schema_text.ddl import parse_schema
-from datasources.formats.values.zones import find_zone
+from datasources.grammar.zones import find_zone
 
 pytestmark = pytest.mark.usefixtures("both_ways")
 
@@ -20,7 +20,7 @@ UTC = find_zone("UTC")
 SCHEMA = parse_schema(
     "a INT NOT NULL, s STRUCT<x: INT NOT NULL, y: STRING, t: STRUCT<u: INT, v: DATE>>, m MAP<STRING, INT>"
 )
-# The second half is in single quotes, which the quick way does not know.
+# The second half is in single quotes, which the fast path does not know.
 GOOD = [
     '{"a":1,"s":{"x":1,"y":"k","t":{"u":2,"v":"2026-01-02"}},"m":{"p":1}}',
     '{"a":2,"s":null,"m":null}',

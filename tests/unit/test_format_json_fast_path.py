@@ -1,4 +1,4 @@
-"""Speed is the reason for the quick way: these tests are about which documents take it."""
+"""Speed is the reason for the fast path: these tests are about which documents take it."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import pytest
 
 from datasources.formats.json.fast_path.template_decoder import TemplateDecoder
 from datasources.formats.schema_text.ddl import parse_schema
-from datasources.formats.values.zones import find_zone
+from datasources.grammar.zones import find_zone
 
 ORDERS = "user BIGINT, item STRING, price DOUBLE, ts TIMESTAMP"
 
 
-def quick(ddl: str, zone: str | None = "UTC") -> TemplateDecoder:
+def fast_decoder(ddl: str, zone: str | None = "UTC") -> TemplateDecoder:
     schema = parse_schema(ddl)
     return TemplateDecoder(schema, schema.names, find_zone(zone) if zone else None)
 
@@ -28,7 +28,7 @@ def order(i: int) -> str:
 
 
 def test_the_documents_of_one_producer_all_take_it_from_the_first_batch_on():
-    decoder = quick(ORDERS)
+    decoder = fast_decoder(ORDERS)
     assert all(done(decoder, *map(order, range(1000))))
     assert all(done(decoder, *map(order, range(5000, 5100))))
 
@@ -56,7 +56,7 @@ def test_the_documents_of_one_producer_all_take_it_from_the_first_batch_on():
     ],
 )
 def test_ordinary_documents_of_every_type_take_it(ddl, document):
-    assert done(quick(ddl), document) == [True]
+    assert done(fast_decoder(ddl), document) == [True]
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_ordinary_documents_of_every_type_take_it(ddl, document):
     ],
 )
 def test_timestamps_take_it_in_each_of_the_usual_forms(zone, text):
-    assert done(quick("a TIMESTAMP", zone), f'{{"a":{text}}}') == [True]
+    assert done(fast_decoder("a TIMESTAMP", zone), f'{{"a":{text}}}') == [True]
 
 
 @pytest.mark.parametrize(
@@ -81,25 +81,25 @@ def test_timestamps_take_it_in_each_of_the_usual_forms(zone, text):
      '{"ts":"0999-01-01T00:00:00Z"}', '{"user":1,}', '{"user":01}', "{'user':1}", '{"price":NaN}', "[]", "null", "", '{"user":1} x', '{"\\u0075ser":1}'],
 )  # fmt: skip
 def test_documents_that_duckdb_reads_differently_are_excluded(document):
-    decoder = quick(ORDERS)
+    decoder = fast_decoder(ORDERS)
     done(decoder, *map(order, range(10)), '{"user":1}', '{"item":"x"}', '{"price":1}', '{"ts":"2026-01-01T00:00:00Z"}')
     assert done(decoder, document) == [False]
 
 
 def test_members_that_come_and_go_share_one_template():
-    decoder = quick("a INT, b INT, c INT")
+    decoder = fast_decoder("a INT, b INT, c INT")
     assert all(done(decoder, '{"a":1,"b":2,"c":3}', '{"a":1}', '{"b":2}', '{"c":3}', "{}", '{"a":1,"c":3}'))
     assert done(decoder, '{"a":1,"b":2}') == [True]
     assert len(decoder._templates) == 1
 
 
 def test_a_not_null_column_is_never_left_out():
-    decoder = quick("a INT NOT NULL, b INT")
+    decoder = fast_decoder("a INT NOT NULL, b INT")
     assert done(decoder, '{"a":1,"b":2}', '{"b":2}', '{"a":null,"b":1}', '{"a":1}') == [True, False, False, True]
 
 
 def test_one_document_that_stops_duckdb_does_not_stop_the_others():
-    decoder = quick("m MAP<STRING, INT>")
+    decoder = fast_decoder("m MAP<STRING, INT>")
     documents = ['{"m":{"k":1,"l":2}}'] * 1000
     documents[700] = '{"m":{"k":1,"k":2}}'
     assert done(decoder, *documents).count(True) >= 1000 - 16
@@ -107,19 +107,19 @@ def test_one_document_that_stops_duckdb_does_not_stop_the_others():
 
 
 def test_documents_that_change_for_good_are_learned_anew():
-    decoder = quick("a TIMESTAMP", "Europe/Berlin")
+    decoder = fast_decoder("a TIMESTAMP", "Europe/Berlin")
     assert all(done(decoder, *['{"a":"2026-01-01T00:00:00"}'] * 200))
     batches = [done(decoder, *['{"a":"2026-01-01T00:00:00Z"}'] * 200) for _ in range(5)]
     assert all(batches[-1])
 
 
 def test_a_batch_of_nothing_but_nulls_and_a_schema_without_a_counterpart_in_duckdb_are_left_alone():
-    assert quick(ORDERS).decode(pa.array([None, None], pa.string())) is None
-    assert quick("a STRUCT<>").decode(pa.array(['{"a":{}}'], pa.string())) is None
+    assert fast_decoder(ORDERS).decode(pa.array([None, None], pa.string())) is None
+    assert fast_decoder("a STRUCT<>").decode(pa.array(['{"a":{}}'], pa.string())) is None
 
 
 def test_hopelessly_nested_documents_are_not_learned():
-    decoder = quick("a INT")
+    decoder = fast_decoder("a INT")
     deep = [
         '{"z":' + "[" * 900 + "]" * 900 + "}",
         '{"z":' * 900 + "1" + "}" * 900,

@@ -14,13 +14,13 @@ from datasources.formats.json.fast_path import template_decoder as fast_path
 from datasources.formats.json.fast_path.template_decoder import TemplateDecoder
 from datasources.formats.schema_text.ddl import parse_schema
 from datasources.formats.values.usage_cache import UsageCache
-from datasources.formats.values.zones import find_zone
+from datasources.grammar.zones import find_zone
 from tests.support.work import calls_of
 
 DDL = "user BIGINT, item STRUCT<name: STRING, n: INT>, price DOUBLE, ts TIMESTAMP"
 GOOD = {"user": 1, "item": {"name": "abc", "n": 7}, "price": 1.5, "ts": "2026-01-01T00:00:00.123Z"}
 ORDERS = list(itertools.permutations(GOOD))[1:9]
-ODD = {
+UNUSUAL = {
     "many members": [{"user": 1, **{f"x{k}_{j}": j for j in range(50)}, **GOOD} for k in range(8)],
     "very many members": [{**{f"x{k}_{j}": j for j in range(300)}, **GOOD} for k in range(8)],
     "other orders": [{name: GOOD[name] for name in order} for order in ORDERS],
@@ -51,7 +51,7 @@ def characters(monkeypatch):
     return spent
 
 
-def quick(ddl=DDL):
+def fast_decoder(ddl=DDL):
     schema = parse_schema(ddl)
     return TemplateDecoder(schema, schema.names, find_zone("UTC"))
 
@@ -62,19 +62,19 @@ def cost_of(decoder, characters, texts):
     return calls, sum(characters)
 
 
-@pytest.mark.parametrize("kind", ODD)
+@pytest.mark.parametrize("kind", UNUSUAL)
 @pytest.mark.parametrize("rows", [40, 1_000])
 @pytest.mark.parametrize("is_first", [True, False])
 def test_unusual_records_do_not_slow_down_later_ones(kind, rows, is_first, characters):
-    fresh, decoder = quick(), quick()
+    fresh, decoder = fast_decoder(), fast_decoder()
     for _ in range(3):
         fresh.decode(good(rows))
     usual = cost_of(fresh, characters, good(rows))
     if not is_first:
         decoder.decode(good(rows))
-    decoder.decode(texts_of(ODD[kind]))
-    for odd in ODD[kind]:
-        decoder.decode(texts_of([odd]))
+    decoder.decode(texts_of(UNUSUAL[kind]))
+    for unusual in UNUSUAL[kind]:
+        decoder.decode(texts_of([unusual]))
     for _ in range(4):
         decoder.decode(good(rows))
     calls, spent = cost_of(decoder, characters, good(rows))
@@ -84,12 +84,12 @@ def test_unusual_records_do_not_slow_down_later_ones(kind, rows, is_first, chara
 
 
 def test_unusual_records_among_good_ones_leave_no_trace(characters):
-    fresh, decoder = quick(), quick()
+    fresh, decoder = fast_decoder(), fast_decoder()
     for _ in range(3):
         fresh.decode(good(100))
     usual = cost_of(fresh, characters, good(100))
-    for odd in itertools.chain.from_iterable(ODD.values()):
-        decoder.decode(pa.concat_arrays([texts_of([odd]), good(100), texts_of([odd])]))
+    for unusual in itertools.chain.from_iterable(UNUSUAL.values()):
+        decoder.decode(pa.concat_arrays([texts_of([unusual]), good(100), texts_of([unusual])]))
     for _ in range(70):
         decoder.decode(good(100))
     assert len(decoder._templates) == 1
@@ -99,7 +99,7 @@ def test_unusual_records_among_good_ones_leave_no_trace(characters):
 
 
 def test_more_kinds_of_documents_than_templates_are_decoded_and_bounded():
-    decoder = quick("a INT, b INT, c INT, d INT")
+    decoder = fast_decoder("a INT, b INT, c INT, d INT")
     kinds = [dict.fromkeys(order, 1) for order in itertools.permutations("abcd")]
     for _ in range(20):
         part = decoder.decode(texts_of(kinds * 5))
@@ -108,7 +108,7 @@ def test_more_kinds_of_documents_than_templates_are_decoded_and_bounded():
 
 
 def test_documents_that_cannot_be_learned_are_not_looked_at_in_each_batch():
-    decoder = quick("a INT NOT NULL, b STRUCT<x: INT>")
+    decoder = fast_decoder("a INT NOT NULL, b STRUCT<x: INT>")
     texts = texts_of([{"b": {"x": 1}}] * 200)
     assert [decoder.decode(texts) for _ in range(100)] == [None] * 100
 
@@ -125,8 +125,8 @@ def test_unusual_schema_envelopes_leave_no_trace():
     for _ in range(3):
         fresh.decode(usual)
     cost = calls_of(lambda: fresh.decode(usual))
-    for odd in range(20):
-        decoder.decode(pa.array([event({"odd": odd}, 1)], pa.binary()))
+    for unusual in range(20):
+        decoder.decode(pa.array([event({"odd": unusual}, 1)], pa.binary()))
     for _ in range(30):
         assert decoder.decode(usual).columns.column(0).to_pylist() == list(range(100))
     assert calls_of(lambda: decoder.decode(usual)) <= 2 * cost

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from datasources.kafka.metadata.absent_partitions import AbsentPartitions
-from datasources.kafka.metadata.subscriber import Assigned, SubscribedPattern, SubscribedTopics
+from datasources.kafka.metadata.subscriber import AssignedPartitions, SubscribedPattern, SubscribedTopics
 from datasources.source.api.enumerator import Absence
 from watermark.clock import ManualClock
 
@@ -58,7 +58,7 @@ def test_one_answer_that_lists_it_begins_anew():
     [
         (SubscribedTopics(("others",)), PAIR, Absence.GONE),
         (SubscribedPattern("or.*x"), PAIR, Absence.GONE),
-        (Assigned((("orders", 2),)), PAIR, Absence.GONE),
+        (AssignedPartitions((("orders", 2),)), PAIR, Absence.GONE),
         (SubscribedPattern(".*"), ("__consumer_offsets", 0), Absence.LEFT_OUT),
         (SubscribedPattern("orders"), ("__transaction_state", 0), Absence.LEFT_OUT),
     ],
@@ -69,7 +69,7 @@ def test_an_unsubscribed_partition_needs_no_answer(subscriber, pair, absence):
     assert brokers.asked == 0
 
 
-@pytest.mark.parametrize("subscriber", [TOPICS, SubscribedPattern("or.*"), Assigned((PAIR,))])
+@pytest.mark.parametrize("subscriber", [TOPICS, SubscribedPattern("or.*"), AssignedPartitions((PAIR,))])
 def test_what_is_still_read_is_asked_for(subscriber):
     brokers = Brokers(True)
     assert AbsentPartitions(subscriber, brokers, ManualClock(0)).absence(PAIR) is Absence.UNCONFIRMED

@@ -31,7 +31,7 @@ def test_both_prefixes_are_taken_off(prefix):
     assert found.bootstrap_servers == "b:1"
 
 
-def test_both_prefixes_may_say_the_same():
+def test_both_prefixes_may_be_given_with_equal_values():
     assert dict(client_config({**SERVERS, "kafka.client.id": "me", "properties.client.id": "me"}))["client.id"] == "me"
 
 

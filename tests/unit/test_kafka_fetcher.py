@@ -197,7 +197,7 @@ def test_a_log_that_became_shorter_loses_the_whole_range(broker):
 def test_a_position_that_is_there_again_is_no_loss(broker, monkeypatch):
     log = broker.add(TOPIC, 0, range(5, 10), low=5)
 
-    def bounds(self, place, timeout_s):
+    def bounds(self, partition, timeout_s):
         log.low = 0
         return 0, 10
 

@@ -1,4 +1,4 @@
-"""Certificates and keys that cannot be read are told with their option: OpenSSL names neither file nor reason."""
+"""Certificates and keys that cannot be read are reported with their option: OpenSSL names neither file nor reason."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def test_a_missing_or_damaged_file_is_reported_with_its_option(option, opener, t
     damaged = tmp_path / "damaged.pem"
     damaged.write_text("no certificate")
     for path in (tmp_path / "missing.pem", damaged):
-        told = error(opener, **{option: str(path), **password})
-        assert f"The file of 'kafka.{option}' must exist, be readable" in told
-        assert "geheim" not in told
+        message = error(opener, **{option: str(path), **password})
+        assert f"The file of 'kafka.{option}' must exist, be readable" in message
+        assert "geheim" not in message
 
 
 def test_a_keystore_without_password_is_not_a_matter_of_its_file():
-    told = error(OPENERS["driver"], **{"ssl.keystore.location": "/keys.p12"})
-    assert "`ssl.keystore.password` is mandatory" in told
-    assert "must exist" not in told
+    message = error(OPENERS["driver"], **{"ssl.keystore.location": "/keys.p12"})
+    assert "`ssl.keystore.password` is mandatory" in message
+    assert "must exist" not in message

@@ -35,7 +35,7 @@ class Messages:
         given, self.messages = self.messages[:count], self.messages[count:]
         return given
 
-    def assign(self, places):
+    def assign(self, partitions):
         pass
 
     def close(self):
@@ -87,8 +87,8 @@ def drained(feed, fields=RecordFields.ALL, max_records=16_384, end=FAR):
 
 def shown(records):
     """Every column that can be made of records, by name."""
-    facts = {f"fact {name}": column.read(records) for name, column in RECORD_METADATA.items()}
-    return facts | {f"raw {name}": column.read(records) for name, column in RAW_COLUMNS.items()}
+    info = {f"fact {name}": column.read(records) for name, column in RECORD_METADATA.items()}
+    return info | {f"raw {name}": column.read(records) for name, column in RAW_COLUMNS.items()}
 
 
 def assert_equal(ours, theirs):
@@ -281,8 +281,8 @@ def test_settings_with_python_callbacks_use_messages(settings, expected):
 
 def test_settings_that_the_client_refuses_are_left_to_messages():
     assert open_native({"bootstrap.servers": "b:1", "group.id": "g", "no.such.thing": "1"}, lambda: None) is None
-    odd = {"bootstrap.servers": "b:1", "security.protocol": "SASL_PLAINTEXT", "sasl.mechanisms": "ODD"}
-    assert open_native(odd, lambda: None) is None
+    unusual = {"bootstrap.servers": "b:1", "security.protocol": "SASL_PLAINTEXT", "sasl.mechanisms": "ODD"}
+    assert open_native(unusual, lambda: None) is None
 
 
 def test_without_the_library_messages_are_used_and_logged_once(monkeypatch, caplog):

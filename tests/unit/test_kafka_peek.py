@@ -225,7 +225,7 @@ def test_chunks_are_cut_at_partitions_and_count_what_they_left_out(broker):
     one, two = found["orders-0"], found["orders-1"]
     assert (one.columns.to_pydict(), two.columns.to_pydict()) == ({"id": [1, 4]}, {"id": [5, 6]})
     assert ([one.position(n) for n in range(2)], [two.position(n) for n in range(2)]) == ([0, 3], [0, 1])
-    assert one.place(1) == "topic 'orders', partition 0, offset 3"
+    assert one.describe_row(1) == "topic 'orders', partition 0, offset 3"
     assert (one.counts.bad, one.counts.null_value, two.counts.bad, two.counts.null_value) == (1, 1, 0, 1)
     assert (one.counts_before(1).bad, two.counts_before(1).null_value) == (1, 0)
 

@@ -96,7 +96,7 @@ def test_a_bad_record_keeps_its_metadata_and_has_no_kind():
     assert positions(chunk) == [5, 6, 8]
 
 
-def test_columns_that_are_not_decoded_are_null_and_judged_all_the_same():
+def test_columns_that_are_not_decoded_are_null_but_still_checked():
     source = source_of(
         {"at": "offset"}, **{**JSON, "schema": "id BIGINT NOT NULL, name STRING"}, format__on_error="skip"
     )
@@ -205,7 +205,9 @@ def test_an_upsert_table_may_have_its_key_in_the_key_only():
     assert rows(chunk) == [(7, "a", "+U"), (8, None, "-D"), (9, None, "+U")]
 
 
-@pytest.mark.parametrize(("key", "reason"), [(None, "it has no key, and the key says"), (b"{", "its key: malformed")])
+@pytest.mark.parametrize(
+    ("key", "reason"), [(None, "it has no key, and the key identifies"), (b"{", "its key: malformed")]
+)
 def test_an_upsert_without_a_key_is_bad_also_as_a_delete(key, reason):
     for value in (None, {"id": 7}):
         with pytest.raises(RecordError, match=f"offset 5 cannot be decoded: {reason}"):
@@ -236,7 +238,7 @@ def test_an_update_is_two_rows_of_one_position():
     ]
     assert positions(chunk) == [4, 6, 6, 9, 10]
     assert [chunk.record_start(row) for row in range(5)] == [0, 1, 1, 3, 4]
-    assert [chunk.place(row) for row in (1, 2)] == ["topic 'orders', partition 3, offset 6"] * 2
+    assert [chunk.describe_row(row) for row in (1, 2)] == ["topic 'orders', partition 3, offset 6"] * 2
     assert chunk.counts == ReadCounts(null_value=1, lost=2)
     assert [chunk.counts_before(row).null_value for row in range(5)] == [0, 0, 0, 1, 1]
 

@@ -6,7 +6,7 @@ import pytest
 
 from datasources.errors import OptionError
 from datasources.kafka.client.topic_partition import parse_split, split_id
-from datasources.kafka.metadata.subscriber import Assigned, SubscribedPattern, SubscribedTopics, subscriber
+from datasources.kafka.metadata.subscriber import AssignedPartitions, SubscribedPattern, SubscribedTopics, subscriber
 from datasources.kafka.startup.kafka_options import KafkaOptions
 from datasources.options import lower_keys, parse_group
 
@@ -68,7 +68,7 @@ def test_an_empty_pattern_is_an_error_under_its_own_name(key):
 
 def test_partitions_by_number():
     found = of(assign='{"orders": [1, 0, 1], "a-b": [2]}')
-    assert found == Assigned((("a-b", 2), ("orders", 0), ("orders", 1)))
+    assert found == AssignedPartitions((("a-b", 2), ("orders", 0), ("orders", 1)))
     assert str(found) == "partitions a-b-2, orders-0, orders-1"
 
 

@@ -1,4 +1,4 @@
-"""What `@@gtid_owned` says, in all its forms."""
+"""The value of `@@gtid_owned`, in all its forms."""
 
 from __future__ import annotations
 

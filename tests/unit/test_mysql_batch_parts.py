@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datasources.mysql.planning.batch_read import _part
 from datasources.mysql.scan.reader_ids import reader_id
-from datasources.mysql.scan.scan_settings import lane_number
+from datasources.mysql.scan.scan_settings import snapshot_reader_number
 from datasources.mysql.state.mysql_state import MySqlState
 from tests.unit.test_mysql_state import batch
 
@@ -16,7 +16,7 @@ def test_each_part_has_a_reader_of_its_own_and_reads_its_own_chunks():
     for number in range(100):
         part = _part(state, number, table)
         own = MySqlState.from_json(part.state)
-        assert own.ranges_of_lane(lane_number(part.split)) == list(table.ranges)
+        assert own.chunks_of_reader(snapshot_reader_number(part.split)) == list(table.ranges)
         assert part.end == len(table.ranges)
         names.add(reader_id(own.reader, part.split, None).replica_uuid)
         numbers.add(reader_id(own.reader, part.split, "5400-5999").server_id)

@@ -14,7 +14,7 @@ def _number(value: int) -> bytes:
     return value.to_bytes(8, "little")
 
 
-def test_positions_order_by_the_number_of_the_file_then_by_place():
+def test_positions_order_by_file_number_then_by_offset():
     ordered = [
         BinlogPosition("b.000999", 5),
         BinlogPosition("b.999999", 4),
@@ -42,7 +42,7 @@ def test_tags_change_the_form_of_the_set():
     assert encoded == head + plain + tagged
 
 
-@pytest.mark.parametrize(("text", "place"), [("nonsense:1", "nonsense"), (f"{A}:1-", "1-"), (f"{A}:x y", "x y")])
-def test_what_is_no_gtid_set_is_refused_by_name(text, place):
-    with pytest.raises(OptionError, match=place):
+@pytest.mark.parametrize(("text", "expected"), [("nonsense:1", "nonsense"), (f"{A}:1-", "1-"), (f"{A}:x y", "x y")])
+def test_an_invalid_gtid_set_is_refused_by_name(text, expected):
+    with pytest.raises(OptionError, match=expected):
         encode_gtid_set(text)

@@ -1,4 +1,4 @@
-"""Compressed events unpack to what they announced and to no more; JSON documents hold no more than their bytes."""
+"""Compressed events unpack to what they announced and to no more; JSON documents have no more than their bytes."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def test_json_is_read_to_the_depth_that_servers_store():
         parse_json(_nested(9000))
 
 
-def test_a_document_that_points_to_the_same_bytes_again_and_again_is_refused():
+def test_a_document_with_overlapping_values_is_refused():
     """Each level is an array of two entries that both point to the next level: 2^90 values in 900 bytes."""
     levels = b"".join(struct.pack("<HHBHBH", 2, 10, 2, 10, 2, 10) for _ in range(90))
     with pytest.raises(RecordError, match="larger than the whole"):

@@ -1,4 +1,4 @@
-"""What statements mean, as a table: all that is not known to be harmless stops the query."""
+"""The effects of statements, as a table: every statement that is not known to preserve rows stops the query."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from datasources.mysql.binlog import BinlogPosition
 from datasources.mysql.binlog.statements import statements
 from datasources.mysql.binlog.statements.statement_tokens import tokens_of
 from datasources.mysql.binlog.statements.statements import Statement, parse_statement
-from datasources.mysql.ddl import Action, StoredType, Verdict, concerns, judge, redefinitions
+from datasources.mysql.ddl import Action, DdlEffect, StoredType, classify, concerns, redefinitions
 from datasources.mysql.ddl.columns import parse_column
 
 ORDERS = ("shop", "orders")
@@ -54,11 +54,11 @@ def _captures(database: str, table: str) -> bool:
     return (database, table) in (ORDERS, ITEMS)
 
 
-def _judge(text: str, sql_mode: int = STRICT, *, logs_cascades: bool = True) -> Verdict:
+def _classify(text: str, sql_mode: int = STRICT, *, logs_cascades: bool = True) -> DdlEffect:
     statement = parse_statement(text, "shop", sql_mode)
     if not concerns(statement, "shop".__eq__, _captures):
-        return Verdict(action=Action.PASS)
-    return judge(statement, DECLARED, _captures, logs_cascades=lambda: logs_cascades)
+        return DdlEffect(action=Action.PASS)
+    return classify(statement, DECLARED, _captures, logs_cascades=lambda: logs_cascades)
 
 
 PASSING = """
@@ -145,13 +145,13 @@ GRANT SELECT ON orders TO x
 STOPPING = """
 ALTER TABLE orders MODIFY `NAME` varchar(20) => renames column 'name' to 'NAME', and 'name' is read
 ALTER TABLE orders MODIFY id INT NOT NULL, CHANGE name Name VARCHAR(30) => renames column 'name' to 'Name'
-ALTER TABLE items ADD COLUMN w INT NOT NULL DEFAULT 5 => value for rows that exist
-ALTER TABLE orders ADD price INT DEFAULT 5 => value for rows that exist
-ALTER TABLE items ADD w INT NOT NULL => value for rows that exist
+ALTER TABLE items ADD COLUMN w INT NOT NULL DEFAULT 5 => value for existing rows
+ALTER TABLE orders ADD price INT DEFAULT 5 => value for existing rows
+ALTER TABLE items ADD w INT NOT NULL => value for existing rows
 ALTER TABLE items ADD (v INT, w INT DEFAULT (RAND())) => column 'w'
-ALTER TABLE items ADD COLUMN w INT AS (id + 1) STORED => value for rows that exist
-ALTER TABLE items ADD COLUMN w INT /*!80000 NOT NULL */ DEFAULT 5 => value for rows that exist
-ALTER TABLE items ADD COLUMN w BIGINT UNSIGNED AUTO_INCREMENT UNIQUE => value for rows that exist
+ALTER TABLE items ADD COLUMN w INT AS (id + 1) STORED => value for existing rows
+ALTER TABLE items ADD COLUMN w INT /*!80000 NOT NULL */ DEFAULT 5 => value for existing rows
+ALTER TABLE items ADD COLUMN w BIGINT UNSIGNED AUTO_INCREMENT UNIQUE => value for existing rows
 ALTER TABLE items ADD w TIMESTAMP => TIMESTAMP without NULL
 ALTER TABLE orders ADD w INT PRIMARY KEY => primary key
 ALTER TABLE orders ADD w INT AUTO_INCREMENT PRIMARY KEY => primary key
@@ -159,7 +159,7 @@ ALTER IGNORE TABLE orders ADD UNIQUE (name) => IGNORE
 ALTER ONLINE IGNORE TABLE orders ADD COLUMN w INT => IGNORE
 ALTER TABLE orders DROP SYSTEM VERSIONING => history
 CREATE OR REPLACE SEQUENCE orders => replaces the table
-CREATE TABLE orders (id INT) WITH SYSTEM VERSIONING => keeps its history
+CREATE TABLE orders (id INT) WITH SYSTEM VERSIONING => a table with a history
 CREATE TABLE items AS SELECT * FROM other => binlog_format
 CREATE TABLE items (id INT) TABLE other => binlog_format
 CREATE TABLE items AS VALUES ROW(1, 2) => binlog_format
@@ -169,16 +169,16 @@ DROP TABLES other, orders => drops the table
 RENAME TABLES orders TO orders_old => gives the name to other rows
 RENAME TABLE IF EXISTS orders WAIT 3 TO orders_old => gives the name to other rows
 RENAME TABLES IF EXISTS a TO b, orders NOWAIT TO orders_old => gives the name to other rows
-RENAME TABLE /*M!100000 orders TO x, */ a TO b => not known here
+RENAME TABLE /*M!100000 orders TO x, */ a TO b => unknown form
 RENAME TABLE orders TO _orders_del, _orders_gho TO orders => whether they are the same rows
 rename /* gh-ost */ table `shop`.`orders` to `shop`.`_orders_del`, `shop`.`_orders_gho` to `shop`.`orders` => same rows
 RENAME TABLE `shop`.`orders` TO `shop`.`_orders_old`, `shop`.`__orders_new` TO `shop`.`orders` => same rows
-ALTER TABLE /*M! orders */ ADD w INT => not known here
-ALTER /*M! TABLE orders */ TABLE other ADD w INT => not known here
-SET STATEMENT max_statement_time = 3 FOR ALTER TABLE orders ADD w INT => not known here
-REPAIR TABLE orders => not known here
-FROBNICATE TABLE shop.orders => not known here
-CREATE OR REPLACE DATABASE shop => creates it anew
+ALTER TABLE /*M! orders */ ADD w INT => unknown form
+ALTER /*M! TABLE orders */ TABLE other ADD w INT => unknown form
+SET STATEMENT max_statement_time = 3 FOR ALTER TABLE orders ADD w INT => unknown form
+REPAIR TABLE orders => unknown form
+FROBNICATE TABLE shop.orders => unknown form
+CREATE OR REPLACE DATABASE shop => creates it again
 SELECT `other`.`f`() => binlog_format
 UPDATE other.v SET a = 1 => binlog_format
 CALL other.p() => binlog_format
@@ -237,8 +237,8 @@ ALTER TABLE orders TRUNCATE PARTITION ALL => TRUNCATE PARTITION
 ALTER TABLE orders EXCHANGE PARTITION p0 WITH TABLE other => EXCHANGE PARTITION
 ALTER TABLE other EXCHANGE PARTITION p0 WITH TABLE orders => EXCHANGE PARTITION
 ALTER TABLE orders CONVERT PARTITION p0 TO TABLE other => CONVERT PARTITION
-ALTER TABLE orders ADD SYSTEM VERSIONING => keep its history
-ALTER TABLE orders REWRITE ALL ROWS => not known here
+ALTER TABLE orders ADD SYSTEM VERSIONING => adds a history
+ALTER TABLE orders REWRITE ALL ROWS => unknown clause
 ALTER TABLE orders ADD w INT /*M!100301 NOT NULL */ => MariaDB
 ALTER TABLE orders ADD v INT, RENAME TO orders_old => gives the name to other rows
 ALTER TABLE other RENAME orders => gives the name to other rows
@@ -260,11 +260,11 @@ def _lines(table: str) -> list[str]:
 
 
 @pytest.mark.parametrize("text", _lines(PASSING))
-def test_a_statement_after_which_the_rows_are_the_same_passes(text):
-    assert _judge(text) == Verdict(action=Action.PASS)
+def test_a_statement_that_preserves_the_rows_passes(text):
+    assert _classify(text) == DdlEffect(action=Action.PASS)
 
 
-def test_a_column_that_is_defined_anew_stops_the_query_if_a_generated_one_may_be_computed_from_it():
+def test_redefining_a_column_of_a_generated_one_stops_the_query():
     asked = []
 
     def computes_from(table, names):
@@ -273,7 +273,7 @@ def test_a_column_that_is_defined_anew_stops_the_query_if_a_generated_one_may_be
 
     def action(clauses: str) -> Action:
         statement = parse_statement(f"ALTER TABLE orders {clauses}", "shop", STRICT)
-        return judge(statement, DECLARED, _captures, computes_from=computes_from).action
+        return classify(statement, DECLARED, _captures, computes_from=computes_from).action
 
     assert action("MODIFY W BIGINT") is Action.STOP
     assert action("ADD y INT, CHANGE w x INT") is Action.STOP
@@ -286,12 +286,12 @@ def test_a_column_that_is_defined_anew_stops_the_query_if_a_generated_one_may_be
 
 
 @pytest.mark.parametrize("line", _lines(STOPPING))
-def test_a_statement_that_may_change_rows_unseen_stops_the_query(line):
+def test_a_statement_that_may_change_rows_without_events_stops_the_query(line):
     text, reason = line.split(" => ")
-    verdict = _judge(text)
-    assert verdict.action is Action.STOP
-    assert reason in verdict.reason
-    assert set(verdict.tables) & {ORDERS, ITEMS} or "DATABASE" in text or "binlog_format" in reason
+    effect = _classify(text)
+    assert effect.action is Action.STOP
+    assert reason in effect.reason
+    assert set(effect.tables) & {ORDERS, ITEMS} or "DATABASE" in text or "binlog_format" in reason
 
 
 @pytest.mark.parametrize(
@@ -306,18 +306,18 @@ def test_a_statement_that_may_change_rows_unseen_stops_the_query(line):
         ("ratio DOUBLE", Action.PASS),
     ],
 )
-def test_what_the_server_would_change_with_a_warning_needs_a_strict_session(column: str, otherwise: Action):
+def test_conversions_that_only_warn_need_a_strict_session(column: str, otherwise: Action):
     text = f"ALTER TABLE orders MODIFY {column}"
-    assert _judge(text, 0).action is otherwise
-    assert _judge(text, 1 << 21).action is Action.PASS
+    assert _classify(text, 0).action is otherwise
+    assert _classify(text, 1 << 21).action is Action.PASS
 
 
 def test_auto_increment_numbers_nothing_where_0_is_a_value():
     text = "ALTER TABLE orders MODIFY id BIGINT NOT NULL AUTO_INCREMENT"
-    assert _judge(text, NO_AUTO_VALUE_ON_ZERO).action is Action.PASS
+    assert _classify(text, NO_AUTO_VALUE_ON_ZERO).action is Action.PASS
 
 
-def test_columns_that_are_defined_anew_are_named_with_their_types():
+def test_redefined_columns_are_returned_with_their_types():
     text = "ALTER TABLE orders MODIFY Id BIGINT, CHANGE a b INT, CHANGE COLUMN `x` x POINT, ADD z INT, COMMENT 'y'"
     found = redefinitions(parse_statement(text, "shop"))
     assert {name: column and column.type for name, column in found.items()} == {"id": _type("bigint"), "x": None}
@@ -325,17 +325,17 @@ def test_columns_that_are_defined_anew_are_named_with_their_types():
     assert redefinitions(parse_statement("DROP TABLE orders", "shop")) == {}
 
 
-def test_truncate_is_delivered_for_the_captured_table():
+def test_truncate_is_emitted_for_the_captured_table():
     for text in ("TRUNCATE orders", "TRUNCATE TABLE `shop`.`orders`", "truncate /* all */ table orders"):
-        assert _judge(text) == Verdict(action=Action.TRUNCATE, tables=(ORDERS,))
+        assert _classify(text) == DdlEffect(action=Action.TRUNCATE, tables=(ORDERS,))
 
 
-def test_the_error_names_statement_place_and_ways_out_and_is_short():
+def test_the_error_names_statement_position_and_hints_and_is_short():
     text = f"ALTER TABLE orders\n  ADD COLUMN price INT NOT NULL DEFAULT 5, COMMENT '{'x' * 5000}'"
     parsed = parse_statement(text, "shop")
-    place = BinlogPosition("binlog.000007", 991)
-    at = Statement(kind=parsed.kind, text=text, database="shop", tables=parsed.tables, position=place)
-    error = judge(at, DECLARED, lambda *name: name == ORDERS).error(at)
+    position = BinlogPosition("binlog.000007", 991)
+    at = Statement(kind=parsed.kind, text=text, database="shop", tables=parsed.tables, position=position)
+    error = classify(at, DECLARED, lambda *name: name == ORDERS).error(at)
     assert isinstance(error, SchemaError)
     for part in ("binlog.000007:991", "shop.orders", "ALTER TABLE orders ADD", "'on-rewrite-ddl' = 'ignore'"):
         assert part in error.message
@@ -359,8 +359,8 @@ ANSI_QUOTES, NO_BACKSLASH_ESCAPES = 1 << 2, 1 << 20
         ("ALTER TABLE orders ADD w INT COMMENT 'it''s \\'", NO_BACKSLASH_ESCAPES, Action.PASS),
     ],
 )
-def test_quotes_and_backslashes_mean_what_the_sessions_sql_mode_says(text: str, sql_mode: int, action: Action):
-    assert _judge(text, sql_mode).action is action
+def test_quotes_and_backslashes_follow_the_session_sql_mode(text: str, sql_mode: int, action: Action):
+    assert _classify(text, sql_mode).action is action
 
 
 @pytest.mark.parametrize("action", ["CASCADE", "SET NULL", "SET DEFAULT"])
@@ -372,14 +372,14 @@ def test_quotes_and_backslashes_mean_what_the_sessions_sql_mode_says(text: str, 
         "ALTER TABLE orders ADD w INT REFERENCES p (id) ON UPDATE {0}",
     ],
 )
-def test_a_foreign_key_that_changes_rows_stops_where_its_changes_are_not_logged(form: str, action: str):
+def test_a_foreign_key_whose_changes_are_not_logged_stops_the_query(form: str, action: str):
     text = form.format(action)
-    assert "foreign key" in _judge(text, logs_cascades=False).reason
-    assert _judge(text, logs_cascades=True).action is Action.PASS
-    assert _judge(text.replace("orders", "other"), logs_cascades=False).action is Action.PASS
+    assert "foreign key" in _classify(text, logs_cascades=False).reason
+    assert _classify(text, logs_cascades=True).action is Action.PASS
+    assert _classify(text.replace("orders", "other"), logs_cascades=False).action is Action.PASS
 
 
-def test_a_long_statement_about_another_database_is_read_no_further_than_its_head(monkeypatch):
+def test_of_a_long_statement_about_another_database_only_the_head_is_read(monkeypatch):
     asked = []
     monkeypatch.setattr(
         statements, "tokens_of", lambda *given: (asked.append(each) or each for each in tokens_of(*given))
@@ -390,5 +390,5 @@ def test_a_long_statement_about_another_database_is_read_no_further_than_its_hea
         "ALTER TABLE other.t COMMENT ",
     ):
         asked.clear()
-        assert _judge(head + "(1, 'x'), " * 200_000).action is (Action.STOP if "INSERT" in head else Action.PASS)
+        assert _classify(head + "(1, 'x'), " * 200_000).action is (Action.STOP if "INSERT" in head else Action.PASS)
         assert len(asked) < 100

@@ -54,7 +54,7 @@ def test_decimals_and_nothing(scale: int, numbers: list[int | None]):
 
 
 @pytest.mark.parametrize("text", ["12", "1.2", "1.234", "12345678.9", "1x.00", "123456789a12345.00", "1.2.3", "--1.00"])
-def test_what_is_no_decimal_of_its_scale_is_refused(text: str):
+def test_a_decimal_of_another_scale_is_refused(text: str):
     data, at, ends = laid_out([text])
     with pytest.raises(ValueError, match="digit"):
         decimal_number(data, at, ends, 2)
@@ -69,7 +69,7 @@ def test_patterns_take_what_they_name_and_refuse_other_signs():
 
 
 @pytest.mark.parametrize("text", ["1x", " 1", "1.", "--1", "1" * 25])
-def test_what_is_no_number_is_refused(text: str):
+def test_an_invalid_number_is_refused(text: str):
     data, at, ends = laid_out([text])
     with pytest.raises(ValueError, match="digit|length"):
         signed_number(data, at, ends)

@@ -39,7 +39,7 @@ def stream(
 
 @pytest.mark.parametrize("noise", ["random", "zeros", "forged"])
 @pytest.mark.parametrize("sizes", [(0, 30), (1, 120), (60, 61), (5, 900)])
-def test_what_is_found_is_what_a_walk_finds(noise: str, sizes: tuple[int, int]):
+def test_found_packets_are_those_of_a_walk(noise: str, sizes: tuple[int, int]):
     chance = random.Random(f"{noise} {sizes}")
     gained = 0
     for _ in range(5):
@@ -61,7 +61,7 @@ def test_few_or_long_packets_are_left_to_the_caller():
     assert find_packets(data, 7, len(data)) is None
 
 
-def test_a_long_packet_among_short_ones_is_no_wrong_answer():
+def test_a_long_packet_among_short_ones_is_found_or_refused():
     chance = random.Random(4)
     lengths = [50] * 5000 + [300_000] + [50] * 5000
     data, begins = stream(chance, lengths, noise="random")

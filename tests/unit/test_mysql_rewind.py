@@ -1,4 +1,4 @@
-"""Changes behind a mark are taken back, whatever the SELECT had seen of them and however often they are put together."""
+"""Later changes are undone, whichever of them the SELECT saw and however often they are compacted."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from datasources.mysql.binlog.reading.opening import ReaderId
 from datasources.mysql.binlog.rows.row_batch import RowKind
 from datasources.mysql.connection.connection import ConnectionSettings
 from datasources.mysql.snapshot.requests import Selection, SnapshotSettings
-from datasources.mysql.snapshot.undo import keyless, rewind
+from datasources.mysql.snapshot.undo import keyed_undo, multiset_undo
 from datasources.mysql.snapshot.undo.image_keys import ImageKeys
-from datasources.mysql.snapshot.undo.keyless import MultisetUndo
-from datasources.mysql.snapshot.undo.rewind import Rewind
+from datasources.mysql.snapshot.undo.keyed_undo import KeyedUndo
+from datasources.mysql.snapshot.undo.multiset_undo import MultisetUndo
 from datasources.mysql.tables.chunk_key import KeyColumn, KeyKind, TableKey
 from datasources.mysql.tables.key_ranges import KeyRange
 from datasources.mysql.tables.table_schema import TableColumn, TableSchema, key_types
@@ -57,7 +57,7 @@ def history(chance: random.Random, steps: int) -> list[tuple[dict[int, int], lis
     return found
 
 
-def told(undo: Rewind | MultisetUndo, images: list[Image], chance: random.Random) -> None:
+def note(undo: KeyedUndo | MultisetUndo, images: list[Image], chance: random.Random) -> None:
     """Tell the images in batches of any size."""
     while images:
         size = chance.randint(1, 9)
@@ -67,17 +67,17 @@ def told(undo: Rewind | MultisetUndo, images: list[Image], chance: random.Random
 
 @pytest.mark.parametrize("compact_rows", [1, 20, 200_000])
 @pytest.mark.parametrize("seed", range(5))
-def test_a_range_is_what_it_was_at_the_mark(compact_rows: int, seed: int, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(rewind, "_COMPACT_ROWS", compact_rows)
+def test_a_range_is_as_of_the_snapshot_position(compact_rows: int, seed: int, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(keyed_undo, "_COMPACT_ROWS", compact_rows)
     chance = random.Random(seed)
     states = history(chance, 300)
-    mark, read = 50, chance.randint(50, 299)
-    undo = Rewind(ImageKeys(AssertionError, KEY, key_types(KEY)), KeyRange(lower=("9",), upper=("44",)))
-    told(undo, [image for _, images in states[mark + 1 :] for image in images], chance)
+    as_of, read = 50, chance.randint(50, 299)
+    undo = KeyedUndo(ImageKeys(AssertionError, KEY, key_types(KEY)), KeyRange(lower=("9",), upper=("44",)))
+    note(undo, [image for _, images in states[as_of + 1 :] for image in images], chance)
     seen = [(key, value) for key, value in states[read][0].items() if 9 < key <= 44]
     halves = [batch(part) for part in (seen[: len(seen) // 2], seen[len(seen) // 2 :]) if part]
     found = [(row["id"], row["v"]) for part in undo.apply(halves) for row in part.to_pylist()]
-    assert sorted(found) == sorted((key, value) for key, value in states[mark][0].items() if 9 < key <= 44)
+    assert sorted(found) == sorted((key, value) for key, value in states[as_of][0].items() if 9 < key <= 44)
 
 
 def selection() -> Selection:
@@ -92,8 +92,8 @@ def selection() -> Selection:
 
 @pytest.mark.parametrize("compact_rows", [1, 20, 200_000])
 @pytest.mark.parametrize("seed", range(5))
-def test_a_multiset_is_what_it_was_at_the_mark(compact_rows: int, seed: int, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(keyless, "_COMPACT_ROWS", compact_rows)
+def test_a_multiset_is_as_of_the_snapshot_position(compact_rows: int, seed: int, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(multiset_undo, "_COMPACT_ROWS", compact_rows)
     chance = random.Random(seed)
     rows: Counter[tuple[int, int]] = Counter({(n % 3, n % 2): 5 for n in range(6)})
     before, images = Counter(rows), []
@@ -103,23 +103,23 @@ def test_a_multiset_is_what_it_was_at_the_mark(compact_rows: int, seed: int, mon
         rows[row] += 1 if is_new else -1
         images.append((RowKind.INSERT if is_new else RowKind.DELETE, *row))
     undo = MultisetUndo(selection())
-    told(undo, images, chance)
+    note(undo, images, chance)
     now = list(rows.elements())
     chance.shuffle(now)
-    kept: list[Any] = [undo.drop(batch(now[at : at + 7])) for at in range(0, len(now), 7)]
-    found = [(row["id"], row["v"]) for part in (*kept, *undo.removed("d.t")) for row in part.to_pylist()]
+    remaining: list[Any] = [undo.drop(batch(now[at : at + 7])) for at in range(0, len(now), 7)]
+    found = [(row["id"], row["v"]) for part in (*remaining, *undo.removed("d.t")) for row in part.to_pylist()]
     assert Counter(found) == before
 
 
-def test_rows_that_the_binlog_added_and_the_table_does_not_have_are_missed():
+def test_added_rows_that_the_table_does_not_have_are_data_loss():
     undo = MultisetUndo(selection())
-    told(undo, [(RowKind.INSERT, 1, 1), (RowKind.INSERT, 1, 1)], random.Random(1))
+    note(undo, [(RowKind.INSERT, 1, 1), (RowKind.INSERT, 1, 1)], random.Random(1))
     undo.drop(batch([(1, 1), (2, 2)]))
     with pytest.raises(DataLossError, match="1 rows that the binlog adds to d.t are not in the table"):
         undo.removed("d.t")
 
 
-def test_nothing_that_happened_changes_nothing():
+def test_without_changes_all_rows_remain():
     undo = MultisetUndo(selection())
     rows = batch([(1, 1), (1, 1)])
     assert undo.drop(rows).equals(rows)

@@ -1,4 +1,4 @@
-"""Rows are told apart by numbers as they are by their values."""
+"""Rows have equal numbers if their values are equal."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def columns(rows: list[tuple[object, ...]]) -> list[pa.Array]:
 def test_equal_rows_have_equal_numbers_and_others_are_not_found(
     rows: list[tuple[object, ...]], others: list[tuple[object, ...]]
 ):
-    names = [repr(row) for row in rows]  # repr tells 0.0 and -0.0 apart, as bits do
+    names = [repr(row) for row in rows]  # repr distinguishes 0.0 and -0.0, as bits do
     codes = RowCodes(columns(rows))
     assert codes.count == len(set(names)) == len(set(codes.codes.tolist()))
     by_name = dict(zip(names, codes.codes.tolist(), strict=True))

@@ -14,7 +14,7 @@ from datasources.mysql.binlog.dump.dump_errors import explain_dump
 from datasources.mysql.binlog.reading.log_scan import scan
 from datasources.mysql.connection.connection_errors import ConnectionLost
 
-FACTS = dict.fromkeys(
+FIELDS = dict.fromkeys(
     (
         "position",
         "is_done",
@@ -44,25 +44,25 @@ class Reader(SimpleNamespace):
 def readers(*errors: Exception | None) -> tuple[Any, list[int]]:
     closed: list[int] = []
     waiting = [
-        Reader(error=error, number=n, closed=closed, **{**FACTS, "position": n}) for n, error in enumerate(errors)
+        Reader(error=error, number=n, closed=closed, **{**FIELDS, "position": n}) for n, error in enumerate(errors)
     ]
     return (lambda: waiting.pop(0)), closed
 
 
-def test_a_range_is_read_from_its_begin_on_a_new_connection():
+def test_a_scan_restarts_from_its_begin_on_a_new_connection():
     opened, closed = readers(ConnectionLost("it broke"), ConnectionLost("again"), None)
     assert scan(opened).position == 2
     assert closed == [0, 1, 2]
 
 
-def test_after_five_connections_it_is_given_up():
+def test_a_scan_fails_after_five_connections():
     opened, closed = readers(*[ConnectionLost(f"broke {n}") for n in range(6)])
     with pytest.raises(ConnectionLost, match="broke 4"):
         scan(opened)
     assert closed == [0, 1, 2, 3, 4]
 
 
-def test_what_another_connection_does_not_mend_is_not_tried_again():
+def test_errors_that_a_new_connection_cannot_fix_are_not_retried():
     opened, closed = readers(SourceUnavailable("refused"), None)
     with pytest.raises(SourceUnavailable, match="refused"):
         scan(opened)
@@ -72,5 +72,5 @@ def test_what_another_connection_does_not_mend_is_not_tried_again():
 @pytest.mark.parametrize(
     ("number", "is_lost"), [(2013, True), (2006, True), (1053, True), (1236, False), (1045, False)]
 )
-def test_a_dump_that_ends_with_the_connection_is_a_lost_one(number: int, *, is_lost: bool):
+def test_a_dump_that_ends_with_the_connection_is_lost(number: int, *, is_lost: bool):
     assert isinstance(explain_dump(OperationalError(number, "text")), ConnectionLost) is is_lost

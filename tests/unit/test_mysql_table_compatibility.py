@@ -1,4 +1,4 @@
-"""Which tables of the binlog fit to the declared columns, with a server that only tells the columns of now."""
+"""Which tables of the binlog match the declared columns, with a server that has the current columns only."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from datasources.errors import SchemaError
 from datasources.mysql.binlog.rows.column_codes import ColumnCode, storage_of
 from datasources.mysql.binlog.rows.table_map import TableMap
 from datasources.mysql.reader import table_compatibility as table_fit
-from datasources.mysql.reader.table_compatibility import TableFit
+from datasources.mysql.reader.table_compatibility import TableCompatibility
 from datasources.mysql.source import MySqlSource
 from datasources.source.api.connector import SessionInfo
 
@@ -49,9 +49,9 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Server:
     return server
 
 
-def fit(schema: str, *columns: str) -> TableFit:
-    reading = MySqlSource.create({**OPTIONS, "schema": schema}, SessionInfo()).reading
-    return TableFit(reading, frozenset(columns or reading.data.names))
+def fit(schema: str, *columns: str) -> TableCompatibility:
+    settings = MySqlSource.create({**OPTIONS, "schema": schema}, SessionInfo()).settings
+    return TableCompatibility(settings, frozenset(columns or settings.data.names))
 
 
 def table(name: str = "t", **columns: Stored) -> TableMap:
@@ -79,7 +79,7 @@ def table(name: str = "t", **columns: Stored) -> TableMap:
         ("STRING", (C.ENUM, b"\x01\0", False, ("a", "b"))),
     ],
 )
-def test_a_type_that_the_declared_one_holds_fits(server: Server, declared: str, stored: Stored):
+def test_a_type_that_the_declared_one_can_represent_fits(server: Server, declared: str, stored: Stored):
     fit(f"c {declared}").require(table(c=stored))
     assert server.asked == []
 
@@ -96,9 +96,7 @@ def test_a_type_that_the_declared_one_holds_fits(server: Server, declared: str, 
         ("TIMESTAMP_NTZ", (C.TIMESTAMP2, b"\0", False, ()), "TIMESTAMP"),
     ],
 )
-def test_a_type_that_has_no_place_names_column_table_and_the_way_on(
-    server: Server, declared: str, stored: Stored, own: str
-):
+def test_a_type_that_does_not_fit_names_column_table_and_hint(server: Server, declared: str, stored: Stored, own: str):
     checked, found = fit(f"c {declared}, id INT"), table(id=INT, c=stored)
     way_on = f"declare it as {own} in option 'schema' and start with a new checkpoint"
     with pytest.raises(SchemaError, match=rf"column 'c' of table shop.t holds {own} from here on, .*{way_on}"):
@@ -106,7 +104,7 @@ def test_a_type_that_has_no_place_names_column_table_and_the_way_on(
     assert server.asked == []
 
 
-def test_each_description_is_looked_at_once_and_again_when_it_is_another_one(server: Server):
+def test_each_description_is_checked_once_and_again_when_it_changes(server: Server):
     server.columns = ("id", "c")
     checked = fit("id INT, c INT")
     for _ in range(3):
@@ -130,7 +128,7 @@ def test_a_changed_length_or_member_is_another_description_and_fits(server: Serv
     assert server.asked == []
 
 
-def test_two_tables_are_known_apart(server: Server):
+def test_two_tables_are_distinguished(server: Server):
     server.columns = ("id", "c")
     checked = fit("id INT, c INT")
     checked.require(table("t", id=INT))
@@ -145,6 +143,6 @@ def test_a_column_that_the_table_never_gets_ends_the_query(server: Server, colum
         fit("id INT, c INT").require(table(id=INT, d=INT))
 
 
-def test_only_columns_that_are_read_are_looked_at(server: Server):
+def test_only_columns_that_are_read_are_checked(server: Server):
     fit("id INT, c INT, d INT", "id").require(table(id=INT, c=TEXT))
     assert server.asked == []

@@ -3,10 +3,11 @@ from __future__ import annotations
 import pytest
 
 from datasources.errors import RecordError, SchemaError
-from datasources.mysql.types import ColumnType, Kind, column_type_of, snapshot_values
+from datasources.mysql.types import ColumnType, Kind, column_type_of
 from datasources.mysql.types.charsets import charset_of_collation
 from datasources.mysql.types.json_binary import parse_json
 from datasources.mysql.types.json_diff import apply_json_diffs
+from tests.support.mysql_selects import snapshot_values
 
 
 @pytest.mark.parametrize(
@@ -38,7 +39,7 @@ def test_unknown_collations_are_refused():
         charset_of_collation(65000)
 
 
-def test_a_snapshot_value_of_another_form_is_refused_with_the_column():
+def test_a_malformed_snapshot_value_is_refused_with_the_column():
     with pytest.raises(RecordError, match="column 'd': the server returned what is no date"):
         snapshot_values(ColumnType(kind=Kind.DATE), [b"tomorrow"], name="d")
 
@@ -50,7 +51,7 @@ def test_bytes_that_are_no_json_are_refused(document):
 
 
 @pytest.mark.parametrize("path", [b"$.b", b"$[0]", b"$.a[5]", b"$.a.x"])
-def test_a_partial_update_that_does_not_fit_is_refused(path):
+def test_a_partial_update_that_does_not_apply_is_refused(path):
     diffs = b"\x00" + bytes([len(path)]) + path + b"\x02\x04\x01"
     with pytest.raises(RecordError, match="partial JSON update"):
         apply_json_diffs({"a": [1]}, diffs)

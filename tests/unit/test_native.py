@@ -14,12 +14,12 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pymysql.constants import FIELD_TYPE
 
 from datasources.mysql.snapshot.native_rows import native_columns
 from datasources.mysql.snapshot.result_rows import _numpy_cells
 from datasources.mysql.types import ColumnType, Kind, result_column
 from datasources.mysql.types.cells import PADDING
-from datasources.mysql.types.result import WireType
 from datasources.native import native
 
 HEADER_BYTES = 4
@@ -69,20 +69,20 @@ def test_checksums_are_zlibs(library, pieces, damaged):
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a result: what it is, what the server sends, and values; `odd` ones are for numpy to judge."""
+    """A column of a result: what it is, what the server sends, and values; `unusual` ones are for numpy to judge."""
 
     type: ColumnType
     wire: int
     values: st.SearchStrategy[bytes]
-    odd: st.SearchStrategy[bytes] | None = None
+    unusual: st.SearchStrategy[bytes] | None = None
 
 
-def integer(width: int, wire: WireType, *, is_unsigned: bool) -> Column:
-    own = ColumnType(kind=Kind.INTEGER, width=3 if wire is WireType.INT24 else width, is_unsigned=is_unsigned)
+def integer(width: int, wire: int, *, is_unsigned: bool) -> Column:
+    own = ColumnType(kind=Kind.INTEGER, width=3 if wire is FIELD_TYPE.INT24 else width, is_unsigned=is_unsigned)
     return Column(own, wire, st.binary(min_size=width, max_size=width))
 
 
-def timed(kind: Kind, wire: WireType) -> Column:
+def timed(kind: Kind, wire: int) -> Column:
     dates = st.builds(lambda y, m, d: struct.pack("<HBB", y, m, d), *map(st.integers, (0, 1, 1), (9999, 12, 28)))
     clocks = st.builds(struct.Struct("<BBB").pack, *map(st.integers, (0, 0, 0), (23, 59, 59)))
     micros = st.integers(0, 999_999).map(struct.Struct("<I").pack)
@@ -91,8 +91,8 @@ def timed(kind: Kind, wire: WireType) -> Column:
         lambda parts, count: b"".join(parts[:count]), whole, st.integers(1, 1 if kind is Kind.DATE else 3)
     )
     wrong = [(2021, 2, 29), (2020, 13, 1), (2020, 0, 5), (2020, 1, 0), (0, 0, 0), (2020, 4, 31), (10_000, 1, 1)]
-    odd = st.sampled_from([b"", *(struct.pack("<HBB", *each) for each in wrong)])
-    return Column(ColumnType(kind=kind, scale=6), wire, values.map(sized), odd.map(sized))
+    unusual = st.sampled_from([b"", *(struct.pack("<HBB", *each) for each in wrong)])
+    return Column(ColumnType(kind=kind, scale=6), wire, values.map(sized), unusual.map(sized))
 
 
 def decimal(precision: int, scale: int) -> Column:
@@ -112,19 +112,25 @@ def sized(value: bytes) -> bytes:
 _TEXTS = st.text(max_size=6).map(str.encode)
 _LONG = st.builds(lambda text, times: text * times, _TEXTS, st.sampled_from([1, 1, 1, 60, 20_000]))
 COLUMNS = [
-    *(integer(w, wire, is_unsigned=u) for w, wire in ((1, WireType.TINY), (2, WireType.SHORT)) for u in (True, False)),
-    *(integer(4, wire, is_unsigned=u) for wire in (WireType.LONG, WireType.INT24) for u in (True, False)),
-    *(integer(8, WireType.LONGLONG, is_unsigned=u) for u in (True, False)),
-    Column(ColumnType(kind=Kind.YEAR), WireType.YEAR, st.integers(0, 2155).map(struct.Struct("<H").pack)),
-    Column(ColumnType(kind=Kind.DOUBLE), WireType.DOUBLE, st.floats(allow_nan=False).map(struct.Struct("<d").pack)),
-    Column(
-        ColumnType(kind=Kind.FLOAT), WireType.DOUBLE, st.floats(width=32, allow_nan=False).map(struct.Struct("<d").pack)
+    *(
+        integer(w, wire, is_unsigned=u)
+        for w, wire in ((1, FIELD_TYPE.TINY), (2, FIELD_TYPE.SHORT))
+        for u in (True, False)
     ),
-    timed(Kind.DATE, WireType.DATE),
-    timed(Kind.DATETIME, WireType.DATETIME),
+    *(integer(4, wire, is_unsigned=u) for wire in (FIELD_TYPE.LONG, FIELD_TYPE.INT24) for u in (True, False)),
+    *(integer(8, FIELD_TYPE.LONGLONG, is_unsigned=u) for u in (True, False)),
+    Column(ColumnType(kind=Kind.YEAR), FIELD_TYPE.YEAR, st.integers(0, 2155).map(struct.Struct("<H").pack)),
+    Column(ColumnType(kind=Kind.DOUBLE), FIELD_TYPE.DOUBLE, st.floats(allow_nan=False).map(struct.Struct("<d").pack)),
+    Column(
+        ColumnType(kind=Kind.FLOAT),
+        FIELD_TYPE.DOUBLE,
+        st.floats(width=32, allow_nan=False).map(struct.Struct("<d").pack),
+    ),
+    timed(Kind.DATE, FIELD_TYPE.DATE),
+    timed(Kind.DATETIME, FIELD_TYPE.DATETIME),
     Column(
         ColumnType(kind=Kind.TIME, scale=6),
-        WireType.TIME,
+        FIELD_TYPE.TIME,
         st.sampled_from([b"", struct.pack("<BIBBBI", 1, 3, 4, 5, 6, 7)]).map(sized),
     ),
     *(decimal(*each) for each in ((9, 0), (12, 2), (18, 7), (18, 18), (30, 10))),
@@ -136,16 +142,16 @@ COLUMNS = [
 @st.composite
 def result_row(draw: st.DrawFn, columns: Sequence[Column]) -> tuple[bytes, bool]:
     """A row of a prepared statement's result, and whether it has a value that numpy must judge."""
-    nulls, values, is_odd = 0, b"", False
-    for place, column in enumerate(columns):
+    nulls, values, is_unusual = 0, b"", False
+    for index, column in enumerate(columns):
         what = draw(st.integers(0, 9))
         if what == 0:
-            nulls |= 1 << (place + 2)
-        elif what == 1 and column.odd is not None:
-            values, is_odd = values + draw(column.odd), True
+            nulls |= 1 << (index + 2)
+        elif what == 1 and column.unusual is not None:
+            values, is_unusual = values + draw(column.unusual), True
         else:
             values += draw(column.values)
-    return b"\0" + nulls.to_bytes((len(columns) + 9) // 8, "little") + values, is_odd
+    return b"\0" + nulls.to_bytes((len(columns) + 9) // 8, "little") + values, is_unusual
 
 
 def coded(length: int) -> bytes:
@@ -163,9 +169,9 @@ def test_rows_are_read_as_numpy_reads_them(library, data):
     ends = np.cumsum([HEADER_BYTES + len(row) for row, _ in rows])
     begins = ends - [len(row) for row, _ in rows]
     ends[-1] -= cut
-    wanted = [(column.type, column.wire, str(place)) for place, column in enumerate(columns)]
+    wanted = [(column.type, column.wire, str(index)) for index, column in enumerate(columns)]
     ours = native_columns(library, buffer(joined), (begins, ends), wanted)
-    assert (ours is None) == (cut != 0 or any(is_odd for _, is_odd in rows))
+    assert (ours is None) == (cut != 0 or any(is_unusual for _, is_unusual in rows))
     theirs = _numpy_cells(buffer(joined), (begins, ends), [wire for _, wire, _ in wanted], [n for *_, n in wanted])
     assert (theirs is None) == (cut != 0)
     for (own, wire, _), one, other in zip(wanted, ours or [], theirs or [], strict=ours is not None):

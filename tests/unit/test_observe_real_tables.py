@@ -12,7 +12,7 @@ from datasources.observe.routes import Request, Routes
 from datasources.observe.sampler import Sampler
 from datasources.observe.tables import is_well_formed
 from datasources.source.coordination.registry import SourceRegistry
-from tests.support.held_query import HeldQuery, build, probe
+from tests.support.gated_query import GatedQuery, build, probe
 from tests.support.memory_source import MemoryLog, Query, strategy
 from tests.support.observed_tables import hold, load, split, table
 
@@ -35,8 +35,8 @@ def query():
 @pytest.fixture
 def registry(query):
     made = SourceRegistry(query.clock)
-    told = json.dumps(query.planner.table(query.offset, max_splits=1_000))
-    made.answer({"ask": "table", "source": "run-1", "name": "memory", "table": json.loads(told)})
+    reported = json.dumps(query.planner.table(query.offset, max_splits=1_000))
+    made.answer({"ask": "table", "source": "run-1", "name": "memory", "table": json.loads(reported)})
     return made
 
 
@@ -76,13 +76,13 @@ def test_a_source_that_waits_and_one_that_is_waited_for_are_shown():
     rates_log = MemoryLog()
     rates_log.append("rates-0", *range(1, 8))
     rates, orders = build(rates_log, has_watermark=True), probe(log, has_watermark=True)
-    held = HeldQuery(rates, orders)
-    held.plan()
+    waiting = GatedQuery(rates, orders)
+    waiting.plan()
     sources = {"rates": rates, "orders": orders}
     for name, source in sources.items():
-        told = json.dumps(source.planner.table(source.offset, max_splits=10))
-        held.registry.answer({"ask": "table", "source": source.id, "name": name, "table": json.loads(told)})
-    shown = {each["name"]: each for each in held.registry.tables()}
+        reported = json.dumps(source.planner.table(source.offset, max_splits=10))
+        waiting.registry.answer({"ask": "table", "source": source.id, "name": name, "table": json.loads(reported)})
+    shown = {each["name"]: each for each in waiting.registry.tables()}
     assert all(map(is_well_formed, shown.values()))
     assert set(shown["orders"]) == {*table(), "hold"}
     assert set(shown["rates"]) == {*table(), "load"}

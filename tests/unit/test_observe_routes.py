@@ -17,6 +17,7 @@ from datasources.errors import OptionError
 from datasources.observe.access import RemoteAccess, access_of
 from datasources.observe.routes import SECURITY_HEADERS, Request, Routes
 from datasources.observe.sampler import Sampler
+from datasources.task_counters import TASK_COUNTERS
 from tests.support.observed_tables import NOW_MS, ScriptedTables, split, table
 from watermark.clock import ManualClock
 
@@ -91,9 +92,7 @@ def test_every_column_and_figure_of_the_page_is_documented():
     assert len(columns) == 10
     assert [column for column in columns if f"\n| {column} |" not in docs] == []
     source = (STATIC / "source.js").read_text(encoding="utf-8")
-    figures = re.findall(r'term: "([^"]+)"', source) + re.findall(
-        r'^  \["[a-z_]+", "([^"]+)"\],$', source, re.MULTILINE
-    )
+    figures = re.findall(r'term: "([^"]+)"', source) + [each.label.capitalize() for each in TASK_COUNTERS]
     assert len(figures) == 13
     assert [figure for figure in figures if not re.search(rf"\n\| ([^|]*, )?{figure}(, [^|]*)? \|", docs)] == []
 
@@ -102,6 +101,7 @@ def test_the_tables_come_as_json_with_the_slowest_split_first(get, clock):
     clock.advance_us(2_500_000)
     answer = json.loads(get("/api/sources").body)
     assert (answer["time"], answer["sampled"]) == (NOW_MS + 2_500, NOW_MS)
+    assert answer["counters"] == {each.key: each.label for each in TASK_COUNTERS}
     assert answer["tidemark"]
     (source,) = answer["sources"]
     assert [row["split"] for row in source["splits"]] == ["slow", "fast"]
@@ -130,7 +130,7 @@ def test_the_metrics_are_those_of_the_newest_sample(get, sampler, tables):
     assert b'split="slow"' not in get("/metrics").body
 
 
-def test_without_prometheus_client_the_metrics_say_how_to_get_it(get, monkeypatch):
+def test_without_prometheus_client_the_metrics_name_how_to_install_it(get, monkeypatch):
     monkeypatch.delitem(sys.modules, "datasources.observe.prometheus", raising=False)
     monkeypatch.setitem(sys.modules, "prometheus_client", None)
     response = get("/metrics")

@@ -49,14 +49,14 @@ def own_observer(tables, clock):
 
 
 def connect(observer):
-    place = urlsplit(observer.url)
-    return socket.create_connection((place.hostname, place.port), timeout=WAIT_S)
+    address = urlsplit(observer.url)
+    return socket.create_connection((address.hostname, address.port), timeout=WAIT_S)
 
 
 def request(observer, method="GET", target="/", **headers):
     """Send one request; return (status, headers, body)."""
-    place = urlsplit(observer.url)
-    connection = http.client.HTTPConnection(place.hostname, place.port, timeout=WAIT_S)
+    address = urlsplit(observer.url)
+    connection = http.client.HTTPConnection(address.hostname, address.port, timeout=WAIT_S)
     try:
         connection.request(method, target, headers=headers)
         response = connection.getresponse()
@@ -226,7 +226,7 @@ def test_the_tables_are_taken_again_and_again(clock):
 def test_closing_ends_its_threads_and_frees_its_port(tables):
     before = threading.enumerate()
     observer = start_observer(tables)
-    place = urlsplit(observer.url)
+    address = urlsplit(observer.url)
     waiting = connect(observer)
     observer.close()
     observer.close()
@@ -234,7 +234,7 @@ def test_closing_ends_its_threads_and_frees_its_port(tables):
     waiting.close()
     left = [thread.name for thread in threading.enumerate() if thread not in before]
     assert not [name for name in left if name.startswith("tidemark-ui")]
-    again = start_observer(tables, port=place.port)
+    again = start_observer(tables, port=address.port)
     again.close()
     with pytest.raises(ConnectionRefusedError):
         connect(again)
@@ -261,8 +261,8 @@ def test_a_number_that_is_no_port_is_an_error_that_names_the_setting(tables, por
 
 
 def test_tables_that_fail_at_the_start_leave_no_port_behind(clock):
-    with socket.create_server(("127.0.0.1", 0)) as held:
-        port = held.getsockname()[1]
+    with socket.create_server(("127.0.0.1", 0)) as bound:
+        port = bound.getsockname()[1]
 
     def fail():
         raise ZeroDivisionError
@@ -275,14 +275,14 @@ def test_tables_that_fail_at_the_start_leave_no_port_behind(clock):
 def test_a_page_for_others_is_opened_by_the_address_that_the_driver_names(tables, caplog):
     caplog.set_level("DEBUG")
     observer = start_observer(tables, host="0.0.0.0")  # noqa: S104 - this is what is tested
-    place = urlsplit(observer.url)
+    address = urlsplit(observer.url)
     try:
-        assert place.hostname == socket.gethostname().lower()
+        assert address.hostname == socket.gethostname().lower()
         assert request(observer)[0] == http.client.UNAUTHORIZED
-        status, headers, _ = request(observer, target=f"/?{place.query}")
+        status, headers, _ = request(observer, target=f"/?{address.query}")
         assert (status, headers["Location"]) == (http.client.SEE_OTHER, "/")
         assert request(observer, Cookie=headers["Set-Cookie"].partition(";")[0])[0] == http.client.OK
-        token = place.query.removeprefix("token=")
+        token = address.query.removeprefix("token=")
         assert request(observer, target="/metrics", Authorization=f"Bearer {token}")[0] == http.client.OK
         assert fetch(observer.url)["sources"]
         assert token not in caplog.text

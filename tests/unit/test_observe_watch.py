@@ -142,12 +142,12 @@ def test_no_source_is_reported():
 
 @pytest.fixture
 def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as held:
-        return held.getsockname()[1]
+    with socket.create_server(("127.0.0.1", 0)) as bound:
+        return bound.getsockname()[1]
 
 
 @contextmanager
-def stranger(answer: bytes):
+def other_server(answer: bytes):
     """A server that answers one connection with these bytes."""
     with socket.create_server(("127.0.0.1", 0)) as server:
 
@@ -187,20 +187,20 @@ def test_without_a_page_the_error_has_a_hint(tidemark, free_port):
     ],
 )
 def test_another_server_at_the_address_is_an_error(answer):
-    with stranger(answer) as url, pytest.raises(SourceUnavailable, match="is not a page of Tidemark"):
+    with other_server(answer) as url, pytest.raises(SourceUnavailable, match="is not a page of Tidemark"):
         fetch(url)
 
 
 def test_where_the_page_refuses_the_error_has_its_reason():
     answer = b"HTTP/1.0 403 Forbidden\r\nServer: tidemark\r\n\r\nThis page is for its own machine.\x1b[2J\n"
     reason = r"refuses to show its tables \(HTTP status 403\): This page is for its own machine\.\\x1b\[2J$"
-    with stranger(answer) as url, pytest.raises(SourceUnavailable, match=reason):
+    with other_server(answer) as url, pytest.raises(SourceUnavailable, match=reason):
         fetch(url)
 
 
 @pytest.mark.parametrize("answer", [b"", b"220 mail.example ESMTP\r\n", b"\x00\x01\x02"])
 def test_where_no_web_server_answers_the_error_names_the_address(answer):
-    with stranger(answer) as url, pytest.raises(SourceUnavailable, match="no page answers at http://127.0.0.1:"):
+    with other_server(answer) as url, pytest.raises(SourceUnavailable, match="no page answers at http://127.0.0.1:"):
         fetch(url)
 
 
@@ -224,7 +224,7 @@ def test_an_address_that_cannot_be_asked_is_an_error_of_ours(url):
 
 
 class Screen(io.StringIO):
-    """A terminal; a test is told when a text comes."""
+    """A terminal; a test is notified of a text."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -31,7 +31,9 @@ def rule(frame: OverFrame, *aggregates: OverAggregate, **changes: Any) -> OverRu
     return OverRule(keys=("k",), frame=frame, aggregates=aggregates or (COUNT,), **changes)
 
 
-def sent(stamp_ms: int, *rows: tuple[Any, ...], row_stamp_ms: int = 0, kind: pa.DataType | None = None) -> RowBatch:
+def sent(
+    watermark_ms: int, *rows: tuple[Any, ...], row_watermark_ms: int = 0, kind: pa.DataType | None = None
+) -> RowBatch:
     """A row batch of rows (key, time[, value]), all with one row watermark, and the watermark after them."""
     table = None
     if rows:
@@ -40,10 +42,10 @@ def sent(stamp_ms: int, *rows: tuple[Any, ...], row_stamp_ms: int = 0, kind: pa.
                 "k": pa.array([row[0] for row in rows], pa.string()),
                 "v": pa.array([row[2] if len(row) > 2 else 1 for row in rows], kind or pa.int64()),
                 ROWTIME_COLUMN: pa.array([row[1] * MS for row in rows], pa.int64()),
-                ROW_WATERMARK_COLUMN: pa.array([row_stamp_ms * MS] * len(rows), pa.int64()),
+                ROW_WATERMARK_COLUMN: pa.array([row_watermark_ms * MS] * len(rows), pa.int64()),
             }
         )
-    return RowBatch(task=0, number=0, watermark_us=stamp_ms * MS, null_rowtimes=0, rows=table)
+    return RowBatch(task=0, number=0, watermark_us=watermark_ms * MS, null_rowtimes=0, rows=table)
 
 
 def left(emitted: OverEmitted) -> list[tuple[Any, ...]]:
@@ -78,7 +80,7 @@ def test_a_null_is_a_key_of_its_own(frame):
 
 
 def test_a_row_behind_the_watermark_is_late_where_its_key_fired_after_it_or_nothing_bounds_the_frame():
-    row_batches = (sent(100, ("a", 100)), sent(100, ("a", 95), ("b", 95), row_stamp_ms=100), sent(101))
+    row_batches = (sent(100, ("a", 100)), sent(100, ("a", 95), ("b", 95), row_watermark_ms=100), sent(101))
     assert run(rule(OverFrame.rows(1)), *row_batches) == [[("a", 1)], [], [("b", 1)]]
     assert run(rule(OverFrame.range(10)), *row_batches) == [[("a", 1)], [], [("b", 1)]]
     assert run(rule(OverFrame.range()), *row_batches) == [[("a", 1)], [], []]
@@ -89,10 +91,10 @@ def test_a_timer_that_only_cleans_up_makes_older_rows_late_and_a_forgotten_key_t
     # Timers at 116 (by the row of 100) and 122 (by the row of 106).
     advance_over(window, store, [sent(99, ("a", 100), ("a", 106))])
     advance_over(window, store, [sent(116)])
-    late = advance_over(window, store, [sent(117, ("a", 115), row_stamp_ms=116)])
+    late = advance_over(window, store, [sent(117, ("a", 115), row_watermark_ms=116)])
     assert late.late_rows == 1
     advance_over(window, store, [sent(122)])
-    accepted = advance_over(window, store, [sent(123, ("a", 103), row_stamp_ms=122)])
+    accepted = advance_over(window, store, [sent(123, ("a", 103), row_watermark_ms=122)])
     assert (accepted.late_rows, left(accepted)) == (0, [("a", 1)])
 
 
@@ -103,7 +105,7 @@ def test_no_watermark_makes_nothing_late_not_even_at_the_epoch():
 
 
 def test_without_exactness_rows_are_compared_with_the_last_batch():
-    first, second = sent(50, ("a", 100)), sent(300, ("a", 150), ("a", 120), row_stamp_ms=140)
+    first, second = sent(50, ("a", 100)), sent(300, ("a", 150), ("a", 120), row_watermark_ms=140)
     assert run(rule(OverFrame.range(), exact=False), first, second)[1] == [("a", 1), ("a", 2), ("a", 3)]
     assert run(rule(OverFrame.range()), first, second)[1] == [("a", 1), ("a", 2)]
 
@@ -121,12 +123,12 @@ def test_a_key_begins_anew_and_is_forgotten_after_its_time_to_live():
     window, store = rule(OverFrame.rows(), ttl_us=50 * MS), OverMemoryStore()
     counts = [
         left(advance_over(window, store, [row_batch]))
-        for row_batch in (sent(100, ("a", 100)), sent(150, ("a", 150), row_stamp_ms=100), sent(201, ("a", 201)))
+        for row_batch in (sent(100, ("a", 100)), sent(150, ("a", 150), row_watermark_ms=100), sent(201, ("a", 201)))
     ]
     assert counts == [[("a", 1)], [("a", 2)], [("a", 1)]]
     assert advance_over(window, store, [sent(202, ("b", 202))]).state_keys == 2
     assert advance_over(window, store, [sent(300)]).state_keys == 0
-    assert store.bytes_held == 0
+    assert store.state_bytes == 0
 
 
 def test_without_a_time_to_live_keys_of_rows_stay_and_are_counted():
@@ -160,7 +162,7 @@ def test_results_carry_the_watermark_before_the_advance_that_made_them():
     window, store = rule(OverFrame.range(10)), OverMemoryStore()
     advance_over(window, store, [sent(50, ("a", 100))])
     advance_over(window, store, [sent(60)])
-    emitted = advance_over(window, store, [sent(200, ("b", 150), row_stamp_ms=120)])
+    emitted = advance_over(window, store, [sent(200, ("b", 150), row_watermark_ms=120)])
     assert emitted.rows.select(["k", WATERMARK_COLUMN]).to_pylist() == [
         {"k": "a", WATERMARK_COLUMN: 60 * MS},
         {"k": "b", WATERMARK_COLUMN: 120 * MS},

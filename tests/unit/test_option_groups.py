@@ -106,7 +106,7 @@ def test_an_unknown_key_is_refused_with_near_matches_as_they_are_documented(key,
     assert "docs/options.md" in caught.value.message
 
 
-def test_an_unknown_key_without_near_match_still_says_where_to_look():
+def test_an_unknown_key_without_near_match_names_the_reference():
     with pytest.raises(OptionError, match=r"unknown option 'zzz' for tidemark-kafka\. All options: docs/options\.md"):
         reject_unknown({"zzz": "1"}, GROUPS, what="tidemark-kafka")
 
@@ -177,7 +177,7 @@ def test_a_bad_truth_value_is_named():
     assert error(Paint, {"paint.name": "p", "glossy": "maybe"}).startswith("option 'glossy' = 'maybe': ")
 
 
-def test_a_wrong_combination_is_said_in_its_own_words():
+def test_a_wrong_combination_has_a_message_of_its_own():
     found = error(Paint, {"paint.name": "p", "glossy": "true"})
     assert found == "options 'glossy' and 'colour' = 'red' do not go together: set one of them."
 
@@ -217,7 +217,7 @@ def test_a_group_is_made_of_keys_not_of_field_names():
 # -- the reference --
 
 
-def test_the_reference_says_key_type_default_and_meaning():
+def test_the_reference_lists_key_type_default_and_meaning():
     assert render_options(Paint) == [
         ("paint.name", "text", "(required)", "What it is called."),
         ("paint.Coats", "number", "2", "How often."),

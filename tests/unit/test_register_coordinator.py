@@ -15,7 +15,7 @@ from datasources.source.coordination.registry import SourceRegistry
 from datasources.source.coordination.server import Coordinator, PeerLimits
 from datasources.source.coordination.wire import open_channel
 from datasources.spark.attach import register
-from tests.support.loopback import PATIENCE_S, is_hung_up, raw_connection, read_exactly, wait_until
+from tests.support.loopback import DEADLINE_S, is_hung_up, raw_connection, read_exactly, wait_until
 
 SESSIONS = 50
 
@@ -54,14 +54,14 @@ def test_sessions_that_register_at_once_have_one_coordinator(context, monkeypatc
     start, found = threading.Barrier(SESSIONS), set()
 
     def ask() -> None:
-        start.wait(PATIENCE_S)
+        start.wait(DEADLINE_S)
         found.add(register._application_coordinator(SimpleNamespace(sparkContext=context)))
 
     threads = [threading.Thread(target=ask) for _ in range(SESSIONS)]
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(PATIENCE_S)
+        thread.join(DEADLINE_S)
     try:
         assert len(made) == 1
         assert found == set(made)
@@ -73,7 +73,7 @@ def test_sessions_that_register_at_once_have_one_coordinator(context, monkeypatc
 def test_it_ends_with_the_context(context):
     coordinator = register._application_coordinator(SimpleNamespace(sparkContext=context))
     endpoint = coordinator.endpoint
-    open_channel((endpoint.host, endpoint.port), endpoint.key, timeout_s=PATIENCE_S).close()
+    open_channel((endpoint.host, endpoint.port), endpoint.key, timeout_s=DEADLINE_S).close()
     context.stop()
     assert context.is_stopped
     with pytest.raises(OSError, match="refused"):
@@ -85,7 +85,7 @@ def test_what_it_binds_and_what_executors_are_given_may_differ(key):
     context = Context(spark__driver__host="driver.example", **{key: "127.0.0.1"})
     coordinator = register._application_coordinator(SimpleNamespace(sparkContext=context))
     assert coordinator.endpoint.host == "driver.example"
-    open_channel(("127.0.0.1", coordinator.endpoint.port), coordinator.endpoint.key, timeout_s=PATIENCE_S).close()
+    open_channel(("127.0.0.1", coordinator.endpoint.port), coordinator.endpoint.key, timeout_s=DEADLINE_S).close()
     context.stop()
 
 
@@ -95,7 +95,7 @@ def test_it_speaks_ipv6(host):
     try:
         endpoint = coordinator.endpoint
         assert endpoint.host == "::1"
-        open_channel((endpoint.host, endpoint.port), endpoint.key, timeout_s=PATIENCE_S).close()
+        open_channel((endpoint.host, endpoint.port), endpoint.key, timeout_s=DEADLINE_S).close()
     finally:
         coordinator.close()
 
@@ -119,7 +119,7 @@ def test_one_address_cannot_take_all_places_with_handshakes_that_it_does_not_end
         assert is_hung_up(one_more)
         silent[0].close()
         wait_until(lambda: coordinator._handshakes["127.0.0.1"] < 3)
-        open_channel(address, endpoint.key, timeout_s=PATIENCE_S).close()
+        open_channel(address, endpoint.key, timeout_s=DEADLINE_S).close()
         for one in silent:
             one.close()
         wait_until(lambda: not coordinator._handshakes)

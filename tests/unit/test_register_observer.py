@@ -42,7 +42,7 @@ def test_a_port_starts_one_page_for_the_application_on_this_machine_only(coordin
         observer.close()
 
 
-def test_a_port_that_is_none_says_what_to_set(coordinator):
+def test_an_invalid_port_names_the_setting(coordinator):
     with pytest.raises(OptionError, match=r"spark.tidemark.ui.port = 'many' is no port: use a number"):
         _application_observer(session(port="many"), coordinator)
 

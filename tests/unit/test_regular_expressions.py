@@ -100,7 +100,7 @@ def test_no_excuse_is_given_in_vain():
 
 
 def run_all() -> int:
-    """Match every pattern against long texts of what it tells apart; return how many there were."""
+    """Match every pattern against long texts of what it distinguishes; return how many there were."""
     count = 0
     for module, name, pattern, _ in all_patterns():
         if (module, name) in CANNOT_FAIL:

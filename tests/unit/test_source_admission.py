@@ -38,8 +38,8 @@ def test_what_rounding_leaves_goes_to_those_who_lost_most_by_it():
 
 def test_a_budget_below_the_number_of_splits_is_given_in_turns():
     backlog = {"a-0": 5, "a-1": 9, "a-2": 5}
-    turns = [sorted(share_budget(backlog, 2, round_robin_index=round_robin_index)) for round_robin_index in range(3)]
-    assert turns == [["a-0", "a-1"], ["a-0", "a-2"], ["a-1", "a-2"]]
+    chosen = [sorted(share_budget(backlog, 2, round_robin_index=round_robin_index)) for round_robin_index in range(3)]
+    assert chosen == [["a-0", "a-1"], ["a-0", "a-2"], ["a-1", "a-2"]]
 
 
 def test_a_budget_of_nothing_gives_nothing():

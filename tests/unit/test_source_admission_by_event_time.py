@@ -8,8 +8,8 @@ from datasources.source.alignment.admission import EventTimeSpan, share_by_event
 from watermark import SystemClock
 
 
-def span(rows, first, last, least=0):
-    return EventTimeSpan(rows=rows, first_ms=first, last_ms=last, min_rows=least)
+def span(rows, first, last, minimum=0):
+    return EventTimeSpan(rows=rows, first_ms=first, last_ms=last, min_rows=minimum)
 
 
 def test_the_slowest_split_gets_all_until_it_has_caught_up():
@@ -53,12 +53,12 @@ def test_a_span_that_ends_before_it_begins_counts_as_one_moment():
 
 
 def test_what_was_promised_is_given_first():
-    spans = {"a-0": span(100, 0, 99), "a-1": span(100, 500, 599, least=30)}
+    spans = {"a-0": span(100, 0, 99), "a-1": span(100, 500, 599, minimum=30)}
     assert share_by_event_time(spans, 40) == {"a-0": 10, "a-1": 30}
 
 
 def test_what_was_promised_is_given_even_beyond_the_budget_but_never_more_than_waits():
-    spans = {"a-0": span(100, 0, 99), "a-1": span(20, 500, 599, least=30)}
+    spans = {"a-0": span(100, 0, 99), "a-1": span(20, 500, 599, minimum=30)}
     assert share_by_event_time(spans, 5) == {"a-1": 20}
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from datasources.source.api.abilities import DelaySettings
 from datasources.source.api.split import SplitId, SplitProgress
-from datasources.source.planning.batch_delay import BatchDelay
+from datasources.source.planning.batch_delay import delayed_since_ns, is_delayed
 from tests.support.memory_source import MemoryLog, Query, strategy
 from watermark import ManualClock, SplitStatus
 
@@ -39,24 +39,37 @@ def status_of(query, name):
     return next(row["status"] for row in shown["splits"] if row["split"] == name)
 
 
+class Rule:
+    """Plannings of one process."""
+
+    def __init__(self, settings, clock) -> None:
+        self.settings, self.clock, self.since_ns = settings, clock, None
+
+    def delays(self, backlog, splits, *, ends):
+        now_ns = self.clock.monotonic_ns()
+        delays = is_delayed(self.settings, self.since_ns, backlog, splits, ends=ends, now_ns=now_ns)
+        self.since_ns = delayed_since_ns(self.since_ns, backlog, is_delayed=delays, now_ns=now_ns)
+        return delays
+
+
 # -- the rule --
 
 
 def test_the_first_planning_of_a_process_takes_what_is_there():
-    rule = BatchDelay(WAITS_FOR_5, ManualClock(0))
+    rule = Rule(WAITS_FOR_5, ManualClock(0))
     assert not rule.delays({SplitId("a"): 1}, [split("a")], ends=False)
 
 
 @pytest.mark.parametrize(("backlog", "waits"), [({"a": 4}, True), ({"a": 5}, False), ({"a": 2, "b": 3}, False)])
 def test_rows_of_all_splits_count_together(backlog, waits):
-    rule = BatchDelay(WAITS_FOR_5, ManualClock(0))
+    rule = Rule(WAITS_FOR_5, ManualClock(0))
     assert not rule.delays({}, [split("a"), split("b")], ends=False)
     assert rule.delays({SplitId(k): v for k, v in backlog.items()}, [split("a"), split("b")], ends=False) is waits
 
 
 def test_time_counts_from_the_last_batch_with_rows():
     clock = ManualClock(0)
-    rule = BatchDelay(WAITS_FOR_5, clock)
+    rule = Rule(WAITS_FOR_5, clock)
     few, enough, splits = {SplitId("a"): 1}, {SplitId("a"): 5}, [split("a")]
     assert not rule.delays({}, splits, ends=False)
     clock.advance_us((DELAY_MS - 1) * 1_000)
@@ -71,7 +84,7 @@ def test_time_counts_from_the_last_batch_with_rows():
 
 def test_a_silence_that_was_longer_than_the_delay_counts():
     clock = ManualClock(0)
-    rule = BatchDelay(WAITS_FOR_5, clock)
+    rule = Rule(WAITS_FOR_5, clock)
     for _ in range(3):
         assert not rule.delays({}, [split("a")], ends=False)
         clock.advance_us(DELAY_MS * 1_000)
@@ -79,7 +92,7 @@ def test_a_silence_that_was_longer_than_the_delay_counts():
 
 
 def test_what_cannot_become_more_does_not_wait():
-    rule = BatchDelay(WAITS_FOR_5, ManualClock(0))
+    rule = Rule(WAITS_FOR_5, ManualClock(0))
     rule.delays({}, [], ends=False)
     few = {SplitId("a"): 1}
     assert rule.delays(few, [split("a", limit=2)], ends=False)
@@ -89,13 +102,13 @@ def test_what_cannot_become_more_does_not_wait():
 
 
 def test_a_run_that_ends_does_not_wait():
-    rule = BatchDelay(WAITS_FOR_5, ManualClock(0))
+    rule = Rule(WAITS_FOR_5, ManualClock(0))
     rule.delays({}, [], ends=False)
     assert not rule.delays({SplitId("a"): 1}, [split("a")], ends=True)
 
 
 def test_without_settings_nothing_waits():
-    rule = BatchDelay(None, ManualClock(0))
+    rule = Rule(None, ManualClock(0))
     for rows in (0, 1, 1):
         assert not rule.delays({SplitId("a"): rows}, [split("a")], ends=False)
 

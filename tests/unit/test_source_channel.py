@@ -13,7 +13,7 @@ import pytest
 from datasources.errors import CoordinatorError
 from datasources.source.coordination.wire import MAX_FRAME_BYTES, accept_channel, open_channel
 from tests.support.loopback import (
-    PATIENCE_S,
+    DEADLINE_S,
     channel_pair,
     frame,
     is_hung_up,
@@ -29,7 +29,7 @@ OTHER_KEY = b"o" * 32
 
 
 def echo(connection, key=KEY):
-    channel = accept_channel(connection, key, timeout_s=PATIENCE_S)
+    channel = accept_channel(connection, key, timeout_s=DEADLINE_S)
     while (message := channel.receive()) is not None:
         channel.send(message)
 
@@ -48,7 +48,7 @@ def refusal(behave):
             over.set()
 
     def wait():
-        assert over.wait(PATIENCE_S)
+        assert over.wait(DEADLINE_S)
         return found[0] if found else None
 
     return run, wait
@@ -56,7 +56,7 @@ def refusal(behave):
 
 def test_objects_travel_both_ways_in_order():
     with serving(echo) as address:
-        channel = open_channel(address, KEY, timeout_s=PATIENCE_S)
+        channel = open_channel(address, KEY, timeout_s=DEADLINE_S)
         for message in ({}, {"a": 1}, {"text": 'é\n"', "list": [None, True, -(2**63)]}, {"long": "x" * 500_000}):
             channel.send(message)
             assert channel.receive() == message
@@ -71,7 +71,7 @@ def test_the_key_never_travels():
         seen.extend(read_exactly(connection, 64))
 
     with serving(listen) as address, pytest.raises(ConnectionResetError):
-        open_channel(address, KEY, timeout_s=PATIENCE_S)
+        open_channel(address, KEY, timeout_s=DEADLINE_S)
     assert len(seen) == 64
     assert KEY not in seen
 
@@ -97,7 +97,7 @@ def test_a_server_without_the_key_is_refused():
         connection.sendall(proof(OTHER_KEY, b"server", b"s" * 32, theirs))
 
     with serving(lie) as address, pytest.raises(CoordinatorError, match="does not know this application's key"):
-        open_channel(address, KEY, timeout_s=PATIENCE_S)
+        open_channel(address, KEY, timeout_s=DEADLINE_S)
 
 
 def test_a_server_that_sends_the_clients_proof_back_is_refused():
@@ -106,7 +106,7 @@ def test_a_server_that_sends_the_clients_proof_back_is_refused():
         connection.sendall(read_exactly(connection, 64)[32:])
 
     with serving(reflect) as address, pytest.raises(CoordinatorError, match="key"):
-        open_channel(address, KEY, timeout_s=PATIENCE_S)
+        open_channel(address, KEY, timeout_s=DEADLINE_S)
 
 
 def test_a_recorded_handshake_does_not_open_a_second_connection():
@@ -179,8 +179,8 @@ def test_a_server_that_drips_bytes_does_not_hold_a_task_up():
 
 def test_after_the_handshake_the_client_waits_its_own_time_for_each_answer():
     with serving(echo) as address:
-        channel = open_channel(address, KEY, timeout_s=PATIENCE_S)
-        assert channel._connection.gettimeout() == PATIENCE_S
+        channel = open_channel(address, KEY, timeout_s=DEADLINE_S)
+        assert channel._connection.gettimeout() == DEADLINE_S
         channel.close()
 
 
@@ -191,7 +191,7 @@ def test_a_server_that_accepts_but_never_answers_runs_into_the_timeout():
 
 def receive_raw(data):
     """Let the server of a fresh pair receive these bytes of its client; a function gets the session key."""
-    run, wait = refusal(lambda connection: accept_channel(connection, KEY, timeout_s=PATIENCE_S).receive())
+    run, wait = refusal(lambda connection: accept_channel(connection, KEY, timeout_s=DEADLINE_S).receive())
     with serving(run) as address, raw_connection(address) as client:
         session = prove(client, KEY)
         with suppress(OSError):  # the server may hang up before it has read everything

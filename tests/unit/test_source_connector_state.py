@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from datasources.errors import OffsetError
+from datasources.errors import OffsetError, SourceUnavailable
 from datasources.source.checkpoint.offset import Identity, Offset
 from datasources.source.planning.planner import BatchPlanner, PlannerSettings
 from datasources.source.reading.task import TaskReader, scan_watermark
@@ -13,7 +13,7 @@ from datasources.source.reading.task_planning import plan_tasks
 from datasources.source.watermarks.row_watermark import OutputSchema
 from datasources.source.watermarks.rowtime import RowTimes, stop_of
 from tests.support.memory_source import OUTPUT, SCHEMA, MemoryLog, MemoryReportStore, strategy
-from tests.support.table_and_log import LANE, LOG, TableAndLog, chunk_of
+from tests.support.table_and_log import LOG, TABLE_SPLIT, TableAndLog, chunk_of
 from watermark import ManualClock, SplitStatus
 
 
@@ -112,29 +112,29 @@ def test_rows_of_a_table_do_not_move_the_watermark_and_hold_it_until_the_table_i
     row_watermarks = dict(seen)
     assert row_watermarks["9000"] == row_watermarks["8000"] == 0
     assert row_watermarks["100"] == row_watermarks["200"] == 0
-    assert position(run.offset, LANE).status is SplitStatus.FINISHED
+    assert position(run.offset, TABLE_SPLIT).status is SplitStatus.FINISHED
     assert run.heartbeats[-1] == 300
 
 
-def test_a_finished_lane_is_read_again_when_there_is_something_to_read_again():
+def test_a_finished_split_is_read_again_when_a_new_table_scan_begins():
     source = TableAndLog(transactions=[[100]], chunks=[[1]])
     run = Run(source)
     while run.batch() is not None:
         pass
-    assert position(run.offset, LANE).limit == 1
+    assert position(run.offset, TABLE_SPLIT).limit == 1
     source.chunks.append([2])
     source.transactions.append([200])
     ids = [i for rows in iter(run.batch, None) for i, _ in rows]
     assert sorted(ids) == ["2", "200"]
-    assert position(run.offset, LANE).status is SplitStatus.FINISHED
+    assert position(run.offset, TABLE_SPLIT).status is SplitStatus.FINISHED
 
 
 def test_a_promise_of_the_server_moves_the_watermark_of_a_silent_split():
-    source = TableAndLog(transactions=[[100]], promise_ms=None)
+    source = TableAndLog(transactions=[[100]], planned_minimum_ms=None)
     run = Run(source)
     while run.batch() is not None:
         pass
-    source.promise_ms = 5_000
+    source.planned_minimum_ms = 5_000
     run.clock.advance_us(2_000_000)
     assert run.batch() == []
     assert run.offset.combined_ms == 5_000
@@ -157,7 +157,7 @@ def test_the_connectors_progress_stands_beside_the_splits():
     run.batch()
     table = run.planner.table(run.offset, max_splits=10)
     assert table["table"] == {"chunks": 2}
-    assert next(split for split in table["splits"] if split["split"] == LANE)["lag"] is None
+    assert next(split for split in table["splits"] if split["split"] == TABLE_SPLIT)["lag"] is None
 
 
 def test_a_record_that_began_in_an_earlier_chunk_does_not_stop_the_range():
@@ -201,6 +201,28 @@ def test_a_run_that_ends_may_read_tables_beyond_its_cap():
         source.transactions.append([200 + number])
     assert rows is None
     assert {"1", "2", "3", "100"} <= set(ids)
+
+
+def test_a_planning_that_failed_is_made_again_from_the_same_resumed_state(monkeypatch):
+    source = TableAndLog(transactions=[[100]], chunks=[[1]])
+    run = Run(source)
+    done, failures = [], [SourceUnavailable("for a moment")]
+
+    def noted(name, method):
+        def call(*args):
+            done.append(name)
+            if name == "plan" and failures:
+                raise failures.pop()
+            return method(*args)
+
+        monkeypatch.setattr(source, name, call)
+
+    for name in ("resume", "reconcile", "plan"):
+        noted(name, getattr(source, name))
+    with pytest.raises(SourceUnavailable):
+        run.batch()
+    assert [i for i, _ in run.batch()] == ["1", "100"]
+    assert done == ["resume", "reconcile", "plan", "plan"]
 
 
 def test_a_state_that_is_no_object_is_a_damaged_offset():

@@ -14,7 +14,7 @@ from datasources.source.coordination.client import CoordinatorClient, Coordinato
 from datasources.source.coordination.reports import SplitReport
 from datasources.source.coordination.server import Coordinator, Endpoint, PeerLimits
 from datasources.source.coordination.wire import open_channel
-from tests.support.loopback import PATIENCE_S, frame, is_hung_up, prove, raw_connection, read_exactly, wait_until
+from tests.support.loopback import DEADLINE_S, frame, is_hung_up, prove, raw_connection, read_exactly, wait_until
 
 SOURCE = "run-1"
 
@@ -28,12 +28,12 @@ def coordinator():
 
 @pytest.fixture
 def client(coordinator):
-    return CoordinatorClient(coordinator.endpoint, timeout_s=PATIENCE_S)
+    return CoordinatorClient(coordinator.endpoint, timeout_s=DEADLINE_S)
 
 
 @pytest.fixture
 def report_store(coordinator):
-    return CoordinatorLink(CoordinatorClient(coordinator.endpoint, timeout_s=PATIENCE_S), SOURCE)
+    return CoordinatorLink(CoordinatorClient(coordinator.endpoint, timeout_s=DEADLINE_S), SOURCE)
 
 
 def address(coordinator):
@@ -84,9 +84,7 @@ def test_an_equal_report_is_ignored(client, report_store):
     assert report_store.take(1) == {"a-0": report()}
 
 
-def test_a_different_report_is_told_to_the_task_and_to_the_planner_and_the_first_one_stays(
-    client, coordinator, report_store
-):
+def test_a_different_report_fails_task_and_planner_and_the_first_one_stays(client, coordinator, report_store):
     client.ask(message(report(rows=3)))
     conflict = client.ask(message(report(rows=4)))["conflict"]
     assert "split 'a-0' gave two different results for batch 1" in conflict
@@ -224,10 +222,10 @@ def test_a_malformed_report_is_refused_and_leaves_no_trace(coordinator, raw):
     ],
 )
 def test_a_malformed_request_ends_its_own_connection_and_no_other(coordinator, report_store, request_of):
-    bystander = CoordinatorClient(coordinator.endpoint, timeout_s=PATIENCE_S)
+    bystander = CoordinatorClient(coordinator.endpoint, timeout_s=DEADLINE_S)
     bystander.ask(message(report()))
     before = bystander._channel
-    channel = open_channel(address(coordinator), coordinator.endpoint.key, timeout_s=PATIENCE_S)
+    channel = open_channel(address(coordinator), coordinator.endpoint.key, timeout_s=DEADLINE_S)
     channel.send(request_of)
     assert channel.receive() is None
     wait_until(lambda: coordinator.bad_peers == 1)
@@ -242,7 +240,7 @@ def test_a_client_whose_request_is_refused_gets_none(client):
     assert client.ask(take()) is not None
 
 
-# -- what the listener tells --
+# -- reports of the listener --
 
 
 def test_state_is_unknown_before_the_first_progress(coordinator, client, report_store):
@@ -263,7 +261,7 @@ def test_state_is_known_from_the_progress_of_the_batch_that_reported_or_a_later_
     assert report_store.has_state() is expected
 
 
-def test_the_state_of_another_query_says_nothing(coordinator, client, report_store):
+def test_the_state_of_another_query_does_not_count(coordinator, client, report_store):
     client.ask(message(report(), query="q", batch=0))
     coordinator.registry.progress("p", batch_id=5, state_rows=7)
     assert report_store.has_state() is None
@@ -309,7 +307,7 @@ def test_a_run_is_admitted_refused_or_not_yet_known(coordinator, client):
 def test_a_peer_with_another_key_is_dropped_counted_and_logged_once(coordinator, caplog):
     endpoint = Endpoint(host=coordinator.endpoint.host, port=coordinator.endpoint.port, key=b"x" * 32)
     with caplog.at_level(logging.WARNING):
-        assert CoordinatorClient(endpoint, timeout_s=PATIENCE_S).ask(take()) is None
+        assert CoordinatorClient(endpoint, timeout_s=DEADLINE_S).ask(take()) is None
         wait_until(lambda: coordinator.bad_peers == 2)  # it tries twice
     assert sum("coordinator_peer_dropped" in line for line in caplog.messages) == 1
     assert not any(coordinator.endpoint.key.hex() in line or "xxxx" in line for line in caplog.messages)
@@ -376,7 +374,7 @@ def test_a_peer_that_drips_bytes_is_dropped_after_the_handshake_timeout():
 
 def test_a_silent_worker_is_hung_up_on_without_being_a_bad_peer_and_comes_back():
     server = Coordinator(limits=PeerLimits(idle_timeout_s=0.05))
-    client = CoordinatorClient(server.endpoint, timeout_s=PATIENCE_S)
+    client = CoordinatorClient(server.endpoint, timeout_s=DEADLINE_S)
     client.ask(message(report()))
     wait_until(lambda: not server._connections)
     assert server.bad_peers == 0
@@ -386,15 +384,15 @@ def test_a_silent_worker_is_hung_up_on_without_being_a_bad_peer_and_comes_back()
 
 def test_a_flood_of_connections_is_turned_away_beyond_the_limit():
     server = Coordinator(limits=PeerLimits(connections=3))
-    held = [raw_connection(address(server)) for _ in range(3)]
-    assert all(len(read_exactly(peer, 32)) == 32 for peer in held)
+    idle_peers = [raw_connection(address(server)) for _ in range(3)]
+    assert all(len(read_exactly(peer, 32)) == 32 for peer in idle_peers)
     flood = [raw_connection(address(server)) for _ in range(20)]
     assert all(is_hung_up(peer) for peer in flood)
     wait_until(lambda: server.bad_peers == 20)
-    for peer in (*held, *flood):
+    for peer in (*idle_peers, *flood):
         peer.close()
     wait_until(lambda: not server._connections)
-    assert CoordinatorClient(server.endpoint, timeout_s=PATIENCE_S).ask(take()) is not None
+    assert CoordinatorClient(server.endpoint, timeout_s=DEADLINE_S).ask(take()) is not None
     server.close()
 
 
@@ -421,7 +419,7 @@ def test_running_out_of_files_does_not_end_the_coordinator(coordinator, monkeypa
     coordinator._server = flaky
     raw_connection(address(coordinator)).close()  # wakes the real accept(); the next one is the flaky one
     wait_until(lambda: flaky.failures == 0)
-    assert CoordinatorClient(coordinator.endpoint, timeout_s=PATIENCE_S).ask(take()) is not None
+    assert CoordinatorClient(coordinator.endpoint, timeout_s=DEADLINE_S).ask(take()) is not None
 
 
 def test_running_out_of_threads_does_not_end_the_coordinator(coordinator, monkeypatch):
@@ -434,14 +432,14 @@ def test_running_out_of_threads_does_not_end_the_coordinator(coordinator, monkey
             assert is_hung_up(peer)
     wait_until(lambda: coordinator.bad_peers == 1)
     assert not coordinator._connections
-    assert CoordinatorClient(coordinator.endpoint, timeout_s=PATIENCE_S).ask(take()) is not None
+    assert CoordinatorClient(coordinator.endpoint, timeout_s=DEADLINE_S).ask(take()) is not None
 
 
 # -- a coordinator that is gone --
 
 
 def test_close_stops_listening_and_hangs_up(coordinator):
-    client = CoordinatorClient(coordinator.endpoint, timeout_s=PATIENCE_S)
+    client = CoordinatorClient(coordinator.endpoint, timeout_s=DEADLINE_S)
     client.ask(take())
     coordinator.close()
     wait_until(lambda: not coordinator._connections)
@@ -452,7 +450,7 @@ def test_close_stops_listening_and_hangs_up(coordinator):
 
 def test_a_coordinator_that_is_gone_gives_none_is_logged_once_and_is_found_again(caplog):
     first = Coordinator()
-    client = CoordinatorClient(first.endpoint, timeout_s=PATIENCE_S)
+    client = CoordinatorClient(first.endpoint, timeout_s=DEADLINE_S)
     report_store = CoordinatorLink(client, SOURCE)
     assert client.ask(message(report())) is not None
     first.close()

@@ -5,25 +5,19 @@ from __future__ import annotations
 import pytest
 
 from datasources.errors import DataLossError
+from datasources.source.api.dialogue import answered
 from datasources.source.api.split import LogIdentity, SplitBounds, SplitId, SplitProgress
-from datasources.source.planning.discovery import Discovery
-from datasources.source.watermarks.idleness import SplitIdleness
-from watermark import ManualClock
+from datasources.source.planning.discovery import AskLateStarts, discover
 
 A = SplitId("a-0")
 
 
-class Enumerator:
-    def late_start_position(self, split):
-        return 7
-
-
 def update(log, found, *, end=50, log_end=120, fails=True):
-    idleness = SplitIdleness(timeout_ms=0, clock=ManualClock())
-    discovery = Discovery(Enumerator(), idleness, fail_on_data_loss=fails)
     split = SplitProgress(split=A, start=end, end=end, known_at=end, log=log)
     bounds = {A: SplitBounds(start_inclusive=0, end_exclusive=log_end, log=found)}
-    (updated,) = discovery.update((split,), bounds, limited=False)
+    (updated,) = answered(
+        discover((split,), bounds, limited=False, fail_on_data_loss=fails), {AskLateStarts((A,)): {A: 7}}.get
+    ).splits
     return updated
 
 

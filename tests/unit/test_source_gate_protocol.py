@@ -81,7 +81,7 @@ def test_a_lease_ends(line):
     assert [each.is_alive for each in line.report_store("a").exchange_gate(WAITS).builds] == [False]
 
 
-def test_a_renewal_does_not_take_back_what_the_planner_said(line):
+def test_a_renewal_does_not_replace_a_newer_status_of_the_planner(line):
     build = line.report_store("b", run="1")
     build.exchange_gate(loaded())
     build.renew_gate(LoadGateRequest(load=REPORT))
@@ -89,7 +89,7 @@ def test_a_renewal_does_not_take_back_what_the_planner_said(line):
     assert heard.reported.is_loaded
 
 
-def test_a_renewal_tells_a_coordinator_that_began_anew(line):
+def test_a_renewal_restores_the_state_of_a_restarted_coordinator(line):
     build = line.report_store("b", run="1")
     line.registry = SourceRegistry(line.clock)
     line.report_store("b", run="1")
@@ -98,7 +98,7 @@ def test_a_renewal_tells_a_coordinator_that_began_anew(line):
     assert heard.reported.is_loaded
 
 
-def test_what_the_plan_has_is_told_while_the_run_goes_on(line):
+def test_the_plan_is_reported_while_the_run_is_active(line):
     line.registry.expect_builds("1", {"rates": 2})
     report_store = line.report_store("a", run="1")
     assert report_store.exchange_gate(WAITS).expected == {"rates": 2}
@@ -160,7 +160,7 @@ def test_an_offset_keeps_it(parts):
     assert Offset.from_json(offset(**parts).to_json()) == offset(**parts)
 
 
-def test_an_offset_of_a_source_that_has_nothing_to_do_with_it_says_nothing_of_it():
+def test_an_offset_of_a_source_without_a_gate_has_no_gate_state():
     assert not {"hold", "load"} & offset().to_json().keys()
 
 

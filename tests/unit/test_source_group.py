@@ -27,8 +27,8 @@ def processing(watermark_ms):
     return SourceStatus(watermark_ms=watermark_ms, is_processing=True)
 
 
-def query(*publications):
-    return [Peer(source=f"s{n}", status=status, same_query=True) for n, status in enumerate(publications)]
+def query(*statuses):
+    return [Peer(source=f"s{n}", status=status, same_query=True) for n, status in enumerate(statuses)]
 
 
 def follow(own, *others):
@@ -119,8 +119,8 @@ def test_where_all_are_idle_the_maximum_counts(others, expected):
 @pytest.mark.parametrize("own", [ACTIVE, IDLE, PROCESSING])
 @pytest.mark.parametrize("other", [active(10), idle(10), processing(10)])
 def test_a_source_of_another_query_is_never_followed(own, other):
-    stranger = [Peer(source="s", status=other, same_query=False)]
-    assert followed_ms(own, stranger, clock_ms=CLOCK_MS) == follow(own)
+    unregistered = [Peer(source="s", status=other, same_query=False)]
+    assert followed_ms(own, unregistered, clock_ms=CLOCK_MS) == follow(own)
 
 
 @pytest.mark.parametrize("own", [IDLE, PROCESSING])
@@ -239,9 +239,9 @@ def test_a_floor_at_the_epoch_or_before_it_bounds_like_any_other():
     assert group_minimums(OWN, [member(-5, 0, number=4, same_query=True)]) == (-5, 0)
 
 
-# -- publications on the wire --
+# -- source statuses on the wire --
 
-SAID = SourceStatus(
+STATUS = SourceStatus(
     round=3,
     group="g",
     time_type="local",
@@ -253,20 +253,20 @@ SAID = SourceStatus(
 )
 
 
-@pytest.mark.parametrize("said", [SAID, SourceStatus(), SourceStatus(is_processing=True), FINISHED])
-def test_a_publication_survives_json(said):
-    assert SourceStatus.from_json(json.loads(json.dumps(said.to_json()))) == said
+@pytest.mark.parametrize("reported", [STATUS, SourceStatus(), SourceStatus(is_processing=True), FINISHED])
+def test_a_source_status_survives_json(reported):
+    assert SourceStatus.from_json(json.loads(json.dumps(reported.to_json()))) == reported
 
 
-@pytest.mark.parametrize("key", sorted(SAID.to_json()))
-def test_a_publication_with_a_missing_field_is_malformed(key):
-    raw = {name: value for name, value in SAID.to_json().items() if name != key}
+@pytest.mark.parametrize("key", sorted(STATUS.to_json()))
+def test_a_source_status_with_a_missing_field_is_malformed(key):
+    raw = {name: value for name, value in STATUS.to_json().items() if name != key}
     with pytest.raises(CoordinatorError, match="malformed status"):
         SourceStatus.from_json(raw)
 
 
-@pytest.mark.parametrize("raw", [None, [], "x", 5, {**SAID.to_json(), "more": 1}])
-def test_what_is_no_publication_is_malformed(raw):
+@pytest.mark.parametrize("raw", [None, [], "x", 5, {**STATUS.to_json(), "more": 1}])
+def test_anything_but_a_source_status_is_malformed(raw):
     with pytest.raises(CoordinatorError, match="malformed status"):
         SourceStatus.from_json(raw)
 
@@ -295,4 +295,4 @@ def test_what_is_no_publication_is_malformed(raw):
 )
 def test_a_field_of_the_wrong_type_is_an_error(key, value):
     with pytest.raises(CoordinatorError, match="wrong type"):
-        SourceStatus.from_json({**SAID.to_json(), key: value})
+        SourceStatus.from_json({**STATUS.to_json(), key: value})

@@ -4,62 +4,29 @@ from __future__ import annotations
 
 import pytest
 
-from datasources.source.planning.heartbeat import STATELESS_INTERVAL_MS, HeartbeatRule
-from watermark import ManualClock
+from datasources.source.planning.heartbeat import STATELESS_INTERVAL_MS, is_heartbeat_due
 
-MS = 1_000  # µs
-
-
-def rule(interval_ms, waited_ms):
-    clock = ManualClock()
-    heartbeats = HeartbeatRule(interval_ms=interval_ms, clock=clock)
-    clock.advance_us(waited_ms * MS)
-    return heartbeats, clock
+MS = 1_000_000  # ns
 
 
-@pytest.mark.parametrize("has_state", [True, None])
-def test_a_watermark_that_data_moved_is_carried_at_once(has_state):
-    heartbeats, _ = rule(1_000, waited_ms=0)
-    assert heartbeats.is_due(at_once=True, has_state=has_state)
-
-
-@pytest.mark.parametrize("has_state", [True, None])
-def test_a_watermark_that_time_moved_waits_for_the_interval(has_state):
-    heartbeats, clock = rule(1_000, waited_ms=999)
-    assert not heartbeats.is_due(at_once=False, has_state=has_state)
-    clock.advance_us(1 * MS)
-    assert heartbeats.is_due(at_once=False, has_state=has_state)
-
-
-@pytest.mark.parametrize("at_once", [True, False])
-def test_where_nothing_keeps_state_it_waits_for_30_seconds(at_once):
-    heartbeats, clock = rule(1_000, waited_ms=STATELESS_INTERVAL_MS - 1)
-    assert not heartbeats.is_due(at_once=at_once, has_state=False)
-    clock.advance_us(1 * MS)
-    assert heartbeats.is_due(at_once=at_once, has_state=False)
-
-
-def test_a_longer_interval_holds_without_state_too():
-    heartbeats, clock = rule(60_000, waited_ms=59_999)
-    assert not heartbeats.is_due(at_once=True, has_state=False)
-    clock.advance_us(1 * MS)
-    assert heartbeats.is_due(at_once=True, has_state=False)
-
-
-def test_the_interval_counts_from_the_last_heartbeat():
-    heartbeats, clock = rule(1_000, waited_ms=5_000)
-    heartbeats.planned()
-    assert not heartbeats.is_due(at_once=False, has_state=True)
-    clock.advance_us(1_000 * MS)
-    assert heartbeats.is_due(at_once=False, has_state=True)
-
-
-def test_asking_does_not_count_as_planning():
-    heartbeats, _ = rule(1_000, waited_ms=1_000)
-    assert [heartbeats.is_due(at_once=False, has_state=True) for _ in range(3)] == [True] * 3
-
-
-def test_a_wall_clock_that_is_set_does_not_matter():
-    heartbeats, clock = rule(1_000, waited_ms=10)
-    clock.set_wall_us(10**15)
-    assert not heartbeats.is_due(at_once=False, has_state=True)
+@pytest.mark.parametrize(
+    ("interval_ms", "waited_ms", "at_once", "has_state", "is_due"),
+    [
+        pytest.param(1_000, 0, True, True, True, id="data moved the watermark: at once"),
+        pytest.param(1_000, 0, True, None, True, id="data moved the watermark, nobody knows of state: at once"),
+        pytest.param(1_000, 999, False, True, False, id="time moved the watermark: it waits for the interval"),
+        pytest.param(1_000, 999, False, None, False, id="time moved it, nobody knows of state: it waits"),
+        pytest.param(1_000, 1_000, False, True, True, id="time moved the watermark and the interval is over"),
+        pytest.param(1_000, 1_000, False, None, True, id="the interval is over, nobody knows of state"),
+        pytest.param(1_000, STATELESS_INTERVAL_MS - 1, True, False, False, id="nothing keeps state: 30 s, data or not"),
+        pytest.param(1_000, STATELESS_INTERVAL_MS - 1, False, False, False, id="nothing keeps state: 30 s"),
+        pytest.param(1_000, STATELESS_INTERVAL_MS, True, False, True, id="nothing keeps state and 30 s are over, data"),
+        pytest.param(1_000, STATELESS_INTERVAL_MS, False, False, True, id="nothing keeps state and 30 s are over"),
+        pytest.param(60_000, 59_999, True, False, False, id="a longer interval holds without state too"),
+        pytest.param(60_000, 60_000, True, False, True, id="a longer interval is over"),
+        pytest.param(1_000, 0, False, True, False, id="a heartbeat was planned just now"),
+    ],
+)
+def test_when_a_heartbeat_is_due(interval_ms, waited_ms, at_once, has_state, is_due):
+    due = is_heartbeat_due(waited_ns=waited_ms * MS, interval_ms=interval_ms, at_once=at_once, has_state=has_state)
+    assert due is is_due

@@ -11,7 +11,7 @@ from datasources.source.coordination.lease import LeaseRenewal
 from datasources.source.coordination.registry import LEASE_S, SourceRegistry
 from datasources.source.load_gate.gate_protocol import LoadGateRequest, LoadReport
 from datasources.source.watermarks.source_status import SourceStatus
-from tests.support.loopback import PATIENCE_S
+from tests.support.loopback import DEADLINE_S
 from watermark import ManualClock
 
 
@@ -23,14 +23,14 @@ class Line:
         self.registry = SourceRegistry(self.clock)
         self.asked: list[str] = []
         self.renewed = threading.Event()
-        self.renewed_hold = threading.Event()
+        self.renewed_gate = threading.Event()
         self.published = threading.Event()
 
     def ask(self, message):
         self.asked.append(message["ask"])
         answer = self.registry.answer(message)
-        told = {"renew": self.renewed, "table": self.published, "hold": self.renewed_hold}
-        told.get(message["ask"], threading.Event()).set()
+        events = {"renew": self.renewed, "table": self.published, "hold": self.renewed_gate}
+        events.get(message["ask"], threading.Event()).set()
         return answer
 
 
@@ -40,68 +40,68 @@ def line():
 
 
 @pytest.fixture
-def presence(line):
+def open_link(line):
     opened = []
 
-    def open_presence(*, interval_ms=1, is_watched=False):
+    def open_lease(*, interval_ms=1, is_watched=False):
         opened.append(LeaseRenewal(line, source="a", name="topic a", interval_ms=interval_ms, is_watched=is_watched))
         return opened[-1]
 
-    yield open_presence
+    yield open_lease
     for one in opened:
         one.close()
 
 
-SAYS = SourceStatus(group="g", planned_minimum_ms=7)
+STATUS = SourceStatus(group="g", planned_minimum_ms=7)
 
 
-def test_a_source_that_said_something_is_renewed_while_nobody_plans(line, presence):
-    presence().update(SAYS, dict)
-    assert line.renewed.wait(PATIENCE_S)
+def test_a_source_with_a_status_is_renewed_between_plannings(line, open_link):
+    open_link().update(STATUS, dict)
+    assert line.renewed.wait(DEADLINE_S)
     (peer,) = CoordinatorLink(line, "b").exchange(SourceStatus(group="g"))
-    assert (peer.source, peer.status) == ("a", SAYS)
+    assert (peer.source, peer.status) == ("a", STATUS)
 
 
-def test_renewing_outlasts_any_lease(line, presence):
-    presence().update(SAYS, dict)
+def test_renewing_outlasts_any_lease(line, open_link):
+    open_link().update(STATUS, dict)
     for _ in range(3):
         line.clock.advance_us(LEASE_S * 1_000_000)
         for _ in range(2):  # one renewal may have begun before the clock was turned
             line.renewed.clear()
-            assert line.renewed.wait(PATIENCE_S)
+            assert line.renewed.wait(DEADLINE_S)
         assert len(CoordinatorLink(line, "b").exchange(SourceStatus(group="g"))) == 1
 
 
-def test_what_a_source_said_of_holding_is_renewed_also_where_it_has_no_peers(line, presence):
-    held = LoadGateRequest(until=("rates",))
-    presence().update(None, dict, held)
-    assert line.renewed_hold.wait(PATIENCE_S)
+def test_a_load_gate_status_is_renewed_without_peers_too(line, open_link):
+    connections = LoadGateRequest(until=("rates",))
+    open_link().update(None, dict, connections)
+    assert line.renewed_gate.wait(DEADLINE_S)
     assert "renew" not in line.asked
     build = LoadReport(name="rates", is_loaded=False, is_working=True, since_ms=0)
     assert CoordinatorLink(line, "b").exchange_gate(LoadGateRequest(load=build)).is_awaited
 
 
-def test_a_source_that_said_nothing_yet_is_not_spoken_for(line, presence):
-    presence()
+def test_a_source_without_a_status_is_not_renewed(line, open_link):
+    open_link()
     assert not line.renewed.wait(0.05)
     assert line.asked == []
 
 
-def test_the_newest_table_is_delivered_where_somebody_watches(line, presence):
-    presence(is_watched=True).update(SAYS, lambda: {"batch": 3})
-    assert line.published.wait(PATIENCE_S)
+def test_the_newest_table_is_delivered_where_somebody_watches(line, open_link):
+    open_link(is_watched=True).update(STATUS, lambda: {"batch": 3})
+    assert line.published.wait(DEADLINE_S)
     assert line.registry.tables() == [{"source": "a", "name": "topic a", "query": None, "group": "g", "batch": 3}]
     assert "renew" in line.asked
 
 
-def test_no_table_is_made_where_nobody_watches(line, presence):
+def test_no_table_is_made_where_nobody_watches(line, open_link):
     def refuse():
         raise AssertionError("nobody watches")
 
-    presence().update(SAYS, refuse)
+    open_link().update(STATUS, refuse)
     for _ in range(3):
         line.renewed.clear()
-        assert line.renewed.wait(PATIENCE_S)
+        assert line.renewed.wait(DEADLINE_S)
     assert line.asked.count("table") == 0
 
 
@@ -116,19 +116,19 @@ def test_no_table_is_made_where_nobody_watches(line, presence):
         (3_600_000, True, 0.5),
     ],
 )
-def test_it_speaks_often_enough_for_the_lease_and_for_those_who_watch(presence, interval_ms, is_watched, expected_s):
-    assert presence(interval_ms=interval_ms, is_watched=is_watched)._interval_s == expected_s
+def test_it_speaks_often_enough_for_the_lease_and_for_those_who_watch(open_link, interval_ms, is_watched, expected_s):
+    assert open_link(interval_ms=interval_ms, is_watched=is_watched)._interval_s == expected_s
     assert expected_s * 2 < LEASE_S
 
 
-def test_after_the_end_it_is_silent(line, presence):
-    one = presence()
-    one.update(SAYS, dict)
-    assert line.renewed.wait(PATIENCE_S)
+def test_after_the_end_it_is_silent(line, open_link):
+    one = open_link()
+    one.update(STATUS, dict)
+    assert line.renewed.wait(DEADLINE_S)
     one.close()
     for thread in threading.enumerate():
         if thread.name == "tidemark-presence":
-            thread.join(PATIENCE_S)
+            thread.join(DEADLINE_S)
     asked = len(line.asked)
     assert not threading.Event().wait(0.05)
     assert len(line.asked) == asked

@@ -22,7 +22,7 @@ from watermark import SplitStatus
 GOLDEN = Path(__file__).parents[1] / "golden" / "offsets"
 NEWEST = f"v{OFFSET_VERSION}"
 PAIRS = sorted((path.parent.name, path.stem) for path in GOLDEN.glob("*/*.json"))
-MOST_BYTES = 64 * 1024
+MAX_BYTES = 64 * 1024
 
 VALID = {
     "v": 2,
@@ -71,11 +71,11 @@ def meaning(offset: Offset, version: str) -> str:
     parts = asdict(offset.identity)
     lines.append(json.dumps({k: v for k, v in parts.items() if v or k != "isolation"}, sort_keys=True))
     for s in offset.splits:
-        place = f"{s.split!r}: [{s.start}, {s.end}) of {s.limit}, {s.status.name}"
+        described = f"{s.split!r}: [{s.start}, {s.end}) of {s.limit}, {s.status.name}"
         processing_start = f", turn {s.processing_start}" if is_later else ""
         log = f", log {s.log.id} of epochs {s.log.start_epoch} to {s.log.epoch}" if s.log else ""
         lines.append(
-            f"{place}, watermark {s.watermark_ms} known at {s.known_at}, moved {s.moved_ms}{processing_start}{log}"
+            f"{described}, watermark {s.watermark_ms} known at {s.known_at}, moved {s.moved_ms}{processing_start}{log}"
         )
     if offset.gate is not None:
         lines.append(f"held since {offset.gate.since_ms}, released {offset.gate.opened}")
@@ -125,11 +125,11 @@ def test_a_golden_offset_has_its_version_sorted_keys_and_no_float(version, name)
 
 
 def test_the_golden_offsets_use_every_part_that_version_2_added():
-    aligned, processing, turns = (load("v2", name) for name in ("aligned", "processing_time", "turns"))
+    aligned, processing, processing_times = (load("v2", name) for name in ("aligned", "processing_time", "turns"))
     assert aligned.allowed_ms == 1_795_000_005_000
     assert [s.status for s in aligned.splits].count(SplitStatus.PAUSED) == 1
     assert processing.is_processing
-    assert [s.processing_start for s in turns.splits] == [400, 90, 5, None]
+    assert [s.processing_start for s in processing_times.splits] == [400, 90, 5, None]
 
 
 @pytest.mark.parametrize(
@@ -359,7 +359,7 @@ def test_a_thousand_partitions_with_turns_stay_below_64_kb():
     identity = Identity(strategy="s" * 1_000, schema="c" * 1_000, subscription="t" * 1_000)
     offset = Offset(sequence=10**12, run=10**6, splits=tuple(splits), allowed_ms=10**13, identity=identity)
     text = json.dumps(offset.to_json())
-    assert len(text.encode()) < MOST_BYTES
+    assert len(text.encode()) < MAX_BYTES
     assert Offset.from_json(json.loads(text)) == offset
 
 

@@ -1,4 +1,4 @@
-"""Timelines of planning: what is read, what is stamped, when a heartbeat is due. Times are small: ms since the epoch."""
+"""Timelines of planning: what is read, row watermarks, when a heartbeat is due. Times are small: ms since the epoch."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def test_on_periodic_every_row_of_a_batch_carries_the_watermark_of_its_start():
     assert row_watermarks(query.batch()) == [("a-0:2", 30), (None, 40)]
 
 
-def test_a_split_that_lags_holds_every_stamp_of_the_fast_one():
+def test_a_lagging_split_bounds_every_row_watermark_of_the_fast_one():
     log = MemoryLog()
     log.append("a-0", 100, 200)
     log.append("a-1", 5)
     query = Query(log)
     assert {row.row_watermark for row in query.batch()} == {None}
-    # Both watermarks are known now: 200 and 5. Nobody has stamped 5 yet, so a heartbeat does.
+    # Both watermarks are known now: 200 and 5. No row carried 5 yet, so a heartbeat does.
     assert row_watermarks(query.batch()) == [(None, 5)]
     assert query.batch() is None
     log.append("a-0", 300)
@@ -74,7 +74,7 @@ def test_a_lost_report_makes_the_next_batch_read_its_range_again_without_emittin
     assert log.reads == [("a-0", 0, 2), ("a-0", 2, 3)]
 
 
-def test_reports_that_never_arrive_keep_the_cost_of_a_batch_flat_and_the_stamps_exact():
+def test_missing_reports_leave_cost_flat_and_row_watermarks_exact():
     log = MemoryLog()
     log.append("a-0", 0)
     query = Query(log)
@@ -184,7 +184,7 @@ def test_available_now_drains_to_its_cap_sends_one_heartbeat_and_ends():
     log.append("a-1", 50)
     query = Query(log)
     query.planner.limit_to_available_now()
-    log.append("a-0", 999)  # after the cap
+    log.append("a-0", 999)  # after the limit
     first = query.drain(rows=1)
     assert {row.id for row in first} == {"a-0:0", "a-0:1", "a-1:0", None}
     assert first[-1] == Row(None, 50)
@@ -195,7 +195,7 @@ def test_available_now_drains_to_its_cap_sends_one_heartbeat_and_ends():
     assert second[-1].row_watermark == 50
 
 
-def test_available_now_never_stamps_the_final_watermark():
+def test_available_now_never_emits_the_final_watermark():
     log = MemoryLog()
     log.append("a-0", 100)
     query = Query(log)

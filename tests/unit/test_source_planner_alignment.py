@@ -125,7 +125,7 @@ def test_records_out_of_order_and_without_a_rowtime_are_read_once_each():
     assert sorted(law.drain()) == ids_of(log)
 
 
-def test_the_split_that_is_ahead_waits_and_the_offset_says_so():
+def test_the_split_that_is_ahead_waits_and_the_offset_records_it():
     log = MemoryLog()
     log.append("a-0", 0, 10)
     log.append("a-1", 5_000, 5_001)

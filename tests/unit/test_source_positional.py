@@ -7,6 +7,7 @@ import pytest
 from datasources.source.alignment.aligner import AlignedShares
 from datasources.source.alignment.positional import MAX_ROWS, end_of_allowed
 from datasources.source.api.abilities import Alignment
+from datasources.source.api.dialogue import answered
 from datasources.source.api.split import SplitId, SplitProgress
 from datasources.source.reading.task import scan_watermark
 from tests.support.memory_source import MemoryLog, Query, strategy
@@ -23,8 +24,8 @@ class Cut:
         self.log.append("a-1", 1, 2, 3)
         splits = {name: SplitProgress(split=name, start=0, end=0, known_at=0) for name in fixed}
         given = AlignedShares(shares=shares, allowed_ms=allowed_ms, **parts)
-        self.stops = []
-        self.aligned = end_of_allowed(given, splits, ceiling_ms, self.scan, lambda *stop: self.stops.append(stop))
+        self.aligned, stops = answered(end_of_allowed(given, splits, ceiling_ms), self.scan)
+        self.stops = [(split, *stop) for split, stop in stops.items()]
 
     def scan(self, wanted):
         return scan_watermark(self.log, strategy(), wanted)
@@ -79,7 +80,7 @@ def ids(rows):
     return [row.id for row in rows if row.id]
 
 
-def places(found):
+def positions_of(found):
     return {s.split: s.end for s in found.offset.splits}
 
 
@@ -89,7 +90,7 @@ def test_a_compacted_split_is_planned_up_to_where_it_stops_and_then_read_whole()
     log.append("a-1", 5, 90, 5_000, 20)
     found = query(log)
     assert ids(found.drain()) == ["a-0:0", "a-0:1", "a-1:0", "a-1:1"]
-    assert places(found) == {"a-0": 2, "a-1": 2}
+    assert positions_of(found) == {"a-0": 2, "a-1": 2}
     reports = [
         report for batch in found.report_store.reports.values() for report in batch.values() if report.split == "a-1"
     ]
@@ -148,6 +149,6 @@ def test_a_long_compacted_backlog_does_not_let_others_run_ahead():
     found = query(log)
     found.batch()
     found.batch()
-    assert places(found) == {"a-0": MAX_ROWS, "a-1": 0}
+    assert positions_of(found) == {"a-0": MAX_ROWS, "a-1": 0}
     found.drain()
-    assert places(found) == {"a-0": MAX_ROWS + 50_120, "a-1": 20}  # a-1 is caught up and holds
+    assert positions_of(found) == {"a-0": MAX_ROWS + 50_120, "a-1": 20}  # a-1 is caught up and holds

@@ -36,7 +36,7 @@ class Read:
 
     @property
     def rows(self):
-        """Delivered rows without heartbeats; stamps in seconds, 0 for none."""
+        """Delivered rows without heartbeats; row watermarks in seconds, 0 for none."""
         table = pa.Table.from_batches(self.batches)
         rows = table.to_pylist()
         data = [row for row in rows if not row.get("_heartbeat")]
@@ -64,7 +64,7 @@ def read(tmp_path):
         task = SplitTask(
             split=SplitId("s"), known_at=0, start=0, end=len(lines), watermark_us=MIN_WATERMARK, others_us=None
         )
-        plan = TaskPlan(sequence=1, splits=(task,), floor_us=floor, ceiling_us=None, is_processing=is_processing)
+        plan = TaskPlan(sequence=1, splits=(task,), combined_us=floor, ceiling_us=None, is_processing=is_processing)
         reader = TaskReader(
             factory=scan.source.reader_factory(),
             strategy=scan.source.strategy,
@@ -146,7 +146,7 @@ def test_without_any_delivered_column_rows_are_still_rows(read):
     assert len(filtered.rows) == 1
 
 
-def test_metadata_columns_say_where_a_record_stands_also_beside_records_that_are_none(read):
+def test_metadata_columns_give_positions_beside_records_that_are_skipped(read):
     rows = [(1, "a"), "no json", (3, "b"), "[]", (5, "c")]
     options = {"scan.metadata": "at FROM position, split", "scan.columns": "at, k, split", "format.on-error": "skip"}
     assert read(rows, **options).rows == [("a", 0, "s"), ("b", 2, "s"), ("c", 4, "s")]
@@ -176,7 +176,7 @@ def test_a_computed_rowtime_decides_which_rows_are_late(read):
     assert [k for k, _ in plain.rows] == ["first", "last"]
 
 
-def test_a_null_computed_rowtime_is_judged_by_the_option_and_named_by_the_attribute(read):
+def test_the_option_decides_on_a_null_computed_rowtime(read):
     computed = {**ON_EVENT, "watermark.for": "d", "watermark.rowtime": "CASE WHEN n = 0 THEN ts END"}
     rows = [(1, "a", 0), (2, "b", 1)]
     assert len(read(rows, **computed).rows) == 2

@@ -56,7 +56,9 @@ class Log:
 
 def run_of(allowed_ms, how=None):
     task = SplitTask(split=SplitId("s"), known_at=10, start=10, end=16, watermark_us=MIN_WATERMARK, others_us=None)
-    plan = TaskPlan(sequence=1, splits=(task,), floor_us=MIN_WATERMARK, ceiling_us=None, allowed_us=allowed_ms * 1_000)
+    plan = TaskPlan(
+        sequence=1, splits=(task,), combined_us=MIN_WATERMARK, ceiling_us=None, allowed_us=allowed_ms * 1_000
+    )
     return SplitRun(plan, task, how or strategy(), MIN_WATERMARK)
 
 

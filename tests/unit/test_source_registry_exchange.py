@@ -31,7 +31,7 @@ class Application:
         """A task of the source reports, and with it which query it is in."""
         self.ask({"ask": "report", "source": source, "query": query, "run": run, "batch": 0, "reports": []})
 
-    def meets(self, source, **status):
+    def exchange(self, source, **status):
         """The names of the peers of a source that says something."""
         return {peer.source for peer in self.report_store(source).exchange(SourceStatus(**status))}
 
@@ -48,32 +48,32 @@ def app():
 
 
 def test_members_of_a_group_meet_whatever_their_query(app):
-    assert app.meets("a", group="g") == set()
-    assert app.meets("b", group="g") == {"a"}
-    assert app.meets("a", group="g") == {"b"}
-    assert app.meets("c", group="h") == set()
-    assert app.meets("a", group="g") == {"b"}
+    assert app.exchange("a", group="g") == set()
+    assert app.exchange("b", group="g") == {"a"}
+    assert app.exchange("a", group="g") == {"b"}
+    assert app.exchange("c", group="h") == set()
+    assert app.exchange("a", group="g") == {"b"}
 
 
 def test_sources_of_one_query_meet_without_a_group(app):
     for source in ("a", "b"):
-        app.meets(source)
+        app.exchange(source)
         app.belongs(source, "query-1")
-    app.meets("c")
+    app.exchange("c")
     app.belongs("c", "query-2")
-    assert app.meets("a") == {"b"}
-    assert app.meets("c") == set()
+    assert app.exchange("a") == {"b"}
+    assert app.exchange("c") == set()
 
 
-def test_sources_whose_query_is_not_known_yet_are_strangers(app):
-    app.meets("a")
-    assert app.meets("b") == set()
+def test_sources_whose_query_is_not_known_yet_are_not_of_one_query(app):
+    app.exchange("a")
+    assert app.exchange("b") == set()
 
 
-def test_a_peer_says_whether_it_is_in_the_same_query(app):
-    app.meets("a", group="g", planned_minimum_ms=1)
-    app.meets("b", group="g", planned_minimum_ms=2)
-    app.meets("c")
+def test_a_peer_carries_whether_it_is_in_the_same_query(app):
+    app.exchange("a", group="g", planned_minimum_ms=1)
+    app.exchange("b", group="g", planned_minimum_ms=2)
+    app.exchange("c")
     for source, query in (("a", "query-1"), ("b", "query-2"), ("c", "query-1")):
         app.belongs(source, query)
     peers = {p.source: p for p in app.report_store("a").exchange(SourceStatus(group="g"))}
@@ -81,30 +81,30 @@ def test_a_peer_says_whether_it_is_in_the_same_query(app):
     assert peers["b"].status == SourceStatus(group="g", planned_minimum_ms=2)
 
 
-def test_the_newest_thing_said_is_what_is_heard(app):
-    app.meets("a", group="g", planned_minimum_ms=1)
-    app.meets("a", group="g", planned_minimum_ms=9, guaranteed_minimum_ms=20, round=2)
+def test_the_newest_status_replaces_older_ones(app):
+    app.exchange("a", group="g", planned_minimum_ms=1)
+    app.exchange("a", group="g", planned_minimum_ms=9, guaranteed_minimum_ms=20, round=2)
     (peer,) = app.report_store("b").exchange(SourceStatus(group="g"))
     assert peer.status == SourceStatus(group="g", planned_minimum_ms=9, guaranteed_minimum_ms=20, round=2)
 
 
-def test_a_source_that_said_nothing_is_nobody_s_peer(app):
+def test_a_source_without_a_status_is_no_peer(app):
     app.belongs("a", "query-1")
     app.belongs("b", "query-1")
     app.report_store("a").take(1)
-    assert app.meets("b", group="g") == set()
+    assert app.exchange("b", group="g") == set()
 
 
 def test_a_source_is_not_its_own_peer(app):
-    app.meets("a", group="g")
+    app.exchange("a", group="g")
     app.belongs("a", "query-1")
-    assert app.meets("a", group="g") == set()
+    assert app.exchange("a", group="g") == set()
 
 
 def test_who_leaves_a_group_bounds_it_no_more(app):
-    app.meets("a", group="g")
-    app.meets("a", group="h")
-    assert app.meets("b", group="g") == set()
+    app.exchange("a", group="g")
+    app.exchange("a", group="h")
+    assert app.exchange("b", group="g") == set()
 
 
 def test_a_thousand_sources_meet(app):
@@ -118,7 +118,7 @@ def test_beyond_a_thousand_the_one_that_was_silent_for_longest_is_forgotten(app)
     for n in range(1_000):
         app.report_store(f"s{n}").renew(SourceStatus(group="g"))
     app.report_store("s0").renew(SourceStatus(group="g"))
-    found = app.meets("last", group="g")
+    found = app.exchange("last", group="g")
     assert len(found) == 999
     assert "s0" in found
     assert "s1" not in found
@@ -128,9 +128,9 @@ def test_beyond_a_thousand_the_one_that_was_silent_for_longest_is_forgotten(app)
 
 
 def test_a_group_compares_one_type_of_time_only(app):
-    app.meets("a", group="g", time_type="instant")
+    app.exchange("a", group="g", time_type="instant")
     with pytest.raises(OptionError) as caught:
-        app.meets("b", group="g", time_type="local")
+        app.exchange("b", group="g", time_type="local")
     assert caught.value.message == (
         "alignment group 'g' holds a source whose time attribute is a TIMESTAMP; this one's is a TIMESTAMP_NTZ, which "
         "cannot be compared with it. Use another group, or the same type."
@@ -138,51 +138,51 @@ def test_a_group_compares_one_type_of_time_only(app):
 
 
 def test_the_source_that_does_not_fit_bounds_nobody(app):
-    app.meets("a", group="g", time_type="local")
+    app.exchange("a", group="g", time_type="local")
     with pytest.raises(OptionError, match="is a TIMESTAMP_NTZ; this one's is a TIMESTAMP,"):
-        app.meets("b", group="g", time_type="instant", planned_minimum_ms=1)
-    assert app.meets("a", group="g", time_type="local") == set()
-    assert app.meets("c", group="g", time_type="local") == {"a"}
+        app.exchange("b", group="g", time_type="instant", planned_minimum_ms=1)
+    assert app.exchange("a", group="g", time_type="local") == set()
+    assert app.exchange("c", group="g", time_type="local") == {"a"}
 
 
 @pytest.mark.parametrize(("one", "other"), [("g", "h"), ("g", None), (None, None)])
 def test_sources_that_are_not_in_one_group_may_have_different_types(app, one, other):
-    app.meets("a", group=one, time_type="instant")
+    app.exchange("a", group=one, time_type="instant")
     app.belongs("a", "query-1")
     app.belongs("b", "query-1")
-    assert app.meets("b", group=other, time_type="local") == {"a"}
+    assert app.exchange("b", group=other, time_type="local") == {"a"}
 
 
 def test_a_dead_member_of_another_type_keeps_nobody_out(app):
-    app.meets("a", group="g", time_type="instant")
+    app.exchange("a", group="g", time_type="instant")
     app.clock.advance_us(LEASE_US)
-    assert app.meets("b", group="g", time_type="local") == set()
+    assert app.exchange("b", group="g", time_type="local") == set()
 
 
 # -- leases --
 
 
-def test_a_source_that_says_nothing_for_a_lease_is_taken_for_dead(app):
-    app.meets("a", group="g")
+def test_a_source_expires_after_a_lease_without_a_status(app):
+    app.exchange("a", group="g")
     app.clock.advance_us(LEASE_US - 1)
-    assert app.meets("b", group="g") == {"a"}
+    assert app.exchange("b", group="g") == {"a"}
     app.clock.advance_us(1)
-    assert app.meets("b", group="g") == set()
+    assert app.exchange("b", group="g") == set()
 
 
 def test_for_its_own_query_run_a_source_that_stood_still_counts_until_the_run_ends(app):
     """Spark asks every source of a query in every trigger: it plans before the batch of the others is read."""
     for source, run in (("a", "run-1"), ("b", "run-1"), ("c", "run-2")):
-        app.meets(source)
+        app.exchange(source)
         app.belongs(source, "query-1", run)
-    app.meets("d", group="g")
-    app.meets("a", group="g", planned_minimum_ms=7)
+    app.exchange("d", group="g")
+    app.exchange("a", group="g", planned_minimum_ms=7)
     app.clock.advance_us(2 * LEASE_US)
-    assert app.meets("b") == {"a"}
-    assert app.meets("c") == {"b"}  # of another run of the query, and it just spoke
-    assert app.meets("e", group="g") == set()
+    assert app.exchange("b") == {"a"}
+    assert app.exchange("c") == {"b"}  # of another run of the query, and it just spoke
+    assert app.exchange("e", group="g") == set()
     app.registry.terminated("query-1", "run-1")
-    assert app.meets("f", group="g") == {"e"}
+    assert app.exchange("f", group="g") == {"e"}
 
 
 def test_a_source_that_renews_lives_however_long_its_batch_takes(app):
@@ -195,33 +195,33 @@ def test_a_source_that_renews_lives_however_long_its_batch_takes(app):
     assert peer.status == status
 
 
-def test_what_a_planner_said_is_not_taken_back_by_an_older_renewal(app):
-    app.meets("a", group="g", planned_minimum_ms=9)
+def test_a_planner_s_status_is_not_replaced_by_an_older_renewal(app):
+    app.exchange("a", group="g", planned_minimum_ms=9)
     app.report_store("a").renew(SourceStatus(group="g", planned_minimum_ms=7))
     (peer,) = app.report_store("b").exchange(SourceStatus(group="g"))
     assert peer.status.planned_minimum_ms == 9
 
 
-def test_a_renewal_tells_a_coordinator_that_began_anew_what_the_source_said(app):
+def test_a_renewal_restores_the_status_in_a_restarted_coordinator(app):
     app.report_store("a").renew(SourceStatus(group="g", planned_minimum_ms=7))
     (peer,) = app.report_store("b").exchange(SourceStatus(group="g"))
     assert (peer.source, peer.status.planned_minimum_ms) == ("a", 7)
 
 
 def test_a_dead_source_that_speaks_again_lives_again(app):
-    app.meets("a", group="g")
+    app.exchange("a", group="g")
     app.clock.advance_us(2 * LEASE_US)
-    assert app.meets("b", group="g") == set()
-    app.meets("a", group="g")
-    assert app.meets("b", group="g") == {"a"}
+    assert app.exchange("b", group="g") == set()
+    app.exchange("a", group="g")
+    assert app.exchange("b", group="g") == {"a"}
 
 
 def test_reports_and_questions_do_not_keep_a_source_alive(app):
-    app.meets("a", group="g")
+    app.exchange("a", group="g")
     app.clock.advance_us(LEASE_US)
     app.belongs("a", "query-1")
     app.report_store("a").take(1)
-    assert app.meets("b", group="g") == set()
+    assert app.exchange("b", group="g") == set()
 
 
 # -- the end of a query --
@@ -229,27 +229,27 @@ def test_reports_and_questions_do_not_keep_a_source_alive(app):
 
 def test_a_terminated_run_takes_its_sources_along_and_nobody_else(app):
     for source, query, run in (("a", "q1", "r1"), ("b", "q1", "r1"), ("c", "q2", "r2"), ("d", "q3", "r3")):
-        app.meets(source, group="g")
+        app.exchange(source, group="g")
         app.belongs(source, query, run)
         app.report_store(source).publish(source, {"batch": 1})
     app.registry.terminated("q1", "r1")
-    assert app.meets("e", group="g") == {"c", "d"}
+    assert app.exchange("e", group="g") == {"c", "d"}
     assert app.tables() == ["c", "d"]
 
 
 def test_another_run_of_the_query_stays_when_one_ends(app):
-    app.meets("old", group="g")
+    app.exchange("old", group="g")
     app.belongs("old", "q1", "r1")
-    app.meets("new", group="g")
+    app.exchange("new", group="g")
     app.belongs("new", "q1", "r2")
     app.registry.terminated("q1", "r1")
-    assert app.meets("other", group="g") == {"new"}
+    assert app.exchange("other", group="g") == {"new"}
 
 
 def test_the_end_of_an_unknown_run_changes_nothing(app):
-    app.meets("a", group="g")  # its query is not known yet
+    app.exchange("a", group="g")  # its query is not known yet
     app.registry.terminated("q9", "r9")
-    assert app.meets("b", group="g") == {"a"}
+    assert app.exchange("b", group="g") == {"a"}
 
 
 # -- malformed requests --
@@ -271,8 +271,8 @@ GOOD = SourceStatus(group="g", planned_minimum_ms=5).to_json()
         {key: value for key, value in GOOD.items() if key != "group"},
     ],
 )
-def test_a_malformed_publication_changes_nothing(app, ask, status):
-    app.meets("a", group="g", planned_minimum_ms=5)
+def test_a_malformed_status_changes_nothing(app, ask, status):
+    app.exchange("a", group="g", planned_minimum_ms=5)
     for source in ("a", "new"):
         with pytest.raises(CoordinatorError):
             app.ask({"ask": ask, "source": source, "says": status})
@@ -280,13 +280,13 @@ def test_a_malformed_publication_changes_nothing(app, ask, status):
     assert (peer.source, peer.status.planned_minimum_ms) == ("a", 5)
 
 
-def test_a_malformed_publication_is_no_sign_of_life(app):
-    app.meets("a", group="g")
+def test_a_malformed_status_does_not_renew_the_lease(app):
+    app.exchange("a", group="g")
     app.clock.advance_us(LEASE_US - 1)
     with pytest.raises(CoordinatorError):
         app.ask({"ask": "renew", "source": "a", "says": {**GOOD, "is_idle": 0}})
     app.clock.advance_us(1)
-    assert app.meets("b", group="g") == set()
+    assert app.exchange("b", group="g") == set()
 
 
 @pytest.mark.parametrize(
@@ -305,14 +305,14 @@ def test_a_request_without_a_field_that_it_needs_is_refused(app, message):
     with pytest.raises(CoordinatorError, match="field"):
         app.ask(message)
     assert app.tables() == []
-    assert app.meets("b", group="g") == set()
+    assert app.exchange("b", group="g") == set()
 
 
 # -- tables --
 
 
 def test_a_table_carries_who_and_where_the_source_is(app):
-    app.meets("a", group="g")
+    app.exchange("a", group="g")
     app.belongs("a", "query-1")
     app.report_store("a").publish("topic orders", {"batch": 3, "watermark": 7})
     assert app.registry.tables() == [
@@ -323,7 +323,7 @@ def test_a_table_carries_who_and_where_the_source_is(app):
 def test_a_source_without_query_or_group_has_a_table_too(app):
     app.report_store("a").publish("scripts", {"batch": 1})
     assert app.registry.tables() == [{"source": "a", "name": "scripts", "query": None, "group": None, "batch": 1}]
-    assert app.meets("b", group="g") == set()  # it said nothing yet
+    assert app.exchange("b", group="g") == set()  # it said nothing yet
 
 
 def test_only_living_sources_have_a_table(app):
@@ -338,7 +338,7 @@ def test_only_living_sources_have_a_table(app):
 
 
 def test_a_source_that_sends_no_table_has_none(app):
-    app.meets("a", group="g")
+    app.exchange("a", group="g")
     assert app.tables() == []
 
 
@@ -346,7 +346,7 @@ def test_a_source_that_sends_no_table_has_none(app):
 
 
 def test_while_the_coordinator_cannot_be_reached_the_peers_stand_where_they_stood(app):
-    app.meets("b", group="g", planned_minimum_ms=42)
+    app.exchange("b", group="g", planned_minimum_ms=42)
     report_store = app.report_store("a")
     seen = report_store.exchange(SourceStatus(group="g"))
     assert [p.status.planned_minimum_ms for p in seen] == [42]
@@ -357,14 +357,14 @@ def test_while_the_coordinator_cannot_be_reached_the_peers_stand_where_they_stoo
 
 
 def test_after_a_lease_without_the_coordinator_the_peers_are_gone(app):
-    app.meets("b", group="g", planned_minimum_ms=42)
+    app.exchange("b", group="g", planned_minimum_ms=42)
     report_store = app.report_store("a")
     report_store.exchange(SourceStatus(group="g"))
     app.is_cut_off = True
     app.clock.advance_us(LEASE_US + 1)
     assert report_store.exchange(SourceStatus(group="g")) == ()
     app.is_cut_off = False
-    app.meets("b", group="g", planned_minimum_ms=43)
+    app.exchange("b", group="g", planned_minimum_ms=43)
     assert [p.status.planned_minimum_ms for p in report_store.exchange(SourceStatus(group="g"))] == [43]
 
 
@@ -372,14 +372,14 @@ def test_the_lease_of_the_peers_begins_anew_with_every_meeting(app):
     report_store = app.report_store("a")
     for _ in range(5):
         app.clock.advance_us(LEASE_US - 1)
-        app.meets("b", group="g")
+        app.exchange("b", group="g")
         assert len(report_store.exchange(SourceStatus(group="g"))) == 1
     app.is_cut_off = True
     app.clock.advance_us(LEASE_US)
     assert len(report_store.exchange(SourceStatus(group="g"))) == 1
 
 
-def test_a_client_that_never_reached_the_coordinator_has_no_peers_no_reports_and_no_facts(app):
+def test_a_client_that_never_reached_the_coordinator_knows_nothing(app):
     app.is_cut_off = True
     report_store = app.report_store("a")
     assert report_store.exchange(SourceStatus(group="g")) == ()
@@ -391,8 +391,8 @@ def test_a_client_that_never_reached_the_coordinator_has_no_peers_no_reports_and
     assert app.tables() == []
 
 
-def test_a_misfit_leaves_the_peers_that_were_seen(app):
-    app.meets("b", group="g")
+def test_an_incompatible_source_leaves_the_peers_that_were_seen(app):
+    app.exchange("b", group="g")
     report_store = app.report_store("a")
     seen = report_store.exchange(SourceStatus(group="g"))
     with pytest.raises(OptionError):
@@ -425,10 +425,10 @@ def test_a_coordinator_that_began_anew_does_not_know_the_query(app):
 
 
 def test_the_last_words_of_a_source_that_ended_do_not_bring_it_back(app):
-    app.meets("a", group="g")
+    app.exchange("a", group="g")
     app.belongs("a", "q1", run="r1")
     app.registry.terminated("q1", "r1")
     app.report_store("a").renew(SourceStatus(group="g", planned_minimum_ms=5))
     app.report_store("a").publish("topic a", {})
-    assert app.meets("b", group="g") == set()
+    assert app.exchange("b", group="g") == set()
     assert app.tables() == []

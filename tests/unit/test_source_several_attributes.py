@@ -35,7 +35,7 @@ def two(**more):
     return replace(strategy(**more), watermark=MillisColumn("rowtime"), additional=(second,))
 
 
-def expected_stamps(pairs):
+def expected_row_watermarks(pairs):
     """The watermark before each row, ms, None for none."""
     a, b, row_watermarks = [], [], []
     for first, second in pairs:
@@ -53,7 +53,7 @@ def log_of(pairs):
 
 @pytest.mark.parametrize("rows", [1, 2, 7, None])
 @pytest.mark.parametrize("fault", ["none", "reports are lost", "processes end"])
-def test_stamps_do_not_depend_on_how_the_log_is_cut_nor_on_what_is_lost(rows, fault):
+def test_row_watermarks_do_not_depend_on_batches_nor_on_lost_reports(rows, fault):
     numbers = random.Random(f"{rows} {fault}")
     pairs = [
         tuple(None if numbers.random() < 0.2 else numbers.randrange(1, 10 * (n + 1)) for _ in range(2))
@@ -69,7 +69,7 @@ def test_stamps_do_not_depend_on_how_the_log_is_cut_nor_on_what_is_lost(rows, fa
         row_watermarks |= {row.id: row.row_watermark for row in found if row.id is not None}
         if fault == "processes end" and numbers.random() < 0.5:
             query.start_process()
-    assert [row_watermarks[f"a-0:{n}"] for n in range(60)] == expected_stamps(pairs)
+    assert [row_watermarks[f"a-0:{n}"] for n in range(60)] == expected_row_watermarks(pairs)
 
 
 def test_an_attribute_that_never_had_a_value_holds_the_watermark():
@@ -84,7 +84,7 @@ def test_an_attribute_that_never_had_a_value_holds_the_watermark():
 
 def run_of(how):
     task = SplitTask(split=SplitId("a-0"), known_at=0, start=0, end=9, watermark_us=MIN_WATERMARK, others_us=None)
-    plan = TaskPlan(sequence=1, splits=(task,), floor_us=MIN_WATERMARK, ceiling_us=None)
+    plan = TaskPlan(sequence=1, splits=(task,), combined_us=MIN_WATERMARK, ceiling_us=None)
     return SplitRun(plan, task, how, MIN_WATERMARK)
 
 
@@ -95,10 +95,10 @@ def read(pairs, how):
     return [int(name.split(":")[1]) for name in rows], run.report()
 
 
-def test_a_row_is_late_if_one_of_its_attributes_is_at_or_before_its_stamp():
+def test_a_row_is_late_if_one_attribute_is_at_or_before_its_row_watermark():
     pairs = [(10, 20), (30, 10), (30, 21), (None, 20), (None, 21), (None, None)]
     rows, report = read(pairs, two(late_rows=LateRows.DROP))
-    assert rows == [0, 2, 5]  # the second row's 10 is at the stamp 10; after the third row the stamp is 21
+    assert rows == [0, 2, 5]  # the second row's 10 is at the row watermark 10; after the third row the stamp is 21
     assert (report.late_rows, report.max_lateness_ms, report.rows) == (3, 1, 6)
 
 

@@ -7,8 +7,10 @@ import pytest
 from datasources.errors import OffsetError
 from datasources.source.api.abilities import ProcessingTime
 from datasources.source.api.split import SplitId, SplitProgress
+from datasources.source.checkpoint.offset import Identity, Offset
 from datasources.source.coordination.client import CoordinatorLink
 from datasources.source.coordination.registry import SourceRegistry
+from datasources.source.watermarks.processing_time import is_in_processing_time
 from datasources.source.watermarks.row_watermark import MAX_ROW_WATERMARK_MS
 from datasources.source.watermarks.source_status import Peer, SourceStatus
 from datasources.source.watermarks.source_watermark import source_watermark, with_unread
@@ -100,14 +102,14 @@ def test_a_source_that_never_had_a_watermark_has_nothing_to_go_on_from():
 # -- 3: the others of the query --
 
 
-def test_an_idle_source_says_what_the_others_say_but_tells_them_its_own():
+def test_an_idle_source_follows_the_others_and_reports_its_own():
     assert found((30, IDLE), peers=[active(500), active(70)]) == (70, 30, True)
     assert found((30, IDLE), peers=[active(20)]) == (30, 30, True)
     assert found((None, IDLE), peers=[active(70)]) == (70, None, True)
     assert found((30, IDLE), peers=[active(None)]) == (30, 30, True)
 
 
-def test_where_all_sources_are_idle_each_says_the_maximum():
+def test_where_all_sources_are_idle_each_reports_the_maximum():
     assert found((30, IDLE), peers=[idle(50), idle(None)]) == (50, 30, True)
     assert found((50, IDLE), peers=[idle(30)]) == (50, 50, True)
 
@@ -130,13 +132,13 @@ def test_a_finished_source_is_not_followed_to_the_end_of_time():
 # -- 4: processing time --
 
 
-def test_in_processing_time_the_source_says_the_clock():
+def test_in_processing_time_the_source_reports_the_clock():
     assert found((30, ACTIVE), clock=9_000, processing=True) == (9_000, 9_000, False)
     assert found((30, IDLE), clock=9_000, processing=True) == (9_000, 9_000, False)
     assert found(clock=9_000, processing=True) == (9_000, 9_000, False)
 
 
-def test_in_processing_time_the_source_says_what_event_time_sources_say_while_there_is_one():
+def test_in_processing_time_a_source_follows_event_time_sources():
     assert found((30, ACTIVE), peers=[active(70)], clock=9_000, processing=True) == (70, 70, False)
     assert found((30, ACTIVE), peers=[active(None)], clock=9_000, processing=True) == (None, None, False)
     assert found((30, ACTIVE), peers=[idle(70)], clock=9_000, processing=True) == (9_000, 9_000, False)
@@ -203,7 +205,7 @@ def test_available_now_stands_at_one_moment():
     assert query.drain()[-1].row_watermark == 62_100
 
 
-def test_from_the_turn_on_the_stamps_are_the_clock_and_no_row_is_late():
+def test_in_processing_time_row_watermarks_are_the_clock_and_none_late():
     log = MemoryLog()
     log.append("a-0", 100, 200, 300)
     query = Query(log, strategy(processing_time=ProcessingTime.AFTER_BACKLOG))
@@ -233,6 +235,27 @@ def test_the_turn_waits_for_every_split():
     assert query.offset.is_processing
 
 
+@pytest.mark.parametrize(
+    ("mode", "was", "splits", "expected"),
+    [
+        pytest.param(ProcessingTime.NEVER, False, [(9, None, None)], False, id="never"),
+        pytest.param(ProcessingTime.AFTER_BACKLOG, False, [(4, 5, None)], False, id="backlog is unread"),
+        pytest.param(ProcessingTime.AFTER_BACKLOG, False, [(5, 5, None)], True, id="backlog is read"),
+        pytest.param(ProcessingTime.AFTER_BACKLOG, False, [(5, 5, None), (1, 2, None)], False, id="of one split only"),
+        pytest.param(ProcessingTime.AFTER_BACKLOG, False, [(3, 5, 3)], True, id="a finished split has no backlog"),
+        pytest.param(ProcessingTime.AFTER_BACKLOG, True, [(0, 5, None)], True, id="there is no way back"),
+        pytest.param(ProcessingTime.AFTER_BACKLOG, False, [], True, id="there is no split"),
+    ],
+)
+def test_when_a_source_is_in_processing_time(mode, was, splits, expected):
+    start = Offset(sequence=4, run=1, splits=(), identity=Identity(), is_processing=was)
+    reconciled = [
+        SplitProgress(split=SplitId(f"a-{n}"), start=end, end=end, known_at=end, processing_start=begin, limit=limit)
+        for n, (end, begin, limit) in enumerate(splits)
+    ]
+    assert is_in_processing_time(mode, start, reconciled) is expected
+
+
 def test_a_source_that_was_empty_at_the_start_is_in_processing_time_at_once():
     log = MemoryLog()
     log.splits["a-0"] = []
@@ -249,7 +272,7 @@ def test_always_is_processing_time_from_the_first_record_on():
     assert row_watermarks(query.batch()) == [START_MS, START_MS]
 
 
-def test_a_batch_of_processing_time_is_read_again_with_the_same_stamps():
+def test_a_processing_time_batch_is_replayed_with_equal_row_watermarks():
     log = MemoryLog()
     log.append("a-0", 100, 50)
     query = Query(log, strategy(processing_time=ProcessingTime.ALWAYS))

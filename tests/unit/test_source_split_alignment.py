@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from datasources.source.alignment import candidates as foresight
-from datasources.source.alignment.aligner import SplitAligner
+from datasources.source.alignment import candidates as candidates_module
+from datasources.source.alignment.aligner import AlignmentInfo, AlignmentState, align
 from datasources.source.alignment.lookahead import Candidates
 from datasources.source.api.abilities import Alignment
+from datasources.source.api.dialogue import answered
 from datasources.source.api.split import SplitId, SplitProgress
 from datasources.source.coordination.group import group_minimums
 from datasources.source.watermarks.source_status import Peer, SourceStatus
@@ -26,10 +28,10 @@ class Logs:
         self.logs = logs
         self.requests = 0
 
-    def candidates(self, ranges, ceiling_ms):
+    def candidates(self, asked):
         self.requests += 1
-        found = {}
-        for split, (start, end) in ranges.items():
+        found, ceiling_ms = {}, asked.ceiling_ms
+        for split, (start, end) in asked.ranges.items():
             assert 0 <= start < end <= len(self.logs[split])
             rows = [
                 (position, ms)
@@ -50,7 +52,8 @@ class Source:
         self.lookahead = Logs(self.logs)
         self.clock = clock or ManualClock()
         self.drift = drift
-        self.aligner = SplitAligner(Alignment(group="g", max_drift_ms=drift, **alignment), self.lookahead, self.clock)
+        self.alignment = Alignment(group="g", max_drift_ms=drift, **alignment)
+        self.state = AlignmentState(planned_ns=self.clock.monotonic_ns())
         self.budget = budget
         self.at = dict.fromkeys(self.logs, 0)
         self.watermarks: dict[str, int | None] = dict.fromkeys(self.logs)
@@ -85,9 +88,18 @@ class Source:
         ]
         self.round_robin_index += 1
         self.lookahead.requests = 0
-        return self.aligner.plan(
-            splits, self.backlog(), self.budget, bounds=bounds, round_robin_index=self.round_robin_index, **more
+        return self.align(splits, self.backlog(), bounds=bounds, round_robin_index=self.round_robin_index, **more)
+
+    def align(self, splits, backlog, **more):
+        info = AlignmentInfo(
+            splits=splits, backlog=backlog, budget_rows=self.budget, now_ns=self.clock.monotonic_ns(), **more
         )
+        self.state, decision = answered(align(self.alignment, self.state, info), self.lookahead.candidates)
+        return decision
+
+    def note_returned(self):
+        """A split is active again: its watermark does not bound its next record."""
+        self.state = replace(self.state, must_look=True)
 
     def read(self, decision):
         """Read a batch as tasks do: each split stops before its first record beyond what is allowed."""
@@ -100,7 +112,7 @@ class Source:
         for position in range(self.at[name], self.at[name] + rows):
             ms = self.logs[name][position]
             if ms is not None and allowed_ms is not None and ms > allowed_ms:
-                self.aligner.note_stop(SplitId(name), position, ms)
+                self.state = self.state.stopped({SplitId(name): (position, ms)})
                 break
             self.at[name] = position + 1
             taken += [] if ms is None else [ms]
@@ -112,7 +124,7 @@ class Source:
         return decision, self.read(decision)
 
 
-def least(*values):
+def minimum(*values):
     return min((value for value in values if value is not None), default=None)
 
 
@@ -184,8 +196,8 @@ class Play:
 
     def run(self):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(foresight, "_WINDOW", self.schedule["window"])
-            patch.setattr(foresight, "_FIRST_WINDOWS", (min(4, self.schedule["window"]), 64, 65_536))
+            patch.setattr(candidates_module, "_WINDOW", self.schedule["window"])
+            patch.setattr(candidates_module, "_FIRST_WINDOWS", (min(4, self.schedule["window"]), 64, 65_536))
             for step in range(STEPS):
                 self.step(step)
 
@@ -202,10 +214,10 @@ class Play:
         before = source.slowest()
         decision = source.plan(bounds)
         self.check_decision(decision, waiting, firsts)
-        places = dict(source.at)
+        starts = dict(source.at)
         taken = source.read(decision)
         self.check_law(bounds, before, decision, taken)
-        self.check_progress(least(before, bounds[0]), firsts, moved=places != source.at)
+        self.check_progress(minimum(before, bounds[0]), firsts, moved=starts != source.at)
 
     def bounds(self, step):
         steps = self.schedule["bounds"]
@@ -221,7 +233,7 @@ class Play:
 
     def check_law(self, bounds, before, decision, taken):
         after = self.source.slowest()
-        slowest = [ms for ms in (least(before, bounds[0]), least(after, bounds[1])) if ms is not None]
+        slowest = [ms for ms in (minimum(before, bounds[0]), minimum(after, bounds[1])) if ms is not None]
         if taken:
             assert max(taken) <= max(slowest) + self.source.drift
         if self.schedule["in_order"] and decision.planned_minimum_ms is not None and after is not None:
@@ -270,7 +282,7 @@ class Query:
             )
             for name in "abc"[: numbers.randint(2, 3)]
         }
-        self.said: dict[str, SourceStatus] = {}
+        self.reported: dict[str, SourceStatus] = {}
 
     @staticmethod
     def log(numbers, late_by) -> list[int]:
@@ -281,16 +293,16 @@ class Query:
         return log
 
     def slowest(self):
-        return least(*(source.slowest() for source in self.sources.values()))
+        return minimum(*(source.slowest() for source in self.sources.values()))
 
     def trigger(self, number, *, reads=True):
         """Return the largest candidate that was read, None if nothing was."""
         decisions = []
         for name, source in self.sources.items():
-            peers = [Peer(source=n, status=s, same_query=True) for n, s in self.said.items() if n != name]
+            peers = [Peer(source=n, status=s, same_query=True) for n, s in self.reported.items() if n != name]
             decision = source.plan(group_minimums(SourceStatus(round=number, group="g"), peers))
             decision = decision if reads else decision.without_data()
-            self.said[name] = SourceStatus(
+            self.reported[name] = SourceStatus(
                 round=number,
                 group="g",
                 planned_minimum_ms=decision.planned_minimum_ms,
@@ -387,7 +399,7 @@ def test_batches_that_are_half_a_drift_apart_are_looked_at():
     assert source.lookahead.requests > 0
 
 
-def test_a_stop_makes_the_next_planning_look_but_not_at_what_the_report_said():
+def test_after_a_stop_the_next_planning_looks_beyond_the_report():
     source = Source({"a-0": [0], "a-1": [5]}, drift=10)
     source.batch()
     source.logs["a-0"].append(500)
@@ -407,7 +419,7 @@ def test_a_split_that_returns_is_looked_at():
     source.batch()
     source.idle = set()
     source.logs["a-1"].append(2_500)
-    source.aligner.note_returned()
+    source.note_returned()
     assert source.plan().current_minimum_ms == 10
     assert source.lookahead.requests > 0
 
@@ -454,7 +466,7 @@ def test_a_caught_up_split_holds_an_idle_or_finished_one_does_not():
         split=SplitId("a-0"), start=1, end=1, known_at=1, watermark_ms=10, status=SplitStatus.FINISHED
     )
     waiting = SplitProgress(split=SplitId("a-1"), start=0, end=0, known_at=0)
-    assert source.aligner.plan([ended, waiting], {"a-0": 0, "a-1": 2}, None).shares == {"a-1": 2}
+    assert source.align([ended, waiting], {"a-0": 0, "a-1": 2}).shares == {"a-1": 2}
 
 
 def test_a_split_with_neither_watermark_nor_record_bounds_nobody():
@@ -477,10 +489,10 @@ def test_a_group_that_stands_behind_holds_the_source_and_one_ahead_does_not():
     assert source.plan(bounds=(900, 900)).allowed_ms == 350
 
 
-def test_what_a_source_says_of_itself():
+def test_the_fields_of_a_source_status():
     source = Source({"a-0": [100, 200, 300]}, drift=50)
-    held = source.plan(bounds=(10, 10))
-    assert (held.current_minimum_ms, held.planned_minimum_ms, held.guaranteed_minimum_ms) == (100, 100, 300)
+    waiting = source.plan(bounds=(10, 10))
+    assert (waiting.current_minimum_ms, waiting.planned_minimum_ms, waiting.guaranteed_minimum_ms) == (100, 100, 300)
     limited = source.plan(bounds=(120, 120))
     assert (limited.allowed_ms, limited.planned_minimum_ms, limited.guaranteed_minimum_ms) == (170, 170, 300)
     free = source.plan()
@@ -516,7 +528,7 @@ def test_a_slower_split_that_comes_voids_what_was_promised():
     source = Source(logs, drift=50, budget=10)
     source.batch()
     source.logs["a-2"] += [20, 30]
-    source.aligner.note_returned()
+    source.note_returned()
     read_all(source)
     assert source.at["a-2"] == 2
 
@@ -547,8 +559,8 @@ def test_a_source_that_aligns_as_a_whole_waits_as_a_whole():
     assert (decision.shares, decision.allowed_ms) == ({"a-0": 1, "a-1": 1}, None)  # its splits are not aligned
     source.logs["a-0"].append(20)
     source.logs["a-1"].append(1_010)
-    held = source.plan(bounds=(-100, -100))
-    assert (held.shares, held.paused) == ({}, {"a-0", "a-1"})
+    waiting = source.plan(bounds=(-100, -100))
+    assert (waiting.shares, waiting.paused) == ({}, {"a-0", "a-1"})
     assert source.plan(bounds=(-40, -40)).shares == {"a-0": 1, "a-1": 1}
     assert source.lookahead.requests == 0
 
@@ -563,7 +575,7 @@ def test_a_late_record_is_read_however_far_the_watermark_of_the_whole_source_is(
     source = Source({"a-0": [1_000]}, drift=50, aligns_splits=False)
     source.batch()
     source.logs["a-0"].append(10)
-    source.aligner.note_returned()
+    source.note_returned()
     assert source.plan(bounds=(0, 0)).shares == {"a-0": 1}
 
 

@@ -1,4 +1,4 @@
-"""One range of one split being read: stamps, late rows, and where it stops."""
+"""One range of one split being read: row watermarks, late rows, and where it stops."""
 
 from __future__ import annotations
 
@@ -37,12 +37,14 @@ def run_of(end=99, *, watermark_ms=None, others_ms=None, planned_minimum_ms=None
     own = us(watermark_ms)
     others_us = None if others_ms is None else others_ms * 1_000
     task = SplitTask(split=SplitId("a-0"), known_at=0, start=0, end=end, watermark_us=own, others_us=others_us)
-    task_plan = TaskPlan(sequence=1, splits=(task,), **{"floor_us": us(planned_minimum_ms), "ceiling_us": None, **plan})
+    task_plan = TaskPlan(
+        sequence=1, splits=(task,), **{"combined_us": us(planned_minimum_ms), "ceiling_us": None, **plan}
+    )
     return SplitRun(task_plan, task, how or strategy(), own)
 
 
 def seen(rows):
-    """(id, stamp in ms or None, late) of each row."""
+    """(id, row watermark in ms or None, late) of each row."""
     row_watermarks = [None if us == MIN_WATERMARK else us // 1_000 for us in rows.row_watermarks_us.tolist()]
     return list(zip(rows.columns.column("id").to_pylist(), row_watermarks, rows.late.tolist(), strict=True))
 
@@ -108,7 +110,7 @@ def test_the_output_holds_the_mark_where_the_schema_has_it():
     assert (beat.column("_late").to_pylist(), beat.column("_heartbeat").to_pylist()) == ([False], [True])
 
 
-def test_in_processing_time_every_stamp_is_the_floor_and_no_row_is_late():
+def test_in_processing_time_no_row_is_late_and_all_carry_the_minimum():
     run = run_of(how=strategy(late_rows=LateRows.DROP), watermark_ms=5, planned_minimum_ms=900, is_processing=True)
     assert seen(run.take(chunk_of(10, 30, 20))) == [("0", 900, False), ("1", 900, False), ("2", 900, False)]
     assert run.final_watermark_us() == 900_000
@@ -216,16 +218,16 @@ def test_a_range_that_stops_and_goes_on_gives_the_rows_of_one_that_never_stopped
     assert found == expected
 
 
-# -- stamps --
+# -- row watermarks --
 
 
-def test_on_periodic_every_row_carries_the_floor_and_the_last_stamp_the_watermark_after_it():
+def test_on_periodic_rows_carry_the_combined_watermark_before_the_batch():
     run = run_of(how=strategy(EmitStrategy.ON_PERIODIC), planned_minimum_ms=5, others_ms=25)
     assert [row_watermark for _, row_watermark, _ in seen(run.take(chunk_of(10, 30)))] == [5, 5]
     assert run.final_watermark_us() == 25_000
 
 
-def test_stamps_have_one_entry_per_row_that_is_emitted():
+def test_row_watermarks_have_one_entry_per_row_that_is_emitted():
     run = run_of(how=strategy(late_rows=LateRows.DROP), watermark_ms=50)
     rows = run.take(chunk_of(10, 20, 30))
     assert (rows.columns.num_rows, len(rows.row_watermarks_us), len(rows.late)) == (0, 0, 0)

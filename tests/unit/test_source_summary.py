@@ -14,7 +14,7 @@ from datasources.source.planning.summary import SourceInfo, Totals, summarise
 from tests.support.memory_source import MemoryLog, Query, strategy
 from watermark import SplitStatus
 
-FACTS = SourceInfo(
+INFO = SourceInfo(
     time_ms=10_000,
     is_idle=False,
     max_allowed_ms=None,
@@ -33,7 +33,7 @@ def offset(*splits, **parts):
     return Offset(sequence=17, run=1, splits=splits, identity=Identity(), **parts)
 
 
-def table(given, info=FACTS, totals=None, max_splits=100):
+def table(given, info=INFO, totals=None, max_splits=100):
     found = summarise(given, totals or Totals(), info, max_splits=max_splits)
     assert json.loads(json.dumps(found)) == found
     return found
@@ -42,7 +42,7 @@ def table(given, info=FACTS, totals=None, max_splits=100):
 def test_the_table_of_a_source():
     totals = Totals(late_rows=3, max_lateness_ms=900, by_split={SplitId("a-0"): (3, 900)})
     info = replace(
-        FACTS,
+        INFO,
         max_allowed_ms=9_500,
         group_minimum_ms=9_000,
         ends={SplitId("a-0"): 25, SplitId("a-1"): 5},
@@ -109,7 +109,7 @@ def test_the_table_of_a_source():
 
 
 def test_how_far_behind_the_latest_counts_every_split_and_not_only_those_shown():
-    info = replace(FACTS, ends={SplitId(f"a-{n}"): 5 + n for n in range(4)})
+    info = replace(INFO, ends={SplitId(f"a-{n}"): 5 + n for n in range(4)})
     given = offset(*(split(f"a-{n}") for n in range(4)))
     for max_splits in (1, 4):
         found = table(given, info, max_splits=max_splits)
@@ -117,7 +117,7 @@ def test_how_far_behind_the_latest_counts_every_split_and_not_only_those_shown()
 
 
 def test_splits_without_an_answer_are_counted_also_where_they_are_not_shown():
-    info = replace(FACTS, unanswered=dict.fromkeys(map(SplitId, ("a-1", "a-2", "other-0")), Unanswered(1, "no")))
+    info = replace(INFO, unanswered=dict.fromkeys(map(SplitId, ("a-1", "a-2", "other-0")), Unanswered(1, "no")))
     given = offset(*(split(f"a-{n}", watermark_ms=n) for n in range(4)))
     for max_splits in (1, 4):
         assert table(given, info, max_splits=max_splits)["unanswered_splits"] == 2
@@ -125,7 +125,7 @@ def test_splits_without_an_answer_are_counted_also_where_they_are_not_shown():
 
 @pytest.mark.parametrize("splits", [(), (split("a-0"),)], ids=["no split", "no known end"])
 def test_where_no_end_is_known_nobody_knows_how_far_behind_it_is(splits):
-    found = table(offset(*splits), replace(FACTS, ends={SplitId("a-0"): ENDLESS}))
+    found = table(offset(*splits), replace(INFO, ends={SplitId("a-0"): ENDLESS}))
     assert [found[f"{which}OffsetsBehindLatest"] for which in ("min", "max", "avg")] == [None, None, None]
 
 
@@ -139,13 +139,13 @@ def test_what_is_not_known_is_none():
 @pytest.mark.parametrize(
     ("given", "info", "expected"),
     [
-        (offset(split("a-0")), FACTS, "active"),
-        (offset(split("a-0", status=SplitStatus.IDLE)), replace(FACTS, is_idle=True), "idle"),
-        (offset(), replace(FACTS, is_idle=True), "idle"),
-        (offset(split("a-0"), is_processing=True), FACTS, "processing-time"),
-        (offset(split("a-0", status=SplitStatus.FINISHED)), FACTS, "finished"),
-        (offset(split("a-0", status=SplitStatus.FINISHED), is_processing=True), FACTS, "finished"),
-        (offset(split("a-0", status=SplitStatus.FINISHED), split("a-1")), FACTS, "active"),
+        (offset(split("a-0")), INFO, "active"),
+        (offset(split("a-0", status=SplitStatus.IDLE)), replace(INFO, is_idle=True), "idle"),
+        (offset(), replace(INFO, is_idle=True), "idle"),
+        (offset(split("a-0"), is_processing=True), INFO, "processing-time"),
+        (offset(split("a-0", status=SplitStatus.FINISHED)), INFO, "finished"),
+        (offset(split("a-0", status=SplitStatus.FINISHED), is_processing=True), INFO, "finished"),
+        (offset(split("a-0", status=SplitStatus.FINISHED), split("a-1")), INFO, "active"),
     ],
 )
 def test_the_status_of_a_source(given, info, expected):

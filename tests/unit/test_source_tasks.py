@@ -40,7 +40,7 @@ def test_nothing_to_read_is_one_heartbeat_or_no_task():
     assert plan_tasks(batch(0, 0), has_watermark=False) == []
 
 
-def test_rows_and_stamps_do_not_depend_on_how_splits_are_grouped():
+def test_rows_and_row_watermarks_do_not_depend_on_how_splits_are_grouped():
     log = MemoryLog()
     for n in range(5):
         log.append(f"a-{n}", 10 * n + 1, 10 * n + 5)

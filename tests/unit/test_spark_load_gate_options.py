@@ -32,7 +32,7 @@ def scan(tmp_path, **given):
 # -- one source --
 
 
-def test_a_source_that_says_nothing_neither_waits_nor_is_waited_for(tmp_path):
+def test_a_source_without_gate_options_neither_waits_nor_is_waited_for(tmp_path):
     settings = scan(tmp_path).planner_settings()
     assert (settings.gate, settings.load) == (None, None)
 
@@ -54,7 +54,7 @@ def test_what_is_set_reaches_planning(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("given", "says"),
+    ("given", "message"),
     [
         ({"until": ""}, "write names with commas"),
         ({"until": "a,,b"}, "write names with commas"),
@@ -67,8 +67,8 @@ def test_what_is_set_reaches_planning(tmp_path):
         ({"name": "a", "time_ms": "soon"}, "scan.load-completed.timestamp-millis"),
     ],
 )
-def test_what_cannot_be_is_refused(given, says):
-    with pytest.raises(OptionError, match=says):
+def test_what_cannot_be_is_refused(given, message):
+    with pytest.raises(OptionError, match=message):
         options(**given)
 
 
@@ -78,8 +78,8 @@ def test_a_time_needs_a_watermark(tmp_path):
 
 
 def test_a_source_that_waits_needs_the_application_s_coordinator(tmp_path):
-    held = scan(tmp_path, **{"scan.hold.until": "rates"})
-    reader = TidemarkStreamReader(held, held.source.schema, Binding())
+    waiting = scan(tmp_path, **{"scan.hold.until": "rates"})
+    reader = TidemarkStreamReader(waiting, waiting.source.schema, Binding())
     with pytest.raises(OptionError, match="register"):
         assert reader.planner
 
@@ -100,7 +100,7 @@ def test_a_name_that_no_source_has_is_an_error_with_those_that_there_are():
 
 
 @pytest.mark.parametrize(
-    ("probes", "builds", "says"),
+    ("probes", "builds", "message"),
     [
         ([{}], [{}], r"scan\.hold\.name"),
         ([{}], [{"name": "rates"}], r"scan\.hold\.until = 'rates'"),
@@ -108,8 +108,8 @@ def test_a_name_that_no_source_has_is_an_error_with_those_that_there_are():
         ([{"until": "a"}], [{"name": "a"}, {"name": "b"}], r"scan\.hold\.until = 'a,b'"),
     ],
 )
-def test_a_join_whose_sides_do_not_wait_is_refused(probes, builds, says):
-    with pytest.raises(QueryError, match=says):
+def test_a_join_whose_sides_do_not_wait_is_refused(probes, builds, message):
+    with pytest.raises(QueryError, match=message):
         _require([options(**each) for each in probes], [options(**each) for each in builds])
 
 
@@ -145,7 +145,7 @@ def leaf(kind, **given):
     return made
 
 
-def test_sources_of_a_plan_are_told_apart_and_one_that_stands_in_it_twice_is_one():
+def test_sources_of_a_plan_are_distinguished_and_counted_once():
     rates = leaf("StreamingRelationV2", **{"scan.hold.name": "rates"})
     orders = leaf("StreamingRelationV2", **{"scan.hold.until": "rates"})
     leaves = sequence(orders, rates, leaf("LogicalRelation"), rates, leaf("StreamingRelationV2"))

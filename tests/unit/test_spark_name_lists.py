@@ -19,7 +19,7 @@ from datasources.spark.options.name_lists import parse_metadata, parse_names
         ("  ", ()),
     ],
 )
-def test_names_are_separated_by_commas_and_odd_ones_stand_in_backticks(text, names):
+def test_names_are_separated_by_commas_and_unusual_ones_quoted(text, names):
     assert parse_names(text, option="scan.columns") == names
 
 
@@ -46,7 +46,7 @@ def test_metadata_columns_are_names_with_or_without_a_key(text, columns):
         (
             parse_names,
             "a b",
-            "option 'o': 'a b' is not a column: write names with commas between them, odd ones in backticks.",
+            "option 'o': 'a b' is not a column: write names with commas between them, unusual ones in backticks.",
         ),
         (parse_names, "a, `b", "option 'o': '`b' is not a column: close the backtick."),
         (parse_names, "a, b, A", "option 'o' names 'A' twice: name each column once."),

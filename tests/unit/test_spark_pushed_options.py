@@ -67,7 +67,7 @@ def test_a_computed_rowtime_names_an_attribute_that_is_no_column(scan):
     assert (attribute.path, attribute.delay_ms, attribute.is_local, attribute.time) == ("d", 2_000, False, "rowtime")
 
 
-def test_a_computed_rowtime_belongs_to_the_identity_and_a_plain_one_says_what_it_always_said(scan):
+def test_only_a_computed_rowtime_changes_the_text_of_the_identity(scan):
     zone = "on-periodic in UTC, ansi true"
     assert scan(**WATERMARK).identity.strategy == f"ts AS ts - INTERVAL '5' SECOND, {zone}"
     assert scan(**COMPUTED).identity.strategy == (
@@ -272,7 +272,7 @@ def test_metadata_that_cannot_be_a_column_is_refused(scan, kind, text, message):
     assert refusal(kind, lambda: scan(**{"scan.metadata": text})) == message
 
 
-def test_a_source_without_metadata_says_so(scan):
+def test_metadata_of_a_source_without_any_is_an_error(scan):
     message = refusal(OptionError, lambda: scan(Stubborn, **{"scan.metadata": "a FROM b"}))
     assert message == "option 'scan.metadata': stubborn has no metadata columns; leave the option out."
 
@@ -284,7 +284,7 @@ def test_processing_time_needs_neither_a_column_nor_an_expression(scan):
     built = scan(**CLOCK)
     strategy = built.source.strategy
     assert (strategy.attribute_name, strategy.columns) == ("pt", frozenset())
-    assert built.planner_settings().processing_time is ProcessingTime.ALWAYS
+    assert built.planner_settings().watermark.processing_time is ProcessingTime.ALWAYS
     attribute = time_attribute_of(spark_schema(built))
     assert (attribute.path, attribute.delay_ms, attribute.time) == ("pt", 0, "proctime")
     assert built.identity.strategy.startswith("pt AS the clock")
@@ -316,7 +316,7 @@ def test_what_is_about_event_time_needs_an_expression(scan, more):
     )
 
 
-@pytest.mark.parametrize("turn", ["never", "after-backlog"])
-def test_only_a_source_that_is_always_in_processing_time_needs_no_expression(scan, turn):
-    message = refusal(OptionError, lambda: scan(**{**CLOCK, "watermark.processing-time": turn}))
+@pytest.mark.parametrize("from_when", ["never", "after-backlog"])
+def test_only_a_source_that_is_always_in_processing_time_needs_no_expression(scan, from_when):
+    message = refusal(OptionError, lambda: scan(**{**CLOCK, "watermark.processing-time": from_when}))
     assert message == "option 'watermark.for' needs 'watermark.as' beside it."

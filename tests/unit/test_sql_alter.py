@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from datasources.errors import SqlError
+from datasources.grammar.source_text import SqlText
 from datasources.sql.definitions.alter_table import alter
 from datasources.sql.parse import parse_statement
 from datasources.sql.statements.statements import AlterTable
-from datasources.sql.text.source_text import SqlText
 from tests.support.sql_catalog import resolved, table
 
 TABLE = table(

@@ -13,7 +13,7 @@ import pytest
 
 from datasources.errors import SqlError
 from datasources.sql.catalog import open_catalog
-from datasources.sql.catalog.file_names import file_name, name_in
+from datasources.sql.catalog.file_text import file_name, name_in
 from datasources.sql.statements.catalog_objects import FunctionDefinition, TableDefinition, ViewDefinition
 from datasources.sql.statements.statements import ObjectKind
 from tests.support.sql_catalog import table

@@ -7,6 +7,8 @@ import re
 import pytest
 
 from datasources.errors import SqlError
+from datasources.grammar.source_text import Span, SqlText
+from datasources.grammar.sql_types import SqlType
 from datasources.sql.catalog import CatalogEntry, open_catalog
 from datasources.sql.statements.catalog_objects import (
     FunctionDefinition,
@@ -16,8 +18,6 @@ from datasources.sql.statements.catalog_objects import (
 )
 from datasources.sql.statements.statements import ObjectKind
 from datasources.sql.text.error_location import Site
-from datasources.sql.text.source_text import Span, SqlText
-from datasources.sql.types.sql_types import SqlType
 from tests.support.sql_catalog import created, table
 
 ORDERS = TableDefinition(

@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from datasources.errors import InternalError, SqlError
+from datasources.grammar.source_text import Span
 from datasources.sql.definitions.create_like import merge_like
 from datasources.sql.statements.catalog_objects import ComputedColumn, TableDefinition
 from datasources.sql.statements.statements import CreateTableLike, LikeOption, LikeRule
-from datasources.sql.text.source_text import Span
 from tests.support.sql_catalog import created, table
 
 BASE = table("CREATE TABLE base (a INT, b AS a, WATERMARK FOR ts AS ts, ts TIMESTAMP(3)) WITH ('connector' = 'kafka')")

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from datasources.errors import SqlError
+from datasources.grammar.source_text import Span, SqlText
 from datasources.sql.parse import parse_statement
 from datasources.sql.statements.statements import (
     AddWatermark,
@@ -20,7 +21,6 @@ from datasources.sql.statements.statements import (
     Query,
     StatementSet,
 )
-from datasources.sql.text.source_text import Span, SqlText
 from tests.support.sql_statements import cases_of, outcome
 from tests.support.work import calls_of
 

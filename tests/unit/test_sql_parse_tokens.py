@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from datasources.errors import SqlError
-from datasources.sql.text.lexer import TokenKind, meaningful, tokenize
-from datasources.sql.text.source_text import Span, SqlText
-from datasources.sql.text.string_literals import string_value, unusual_escape
+from datasources.grammar.lexer import TokenKind, meaningful, tokenize
+from datasources.grammar.source_text import Span, SqlText
+from datasources.grammar.string_literals import string_value, unusual_escape
 from tests.support.sql_literals import LITERALS
 
 CUT = {
@@ -73,6 +73,11 @@ def test_words_and_names():
 def test_comments_and_hints_can_be_left_out():
     tokens = meaningful(tokenize(SqlText("a /*+ h */ -- c\n b")))
     assert [each.text for each in tokens] == ["a", "b", ""]
+
+
+def test_a_comment_goes_on_behind_a_backslash_that_ends_the_line_as_in_spark():
+    assert [each.text for each in tokenize(SqlText("-- a\\\n b\nc"))] == ["-- a\\\n b", "c", ""]
+    assert [each.text for each in tokenize(SqlText("-- a\\\r\n b"))] == ["-- a\\", "b", ""]
 
 
 OPEN_STRING = (

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from datasources.errors import SqlError
+from datasources.grammar.source_text import SqlText
 from datasources.sql.query import rewrite_query
-from datasources.sql.text.source_text import SqlText
 from tests.golden.sql.query.golden_query import TABLES, VIEWS, read_pairs
 from tests.support.sql_relations import FakeRelations
 

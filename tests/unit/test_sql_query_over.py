@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from datasources.errors import SqlError
+from datasources.grammar.source_text import SqlText
 from datasources.sql.query import rewrite_query
 from datasources.sql.query.block.relation import OverRequest, QueryPlan
-from datasources.sql.text.source_text import SqlText
 from tests.golden.sql.query.golden_query import TABLES, VIEWS
 from tests.support.sql_relations import FakeRelations
 

@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from datasources.errors import SqlError
+from datasources.grammar.source_text import Span, SqlText
 from datasources.sql.query.block.edits import Edits
 from datasources.sql.query.block.table_filter import table_filter
 from datasources.sql.query.scan.intervals import duration_text, interval_literal, interval_us
 from datasources.sql.query.scan.scanner import scan
 from datasources.sql.query.windows.rounding import ceiling, floor
 from datasources.sql.text.query_tree import Block
-from datasources.sql.text.source_text import Span, SqlText
 from datasources.sql.text.word_cursor import Words
 
 TEXT = "SELECT a FROM b"

@@ -1,4 +1,4 @@
-"""What a query asks of its tables, and what it tells: uses, hints, steps. Without Spark."""
+"""What a query asks of its tables, and what it returns: uses, hints, steps. Without Spark."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from datasources.errors import SqlError
+from datasources.grammar.source_text import SqlText
 from datasources.sql.query import rewrite_query
 from datasources.sql.query.block.relation import QueryPlan, TableUse
-from datasources.sql.text.source_text import SqlText
 from tests.golden.sql.query.golden_query import TABLES, VIEWS
 from tests.support.sql_relations import FakeRelations
 

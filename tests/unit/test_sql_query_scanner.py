@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from datasources.errors import SqlError
+from datasources.grammar.source_text import SqlText
 from datasources.sql.query.scan.scanner import scan
 from datasources.sql.text.calls import calls, column_path, is_star
 from datasources.sql.text.query_tree import Block, Clause, Opaque, Query, SourceKind
-from datasources.sql.text.source_text import SqlText
 from datasources.sql.text.word_cursor import Words
 
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from datasources.errors import QueryError, SqlError
+from datasources.grammar.source_text import SqlText
 from datasources.sql.query import rewrite_query
 from datasources.sql.query.block.relation import QueryPlan
 from datasources.sql.query.block.temporal_request import TemporalBuild, TemporalRequest
-from datasources.sql.text.source_text import SqlText
 from tests.golden.sql.query.golden_query import TABLES, VIEWS
 from tests.support.sql_relations import FakeRelations
 
@@ -209,16 +209,16 @@ REFUSED = [
     refused(f"bid b, {RATES} WHERE b.k = r.k", "is the right side of a JOIN. Write FROM orders AS o JOIN rates FOR"),
     refused(f"bid b JOIN {RATES} USING (k)", "has no ON. Write FROM"),
     refused(f"bid b JOIN {RATES}", "has no ON. Write FROM"),
-    refused(f"bid b JOIN {RATES} ON b.k > r.k", "ON does not say what r.k is equal to, the primary key of 'rates'"),
-    refused(f"bid b JOIN {RATES} ON b.k = r.k OR b.k = 1", "ON does not say what r.k is equal to"),
-    refused(f"bid b JOIN {RATES} ON b.k = r.k + 1", "ON does not say what r.k is equal to"),
-    refused(f"bid b JOIN {RATES} ON r.k = r.k", "ON does not say what r.k is equal to"),
-    refused("bid b JOIN items FOR SYSTEM_TIME AS OF PROCTIME() r ON b.item = r.item", "what r.shop is equal to"),
+    refused(f"bid b JOIN {RATES} ON b.k > r.k", "ON has no equality for r.k, the primary key of 'rates'"),
+    refused(f"bid b JOIN {RATES} ON b.k = r.k OR b.k = 1", "ON has no equality for r.k"),
+    refused(f"bid b JOIN {RATES} ON b.k = r.k + 1", "ON has no equality for r.k"),
+    refused(f"bid b JOIN {RATES} ON r.k = r.k", "ON has no equality for r.k"),
+    refused("bid b JOIN items FOR SYSTEM_TIME AS OF PROCTIME() r ON b.item = r.item", "no equality for r.shop"),
     refused(f"bid b JOIN {RATES} ON b.k = r.k AND EXISTS (SELECT 1)", "ON of a join as of a time holds no query"),
     refused("bid b JOIN keyless FOR SYSTEM_TIME AS OF b.ts r ON b.k = r.k", "table 'keyless' has no PRIMARY KEY"),
     refused(
         "bid b JOIN items FOR SYSTEM_TIME AS OF b.ts r ON b.item = r.item AND b.k = r.shop",
-        "table 'items' has no time attribute, so nobody knows since when its rows were valid. Declare one",
+        "table 'items' has no time attribute, so it is unknown since when its rows were valid. Declare one",
     ),
     refused("changing b JOIN rates FOR SYSTEM_TIME AS OF b.ts r ON b.k = r.k", r"the rows of table 'changing' change"),
     refused(
@@ -283,7 +283,7 @@ SNAPSHOTS_REFUSED = [
     ("SNAPSHOT(TABLE rates, what => 5)", "SNAPSHOT has no argument WHAT"),
     ("SNAPSHOT(TABLE rates, 'compile_time', load_completed_condition => 'compile_time')", "is given twice"),
     ("SNAPSHOT(TABLE rates PARTITION BY k)", "SNAPSHOT takes no PARTITION BY"),
-    ("SNAPSHOT(load_completed_condition => 'compile_time')", "SNAPSHOT does not say what it reads"),
+    ("SNAPSHOT(load_completed_condition => 'compile_time')", "SNAPSHOT does not name what it reads"),
     ("SNAPSHOT(TABLE (SELECT * FROM rates))", "a table of the catalog, and this is none"),
 ]
 

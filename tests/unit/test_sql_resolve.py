@@ -118,7 +118,7 @@ def test_options_are_those_of_the_definition():
 )
 def test_an_error_about_a_table_of_the_catalog_names_the_table_and_the_clause(statement, message):
     with pytest.raises(SqlError) as caught:
-        resolved(statement, has_places=False)
+        resolved(statement, has_positions=False)
     assert caught.value.message == message
 
 

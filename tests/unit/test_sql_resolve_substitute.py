@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from datasources.errors import SqlError
+from datasources.grammar.source_text import Span
 from datasources.sql.text.expression_names import ExpressionSyntax, names_of
-from datasources.sql.text.source_text import Span
 from datasources.sql.text.substitute import in_parentheses, references, splice, substitute
 
 

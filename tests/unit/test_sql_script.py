@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from datasources.errors import SqlError
+from datasources.grammar.source_text import SqlText
 from datasources.sql.text.script import is_complete, split_script
-from datasources.sql.text.source_text import SqlText
 
 SET = "EXECUTE STATEMENT SET BEGIN INSERT INTO a SELECT 1 AS end; INSERT INTO b SELECT 2; END"
 BLOCK = "BEGIN DECLARE x INT; IF x = 1 THEN SELECT CASE WHEN x > 1 THEN 1 END; END IF; SELECT t.end; END"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from datasources.errors import OptionError, SqlError
+from datasources.grammar.source_text import Span, SqlText
 from datasources.secret_keys import is_secret_key
 from datasources.sql.definitions.option_secrets import (
     expand,
@@ -14,7 +15,6 @@ from datasources.sql.definitions.option_secrets import (
     refuse_masked,
     shown,
 )
-from datasources.sql.text.source_text import Span, SqlText
 
 JAAS = 'org.apache.kafka.common.security.scram.ScramLoginModule required username="u" password="{}";'
 
@@ -132,7 +132,7 @@ def test_the_replacement_of_a_secret_is_not_a_value():
         refuse_masked({"ssl.key.pem": "******"}, source=source, spans={"ssl.key.pem": Span(10, 23)})
     assert caught.value.message.splitlines() == [
         (
-            "line 1, column 11: option 'ssl.key.pem' = '******' is what is shown in place of a secret, not its value. "
+            "line 1, column 11: option 'ssl.key.pem' = '******' is shown instead of a secret, it is not its value. "
             "Write '${env:NAME}' or '${file:PATH}', or the value itself."
         ),
         "  ... WITH ('ssl.key.pem' = '******')",

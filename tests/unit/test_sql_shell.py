@@ -12,6 +12,7 @@ from pyspark.errors import AnalysisException, ParseException, StreamingQueryExce
 from rich.console import Console
 
 from datasources.errors import EnvironmentProblem, OptionError, SqlError
+from datasources.grammar.source_text import Span, SqlText
 from datasources.sql.execute.result import StatementResult
 from datasources.sql.shell import shell, shell_command, shell_output, shell_session
 from datasources.sql.shell.interrupts import interruptible, noted_interrupts
@@ -19,7 +20,6 @@ from datasources.sql.shell.shell import Shell
 from datasources.sql.shell.shell_command import ShellRequest, run_shell
 from datasources.sql.shell.shell_output import error_text
 from datasources.sql.shell.shell_session import parse_settings
-from datasources.sql.text.source_text import Span, SqlText
 from tests.support.console import console_script
 
 PRESS = object()
@@ -565,7 +565,7 @@ def test_the_command_reads_standard_input(command, monkeypatch, capfd):
     assert "standard input, line 2, column 1: no." in errors
 
 
-def test_the_command_talks_to_a_terminal(command, monkeypatch):
+def test_the_command_runs_in_a_terminal(command, monkeypatch):
     lines = iter(["a;", "quit"])
     monkeypatch.setattr("sys.stdin", SimpleNamespace(isatty=lambda: True))
     monkeypatch.setattr(shell_command, "line_reader", lambda: lambda _prompt: next(lines))

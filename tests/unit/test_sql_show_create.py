@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from datasources.errors import SqlError
+from datasources.grammar.source_text import SqlText
 from datasources.sql.definitions.option_secrets import refuse_masked
 from datasources.sql.definitions.show_create import show_create
 from datasources.sql.parse import parse_statement
 from datasources.sql.statements.catalog_objects import FunctionDefinition, TableDefinition, ViewDefinition
-from datasources.sql.text.source_text import SqlText
 from tests.support.sql_catalog import created, table
 
 
@@ -18,7 +18,7 @@ def test_a_statement_that_was_copied_with_a_masked_secret_is_refused_at_its_opti
     again = created(shown)
     with pytest.raises(
         SqlError,
-        match=r"line \d, column \d: option 'kafka.ssl.key.pem' = '\*{6}' is what is shown in place of a secret",
+        match=r"line \d, column \d: option 'kafka.ssl.key.pem' = '\*{6}' is shown instead of a secret",
     ):
         refuse_masked(again.table.options, source=again.source, spans=again.option_spans)
 

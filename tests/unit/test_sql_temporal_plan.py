@@ -1,4 +1,4 @@
-"""Joins as of a time, planned without Spark: what each scan is told, and what EXPLAIN shows."""
+"""Joins as of a time, planned without Spark: each scan's options, and what EXPLAIN shows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from datasources.sql.execute.explain import explain_table
 from datasources.sql.planner import table_planner
 from datasources.sql.planner.scan_options import scan_options
 from datasources.sql.planner.table_planner import TablePlanner
-from datasources.sql.planner.temporal.temporal_plan import HoldNames, PlannedTemporal, plan_temporal
+from datasources.sql.planner.temporal.temporal_plan import LoadGateNames, PlannedTemporal, plan_temporal
 from datasources.sql.planner.tree import scan_of
 from datasources.sql.query.block.relation import TableUse
 from datasources.sql.query.block.temporal_request import TemporalBuild, TemporalRequest
@@ -68,7 +68,7 @@ def plan(monkeypatch, tmp_path):
         }
         request = TemporalRequest(probe=probe or used("orders", "id", "k"), builds=builds)
         planner = TablePlanner(spark, settings)
-        return plan_temporal(planner, given.__getitem__, request, HoldNames(), is_streaming=is_streaming)
+        return plan_temporal(planner, given.__getitem__, request, LoadGateNames(), is_streaming=is_streaming)
 
     return planned
 
@@ -82,7 +82,7 @@ def joined(name: str = "rates", **changes: Any) -> TemporalBuild:
     return TemporalBuild(**{**given, **changes})
 
 
-def told(tree: Any) -> dict[str, str]:
+def source_options(tree: Any) -> dict[str, str]:
     """The options of a scan that are about columns and about waiting."""
     options = scan_options(scan_of(tree))
     return {key: value for key, value in options.items() if key.startswith(("scan.hold", "scan.load", "scan.columns"))}
@@ -90,15 +90,15 @@ def told(tree: Any) -> dict[str, str]:
 
 def test_in_event_time_both_tables_read_their_times_without_load_gate(plan):
     done = plan(joined(as_of="ts"))
-    assert told(done.probe.tree) == {"scan.columns": "`id`, `k`, `ts`"}
-    assert told(done.builds[0].side.tree) == {"scan.columns": "`k`, `rate`, `at`"}
+    assert source_options(done.probe.tree) == {"scan.columns": "`id`, `k`, `ts`"}
+    assert source_options(done.builds[0].side.tree) == {"scan.columns": "`k`, `rate`, `at`"}
     assert (done.builds[0].rowtime, done.builds[0].load_gate) == ("at", None)
 
 
 def test_a_nested_time_attribute_is_read_with_its_struct(plan):
     for is_streaming in (True, False):
         done = plan(joined(as_of="e_ts"), probe=used("nested", "k"), is_streaming=is_streaming)
-        assert told(done.probe.tree) == {}  # both columns
+        assert source_options(done.probe.tree) == {}  # both columns
         assert "e_ts" in [column.name for column in done.probe.columns]
 
 
@@ -112,9 +112,13 @@ def test_of_several_time_attributes_the_one_that_the_join_goes_by_is_the_first(p
 
 def test_by_processing_time_the_left_table_waits_for_each_right_one(plan):
     done = plan(joined(), joined("copied", columns={"name": "name"}), joined())
-    assert told(done.probe.tree)["scan.hold.until"] == "rates,copied,rates-2"
-    assert [told(build.side.tree)["scan.hold.name"] for build in done.builds] == ["rates", "copied", "rates-2"]
-    assert "scan.hold.name" not in told(done.probe.tree)
+    assert source_options(done.probe.tree)["scan.hold.until"] == "rates,copied,rates-2"
+    assert [source_options(build.side.tree)["scan.hold.name"] for build in done.builds] == [
+        "rates",
+        "copied",
+        "rates-2",
+    ]
+    assert "scan.hold.name" not in source_options(done.probe.tree)
 
 
 def test_what_the_connector_knows_of_changes_is_read_along(plan):
@@ -122,19 +126,21 @@ def test_what_the_connector_knows_of_changes_is_read_along(plan):
     assert scan_options(scan_of(done.builds[0].side.tree))["scan.metadata"] == (
         "`__tidemark_row_kind` FROM `row_kind`, `__tidemark_sequence` FROM `_seq`"
     )
-    assert "`__tidemark_sequence`" in told(done.builds[0].side.tree).get("scan.columns", "`__tidemark_sequence`")
+    assert "`__tidemark_sequence`" in source_options(done.builds[0].side.tree).get(
+        "scan.columns", "`__tidemark_sequence`"
+    )
 
 
 def test_the_users_names_go_before_ours(plan):
     options = {"rates": {"scan.hold.name": "all rates"}, "orders": {"SCAN.HOLD.UNTIL": "other, all rates"}}
     done = plan(joined(), options=options)
-    assert told(done.probe.tree)["scan.hold.until"] == "other,all rates"
+    assert source_options(done.probe.tree)["scan.hold.until"] == "other,all rates"
     assert done.builds[0].load_gate == "all rates"
 
 
 def test_a_snapshot_defines_when_it_is_loaded(plan):
     done = plan(joined(load_time="1700000000000", idle_timeout_ms=2_000))
-    assert told(done.builds[0].side.tree) == {
+    assert source_options(done.builds[0].side.tree) == {
         "scan.columns": "`k`, `rate`, `at`",
         "scan.hold.name": "rates",
         "scan.load-completed.timestamp-millis": "1700000000000",
@@ -144,8 +150,8 @@ def test_a_snapshot_defines_when_it_is_loaded(plan):
 
 def test_a_batch_has_no_load_gate(plan):
     done = plan(joined(load_time="1700000000000", idle_timeout_ms=2_000), is_streaming=False)
-    assert told(done.probe.tree) == {"scan.columns": "`id`, `k`"}
-    assert "scan.hold.name" not in told(done.builds[0].side.tree)
+    assert source_options(done.probe.tree) == {"scan.columns": "`id`, `k`"}
+    assert "scan.hold.name" not in source_options(done.builds[0].side.tree)
 
 
 def test_explain_shows_a_chain_of_joins_above_their_tables(plan):
@@ -172,6 +178,6 @@ def test_a_clock_column_is_named(plan):
     assert "asOf=[processing time orders.pt]" in shown
 
 
-def test_what_is_wrong_with_a_table_is_said_of_it(plan):
+def test_the_error_of_a_table_names_the_table(plan):
     with pytest.raises(SqlError, match="table 'rates' has no 'connector'"):
         plan(joined(), options={"rates": {"connector": None}})  # type: ignore[dict-item]

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from datasources.sql.planner.connectors import Connector, connector_of
-from datasources.sql.planner.temporal.temporal_plan import HoldNames
+from datasources.sql.planner.temporal.temporal_plan import LoadGateNames
 from datasources.sql.planner.temporal_tables import ROW_KIND, SEQUENCE, changelog_columns, traits_of, with_changelog
 from datasources.sql.query.block.temporal_request import TableTraits
 from datasources.sql.resolve.resolved_table import ResolvedColumn, ResolvedTable, ResolvedWatermark
@@ -94,5 +94,5 @@ def test_what_rows_stand_for_is_read_as_far_as_the_connector_knows(name, keys):
 
 
 def test_a_table_that_is_joined_twice_is_waited_for_by_two_names():
-    names = HoldNames()
+    names = LoadGateNames()
     assert [names.new(each) for each in ("rates", "a, b", "Rates", "rates")] == ["rates", "a b", "Rates-2", "rates-3"]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from datasources.errors import SchemaError, SqlError
+from datasources.grammar.source_text import SqlText
+from datasources.grammar.sql_types import SqlField, SqlType
 from datasources.sql.parse import parse_type
 from datasources.sql.text.quoting import name_text, path_text
-from datasources.sql.text.source_text import SqlText
-from datasources.sql.types.sql_types import SqlField, SqlType
 from datasources.sql.types.type_names import refusal_of, spark_ddl, sql_text
 
 TYPES = {

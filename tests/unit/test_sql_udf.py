@@ -138,7 +138,7 @@ def test_a_wrong_result_is_refused(result_type, returned, message):
     assert f"the function {__name__}.test_a_wrong_result_is_refused.<locals>.wrong {message}" in caught.value.message
 
 
-def test_a_function_that_fails_says_how_it_was_called():
+def test_a_function_that_fails_names_its_call():
     with pytest.raises(
         ExpressionError, match=r"watermark_on_flag failed: TypeError: .* It is called with whole columns \(int64\)\."
     ):
@@ -175,7 +175,8 @@ def test_readers_need_no_sql_parser_for_a_function():
     tree = ast.parse(Path(inspect.getfile(ArrowFunction)).read_text())
     modules = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     modules |= {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
-    assert modules == {"__future__", "collections.abc", "typing", "re", "sys", "pyarrow", "datasources.errors"}
+    ours = {"datasources.arrow_types", "datasources.errors"}
+    assert modules == {"__future__", "collections.abc", "typing", "re", "sys", "pyarrow", *ours}
 
 
 @pytest.fixture
@@ -235,7 +236,7 @@ def test_a_function_is_found_by_its_path(path):
         ("jobs_for_udf.failing.f", "function 'jobs_for_udf.failing.f': importing 'jobs_for_udf.failing' failed: ValueError: at import"),
     ],
 )  # fmt: skip
-def test_a_path_that_leads_nowhere_is_an_error_that_says_where_it_ends(path, message):
+def test_a_path_that_does_not_exist_is_an_error_with_its_last_valid_step(path, message):
     with pytest.raises(SqlError) as caught:
         load_function(path)
     assert caught.value.message == message
@@ -252,7 +253,7 @@ def test_a_function_may_be_given_to_the_session_as_an_object():
 
 def test_a_function_that_is_given_as_an_object_needs_one_type():
     with pytest.raises(
-        SqlError, match=r"function 'f': say the type of its result, as in create_function\('f', f, \"TIMESTAMP\"\)"
+        SqlError, match=r"function 'f': declare its result's type, as in create_function\('f', f, \"TIMESTAMP\"\)"
     ):
         SessionFunctions().add("f", lambda x: x)
     with pytest.raises(SqlError, match="function 'f' returns BIGINT already; leave the type out"):

@@ -76,7 +76,7 @@ def test_a_byte_order_mark_is_no_obstacle(timeline, capsys):
     assert capsys.readouterr().out
 
 
-def test_a_reader_that_has_seen_enough_ends_the_command_quietly(timeline):
+def test_a_closed_pipe_ends_the_command_without_an_error(timeline):
     read_end, write_end = os.pipe()
     os.close(read_end)
     with os.fdopen(write_end, "wb") as closed:

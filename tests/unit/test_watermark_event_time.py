@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from watermark import MAX_WATERMARK, MIN_WATERMARK, floor_to_ms, ms_to_us, saturating_add, us_to_ms
+from watermark import MAX_WATERMARK, MIN_WATERMARK, ms_to_us, saturating_add, us_to_ms
 
 
 def test_the_sentinels_are_the_ends_of_a_signed_64_bit_integer():
@@ -41,11 +41,3 @@ def test_milliseconds_beyond_the_range_saturate():
 @pytest.mark.parametrize(("us", "ms"), [(1_999, 1), (-1, -1), (-1_000, -1), (-1_001, -2)])
 def test_microseconds_are_floored_to_milliseconds_before_1970_too(us, ms):
     assert us_to_ms(us) == ms
-    assert floor_to_ms(us) == ms * 1_000
-
-
-def test_flooring_keeps_the_sentinels_and_the_range():
-    assert floor_to_ms(MIN_WATERMARK) == MIN_WATERMARK
-    assert floor_to_ms(MAX_WATERMARK) == MAX_WATERMARK
-    assert floor_to_ms(MIN_WATERMARK + 1) == MIN_WATERMARK
-    assert floor_to_ms(MAX_WATERMARK - 1) == 9223372036854775000

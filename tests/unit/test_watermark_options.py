@@ -75,31 +75,37 @@ def connector(request, tmp_path):
 
 def test_without_options_nothing_is_aligned(connector):
     scan = connector.scan()
-    assert scan.source.strategy.alignment is None
-    assert scan.planner_settings().alignment is None
+    assert scan.source.strategy.params.alignment is None
+    assert scan.planner_settings().watermark.alignment is None
 
 
 def test_a_group_with_a_drift_is_aligned_and_asks_once_per_second(connector):
     wanted = Alignment(group="g", max_drift_ms=10_000, update_interval_ms=1_000, aligns_splits=True)
     scan = connector.scan(**ALIGNED)
-    assert scan.source.strategy.alignment == wanted
-    assert scan.planner_settings().alignment == wanted
+    assert scan.source.strategy.params.alignment == wanted
+    assert scan.planner_settings().watermark.alignment == wanted
+
+
+def test_the_planner_is_given_the_value_that_the_tasks_have(connector):
+    scan = connector.scan(**ALIGNED, **{TIMEOUT: "5 s", ALL_IDLE: "processing-time", LATE: "mark"})
+    assert scan.planner_settings().watermark is scan.source.strategy.params
+    assert scan.source.strategy.params == scan.watermark.params != connector.scan().source.strategy.params
 
 
 @pytest.mark.parametrize(("text", "millis"), [("250 ms", 250), ("2 min", 120_000), ("PT1S", 1_000), ("1", 1)])
 def test_the_update_interval_is_a_duration(connector, text, millis):
-    assert connector.scan(**ALIGNED, **{UPDATE: text}).source.strategy.alignment.update_interval_ms == millis
+    assert connector.scan(**ALIGNED, **{UPDATE: text}).source.strategy.params.alignment.update_interval_ms == millis
 
 
 @pytest.mark.parametrize("text", ["0", "0 s", "PT0S"])
 def test_a_drift_of_zero_is_accepted_and_aligns(connector, text):
     scan = connector.scan(**{GROUP: "g", DRIFT: text})
-    assert scan.source.strategy.alignment == Alignment(group="g", max_drift_ms=0)
+    assert scan.source.strategy.params.alignment == Alignment(group="g", max_drift_ms=0)
 
 
 def test_keys_of_alignment_ignore_case(connector):
     options = {GROUP.upper(): "g", DRIFT.title(): "10 s"}
-    assert connector.scan(**options).source.strategy.alignment == Alignment(group="g", max_drift_ms=10_000)
+    assert connector.scan(**options).source.strategy.params.alignment == Alignment(group="g", max_drift_ms=10_000)
 
 
 @pytest.mark.parametrize(
@@ -139,7 +145,7 @@ def test_a_group_whose_name_begins_or_ends_with_a_blank_is_an_error(connector, n
 
 
 def test_a_blank_inside_of_a_group_s_name_is_a_part_of_it(connector):
-    assert connector.scan(**{GROUP: "my group", DRIFT: "1 s"}).source.strategy.alignment.group == "my group"
+    assert connector.scan(**{GROUP: "my group", DRIFT: "1 s"}).source.strategy.params.alignment.group == "my group"
 
 
 @pytest.mark.parametrize("key", [DRIFT, UPDATE])
@@ -150,18 +156,18 @@ def test_what_is_no_duration_is_named_with_examples(connector, key, text):
 
 
 def test_splits_may_be_left_unaligned(connector):
-    alignment = connector.scan(**ALIGNED, **{UNALIGNED: "true"}).source.strategy.alignment
+    alignment = connector.scan(**ALIGNED, **{UNALIGNED: "true"}).source.strategy.params.alignment
     assert alignment == Alignment(group="g", max_drift_ms=10_000, aligns_splits=False)
-    assert connector.scan(**ALIGNED, **{UNALIGNED: "false"}).source.strategy.alignment.aligns_splits
+    assert connector.scan(**ALIGNED, **{UNALIGNED: "false"}).source.strategy.params.alignment.aligns_splits
 
 
-def test_what_a_session_says_about_unaligned_splits_is_harmless_without_a_group(connector):
-    assert connector.scan(**{UNALIGNED: "true"}).source.strategy.alignment is None
-    assert connector.scan(defaults={UNALIGNED: "true"}).source.strategy.alignment is None
+def test_the_session_s_unaligned_splits_are_harmless_without_a_group(connector):
+    assert connector.scan(**{UNALIGNED: "true"}).source.strategy.params.alignment is None
+    assert connector.scan(defaults={UNALIGNED: "true"}).source.strategy.params.alignment is None
     assert connector.plain_scan(**{UNALIGNED: "true"}).source.strategy is None
 
 
-def test_a_truth_value_that_is_none_says_what_is_accepted(connector):
+def test_an_invalid_boolean_names_what_is_accepted(connector):
     message = connector.error(**ALIGNED, **{UNALIGNED: "maybe"})
     assert message.startswith(f"option '{UNALIGNED}' = 'maybe': ")
     assert "true" in message
@@ -189,7 +195,7 @@ def test_a_truth_value_that_is_none_says_what_is_accepted(connector):
 )
 def test_late_rows_decide_the_default_of_the_emit_strategy(connector, options, late_rows, emit):
     strategy = connector.scan(**options).source.strategy
-    assert (strategy.late_rows, strategy.emit) == (late_rows, emit)
+    assert (strategy.params.late_rows, strategy.params.emit) == (late_rows, emit)
 
 
 @pytest.mark.parametrize("more", [{}, {INTERVAL: "200 ms"}, {INTERVAL: "1 s"}])
@@ -217,8 +223,8 @@ def test_dropping_late_rows_on_periodic_is_an_error(connector, more):
 )
 def test_the_watermark_goes_on_while_all_is_idle_if_splits_can_be_idle(connector, options, advances):
     scan = connector.scan(**options)
-    assert scan.source.strategy.advances_when_idle is advances
-    assert scan.planner_settings().advances_when_idle is advances
+    assert scan.source.strategy.params.advances_when_idle is advances
+    assert scan.planner_settings().watermark.advances_when_idle is advances
 
 
 @pytest.mark.parametrize(
@@ -234,22 +240,22 @@ def test_going_on_while_all_is_idle_needs_an_idle_timeout(connector, timeouts):
 
 def test_a_global_timeout_that_the_session_sets_is_enough(connector):
     scan = connector.scan(defaults={GLOBAL_TIMEOUT: "5 s"}, **{ALL_IDLE: "processing-time"})
-    assert scan.source.strategy.advances_when_idle
+    assert scan.source.strategy.params.advances_when_idle
 
 
-@pytest.mark.parametrize("turn", ProcessingTime)
-def test_processing_time_reaches_the_planner(connector, turn):
-    scan = connector.scan(**{PROCESSING: turn.value})
-    assert scan.source.strategy.processing_time is turn
-    assert scan.planner_settings().processing_time is turn
+@pytest.mark.parametrize("from_when", ProcessingTime)
+def test_processing_time_reaches_the_planner(connector, from_when):
+    scan = connector.scan(**{PROCESSING: from_when.value})
+    assert scan.source.strategy.params.processing_time is from_when
+    assert scan.planner_settings().watermark.processing_time is from_when
 
 
-@pytest.mark.parametrize("turn", ["always", "after-backlog"])
-def test_a_timestamp_ntz_has_no_place_on_the_clock(connector, turn):
-    message = connector.error(**NTZ, **{PROCESSING: turn})
+@pytest.mark.parametrize("from_when", ["always", "after-backlog"])
+def test_a_timestamp_ntz_has_no_place_on_the_clock(connector, from_when):
+    message = connector.error(**NTZ, **{PROCESSING: from_when})
     assert message == (
         "option 'watermark.processing-time' needs a time attribute of type TIMESTAMP: 'local' is a TIMESTAMP_NTZ, "
-        "which has no place on the clock."
+        "which cannot be compared with the clock."
     )
 
 
@@ -322,8 +328,8 @@ def test_an_unknown_key_is_refused_with_the_one_that_was_meant(connector, key, n
 
 def test_late_rows_and_processing_time_are_part_of_the_checkpoint_s_identity(connector):
     texts = {
-        (late, turn): connector.scan(**{LATE: late, EMIT: "on-event", PROCESSING: turn}).identity.strategy
-        for late, turn in itertools.product(["keep", "drop", "mark"], ["never", "after-backlog", "always"])
+        (late, from_when): connector.scan(**{LATE: late, EMIT: "on-event", PROCESSING: from_when}).identity.strategy
+        for late, from_when in itertools.product(["keep", "drop", "mark"], ["never", "after-backlog", "always"])
     }
     assert len(set(texts.values())) == len(texts) == 9
     assert texts["keep", "never"] == "ts AS ts - INTERVAL '5' SECOND, on-event in UTC, ansi true"
@@ -338,7 +344,7 @@ def test_a_strategy_without_the_new_options_has_the_text_that_older_checkpoints_
     "options",
     [ALIGNED, {**ALIGNED, UPDATE: "2 s"}, {UNALIGNED: "true"}, {TIMEOUT: "5 s", ALL_IDLE: "processing-time"}],
 )
-def test_what_moves_no_stamp_of_a_record_may_change_between_runs(connector, options):
+def test_what_moves_no_row_watermark_may_change_between_runs(connector, options):
     assert connector.scan(**options).identity == connector.scan().identity
 
 
@@ -367,5 +373,5 @@ def test_the_mark_is_a_truth_value_that_may_be_null_and_the_hidden_columns_never
 @pytest.mark.parametrize("name", ["_late", "_LATE", "_watermark", "_heartbeat"])
 @pytest.mark.parametrize("late", ["keep", "mark"])
 def test_a_column_of_the_user_cannot_have_a_name_that_tidemark_adds(connector, name, late):
-    with pytest.raises(SchemaError, match=f"'{name}' is the name of a column that Tidemark adds; choose another one"):
+    with pytest.raises(SchemaError, match=f"'{name}' is the name of a column that Tidemark adds. Choose another one"):
         connector.scan(schema=f"id BIGINT, ts TIMESTAMP, {name} BOOLEAN", **{LATE: late})

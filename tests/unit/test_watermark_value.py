@@ -17,12 +17,12 @@ def test_a_watermark_is_a_value():
         Watermark(5).timestamp = 6  # type: ignore[misc]
 
 
-def test_the_timestamp_says_nothing_in_processing_time():
+def test_the_timestamp_does_not_count_in_processing_time():
     assert Watermark(5, use_processing_time=True) == PROCESSING_TIME
     assert PROCESSING_TIME.timestamp == MIN_WATERMARK
 
 
-def test_a_watermark_is_later_if_it_says_more():
+def test_a_watermark_is_later_if_it_advances():
     assert is_later(Watermark(5), NO_WATERMARK)
     assert is_later(END_OF_INPUT, Watermark(5))
     assert is_later(PROCESSING_TIME, Watermark(5))

@@ -1,73 +1,45 @@
 """The per-record model: the rules of ``DESIGN.md`` one record at a time, as Flink's classes have them.
 
 ``python -m watermark`` replays timelines with it, and property tests compare the product with it. Read
-``strategy``, ``reader``, ``multiplexer``, ``combined``; then ``alignment`` and ``valve``; ``timeline`` and
-``replay`` are the command.
+``strategy``, ``reader``, ``multiplexer``, ``combined``; then ``alignment``; ``timeline`` and ``replay`` are the
+command.
 """
 
 from __future__ import annotations
 
-from watermark.reference.alignment import (
-    AlignmentDecision,
-    AlignmentGroup,
-    AlignmentParams,
-    SplitAlignment,
-    group_minimum,
-)
+from watermark.reference.alignment import AlignmentDecision, SplitAlignment, group_minimum
 from watermark.reference.combined import Combination, CombinedWatermark, PartialWatermark, combine, is_later
-from watermark.reference.generators import (
-    Ascending,
-    BoundedOutOfOrderness,
-    ExpressionValues,
-    NoWatermarks,
-    ProcessingTime,
-    WatermarkGenerator,
-)
+from watermark.reference.generators import ExpressionValues
 from watermark.reference.multiplexer import SplitWatermarks
 from watermark.reference.output import EmissionGuard, Emitted, RecordingOutput, StreamStatus, WatermarkOutput
 from watermark.reference.reader import ReaderWatermarks
 from watermark.reference.replay import Line, replay
-from watermark.reference.state import STATE_VERSION, JsonValue, ReaderSnapshot, SplitSnapshot
-from watermark.reference.strategy import GeneratorKind, WatermarkStrategy
-from watermark.reference.timeline import Step, StepKind, Timeline, parse_timeline
-from watermark.reference.valve import MultiInputWatermarks, StatusWatermarkValve
+from watermark.reference.strategy import WatermarkStrategy
+from watermark.reference.timeline import JsonValue, StepKind, Timeline, TimelineStep, parse_timeline
 from watermark.reference.watermark import END_OF_INPUT, NO_WATERMARK, PROCESSING_TIME, Watermark
 
 __all__ = [
     "END_OF_INPUT",
     "NO_WATERMARK",
     "PROCESSING_TIME",
-    "STATE_VERSION",
     "AlignmentDecision",
-    "AlignmentGroup",
-    "AlignmentParams",
-    "Ascending",
-    "BoundedOutOfOrderness",
     "Combination",
     "CombinedWatermark",
     "EmissionGuard",
     "Emitted",
     "ExpressionValues",
-    "GeneratorKind",
     "JsonValue",
     "Line",
-    "MultiInputWatermarks",
-    "NoWatermarks",
     "PartialWatermark",
-    "ProcessingTime",
-    "ReaderSnapshot",
     "ReaderWatermarks",
     "RecordingOutput",
     "SplitAlignment",
-    "SplitSnapshot",
     "SplitWatermarks",
-    "StatusWatermarkValve",
-    "Step",
     "StepKind",
     "StreamStatus",
     "Timeline",
+    "TimelineStep",
     "Watermark",
-    "WatermarkGenerator",
     "WatermarkOutput",
     "WatermarkStrategy",
     "combine",

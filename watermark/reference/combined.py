@@ -1,19 +1,16 @@
 """The fold: many watermarks into one.
 
-Rules of this file: everything that decides what several splits, channels or inputs are worth together is here, and
-nothing here knows which of the three they are.
-
 Theory of operation. Each part has a watermark and a status. In this order:
 
 1. Some part holds back (ACTIVE or PAUSED): the combination is the minimum over those. A part that never had a watermark
    counts as MIN and holds everything: it may yet deliver the oldest row.
-2. None holds back, some are IDLE: nobody is known to lag, so the combination is the **maximum** over the idle ones, and
+2. None holds back, some are IDLE: none is known to lag, so the combination is the **maximum** over the idle ones, and
    then the combination is idle too. With the minimum instead, the result would depend on which part fell idle first
    (FLINK-38454).
 3. All are FINISHED: the end of the input, MAX.
-4. There are none: nothing is known, and nothing is waited for: idle.
+4. There are none: the combination is idle.
 
-FINISHED parts count in no minimum and no maximum. Flink lets them stand at MAX, so one finished part and one that falls
+FINISHED parts count in no minimum and no maximum. Flink leaves them at MAX, so one finished part and one that falls
 idle flush everything (FLINK-38477).
 
 A part that follows processing time is always active. While any holding part is in event time, only those count (the
@@ -27,7 +24,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from watermark.event_time import EventTime
 from watermark.reference.watermark import END_OF_INPUT, NO_WATERMARK, PROCESSING_TIME, Watermark
 from watermark.split_status import SplitStatus
 
@@ -36,7 +32,7 @@ __all__ = ["Combination", "CombinedWatermark", "PartialWatermark", "combine", "i
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartialWatermark:
-    """What one split, channel or input contributes."""
+    """What one split contributes."""
 
     watermark: Watermark = NO_WATERMARK
     status: SplitStatus = SplitStatus.ACTIVE
@@ -77,28 +73,24 @@ def combine(partials: Sequence[PartialWatermark], previous: Watermark = NO_WATER
 
 
 def is_later(candidate: Watermark, previous: Watermark) -> bool:
-    """Return whether ``candidate`` says more than ``previous`` does."""
+    """Return whether ``candidate`` advances beyond ``previous``."""
     if candidate.use_processing_time:
         return not previous.use_processing_time
     return candidate.timestamp > previous.timestamp
 
 
 class CombinedWatermark:
-    """The combination over time: remembers what was reached and whether the stream is idle.
+    """The combination over time: remembers the watermark reached and whether the stream is idle.
 
     A stream starts active, and it stays so until it had a part: a reader that was never given a split says nothing. One
     that lost its last part is idle, or it would pin everything downstream (FLINK-39586).
-
-    Args:
-        initial: What was reached before a restart.
-        had_parts: Whether there ever was a part before a restart.
     """
 
     __slots__ = ("_current", "_had_parts")
 
-    def __init__(self, initial: Watermark = NO_WATERMARK, *, had_parts: bool = False) -> None:
+    def __init__(self, initial: Watermark = NO_WATERMARK) -> None:
         self._current = Combination(watermark=initial, is_idle=False)
-        self._had_parts = had_parts
+        self._had_parts = False
 
     @property
     def watermark(self) -> Watermark:
@@ -106,19 +98,9 @@ class CombinedWatermark:
         return self._current.watermark
 
     @property
-    def timestamp(self) -> EventTime:
-        """The event time of ``watermark``; MIN while there is none and in processing time."""
-        return self._current.watermark.timestamp
-
-    @property
     def is_idle(self) -> bool:
         """Whether the stream is idle."""
         return self._current.is_idle
-
-    @property
-    def had_parts(self) -> bool:
-        """Whether there ever was a part."""
-        return self._had_parts
 
     def update(self, partials: Sequence[PartialWatermark]) -> Combination:
         """Take the combination of the parts as they are now, and return it."""
@@ -129,7 +111,7 @@ class CombinedWatermark:
         return self._current
 
     def add_part(self) -> bool:
-        """Note that a part is there or has returned: the stream is active at once; return whether it was idle."""
+        """Note that a part was added or is active again: the stream is active at once; return whether it was idle."""
         was_idle = self.is_idle
         self._had_parts = True
         self._current = Combination(watermark=self.watermark, is_idle=False)

@@ -31,31 +31,19 @@ class SplitWatermarks:
     """The splits of one reader, each with its watermark and status, and their combination.
 
     Source: Flink's WatermarkOutputMultiplexer.
-
-    Args:
-        output: Told when the combined watermark rises or the stream's status changes.
-        watermark: The combined watermark to start from, after a restart.
-        had_splits: Whether there were splits before a restart: without any, such a stream is idle.
     """
 
     __slots__ = ("_combined", "_output", "_splits")
 
-    def __init__(
-        self, output: WatermarkOutput, *, watermark: Watermark = NO_WATERMARK, had_splits: bool = False
-    ) -> None:
+    def __init__(self, output: WatermarkOutput) -> None:
         self._output = output
         self._splits: dict[str, _Split] = {}
-        self._combined = CombinedWatermark(watermark, had_parts=had_splits)
+        self._combined = CombinedWatermark()
 
     @property
     def combination(self) -> Combination:
         """The combination that was taken last."""
         return Combination(watermark=self._combined.watermark, is_idle=self._combined.is_idle)
-
-    @property
-    def had_splits(self) -> bool:
-        """Whether there ever was a split."""
-        return self._combined.had_parts
 
     def partials(self) -> Mapping[str, PartialWatermark]:
         """Return the watermark and status of each split, in the order of registration."""
@@ -75,17 +63,9 @@ class SplitWatermarks:
         Raises:
             DuplicateSplit: The id is registered.
         """
-        self.restore(split_id, PartialWatermark())
-
-    def restore(self, split_id: str, partial: PartialWatermark, *, is_paused: bool = False) -> None:
-        """Add a split that is known from before a restart; it holds the combination at the watermark that it had.
-
-        Raises:
-            DuplicateSplit: The id is registered.
-        """
         if split_id in self._splits:
             raise DuplicateSplit(f"split {split_id!r} is registered already: unregister it first, or use unique ids")
-        self._splits[split_id] = _Split(watermark=partial.watermark, status=partial.status, is_paused=is_paused)
+        self._splits[split_id] = _Split()
         self._wake()
 
     def unregister(self, split_id: str) -> bool:
@@ -139,7 +119,7 @@ class SplitWatermarks:
         self.combine()
 
     def combine(self) -> None:
-        """Take the combination and tell the output what changed: ACTIVE, then a watermark, then IDLE."""
+        """Take the combination and emit what changed: ACTIVE, then a watermark, then IDLE."""
         before = self.combination
         after = self._combined.update([split.partial() for split in self._splits.values()])
         has_risen = is_later(after.watermark, before.watermark)
@@ -166,7 +146,7 @@ class SplitWatermarks:
 class _Split:
     """The state of one split."""
 
-    watermark: Watermark
+    watermark: Watermark = NO_WATERMARK
     status: SplitStatus = SplitStatus.ACTIVE
     is_paused: bool = False
 
@@ -183,7 +163,7 @@ class _Split:
 
 
 class _SplitOutput:
-    """One of the two outputs of a split; they differ in what they call when the split has changed."""
+    """One of the two outputs of a split; they differ in the callback for a change."""
 
     __slots__ = ("_changed", "_split", "_split_id", "_splits")
 

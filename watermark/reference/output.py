@@ -17,11 +17,11 @@ class WatermarkOutput(Protocol):
     """What takes watermarks and the status of a stream: a split's part in a combination, or the world downstream."""
 
     def emit_watermark(self, watermark: Watermark) -> None:
-        """Take a watermark. One that says nothing new is ignored; an output that was idle is active after any."""
+        """Take a watermark. One that does not advance is ignored; an output that was idle is active after any."""
         ...
 
     def mark_idle(self) -> None:
-        """Note that nothing is to come for now, so that nobody waits for this output."""
+        """Note that no rows are expected for now, so that downstream does not wait for this output."""
         ...
 
     def mark_active(self) -> None:
@@ -41,7 +41,7 @@ Emitted: TypeAlias = Watermark | StreamStatus
 
 
 class RecordingOutput:
-    """An output that keeps what it was given, in order; for tests and replays."""
+    """An output that records its calls in order; for tests and replays."""
 
     def __init__(self) -> None:
         self.emitted: list[Emitted] = []
@@ -59,43 +59,28 @@ class RecordingOutput:
         self.emitted.append(StreamStatus.ACTIVE)
 
     def take(self) -> list[Emitted]:
-        """Return what was given since the last call, and forget it."""
+        """Return the calls since the last one of this method, and clear them."""
         taken, self.emitted = self.emitted, []
         return taken
 
 
 class EmissionGuard:
-    """The last gate before downstream: watermarks only rise, the status is only told when it changes.
+    """The last filter before downstream: watermarks only rise, the status is only emitted when it changes.
 
     A stream starts active. A watermark that rises makes an idle stream active first. One that does not rise makes an
-    idle stream active too, alone: rows flow, and whoever ignored the stream must know (FLINK-40504; Flink up to 2.3
-    stays idle and the rows become late).
+    idle stream active too, alone: rows flow, and downstream operators that ignored the stream must learn of it
+    (FLINK-40504; Flink up to 2.3 stays idle and the rows become late).
 
     Processing time is announced once and for good. Only the end of the input may follow it.
 
     Source: Flink's WatermarkToDataOutput; FLIP-326 for processing time.
-
-    Args:
-        downstream: What is told.
-        clock: Whose wall clock ``use_processing_time`` refers to.
-        initial: The last watermark that downstream knows, after a restart.
     """
 
-    def __init__(self, downstream: WatermarkOutput, clock: Clock, *, initial: Watermark = NO_WATERMARK) -> None:
+    def __init__(self, downstream: WatermarkOutput, clock: Clock) -> None:
         self._downstream = downstream
         self._clock = clock
-        self._last = initial
+        self._last = NO_WATERMARK
         self._is_idle = False
-
-    @property
-    def last_watermark(self) -> Watermark:
-        """The last watermark that went downstream."""
-        return self._last
-
-    @property
-    def is_idle(self) -> bool:
-        """Whether downstream was told that the stream is idle."""
-        return self._is_idle
 
     def emit_watermark(self, watermark: Watermark) -> None:
         """Pass on a watermark that rises; make the stream active in any case.

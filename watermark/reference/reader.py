@@ -15,13 +15,11 @@ from watermark.emission import EmitStrategy
 from watermark.event_time import EventTime
 from watermark.idleness import IdlenessTimer
 from watermark.reference.combined import Combination, PartialWatermark
-from watermark.reference.generators import WatermarkGenerator
+from watermark.reference.generators import ExpressionValues
 from watermark.reference.multiplexer import SplitWatermarks
 from watermark.reference.output import WatermarkOutput
-from watermark.reference.state import ReaderSnapshot, SplitSnapshot
 from watermark.reference.strategy import WatermarkStrategy
 from watermark.reference.watermark import PROCESSING_TIME
-from watermark.split_status import SplitStatus
 
 __all__ = ["ReaderWatermarks"]
 
@@ -30,32 +28,14 @@ class ReaderWatermarks:
     """The watermarks of a reader's splits.
 
     Methods that take a split raise ``UnknownSplit`` if it was not added, and ``IllegalTransition`` if it has finished.
-
-    Args:
-        strategy: How watermarks are made; each split gets its own generator and timer.
-        output: Told when the combined watermark rises or the stream's status changes.
-        restored: A snapshot to continue from.
-        now_ns: The time of the restart; timers of restored splits run on from here.
     """
 
     __slots__ = ("_parts", "_splits", "_strategy")
 
-    def __init__(
-        self,
-        strategy: WatermarkStrategy,
-        output: WatermarkOutput,
-        *,
-        restored: ReaderSnapshot | None = None,
-        now_ns: int = 0,
-    ) -> None:
+    def __init__(self, strategy: WatermarkStrategy, output: WatermarkOutput) -> None:
         self._strategy = strategy
         self._parts: dict[str, _Part] = {}
-        if restored is None:
-            self._splits = SplitWatermarks(output)
-            return
-        self._splits = SplitWatermarks(output, watermark=restored.watermark, had_splits=restored.had_splits)
-        for split_id, split in restored.splits.items():
-            self._restore(split_id, split, now_ns)
+        self._splits = SplitWatermarks(output)
 
     @property
     def combination(self) -> Combination:
@@ -73,7 +53,13 @@ class ReaderWatermarks:
             DuplicateSplit: The id is in use.
         """
         self._splits.register(split_id)
-        self._parts[split_id] = self._part(split_id, now_ns=now_ns)
+        by_event = self._strategy.emit is EmitStrategy.ON_EVENT
+        output_of = self._splits.immediate_output if by_event else self._splits.deferred_output
+        self._parts[split_id] = _Part(
+            generator=ExpressionValues(),
+            output=output_of(split_id),
+            timer=self._strategy.create_idleness_timer(now_ns=now_ns),
+        )
 
     def remove_split(self, split_id: str) -> bool:
         """Forget a split that went away, and combine the rest; return whether it was there."""
@@ -86,13 +72,7 @@ class ReaderWatermarks:
         self._parts[split_id].timer = None
 
     def on_event(self, split_id: str, value_us: EventTime | None, *, now_ns: int) -> None:
-        """Take one row, after it was emitted.
-
-        Args:
-            split_id: Where it came from.
-            value_us: What the strategy looks at (see ``WatermarkGenerator.on_event``).
-            now_ns: When.
-        """
+        """Take one row of a split, after it was emitted, with the value of the watermark expression."""
         self._splits.on_record(split_id)
         part = self._parts[split_id]
         part.on_activity(now_ns)
@@ -113,7 +93,7 @@ class ReaderWatermarks:
         self._splits.deferred_output(split_id).emit_watermark(PROCESSING_TIME)
 
     def pause(self, split_id: str, *, now_ns: int) -> None:
-        """Note that a split is not polled: its idle time stands still. Once is enough; pauses do not nest."""
+        """Note that a split is not polled: its idle timer is stopped. Once is enough; pauses do not nest."""
         if not self._splits.is_paused(split_id):
             self._splits.pause(split_id)
             self._parts[split_id].pause(now_ns)
@@ -132,7 +112,7 @@ class ReaderWatermarks:
                 self.mark_idle(split_id)
 
     def combine(self) -> None:
-        """Combine the splits and tell the output what changed."""
+        """Combine the splits and emit what changed."""
         self._splits.combine()
 
     def on_periodic_emit(self, now_ns: int) -> None:
@@ -144,46 +124,12 @@ class ReaderWatermarks:
                 self._parts[split_id].generator.on_periodic_emit(self._splits.deferred_output(split_id))
         self.combine()
 
-    def snapshot(self, now_ns: int) -> ReaderSnapshot:
-        """Return all that must survive a restart."""
-        splits = {
-            split_id: SplitSnapshot(
-                watermark=partial.watermark,
-                status=partial.status,
-                is_paused=self._splits.is_paused(split_id),
-                idle_ns=self._parts[split_id].idle_ns(now_ns),
-            )
-            for split_id, partial in self.partials().items()
-        }
-        combination = self.combination
-        return ReaderSnapshot(watermark=combination.watermark, had_splits=self._splits.had_splits, splits=splits)
-
-    def _restore(self, split_id: str, split: SplitSnapshot, now_ns: int) -> None:
-        partial = PartialWatermark(watermark=split.watermark, status=split.status)
-        self._splits.restore(split_id, partial, is_paused=split.is_paused)
-        part = self._part(split_id, now_ns=now_ns, idle_ns=split.idle_ns)
-        part.generator.restore(split.watermark.timestamp)
-        if split.is_paused:
-            part.pause(now_ns)
-        if split.status is SplitStatus.FINISHED:
-            part.timer = None
-        self._parts[split_id] = part
-
-    def _part(self, split_id: str, *, now_ns: int, idle_ns: int = 0) -> _Part:
-        by_event = self._strategy.emit is EmitStrategy.ON_EVENT
-        output_of = self._splits.immediate_output if by_event else self._splits.deferred_output
-        return _Part(
-            generator=self._strategy.create_generator(),
-            output=output_of(split_id),
-            timer=self._strategy.create_idleness_timer(now_ns=now_ns, elapsed_ns=idle_ns),
-        )
-
 
 @dataclass(slots=True, kw_only=True)
 class _Part:
-    """What a split has besides its place in the combination."""
+    """The state of a split besides its entry in the combination."""
 
-    generator: WatermarkGenerator
+    generator: ExpressionValues
     output: WatermarkOutput
     timer: IdlenessTimer | None
 
@@ -198,6 +144,3 @@ class _Part:
     def resume(self, now_ns: int) -> None:
         if self.timer is not None:
             self.timer.resume(now_ns)
-
-    def idle_ns(self, now_ns: int) -> int:
-        return 0 if self.timer is None else self.timer.elapsed_ns(now_ns)

@@ -25,7 +25,7 @@ from watermark.event_time import MIN_WATERMARK, ms_to_us, us_to_ms
 from watermark.reference.alignment import SplitAlignment
 from watermark.reference.output import EmissionGuard, Emitted, RecordingOutput, StreamStatus
 from watermark.reference.reader import ReaderWatermarks
-from watermark.reference.timeline import Step, StepKind, Timeline
+from watermark.reference.timeline import StepKind, Timeline, TimelineStep
 from watermark.reference.watermark import END_OF_INPUT
 
 __all__ = ["Line", "replay"]
@@ -62,7 +62,7 @@ class _Replay:
         self._paused_by_reader: set[str] = set()
         self._last_us = MIN_WATERMARK
 
-    def take(self, step: Step) -> ProcessingTimeError | None:
+    def take(self, step: TimelineStep) -> ProcessingTimeError | None:
         """Replay one step into ``lines``; return the error that ends the replay, if it does."""
         self.lines = []
         self._clock.set_wall_us(ms_to_us(step.at_ms))
@@ -78,67 +78,67 @@ class _Replay:
         self._align(step)
         return None
 
-    def add(self, step: Step) -> None:
+    def add(self, step: TimelineStep) -> None:
         """A split is assigned."""
         self._reader.add_split(step.split_id, now_ns=_now_ns(step))
 
-    def row(self, step: Step) -> None:
+    def row(self, step: TimelineStep) -> None:
         """A row is read; late ones are processed all the same."""
         rowtime_us = step.rowtime_us
         if rowtime_us is not None and rowtime_us <= self._last_us:
             self.lines.append({"at": step.at_ms, "late": step.split_id, "rowtime": us_to_ms(rowtime_us)})
         self._reader.on_event(step.split_id, step.value_us, now_ns=_now_ns(step))
 
-    def idle(self, step: Step) -> None:
+    def idle(self, step: TimelineStep) -> None:
         """The reader marks a split idle."""
         self._reader.mark_idle(step.split_id)
 
-    def active(self, step: Step) -> None:
+    def active(self, step: TimelineStep) -> None:
         """The reader marks a split active."""
         self._reader.mark_active(step.split_id, now_ns=_now_ns(step))
 
-    def pause(self, step: Step) -> None:
+    def pause(self, step: TimelineStep) -> None:
         """The reader stops polling a split."""
         self._paused_by_reader.add(step.split_id)
         self._reader.pause(step.split_id, now_ns=_now_ns(step))
 
-    def resume(self, step: Step) -> None:
+    def resume(self, step: TimelineStep) -> None:
         """The reader polls a split again, unless alignment holds it."""
         self._paused_by_reader.discard(step.split_id)
         if step.split_id not in self._alignment.paused:
             self._reader.resume(step.split_id, now_ns=_now_ns(step))
 
-    def finish(self, step: Step) -> None:
+    def finish(self, step: TimelineStep) -> None:
         """A split has ended."""
         self._forget_pause(step)
         self._reader.finish(step.split_id)
 
-    def remove(self, step: Step) -> None:
+    def remove(self, step: TimelineStep) -> None:
         """A split went away."""
         self._forget_pause(step)
         self._reader.remove_split(step.split_id)
 
-    def processing_time(self, step: Step) -> None:
+    def processing_time(self, step: TimelineStep) -> None:
         """A split follows processing time; saying so again changes nothing."""
         if not self._reader.partials()[step.split_id].watermark.use_processing_time:
             self._guard.require_clock_reached()
             self._reader.follow_processing_time(step.split_id)
 
-    def tick(self, step: Step) -> None:
+    def tick(self, step: TimelineStep) -> None:
         """The periodic tick."""
         self._reader.on_periodic_emit(_now_ns(step))
 
-    def _forget_pause(self, step: Step) -> None:
+    def _forget_pause(self, step: TimelineStep) -> None:
         self._paused_by_reader.discard(step.split_id)
         self._alignment.forget(step.split_id)
 
-    def _report(self, step: Step) -> None:
+    def _report(self, step: TimelineStep) -> None:
         for emitted in self._recording.take():
             self.lines.append({"at": step.at_ms, **_line(emitted)})
             if not isinstance(emitted, StreamStatus):
                 self._last_us = max(self._last_us, emitted.timestamp)
 
-    def _align(self, step: Step) -> None:
+    def _align(self, step: TimelineStep) -> None:
         if self._max_drift_us is None:
             return
         decision = self._alignment.decide_within(self._reader.partials(), self._max_drift_us)
@@ -153,7 +153,7 @@ class _Replay:
             self.lines.append({"at": step.at_ms, "resumed": list(decision.resume)})
 
 
-_EFFECTS: Final[Mapping[StepKind, Callable[[_Replay, Step], None]]] = MappingProxyType(
+_EFFECTS: Final[Mapping[StepKind, Callable[[_Replay, TimelineStep], None]]] = MappingProxyType(
     {
         StepKind.ADD: _Replay.add,
         StepKind.ROW: _Replay.row,
@@ -177,5 +177,5 @@ def _line(emitted: Emitted) -> Line:
     return {"watermark": "max" if emitted == END_OF_INPUT else us_to_ms(emitted.timestamp)}
 
 
-def _now_ns(step: Step) -> int:
+def _now_ns(step: TimelineStep) -> int:
     return step.at_ms * _NANOS_PER_MILLI

@@ -10,15 +10,17 @@ import enum
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, TypeAlias
 
 from watermark.emission import EmitStrategy
 from watermark.errors import InvalidTimeline
 from watermark.event_time import MAX_WATERMARK, MICROS_PER_MILLI, EventTime, ms_to_us, saturating_add
-from watermark.reference.state import JsonValue
 from watermark.reference.strategy import WatermarkStrategy
 
-__all__ = ["Step", "StepKind", "Timeline", "parse_timeline"]
+__all__ = ["JsonValue", "StepKind", "Timeline", "TimelineStep", "parse_timeline"]
+
+JsonValue: TypeAlias = "bool | int | float | str | list[JsonValue] | dict[str, JsonValue] | None"
+"""What ``json.loads`` returns."""
 
 _MAX_MS: Final = MAX_WATERMARK // MICROS_PER_MILLI
 _SHOWN_CHARS: Final = 60
@@ -26,7 +28,7 @@ _STRATEGY_KEYS: Final = frozenset({"out_of_orderness_ms", "emit", "interval_ms",
 
 
 class StepKind(enum.Enum):
-    """What happens in a step; the value is the key that says so."""
+    """What happens in a step; the value is its JSON key."""
 
     ADD = "add"
     ROW = "split"
@@ -41,7 +43,7 @@ class StepKind(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class TimelineStep:
     """One step.
 
     Attributes:
@@ -71,7 +73,7 @@ class Timeline:
 
     strategy: WatermarkStrategy
     max_drift_us: int | None
-    steps: tuple[Step, ...]
+    steps: tuple[TimelineStep, ...]
 
 
 def parse_timeline(text: str) -> Timeline:
@@ -105,14 +107,14 @@ def _parse_strategy(members: dict[str, JsonValue]) -> WatermarkStrategy:
     # Without an interval there is no periodic tick, so every row has to count by itself.
     if _integer(members.get("interval_ms", 200), "interval_ms", lowest=0) == 0:
         emit = EmitStrategy.ON_EVENT.value
-    strategy = WatermarkStrategy.for_expression_values().with_emit_strategy(EmitStrategy(emit))
     timeout_ms = _optional_integer(members.get("idle_timeout_ms"), "idle_timeout_ms", lowest=1)
-    return strategy if timeout_ms is None else strategy.with_idleness(timeout_ms * MICROS_PER_MILLI)
+    timeout_us = None if timeout_ms is None else timeout_ms * MICROS_PER_MILLI
+    return WatermarkStrategy(emit=EmitStrategy(emit), idle_timeout_us=timeout_us)
 
 
-def _parse_steps(values: list[JsonValue], bound_us: int) -> tuple[Step, ...]:
+def _parse_steps(values: list[JsonValue], bound_us: int) -> tuple[TimelineStep, ...]:
     membership = _Membership()
-    steps: list[Step] = []
+    steps: list[TimelineStep] = []
     for number, value in enumerate(values, start=1):
         try:
             step = _parse_step(value, bound_us)
@@ -125,17 +127,17 @@ def _parse_steps(values: list[JsonValue], bound_us: int) -> tuple[Step, ...]:
     return tuple(steps)
 
 
-def _parse_step(value: JsonValue, bound_us: int) -> Step:
+def _parse_step(value: JsonValue, bound_us: int) -> TimelineStep:
     members, kind = _kind_of(value)
     at_ms = _instant_ms(members["at"], "at")
     subject = members[kind.value]
     if kind is StepKind.TICK:
         if subject is not True:
             raise InvalidTimeline(f"'tick' must be true, got {_shown(subject)}")
-        return Step(at_ms=at_ms, kind=kind)
+        return TimelineStep(at_ms=at_ms, kind=kind)
     if not isinstance(subject, str) or not subject:
         raise InvalidTimeline(f"{kind.value!r} must name a split, got {_shown(subject)}")
-    step = Step(at_ms=at_ms, kind=kind, split_id=subject)
+    step = TimelineStep(at_ms=at_ms, kind=kind, split_id=subject)
     return _parse_row(step, members, bound_us) if kind is StepKind.ROW else step
 
 
@@ -152,7 +154,7 @@ def _kind_of(value: JsonValue) -> tuple[dict[str, JsonValue], StepKind]:
     return members, kinds[0]
 
 
-def _parse_row(step: Step, members: dict[str, JsonValue], bound_us: int) -> Step:
+def _parse_row(step: TimelineStep, members: dict[str, JsonValue], bound_us: int) -> TimelineStep:
     if "rowtime" not in members:
         raise InvalidTimeline("a row needs 'rowtime', its event time in milliseconds")
     rowtime_us = _optional_instant(members["rowtime"], "rowtime")
@@ -169,8 +171,8 @@ class _Membership:
     def __init__(self) -> None:
         self._is_finished: dict[str, bool] = {}
 
-    def follow(self, step: Step) -> None:
-        """Check that a step speaks of a split that is there, and note what it changes."""
+    def follow(self, step: TimelineStep) -> None:
+        """Check that a step names a known split, and note the step's change."""
         split_id = step.split_id
         if step.kind is StepKind.ADD:
             if split_id in self._is_finished:
@@ -231,6 +233,6 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def _shown(value: JsonValue) -> str:
-    """Return a value as it stands in the file, cut where it would make the message unreadable."""
+    """Return a value as written in the file, cut where it would make the message unreadable."""
     text = json.dumps(value)
     return text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS]}..."

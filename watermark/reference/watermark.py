@@ -12,9 +12,9 @@ __all__ = ["END_OF_INPUT", "NO_WATERMARK", "PROCESSING_TIME", "Watermark"]
 
 @dataclass(frozen=True, slots=True)
 class Watermark:
-    """A promise about the rows to come: none of them has a rowtime at or before ``timestamp``.
+    """A guarantee about later rows: none of them has a rowtime at or before ``timestamp``.
 
-    With ``use_processing_time`` the promise follows the wall clock from now on, and ``timestamp`` says nothing: all
+    With ``use_processing_time`` the guarantee follows the wall clock from now on, and ``timestamp`` is ignored: all
     such watermarks are equal to ``PROCESSING_TIME``.
 
     Units: microseconds since the epoch, inclusive.

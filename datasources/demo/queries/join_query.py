@@ -29,7 +29,7 @@ __all__ = ["SNIPPET", "JoinQuery"]
 _NAME: Final = "joined_orders"
 _TRIGGER: Final = "500 milliseconds"
 _BUCKETS: Final = 4
-_PROBE, _BUILD = 0, 1  # the places of the sources in the query's progress
+_PROBE, _BUILD = 0, 1  # the indexes of the sources in the query's progress
 
 SNIPPET: Final = """\
 from datasources import register, temporal_join, with_source_watermark
@@ -42,11 +42,7 @@ counts = with_source_watermark(joined).groupBy(F.window("ts", "1 minute"), "item
 
 
 class JoinQuery:
-    """The running query.
-
-    Args:
-        query: Spark's handle.
-    """
+    """The running query."""
 
     def __init__(self, query: StreamingQuery) -> None:
         self._query = query
@@ -55,11 +51,7 @@ class JoinQuery:
     def start(cls, spark: SparkSession, topic: OrdersTopic, server: MySqlAddress, directory: Path) -> Self:
         """Start it: no order is read before the table was.
 
-        Args:
-            spark: The session.
-            topic: The orders.
-            server: With a login that may read the table and its changes.
-            directory: Where the checkpoint goes.
+        The checkpoint goes into ``directory``; the server's login may read the table and its changes.
         """
         register(spark)
         orders = _load(spark, "tidemark-kafka", _order_options(topic))
@@ -88,7 +80,7 @@ class JoinQuery:
         return 0 if progress is None else Moment.from_progress(progress.json).watermark_ms or 0
 
     def wait_for(self, watermark_ms: int) -> None:
-        """Return when the watermark is there, and with it the last windows that end by then.
+        """Return when the watermark has reached a time, and with it the last windows that end by then.
 
         Raises:
             QueryError: The query failed, or did not get there in time.
@@ -128,7 +120,7 @@ def _load(spark: SparkSession, source: str, options: dict[str, str]) -> DataFram
 
 def _order_options(topic: OrdersTopic) -> dict[str, str]:
     options = tidemark_options(topic.bootstrap_servers, topic.name)
-    # All orders are there already: who is silent now stays silent.
+    # All orders are there already: a partition that is silent now stays silent.
     return {**options, "scan.watermark.idle-timeout": "2 s", "scan.hold.until": CUSTOMERS_TABLE}
 
 

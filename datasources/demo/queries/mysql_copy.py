@@ -42,10 +42,8 @@ stock.writeStream.foreachBatch(merge).start()"""
 class TableCopy:
     """The running query and its copy.
 
-    Args:
-        spark: The session, which is ours alone.
-        server: With a login that may read the table and its changes.
-        directory: Where the checkpoint goes.
+    The session is ours alone. The checkpoint goes into ``directory``; the server's login may read the table and its
+    changes.
     """
 
     def __init__(self, spark: SparkSession, server: MySqlAddress, directory: Path) -> None:
@@ -60,7 +58,7 @@ class TableCopy:
 
     @property
     def copied(self) -> Copied:
-        """What came so far.
+        """The counts so far.
 
         Raises:
             QueryError: The query failed.

@@ -1,6 +1,6 @@
 """The demo's MySQL part: a table under constant change is read and followed, and at the end the copy equals the table.
 
-Theory of operation. The writer goes on while the query reads the table and for a while afterwards. Then it writes one
+Theory of operation. The writer continues while the query reads the table and for a while afterwards. Then it writes one
 last row. Changes come in the order of their commits, so when the copy has that row it has everything before it.
 """
 
@@ -28,7 +28,7 @@ _BATCHES_AFTERWARDS: Final = 3
 
 
 class TableDisplay(Protocol):
-    """Shows the part to the person who waits."""
+    """Shows the progress of this part."""
 
     def copying(self, progress: TableProgress) -> None:
         """Show how far the copy is. Called a few times a second."""
@@ -39,11 +39,8 @@ class TableDisplay(Protocol):
 def open_mysql(report: Callable[[str], None]) -> Iterator[Callable[[], EmbeddedMySql]]:
     """Give a function that returns a running server, and waits for its start if need be.
 
-    Args:
-        report: Receives a line when something takes long, and for each server that cannot run here.
-
     Raises:
-        EnvironmentProblem: (from the function) none can run here; the message says why.
+        EnvironmentProblem: (from the function) none can run here; the message gives the reason.
     """
     with ThreadPoolExecutor(max_workers=1) as background:
         starting = background.submit(start_any_mysql, report=report)
@@ -59,12 +56,7 @@ def copy_table(
 ) -> TableOutcome:
     """Copy a table that changes all the time, which exists, and hold the copy against it.
 
-    Args:
-        spark: The session.
-        server: A server that nobody else uses.
-        seed: What rows and statements are made from.
-        directory: Where the checkpoint goes.
-        display: Is told what happens.
+    Nobody else uses the server; rows and statements are made from ``seed``.
 
     Raises:
         QueryError: The query failed, or did not get to the end in time.
@@ -104,7 +96,7 @@ class _Watch:
         return TableProgress(written=self._writer.so_far, copied=self._copy.copied)
 
     def until_followed(self) -> None:
-        """Return when the table was read and some batches of nothing but changes came."""
+        """Return when the table was read, followed by some batches of changes only."""
 
         def is_followed(progress: TableProgress) -> bool:
             copied = progress.copied
@@ -113,14 +105,14 @@ class _Watch:
         self._until(is_followed, "read the table")
 
     def until_complete(self) -> None:
-        """Return when the last row came."""
+        """Return when the last row was read."""
         self._until(lambda _: LAST_ID in self._copy.rows, "followed its changes to the end")
 
-    def _until(self, holds: Callable[[TableProgress], bool], what: str) -> None:
+    def _until(self, condition: Callable[[TableProgress], bool], what: str) -> None:
         def is_so() -> bool:
             progress = self.progress
             self._display.copying(progress)
-            return holds(progress)
+            return condition(progress)
 
         def failure() -> str:
             copied = self.progress.copied

@@ -15,11 +15,11 @@ _LOOK_S: Final = 0.2
 _SECONDS: Final = 120
 
 
-def wait_until(holds: Callable[[], bool], failure: Callable[[], str]) -> None:
+def wait_until(condition: Callable[[], bool], failure: Callable[[], str]) -> None:
     """Return when a condition holds; it is checked a few times a second.
 
     Args:
-        holds: whether it does.
+        condition: returns whether it holds.
         failure: what had not happened in time: the beginning of a sentence.
 
     Raises:
@@ -27,7 +27,7 @@ def wait_until(holds: Callable[[], bool], failure: Callable[[], str]) -> None:
     """
     clock: Clock = SystemClock()
     pause, deadline_ns = Event(), clock.monotonic_ns() + _SECONDS * 10**9
-    while not holds():
+    while not condition():
         if clock.monotonic_ns() > deadline_ns:
             raise QueryError(f"{failure()} after {_SECONDS} s: run the demo again on a less busy machine.")
         pause.wait(_LOOK_S)

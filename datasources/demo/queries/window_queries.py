@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, Self
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 
 from datasources.demo.queries.failure_text import first_line
-from datasources.demo.results.timeline import Moment, Timeline
+from datasources.demo.results.timeline import Moment, QueryTimeline
 from datasources.demo.story.broker import OrdersTopic
 from datasources.errors import QueryError
 from datasources.session import read_stream
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
-__all__ = ["SNIPPET", "CountQuery", "Side", "tidemark_options"]
+__all__ = ["SNIPPET", "CountQuery", "QuerySide", "tidemark_options"]
 
 _SCHEMA: Final = "user BIGINT, item STRING, price DOUBLE, ts TIMESTAMP"
 _TRIGGER: Final = "1 second"
@@ -34,8 +34,8 @@ counts = orders.groupBy(F.window("ts", "1 minute"), "item").count()"""
 """What a user copies; the demo runs the same options."""
 
 
-class Side(Enum):
-    """Who makes the watermark.
+class QuerySide(Enum):
+    """What makes the watermark.
 
     Values: how it is shown.
     """
@@ -47,18 +47,13 @@ class Side(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CountQuery:
-    """One running query.
+    """One running query."""
 
-    Attributes:
-        side: Who makes its watermark.
-        query: Spark's handle.
-    """
-
-    side: Side
+    side: QuerySide
     query: StreamingQuery
 
     @classmethod
-    def start(cls, spark: SparkSession, side: Side, *, topic: OrdersTopic, directory: Path) -> Self:
+    def start(cls, spark: SparkSession, side: QuerySide, *, topic: OrdersTopic, directory: Path) -> Self:
         """Start counting the orders of a topic, from its beginning."""
         orders = _orders(spark, side, topic.bootstrap_servers, topic.name)
         counts = orders.groupBy(F.window("ts", "1 minute"), "item").count()
@@ -78,9 +73,9 @@ class CountQuery:
         progress = self.query.lastProgress
         return None if progress is None else Moment.from_progress(progress.json)
 
-    def timeline(self) -> Timeline:
+    def timeline(self) -> QueryTimeline:
         """Return all batches so far."""
-        return Timeline.from_progress(progress.json for progress in self.query.recentProgress)
+        return QueryTimeline.from_progress(progress.json for progress in self.query.recentProgress)
 
     def answer(self, spark: SparkSession) -> dict[tuple[int, str], int]:
         """Return the counts so far, by (start of the window in ms since the epoch, item)."""
@@ -103,15 +98,15 @@ def tidemark_options(servers: str, topic: str) -> dict[str, str]:
     }
 
 
-def _orders(spark: SparkSession, side: Side, servers: str, topic: str) -> DataFrame:
-    if side is Side.TIDEMARK:
+def _orders(spark: SparkSession, side: QuerySide, servers: str, topic: str) -> DataFrame:
+    if side is QuerySide.TIDEMARK:
         return read_stream(spark, "tidemark-kafka", tidemark_options(servers, topic))
     # The same delay; Spark takes it from the newest order of all partitions.
     return _without_watermark(spark, side, servers, topic).withWatermark("ts", "10 seconds")
 
 
-def _without_watermark(spark: SparkSession, side: Side, servers: str, topic: str) -> DataFrame:
-    if side is Side.SPARK:
+def _without_watermark(spark: SparkSession, side: QuerySide, servers: str, topic: str) -> DataFrame:
+    if side is QuerySide.SPARK:
         return read_stream(spark, "tidemark-kafka", _plain_options(servers, topic))
     stream = spark.readStream.format("kafka").option("kafka.bootstrap.servers", servers)
     records = stream.option("subscribe", topic).option("startingOffsets", "earliest").load()

@@ -17,7 +17,7 @@ from datasources.demo.report.tables import comparison, partition_rows
 from datasources.demo.report.watermark_chart import clock_text
 from datasources.demo.results.join_outcome import JoinOutcome, join_rows
 from datasources.demo.results.mysql_outcome import TableOutcome, TableProgress, table_rows
-from datasources.demo.results.outcome import Outcome, Snapshot
+from datasources.demo.results.outcome import DemoSnapshot, Outcome
 from datasources.demo.results.timeline import Moment
 from datasources.demo.story.mysql_shop import ROWS
 from datasources.demo.story.orders import ROLES, Story
@@ -34,13 +34,7 @@ _BAR_WIDTH: Final = 44
 
 
 class PlainDisplay:
-    """Writes lines: for files, pipes and CI.
-
-    Args:
-        console: Where to.
-        story: What is told.
-        clock: Measures the time between lines.
-    """
+    """Writes lines: for files, pipes and CI."""
 
     def __init__(self, console: Console, story: Story, *, clock: Clock | None = None) -> None:
         self._console = console
@@ -56,7 +50,7 @@ class PlainDisplay:
         """Show one line of news."""
         self._console.print(f"    {text}", highlight=False)
 
-    def snapshot(self, snapshot: Snapshot) -> None:
+    def snapshot(self, snapshot: DemoSnapshot) -> None:
         """Show how far the queries are, every five seconds."""
         if self._clock.monotonic_ns() < self._next_ns:
             return
@@ -77,18 +71,13 @@ class PlainDisplay:
 
 
 class LiveDisplay:
-    """Redraws one picture: for people at a terminal.
-
-    Args:
-        live: rich's live area.
-        story: What is told.
-    """
+    """Redraws one picture: for people at a terminal."""
 
     def __init__(self, live: Live, story: Story) -> None:
         self._live = live
         self._story = story
         self._spinner = Spinner("dots", text="")
-        self._snapshot: Snapshot | None = None
+        self._snapshot: DemoSnapshot | None = None
         self._progress_of_table: TableProgress | None = None
 
     def phase(self, text: str) -> None:
@@ -100,7 +89,7 @@ class LiveDisplay:
         """Show one line of news above the picture."""
         self._live.console.print(text, style="dim", highlight=False)
 
-    def snapshot(self, snapshot: Snapshot) -> None:
+    def snapshot(self, snapshot: DemoSnapshot) -> None:
         """Show how far the queries are."""
         self._snapshot = snapshot
         self._live.update(self._picture())
@@ -136,7 +125,7 @@ def demo_display(console: Console, story: Story) -> Iterator[LiveDisplay | Plain
 
 
 def show_outcome(console: Console, outcome: Outcome) -> None:
-    """Print the results, the partitions and how they came about."""
+    """Print the results, the partitions and how they were obtained."""
     console.print()
     console.print(_comparison_table(outcome))
     console.print()
@@ -157,19 +146,21 @@ def show_outcome(console: Console, outcome: Outcome) -> None:
 
 
 def _show_join(console: Console, outcome: JoinOutcome) -> None:
-    console.print(_facts("The same orders, each joined with its customer in a table of MySQL", join_rows(outcome)))
+    console.print(_info_table("The same orders, each joined with its customer in a table of MySQL", join_rows(outcome)))
 
 
 def _show_table(console: Console, outcome: TableOutcome | str) -> None:
     if isinstance(outcome, str):
-        console.print(f"The part with MySQL was not run: {outcome}", highlight=False)
+        console.print(f"The part with MySQL has no result: {outcome}", highlight=False)
         return
-    console.print(_facts("A table of MySQL that changes all the time, and Spark's copy of it", table_rows(outcome)))
+    console.print(
+        _info_table("A table of MySQL that changes all the time, and Spark's copy of it", table_rows(outcome))
+    )
     if outcome.difference is not None:
         console.print(outcome.difference, style="dim", highlight=False)
 
 
-def _facts(title: str, rows: Sequence[tuple[str, str]]) -> Table:
+def _info_table(title: str, rows: Sequence[tuple[str, str]]) -> Table:
     table = Table(title=title, title_justify="left", title_style="bold", show_header=False)
     table.add_column("")
     table.add_column("", style=_TIDEMARK)
@@ -205,7 +196,7 @@ def _partition_table(outcome: Outcome) -> Table:
     return table
 
 
-def _now(snapshot: Snapshot) -> Table:
+def _now(snapshot: DemoSnapshot) -> Table:
     table = Table.grid(padding=(0, 3))
     splits = snapshot.tidemark.splits if snapshot.tidemark else {}
     for number, role in enumerate(ROLES):

@@ -8,6 +8,7 @@ from html import escape
 from importlib.resources import files
 from typing import Final
 
+from datasources.demo.report.picture import chart_style
 from datasources.demo.report.tables import comparison, partition_rows
 from datasources.demo.report.watermark_chart import clock_text, watermark_chart
 from datasources.demo.report.window_chart import window_chart
@@ -41,13 +42,8 @@ class Snippets:
 
 
 def render_page(outcome: Outcome, snippets: Snippets) -> str:
-    """Return the page.
-
-    Args:
-        outcome: The finished demo.
-        snippets: The code that a user copies.
-    """
-    style = files(__package__).joinpath("page.css").read_text(encoding="utf-8")
+    """Return the page."""
+    style = chart_style() + files(__package__).joinpath("page.css").read_text(encoding="utf-8")
     body = "\n".join(
         (
             _opening(outcome),
@@ -78,7 +74,7 @@ def _opening(outcome: Outcome) -> str:
         f'<b class="spark">{spark.lost_rows:,} orders</b>.</span> '
         f'<span class="line-of">Tidemark&rsquo;s lost <b class="tidemark">{kept}</b>.</span></h1>\n'
         f"<p>Two queries counted the same {outcome.story.order_count:,} orders from the same Kafka topic, in windows "
-        "of one minute per item. They differ in one thing: who makes the watermark. One of the topic&rsquo;s "
+        "of one minute per item. They differ in one thing: what makes the watermark. One of the topic&rsquo;s "
         f"{len(ROLES)} partitions runs twelve minutes behind and catches up at the end, one falls silent.</p>\n"
         f'<div class="sides">\n{_card(outcome.spark, "spark")}\n'
         f"{_card(outcome.tidemark, 'tidemark')}\n</div>\n</header>"
@@ -103,7 +99,7 @@ def _watermarks(outcome: Outcome) -> str:
         watermark_chart(outcome, width=_WIDE, height=470), watermark_chart(outcome, width=_NARROW, height=380)
     )
     return (
-        "<section>\n<h2>Where the watermark stands</h2>\n"
+        "<section>\n<h2>Watermarks over time</h2>\n"
         "<p>Spark takes the newest time that it has seen and subtracts ten seconds, so the fast partitions decide what "
         "is late in the slow one. Tidemark&rsquo;s reader keeps one watermark per partition and gives Spark the lowest "
         "of those that are active. A partition that has been read to its end and stays silent for eight seconds no "
@@ -129,7 +125,7 @@ def _windows(outcome: Outcome) -> str:
     swatches = "".join(_swatch(*each) for each in _BARS)
     return (
         "<section>\n<h2>What each query counted</h2>\n"
-        "<p>One bar per window. The truth comes from the program that wrote the orders, not from a query.</p>\n"
+        "<p>One bar per window. The expected counts are those of the program that wrote the orders.</p>\n"
         f'<ul class="legend">{swatches}</ul>\n<figure>\n'
         f"{_both(window_chart(outcome, width=_WIDE), window_chart(outcome, width=_NARROW))}\n</figure>\n</section>"
     )
@@ -146,7 +142,7 @@ def _results(outcome: Outcome) -> str:
     )
     until = clock_text(outcome.story.complete_until_ms)
     return (
-        '<section>\n<h2>Results against the truth</h2>\n<div class="scroll"><table>\n'
+        '<section>\n<h2>Results and expected results</h2>\n<div class="scroll"><table>\n'
         f"<caption>Windows that end by {until}, which every watermark has passed. Later ones were still open when the "
         "demo ended and count for neither side.</caption>\n"
         '<thead><tr><th scope="col">Measure</th><th scope="col" class="spark">Spark</th>'
@@ -175,7 +171,7 @@ def _partitions(outcome: Outcome) -> str:
 def _code(snippet: str) -> str:
     return (
         "<section>\n<h2>The six lines for your job</h2>\n"
-        "<p>The Tidemark side ran exactly these options. Put your broker, topic and columns in their place; "
+        "<p>The Tidemark side ran exactly these options. Replace broker, topic and columns by your own; "
         "<code>F</code> is <code>pyspark.sql.functions</code>.</p>\n"
         f'<pre tabindex="0"><code>{escape(snippet)}</code></pre>\n</section>'
     )
@@ -189,12 +185,12 @@ def _join(outcome: JoinOutcome | None, snippet: str) -> str:
         f"<p>A query joined each order with its customer and counted them in the same windows. The {USERS:,} customers "
         "are a table that is read first and followed from then on; no order is read before. The program that changes "
         "the tables moves customers all the while.</p>\n"
-        f'<div class="scroll"><table class="facts">\n<tbody>{_facts(join_rows(outcome))}</tbody>\n</table></div>\n'
+        f'<div class="scroll"><table class="facts">\n<tbody>{_info_rows(join_rows(outcome))}</tbody>\n</table></div>\n'
         f'<pre tabindex="0"><code>{escape(snippet)}</code></pre>\n</section>'
     )
 
 
-def _facts(rows: Sequence[tuple[str, str]]) -> str:
+def _info_rows(rows: Sequence[tuple[str, str]]) -> str:
     return "".join(f'<tr><th scope="row">{escape(name)}</th><td>{escape(text)}</td></tr>' for name, text in rows)
 
 
@@ -204,23 +200,24 @@ def _table(outcome: TableOutcome | str, snippet: str) -> str:
 
 def _table_body(outcome: TableOutcome | str, snippet: str) -> str:
     if isinstance(outcome, str):
-        return f"<p>This part was not run: {escape(outcome)}</p>\n"
-    facts = _facts(table_rows(outcome))
+        return f"<p>This part has no result: {escape(outcome)}</p>\n"
+    info_rows = _info_rows(table_rows(outcome))
     difference = "" if outcome.difference is None else f"<p>{escape(outcome.difference)}</p>\n"
     return (
         f"<p>Another query read a table of {ROWS:,} rows in chunks, while a program inserted, updated and deleted rows "
         "and changed keys, and followed the changes from the binlog in the same batches. When the program had ended, "
         "each row of the copy was compared with the table.</p>\n"
-        f'<div class="scroll"><table class="facts">\n<tbody>{facts}</tbody>\n</table></div>\n{difference}'
+        f'<div class="scroll"><table class="facts">\n<tbody>{info_rows}</tbody>\n</table></div>\n{difference}'
         f'<pre tabindex="0"><code>{escape(snippet)}</code></pre>\n'
     )
 
 
 def _footer(outcome: Outcome) -> str:
-    facts = outcome.surroundings
+    versions = outcome.surroundings
     return (
-        f"<footer>\n<p>Tidemark {escape(facts.tidemark)}, PySpark {escape(facts.spark)}, {escape(facts.broker)}. "
-        f'Spark&rsquo;s side read with {escape(facts.source)} and <code>withWatermark("ts", "10 seconds")</code>. '
+        f"<footer>\n<p>Tidemark {escape(versions.tidemark)}, PySpark {escape(versions.spark)}, "
+        f"{escape(versions.broker)}. "
+        f'Spark&rsquo;s side read with {escape(versions.source)} and <code>withWatermark("ts", "10 seconds")</code>. '
         f"Seed {outcome.story.seed}: the orders and the truth are the same in every run, how many Spark loses depends "
         "on where its batches are cut.</p>\n</footer>"
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 
-__all__ = ["Frame", "Point", "Scale", "element", "polygon_path", "step_path", "text"]
+__all__ = ["PlotFrame", "Point", "Scale", "element", "polygon_path", "step_path", "text"]
 
 Point = tuple[float, float]
 
@@ -15,11 +15,7 @@ Point = tuple[float, float]
 class Scale:
     """A linear map of values to pixels.
 
-    Attributes:
-        low: The value at ``start``.
-        high: The value at ``end``; greater than ``low``.
-        start: Pixels.
-        end: Pixels.
+    Values from ``low`` to the greater ``high`` are pixels from ``start`` to ``end``.
     """
 
     low: float
@@ -34,7 +30,7 @@ class Scale:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Frame:
+class PlotFrame:
     """The rectangle in which a chart's data is drawn, in pixels of its view box."""
 
     left: float

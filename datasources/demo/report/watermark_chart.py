@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Final
 
-from datasources.demo.report.svg import Frame, Point, Scale, element, polygon_path, step_path, text
+from datasources.demo.report.svg import PlotFrame, Point, Scale, element, polygon_path, step_path, text
 from datasources.demo.results.outcome import Outcome
 from datasources.demo.results.timeline import Moment
 from datasources.demo.story.orders import ROLES, Role
@@ -20,7 +20,9 @@ _MINUTE_MS: Final = 60_000
 _TICKS_S: Final = (1, 2, 5, 10, 20, 30, 60)
 _TICK_WIDTH: Final = 70
 _NARROW: Final = 600
-_LABELS_AT: Final = 0.34
+_LABELS_AT: Final = 0.4
+_LOSS_AT: Final = 0.84
+_BELOW_A_LINE: Final = 18
 _MARGIN_MS: Final = 1_000
 
 
@@ -37,11 +39,11 @@ class _Line:
 class _Plot:
     """Where things are."""
 
-    frame: Frame
+    frame: PlotFrame
     x: Scale
     y: Scale
 
-    def place(self, points: Sequence[tuple[int, int]]) -> list[Point]:
+    def scaled(self, points: Sequence[tuple[int, int]]) -> list[Point]:
         return [(self.x(at_ms), self.y(value_ms)) for at_ms, value_ms in points]
 
 
@@ -53,10 +55,7 @@ def clock_text(value_ms: int) -> str:
 def watermark_chart(outcome: Outcome, *, width: int, height: int) -> str:
     """Return the chart as an SVG element.
 
-    Args:
-        outcome: The finished demo.
-        width: Of the view box; a narrow one gets fewer ticks and no labels in the plot.
-        height: Of the view box.
+    Width and height are those of the view box; a narrow one gets fewer ticks and no labels in the plot.
     """
     spark = _Line(kind="spark", title="Spark", points=_watermarks(outcome.spark.timeline.moments))
     tidemark = _Line(kind="tidemark", title="Tidemark", points=_watermarks(outcome.tidemark.timeline.moments))
@@ -66,7 +65,7 @@ def watermark_chart(outcome: Outcome, *, width: int, height: int) -> str:
         *_axes(plot, outcome.started_ms),
         _too_late(plot, spark, splits),
         *(_draw(plot, line) for line in (*splits, tidemark, spark)),
-        *(_labels(plot, spark, tidemark, splits) if width > _NARROW else ()),
+        *(_labels(plot, outcome, (spark, tidemark, *splits)) if width > _NARROW else ()),
     ]
     title, description = "Watermarks over processing time", _describe(spark, tidemark)
     return element(
@@ -109,7 +108,7 @@ def _split_lines(moments: Sequence[Moment]) -> Iterator[_Line]:
 
 
 def _plot(outcome: Outcome, lines: Sequence[_Line], width: int, height: int) -> _Plot:
-    frame = Frame(left=48, top=26, right=width - 14, bottom=height - 42)
+    frame = PlotFrame(left=48, top=26, right=width - 14, bottom=height - 42)
     points = [point for line in lines for point in line.points]
     values = [value_ms for _, value_ms in points] or [outcome.story.complete_until_ms]
     low = min(values) // _MINUTE_MS * _MINUTE_MS - _MINUTE_MS
@@ -130,8 +129,8 @@ def _axes(plot: _Plot, started_ms: int) -> Iterator[str]:
             yield element("line", x1=frame.left, x2=frame.right, y1=at, y2=at, class_="grid")
             yield text(clock_text(minute * _MINUTE_MS)[:5], (frame.left - 8, at + 4), kind="tick", anchor="end")
     first_s, last_s = (x.low - started_ms) / 1_000, (x.high - started_ms) / 1_000
-    most = (frame.right - frame.left) / _TICK_WIDTH
-    step_s = next((step for step in _TICKS_S if (last_s - first_s) / step <= most), _TICKS_S[-1])
+    max_ticks = (frame.right - frame.left) / _TICK_WIDTH
+    step_s = next((step for step in _TICKS_S if (last_s - first_s) / step <= max_ticks), _TICKS_S[-1])
     for second in range(math.ceil(first_s / step_s) * step_s, int(last_s) + 1, step_s):
         at = x(started_ms + second * 1_000)
         yield element("line", x1=at, x2=at, y1=frame.bottom, y2=frame.bottom + 4, class_="axis")
@@ -148,7 +147,7 @@ def _too_late(plot: _Plot, spark: _Line, splits: Sequence[_Line]) -> str:
     if lagging is None or not spark.points or not lagging.points:
         return ""
     since = max(spark.points[0][0], lagging.points[0][0])
-    upper, lower = (_corners(plot.place(_since(line, since))) for line in (spark, lagging))
+    upper, lower = (_corners(plot.scaled(_since(line, since))) for line in (spark, lagging))
     area = polygon_path([*upper, *reversed(lower)])
     return element("path", element("title", "too late for Spark"), d=area, class_="too-late")
 
@@ -172,12 +171,13 @@ def _draw(plot: _Plot, line: _Line) -> str:
     if not line.points:
         return ""
     until = None if line.kind.startswith("split") and not line.kind.endswith("idle") else plot.x(plot.x.high)
-    path = step_path(plot.place(line.points), until=until)
+    path = step_path(plot.scaled(line.points), until=until)
     return element("path", element("title", line.title), d=path, class_=f"line {line.kind}")
 
 
-def _labels(plot: _Plot, spark: _Line, tidemark: _Line, splits: Sequence[_Line]) -> Iterator[str]:
-    """Name the lines where they are far apart."""
+def _labels(plot: _Plot, outcome: Outcome, lines: Sequence[_Line]) -> Iterator[str]:
+    """Name the lines where they are far apart, and the area between them."""
+    spark, tidemark, *splits = lines
     if not spark.points or not tidemark.points:
         return
     first = max(spark.points[0][0], tidemark.points[0][0])
@@ -185,12 +185,19 @@ def _labels(plot: _Plot, spark: _Line, tidemark: _Line, splits: Sequence[_Line])
     above, below = _value_at(spark, at_ms), _value_at(tidemark, at_ms)
     assert above is not None
     assert below is not None
-    x = plot.x(at_ms)
-    yield text("Spark: the newest order decides", (x - 6, plot.y(above) - 12), kind="label spark", anchor="end")
-    yield text("Tidemark: the slowest active partition", (x + 8, plot.y(below) + 24), kind="label tidemark")
+    x, upper, lower = plot.x(at_ms), plot.y(above), plot.y(below)
+    yield text("Spark's watermark: the newest order decides", (x - 6, upper - 12), kind="label spark", anchor="end")
+    yield text("Tidemark's watermark: the slowest active partition", (x + 8, lower + 24), kind="label tidemark")
+    yield text(f"= partition {ROLES.index(Role.LAGGING)}, which lags", (x + 8, lower + 41), kind="label")
     idle = next((line for line in splits if line.kind == "split idle"), None)
+    if lost := outcome.spark.accuracy.lost_rows:
+        loss_y = upper + (lower - upper) * _LOSS_AT
+        if idle is not None:
+            loss_y = max(loss_y, plot.y(idle.points[-1][1]) + _BELOW_A_LINE)
+        at = (x - 6, round(loss_y, 1))
+        yield text(f"too late for Spark: {lost:,} orders lost", at, kind="label lost", anchor="end")
     if idle is not None:
-        at = (plot.frame.right - 4, plot.y(idle.points[-1][1]) + 18)
+        at = (plot.frame.right - 4, plot.y(idle.points[-1][1]) + _BELOW_A_LINE)
         yield text(f"{idle.title}: holds nothing back", at, kind="label", anchor="end")
 
 

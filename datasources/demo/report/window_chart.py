@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from datasources.demo.report.svg import Frame, Scale, element, text
+from datasources.demo.report.svg import PlotFrame, Scale, element, text
 from datasources.demo.report.watermark_chart import clock_text
 from datasources.demo.results.accuracy import MinuteCount, per_minute
 from datasources.demo.results.outcome import Outcome, SideOutcome
@@ -49,21 +49,21 @@ def window_chart(outcome: Outcome, *, width: int) -> str:
 
 def _panel(outcome: Outcome, side: SideOutcome, kind: str, width: int, top: float) -> Iterator[str]:
     minutes = per_minute(outcome.story, side.answer)
-    frame = Frame(left=48, top=top + _HEAD, right=width - 14, bottom=top + _HEAD + _PANEL - 20)
-    most = max(minute.expected_rows for minute in minutes)
-    y = Scale(low=0, high=most * 1.05, start=frame.bottom, end=frame.top)
+    frame = PlotFrame(left=48, top=top + _HEAD, right=width - 14, bottom=top + _HEAD + _PANEL - 20)
+    max_rows = max(minute.expected_rows for minute in minutes)
+    y = Scale(low=0, high=max_rows * 1.05, start=frame.bottom, end=frame.top)
     slot = (frame.right - frame.left) / len(minutes)
     heading = f"{kind.capitalize()}: {side.accuracy.lost_rows:,} of {side.accuracy.expected_rows:,} lost"
     yield text(heading, (frame.left, top + 20), kind=f"label {kind}")
-    yield from _axis(frame, y, most)
+    yield from _axis(frame, y, max_rows)
     for number, minute in enumerate(minutes):
         yield from _bar(minute, frame.left + number * slot, slot, y, kind)
         yield from _minute_tick(minute, frame, frame.left + (number + 0.5) * slot)
 
 
-def _axis(frame: Frame, y: Scale, most: int) -> Iterator[str]:
-    step = 200 if most <= 1_000 else 500  # noqa: PLR2004 - four gridlines at the most
-    for value in range(0, most + 1, step):
+def _axis(frame: PlotFrame, y: Scale, max_rows: int) -> Iterator[str]:
+    step = 200 if max_rows <= 1_000 else 500  # noqa: PLR2004 - four gridlines at the most
+    for value in range(0, max_rows + 1, step):
         kind = "grid" if value else "axis"
         yield element("line", x1=frame.left, x2=frame.right, y1=y(value), y2=y(value), class_=kind)
         yield text(f"{value}", (frame.left - 8, y(value) + 4), kind="tick", anchor="end")
@@ -81,6 +81,6 @@ def _bar(minute: MinuteCount, left: float, slot: float, y: Scale, kind: str) -> 
         yield element("rect", words, x=x, y=counted, width=width, height=height, class_=f"bar {kind}")
 
 
-def _minute_tick(minute: MinuteCount, frame: Frame, middle: float) -> Iterator[str]:
+def _minute_tick(minute: MinuteCount, frame: PlotFrame, middle: float) -> Iterator[str]:
     if minute.start_ms // 60_000 % 5 == 0:
         yield text(clock_text(minute.start_ms)[:5], (round(middle, 1), frame.bottom + 16), kind="tick", anchor="middle")

@@ -18,14 +18,7 @@ Counts = Mapping[tuple[int, str], int]
 class Accuracy:
     """The accuracy of one query over the windows that must be complete.
 
-    Attributes:
-        expected_rows: Orders that belong into these windows.
-        lost_rows: Orders that are missing from the answer.
-        extra_rows: Orders that were counted and do not exist.
-        expected_results: Results (one per window and item) of a perfect answer.
-        correct_results: Those with exactly the true count.
-        wrong_results: Those with another count.
-        missing_results: Those that were never given.
+    A result is one window and item; extra rows are orders that were counted and do not exist.
     """
 
     expected_rows: int
@@ -38,7 +31,7 @@ class Accuracy:
 
     @property
     def is_perfect(self) -> bool:
-        """Whether every result is there, and right."""
+        """Whether every result is present and correct."""
         return self.correct_results == self.expected_results and not self.lost_rows and not self.extra_rows
 
 
@@ -46,10 +39,7 @@ class Accuracy:
 class MinuteCount:
     """The orders of one window over all items.
 
-    Attributes:
-        start_ms: Start of the window, ms since the epoch.
-        expected_rows: How many there are.
-        counted_rows: How many of them the query counted.
+    Units: ``start_ms`` is the start of the window, ms since the epoch.
     """
 
     start_ms: int

@@ -14,12 +14,8 @@ __all__ = ["JoinOutcome", "Joined", "join_rows"]
 class Joined:
     """What the query answered.
 
-    Attributes:
-        answer: Orders by (start of the window in ms since the epoch, item).
-        unmatched: Orders among them that met no customer.
-        read_before: Rows of the table's source that were read before the first order was.
-        batches_before: Batches with such rows.
-        read_afterwards: Rows of it since then: changes.
+    Units: the answer has the orders by (start of the window in ms since the epoch, item). Rows of the table's source
+    were read before the first order was, in so many batches, and afterwards.
     """
 
     answer: Mapping[tuple[int, str], int]
@@ -31,12 +27,7 @@ class Joined:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JoinOutcome:
-    """The finished main job.
-
-    Attributes:
-        joined: What the query answered.
-        accuracy: Of the answer.
-    """
+    """The finished main job."""
 
     joined: Joined
     accuracy: Accuracy

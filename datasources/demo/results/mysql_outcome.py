@@ -13,14 +13,10 @@ __all__ = ["Copied", "TableOutcome", "TableProgress", "table_rows"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Copied:
-    """What came so far.
+    """The counts so far.
 
-    Attributes:
-        batches: Batches with rows.
-        snapshot_batches: Those with rows that were read from the table.
-        snapshot_rows: Rows that were read from the table.
-        changes: Images of changes from the binlog: an update has two.
-        early_changes: Those that came before the last row of the table was read.
+    Snapshot rows were read from the table. ``changes`` are images of the binlog, an update has two; early ones came
+    before the last row of the table was read.
     """
 
     batches: int = 0
@@ -32,12 +28,7 @@ class Copied:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableProgress:
-    """The part while it runs.
-
-    Attributes:
-        written: What the writer did.
-        copied: What the query read.
-    """
+    """The part while it runs."""
 
     written: Written
     copied: Copied
@@ -47,14 +38,7 @@ class TableProgress:
 class TableOutcome:
     """The finished part.
 
-    Attributes:
-        server: Name and version of the server that ran.
-        is_mariadb: Whether that is MariaDB, because no MySQL can run on this machine.
-        progress: What was written and read.
-        keys: Keys of the table or of the copy.
-        missing: Keys of the table that the copy lacks.
-        extra: Keys of the copy that the table lacks.
-        different: Keys whose rows differ.
+    A key is missing or extra in the copy, or its rows differ. MariaDB ran because no MySQL can run on this machine.
     """
 
     server: str

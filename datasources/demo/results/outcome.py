@@ -8,22 +8,16 @@ from dataclasses import dataclass, field
 from datasources.demo.results.accuracy import Accuracy
 from datasources.demo.results.join_outcome import JoinOutcome
 from datasources.demo.results.mysql_outcome import TableOutcome
-from datasources.demo.results.timeline import Moment, Timeline
+from datasources.demo.results.timeline import Moment, QueryTimeline
 from datasources.demo.story.orders import Story
 from datasources.demo.story.producer import Produced
 
-__all__ = ["Outcome", "SideOutcome", "Snapshot", "Surroundings"]
+__all__ = ["DemoSnapshot", "Outcome", "SideOutcome", "Surroundings"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Snapshot:
-    """The demo while it runs.
-
-    Attributes:
-        produced: What was written so far.
-        spark: Spark's newest batch.
-        tidemark: Tidemark's newest batch.
-    """
+class DemoSnapshot:
+    """The demo while it runs."""
 
     produced: Produced
     spark: Moment | None = None
@@ -34,11 +28,7 @@ class Snapshot:
 class Surroundings:
     """Where the demo ran.
 
-    Attributes:
-        tidemark: Version.
-        spark: Version.
-        broker: Which Kafka, in words.
-        source: What Spark's query read with, in words.
+    ``broker`` says which Kafka, ``source`` what Spark's query read with, in words.
     """
 
     tidemark: str
@@ -51,17 +41,13 @@ class Surroundings:
 class SideOutcome:
     """One of the two queries.
 
-    Attributes:
-        title: How it is called.
-        answer: Orders by (start of the window in ms since the epoch, item).
-        accuracy: Of the answer.
-        timeline: Its batches.
+    Units: the answer has the orders by (start of the window in ms since the epoch, item).
     """
 
     title: str
     answer: Mapping[tuple[int, str], int]
     accuracy: Accuracy
-    timeline: Timeline
+    timeline: QueryTimeline
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,8 +60,9 @@ class Outcome:
         spark: The query that follows Spark's watermark.
         tidemark: The query that follows Tidemark's.
         surroundings: Where it ran.
-        table: The MySQL part; a text says why it was not run.
-        join: The orders joined with a table of MySQL; None where the MySQL part was not run.
+        table: The MySQL part; a text says why it has no result.
+        join: The orders joined with a table of MySQL; None where the MySQL part has no result.
+        mysql_failure: Why the MySQL part failed; None if it did not.
     """
 
     story: Story
@@ -85,6 +72,7 @@ class Outcome:
     surroundings: Surroundings = field(repr=False)
     table: TableOutcome | str
     join: JoinOutcome | None
+    mysql_failure: str | None = None
 
     @property
     def failure(self) -> str | None:
@@ -100,6 +88,8 @@ class Outcome:
                 "Spark's own watermark lost no order this time, so there was nothing to compare: its query read too "
                 "much in one batch; run the demo again on a less busy machine."
             )
+        if self.mysql_failure is not None:
+            return self.mysql_failure
         if self.join is not None and self.join.failure is not None:
             return self.join.failure
         return None if isinstance(self.table, str) else self.table.failure

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from datasources.kafka.client.topic_partition import parse_split
 
-__all__ = ["Moment", "SplitMoment", "Timeline", "epoch_ms"]
+__all__ = ["Moment", "QueryTimeline", "SplitMoment", "epoch_ms"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +61,7 @@ class Moment:
         return cls(
             at_ms=epoch_ms(progress["timestamp"]) or 0,
             batch=progress["batchId"],
-            watermark_ms=watermark_ms or None,  # Spark says 1970 where there is none
+            watermark_ms=watermark_ms or None,  # Spark reports 1970 where there is none
             dropped_rows=sum(operator.get("numRowsDroppedByWatermark", 0) for operator in operators),
             state_rows=sum(operator.get("numRowsTotal", 0) for operator in operators),
             read_rows=sum(split.position for split in splits.values()) if splits else _kafka_rows(source),
@@ -70,7 +70,7 @@ class Moment:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Timeline:
+class QueryTimeline:
     """All batches of one query, in order."""
 
     moments: tuple[Moment, ...]
@@ -95,7 +95,7 @@ class Timeline:
     def last_splits(self) -> Mapping[int, SplitMoment]:
         """The splits at the end, with the status that each had when the last rows were read.
 
-        A query that goes on for longer than the idle timeout after them finds every split idle.
+        A query that runs for longer than the idle timeout after them finds every split idle.
         """
         if not self.moments:
             return {}

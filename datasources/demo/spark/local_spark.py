@@ -49,7 +49,7 @@ def local_spark(directory: Path, *, cores: int = 2, jars: Sequence[Path] = ()) -
         jars: More jars for its class path.
 
     Raises:
-        EnvironmentProblem: Java or PySpark is missing, or Spark does not start; the message says why.
+        EnvironmentProblem: Java or PySpark is missing, or Spark does not start; the message gives the reason.
     """
     find_java()
     context_class = _require_pyspark()
@@ -101,7 +101,7 @@ def _start(settings: Mapping[str, str]) -> SparkSession:
         return builder.getOrCreate()
     except PySparkRuntimeError as error:
         raise EnvironmentProblem(
-            f"Spark did not start: {str(error).splitlines()[0]} Run `tidemark doctor` to see what is missing."
+            f"Spark did not start: {str(error).splitlines()[0]} Run `tidemark doctor` to list what is missing."
         ) from error
 
 

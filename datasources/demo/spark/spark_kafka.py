@@ -26,12 +26,7 @@ _INSTEAD: Final = "Without --spark-kafka nothing is fetched: Spark's side then r
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SparkKafka:
-    """What was found.
-
-    Attributes:
-        version: Of the connector.
-        jars: Its class path.
-    """
+    """What was found."""
 
     version: str
     jars: tuple[Path, ...]
@@ -41,18 +36,18 @@ def fetch_spark_kafka(spark_version: str, report: Callable[[str], None]) -> Spar
     """Return the connector for a version of Spark, or the newest older one that is available.
 
     Raises:
-        EnvironmentProblem: None can be fetched; the message says why for each.
+        EnvironmentProblem: None can be fetched; the message gives the reason for each.
     """
     cache = JarCache(report=report)
     problems: list[str] = []
     for connector, tokens in ((spark_version, spark_version), *_OLDER):
         try:
-            places = [cache.provide(_bundle(_CONNECTOR, connector)), cache.provide(_bundle(_TOKENS, tokens))]
+            directories = [cache.provide(_bundle(_CONNECTOR, connector)), cache.provide(_bundle(_TOKENS, tokens))]
         except EnvironmentProblem as problem:
             problems.append(problem.message.splitlines()[0])
             report(f"{_CONNECTOR} {connector} cannot be had here; looking for an older release")
             continue
-        jars = {jar.name: jar for place in places for jar in sorted(place.glob("*.jar"))}
+        jars = {jar.name: jar for directory in directories for jar in sorted(directory.glob("*.jar"))}
         return SparkKafka(version=connector, jars=tuple(jars.values()))
     raise EnvironmentProblem(f"no {_CONNECTOR} could be fetched: {'; '.join(dict.fromkeys(problems))}. {_INSTEAD}")
 

@@ -27,12 +27,7 @@ _LEADER_PAUSE_S: Final = 0.05
 
 
 class OrdersTopic:
-    """A topic with one partition per role, which takes orders.
-
-    Args:
-        bootstrap_servers: ``host:port`` of the broker.
-        name: Of the topic.
-    """
+    """A topic with one partition per role, which takes orders."""
 
     def __init__(self, bootstrap_servers: str, name: str) -> None:
         self.bootstrap_servers = bootstrap_servers
@@ -69,7 +64,7 @@ def open_broker(named: str | None, report: Callable[[str], None]) -> Iterator[Ca
 
     Raises:
         SourceUnavailable: The named one does not answer.
-        EnvironmentProblem: (from the function) none can be started; the message says why.
+        EnvironmentProblem: (from the function) none can be started; the message gives the reason.
     """
     if named is not None:
         require_answer(named)

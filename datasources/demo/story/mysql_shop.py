@@ -1,7 +1,7 @@
 """The tables of the demo's MySQL part, stock and customers, and a writer that never leaves them alone.
 
-The rows and the statements come from the seed; how many statements there are depends on how long the writer may go on.
-Each statement is a transaction. The last one inserts a row into stock that no other has: who sees it has seen
+The rows and the statements come from the seed; their number depends on how long the writer runs.
+Each statement is a transaction. The last one inserts a unique row into stock: a reader that sees it has seen
 everything. Customers come from nowhere and go nowhere, they move from city to city.
 """
 
@@ -68,13 +68,7 @@ _MAX_CENTS: Final = 9_900
 class Written:
     """What was written so far.
 
-    Attributes:
-        inserts: Rows inserted.
-        updates: Rows updated, their key as before.
-        deletes: Rows deleted.
-        keys: Rows whose key was changed.
-        moves: Customers that were given another city.
-        is_done: Whether the last row is there.
+    ``updates`` keep the key, ``keys`` are rows whose key was changed, ``moves`` customers that were given another city.
     """
 
     inserts: int = 0
@@ -123,12 +117,7 @@ def table_options(server: MySqlAddress, table: str) -> dict[str, str]:
 
 
 class ShopWriter(Writer[Written]):
-    """Changes the tables until it is stopped; then it writes the last row.
-
-    Args:
-        server: With a login that may write.
-        seed: What the statements are made from.
-    """
+    """Changes the tables until it is stopped; then it writes the last row."""
 
     def __init__(self, server: MySqlAddress, seed: int) -> None:
         super().__init__("tidemark-demo-shop", Written())
@@ -170,14 +159,14 @@ class _Statements:
             return _INSERT, _row(chance, self._ids[-1])
         if kind == "move":
             return _MOVE, (chance.choice(_CITIES), int(chance.random() * USERS) + 1)
-        place = int(chance.random() * len(self._ids))
+        index = int(chance.random() * len(self._ids))
         if kind == "update":
             _, _, quantity, price = _row(chance, 0)
-            return _UPDATE, (quantity, price, self._ids[place])
+            return _UPDATE, (quantity, price, self._ids[index])
         if kind == "key":
-            before, self._ids[place] = self._ids[place], self._new_id()
-            return _REKEY, (self._ids[place], before)
-        self._ids[place], self._ids[-1] = self._ids[-1], self._ids[place]
+            before, self._ids[index] = self._ids[index], self._new_id()
+            return _REKEY, (self._ids[index], before)
+        self._ids[index], self._ids[-1] = self._ids[-1], self._ids[index]
         return _DELETE, (self._ids.pop(),)
 
     def _new_id(self) -> int:

@@ -1,6 +1,6 @@
-"""The orders of the demo and the truth about them, both from a seed and nothing else.
+"""The orders of the demo and the expected results, both from a seed only.
 
-Four partitions tell one story in many small steps. Two are *current*. One *lags*: its orders are twelve minutes older
+Four partitions receive orders in many small steps. Two are *current*. One *lags*: its orders are twelve minutes older
 than everybody else's until it catches up towards the end. One goes *silent* after a short while. Inside a partition
 orders are up to eight seconds out of order, less than the ten seconds that the watermark allows, so a watermark made
 per partition has no reason to lose a single one.
@@ -26,7 +26,7 @@ DELAY_MS: Final = 10_000
 """How far a watermark stays behind the newest order, on both sides of the comparison."""
 
 USERS: Final = 20_000
-"""Who may order: 1 to this number."""
+"""The users: 1 to this number."""
 
 _DISORDER_MS: Final = 8_000
 _STEP_MS: Final = 15_000
@@ -56,12 +56,7 @@ ROLES: Final = (Role.CURRENT, Role.CURRENT, Role.LAGGING, Role.SILENT)
 class Order:
     """One order.
 
-    Attributes:
-        partition: The partition that it is written to.
-        user: Who ordered.
-        item: What.
-        price_cents: For how much.
-        ts_ms: Its event time, ms since the epoch.
+    Units: ``ts_ms`` is its event time, ms since the epoch.
     """
 
     partition: int
@@ -86,7 +81,7 @@ class Order:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Story:
-    """All orders, step by step, and what a perfect query would answer.
+    """All orders, step by step, and the answer of a perfect query.
 
     Attributes:
         seed: What everything was made from.

@@ -24,13 +24,7 @@ _FAR_BEHIND_ROWS: Final = 3_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Produced:
-    """How much was written.
-
-    Attributes:
-        steps: Steps of the story.
-        rows: Orders.
-        is_done: Whether the story is told.
-    """
+    """How much was written."""
 
     steps: int = 0
     rows: int = 0
@@ -38,12 +32,7 @@ class Produced:
 
 
 class StoryProducer(Writer[Produced]):
-    """Writes a story.
-
-    Args:
-        topic: Where the orders go.
-        story: What is told.
-    """
+    """Writes a story."""
 
     def __init__(self, topic: OrdersTopic, story: Story) -> None:
         super().__init__("tidemark-demo-producer", Produced())
@@ -54,9 +43,8 @@ class StoryProducer(Writer[Produced]):
     def follow(self, read_rows: int) -> None:
         """Set the pace.
 
-        Args:
-            read_rows: How many orders the slower query has read. Before its first batch, which takes longest because
-                everything is loaded then, the story hardly goes on: it is for the batches after it.
+        Before the slower query's first batch, which takes longest because everything is loaded then, the story hardly
+        goes on.
 
         Raises:
             TidemarkError: Writing failed.

@@ -15,12 +15,7 @@ S = TypeVar("S")
 
 
 class Writer(ABC, Generic[S]):
-    """Writes until it is stopped, or has written everything.
-
-    Args:
-        name: Of the thread.
-        begin: How far it is before it wrote anything.
-    """
+    """Writes until it is stopped, or has written everything."""
 
     def __init__(self, name: str, begin: S) -> None:
         self._lock = Lock()

@@ -1,6 +1,6 @@
 """The cache of fetched and prepared directories: complete or not there.
 
-Theory of operation. A directory is made in a temporary place beside its own, gets a manifest of file names and sizes
+Theory of operation. A directory is made under a temporary name beside its own, gets a manifest of file names and sizes
 there, and is renamed into place: other processes see all of it or nothing. One process at a time makes one, behind
 a file lock that the kernel drops with the process. The holder of the lock owns every temporary directory, so leftovers
 of a killed fetch are removed by the next one. A directory that does not match its manifest (a full disk, a hand that
@@ -30,7 +30,7 @@ _TEMPORARY: Final = ".fetching-"
 
 
 def report_on_stderr(line: str) -> None:
-    """Show one line of progress to the person who waits."""
+    """Show one line of progress."""
     sys.stderr.write(line + "\n")
     sys.stderr.flush()
 
@@ -43,7 +43,7 @@ class CachedDirectory:
         title: What messages call it, such as ``Kafka 4.3.1``.
         directory_name: Its folder in the cache; two directories of different content need different names.
         size_mb: About how large it is, for the line that announces it.
-        instead: What a user can do who cannot have it.
+        instead: The alternative where it cannot be made.
         doing: What is done to get it, and what was done then, for messages.
     """
 
@@ -57,9 +57,7 @@ class CachedDirectory:
 class DirectoryCache:
     """Directories on this machine, made on first use.
 
-    Args:
-        directory: Of the cache; by default from the environment.
-        report: Receives a line when something takes long.
+    The directory is that of the environment by default; ``report`` receives a line when something takes long.
     """
 
     def __init__(self, directory: Path | None = None, *, report: Callable[[str], None] = report_on_stderr) -> None:
@@ -69,12 +67,10 @@ class DirectoryCache:
     def provide(self, item: CachedDirectory, make: Callable[[Path], Path]) -> Path:
         """Return the item's directory, complete; make it if need be.
 
-        Args:
-            item: What is wanted.
-            make: Makes it: is given an empty directory for its work, returns the directory in there that is to be kept.
+        ``make`` is given an empty directory for its work and returns the directory in there that is to be kept.
 
         Raises:
-            EnvironmentProblem: It cannot be made or stored; the message says why and what else can be done.
+            EnvironmentProblem: It cannot be made or stored; the message gives the reason and the alternatives.
         """
         target = self._directory / item.directory_name
         if is_complete(target):

@@ -78,11 +78,8 @@ def find_ivy(jars: Path | None = None) -> Path:
 class Ivy:
     """A way to run Ivy.
 
-    Attributes:
-        java: The Java program.
-        jar: Ivy's jar.
-        settings: An Ivy settings file or URL, or None for Ivy's own (Maven Central).
-        stall_s: A fetch that prints nothing for this many seconds is given up.
+    Settings are a file or URL, None = Ivy's own (Maven Central). A fetch that prints nothing for ``stall_s`` seconds is
+    given up.
     """
 
     java: Path
@@ -100,11 +97,8 @@ class Ivy:
     ) -> Path:
         """Fetch the artifacts and all that they need.
 
-        Args:
-            artifacts: What to fetch.
-            excluded: Modules that are needed by none of the code that we run; their revisions are ignored.
-            work: An empty directory for Ivy's own files.
-            fetched: Called with the name of each artifact that has arrived.
+        Of ``excluded`` modules the revisions are ignored; ``work`` is an empty directory; ``fetched`` is called with
+        the name of each artifact that has arrived.
 
         Returns:
             The directory inside ``work`` that holds the jars.
@@ -125,7 +119,7 @@ class Ivy:
         if self.settings is not None:
             command += ["-settings", self.settings]
         command += ["-cache", str(cache), "-ivy", str(description), "-confs", "default", "-types", "jar", "bundle"]
-        # Without the revision in the name a leftover of another version could never stand beside the right one.
+        # Without the revision in the name a leftover of another version cannot remain beside the right one.
         return [*command, "-retrieve", f"{jars}/[organisation]-[artifact](-[classifier]).[ext]"]
 
     def _run(self, command: list[str], fetched: Callable[[str], None]) -> str:
@@ -148,7 +142,7 @@ class Ivy:
             readable, _, _ = select.select([process.stdout], [], [], self.stall_s)
             if not readable:
                 raise EnvironmentProblem(
-                    f"Ivy said nothing for {self.stall_s:g} s and was ended; {_NETWORK_HELP}; "
+                    f"Ivy printed nothing for {self.stall_s:g} s and was ended; {_NETWORK_HELP}; "
                     f"its last words: {text[-300:]!r}"
                 )
             received = os.read(process.stdout.fileno(), _READ_BYTES)
@@ -181,4 +175,4 @@ def _explain(output: str) -> str:
     lines = [line.strip() for line in output.splitlines()]
     informative = [line for pattern in _INFORMATIVE for line in lines if pattern.search(line)]
     shown = list(dict.fromkeys(informative))[:_MAX_INFORMATIVE_LINES] or [output[-500:].strip()]
-    return f"Ivy could not fetch it; {_NETWORK_HELP}; it said:\n" + "\n".join(f"    {line}" for line in shown)
+    return f"Ivy could not fetch it; {_NETWORK_HELP}; its output:\n" + "\n".join(f"    {line}" for line in shown)

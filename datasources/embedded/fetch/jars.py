@@ -31,7 +31,7 @@ class JarBundle:
         size_mb: About how much is fetched, for the line that announces it.
         artifacts: What to fetch, with all that it needs.
         excluded: Modules that are left out.
-        instead: What a user can do who cannot fetch.
+        instead: The alternative where they cannot be fetched.
         is_pinned: Whether each jar must be one of digests.sha256; else Ivy's own checks must do.
     """
 
@@ -47,9 +47,7 @@ class JarBundle:
 class JarCache:
     """Bundles on this machine, fetched on first use.
 
-    Args:
-        directory: Of the cache; by default from the environment.
-        report: Receives a line when something takes long.
+    The directory is that of the environment by default; ``report`` receives a line when something takes long.
     """
 
     def __init__(self, directory: Path | None = None, *, report: Callable[[str], None] = report_on_stderr) -> None:
@@ -59,7 +57,7 @@ class JarCache:
         """Return the directory that holds the bundle's jars, complete; fetch them if need be.
 
         Raises:
-            EnvironmentProblem: They cannot be fetched or stored; the message says why and what else can be done.
+            EnvironmentProblem: They cannot be fetched or stored; the message gives the reason and the alternatives.
         """
         item = CachedDirectory(
             title=bundle.title,

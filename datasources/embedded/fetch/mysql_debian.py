@@ -3,7 +3,7 @@
 Theory of operation. apt is asked with a configuration directory, lists and an empty list of installed packages of our
 own, so it changes nothing of the system, needs no root, and computes everything that the server needs down to the C
 library. `dpkg -x` unpacks that into one directory, and the server is run by the dynamic linker of that directory: it
-meets no library of the system, however old that is. The mirror is the one that the system's own apt uses.
+does not depend on the system's libraries, however old they are. The mirror is the one that the system's own apt uses.
 """
 
 from __future__ import annotations
@@ -48,10 +48,6 @@ def debian_mirror() -> str:
 
 def fetch_packages(package: str, work: Path) -> Path:
     """Fetch a package of Debian's unstable distribution with all that it needs, and unpack it.
-
-    Args:
-        package: Its name.
-        work: An empty directory.
 
     Returns:
         The directory inside ``work`` that is the root of what was unpacked.
@@ -106,7 +102,7 @@ def _configure(directory: Path, mirror: str) -> list[str]:
         "Dir::State::status": str(status),
         "Dir::Cache": str(directory / "cache"),
         "APT::Install-Recommends": "false",
-        # The download has the rights of this process, which may be nobody's in particular.
+        # The download runs with the rights of this process, whatever user that is.
         "APT::Sandbox::User": "root" if os.geteuid() == 0 else "",
         "Debug::NoLocking": "true",
     }
@@ -132,5 +128,5 @@ def _run(command: Sequence[str]) -> str:
         lines = [line for line in done.stdout.splitlines() if line.strip()]
         informative = [line for line in lines if line.startswith(("E:", "Err:", "W:", "dpkg"))] or lines
         shown = "\n".join(f"    {line.strip()}" for line in informative[-_QUOTED_LINES:])
-        raise EnvironmentProblem(f"{Path(command[0]).name} failed; it said:\n{shown}")
+        raise EnvironmentProblem(f"{Path(command[0]).name} failed; its output:\n{shown}")
     return done.stdout

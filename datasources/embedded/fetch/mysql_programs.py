@@ -26,15 +26,11 @@ from typing import Final
 from datasources.embedded.fetch.ivy import Artifact
 from datasources.embedded.fetch.jars import JarBundle, retrieve_jars
 from datasources.embedded.fetch.mysql_debian import fetch_packages, linker_of, package_version
-from datasources.embedded.fetch.settings import MYSQL_VARIABLE
 from datasources.errors import EnvironmentProblem
 
 __all__ = ["INSTEAD", "MySqlProgram", "MySqlVersion", "check_machine", "fetch_program", "installed_program"]
 
-INSTEAD: Final = (
-    f"A running server can be used instead: set {MYSQL_VARIABLE}=mysql://user:password@host:port "
-    "(for the tests TIDEMARK_TEST_MYSQL)."
-)
+INSTEAD: Final = "For the tests a running server will do: set TIDEMARK_TEST_MYSQL=mysql://user:password@host:port."
 _PACKAGE: Final = "mysql-server-core"
 _VERSION_FILE: Final = "VERSION"
 _SCRIPT_FILES: Final = (
@@ -72,13 +68,8 @@ class MySqlVersion(Enum):
 class MySqlProgram:
     """A server's program on this machine.
 
-    Attributes:
-        version: Which server it is.
-        release: Its exact version, such as ``9.7.4``.
-        command: The start of its command line.
-        settings: Where it finds its own files, as options of the server.
-        environment: Variables that it needs beside ours.
-        scripts: SQL files that make the system tables; none where the server does that itself.
+    ``release`` is its exact version, such as ``9.7.4``; ``settings`` are options of the server that name its own files;
+    ``scripts`` make the system tables, none where the server does that itself.
     """
 
     version: MySqlVersion
@@ -98,10 +89,10 @@ def check_machine(version: MySqlVersion) -> None:
     """Check that this machine can run a server.
 
     Raises:
-        EnvironmentProblem: It cannot; the message says what is missing and how to get it.
+        EnvironmentProblem: It cannot; the message names what is missing and how to install it.
     """
     if version is MySqlVersion.NEWEST:
-        return  # its own libraries come with it; the fetch says what it lacks
+        return  # its own libraries come with it; the fetch reports what it lacks
     here = f"{platform.system()} on {platform.machine()}"
     if here != "Linux on x86_64":
         raise EnvironmentProblem(f"{version.title} is there for Linux on x86_64 only, and this is {here}. {INSTEAD}")
@@ -118,10 +109,7 @@ def check_machine(version: MySqlVersion) -> None:
 def fetch_program(version: MySqlVersion, work: Path, directory: Path) -> None:
     """Fetch a server's program into ``directory``.
 
-    Args:
-        version: Which one.
-        work: An empty directory for what is fetched on the way.
-        directory: Where the program goes; it does not exist yet.
+    The program goes into ``directory``, which does not exist yet.
 
     Raises:
         EnvironmentProblem: It cannot be fetched.
@@ -141,10 +129,7 @@ def fetch_program(version: MySqlVersion, work: Path, directory: Path) -> None:
 def installed_program(version: MySqlVersion, directory: Path, links: Path | None = None) -> MySqlProgram:
     """Return the program that `fetch_program` has put into ``directory``.
 
-    Args:
-        version: Which one.
-        directory: Where it is.
-        links: A directory in which libraries may be linked under the name that the program looks for.
+    Libraries may be linked in ``links`` under the name that the program looks for.
     """
     release = (directory / _VERSION_FILE).read_text(encoding="utf-8")
     if version is MySqlVersion.NEWEST:

@@ -7,17 +7,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from datasources.embedded.fetch.mysql_address import MySqlAddress, parse_mysql_url
 from datasources.errors import EnvironmentProblem
 
 __all__ = [
     "CACHE_VARIABLE",
     "IVY_SETTINGS_VARIABLE",
     "KAFKA_VARIABLE",
-    "MYSQL_VARIABLE",
     "cache_directory",
     "external_kafka",
-    "external_mysql",
     "ivy_settings",
 ]
 
@@ -28,10 +25,7 @@ IVY_SETTINGS_VARIABLE: Final = "TIDEMARK_IVY_SETTINGS"
 """Path or URL of an Ivy settings file that names a mirror, its credentials or an internal repository."""
 
 KAFKA_VARIABLE: Final = "TIDEMARK_KAFKA"
-"""``host:port`` of a running broker that is used in place of an embedded one."""
-
-MYSQL_VARIABLE: Final = "TIDEMARK_MYSQL"
-"""``mysql://user:password@host:port`` of a running server that is used in place of an embedded one."""
+"""``host:port`` of a running broker that is used instead of an embedded one."""
 
 
 def cache_directory(environment: Mapping[str, str] | None = None) -> Path:
@@ -41,7 +35,7 @@ def cache_directory(environment: Mapping[str, str] | None = None) -> Path:
     if own:
         return Path(own).expanduser().absolute()
     shared = variables.get("XDG_CACHE_HOME", "")
-    # The XDG rules say that a relative value is to be ignored.
+    # By the XDG rules a relative value is ignored.
     base = Path(shared) if shared.startswith("/") else Path("~/.cache").expanduser()
     return base / "tidemark"
 
@@ -68,14 +62,3 @@ def external_kafka(environment: Mapping[str, str] | None = None) -> str | None:
     """Return the ``host:port`` list of the running broker that the user named, if any."""
     variables = os.environ if environment is None else environment
     return variables.get(KAFKA_VARIABLE, "").strip() or None
-
-
-def external_mysql(environment: Mapping[str, str] | None = None) -> MySqlAddress | None:
-    """Return the running MySQL that the user named, if any.
-
-    Raises:
-        OptionError: The variable is no URL of a server.
-    """
-    variables = os.environ if environment is None else environment
-    named = variables.get(MYSQL_VARIABLE, "").strip()
-    return parse_mysql_url(named, what=MYSQL_VARIABLE) if named else None

@@ -84,10 +84,7 @@ class KafkaAddress:
 def server_properties(address: KafkaAddress, data: Path, config: Mapping[str, str]) -> str:
     """Return the text of a server.properties file.
 
-    Args:
-        address: Where the node listens.
-        data: Its data directory.
-        config: Broker settings of the caller, which win over our defaults.
+    The caller's settings in ``config`` win over our defaults.
 
     Raises:
         OptionError: ``config`` sets what makes the node an embedded one, or holds a line break.

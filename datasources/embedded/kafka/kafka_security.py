@@ -21,7 +21,7 @@ _PRIVATE: Final = 0o600
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KafkaLogin:
-    """Who may come in at the secured listener, by PLAIN and by SCRAM-SHA-512.
+    """The logins of the secured listener, by PLAIN and by SCRAM-SHA-512.
 
     Attributes:
         username: of letters, digits, `_`, `.` and `-`, as the password is.

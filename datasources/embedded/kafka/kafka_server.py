@@ -85,7 +85,7 @@ class EmbeddedKafka(EmbeddedServer):
     Args:
         config: Broker settings in Kafka's names; they win over ours (see ``BROKER_DEFAULTS``).
         options: How the process is run.
-        login: Who may use a second listener with TLS; see `secured`.
+        login: The login of a second listener with TLS; see `secured`.
     """
 
     kind_title: ClassVar[str] = "Kafka"
@@ -132,7 +132,7 @@ class EmbeddedKafka(EmbeddedServer):
         self._java = [java, *self._options.jvm_options, *_JVM_OPTIONS, "-cp", f"{jars}/*"]
         self._make(self.kind_title, lambda: self._start_on_free_ports(2 if self._login is None else 3))
 
-    def _launch(self, ports: tuple[int, ...]) -> None:
+    def _start_process(self, ports: tuple[int, ...]) -> None:
         self._require_free(ports)
         address, server = _address(ports), self._started_server()
         properties = server.directory / "server.properties"

@@ -76,12 +76,7 @@ def server_options(
 ) -> list[str]:
     """Return the part of the command line that makes a server ours.
 
-    Args:
-        version: Which server it is.
-        config: Settings of the caller, in the server's names, with ``-`` or ``_``; they win over our defaults.
-        server_id: Its id among replicas.
-        port: Where it listens on loopback.
-        directory: Its own directory, for the socket.
+    The caller's settings, with ``-`` or ``_`` in their names, win over our defaults; ``directory`` is for the socket.
 
     Raises:
         OptionError: ``config`` sets what makes the server an embedded one, or is no setting.

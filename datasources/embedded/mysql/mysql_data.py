@@ -1,6 +1,6 @@
 """Programs with an initialised data directory, cached and copied for every server.
 
-Making system tables takes seconds; copying them a fraction of one. What is kept has two logins, for whoever runs the
+Making system tables takes seconds; copying them a fraction of one. A cached directory has two logins, for the
 demo or a test: an administrator, and a reader with the privileges that a reader of changes needs and no others. Each
 server gives them a password of its own before it lets anybody log in.
 """
@@ -97,13 +97,10 @@ class PreparedMySql:
 def prepare(version: MySqlVersion, directory: Path, *, report: Callable[[str], None]) -> PreparedMySql:
     """Return a server's program and initialised data, from the cache or fetched into it.
 
-    Args:
-        version: Which server.
-        directory: The server's own directory; libraries may be linked there, and what its user could not read.
-        report: Receives a line when something takes long.
+    Libraries may be linked in ``directory``, and what the server's user could not read is copied there.
 
     Raises:
-        EnvironmentProblem: This machine cannot run or fetch it; the message says why and what can be done.
+        EnvironmentProblem: This machine cannot run or fetch it; the message gives the reason and the alternatives.
     """
     check_machine(version)
     cached = DirectoryCache(report=report).provide(_cached(version), lambda work: _make(version, work))
@@ -207,7 +204,7 @@ def _make(version: MySqlVersion, work: Path) -> Path:
 
 def _initialise(program: MySqlProgram, server: LocalServer, data: Path) -> None:
     """Make the system tables and the logins in a new data directory."""
-    as_us = ["--user=root"] if _is_root() else []  # which is refused unless it is said
+    as_us = ["--user=root"] if _is_root() else []  # which is refused unless it is explicit
     command = [*program.command, "--no-defaults", *as_us, *(f"--{k}={v}" for k, v in program.settings.items())]
     command += [f"--datadir={data}", *storage_options(program.version)]
     environment = {**os.environ, **program.environment}
@@ -231,7 +228,7 @@ def _make_logins(program: MySqlProgram, server: LocalServer, command: list[str],
     server.start([*command, *tls, f"--socket={socket}", "--skip-networking"], environment)
     server.wait_until(lambda: _connects(socket), deadline_s=_DEADLINE_S)
     with closing(pymysql.connect(unix_socket=str(socket), user="root")) as connection, connection.cursor() as cursor:
-        password = secrets.token_urlsafe()  # which nobody needs: every server sets its own
+        password = secrets.token_urlsafe()  # not used again: every server sets its own
         for statement in (*(_WITHOUT_PASSWORD if program.version.is_mariadb else ()), *_LOGINS):
             cursor.execute(statement.format(password=password))
     server.stop(grace_s=_GRACE_S)

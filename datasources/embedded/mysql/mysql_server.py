@@ -6,7 +6,7 @@ import os
 import re
 import secrets
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -16,7 +16,7 @@ import pymysql
 
 from datasources.embedded.fetch.directory_cache import report_on_stderr
 from datasources.embedded.fetch.mysql_address import MySqlAddress
-from datasources.embedded.fetch.mysql_programs import MySqlVersion
+from datasources.embedded.fetch.mysql_programs import INSTEAD, MySqlVersion
 from datasources.embedded.mysql.mysql_config import server_options
 from datasources.embedded.mysql.mysql_data import (
     ADMINISTRATOR,
@@ -32,8 +32,9 @@ from datasources.embedded.mysql.mysql_data import (
 from datasources.embedded.process.certificates import AUTHORITY_FILE, certificate_settings
 from datasources.embedded.process.embedded_server import EmbeddedServer
 from datasources.embedded.process.ports import LOOPBACK
+from datasources.errors import EnvironmentProblem
 
-__all__ = ["EmbeddedMySql", "MySqlProcessOptions"]
+__all__ = ["EmbeddedMySql", "MySqlProcessOptions", "start_any_mysql"]
 
 _PROBE_S: Final = 2
 _LARGEST_SERVER_ID: Final = 2**31 - 1
@@ -54,7 +55,7 @@ class MySqlProcessOptions:
         start_deadline_s: How long a start may take, in seconds.
         report: Receives a line when something takes long, such as the first fetch.
         password: Of both logins: 1 to 32 letters, digits, ``-`` and ``_``. Without it every server has a random one
-            of its own; a replica that is to take the place of its primary needs the same.
+            of its own; a replica that is to replace its primary needs the same.
 
     Raises:
         ValueError: The password has other characters, or more than 32.
@@ -143,7 +144,7 @@ class EmbeddedMySql(EmbeddedServer):
         self._start_on_free_ports(1)
         script.unlink()
 
-    def _launch(self, ports: tuple[int, ...]) -> None:
+    def _start_process(self, ports: tuple[int, ...]) -> None:
         [port] = ports
         command = self._command(port)
         self._require_free(ports)
@@ -189,3 +190,36 @@ def _answers(port: int, password: str) -> bool:
     except pymysql.MySQLError:
         return False
     return True
+
+
+_BEST_FIRST: Final = (MySqlVersion.NEWEST, MySqlVersion.V8_0, MySqlVersion.MARIADB)
+"""The newest needs apt, 8.0 a library of the system, MariaDB nothing but Java."""
+
+
+def start_any_mysql(
+    config: Mapping[str, str] | None = None,
+    *,
+    versions: Sequence[MySqlVersion] = _BEST_FIRST,
+    report: Callable[[str], None] = report_on_stderr,
+) -> EmbeddedMySql:
+    """Start the first of several servers that this machine can run.
+
+    ``config`` has settings that every one of them knows; ``report`` receives a line for each that cannot run.
+
+    Returns:
+        A running server; use it in a ``with`` block, or close it.
+
+    Raises:
+        EnvironmentProblem: None can run here; the message has each one's reason.
+    """
+    reasons = []
+    for version in versions:
+        server = EmbeddedMySql(version, config, options=MySqlProcessOptions(report=report))
+        try:
+            server.start()
+        except EnvironmentProblem as problem:
+            reasons.append(f"{version.title}: {problem.message.removesuffix(INSTEAD).strip()}")
+            report(f"{version.title} cannot run here: {problem.message.splitlines()[0]}")
+        else:
+            return server
+    raise EnvironmentProblem("no MySQL can run on this machine:\n" + "\n".join(reasons) + f"\n{INSTEAD}")

@@ -23,12 +23,7 @@ _TAKEN: Final = "Address already in use"
 
 
 class EmbeddedServer(ABC):
-    """A server that exists as long as its ``with`` block, or as the process that made it.
-
-    Attributes:
-        kind_title: What messages call it, such as ``Kafka``.
-        stop_grace_s: How long a stop in good order may take, in seconds.
-    """
+    """A server that exists as long as its ``with`` block, or as the process that made it."""
 
     kind_title: ClassVar[str]
     stop_grace_s: ClassVar[float]
@@ -67,20 +62,20 @@ class EmbeddedServer(ABC):
 
     @property
     def is_running(self) -> bool:
-        """Whether the server's process is there; it may be starting."""
+        """Whether the server's process exists; it may be starting."""
         return self._server is not None and self._server.is_running
 
     def start(self) -> None:
         """Start the server and return when it answers; do nothing if it runs.
 
         Raises:
-            EnvironmentProblem: What it needs cannot be had, or the server does not come up; the message says why.
+            EnvironmentProblem: A requirement is missing, or the server does not start; the message gives the reason.
             OptionError: A server setting cannot be used.
         """
         if self.is_running:
             return
         if self._ports:
-            self._launch(self._ports)
+            self._start_process(self._ports)
         else:
             self._first_start()
 
@@ -101,10 +96,10 @@ class EmbeddedServer(ABC):
 
     @abstractmethod
     def _first_start(self) -> None:
-        """Get what the server needs, then `_make`."""
+        """Fetch the server's requirements, then `_make`."""
 
     @abstractmethod
-    def _launch(self, ports: tuple[int, ...]) -> None:
+    def _start_process(self, ports: tuple[int, ...]) -> None:
         """Start the process on ports, by `_run`."""
 
     def _make(self, name: str, prepare: Callable[[], None], *, beside: Path | None = None) -> None:
@@ -120,7 +115,7 @@ class EmbeddedServer(ABC):
         for attempt in range(1, _PORT_ATTEMPTS + 1):
             ports = free_ports(count)
             try:
-                self._launch(ports)
+                self._start_process(ports)
             except _PortTaken:
                 if attempt == _PORT_ATTEMPTS:
                     raise

@@ -42,10 +42,7 @@ class LocalServer:
     Constructing it starts the supervisor and makes the directory; ``close`` ends both. It belongs to the process that
     made it: a forked child that inherits it cannot end the server.
 
-    Args:
-        name: What messages call the server, such as ``Kafka``.
-        beside: Where its directory is made; None = where temporary files are.
-        clock: Measures deadlines.
+    Its directory is made in ``beside``, by default where temporary files are.
     """
 
     def __init__(self, name: str, *, beside: Path | None = None, clock: Clock | None = None) -> None:
@@ -105,7 +102,7 @@ class LocalServer:
         self._server_pid = answer["pid"]
 
     def run(self, argv: Sequence[str], *, deadline_s: float, environment: Mapping[str, str] | None = None) -> None:
-        """Run a program to its end in the server's place, such as one that prepares its data.
+        """Run a program to its end instead of the server, such as one that prepares its data.
 
         Raises:
             EnvironmentProblem: It does not start, fails, or is not done in time.
@@ -138,12 +135,10 @@ class LocalServer:
     def wait_until(self, is_ready: Callable[[], bool], *, deadline_s: float) -> None:
         """Return when the server is ready.
 
-        Args:
-            is_ready: Asked again and again; it should answer within about a second.
-            deadline_s: How long to wait, in seconds.
+        ``is_ready`` is asked again and again; it should answer within about a second.
 
         Raises:
-            EnvironmentProblem: The process ended, or was not ready in time; the message has what its log tells.
+            EnvironmentProblem: The process ended, or was not ready in time; the message has an excerpt of its log.
         """
         end_ns = self._clock.monotonic_ns() + int(deadline_s * _NANOS_PER_SECOND)
         pause = threading.Event()
@@ -173,7 +168,7 @@ class LocalServer:
     def _log_excerpt(self) -> str:
         """Return the informative lines of the newest run, under a heading that continues a sentence.
 
-        A server that fails still shuts down in good order, and says more about that than about what failed.
+        A server that fails still shuts down in good order, and logs more about that than about the failure.
         """
         lines = [line for line in self.log_of_run().splitlines() if not _STACK_FRAME.match(line)]
         if not lines:
@@ -181,7 +176,7 @@ class LocalServer:
         informative = [line for line in lines if _INFORMATIVE.search(line)][:_MAX_INFORMATIVE_LINES]
         last = [line for line in lines[-_LAST_LINES:] if line not in informative]
         shown = "\n".join(f"    {line}" for line in [*informative, *last])
-        return f"; its log says:\n{shown}"
+        return f"; from its log:\n{shown}"
 
     def close(self) -> None:
         """End the server and its supervisor and remove the directory; do nothing if that was done."""
@@ -200,7 +195,7 @@ class LocalServer:
                 pipe.close()
 
     def _clean_up_after_supervisor(self) -> None:
-        """Do the supervisor's last work in its place: it was killed itself, or failed at it."""
+        """Do the supervisor's final work: it was killed itself, or failed at it."""
         if self._server_pid is not None:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._server_pid, signal.SIGKILL)

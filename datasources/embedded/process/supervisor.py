@@ -131,13 +131,7 @@ def _end(number: int, _frame: FrameType | None) -> None:
 
 
 def main(prefix: str, parent: int, beside: str | None = None) -> None:
-    """Serve one parent process until it is gone, then leave nothing behind.
-
-    Args:
-        prefix: How the directory's name begins.
-        parent: Process id of the parent.
-        beside: Where the directory is made; None = where temporary files are.
-    """
+    """Serve one parent process until it is gone, then leave nothing behind."""
     signal.signal(signal.SIGTERM, _end)
     signal.signal(signal.SIGHUP, _end)
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -11,16 +11,16 @@ from typing import Final
 
 from sqlglot import exp
 
+from datasources import arrow_types as types
+from datasources.arrow_types import STRING, is_integral
 from datasources.expressions.compiler import functions, literals, operators
 from datasources.expressions.compiler.casts import cast, literal_type, target_type
 from datasources.expressions.compiler.columns import column, field_of
 from datasources.expressions.compiler.scope import Scope
 from datasources.expressions.compiler.syntax import span_of
-from datasources.expressions.evaluation.logic_nodes import Conjunction, IsNull, Member, NullSafeEqual
+from datasources.expressions.evaluation.logic_nodes import Conjunction, InList, IsNull, NullSafeEqual
 from datasources.expressions.evaluation.nodes import Apply, Constant, Node
 from datasources.expressions.kernels.datetime_casts import parse_timestamp
-from datasources.expressions.vectors import spark_types as types
-from datasources.expressions.vectors.spark_types import STRING, is_integral
 from datasources.expressions.vectors.vectors import EvalError
 
 __all__ = ["bind"]
@@ -156,7 +156,7 @@ def _member(scope: Scope, tree: exp.Expr) -> Node:
     for element in known:
         if element.type != tested.type and not (is_integral(element.type) and is_integral(tested.type)):
             raise scope.wrong_type(tree, "the list of IN", element.type, "Give the literals the type of the operand.")
-    return Member(operands=(tested, *known), has_null=len(known) < len(elements))
+    return InList(operands=(tested, *known), has_null=len(known) < len(elements))
 
 
 def _case(scope: Scope, tree: exp.Expr) -> Node:

@@ -14,33 +14,19 @@ from typing import Final
 import pyarrow as pa
 from sqlglot import exp
 
+from datasources import arrow_types as types
+from datasources.arrow_types import is_integral, spark_name
 from datasources.expressions.compiler.scope import Scope
 from datasources.expressions.compiler.syntax import span_of
 from datasources.expressions.evaluation.nodes import Apply, Constant, Node
-from datasources.expressions.vectors import spark_types as types
-from datasources.expressions.vectors.spark_types import is_integral, spark_name
 from datasources.expressions.vectors.vectors import EvalError
 
 __all__ = ["cast", "literal_type", "target_type", "to_double", "widened"]
 
+_NAMES: Final = {name: name for name in types.COLUMN_TYPES if name != "BINARY"}
 _TARGETS: Final = {
-    "BOOLEAN": types.BOOLEAN,
-    "TINYINT": types.TINYINT,
-    "BYTE": types.TINYINT,
-    "SMALLINT": types.SMALLINT,
-    "SHORT": types.SMALLINT,
-    "INT": types.INT,
-    "INTEGER": types.INT,
-    "BIGINT": types.BIGINT,
-    "LONG": types.BIGINT,
-    "FLOAT": types.FLOAT,
-    "REAL": types.FLOAT,
-    "DOUBLE": types.DOUBLE,
-    "STRING": types.STRING,
-    "DATE": types.DATE,
-    "TIMESTAMP": types.TIMESTAMP,
-    "TIMESTAMP_LTZ": types.TIMESTAMP,
-    "TIMESTAMP_NTZ": types.NTZ,
+    written: types.COLUMN_TYPES[name]
+    for written, name in {**_NAMES, **types.SPELLINGS, "TIMESTAMP_LTZ": "TIMESTAMP"}.items()
 }
 _WRITTEN: Final = re.compile(
     r".*(?:\bAS\s|::)\s*(?P<name>[A-Z_]+)\s*(?:\(\s*(?P<precision>[0-9]+)\s*(?:,\s*(?P<scale>[0-9]+)\s*)?\)\s*)?\)?",
@@ -116,12 +102,7 @@ def literal_type(scope: Scope, tree: exp.Expr) -> pa.DataType | None:
 def cast(scope: Scope, tree: exp.Expr, operand: Node, target: pa.DataType, *, lenient: bool) -> Node:
     """Convert an operand to a type.
 
-    Args:
-        scope: The surroundings.
-        tree: The cast, for errors.
-        operand: What is cast.
-        target: The type to cast to.
-        lenient: TRY_CAST: what cannot be converted is NULL.
+    With ``lenient``, TRY_CAST, what cannot be converted is NULL.
 
     Raises:
         ExpressionError: The pair of types is not on the list, or depends on something unknown.

@@ -8,10 +8,10 @@ from difflib import get_close_matches
 import pyarrow as pa
 from sqlglot import exp
 
+from datasources.arrow_types import canonical, spark_name
 from datasources.errors import ExpressionError
 from datasources.expressions.compiler.scope import Scope
 from datasources.expressions.evaluation.nodes import FieldPath, Node
-from datasources.expressions.vectors.spark_types import canonical, spark_name
 
 __all__ = ["column", "field_of", "split_path"]
 

@@ -14,6 +14,7 @@ from typing import Final
 import pyarrow as pa
 from sqlglot import exp
 
+from datasources.arrow_types import BIGINT, BOOLEAN, is_integral, is_time, spark_name
 from datasources.errors import ExpressionError
 from datasources.expressions.compiler.binder import bind
 from datasources.expressions.compiler.casts import widened
@@ -25,7 +26,6 @@ from datasources.expressions.compiler.syntax import parse
 from datasources.expressions.evaluation.compiled_expression import CompiledExpression, constant_delay_us, unshifted
 from datasources.expressions.evaluation.function_call import ReaderFunction
 from datasources.expressions.evaluation.nodes import FieldPath, Node, children_of
-from datasources.expressions.vectors.spark_types import BIGINT, BOOLEAN, is_integral, is_time, spark_name
 
 __all__ = [
     "compile_expression",
@@ -142,13 +142,7 @@ def compile_rowtime_expression(  # noqa: PLR0913 - as compile_expression, and th
 ) -> CompiledExpression:
     """Compile the expression whose value is the rowtime, for an attribute that is no column of the records.
 
-    Args:
-        text: The expression.
-        schema: The columns of the records.
-        attribute: The name of the time attribute, for errors.
-        time_zone: As in `compile_expression`.
-        ansi: As in `compile_expression`.
-        functions: As in `compile_expression`.
+    See `compile_expression` for the arguments; ``attribute`` names the time attribute in errors.
 
     Raises:
         ExpressionError: As `compile_expression`, or the type is neither TIMESTAMP nor TIMESTAMP_NTZ.

@@ -1,7 +1,7 @@
 """The user's text of an expression, and errors that point into it.
 
 Rules of this file: every refusal of an expression goes through `SourceText.refusal`, so that a user always
-sees the same three things: what the reason is, the line with the offending part underlined, and the way out.
+sees the same three things: the reason, the line with the offending part underlined, and a hint.
 """
 
 from __future__ import annotations
@@ -10,19 +10,19 @@ from dataclasses import dataclass
 
 from datasources.errors import ExpressionError
 
-__all__ = ["SourceText", "Span"]
+__all__ = ["SourceText", "TextSpan"]
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class TextSpan:
     """A half-open range of characters in the text of an expression."""
 
     start_inclusive: int
     end_exclusive: int
 
-    def union(self, other: Span) -> Span:
+    def union(self, other: TextSpan) -> TextSpan:
         """Return the smallest span that covers both."""
-        return Span(min(self.start_inclusive, other.start_inclusive), max(self.end_exclusive, other.end_exclusive))
+        return TextSpan(min(self.start_inclusive, other.start_inclusive), max(self.end_exclusive, other.end_exclusive))
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,27 +33,24 @@ class SourceText:
     purpose: str
 
     @property
-    def whole(self) -> Span:
+    def whole(self) -> TextSpan:
         """The span of the text without the blanks around it."""
         stripped = self.text.strip()
         start = self.text.find(stripped)
-        return Span(start, start + len(stripped))
+        return TextSpan(start, start + len(stripped))
 
-    def slice(self, span: Span) -> str:
+    def slice(self, span: TextSpan) -> str:
         """Return the characters of a span."""
         return self.text[span.start_inclusive : span.end_exclusive]
 
-    def refusal(self, span: Span, reason: str, hint: str) -> ExpressionError:
+    def refusal(self, span: TextSpan, reason: str, hint: str) -> ExpressionError:
         """Build the error that rejects the part at ``span``, with a reason and a hint.
 
-        Args:
-            span: The offending part.
-            reason: One clause without a full stop.
-            hint: One sentence.
+        The reason is one clause without a full stop, the hint one sentence.
         """
         return ExpressionError(f"{self.purpose}: {reason}.\n{self._marked(span)}\n{hint}")
 
-    def _marked(self, span: Span) -> str:
+    def _marked(self, span: TextSpan) -> str:
         start = min(max(span.start_inclusive, 0), len(self.text))
         line_start = self.text.rfind("\n", 0, start) + 1
         line_end = self.text.find("\n", start)

@@ -14,6 +14,8 @@ from typing import Final
 import pyarrow as pa
 from sqlglot import exp
 
+from datasources import arrow_types as types
+from datasources.arrow_types import INT, STRING, is_numeric
 from datasources.expressions.compiler import operators
 from datasources.expressions.compiler import patterns as pattern
 from datasources.expressions.compiler.casts import cast
@@ -22,8 +24,6 @@ from datasources.expressions.compiler.scope import SEE_DOCS, Scope
 from datasources.expressions.compiler.time_functions import TIME_FUNCTIONS
 from datasources.expressions.evaluation.logic_nodes import Case, Coalesce, Extreme, IsNull
 from datasources.expressions.evaluation.nodes import Apply, Constant, Node
-from datasources.expressions.vectors import spark_types as types
-from datasources.expressions.vectors.spark_types import INT, STRING, is_numeric
 
 __all__ = ["FUNCTIONS", "NON_DETERMINISTIC", "call", "conditional", "like", "matches"]
 

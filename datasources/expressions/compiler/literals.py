@@ -10,8 +10,12 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
+from datasources import arrow_types as types
+from datasources.durations import UNITS_US
+from datasources.errors import SqlError
 from datasources.expressions.evaluation.nodes import Constant
-from datasources.expressions.vectors import spark_types as types
+from datasources.grammar.lexer import TokenKind, tokenize
+from datasources.grammar.source_text import SqlText
 
 __all__ = ["LiteralProblem", "date_literal", "interval_us", "number_literal", "string_literal"]
 
@@ -19,17 +23,7 @@ _NUMBER: Final = re.compile(
     r"(?P<whole>[0-9]*)(?P<fraction>\.[0-9]*)?(?P<exponent>[eE][+-]?[0-9]+)?(?P<suffix>BD|[LSYDF])?", re.IGNORECASE
 )
 _SUFFIX_TYPES: Final = {"L": types.BIGINT, "S": types.SMALLINT, "Y": types.TINYINT}
-_ESCAPES: Final = {"b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a", "%": "\\%", "_": "\\_"}
 _DATE: Final = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})")
-_UNITS_US: Final = {
-    "MICROSECOND": 1,
-    "MILLISECOND": 1_000,
-    "SECOND": 1_000_000,
-    "MINUTE": 60_000_000,
-    "HOUR": 3_600_000_000,
-    "DAY": 86_400_000_000,
-    "WEEK": 7 * 86_400_000_000,
-}
 _SPANS: Final = {
     ("DAY", "HOUR"): "{d} {h}",
     ("DAY", "MINUTE"): "{d} {h}:{m}",
@@ -102,23 +96,15 @@ def string_literal(raw: str) -> Constant:
     """Return the constant for a quoted text as it stands in the expression.
 
     Raises:
-        LiteralProblem: It uses an escape by number, which the reader does not resolve.
+        LiteralProblem: It is not exactly one.
     """
-    if raw[:1] in "rR":
-        return Constant(value=raw[2:-1], type=types.STRING)
-    quote, body = raw[0], raw[1:-1].replace(raw[0] * 2, raw[0])
-    if quote not in "'\"":
+    try:
+        token, _ = tokenize(SqlText(raw))
+    except (SqlError, ValueError):
+        token = None
+    if token is None or token.kind is not TokenKind.STRING:
         raise LiteralProblem("this is not a text literal that the reader knows")
-    if "\\" in body and quote * 2 in raw[1:-1]:
-        raise LiteralProblem("a text with both doubled quotes and escapes is not evaluated in the reader")
-    return Constant(value=re.sub(r"\\(.)", _unescaped, body, flags=re.DOTALL), type=types.STRING)
-
-
-def _unescaped(match: re.Match[str]) -> str:
-    char = match[1]
-    if char in "0123456789uU":
-        raise LiteralProblem("a character given by its number is not resolved in the reader; write it as it is")
-    return _ESCAPES.get(char, char)
+    return Constant(value=token.value, type=types.STRING)
 
 
 def date_literal(text: str) -> Constant:
@@ -163,7 +149,7 @@ def _unit(name: str) -> str:
     unit = name.upper().removesuffix("S")
     if unit in ("YEAR", "MONTH"):
         raise LiteralProblem("an interval of months or years has no fixed length")
-    if unit not in _UNITS_US:
+    if unit not in UNITS_US:
         raise LiteralProblem(f"{name} is not a unit of intervals")
     return unit
 
@@ -173,7 +159,7 @@ def _amount_us(text: str, unit_name: str) -> int:
     match = _AMOUNT.fullmatch(text)
     if match is None or (match[3] and unit != "SECOND"):
         raise LiteralProblem(f"'{text}' is not a number of {unit_name}; fractions are for seconds, up to 6 digits")
-    micros = int(match[2]) * _UNITS_US[unit] + int((match[3] or "").ljust(6, "0"))
+    micros = int(match[2]) * UNITS_US[unit] + int((match[3] or "").ljust(6, "0"))
     return -micros if match[1] == "-" else micros
 
 
@@ -204,6 +190,6 @@ def _span_us(text: str, first: str, last: str) -> int:
     if any(parts[name] > limits[name] for name in names[1:]):
         raise LiteralProblem(f"a part of '{text}' is too large")
     units = {"d": "DAY", "h": "HOUR", "m": "MINUTE", "s": "SECOND"}
-    total = sum(value * _UNITS_US[units[name]] for name, value in parts.items())
+    total = sum(value * UNITS_US[units[name]] for name, value in parts.items())
     total += int((match.groupdict().get("f") or "").ljust(6, "0"))
     return -total if match["sign"] == "-" else total

@@ -13,12 +13,12 @@ from typing import Final
 import pyarrow as pa
 from sqlglot import exp
 
+from datasources import arrow_types as types
+from datasources.arrow_types import as_decimal, is_integral, is_numeric, is_time, spark_name
 from datasources.errors import ExpressionError
 from datasources.expressions.compiler.casts import to_double, widened
 from datasources.expressions.compiler.scope import Scope
 from datasources.expressions.evaluation.nodes import Apply, Constant, Node, children_of
-from datasources.expressions.vectors import spark_types as types
-from datasources.expressions.vectors.spark_types import as_decimal, is_integral, is_numeric, is_time, spark_name
 from datasources.expressions.vectors.vectors import EvalError
 
 __all__ = [

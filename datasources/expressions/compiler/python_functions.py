@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
+from datasources.arrow_types import canonical, spark_name
 from datasources.expressions.compiler.scope import Scope
 from datasources.expressions.evaluation.function_call import FunctionCall, ReaderFunction
 from datasources.expressions.evaluation.nodes import Node
-from datasources.expressions.vectors.spark_types import canonical, spark_name
 
 __all__ = ["bind_call", "by_name"]
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Final
 import pyarrow as pa
 from sqlglot import exp
 
+from datasources.arrow_types import STRING, is_integral, spark_name
 from datasources.errors import ExpressionError
 from datasources.expressions.compiler.expression_text import SourceText
 from datasources.expressions.compiler.syntax import span_of
 from datasources.expressions.evaluation.nodes import Constant, Node
-from datasources.expressions.kernels.datetime_casts import fixed_offset_us
-from datasources.expressions.vectors.spark_types import STRING, is_integral, spark_name
 from datasources.expressions.vectors.vectors import EvalError
+from datasources.grammar.zones import fixed_offset_us
 
 if TYPE_CHECKING:
     from datasources.expressions.evaluation.function_call import ReaderFunction
@@ -29,13 +29,7 @@ SEE_DOCS: Final = "docs/expressions.md lists what the reader evaluates."
 class Scope:
     """The context of an expression under compilation.
 
-    Attributes:
-        source: The user's text.
-        schema: The columns of the records.
-        time_zone: spark.sql.session.timeZone; None if unknown.
-        ansi: spark.sql.ansi.enabled; None if unknown.
-        bind: Types a subtree; set by the binder.
-        functions: The user's own functions, under their names in lower case.
+    Zone and ANSI flag are Spark's, None if unknown; the user's functions are under their names in lower case.
     """
 
     source: SourceText

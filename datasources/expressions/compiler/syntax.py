@@ -21,7 +21,7 @@ from sqlglot.errors import SqlglotError
 from sqlglot.parsers.spark import SparkParser
 
 from datasources.errors import ExpressionError
-from datasources.expressions.compiler.expression_text import SourceText, Span
+from datasources.expressions.compiler.expression_text import SourceText, TextSpan
 
 __all__ = ["parse", "span_of"]
 
@@ -72,15 +72,15 @@ class _PlacingParser(SparkParser):
 
     def _parse_unary(self) -> exp.Expr | None:
         start = self._curr
-        return self._placed(super()._parse_unary(), start.start if start else 0)
+        return self._positioned(super()._parse_unary(), start.start if start else 0)
 
     def _parse_lambda(self, alias: bool = False) -> exp.Expr | None:  # noqa: FBT001, FBT002 - the parser's
         start = self._curr
-        return self._placed(super()._parse_lambda(alias), start.start if start else 0)
+        return self._positioned(super()._parse_lambda(alias), start.start if start else 0)
 
-    def _placed(self, node: exp.Expr | None, start: int) -> exp.Expr | None:
+    def _positioned(self, node: exp.Expr | None, start: int) -> exp.Expr | None:
         if node is not None and _SPAN not in node.meta:
-            node.meta[_SPAN] = Span(start, self._prev.end + 1)
+            node.meta[_SPAN] = TextSpan(start, self._prev.end + 1)
         return node
 
 
@@ -108,22 +108,22 @@ def parse(source: SourceText) -> exp.Expr:
     return tree
 
 
-def span_of(source: SourceText, node: exp.Expr) -> Span:
+def span_of(source: SourceText, node: exp.Expr) -> TextSpan:
     """Return the place of a node: where it was parsed, or what its operands cover."""
     own = node.meta.get(_SPAN)
-    if isinstance(own, Span):
+    if isinstance(own, TextSpan):
         return own
     if "start" in node.meta:
-        return Span(int(node.meta["start"]), int(node.meta["end"]) + 1)
+        return TextSpan(int(node.meta["start"]), int(node.meta["end"]) + 1)
     spans = [child.meta[_SPAN] for child in node.walk() if _SPAN in child.meta]
     if not spans:
         return source.whole
-    result: Span = spans[0]
+    result: TextSpan = spans[0]
     for span in spans[1:]:
         result = result.union(span)
     if isinstance(node, exp.In):
         closing = source.text.find(")", result.end_exclusive)
-        result = result.union(Span(closing, closing + 1)) if closing >= 0 else result
+        result = result.union(TextSpan(closing, closing + 1)) if closing >= 0 else result
     return result
 
 
@@ -170,7 +170,7 @@ def _syntax_error(source: SourceText, error: SqlglotError) -> ExpressionError:
     if description.startswith("Required keyword"):
         description = "an operand is missing"
     return source.refusal(
-        Span(start, start + width),
+        TextSpan(start, start + width),
         "the expression does not parse" + (f" ({description.rstrip('.').lower()})" if description else ""),
         "Correct the syntax at the mark; it is Spark SQL, as in `df.selectExpr(...)`.",
     )

@@ -7,10 +7,10 @@ from typing import Final
 
 from sqlglot import exp
 
+from datasources import arrow_types as types
+from datasources.arrow_types import is_integral, is_time
 from datasources.expressions.compiler.scope import Scope
 from datasources.expressions.evaluation.nodes import Apply, Node
-from datasources.expressions.vectors import spark_types as types
-from datasources.expressions.vectors.spark_types import is_integral, is_time
 
 __all__ = ["TIME_FUNCTIONS"]
 

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import numpy as np
 import pyarrow as pa
 
+from datasources.arrow_types import BIGINT, is_time
 from datasources.errors import ExpressionError
 from datasources.expressions.evaluation.function_failure import FunctionFailure
 from datasources.expressions.evaluation.nodes import Apply, FieldPath, Frame, Node
-from datasources.expressions.vectors.spark_types import BIGINT, is_time
 from datasources.expressions.vectors.vectors import EvalError, Mask, Vector, is_reader_limit, merge_errors, to_arrow
 
 if TYPE_CHECKING:

@@ -8,9 +8,7 @@ __all__ = ["FunctionFailure"]
 class FunctionFailure(Exception):
     """A function raised an error, or its result does not have the declared type and length.
 
-    Args:
-        reason: a clause without a full stop.
-        row: the failing row of the batch; -1 = none in particular.
+    ``row`` is the failing row of the batch; -1 = none in particular.
     """
 
     def __init__(self, reason: str, *, row: int = -1) -> None:

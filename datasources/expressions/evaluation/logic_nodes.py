@@ -11,12 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from datasources.arrow_types import BOOLEAN
 from datasources.expressions.evaluation.nodes import Frame, Node
 from datasources.expressions.vectors.comparison import compare
-from datasources.expressions.vectors.spark_types import BOOLEAN
 from datasources.expressions.vectors.vectors import Mask, Vector, merge_errors
 
-__all__ = ["Case", "Coalesce", "Conjunction", "Extreme", "IsNull", "Member", "NullSafeEqual"]
+__all__ = ["Case", "Coalesce", "Conjunction", "Extreme", "InList", "IsNull", "NullSafeEqual"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +68,7 @@ class NullSafeEqual:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Member:
+class InList:
     """IN of a list of constants of the operand's type; ``has_null`` if NULL stands in the list."""
 
     operands: tuple[Node, ...]

@@ -14,10 +14,10 @@ from typing import Any, Protocol
 import numpy as np
 import pyarrow as pa
 
+from datasources.arrow_types import canonical, spark_name
 from datasources.errors import InternalError
 from datasources.expressions.kernels import KERNELS
 from datasources.expressions.vectors.kernel_call import KernelCall, KernelResult
-from datasources.expressions.vectors.spark_types import canonical, spark_name
 from datasources.expressions.vectors.vectors import (
     EvalError,
     EvalErrors,

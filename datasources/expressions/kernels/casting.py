@@ -9,7 +9,8 @@ import numpy as np
 
 from datasources.expressions.kernels.arithmetic import errors_where, in_range
 from datasources.expressions.vectors.kernel_call import Kernel, KernelCall, KernelResult
-from datasources.expressions.vectors.vectors import SPARK_BLANKS, EvalError, Mask, objects
+from datasources.expressions.vectors.vectors import EvalError, Mask, objects
+from datasources.grammar.timestamp_text import SPARK_BLANKS
 
 __all__ = ["KERNELS"]
 

@@ -1,5 +1,5 @@
 """Columns under evaluation: numpy arrays with a null mask and an error mask.
 
-`vectors` has the vector, `spark_types` the types of its values, `comparison` Spark's order of values, `kernel_call` the
+`vectors` has the vector, `comparison` Spark's order of values, `kernel_call` the
 arguments and the result of a kernel.
 """

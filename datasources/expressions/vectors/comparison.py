@@ -24,10 +24,7 @@ _OPERATORS: Final[dict[str, Callable[[Any, Any], Any]]] = {
 def compare(symbol: str, left: Values, right: Values) -> Mask:
     """Compare two arrays of one type row by row.
 
-    Args:
-        symbol: One of =, <, <=, >, >=.
-        left: Values laid out as in a vector.
-        right: Values of the same type.
+    ``symbol`` is one of =, <, <=, >, >=; both sides are of one type.
     """
     result = np.asarray(_OPERATORS[symbol](left, right), dtype=np.bool_)
     if left.dtype.kind != "f":

@@ -17,11 +17,7 @@ __all__ = ["Kernel", "KernelCall", "KernelResult"]
 class KernelCall:
     """The arguments of a kernel.
 
-    Attributes:
-        arguments: One array per argument.
-        params: Constants of the call.
-        rows: The number of rows.
-        known: The rows whose arguments are all present; None means all. Others need no result.
+    ``known`` are the rows whose arguments are all present, None = all; others need no result.
     """
 
     arguments: list[Values]

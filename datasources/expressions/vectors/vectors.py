@@ -20,13 +20,12 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from datasources.expressions.vectors.spark_types import BOOLEAN, DATE, DOUBLE, FLOAT, STRING
+from datasources.arrow_types import BOOLEAN, DATE, DOUBLE, FLOAT, STRING
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
-    "SPARK_BLANKS",
     "EvalError",
     "EvalErrors",
     "Mask",
@@ -43,7 +42,6 @@ Values: TypeAlias = "NDArray[Any]"
 Mask: TypeAlias = "NDArray[np.bool_]"
 EvalErrors: TypeAlias = "NDArray[np.uint8]"
 
-SPARK_BLANKS: Final = "".join(map(chr, range(33))) + "\x7f"
 """The characters that Spark strips from text before it casts it."""
 
 _FIRST_READER_LIMIT: Final = 100

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-__all__ = ["ROW_KINDS", "Decoded", "Decoder", "RecordStatus", "RowKind"]
+__all__ = ["ROW_KINDS", "Decoded", "Decoder", "RecordStatus", "RowKind", "statuses_of"]
 
 _NO_REASONS: Mapping[int, str] = MappingProxyType({})
 
@@ -89,3 +89,12 @@ class Decoder(Protocol):
         When called: in the reader, once for each batch of records fetched.
         """
         ...
+
+
+def statuses_of(has_value: npt.NDArray[np.bool_], reasons: Mapping[int, str]) -> npt.NDArray[np.uint8] | None:
+    """Return the `RecordStatus` of each record, those with a reason being bad; None if all are OK."""
+    if not reasons and has_value.all():
+        return None
+    statuses = np.where(has_value, np.uint8(RecordStatus.OK), np.uint8(RecordStatus.NULL_VALUE))
+    statuses[list(reasons)] = RecordStatus.BAD
+    return statuses

@@ -66,13 +66,13 @@ class PolicyResult:
         return bad, int(np.count_nonzero(before == RecordStatus.NULL_VALUE))
 
 
-def apply_policy(decoded: Decoded, on_error: OnError, place: Callable[[int], str]) -> PolicyResult:
+def apply_policy(decoded: Decoded, on_error: OnError, describe_row: Callable[[int], str]) -> PolicyResult:
     """Drop records without a value, and fail at, keep as null or drop the bad ones.
 
     Args:
         decoded: a decoder's result.
         on_error: the user's choice.
-        place: describes the position of an input record, such as
+        describe_row: describes the position of an input record, such as
             "topic orders, partition 3, offset 17"; called only for the record that fails.
 
     Raises:
@@ -86,7 +86,7 @@ def apply_policy(decoded: Decoded, on_error: OnError, place: Callable[[int], str
     absent = decoded.statuses == RecordStatus.NULL_VALUE
     if on_error is OnError.FAIL and bad.any():
         index = int(np.flatnonzero(bad)[0])
-        raise RecordError(_failure(place(index), decoded.reasons[index]))
+        raise RecordError(_failure(describe_row(index), decoded.reasons[index]))
     has_rows = ~(absent | bad) if on_error is OnError.SKIP else ~absent
     all_have_rows = bool(has_rows.all())
     rows = has_rows if decoded.records is None else has_rows[decoded.records]
@@ -100,8 +100,8 @@ def apply_policy(decoded: Decoded, on_error: OnError, place: Callable[[int], str
     )
 
 
-def _failure(place: str, reason: str) -> str:
+def _failure(position: str, reason: str) -> str:
     return (
-        f"the record at {place} cannot be decoded: {reason}; correct the producer or the schema, "
+        f"the record at {position} cannot be decoded: {reason}; correct the producer or the schema, "
         "or set 'format.on-error' to 'null' (keep such a record as a row of nulls) or 'skip' (leave it out)"
     )

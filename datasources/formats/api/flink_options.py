@@ -20,7 +20,7 @@ class TimestampStandard(enum.Enum):
 IGNORE_PARSE_ERRORS: Final = FormatOption(
     key="ignore-parse-errors",
     type=bool,
-    description="Flink's way to say `format.on-error` = `skip`: the whole record is left out, and counted.",
+    description="Flink's spelling of `format.on-error` = `skip`: the whole record is left out, and counted.",
 )
 TIMESTAMP_STANDARD: Final = FormatOption(
     key="timestamp-format.standard",

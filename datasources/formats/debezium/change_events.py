@@ -68,14 +68,7 @@ class Events:
 
 
 def rows_of(op: pa.Array, before: pa.Array, after: pa.Array, found: JsonColumns) -> Events:
-    """Return the rows of events.
-
-    Args:
-        op: the kind of each event.
-        before: the row as it was.
-        after: the row as it is.
-        found: the decoder's result.
-    """
+    """Return the rows of events."""
     count = len(op)
     ops = pc.index_in(op, value_set=pa.array(_OPS)).fill_null(_NO_OP).to_numpy(zero_copy_only=False).astype(np.int64)
     statuses, reasons = _with_statuses(ops, op, _validity(before), _validity(after), found)

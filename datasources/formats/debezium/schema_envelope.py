@@ -17,12 +17,12 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from datasources.formats.api.decoder import RecordStatus
+from datasources.formats.api.decoder import RecordStatus, statuses_of
 from datasources.formats.json.json_engine import JsonColumns, JsonEngine
 from datasources.formats.json.partial_rows import with_rows
 from datasources.formats.json.text.json_scanner import MAX_DEPTH
 from datasources.formats.values.usage_cache import UsageCache
-from datasources.formats.values.zones import Zone
+from datasources.grammar.zones import Zone
 
 __all__ = ["PayloadEngine"]
 
@@ -36,13 +36,7 @@ _PAYLOAD = re.compile(r'[ \t\n\r]*,[ \t\n\r]*"payload"[ \t\n\r]*:[ \t\n\r]*')
 
 
 class PayloadEngine:
-    """Decodes the member `payload` of documents as `JsonEngine` decodes whole documents.
-
-    Args:
-        schema: validates payloads.
-        wanted: the columns to decode.
-        zone: of timestamps without a zone.
-    """
+    """Decodes the member `payload` of documents as `JsonEngine` decodes whole documents."""
 
     def __init__(self, schema: pa.Schema, wanted: Sequence[pa.Field], zone: Zone | None) -> None:
         self._types = [f.type for f in wanted]
@@ -61,11 +55,11 @@ class PayloadEngine:
             is_done &= found.statuses == RecordStatus.OK
         remaining = np.flatnonzero(has_value & ~is_done)
         if not len(remaining):
-            return JsonColumns(columns=found.columns, statuses=_statuses(has_value, {}), reasons={})
+            return JsonColumns(columns=found.columns, statuses=statuses_of(has_value, {}), reasons={})
         columns, reasons = self._wrapped(values, remaining)
         return JsonColumns(
             columns=[with_rows(fast, remaining, slow) for fast, slow in zip(found.columns, columns, strict=True)],
-            statuses=_statuses(has_value, reasons),
+            statuses=statuses_of(has_value, reasons),
             reasons=reasons,
         )
 
@@ -116,11 +110,3 @@ def _head_of(value: bytes) -> bytes | None:
         return None
     payload = _PAYLOAD.match(text, end)
     return None if payload is None else text[: payload.end()].encode()
-
-
-def _statuses(has_value: npt.NDArray[np.bool_], reasons: dict[int, str]) -> npt.NDArray[np.uint8] | None:
-    if not reasons and has_value.all():
-        return None
-    statuses = np.where(has_value, np.uint8(RecordStatus.OK), np.uint8(RecordStatus.NULL_VALUE))
-    statuses[list(reasons)] = RecordStatus.BAD
-    return statuses

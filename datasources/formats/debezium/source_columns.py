@@ -8,13 +8,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from datasources.formats.schema_text.ddl_types import map_of, timestamp_ltz
+from datasources.arrow_types import TIMESTAMP, map_of
 
 __all__ = ["DEBEZIUM_METADATA", "envelope_metadata", "metadata_column"]
 
 DEBEZIUM_METADATA: Mapping[str, pa.DataType] = {
-    "ingestion-timestamp": timestamp_ltz,
-    "source.timestamp": timestamp_ltz,
+    "ingestion-timestamp": TIMESTAMP,
+    "source.timestamp": TIMESTAMP,
     "source.database": pa.string(),
     "source.schema": pa.string(),
     "source.table": pa.string(),
@@ -52,10 +52,6 @@ def metadata_column(key: str, parts: Mapping[str, pa.Array]) -> pa.Array:
     """Return the metadata of each event.
 
     A time beyond the range of TIMESTAMP, and a text that is no whole number, are null.
-
-    Args:
-        key: which.
-        parts: the decoded members of the envelope.
     """
     if key == _INGESTION:
         return _instants(parts["ts_ms"])
@@ -77,4 +73,4 @@ def _instants(millis: pa.Array) -> pa.Array:
     whole = millis.fill_null(0).to_numpy(zero_copy_only=False)
     is_out = ~np.asarray(millis.is_valid()) | (whole > _MAX_MS) | (whole < -_MAX_MS)
     micros = np.where(is_out, 0, whole) * 1_000
-    return pa.array(micros, pa.int64(), mask=is_out).cast(timestamp_ltz)
+    return pa.array(micros, pa.int64(), mask=is_out).cast(TIMESTAMP)

@@ -19,7 +19,7 @@ from datasources.formats.json.fast_path.template_decoder import TemplateDecoder
 from datasources.formats.json.native_path import NativeDecoder
 from datasources.formats.json.partial_rows import PartialRows, filled_in, nothing_done, with_rows
 from datasources.formats.json.slow_path import BadRecord, SlowPathDecoder
-from datasources.formats.values.zones import Zone
+from datasources.grammar.zones import Zone
 from datasources.native import native
 
 __all__ = ["JsonColumns", "JsonEngine"]
@@ -29,10 +29,8 @@ __all__ = ["JsonColumns", "JsonEngine"]
 class JsonColumns:
     """Decoded columns, one row for each document; null where the status is not OK.
 
-    Attributes:
-        columns: the wanted ones, in their order.
-        statuses: one `RecordStatus` for each document; None = all are OK.
-        reasons: document -> why it is bad.
+    ``statuses`` has one `RecordStatus` for each document, None = all are OK; ``reasons`` says of a document why it is
+    bad.
     """
 
     columns: list[pa.Array]

@@ -10,7 +10,7 @@ from datasources.errors import OptionError, SchemaError
 from datasources.formats.api.decoder import Decoded
 from datasources.formats.json.json_engine import JsonEngine
 from datasources.formats.json.json_types import check_json_types
-from datasources.formats.values.zones import Zone, find_zone
+from datasources.grammar.zones import Zone, find_zone
 
 __all__ = ["JsonDecoder", "session_zone"]
 

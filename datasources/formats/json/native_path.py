@@ -16,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from datasources.arrow_types import NTZ, TIMESTAMP
 from datasources.formats.json.partial_rows import PartialRows
-from datasources.formats.schema_text.ddl_types import timestamp_ltz, timestamp_ntz
-from datasources.formats.values.zones import FixedOffset, Zone
+from datasources.grammar.zones import FixedOffset, Zone
 from datasources.native import NativeLibrary
 from datasources.native.json_rows import MAX_NAME_BYTES, SPARE_BYTES
 
@@ -46,19 +46,16 @@ _FORMS: Final[Mapping[pa.DataType, _Form]] = {
     pa.float64(): _Form.DOUBLE,
     pa.string(): _Form.STRING,
     pa.date32(): _Form.DATE,
-    timestamp_ntz: _Form.LOCAL,
-    timestamp_ltz: _Form.INSTANT,
+    NTZ: _Form.LOCAL,
+    TIMESTAMP: _Form.INSTANT,
 }
 
 
 class NativeDecoder:
     """Decodes documents by the C library.
 
-    Args:
-        library: the C library.
-        schema: validates documents; `can_decode` must hold.
-        wanted: names of the columns to decode.
-        zone: of timestamps without a zone; None = they are not decoded here.
+    `can_decode` must hold for the schema, which validates documents; without a zone timestamps without a zone are not
+    decoded here.
     """
 
     def __init__(self, library: NativeLibrary, schema: pa.Schema, wanted: Sequence[str], zone: Zone | None) -> None:

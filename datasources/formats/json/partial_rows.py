@@ -16,9 +16,7 @@ __all__ = ["PartialRows", "filled_in", "joined", "nothing_done", "with_rows"]
 class PartialRows:
     """Rows of which some are decoded.
 
-    Attributes:
-        columns: one array for each wanted column; null where the row is not decoded.
-        is_done: for each row whether it is.
+    There is one array for each wanted column, null where the row is not decoded.
     """
 
     columns: list[pa.Array]
@@ -37,13 +35,7 @@ def joined(one: PartialRows, other: PartialRows) -> PartialRows:
 
 
 def filled_in(partial: PartialRows, rows: npt.NDArray[np.intp], found: PartialRows) -> PartialRows:
-    """Return partial rows completed with rows that were decoded later.
-
-    Args:
-        partial: what was decoded before.
-        rows: the indexes of the others.
-        found: the others.
-    """
+    """Return partial rows completed with rows that were decoded later."""
     is_done = partial.is_done.copy()
     is_done[rows] = found.is_done
     return PartialRows(

@@ -15,7 +15,7 @@ from datasources.formats.json.text.json_scanner import Malformed, Members, excer
 from datasources.formats.json.text.json_syntax import parse
 from datasources.formats.json.text.json_text import without_surrogates
 from datasources.formats.json.text.json_values import BadValue, Convert, refusal, scalar_converter
-from datasources.formats.values.zones import Zone
+from datasources.grammar.zones import Zone
 
 __all__ = ["BadRecord", "SlowPathDecoder"]
 

@@ -1,1 +1,1 @@
-"""Spark's DDL schema text to an Arrow schema and back, without a JVM: `ddl`, its lexer and its type names."""
+"""Spark's DDL schema text to an Arrow schema and back, without a JVM: `ddl`, and its types in Arrow."""

@@ -1,83 +1,47 @@
-"""Maps Spark's type names to Arrow types and back.
-
-The Arrow types are those that Spark itself uses when it exchanges Arrow data with Python: a list's item is called
-`element`, a map's parts `key` and `value`, TIMESTAMP is an instant in microseconds with zone UTC.
-"""
+"""The types of a schema text as Arrow types, and their texts."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
 import pyarrow as pa
 
+from datasources.arrow_types import COLUMN_TYPES, NTZ, STRING, TIMESTAMP, list_of, map_of
 from datasources.errors import SchemaError
-from datasources.formats.schema_text.ddl_tokens import quoted
+from datasources.grammar.literals import quoted
+from datasources.grammar.sql_types import SqlField, SqlType
 
-__all__ = [
-    "KNOWN_NAMES",
-    "PARAMETERLESS",
-    "UNSUPPORTED",
-    "field_name_text",
-    "list_of",
-    "map_of",
-    "timestamp_ltz",
-    "timestamp_ntz",
-    "type_text",
-]
+__all__ = ["arrow_field", "field_name_text", "type_text"]
 
-timestamp_ltz = pa.timestamp("us", tz="UTC")
-timestamp_ntz = pa.timestamp("us")
-
-PARAMETERLESS: dict[str, pa.DataType] = {
-    "BOOLEAN": pa.bool_(),
-    "TINYINT": pa.int8(),
-    "BYTE": pa.int8(),
-    "SMALLINT": pa.int16(),
-    "SHORT": pa.int16(),
-    "INT": pa.int32(),
-    "INTEGER": pa.int32(),
-    "BIGINT": pa.int64(),
-    "LONG": pa.int64(),
-    "FLOAT": pa.float32(),
-    "REAL": pa.float32(),
-    "DOUBLE": pa.float64(),
-    "DATE": pa.date32(),
-    "TIMESTAMP": timestamp_ltz,
-    "TIMESTAMP_LTZ": timestamp_ltz,
-    "TIMESTAMP_NTZ": timestamp_ntz,
-    "STRING": pa.string(),
-    "BINARY": pa.binary(),
+_SIMPLE: Final = {
+    **COLUMN_TYPES,
+    "VARCHAR": STRING,
+    "BYTES": COLUMN_TYPES["BINARY"],
+    "TIMESTAMP": NTZ,
+    "TIMESTAMP_LTZ": TIMESTAMP,
 }
-
-UNSUPPORTED = frozenset({"VOID", "INTERVAL", "VARIANT", "TIME", "GEOMETRY", "GEOGRAPHY", "OBJECT"})
-"""Types that Spark knows and a decoded column cannot have."""
-
-KNOWN_NAMES = (*PARAMETERLESS, "DECIMAL", "NUMERIC", "DEC", "VARCHAR", "CHAR", "CHARACTER", "ARRAY", "MAP", "STRUCT")
-
-_NAME_OF: dict[pa.DataType, str] = {
-    pa.bool_(): "BOOLEAN",
-    pa.int8(): "TINYINT",
-    pa.int16(): "SMALLINT",
-    pa.int32(): "INT",
-    pa.int64(): "BIGINT",
-    pa.float32(): "FLOAT",
-    pa.float64(): "DOUBLE",
-    pa.date32(): "DATE",
-    timestamp_ltz: "TIMESTAMP",
-    timestamp_ntz: "TIMESTAMP_NTZ",
-    pa.string(): "STRING",
-    pa.binary(): "BINARY",
-}
+"""By `SqlType.root`, where TIMESTAMP is local."""
+_NAME_OF: Final = {arrow: name for name, arrow in COLUMN_TYPES.items()}
+_DEFAULT_DECIMAL: Final = (10, 0)
 
 
-def list_of(element: pa.DataType) -> pa.DataType:
-    """Return the Arrow type of ARRAY<element>."""
-    return pa.list_(pa.field("element", element))
+def arrow_field(field: SqlField) -> pa.Field:
+    """Return a column or a struct's field as Arrow has it, its comment as metadata."""
+    metadata = None if field.comment is None else {"comment": field.comment}
+    return pa.field(field.name, _arrow_type(field.type), field.type.is_nullable, metadata)
 
 
-def map_of(key: pa.DataType, value: pa.DataType) -> pa.DataType:
-    """Return the Arrow type of MAP<key, value>."""
-    return pa.map_(pa.field("key", key, nullable=False), pa.field("value", value))
+def _arrow_type(sql_type: SqlType) -> pa.DataType:
+    if sql_type.root == "ROW":
+        return pa.struct([arrow_field(each) for each in sql_type.fields])
+    if sql_type.root == "ARRAY":
+        return list_of(_arrow_type(sql_type.arguments[0]))
+    if sql_type.root == "MAP":
+        return map_of(*map(_arrow_type, sql_type.arguments))
+    if sql_type.root == "DECIMAL":
+        return pa.decimal128(*(sql_type.parameters or _DEFAULT_DECIMAL))
+    return _SIMPLE[sql_type.root]
 
 
 def type_text(arrow: pa.DataType) -> str:

@@ -17,8 +17,7 @@ class UsageCache(Generic[T]):
 
     The usage of an item is the number of records that needed it, halved with each batch. Not thread-safe.
 
-    Args:
-        max_items: how many items are retained after a batch.
+    So many items are retained after a batch.
     """
 
     def __init__(self, max_items: int) -> None:

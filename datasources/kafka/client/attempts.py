@@ -33,10 +33,7 @@ _T = TypeVar("_T")
 class Attempts:
     """The attempts of one request: timeouts and pauses grow from one to the next.
 
-    Args:
-        config: the bounds.
-        clock: monotonic.
-        bound_ms: of all attempts together; by default that of `config`.
+    The bound is that of all attempts together, by default that of ``config``.
     """
 
     def __init__(self, config: ClientConfig, clock: Clock | None = None, *, bound_ms: int | None = None) -> None:
@@ -70,10 +67,7 @@ class Attempts:
 def retried(attempts: Attempts, request: Callable[[float], _T], refresh: Callable[[], None] | None = None) -> _T:
     """Return the first successful result of a request.
 
-    Args:
-        attempts: the bounds.
-        request: one attempt, within a timeout in seconds.
-        refresh: makes the client refresh the leaders.
+    ``request`` is one attempt, within a timeout in seconds; ``refresh`` makes the client refresh the leaders.
 
     Raises:
         KafkaException: an error that is not retriable, or the last one before the bound.

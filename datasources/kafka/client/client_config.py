@@ -13,11 +13,11 @@ from collections.abc import Iterator, Mapping
 from datasources.errors import OptionError
 from datasources.secret_keys import is_secret_key
 
-__all__ = ["DEFAULT_GROUP", "PREFIXES", "QUIET", "ClientConfig", "client_config", "without_prefix"]
+__all__ = ["DEFAULT_GROUP", "OWN_DEFAULTS", "PREFIXES", "ClientConfig", "client_config", "without_prefix"]
 
 PREFIXES = ("kafka.", "properties.")
 
-QUIET = {
+OWN_DEFAULTS = {
     # librdkafka logs every failed connection to stderr, several times a second; our errors hold what matters.
     # `kafka.log_level` = 6 enables its log.
     "log_level": "2",
@@ -102,7 +102,7 @@ class ClientConfig(Mapping[str, str]):
     @property
     def request_timeout_ms(self) -> int:
         """The timeout of one attempt, at most `api_timeout_ms`."""
-        own = self._settings.get("socket.timeout.ms", QUIET["socket.timeout.ms"])
+        own = self._settings.get("socket.timeout.ms", OWN_DEFAULTS["socket.timeout.ms"])
         return min(int(own), self.api_timeout_ms) if _POSITIVE.fullmatch(own) else self.api_timeout_ms
 
     @property
@@ -130,11 +130,8 @@ def client_config(
 ) -> ClientConfig:
     """Return librdkafka's settings for the `kafka.*` and `properties.*` of `options` (lower-case keys).
 
-    Args:
-        options: of the source.
-        num_retries: see `ClientConfig`.
-        retry_interval_ms: as well.
-        group_prefix: of the consumer group's name; None = the given or the default group.
+    For retries see `ClientConfig`. ``group_prefix`` is of the consumer group's name; None = the given or the default
+    group.
 
     Raises:
         OptionError: bootstrap.servers is missing, a key belongs to the source, or has no meaning outside Java; the

@@ -86,12 +86,8 @@ def explain(
 ) -> TidemarkError:
     """Return our error for one of librdkafka's.
 
-    Args:
-        error: what was raised.
-        action: for the message, as in "listing the partitions of 'orders'".
-        servers: the bootstrap servers.
-        reported: the connection error that the client reported meanwhile (`ConnectionErrors`).
-        hint: a suggestion, for names that the brokers reject.
+    ``action`` is as in "listing the partitions of 'orders'"; ``reported`` is the connection error that the client
+    reported meanwhile (`ConnectionErrors`); ``hint`` is for names that the brokers reject.
     """
     cause = error.args[0] if isinstance(error, KafkaException) else error
     if not isinstance(cause, KafkaError):
@@ -118,6 +114,6 @@ def _file_hint(reported: str) -> str:
     if option is None:
         return ""
     return (
-        f" The file of 'kafka.{option[0]}' must exist, be readable and hold what its name says (PEM; PKCS#12 for a "
-        f"keystore) at the same place on the driver and on every executor."
+        f" The file of 'kafka.{option[0]}' must exist, be readable and have the content that its name implies (PEM; "
+        f"PKCS#12 for a keystore), under the same path on the driver and on every executor."
     )

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
-from datasources.kafka.client.client_config import DEFAULT_GROUP, QUIET, ClientConfig
+from datasources.kafka.client.client_config import DEFAULT_GROUP, OWN_DEFAULTS, ClientConfig
 from datasources.kafka.client.client_errors import explain
 from datasources.kafka.client.error_capture import ErrorCapturingConsumer, LazyClient
 from datasources.kafka.client.message_client import MessageFeed
@@ -41,7 +41,7 @@ _OWN_SETTINGS = {
     "auto.offset.reset": "error",
 }
 _DEFAULTS = {
-    **QUIET,
+    **OWN_DEFAULTS,
     "group.id": DEFAULT_GROUP,
     "isolation.level": "read_uncommitted",  # as Java consumers and Spark's own source
     "queued.max.messages.kbytes": "16384",
@@ -135,13 +135,7 @@ class PartitionConsumer:
 
 @dataclass(frozen=True, slots=True)
 class WideConsumer:
-    """A consumer of many partitions, with a new assignment for each use.
-
-    Attributes:
-        key: its settings and bytes per partition.
-        consumer: the consumer.
-        query_client: a client for metadata requests.
-    """
+    """A consumer of many partitions, with a new assignment for each use."""
 
     key: tuple[_Config, int]
     consumer: Consumer
@@ -184,13 +178,7 @@ def take_consumer(  # noqa: PLR0913 - what a range is read by
 ) -> PartitionConsumer:
     """Return a consumer of a partition, positioned at `position`. The caller owns it.
 
-    Args:
-        config: client settings.
-        topic: which topic.
-        partition: which partition of it.
-        position: the first offset to read.
-        fields: the fields of records that will be requested.
-        epoch: the leader epoch when the position was planned; see `Feed.assign`.
+    ``position`` is the first offset to read, ``epoch`` that of the leader when it was planned; see `Feed.assign`.
 
     Raises:
         SourceUnavailable, OptionError: no consumer can be opened with these settings.
@@ -213,9 +201,7 @@ def return_consumer(used: PartitionConsumer) -> None:
 def take_wide_consumer(config: ClientConfig, partition_bytes: int) -> WideConsumer:
     """Return a consumer of many partitions, without an assignment. The caller owns it.
 
-    Args:
-        config: client settings; their request sizes are ignored.
-        partition_bytes: the maximum bytes per partition and request.
+    The request sizes in ``config`` are ignored; the bytes are per partition and request.
 
     Raises:
         SourceUnavailable, OptionError: no consumer can be opened with these settings.

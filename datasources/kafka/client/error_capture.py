@@ -20,8 +20,7 @@ __all__ = ["ConnectionErrors", "ErrorCapturingConsumer", "LazyClient", "error_ca
 class ConnectionErrors:
     """The connection errors that clients of one cluster reported since the last `forget`.
 
-    Attributes:
-        clients: each is opened with `note` as its `error_cb`, then added.
+    Each client is opened with `note` as its `error_cb`, then added to `clients`.
     """
 
     def __init__(self) -> None:
@@ -49,12 +48,7 @@ class ConnectionErrors:
 
 
 class ErrorCapturingConsumer(Consumer):  # type: ignore[misc]  # confluent-kafka has no types
-    """A consumer of confluent-kafka that captures connection errors.
-
-    Args:
-        settings: of the client.
-        connection_errors: where they are recorded; by default its own.
-    """
+    """A consumer of confluent-kafka that captures connection errors."""
 
     def __init__(self, settings: Mapping[str, Any], connection_errors: ConnectionErrors | None = None) -> None:
         self.connection_errors = ConnectionErrors() if connection_errors is None else connection_errors
@@ -70,11 +64,7 @@ def error_capturing_admin(settings: Mapping[str, Any], connection_errors: Connec
 
 
 class LazyClient:
-    """A client for metadata requests, opened on demand; it reads no records.
-
-    Args:
-        open_client: opens it.
-    """
+    """A client for metadata requests, opened on demand; it reads no records."""
 
     def __init__(self, open_client: Callable[[], ErrorCapturingConsumer]) -> None:
         self._open = open_client

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from confluent_kafka import KafkaError, KafkaException, cimpl
 
-from datasources.native.kafka_fetch import Feed
+from datasources.native.kafka_fetch import FeedStruct
 
 __all__ = ["Librdkafka", "RawConsumer", "librdkafka"]
 
@@ -63,9 +63,6 @@ _FOR_C: Final = {
 class Librdkafka:
     """The functions, without the `rd_kafka_` of their names.
 
-    Args:
-        library: of confluent-kafka, or one that it links to.
-
     Raises:
         AttributeError: a function is missing.
     """
@@ -104,11 +101,7 @@ def librdkafka() -> Librdkafka:
 class RawConsumer:
     """A consumer that is assigned partitions and read through a queue.
 
-    Attributes:
-        feed: the structure through which C reads it.
-
-    Args:
-        settings: strings only; settings with Python callbacks are not supported.
+    Settings are strings only; those with Python callbacks are not supported.
 
     Raises:
         KafkaException: librdkafka does not accept them.
@@ -131,10 +124,10 @@ class RawConsumer:
             call("destroy_flags", self._handle, _NO_CONSUMER_CLOSE)
             raise KafkaException(KafkaError(KafkaError._INVALID_ARG, "a consumer needs a group.id"))  # noqa: SLF001
         self._queue = call("queue_get_consumer", self._handle)
-        self.feed = Feed(queue=self._queue, **self._library.pointers)
+        self.feed = FeedStruct(queue=self._queue, **self._library.pointers)
 
     def assign(self, topic: str, partition: int, position: int, epoch: int | None) -> None:
-        """Read one partition from an offset on, and no other; see `Feed.assign`.
+        """Read one partition from an offset on, and no other; see `FeedStruct.assign`.
 
         Raises:
             KafkaException: it cannot be assigned.
@@ -151,7 +144,7 @@ class RawConsumer:
             raise KafkaException(KafkaError(error))
 
     def ask_times(self, partitions: int, timeout_ms: int) -> int:
-        """Replace the timestamps in a list of partitions by offsets, in place; the timestamp -1 is the end of the log.
+        """Replace the timestamps in a list of partitions by offsets; the timestamp -1 is the end of the log.
 
         Returns:
             librdkafka's error, 0 = none; each partition may have one of its own.

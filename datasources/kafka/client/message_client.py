@@ -110,23 +110,18 @@ class MessageRecords:
 class MessageFeed:
     """One partition through a consumer of confluent-kafka.
 
-    Args:
-        consumer: it belongs to this feed.
-        open_query_client: opens the client for metadata requests.
-
-    Attributes:
-        query_client: that client, opened on demand.
+    The consumer belongs to this feed; the client for metadata requests is opened on demand.
     """
 
     def __init__(self, consumer: Consumer, open_query_client: Callable[[], ErrorCapturingConsumer]) -> None:
         self._consumer = consumer
         self.query_client = LazyClient(open_query_client)
-        self._held: list[Message] = []
+        self._unread: list[Message] = []
         self._topic = ""
 
     def assign(self, topic: str, partition: int, position: int, epoch: int | None = None) -> None:
         """Start at an offset; prefetched records are dropped."""
-        self._held = []
+        self._unread = []
         self._topic = topic
         known = {} if epoch is None else {"leader_epoch": epoch}
         self._consumer.assign([TopicPartition(topic, partition, position, **known)])
@@ -137,17 +132,17 @@ class MessageFeed:
 
     def receive(self, max_records: int, end: int, fields: RecordFields) -> Received:  # noqa: ARG002 - messages have all parts
         """Return available records, else wait for a single one: because of gaps, more might never arrive."""
-        messages, self._held = self._held or self._consume(min(_REQUEST_RECORDS, max_records)), []
+        messages, self._unread = self._unread or self._consume(min(_REQUEST_RECORDS, max_records)), []
         count, notice = len(messages), None
         if any(map(Message.error, messages)):  # per record: kept in C
             count = next(n for n, message in enumerate(messages) if message.error() is not None)
             notice = Notice(messages[count].error(), messages[count].offset())
         records = MessageRecords(messages[:count])
         if not count or records.offset(-1) < end:
-            self._held = messages[count + 1 :]
+            self._unread = messages[count + 1 :]
             return Received(records, notice)
         inside = records.count_before(end)
-        self._held = messages[inside:]
+        self._unread = messages[inside:]
         return Received(records.slice(0, inside), is_ended=True)
 
     def close(self) -> None:

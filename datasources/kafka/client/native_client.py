@@ -25,7 +25,7 @@ from datasources.kafka.client.librdkafka import RawConsumer, librdkafka
 from datasources.kafka.client.native_records import records_of
 from datasources.kafka.client.record_columns import Notice, Received, RecordFields
 from datasources.native import native
-from datasources.native.kafka_fetch import Batch, Feed, KafkaFetch, Stop
+from datasources.native.kafka_fetch import FeedStruct, FetchBuffers, FetchStop, KafkaFetch
 
 __all__ = ["NativeFeed", "is_for_native", "open_native"]
 
@@ -42,7 +42,7 @@ _NEEDS_PYTHON: Final = frozenset({"default.topic.config", "error_cb", "logger", 
 class AssignedConsumer(Protocol):
     """The consumer interface of a feed: `RawConsumer`, or a fake in tests."""
 
-    feed: Feed
+    feed: FeedStruct
 
     def assign(self, topic: str, partition: int, position: int, epoch: int | None) -> None:
         """Read one partition from an offset on, and no other."""
@@ -60,13 +60,7 @@ class AssignedConsumer(Protocol):
 class NativeFeed:
     """One partition through librdkafka alone.
 
-    Args:
-        consumer: it belongs to this feed.
-        fetch: the functions in C.
-        open_query_client: opens the client for metadata requests.
-
-    Attributes:
-        query_client: that client, opened on demand.
+    The consumer belongs to this feed; the client for metadata requests is opened on demand.
     """
 
     def __init__(
@@ -91,19 +85,19 @@ class NativeFeed:
     def receive(self, max_records: int, end: int, fields: RecordFields) -> Received:
         """Return available records, else wait for up to 100 ms."""
         buffer_bytes = min(_MAX_BYTES, max(_MIN_BYTES, max_records * _RECORD_BYTES))
-        batch = Batch(max_records, buffer_bytes, _names(fields))
+        batch = FetchBuffers(max_records, buffer_bytes, _names(fields))
         stop = self._fetch.fetch(self._consumer.feed, batch, max_records, end, _WAIT_MS)
-        while stop == Stop.NO_ROOM and not batch.count:
+        while stop == FetchStop.NO_ROOM and not batch.count:
             buffer_bytes = min(_MAX_BUFFER_BYTES, buffer_bytes * 8)
-            batch = Batch(1, buffer_bytes, _names(fields))
+            batch = FetchBuffers(1, buffer_bytes, _names(fields))
             stop = self._fetch.fetch(self._consumer.feed, batch, 1, end, _WAIT_MS)
-        if stop == Stop.FAILED:
+        if stop == FetchStop.FAILED:
             raise self._consumer.failure()
         notice = None
-        if stop == Stop.NOTICE:
+        if stop == FetchStop.NOTICE:
             code, text, offset = batch.notice
             notice = Notice(KafkaError(code, text), offset)
-        return Received(records_of(*self._partition, batch), notice, is_ended=stop == Stop.AT_END)
+        return Received(records_of(*self._partition, batch), notice, is_ended=stop == FetchStop.AT_END)
 
     def close(self) -> None:
         """Close the feed."""
@@ -124,12 +118,7 @@ def is_for_native(settings: Mapping[str, str]) -> bool:
 def open_native(
     settings: Mapping[str, str], open_query_client: Callable[[], ErrorCapturingConsumer]
 ) -> NativeFeed | None:
-    """Return a feed; None if this process does not support it, or if librdkafka rejects the settings.
-
-    Args:
-        settings: of the client.
-        open_query_client: opens the client for metadata requests.
-    """
+    """Return a feed; None if this process does not support it, or if librdkafka rejects the settings."""
     fetch = _fetch_functions()
     if fetch is None or not is_for_native(settings):
         return None

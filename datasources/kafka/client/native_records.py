@@ -12,7 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from datasources.kafka.client.record_columns import Headers, RecordFields
-from datasources.native.kafka_fetch import Batch, ByteColumn
+from datasources.native.kafka_fetch import ByteColumn, FetchBuffers
 
 __all__ = ["NativeRecords", "records_of"]
 
@@ -132,7 +132,7 @@ class NativeRecords:
         return replace(self, header_columns=header_columns, **made)
 
 
-def records_of(topic: str, partition: int, batch: Batch) -> NativeRecords:
+def records_of(topic: str, partition: int, batch: FetchBuffers) -> NativeRecords:
     """Return the records that C put into a batch, without copying them."""
     count = batch.count
     header_columns = None

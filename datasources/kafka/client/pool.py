@@ -24,9 +24,7 @@ V = TypeVar("V")
 class ResourcePool(Generic[K, V]):
     """A bounded pool with least-recently-used eviction.
 
-    Args:
-        max_size: how many resources it keeps, > 0.
-        close: closes an evicted resource.
+    It keeps at most ``max_size`` resources, > 0; ``close`` closes an evicted one.
     """
 
     def __init__(self, max_size: int, close: Callable[[V], None]) -> None:

@@ -114,7 +114,7 @@ class RecordColumn(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """An event that the client reports in place of a record. `offset`: the log's end, if the event is about it."""
+    """An event that the client reports instead of a record. `offset`: the log's end, if the event is about it."""
 
     error: KafkaError
     offset: int
@@ -147,12 +147,8 @@ class Feed(Protocol):
     def assign(self, topic: str, partition: int, position: int, epoch: int | None = None) -> None:
         """Start at an offset; prefetched records are dropped.
 
-        Args:
-            topic: which topic.
-            partition: which partition of it.
-            position: the first offset.
-            epoch: of the leader when the position was planned. The client validates it with the current leader; if
-                the log diverged, it reports a truncation.
+        ``epoch`` is that of the leader when the position was planned. The client validates it with the current leader;
+        if the log diverged, it reports a truncation.
         """
 
     def refresh(self) -> None:
@@ -161,10 +157,7 @@ class Feed(Protocol):
     def receive(self, max_records: int, end: int, fields: RecordFields) -> Received:
         """Return available records, else wait for up to 100 ms.
 
-        Args:
-            max_records: > 0.
-            end: exclusive.
-            fields: the fields of records to fetch.
+        Units: ``max_records`` > 0, ``end`` exclusive.
 
         Raises:
             KafkaException: the client failed.

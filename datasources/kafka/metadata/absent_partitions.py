@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from datasources.kafka.client.topic_partition import TopicPartitionName
-from datasources.kafka.metadata.subscriber import Assigned, SubscribedPattern, Subscriber
+from datasources.kafka.metadata.subscriber import AssignedPartitions, SubscribedPattern, Subscriber
 from datasources.source.api.enumerator import Absence
 from watermark import Clock
 
@@ -37,10 +37,7 @@ class _Absent:
 class AbsentPartitions:
     """The partitions of one scan that were read and are no longer listed.
 
-    Args:
-        subscriber: which partitions are read.
-        exists: asks the brokers for a partition, with fresh metadata.
-        clock: monotonic.
+    ``exists`` asks the brokers for a partition, with fresh metadata.
     """
 
     def __init__(self, subscriber: Subscriber, exists: Callable[[TopicPartitionName], bool], clock: Clock) -> None:
@@ -71,6 +68,6 @@ class AbsentPartitions:
     def _is_subscribed(self, pair: TopicPartitionName) -> bool:
         if isinstance(self._subscriber, SubscribedPattern):
             return re.fullmatch(self._subscriber.pattern, pair[0]) is not None
-        if isinstance(self._subscriber, Assigned):
+        if isinstance(self._subscriber, AssignedPartitions):
             return pair in self._subscriber.partitions
         return pair[0] in self._subscriber.topics

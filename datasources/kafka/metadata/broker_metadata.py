@@ -26,7 +26,7 @@ from confluent_kafka.admin import AdminClient, ConfigResource, OffsetSpec
 
 from datasources.errors import SourceUnavailable
 from datasources.kafka.client.attempts import Attempts, no_answer, refresh_metadata, retried
-from datasources.kafka.client.client_config import DEFAULT_GROUP, QUIET, ClientConfig
+from datasources.kafka.client.client_config import DEFAULT_GROUP, OWN_DEFAULTS, ClientConfig
 from datasources.kafka.client.client_errors import explain, is_retriable
 from datasources.kafka.client.error_capture import ConnectionErrors, ErrorCapturingConsumer, error_capturing_admin
 from datasources.kafka.client.topic_partition import TopicPartitionName
@@ -34,7 +34,7 @@ from datasources.kafka.metadata.absent_partitions import INTERNAL_TOPICS
 from datasources.kafka.metadata.log_ends import Int64s, LogEnds, open_log_ends
 from datasources.kafka.metadata.offset_answers import OffsetAnswers, ask_offsets
 from datasources.kafka.metadata.planning_ends import CurrentEnds, PlanningEnds
-from datasources.kafka.metadata.subscriber import Assigned, SubscribedPattern, Subscriber
+from datasources.kafka.metadata.subscriber import AssignedPartitions, SubscribedPattern, Subscriber
 from datasources.kafka.metadata.topic_ids import admin_settings, ask_topic_ids
 from datasources.near_matches import near_matches
 from watermark import Clock, SystemClock
@@ -58,12 +58,7 @@ _MAX_NAMED = 20
 
 
 class BrokerMetadata:
-    """Asks one cluster.
-
-    Args:
-        config: the client settings.
-        clock: monotonic, for the timeouts of requests.
-    """
+    """Asks one cluster."""
 
     def __init__(self, config: ClientConfig, clock: Clock | None = None) -> None:
         self._config = config
@@ -87,21 +82,19 @@ class BrokerMetadata:
     ) -> list[TopicPartitionName]:
         """Return the partitions that exist now.
 
-        Args:
-            wanted: which are meant.
-            may_be_missing: whether a topic that is named need not exist; then it has no partitions.
+        With ``may_be_missing`` a topic that is named need not exist; then it has no partitions.
 
         Raises:
             SourceUnavailable: the brokers do not answer, or a named topic or partition does not exist.
         """
         if isinstance(wanted, SubscribedPattern):
             return self._matching_topics(wanted.pattern)
-        if isinstance(wanted, Assigned):
+        if isinstance(wanted, AssignedPartitions):
             names = sorted({topic for topic, _ in wanted.partitions})
         else:
             names = list(wanted.topics)
         found = {pair for name in names for pair in self._topic(name, may_be_missing)}
-        if isinstance(wanted, Assigned):
+        if isinstance(wanted, AssignedPartitions):
             missing = [pair for pair in wanted.partitions if pair not in found and not may_be_missing(pair[0])]
             if missing:
                 topic, partition = missing[0]
@@ -351,13 +344,13 @@ class BrokerMetadata:
         # As confluent-kafka's list_offsets; librdkafka's default differs.
         level = {"isolation.level": "read_uncommitted"}
         own = {**_NOT_ASKED_TO_CREATE, "enable.auto.commit": "false"}
-        settings = {**QUIET, "group.id": DEFAULT_GROUP, **level, **self._config, **own}
+        settings = {**OWN_DEFAULTS, "group.id": DEFAULT_GROUP, **level, **self._config, **own}
         return open_log_ends(settings, self._config.api_timeout_ms)
 
     @functools.cached_property
     def _consumer(self) -> ErrorCapturingConsumer:
         own = {**_NOT_ASKED_TO_CREATE, "enable.auto.commit": "false"}
-        settings = {**QUIET, "group.id": DEFAULT_GROUP, **self._config, **own}
+        settings = {**OWN_DEFAULTS, "group.id": DEFAULT_GROUP, **self._config, **own}
         consumer: ErrorCapturingConsumer = self._call(
             "opening the client", lambda: ErrorCapturingConsumer(settings, self._connection_errors)
         )
@@ -382,10 +375,6 @@ def _listed_topic(admin: AdminClient, name: str, timeout_s: float) -> Any:
 
 def _positions(answers: Iterable[TopicPartition], none: int) -> dict[TopicPartitionName, int | None]:
     """Return the offsets of partitions.
-
-    Args:
-        answers: of the client.
-        none: the client's value for "no such position".
 
     Raises:
         KafkaException: a partition has an error or no answer.

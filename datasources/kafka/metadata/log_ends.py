@@ -68,9 +68,7 @@ _ROW: Final = np.dtype(
 class LogEnds:
     """Requests ends with a consumer of its own.
 
-    Args:
-        consumer: it belongs to this object.
-        timeout_ms: of one request, at most one second, because the caller has a slower fallback.
+    One request may take at most one second, because the caller has a slower fallback.
     """
 
     def __init__(self, consumer: RawConsumer, timeout_ms: int) -> None:
@@ -138,4 +136,4 @@ def open_log_ends(settings: Mapping[str, str], timeout_ms: int) -> LogEnds | Non
     try:
         return LogEnds(RawConsumer(settings), timeout_ms)
     except (KafkaException, OSError, AttributeError):
-        return None  # the admin client, opened instead, reports what is wrong with the settings
+        return None  # the admin client, opened instead, reports the error in the settings

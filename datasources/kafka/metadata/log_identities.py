@@ -24,9 +24,7 @@ _UNKNOWN: Final = LogIdentity()
 class LogIdentities:
     """The identities of the logs of one source.
 
-    Args:
-        ask: returns the ids of topics; it gets the previous ids and may return them if no broker answers.
-        clock: monotonic.
+    ``ask`` gets the previous ids of topics, and may return them if no broker answers.
     """
 
     def __init__(

@@ -46,12 +46,7 @@ def ask_offsets(
 ) -> OffsetAnswers:
     """Send one request; if a partition has no answer, the client refreshes its leader afterwards.
 
-    Args:
-        admin: the client.
-        names: which partitions.
-        spec: the beginning or the end.
-        level: the isolation level.
-        timeout_s: of the request, seconds.
+    ``spec`` is the beginning or the end; ``timeout_s`` is in seconds.
 
     Raises:
         KafkaException: the brokers rejected the request, or the error is not retriable.

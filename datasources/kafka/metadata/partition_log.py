@@ -47,7 +47,7 @@ class FetchSettings:
 
 
 class Event(enum.Enum):
-    """What the client reports in place of a record."""
+    """Events that the client reports instead of records."""
 
     END = "the log was read up to the event's offset"
     OUT_OF_RANGE = "the position is not in the log"
@@ -196,10 +196,6 @@ class RecordDeadline:
 
     librdkafka reports nothing for a deleted partition and waits for it to reappear. So once a second the brokers are
     asked whether it exists, and the client refreshes its leader.
-
-    Args:
-        settings: the poll timeout.
-        clock: monotonic time.
     """
 
     def __init__(self, settings: FetchSettings, clock: Clock) -> None:
@@ -221,10 +217,7 @@ class RecordDeadline:
     def is_gone(self, log: PartitionLog, query_client: LazyClient, refresh: Callable[[], None]) -> bool:
         """Whether the partition was missing in several consecutive checks; checks at most once a second.
 
-        Args:
-            log: of the partition.
-            query_client: for the check.
-            refresh: makes the reading client refresh the leader, which it does late if the broker hangs.
+        ``refresh`` makes the reading client refresh the leader, which it does late if the broker hangs.
         """
         if self._clock.monotonic_ns() < self._next_check_ns:
             return False

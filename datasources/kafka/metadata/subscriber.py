@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datasources.errors import OptionError
 from datasources.kafka.startup.kafka_options import KafkaOptions
 
-__all__ = ["Assigned", "SubscribedPattern", "SubscribedTopics", "Subscriber", "subscriber"]
+__all__ = ["AssignedPartitions", "SubscribedPattern", "SubscribedTopics", "Subscriber", "subscriber"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class SubscribedPattern:
 
 
 @dataclass(frozen=True, slots=True)
-class Assigned:
+class AssignedPartitions:
     """Exactly these partitions; new ones are not looked for."""
 
     partitions: tuple[tuple[str, int], ...]
@@ -42,13 +42,13 @@ class Assigned:
         return f"partitions {', '.join(f'{topic}-{partition}' for topic, partition in self.partitions)}"
 
 
-Subscriber = SubscribedTopics | SubscribedPattern | Assigned
+Subscriber = SubscribedTopics | SubscribedPattern | AssignedPartitions
 
 _KEYS = ("subscribe", "subscribePattern", "assign", "topic", "topic-pattern")
 
 
 def subscriber(options: KafkaOptions) -> Subscriber:
-    """Return what the options subscribe to.
+    """Return the subscription that the options describe.
 
     Raises:
         OptionError: none or several of the ways are used, or one is malformed.
@@ -95,11 +95,11 @@ def _pattern(text: str, key: str) -> SubscribedPattern:
     return SubscribedPattern(text)
 
 
-def _assigned(text: str) -> Assigned:
+def _assigned(text: str) -> AssignedPartitions:
     pairs = set(_pairs(text))
     if not pairs or not all(topic and number >= 0 for topic, number in pairs):
         raise OptionError(f"option 'assign' = '{text}': write JSON such as {{\"orders\": [0, 1]}}.")
-    return Assigned(tuple(sorted(pairs)))
+    return AssignedPartitions(tuple(sorted(pairs)))
 
 
 def _pairs(text: str) -> list[tuple[str, int]]:

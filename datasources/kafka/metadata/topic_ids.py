@@ -11,7 +11,7 @@ from confluent_kafka import KafkaError, KafkaException, TopicCollection
 from confluent_kafka.admin import AdminClient
 
 from datasources.kafka.client.attempts import Attempts, refresh_metadata, retried
-from datasources.kafka.client.client_config import QUIET, ClientConfig
+from datasources.kafka.client.client_config import OWN_DEFAULTS, ClientConfig
 from datasources.kafka.client.pool import ResourcePool
 
 __all__ = ["admin_settings", "ask_topic_ids", "current_topic_id"]
@@ -39,7 +39,11 @@ _CONSUMER_ONLY: Final = (
 def admin_settings(config: ClientConfig) -> dict[str, str]:
     """Return the settings of an admin client: consumer-only settings are left out."""
     settings = {k: v for k, v in config.items() if not k.startswith(_CONSUMER_ONLY)}
-    return {**QUIET, **settings, "allow.auto.create.topics": "false"}  # a metadata request would create the topic
+    return {
+        **OWN_DEFAULTS,
+        **settings,
+        "allow.auto.create.topics": "false",
+    }  # a metadata request would create the topic
 
 
 def ask_topic_ids(admin: AdminClient, topics: Collection[str], attempts: Attempts) -> dict[str, str | None]:

@@ -46,13 +46,7 @@ class Fetched:
 class PartitionFetcher:
     """Fetches ranges of one partition.
 
-    Args:
-        settings: of the scan.
-        topic: which topic.
-        partition: which partition of it.
-        clock: monotonic time for the deadline.
-        fields: the fields of records to fetch.
-        planned: the log's identity when the range was planned; None = unknown.
+    ``planned`` is the log's identity when the range was planned; None = unknown.
     """
 
     def __init__(  # noqa: PLR0913 - what a range is read by
@@ -149,7 +143,7 @@ class PartitionFetcher:
         return joined(gathered) if gathered else _NONE, finished
 
     def _next(self, used: PartitionConsumer, end: int, max_records: int) -> tuple[Records, bool]:
-        """Return the next records before `end`; True when no further record before `end` can follow."""
+        """Return the next records before `end`; True when no other record before `end` can follow."""
         self._deadline.renew()
         while used.position < end:
             received = self._receive(used, end, max_records)

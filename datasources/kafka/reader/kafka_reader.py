@@ -29,14 +29,7 @@ _makers: ResourcePool[ChunkFormat, ChunkMaker] = ResourcePool(8, lambda _: None)
 class KafkaReaderFactory:
     """Everything a task needs to read; picklable.
 
-    Attributes:
-        schema: the columns, metadata included.
-        settings: how to fetch.
-        layout: where the columns come from.
-        on_error: the policy for bad records.
-        time_zone: the zone of text without one.
-        columns: the columns to decode, the others are null; None = all.
-        logs: the identities of the logs, where known.
+    Only ``columns`` are decoded, the others are null, None = all; ``logs`` are the identities of the logs, where known.
     """
 
     schema: pa.Schema
@@ -85,9 +78,7 @@ class KafkaReaderFactory:
 class KafkaReader:
     """Reads ranges of partitions.
 
-    Args:
-        factory: what to do.
-        only: the columns that are needed; None = all.
+    Only the columns ``only`` are decoded; None = all.
     """
 
     def __init__(self, factory: KafkaReaderFactory, only: frozenset[str] | None) -> None:

@@ -24,11 +24,8 @@ _MAX_BYTES = 8 << 20
 class OpenRange:
     """The remaining part of one range.
 
-    Attributes:
-        log: of the partition.
-        position: everything before it was received or does not exist.
-        end: of the range, exclusive.
-        lost: offsets lost since the last record.
+    Everything before ``position`` was received or does not exist; ``end`` is exclusive; ``lost`` counts offsets lost
+    since the last record.
     """
 
     log: PartitionLog
@@ -45,13 +42,7 @@ class OpenRange:
 class OpenRanges:
     """A set of ranges of different partitions, until all have ended.
 
-    Attributes:
-        positions_left: pending positions, gaps included.
-        records: how many records were received.
-
-    Args:
-        settings: of the scan.
-        ranges: [start, end) per split.
+    ``positions_left`` are pending positions, gaps included.
     """
 
     def __init__(self, settings: FetchSettings, ranges: Mapping[SplitId, tuple[int, int]]) -> None:

@@ -70,10 +70,7 @@ def peek_chunks(
 class RangePeeker:
     """Fetches one set of ranges.
 
-    Args:
-        settings: how to fetch.
-        ranges: [start, end) per split.
-        clock: monotonic time for the deadline.
+    Ranges are [start, end) per split.
     """
 
     def __init__(self, settings: FetchSettings, ranges: Mapping[SplitId, tuple[int, int]], clock: Clock) -> None:

@@ -23,12 +23,7 @@ __all__ = ["ChunkFormat", "ChunkMaker"]
 class ChunkFormat:
     """How records are decoded into rows.
 
-    Attributes:
-        schema: the columns, metadata included.
-        layout: where the columns come from.
-        on_error: the policy for bad records.
-        time_zone: the zone of text without one.
-        only: the columns to decode; None = all.
+    ``schema`` has the columns, metadata included; only the columns ``only`` are decoded, None = all.
     """
 
     schema: pa.Schema
@@ -39,11 +34,7 @@ class ChunkFormat:
 
 
 class ChunkMaker:
-    """Decodes chunks within one process.
-
-    Args:
-        chunk_format: how records are decoded.
-    """
+    """Decodes chunks within one process."""
 
     def __init__(self, chunk_format: ChunkFormat) -> None:
         self._on_error = chunk_format.on_error
@@ -111,7 +102,7 @@ def _chunk(batch: Fetched, decoded: Decoded, on_error: OnError) -> Chunk:
     return Chunk(
         columns=result.columns,
         counts=ReadCounts(bad=result.bad_rows, null_value=result.null_value_rows, lost=batch.lost),
-        place=lambda row: position_text(record(row)),
+        describe_row=lambda row: position_text(record(row)),
         position=lambda row: batch.records.offset(record(row)),
         counts_before=counts_before,
         first_row=None if result.records is None else result.first_row,

@@ -54,7 +54,7 @@ def check_keys(decoded: Decoded, layout: RecordLayout, schema: pa.Schema) -> Dec
     required = next((name for name in layout.only_in_key if not schema.field(name).nullable), None)
     why = None
     if layout.is_upsert:
-        why = "it has no key, and the key says which row is meant"
+        why = "it has no key, and the key identifies the row"
     elif required is not None:
         why = f"column '{required}' is NOT NULL and the record has no key"
     if why is not None:
@@ -67,11 +67,6 @@ def with_bad_keys(values: Decoded, problems: Mapping[int, str], count: int) -> D
     """Return the rows with records that have a problem marked bad: one row of nulls each.
 
     A record that is already bad keeps its reason; one without a value is skipped and not marked.
-
-    Args:
-        values: the decoded values.
-        problems: record -> why it is bad.
-        count: how many records there are.
     """
     statuses = np.zeros(count, dtype=np.uint8) if values.statuses is None else values.statuses.copy()
     worse = [record for record in problems if statuses[record] == RecordStatus.OK]

@@ -21,7 +21,7 @@ def header_lists(records: Records, kind: pa.ListType, *, nulls: bool) -> pa.List
 
 
 def header_maps(records: Records, kind: pa.MapType) -> pa.MapArray:
-    """Return each record's headers by name; of two of one name the later one counts, in the place of the first."""
+    """Return each record's headers by name; of two of one name the later value counts, at the position of the first."""
     found = records.headers()
     if _has_names_twice(found):
         entries = list(zip(found.names.to_pylist(), found.contents.to_pylist(), strict=True))

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import pyarrow as pa
 
+from datasources.arrow_types import TIMESTAMP
 from datasources.kafka.client.record_columns import RecordColumn, RecordFields, Records
 from datasources.kafka.record.header_columns import header_lists
 
 __all__ = ["RAW_COLUMNS", "raw_schema"]
 
-_TIMESTAMP = pa.timestamp("us", tz="UTC")
 _HEADERS = pa.list_(pa.struct([pa.field("key", pa.string()), pa.field("value", pa.binary())]))
 _US_PER_MS = 1_000
 
 
 def _timestamps(records: Records) -> pa.Array:
-    return pa.array(records.timestamps_ms() * _US_PER_MS).cast(_TIMESTAMP)
+    return pa.array(records.timestamps_ms() * _US_PER_MS).cast(TIMESTAMP)
 
 
 def _timestamp_types(records: Records) -> pa.Array:
@@ -28,7 +28,7 @@ RAW_COLUMNS: dict[str, RecordColumn] = {
     "topic": RecordColumn(pa.string(), RecordFields.NOTHING, lambda records: records.topics()),
     "partition": RecordColumn(pa.int32(), RecordFields.NOTHING, lambda records: records.partitions()),
     "offset": RecordColumn(pa.int64(), RecordFields.NOTHING, lambda records: records.offsets()),
-    "timestamp": RecordColumn(_TIMESTAMP, RecordFields.TIMESTAMP, _timestamps),
+    "timestamp": RecordColumn(TIMESTAMP, RecordFields.TIMESTAMP, _timestamps),
     "timestampType": RecordColumn(pa.int32(), RecordFields.TIMESTAMP, _timestamp_types),
     "headers": RecordColumn(
         _HEADERS, RecordFields.HEADERS, lambda records: header_lists(records, _HEADERS, nulls=True)

@@ -10,8 +10,8 @@ from types import MappingProxyType
 
 import pyarrow as pa
 
+from datasources.arrow_types import TIMESTAMP, list_of, map_of
 from datasources.formats.format_table import FORMATS
-from datasources.formats.schema_text.ddl_types import list_of, map_of, timestamp_ltz
 from datasources.kafka.client.record_columns import RecordColumn, RecordFields, Records
 from datasources.kafka.record.header_columns import header_lists, header_maps
 
@@ -29,7 +29,7 @@ _US_PER_MS = 1_000
 
 def _timestamps(records: Records) -> pa.Array:
     mask = records.timestamp_kinds() == 0
-    return pa.array(records.timestamps_ms() * _US_PER_MS, mask=mask if mask.any() else None).cast(timestamp_ltz)
+    return pa.array(records.timestamps_ms() * _US_PER_MS, mask=mask if mask.any() else None).cast(TIMESTAMP)
 
 
 def _timestamp_types(records: Records) -> pa.Array:
@@ -46,7 +46,7 @@ RECORD_METADATA: Mapping[str, RecordColumn] = MappingProxyType(
         ),
         "leader-epoch": RecordColumn(pa.int32(), RecordFields.LEADER_EPOCH, lambda records: records.leader_epochs()),
         "offset": RecordColumn(pa.int64(), RecordFields.NOTHING, lambda records: records.offsets()),
-        "timestamp": RecordColumn(timestamp_ltz, RecordFields.TIMESTAMP, _timestamps),
+        "timestamp": RecordColumn(TIMESTAMP, RecordFields.TIMESTAMP, _timestamps),
         "timestamp-type": RecordColumn(pa.string(), RecordFields.TIMESTAMP, _timestamp_types),
     }
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -9,24 +10,22 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from datasources.formats.api.decoder import ROW_KINDS, Decoded, RecordStatus, RowKind
+from datasources.formats.api.format import DecoderSettings
 from datasources.kafka.client.record_columns import RecordFields, Records
 from datasources.kafka.record.decoded_keys import DecodedKeys, check_keys, with_bad_keys
 from datasources.kafka.record.raw_columns import RAW_COLUMNS
-from datasources.kafka.record.record_decoders import Decode, key_decoder, value_decoder
 from datasources.kafka.record.record_layout import RecordLayout
 from datasources.kafka.record.record_metadata import RECORD_METADATA, ROW_KIND, VALUE_PREFIX
 
 __all__ = ["RecordDecoder"]
 
+_Decode = Callable[[pa.Array], Decoded]
+
 
 class RecordDecoder:
     """Decodes records in one process.
 
-    Args:
-        schema: the columns of the rows.
-        layout: where they come from.
-        time_zone: the zone of text without one.
-        only: the columns to decode, the others are null; None = all.
+    Only the columns ``only`` are decoded, the others are null; None = all.
     """
 
     def __init__(
@@ -37,8 +36,10 @@ class RecordDecoder:
         self._only = only
         self._metadata = dict(layout.metadata)
         wanted = tuple(name for name in schema.names if self._is_wanted(name))
-        self._value: Decode | None = value_decoder(schema, layout, time_zone, wanted) if layout.value_columns else None
-        self._key: Decode | None = key_decoder(schema, layout, time_zone) if layout.key_format else None
+        self._value: _Decode | None = (
+            _value_decoder(schema, layout, time_zone, wanted) if layout.value_columns else None
+        )
+        self._key: _Decode | None = _key_decoder(schema, layout, time_zone) if layout.key_format else None
 
     @property
     def fields(self) -> RecordFields:
@@ -142,3 +143,31 @@ def _where(mask: NDArray[np.bool_], one: pa.Array, other: pa.Array) -> pa.Array:
     """Return `one` where the mask is true, else `other`; also for types that `if_else` does not support."""
     rows = np.arange(len(mask))
     return pa.concat_arrays([one, other]).take(pa.array(np.where(mask, rows, rows + len(mask))))
+
+
+def _value_decoder(schema: pa.Schema, layout: RecordLayout, time_zone: str | None, wanted: Sequence[str]) -> _Decode:
+    """Return what decodes values into the value's columns; those that are not wanted may be null.
+
+    The columns of an update's metadata go by their keys, without `value.`.
+    """
+    settings = DecoderSettings(
+        schema=pa.schema([schema.field(name) for name in layout.value_columns]),
+        columns=(*(name for name in layout.value_columns if name in wanted), *_value_keys(layout, wanted)),
+        metadata=_value_keys(layout, [name for name, _ in layout.metadata]),
+        time_zone=time_zone,
+        switches=layout.switches,
+    )
+    return layout.value_format.decoder(settings).decode
+
+
+def _key_decoder(schema: pa.Schema, layout: RecordLayout, time_zone: str | None) -> _Decode:
+    """Return what decodes keys into columns by the names that they have in the key."""
+    assert layout.key_format is not None
+    fields = [schema.field(column).with_name(name) for column, name in layout.key_columns]
+    return layout.key_format.decoder(DecoderSettings(schema=pa.schema(fields), time_zone=time_zone)).decode
+
+
+def _value_keys(layout: RecordLayout, columns: Sequence[str]) -> tuple[str, ...]:
+    """Return the keys of the value format's metadata behind some columns, each once."""
+    found = [key for name, key in layout.metadata if name in columns and key.startswith(VALUE_PREFIX)]
+    return tuple(key.removeprefix(VALUE_PREFIX) for key in dict.fromkeys(found))

@@ -91,8 +91,8 @@ def require_upsert(options: RecordOptions, value_format: Format, key_columns: tu
         raise OptionError("option 'scan.upsert' needs 'key.format': the primary key is read from the record's key.")
     if value_format.is_changelog:
         raise OptionError(
-            f"option 'scan.upsert' cannot be combined with 'format' = '{value_format.name}': its events say themselves "
-            f"what they delete. Leave scan.upsert out."
+            f"option 'scan.upsert' cannot be combined with 'format' = '{value_format.name}': its events carry "
+            f"their own deletions. Leave scan.upsert out."
         )
     _require_same([name for name, _ in key_columns], primary)
 

@@ -8,10 +8,10 @@ from pydantic import Field
 
 from datasources.options import DurationMs, OptionGroup
 
-__all__ = ["BoundedMode", "KafkaOptions", "StartupMode", "TimestampStrategy"]
+__all__ = ["BoundedMode", "KafkaOptions", "KafkaStartupMode", "TimestampStrategy"]
 
 
-class StartupMode(enum.Enum):
+class KafkaStartupMode(enum.Enum):
     """Flink's scan.startup.mode."""
 
     EARLIEST = "earliest-offset"
@@ -69,7 +69,7 @@ class KafkaOptions(OptionGroup):
         alias="startingOffsetsByTimestampStrategy",
         description="What happens in a partition without a record that late.",
     )
-    startup_mode: StartupMode | None = Field(None, alias="scan.startup.mode", description="Flink's way to say it.")
+    startup_mode: KafkaStartupMode | None = Field(None, alias="scan.startup.mode", description="Where a stream starts.")
     startup_timestamp: int | None = Field(
         None, alias="scan.startup.timestamp-millis", ge=0, description="For scan.startup.mode=timestamp."
     )
@@ -108,7 +108,7 @@ class KafkaOptions(OptionGroup):
         True,
         alias="failOnDataLoss",
         description="Whether positions that are gone (retention, deleted or re-created topics, logs truncated by an "
-        "unclean election) stop the query; false goes on with what is there, counted and logged.",
+        "unclean election) stop the query; false continues with the remaining records; the loss is counted and logged.",
     )
     discovery_ms: DurationMs = Field(
         5_000,
@@ -127,9 +127,9 @@ class KafkaOptions(OptionGroup):
         None,
         alias="minOffsetsPerTrigger",
         gt=0,
-        description="A batch with fewer rows waits for more, at most for maxTriggerDelay. What a process finds when it "
-        "begins does not wait, nor does Trigger.AvailableNow. Rows that wait hold the watermark, and their partitions "
-        "are not idle. Streams only; not with alignment, `scan.hold.name` or processing time.",
+        description="A batch with fewer rows waits for more, at most for maxTriggerDelay. The rows that a process "
+        "finds at its start do not wait, nor does Trigger.AvailableNow. Waiting rows hold back the watermark, and "
+        "their partitions are not idle. Streams only; not with alignment, `scan.hold.name` or processing time.",
     )
     max_trigger_delay_ms: DurationMs | None = Field(
         None,
@@ -146,13 +146,13 @@ class KafkaOptions(OptionGroup):
     num_retries: int = Field(
         3,
         alias="fetchOffset.numRetries",
-        description="A question for offsets that no leader answered for `kafka.default.api.timeout.ms` is asked again "
-        "so many times; after that the query stops.",
+        description="How often a request for offsets is retried that no leader answered for "
+        "`kafka.default.api.timeout.ms`; then the query stops.",
         ge=0,
     )
     retry_interval_ms: int = Field(
         1_000,
         alias="fetchOffset.retryIntervalMs",
-        description="The longest pause, in milliseconds, between two attempts of such a question.",
+        description="The longest pause, in milliseconds, between two attempts of such a request.",
         gt=0,
     )

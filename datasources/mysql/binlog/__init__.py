@@ -1,9 +1,9 @@
-"""The MySQL binlog: dumps, events, and row changes straight into Arrow."""
+"""The MySQL binlog: dumps, events, and row changes as Arrow columns."""
 
 from datasources.mysql.binlog.dump.dump import DumpRequest, open_dump
 from datasources.mysql.binlog.positions.positions import FIRST_POSITION, BinlogPosition
 from datasources.mysql.binlog.reading.binlog_reader import ChangeReader
-from datasources.mysql.binlog.reading.log_scan import RangeFacts, scan_range
+from datasources.mysql.binlog.reading.log_scan import BinlogRangeInfo, scan_range
 from datasources.mysql.binlog.rows.changes import Capture, CaptureRule, Change, Idle, StopRule, XaChange, XaOutcome
 from datasources.mysql.binlog.rows.row_batch import RowBatch, RowKind
 from datasources.mysql.binlog.statements.statements import Statement, StatementKind
@@ -11,13 +11,13 @@ from datasources.mysql.binlog.statements.statements import Statement, StatementK
 __all__ = [
     "FIRST_POSITION",
     "BinlogPosition",
+    "BinlogRangeInfo",
     "Capture",
     "CaptureRule",
     "Change",
     "ChangeReader",
     "DumpRequest",
     "Idle",
-    "RangeFacts",
     "RowBatch",
     "RowKind",
     "Statement",

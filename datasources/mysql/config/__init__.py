@@ -1,1 +1,1 @@
-"""MySQL's options, which tables a source captures, and the metadata columns beside a table's own."""
+"""MySQL's options, the tables that a source captures, and the metadata columns."""

@@ -14,7 +14,7 @@ SYSTEM_DATABASES: Final = ("information_schema", "mysql", "performance_schema", 
 
 @dataclass(frozen=True, slots=True)
 class CapturedTables:
-    """The options database-name and table-name: regular expressions that whole names match.
+    """The options database-name and table-name: regular expressions that must match whole names.
 
     Attributes:
         databases: for database names.
@@ -25,11 +25,11 @@ class CapturedTables:
     tables: str
 
     def __call__(self, database: str, table: str) -> bool:
-        """Return whether a table is read; those of the server itself never are."""
+        """Return whether a table is captured; those of the server itself never are."""
         return _matches(self.databases, database) and _matches(self.tables, table)
 
     def names(self, database: str) -> bool:
-        """Return whether tables of a database are read, if it has some that match."""
+        """Return whether tables of a database may be captured."""
         return _matches(self.databases, database)
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""The metadata columns: what is known of a row beside the table's own columns."""
+"""The metadata columns: a row's kind, times, position and GTID."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Final
 
 import pyarrow as pa
 
-__all__ = ["METADATA_TYPES", "SEQUENCE_TYPE", "TRUNCATE"]
+from datasources.arrow_types import TIMESTAMP
 
-_INSTANT: Final = pa.timestamp("us", tz="UTC")
+__all__ = ["METADATA_TYPES", "SEQUENCE_TYPE", "TRUNCATE"]
 
 SEQUENCE_TYPE: Final = pa.struct(
     [
@@ -22,14 +22,14 @@ SEQUENCE_TYPE: Final = pa.struct(
 )
 """The order of all rows of a source, compared field by field: applied in it, the changes give the table.
 
-`epoch` counts servers and resets, `file_no` and `pos` are the event's place, `row` the row's number in it, `side` is 0
-for what was before a change and 1 for what is after it. Rows of a snapshot have the place of their mark.
+`epoch` counts servers and resets, `file_no` and `pos` are the event's position, `row` the row's number in it, `side` is
+0 for the before image and 1 for the after image. Snapshot rows have the position of their high watermark.
 """
 
 METADATA_TYPES: Final[Mapping[str, pa.DataType]] = {
     "row_kind": pa.string(),
-    "op_ts": _INSTANT,
-    "source_ts": _INSTANT,
+    "op_ts": TIMESTAMP,
+    "source_ts": TIMESTAMP,
     "database_name": pa.string(),
     "table_name": pa.string(),
     "file": pa.string(),

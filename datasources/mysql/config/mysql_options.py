@@ -1,4 +1,4 @@
-"""MySQL's options: Flink CDC's keys, and ours where it has none; one declaration each."""
+"""MySQL's options: Flink CDC's keys, and own ones where it has none; one declaration each."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from datasources.options import DurationMs, OptionGroup, Secret
 __all__ = [
     "MYSQL_OPTION_GROUPS",
     "BinlogOptions",
-    "FaultPolicy",
+    "CascadePolicy",
     "MySqlConnectionOptions",
     "MySqlTableOptions",
     "NoKeyPolicy",
@@ -29,12 +29,11 @@ __all__ = [
 _LARGEST_SERVER_ID = 2**32 - 1
 _LARGEST_PORT = 65_535
 _SERVER_IDS = re.compile(r"([0-9]{1,10})(?:\s*-\s*([0-9]{1,10}))?")
-_UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 _LOG_FILE = re.compile(r".+\.[0-9]{6,}")
 
 
 class TlsMode(enum.Enum):
-    """How much a connection is protected, in MySQL's words."""
+    """How a connection is protected, in MySQL's terms."""
 
     DISABLED = "disabled"
     PREFERRED = "preferred"
@@ -60,14 +59,14 @@ class StartupMode(enum.Enum):
 
 
 class SnapshotTime(enum.Enum):
-    """What op_ts is in the rows of a snapshot."""
+    """The value of op_ts in snapshot rows."""
 
     EPOCH = "epoch"
     MARK = "mark"
 
 
 class NoKeyPolicy(enum.Enum):
-    """What a table without a key means for its snapshot."""
+    """How the snapshot of a table without a key is read."""
 
     LOCK = "lock"
     FAIL = "fail"
@@ -80,18 +79,18 @@ class SnapshotLocking(enum.Enum):
     MINIMAL = "minimal"
 
 
-class FaultPolicy(enum.Enum):
-    """What to do about something that makes the changelog incomplete."""
+class CascadePolicy(enum.Enum):
+    """What to do about foreign keys whose changes are not in the binlog."""
 
     FAIL = "fail"
     WARN = "warn"
 
 
 def parse_server_ids(text: str) -> range:
-    """Return the server ids that ``5400`` or ``5400-5408`` names, both ends included.
+    """Parse server ids: ``5400``, or ``5400-5408`` with both ends included.
 
     Raises:
-        ValueError: It is no id or range of ids between 1 and 2^32 - 1.
+        ValueError: It is neither an id nor a range of ids between 1 and 2^32 - 1.
     """
     match = _SERVER_IDS.fullmatch(text.strip())
     if match is None:
@@ -245,8 +244,8 @@ class StartupOptions(OptionGroup):
         return self
 
     def _check_specific(self) -> None:
-        has_place = self.file is not None and self.position is not None
-        if has_place == (self.gtid_set is not None) or (self.file is None) != (self.position is None):
+        has_position = self.file is not None and self.position is not None
+        if has_position == (self.gtid_set is not None) or (self.file is None) != (self.position is None):
             raise ValueError(
                 "'scan.startup.mode' = 'specific-offset' needs either 'scan.startup.specific-offset.file' and '.pos', "
                 "or 'scan.startup.specific-offset.gtid-set'."
@@ -307,8 +306,8 @@ class BinlogOptions(OptionGroup):
         ge=1,
         description="How often the position moves on although no captured table changed.",
     )
-    on_fk_cascade: FaultPolicy = Field(
-        FaultPolicy.FAIL,
+    on_fk_cascade: CascadePolicy = Field(
+        CascadePolicy.FAIL,
         alias="on-fk-cascade",
         description="Servers before 9.6 do not log what a foreign key's ON DELETE / ON UPDATE action changes in "
         "captured tables: refuse such tables, or warn.",

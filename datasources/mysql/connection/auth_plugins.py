@@ -1,8 +1,8 @@
-"""Which plugins of a server may ask for the password.
+"""The authentication plugins that may request the password.
 
-A server names the plugin of a login, and PyMySQL answers each that it knows, the two that want the password as it is
-included. So the plugins stand on a list here, and those that a connection does not allow are given a handler that
-refuses. PyMySQL looks a handler up before it answers, when the server greets and when it asks to switch.
+A server names the plugin of a login, and PyMySQL answers each that it knows, including the two that request the
+password in clear text. So allowed plugins are listed here, and those that a connection does not allow get a handler
+that refuses. PyMySQL looks a handler up before it answers, when the server greets and when it asks to switch.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ __all__ = ["PluginHandlers", "missing_key"]
 
 _SIGNATURE: Final = "client_ed25519"
 _HASHES: Final = frozenset({"", "mysql_native_password", _SIGNATURE, "caching_sha2_password"})
-"""The password does not leave, or leaves (caching_sha2_password) under TLS or for the key of the connection only."""
+"""The password is not sent, or (caching_sha2_password) only under TLS or encrypted with the connection's key."""
 
 _PYNACL: Final = "pip install pynacl"
 
 _WANTS_KEY: Final = "sha256_password"
-"""Takes a key from the server that greets, whatever key the connection has."""
+"""Uses the key that the server sends, whatever key the connection has."""
 
 _IN_CLEAR: Final = frozenset({"mysql_clear_password", "dialog"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PluginHandlers(Mapping[str, Callable[[Any], Any]]):
-    """PyMySQL's map of plugins: holds a handler, which refuses, for each plugin that is not allowed.
+    """PyMySQL's map of plugins: has a handler, which refuses, for each plugin that is not allowed.
 
     Attributes:
         login: The login and the server, for messages.
         is_verified: Whether the connection has TLS and the server's certificate is checked.
-        is_key_refused: Whether the connection has no TLS, and no key may be taken from the server.
+        is_key_refused: Whether the connection has no TLS, and may not accept a key from the server.
     """
 
     login: str
@@ -55,7 +55,7 @@ class PluginHandlers(Mapping[str, Callable[[Any], Any]]):
         return sum(1 for _ in self)
 
     def __bool__(self) -> bool:
-        """PyMySQL takes no notice of a false map, and this one knows more names than it lists."""
+        """PyMySQL ignores an empty map, and this one has more names than it lists."""
         return True
 
     def _reason(self, plugin: str) -> str:
@@ -77,7 +77,7 @@ class PluginHandlers(Mapping[str, Callable[[Any], Any]]):
 
 
 def missing_key(login: str, plugin: str) -> str:
-    """Return what to do where a plugin wants to encrypt the password for a key that may not be taken."""
+    """Return the message for a plugin that encrypts the password with a key that may not be accepted."""
     return (
         f"the login {login} needs a full exchange of its password ({plugin}), and there is no TLS: set 'ssl.mode' to "
         "'required' or more; 'get-server-public-key' = 'true' takes a key from whoever answers."

@@ -1,4 +1,4 @@
-"""Whether a server's binlog holds what foreign keys change."""
+"""Whether a server logs the changes of foreign keys."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _NATIVE: Final = "innodb_native_foreign_keys"
 
 
 def logs_cascades(settings: ConnectionSettings) -> bool:
-    """Return whether the server writes down what its foreign keys change in other tables.
+    """Return whether changes of other tables by foreign keys are in the server's binlog.
 
     Raises:
-        SourceUnavailable: it does not answer.
+        SourceUnavailable: the server does not answer.
     """
     with closing(connect(settings, doing="asking how foreign keys are logged")) as connection:
         if not server_version(connection).can_log_cascades:

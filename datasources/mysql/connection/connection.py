@@ -1,9 +1,9 @@
-"""Connections: one per batch, by one cached TLS context, with errors that say what to do.
+"""Connections: one per batch, with one cached TLS context, and errors with a remedy.
 
-Theory of operation. Opening a connection costs less than a millisecond, with TLS a few; what is dear is making a TLS
-context, so that is kept (see tls.py) and connections are not. Three things are not left to PyMySQL: it would
-encode a password that is not Latin-1 wrongly, without TLS it would encrypt the password for whoever sends a key, and it
-would send it in clear text to a server that asks so (see auth_plugins.py).
+Theory of operation. Opening a connection costs less than a millisecond, with TLS a few; the expensive part is a TLS
+context, so that is cached (see tls.py) and connections are not. Three things are not left to PyMySQL: it would encode a
+password that is not Latin-1 wrongly, without TLS it would encrypt the password with any key that is sent, and it would
+send it in clear text to a server that requests it (see auth_plugins.py).
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ _LOCAL_NAMES: Final = frozenset({"localhost"})
 
 
 class OtherServer(SourceUnavailable):
-    """A server answers that is not `ConnectionSettings.server`."""
+    """The server is not `ConnectionSettings.server`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectionSettings:
-    """Where the server is and who logs in; goes to executors, and shows its password nowhere.
+    """The server and the login; picklable, without the password in its repr.
 
     Attributes:
         host: Host name or address.
@@ -47,12 +47,12 @@ class ConnectionSettings:
         user: The login.
         password: Its password.
         tls: How the connection is protected.
-        has_server_public_key: Whether a key for the password may be taken from a host that is not this one.
+        has_server_public_key: Whether a key for the password may be accepted from another host.
         connect_timeout_ms: How long connecting may take.
-        retries: How often an unreachable server is tried again.
-        read_timeout_ms: How long the server may send nothing while something is waited for.
+        retries: How often an unreachable server is retried.
+        read_timeout_ms: How long a read may wait for the server.
         max_allowed_packet: The largest event, in bytes, that a compressed one may unpack to.
-        server: Which server must answer, by its UUID (MariaDB: ``mariadb-`` and its server_id); None = any.
+        server: The required server, by its UUID (MariaDB: ``mariadb-`` and its server_id); None = any.
     """
 
     host: str
@@ -71,7 +71,7 @@ class ConnectionSettings:
         return f"{self.user}@{self.host}:{self.port}"
 
     def for_first_contact(self) -> ConnectionSettings:
-        """Return settings for the begin of a query: a wrong host is reported after seconds, not after minutes."""
+        """Return settings for the start of a query: a wrong host fails within seconds, not minutes."""
         return replace(self, retries=min(self.retries, _RETRIES_AT_FIRST))
 
     @property
@@ -84,7 +84,7 @@ class ConnectionSettings:
 
 
 def connection_settings(options: MySqlConnectionOptions) -> ConnectionSettings:
-    """Return the settings that the options name; reads no file and asks no server."""
+    """Return the settings of the options; reads no file and contacts no server."""
     return ConnectionSettings(
         host=options.hostname,
         port=options.port,
@@ -105,17 +105,17 @@ def connect(settings: ConnectionSettings, *, statements: Sequence[str] = (), doi
     """Open a connection with autocommit and utf8mb4; the caller closes it.
 
     Args:
-        settings: Where and who.
+        settings: The server and the login.
         statements: Run on it first, such as SET statements.
-        doing: What it is for, in messages: "reading the end of the binlog".
+        doing: Its purpose, for messages: "reading the end of the binlog".
 
     Returns:
         A PyMySQL connection.
 
     Raises:
-        SourceUnavailable: The server cannot be reached, refuses the login, or is not the one that must answer
+        SourceUnavailable: The server cannot be reached, refuses the login, or is not the required one
             (OtherServer).
-        OptionError: A TLS file cannot be used, or the password would go to an unknown key.
+        OptionError: A TLS file cannot be used, or the password would be encrypted with an unknown key.
     """
     pause_s = _FIRST_PAUSE_S
     for attempt in range(settings.retries + 1):
@@ -154,7 +154,7 @@ def _connect_once(settings: ConnectionSettings, statements: Sequence[str]) -> An
 
 
 def _require_server(settings: ConnectionSettings, connection: Any, cursor: Any) -> None:
-    """Raise if another server took the place of the one whose files and positions are meant."""
+    """Raise if another server replaced the one of the batch's files and positions."""
     if settings.server is None:
         return
     version = parse_version(connection.get_server_info())
@@ -162,8 +162,8 @@ def _require_server(settings: ConnectionSettings, connection: Any, cursor: Any) 
     found = cursor.fetchone()[0]
     if found != settings.server:
         raise OtherServer(
-            f"another server answers at {settings} now, {found} in the place of {settings.server}, at which this batch "
-            f"was planned. Start the query again: it goes on at the new one, and reads the same batch there."
+            f"another server answers at {settings} now, {found} instead of {settings.server}, at which this batch "
+            f"was planned. Start the query again: it continues at the new one, and reads the same batch there."
         )
 
 
@@ -182,7 +182,7 @@ def _open(settings: ConnectionSettings) -> Any:
             charset="utf8mb4",
             autocommit=True,
             program_name="tidemark",
-            local_infile=False,  # a server may ask for any file of this machine
+            local_infile=False,  # else a server may request any file of this machine
             connect_timeout=connect_s,
             read_timeout=connect_s,  # the greeting and the login
             write_timeout=read_s,

@@ -1,7 +1,7 @@
-"""PyMySQL's errors as ours.
+"""Maps PyMySQL's errors to Tidemark's.
 
 Errors of the client have numbers from 2000 to 2999, all others are the server's; the text is the server's own and
-holds no password.
+has no password.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _TLS_MARKS: Final = ("SSL", "certificate", "CERTIFICATE")
 
 
 class ConnectionLost(SourceUnavailable):
-    """A connection broke, or was silent for too long, while it was read: another one may succeed."""
+    """A connection broke, or timed out, while it was read: another one may succeed."""
 
 
 def error_number(error: BaseException) -> int:
@@ -58,12 +58,12 @@ def error_number(error: BaseException) -> int:
 
 
 def is_unreachable(error: pymysql.MySQLError) -> bool:
-    """Return whether the server could not be reached, so that a later try may succeed."""
+    """Return whether the server could not be reached, so that a retry may succeed."""
     return error_number(error) in _UNREACHABLE and not _is_about_tls(error)
 
 
 def is_refused(error: pymysql.MySQLError) -> bool:
-    """Return whether the server refused the login or what it asked for."""
+    """Return whether the server refused the login or its request."""
     return error_number(error) in _REFUSED
 
 
@@ -73,22 +73,22 @@ def lacks_tls(error: pymysql.MySQLError) -> bool:
 
 
 def explain(error: pymysql.MySQLError, *, doing: str, server: str, is_plain: bool = False) -> TidemarkError:
-    """Return our error for one of PyMySQL's.
+    """Return Tidemark's error for one of PyMySQL's.
 
     Args:
-        error: What was raised.
-        doing: What was tried, for the message: "reading the end of the binlog".
+        error: The error.
+        doing: The operation, for the message: "reading the end of the binlog".
         server: The login and the server.
         is_plain: Whether the options switch TLS off.
     """
     number, text = error_number(error), str(error.args[-1]) if error.args else type(error).__name__
-    told = f"{text} ({number})" if number else text
+    reported = f"{text} ({number})" if number else text
     if isinstance(error, pymysql.ProgrammingError | pymysql.InterfaceError) and number not in _NO_SUCH | _REFUSED:
-        return InternalError(f"{doing} at {server} failed: {told}")
+        return InternalError(f"{doing} at {server} failed: {reported}")
     if _is_about_tls(error) or lacks_tls(error):
         return SourceUnavailable(
-            f"no TLS connection to {server} while {doing}: {told}. 'ssl.ca' must name the authority that signed the "
-            "server's certificate and the certificate the host ('ssl.mode' = 'verify-ca' leaves that out)."
+            f"no TLS connection to {server} while {doing}: {reported}. 'ssl.ca' must name the authority that signed "
+            "the server's certificate and the certificate the host ('ssl.mode' = 'verify-ca' leaves that out)."
         )
     if number == CR.CR_SERVER_LOST and isinstance(error.__context__, TimeoutError):
         return SourceUnavailable(
@@ -97,18 +97,18 @@ def explain(error: pymysql.MySQLError, *, doing: str, server: str, is_plain: boo
         )
     if is_unreachable(error):
         return SourceUnavailable(
-            f"the server {server} did not answer while {doing}: {told}. Check 'hostname' and 'port', and that the "
+            f"the server {server} did not answer while {doing}: {reported}. Check 'hostname' and 'port', and that the "
             "server accepts connections from here (bind_address, firewall, max_connections)."
         )
     if is_refused(error):
         return SourceUnavailable(
-            f"the server refused {server} while {doing}: {told}. {_admission(number, is_plain=is_plain)}"
+            f"the server refused {server} while {doing}: {reported}. {_login_hint(number, is_plain=is_plain)}"
         )
-    return SourceUnavailable(f"{doing} at {server} failed: {told}.")
+    return SourceUnavailable(f"{doing} at {server} failed: {reported}.")
 
 
-def _admission(number: int, *, is_plain: bool) -> str:
-    """Return how a login gets in."""
+def _login_hint(number: int, *, is_plain: bool) -> str:
+    """Return what to do about a refused login."""
     if number == _NEEDS_TLS:
         return (
             "It lets logins in over TLS only: set 'ssl.mode' to 'required', or to 'verify-ca' or 'verify-identity' "

@@ -1,10 +1,10 @@
-"""Packets off a connection's socket, many at a time.
+"""Reads packets from a connection's socket, many at a time.
 
-Theory of operation. What a server sends is a stream of packets: length (3 bytes), sequence number, content. Python's
-cost per packet is what limits short ones, so they are not read one by one: the socket fills a large buffer with what
-there is, one pass notes where contents begin, and everything else is done by numpy over the buffer. A packet of 16 MB -
-1 bytes is continued by the next one; such a content is put together in a buffer of its own. What is returned is valid
-until the next packets are asked for.
+Theory of operation. A server sends a stream of packets: length (3 bytes), sequence number, content. Python's
+cost per packet dominates for short ones, so they are not read one by one: the socket fills a large buffer with what
+is available, one pass locates the contents, and everything else is done by numpy over the buffer. A packet of 16 MB -
+1 bytes is continued by the next one; such a content is joined in a buffer of its own. Returned packets are valid
+until the next ones are requested.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ _EOF_BYTES: Final = 9
 
 
 class PacketStream:
-    """The packets that a server sends on a connection.
+    """The packets from a connection.
 
     Args:
-        connection: PyMySQL's, on which nothing else is read meanwhile.
-        doing: what is read, for errors: "the binlog".
-        silence: what a server does that hangs, for errors: "sent nothing, not even a heartbeat,".
-        patience_ms: how long to wait for more where little has come: many short blocks cost more than a few long ones;
-            not behind what looks like the end of a result.
-        block_bytes: the size of the buffer; larger contents get one of their own.
+        connection: PyMySQL's, not read otherwise meanwhile.
+        doing: the content, for errors: "the binlog".
+        timeout_text: describes a timeout in errors: "sent nothing, not even a heartbeat,".
+        linger_ms: how long to wait for more if little has arrived: many short blocks cost more than a few long ones;
+            not behind an apparent end of a result.
+        block_bytes: the size of the buffer; it grows for larger contents.
 
     Attributes:
         data: the buffer.
@@ -52,13 +52,13 @@ class PacketStream:
         connection: Connection[Any],
         *,
         doing: str,
-        silence: str = "sent nothing",
-        patience_ms: int = 0,
+        timeout_text: str = "sent nothing",
+        linger_ms: int = 0,
         block_bytes: int = _BLOCK_BYTES,
     ) -> None:
         self._connection = connection
-        self._doing, self._silence = doing, silence
-        self._patience_ms = patience_ms
+        self._doing, self._timeout_text = doing, timeout_text
+        self._linger_ms = linger_ms
         self._socket: socket.socket = connection._sock  # noqa: SLF001 - no public name
         # PyMySQL sets its timeout with each of its own reads only.
         self._socket.settimeout(connection._read_timeout)  # noqa: SLF001 - as above
@@ -73,10 +73,10 @@ class PacketStream:
         self._connection._force_close()  # noqa: SLF001 - close() would send a command
 
     def next_packets(self) -> tuple[Int64s, Int64s]:
-        """Return where the contents of the next packets begin and end in `data`: one or more; waits for them.
+        """Wait for packets; return where the contents of one or more begin and end in `data`.
 
         Raises:
-            SourceUnavailable: the connection broke, or nothing came within its read timeout.
+            SourceUnavailable: the connection broke, or nothing arrived within its read timeout.
         """
         while True:
             starts, ends = self._whole_packets()
@@ -85,7 +85,7 @@ class PacketStream:
             self._receive()
 
     def _whole_packets(self) -> tuple[Int64s, Int64s]:
-        """Note where the events of complete packets begin and end."""
+        """Return where the contents of complete packets begin and end."""
         if (library := native()) is not None:
             edges = library.packets(self.data, self._begin, self._end)
             if len(edges) > 1:
@@ -94,7 +94,7 @@ class PacketStream:
         return self._walked()
 
     def _walked(self) -> tuple[Int64s, Int64s]:
-        """Do the same in Python; joins what is in more than one packet."""
+        """Do the same in Python; joins contents of more than one packet."""
         unpack, view = _HEADER.unpack_from, self.data.data
         end = self._end
         last = end - HEADER_BYTES
@@ -116,7 +116,7 @@ class PacketStream:
         return edges[:-1] + HEADER_BYTES, edges[1:]
 
     def _joined(self, at: int) -> tuple[Int64s, Int64s]:
-        """Put one event together whose packets are as long as packets can be; more is received as needed."""
+        """Join a content of several packets; receives more as needed."""
         begin = at + HEADER_BYTES
         at = begin + LENGTH_MASK
         while True:
@@ -142,7 +142,7 @@ class PacketStream:
         return at - moved, begin - moved
 
     def _compact(self) -> None:
-        """Move what is unread to the front; double the buffer where that is not enough room."""
+        """Move unread bytes to the front; double the buffer if that is not enough room."""
         unread = self._end - self._begin
         capacity = len(self.data) - PADDING
         target = np.empty(2 * capacity + PADDING, np.uint8) if unread > capacity // 2 else self.data
@@ -150,21 +150,21 @@ class PacketStream:
         self.data, self._begin, self._end = target, 0, unread
 
     def _receive(self) -> None:
-        """Wait for bytes, then take all that are there, as far as there is room."""
+        """Wait for bytes, then receive all that are available, as far as there is room."""
         if self._begin or self._end == len(self.data) - PADDING:
             self._compact()
         room = self.data.data[: len(self.data) - PADDING]
         try:
             count = self._socket.recv_into(room[self._end :])
             self._arrived(count)
-            # A connection that is closed behind what has come is noticed when more is wanted.
+            # If the connection was closed after these bytes, the next call detects it.
             while count and self._end < len(room) and self._is_readable():
                 count = self._socket.recv_into(room[self._end :])
                 self._end += count
         except TimeoutError as error:
             raise ConnectionLost(
-                f"the MySQL server {self._silence} for {self._socket.gettimeout():g} s while {self._doing} was read: "
-                f"the network or the server hangs ('read.timeout' is how long that may last). The query can be "
+                f"the MySQL server {self._timeout_text} for {self._socket.gettimeout():g} s while {self._doing} was "
+                f"read: the network or the server hangs ('read.timeout' is how long that may last). The query can be "
                 f"restarted; it goes on where it stopped."
             ) from error
         except OSError as error:
@@ -183,7 +183,7 @@ class PacketStream:
         if pending and pending():
             return True
         is_enough = self._end - self._begin >= _ENOUGH_BYTES or self._ends_like_a_result()
-        return bool(self._readable.poll(0 if is_enough else self._patience_ms))
+        return bool(self._readable.poll(0 if is_enough else self._linger_ms))
 
     def _ends_like_a_result(self) -> bool:
         tail = self.data[max(0, self._end - _EOF_BYTES) : self._end].tobytes()

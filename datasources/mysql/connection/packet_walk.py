@@ -1,11 +1,11 @@
-"""Where many packets begin, found without Python per packet.
+"""Locates many packets without Python per packet.
 
-Theory of operation. A packet says how long it is, so packets can only be walked one after the other; but many walks
-can go at once, each a step of one numpy operation. For that a place is needed in each part of the buffer where some
-packet begins. It is guessed: where a place reads as a header that leads to a header with the next sequence number, and
-so on a few times, the last of these is a packet's begin almost surely. Nothing depends on the guess being right: each
-walk must end exactly where the next one began, and the first one begins at a place that is known. If one does not, the
-caller walks alone.
+Theory of operation. A packet has its length in its header, so packets can only be walked one after the other; but many
+walks can run at once, each a step of one numpy operation. That needs one packet's begin in each segment of the buffer.
+It is guessed: if the bytes at an offset read as a header that leads to a header with the next sequence number, and
+so on a few times, the last of these is a packet's begin almost surely. The guess is verified: each
+walk must end exactly where the next one began, and the first one begins at a known offset. If one does not, the
+caller walks sequentially.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ __all__ = ["HEADER_BYTES", "LENGTH_MASK", "find_packets"]
 HEADER_BYTES: Final = 4
 LENGTH_MASK: Final = 0xFFFFFF
 
-_PART_BYTES: Final = 8_192
-_LEAST_PARTS: Final = 16
+_SEGMENT_BYTES: Final = 8_192
+_MIN_SEGMENTS: Final = 16
 _FIRST_PACKETS: Final = 32
 _LONGEST: Final = 1_000
 _HOPS: Final = 4
@@ -33,24 +33,21 @@ Words = npt.NDArray[np.uint32]
 
 
 def find_packets(data: Bytes, begin: int, end: int) -> Int64s | None:
-    """Return where packets begin, the last of which is the one from which a caller goes on alone.
+    """Return the begins of packets; the caller walks on sequentially from the last one.
 
-    Args:
-        data: The buffer.
-        begin: Where a packet begins.
-        end: Behind the last byte that was received.
+    A packet begins at ``begin``; ``end`` is behind the last byte that was received.
 
     Returns:
-        None where packets are too few or too long to gain anything, or where a guess was wrong.
+        None if packets are too few or too long to gain anything, or if a guess was wrong.
     """
-    parts = (end - begin) // _PART_BYTES
-    if parts < _LEAST_PARTS:
+    segments = (end - begin) // _SEGMENT_BYTES
+    if segments < _MIN_SEGMENTS:
         return None
     words: Words = np.ndarray(shape=(end - HEADER_BYTES + 1,), dtype="<u4", buffer=data, strides=(1,))
     longest = _longest_of_first(words, begin)
     if longest > _LONGEST:
         return None
-    guesses = _guesses(words, begin + _PART_BYTES * np.arange(1, parts), 2 * longest)
+    guesses = _guesses(words, begin + _SEGMENT_BYTES * np.arange(1, segments), 2 * longest)
     if guesses is None:
         return None
     return _walk(words, np.concatenate([[begin], guesses]))
@@ -66,10 +63,10 @@ def _longest_of_first(words: Words, at: int) -> int:
     return longest
 
 
-def _guesses(words: Words, parts: Int64s, window: int) -> Int64s | None:
-    """Return for each part a place where a packet begins, as it seems."""
-    first = (parts[:, None] + np.arange(window)).reshape(-1)
-    owner = np.repeat(np.arange(len(parts)), window)
+def _guesses(words: Words, segments: Int64s, window: int) -> Int64s | None:
+    """Return for each segment the probable begin of a packet."""
+    first = (segments[:, None] + np.arange(window)).reshape(-1)
+    owner = np.repeat(np.arange(len(segments)), window)
     at = first[first < len(words)]
     owner = owner[: len(at)]
     for _ in range(_HOPS):
@@ -80,8 +77,8 @@ def _guesses(words: Words, parts: Int64s, window: int) -> Int64s | None:
         wanted = ((headers >> _SEQUENCE_AT) + np.uint32(1)) & np.uint32(0xFF)
         which = np.flatnonzero(words[following] >> _SEQUENCE_AT == wanted)
         at, owner = following[which], owner[which]
-    owners, places = np.unique(owner, return_index=True)
-    return at[places] if len(owners) == len(parts) else None
+    owners, first = np.unique(owner, return_index=True)
+    return at[first] if len(owners) == len(segments) else None
 
 
 def _walk(words: Words, starts: Int64s) -> Int64s | None:
@@ -97,5 +94,5 @@ def _walk(words: Words, starts: Int64s) -> Int64s | None:
         is_inside = at < stops
     if bool((at != stops).any()):
         return None
-    places = np.stack(steps, axis=1).reshape(-1)
-    return np.concatenate([places[places >= 0], starts[-1:]])
+    begins = np.stack(steps, axis=1).reshape(-1)
+    return np.concatenate([begins[begins >= 0], starts[-1:]])

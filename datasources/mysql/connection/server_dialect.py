@@ -1,4 +1,4 @@
-"""What differs between servers, in one place: MySQL 8.0, 8.4 and 9, MariaDB from 10.11 on.
+"""The differences between servers: MySQL 8.0, 8.4 and 9, MariaDB from 10.11 on.
 
 Sources: MySQL manual, "SHOW BINARY LOG STATUS" (8.2); release notes of 8.0.22 and 8.0.26 (replica, source) and of 9.6
 (foreign keys above InnoDB); MariaDB Knowledge Base, "SHOW BINLOG STATUS" (10.5.2) and "GTID".
@@ -6,7 +6,6 @@ Sources: MySQL manual, "SHOW BINARY LOG STATUS" (8.2); release notes of 8.0.22 a
 
 from __future__ import annotations
 
-import enum
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -14,34 +13,23 @@ from typing import Any, Final
 
 from datasources.errors import SourceUnavailable
 
-__all__ = ["GtidKind", "ServerVersion", "parse_version", "read_variables", "server_version"]
+__all__ = ["ServerVersion", "parse_version", "read_variables", "server_version"]
 
 _VERSION: Final = re.compile(r"(\d{1,4})\.(\d{1,4})(?:\.(\d{1,4}))?")
 _OLDEST_MYSQL: Final = (8, 0, 0)
 _OLDEST_MARIADB: Final = (10, 11, 0)
 _BINARY_LOG_STATUS: Final = (8, 2, 0)
 _FOREIGN_KEYS_ABOVE_INNODB: Final = (9, 6, 0)
-_SOURCE_AND_REPLICA: Final = (8, 0, 26)
-_INVISIBLE_KEYS: Final = (8, 0, 30)
-
-
-class GtidKind(enum.Enum):
-    """How a server names its transactions."""
-
-    UUID_SET = "uuid-set"
-    """MySQL: ``uuid:1-5``, from 8.4 on also with tags, ``uuid:tag:1-5``; a set."""
-    DOMAIN = "domain"
-    """MariaDB: ``domain-server-sequence``; one per domain."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerVersion:
-    """Which server it is.
+    """A server's product and version.
 
     Attributes:
-        is_mariadb: MariaDB, else MySQL or what is made from it.
+        is_mariadb: MariaDB, else MySQL or a fork of it.
         numbers: The release, such as ``(8, 0, 31)``.
-        text: The version as the server says it.
+        text: The version as the server reports it.
     """
 
     is_mariadb: bool
@@ -53,13 +41,8 @@ class ServerVersion:
 
     @property
     def is_supported(self) -> bool:
-        """Whether the source was made for it."""
+        """Whether the source supports it."""
         return self.numbers >= (_OLDEST_MARIADB if self.is_mariadb else _OLDEST_MYSQL)
-
-    @property
-    def gtid_kind(self) -> GtidKind:
-        """How it names transactions, where they have names."""
-        return GtidKind.DOMAIN if self.is_mariadb else GtidKind.UUID_SET
 
     @property
     def name_expression(self) -> str:
@@ -68,63 +51,35 @@ class ServerVersion:
 
     @property
     def status_statement(self) -> str:
-        """Gives the end of the binlog: file, position, two filters, and on MySQL the executed GTIDs."""
+        """Returns the end of the binlog: file, position, two filters, and on MySQL the executed GTIDs."""
         if self.is_mariadb:
             return "SHOW BINLOG STATUS"
         return "SHOW BINARY LOG STATUS" if self.numbers >= _BINARY_LOG_STATUS else "SHOW MASTER STATUS"
 
     @property
-    def replicas_statement(self) -> str | None:
-        """Lists the replicas that registered; MariaDB tells that to administrators of replication only."""
-        return None if self.is_mariadb else "SHOW REPLICAS"
-
-    @property
-    def session_prefix(self) -> str:
-        """How the session variables begin by which a reader sets up its dump: ``@source_heartbeat_period``."""
-        has_new_names = not self.is_mariadb and self.numbers >= _SOURCE_AND_REPLICA
-        return "source" if has_new_names else "master"
-
-    @property
-    def uuid_variable(self) -> str | None:
-        """The session variable by which a reader names itself; MariaDB tells readers apart by their id only."""
-        if self.is_mariadb:
-            return None
-        return "replica_uuid" if self.numbers >= _SOURCE_AND_REPLICA else "slave_uuid"
-
-    @property
     def end_privilege(self) -> str:
-        """The privilege that lets a login ask for the end of the binlog."""
+        """The privilege to query the end of the binlog."""
         return "BINLOG MONITOR" if self.is_mariadb else "REPLICATION CLIENT"
 
     @property
-    def has_commit_time(self) -> bool:
-        """Whether each transaction of the binlog carries its commit time in microseconds."""
-        return not self.is_mariadb
-
-    @property
     def can_log_cascades(self) -> bool:
-        """Whether what foreign keys change in other tables can be in the binlog at all."""
+        """Whether changes of other tables by foreign keys can be in the binlog at all."""
         return not self.is_mariadb and self.numbers >= _FOREIGN_KEYS_ABOVE_INNODB
 
-    @property
-    def has_invisible_keys(self) -> bool:
-        """Whether tables may have the generated invisible key ``my_row_id``."""
-        return not self.is_mariadb and self.numbers >= _INVISIBLE_KEYS
-
     def set_global(self, name: str, value: str) -> str:
-        """Return the statement that changes a global variable for good, or as long as the server can remember it."""
+        """Return the statement that sets a global variable, persistently if the server can."""
         return f"SET {'GLOBAL' if self.is_mariadb else 'PERSIST'} {name} = {value};"
 
 
 def parse_version(text: str, comment: str = "") -> ServerVersion:
-    """Return the server that a version text names.
+    """Parse a version text.
 
     Args:
-        text: What ``@@version`` says: ``8.0.31``, ``8.0.36-28``, ``11.4.5-MariaDB-log``.
-        comment: What ``@@version_comment`` says; some MariaDB packages name themselves only there.
+        text: ``@@version``: ``8.0.31``, ``8.0.36-28``, ``11.4.5-MariaDB-log``.
+        comment: ``@@version_comment``; some MariaDB packages have their name only there.
 
     Raises:
-        SourceUnavailable: It holds no version.
+        SourceUnavailable: It is no version.
     """
     match = _VERSION.search(text.removeprefix("5.5.5-"))
     if match is None:
@@ -134,13 +89,13 @@ def parse_version(text: str, comment: str = "") -> ServerVersion:
 
 
 def server_version(connection: Any) -> ServerVersion:
-    """Ask a server which one it is.
+    """Query a server's version.
 
     Args:
         connection: An open PyMySQL connection.
 
     Raises:
-        SourceUnavailable: Its answer holds no version.
+        SourceUnavailable: The answer is no version.
     """
     with connection.cursor() as cursor:
         cursor.execute("SELECT @@version, @@version_comment")
@@ -149,7 +104,7 @@ def server_version(connection: Any) -> ServerVersion:
 
 
 def read_variables(connection: Any, names: Iterable[str]) -> Mapping[str, str]:
-    """Return the global variables of these names that the server has, as text."""
+    """Return those of the named global variables that the server has, as text."""
     wanted = tuple(names)
     marks = ", ".join(["%s"] * len(wanted))
     with connection.cursor() as cursor:

@@ -1,4 +1,4 @@
-"""TLS contexts, made once: making one costs a connection seven times what the handshake costs it."""
+"""Cached TLS contexts: creating one costs seven times as much as a handshake."""
 
 from __future__ import annotations
 
@@ -15,13 +15,9 @@ __all__ = ["TlsSettings", "tls_context"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TlsSettings:
-    """What a TLS context is made from.
+    """The settings of a TLS context.
 
-    Attributes:
-        mode: How much is required of the server.
-        ca: PEM file of the authorities to trust, or None for the system's.
-        certificate: PEM file of the client's certificate.
-        key: PEM file of the client's key.
+    ``ca``, ``certificate`` and ``key`` are PEM files; without ``ca`` the system's authorities are trusted.
     """
 
     mode: TlsMode = TlsMode.PREFERRED
@@ -31,10 +27,10 @@ class TlsSettings:
 
 
 def tls_context(settings: TlsSettings) -> ssl.SSLContext:
-    """Return the context of these settings: the same one for the same files, a new one when a file was replaced.
+    """Return the cached context of these settings; a new one if a file was replaced.
 
     Raises:
-        OptionError: A file does not exist or holds nothing that can be used; names the option.
+        OptionError: A file does not exist or is not usable; names the option.
     """
     files = {"ssl.ca": settings.ca, "ssl.cert": settings.certificate, "ssl.key": settings.key}
     changed = tuple(_changed(key, path) for key, path in files.items() if path is not None)
@@ -56,7 +52,7 @@ def _context(settings: TlsSettings, _changed: tuple[int, ...]) -> ssl.SSLContext
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = settings.mode is TlsMode.VERIFY_IDENTITY
     context.verify_mode = ssl.CERT_REQUIRED if settings.mode.is_verified else ssl.CERT_NONE
-    # From Python 3.13 on the strict flag is a default; the certificates that MySQL makes for itself do not pass it.
+    # From Python 3.13 on the strict flag is a default; certificates that MySQL generates do not pass it.
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT
     if settings.mode.is_verified:
         _load_authorities(context, settings.ca)

@@ -1,8 +1,8 @@
-"""What statements about captured tables mean for the changelog."""
+"""The DDL classifier: the effect of statements about captured tables on the changelog."""
 
 from datasources.mysql.ddl.columns import ColumnDefinition
-from datasources.mysql.ddl.judge import concerns, judge, redefinitions
+from datasources.mysql.ddl.ddl_classifier import classify, concerns, redefinitions
+from datasources.mysql.ddl.ddl_effect import Action, DdlEffect
 from datasources.mysql.ddl.stored_type import StoredType
-from datasources.mysql.ddl.verdict import Action, Verdict
 
-__all__ = ["Action", "ColumnDefinition", "StoredType", "Verdict", "concerns", "judge", "redefinitions"]
+__all__ = ["Action", "ColumnDefinition", "DdlEffect", "StoredType", "classify", "concerns", "redefinitions"]

@@ -1,6 +1,6 @@
-"""The clauses of ALTER TABLE: which of them change rows that were read, or what is read of them.
+"""The clauses of ALTER TABLE: which of them change captured rows or columns.
 
-What is not known here stops the query: a new server may have clauses that this table does not list.
+An unknown clause stops the query: a new server may have clauses that are not listed here.
 """
 
 from __future__ import annotations
@@ -13,11 +13,21 @@ from datasources.mysql.binlog.statements.statement_tokens import unquoted
 from datasources.mysql.ddl.columns import ColumnDefinition, parse_column
 from datasources.mysql.ddl.stored_type import StoredType, keeps_values
 
-__all__ = ["DeclaredColumns", "redefined_columns", "redefined_names", "split_clauses", "why_stop"]
+__all__ = [
+    "CHANGES_PRIMARY_KEY",
+    "LOGGED_ENGINES",
+    "DeclaredColumns",
+    "redefined_columns",
+    "redefined_names",
+    "split_clauses",
+    "stop_reason",
+]
 
 _NO_COLUMNS: Final = frozenset({"PERIOD", "SYSTEM", "PARTITION", "CONSTRAINT", "PRIMARY"})
 _REDEFINING: Final = frozenset({"MODIFY", "CHANGE"})
-_UNKNOWN: Final = "holds a clause that is not known here"
+CHANGES_PRIMARY_KEY: Final = "changes the primary key, which identifies rows"
+"""A stop reason."""
+_UNKNOWN: Final = "has an unknown clause"
 _INDEX_WORDS: Final = frozenset({"INDEX", "KEY", "UNIQUE", "FULLTEXT", "SPATIAL", "FOREIGN", "CHECK"})
 _PARTITION_STOPS: Final = frozenset({"DROP", "TRUNCATE", "EXCHANGE", "DISCARD", "IMPORT", "REPAIR", "CONVERT"})
 _PARTITION_PASSES: Final = frozenset({"ADD", "COALESCE", "REORGANIZE", "ANALYZE", "CHECK", "OPTIMIZE", "REBUILD"})
@@ -56,18 +66,18 @@ _OPTIONS: Final = frozenset(
 )
 _NO_AUTO_VALUE_ON_ZERO: Final = 1 << 19
 """Bit of sql_mode."""
-_KEEPING_ENGINES: Final = frozenset({"INNODB", "ROCKSDB"})
+LOGGED_ENGINES: Final = frozenset({"INNODB", "ROCKSDB"})
 
 
 @dataclass(frozen=True, slots=True)
 class DeclaredColumns:
-    """The columns of a table that are read.
+    """The captured columns of a table.
 
     Attributes:
         types: names, lower case, to the types before the statement; None where the type is not known. No mapping =
-            every column is read.
+            every column is captured.
         sql_mode: of the statement's session.
-        spelled: names, lower case, to the names as they are declared.
+        spelled: names, lower case, to their declared spelling.
     """
 
     types: dict[str, StoredType | None] | None
@@ -75,7 +85,7 @@ class DeclaredColumns:
     spelled: Mapping[str, str] = field(default_factory=dict)
 
     def has(self, name: str) -> bool:
-        """Return whether a column is read."""
+        """Return whether a column is captured."""
         return self.types is None or name.lower() in self.types
 
     def type_of(self, name: str) -> StoredType | None:
@@ -83,13 +93,13 @@ class DeclaredColumns:
         return None if self.types is None else self.types.get(name.lower())
 
     def spelling_of(self, name: str) -> str:
-        """Return a column's name as it is declared."""
+        """Return a column's name in its declared spelling."""
         return self.spelled.get(name.lower(), name)
 
 
 @dataclass(frozen=True, slots=True)
 class _Clause:
-    """A clause, its tokens in upper case, and the columns that are read."""
+    """A clause, its tokens in upper case, and the captured columns."""
 
     tokens: list[str]
     words: list[str]
@@ -97,7 +107,7 @@ class _Clause:
 
 
 def split_clauses(tokens: list[str]) -> Iterator[list[str]]:
-    """Yield the clauses that stand behind the table's name, at the commas that stand in no parentheses."""
+    """Yield the clauses behind the table's name, split at commas outside of parentheses."""
     clause: list[str] = []
     depth = 0
     for sign in tokens:
@@ -111,12 +121,12 @@ def split_clauses(tokens: list[str]) -> Iterator[list[str]]:
         yield clause
 
 
-def why_stop(clause: list[str], declared: DeclaredColumns) -> str | None:
-    """Return why a clause stops the query; None if it does not.
+def stop_reason(clause: list[str], declared: DeclaredColumns) -> str | None:
+    """Return the reason for which a clause stops the query; None if it does not.
 
     Args:
         clause: its tokens.
-        declared: the columns of the table that are read.
+        declared: the captured columns of the table.
     """
     words = [token.upper() for token in clause]
     if words[0] == "PARTITION" or "PARTITION" in words[1:2] or words[:2] == ["REMOVE", "PARTITIONING"]:
@@ -128,7 +138,7 @@ def why_stop(clause: list[str], declared: DeclaredColumns) -> str | None:
 
 
 def _takes_rest(clause: list[str]) -> bool:
-    """Lists of partitions and of columns to order by have commas of their own, and stand last."""
+    """Lists of partitions and of ORDER BY columns have commas of their own, and come last."""
     words = [token.upper() for token in clause[:2]]
     return "PARTITION" in words or words == ["ORDER", "BY"]
 
@@ -144,12 +154,12 @@ def _partition(words: list[str]) -> str | None:
 def _add(each: _Clause) -> str | None:
     clause, words, at = each.tokens, each.words, 1
     if words[1:3] == ["SYSTEM", "VERSIONING"]:
-        return "lets the table keep its history: its old rows stand in the binlog among those of today from here on"
+        return "adds a history (SYSTEM VERSIONING): from here on old rows are in the binlog among current ones"
     if words[1:2] == ["CONSTRAINT"]:
         kinds = [word for word in words[2:4] if word in _INDEX_WORDS or word == "PRIMARY"]
         words = ["ADD", *kinds]
     if words[1:2] == ["PRIMARY"]:
-        return "changes the primary key, by which rows are told apart"
+        return CHANGES_PRIMARY_KEY
     if words[1:2] and words[1] in _INDEX_WORDS:
         return None
     if words[at : at + 1] == ["COLUMN"]:
@@ -169,27 +179,27 @@ def _added(definition: list[str], declared: DeclaredColumns) -> str | None:
         return None
     name, column = unquoted(definition[0]), _column(definition[1:])
     if column is None or definition[0].upper() in _NO_COLUMNS:
-        return f"adds column '{name}' with a definition that cannot be read here"
+        return f"adds column '{name}' with a definition that cannot be read"
     if column.is_primary:
-        return "changes the primary key, by which rows are told apart"
+        return CHANGES_PRIMARY_KEY
     return _filled(name, column) if declared.has(name) else None
 
 
 def _filled(name: str, column: ColumnDefinition) -> str | None:
-    """Whether a new column that is read has values in rows that exist."""
-    if column.is_not_null or column.has_value:
-        return f"adds column '{name}' with a value for rows that exist (NOT NULL, DEFAULT or an expression)"
+    """Return a stop reason if a new captured column has values in existing rows."""
+    if column.is_not_null or column.fills_rows:
+        return f"adds column '{name}' with a value for existing rows (NOT NULL, DEFAULT or an expression)"
     if column.is_timestamp and not column.is_null:
-        return f"adds column '{name}' as TIMESTAMP without NULL, which some settings take for NOT NULL with a default"
+        return f"adds column '{name}' as TIMESTAMP without NULL, which some settings treat as NOT NULL with a default"
     return None
 
 
 def _drop(each: _Clause) -> str | None:
     clause, words, declared = each.tokens, each.words, each.declared
     if words[1:3] == ["SYSTEM", "VERSIONING"]:
-        return "removes the table's history, whose rows were among those of the binlog"
+        return "drops the history (SYSTEM VERSIONING): until here old rows were in the binlog among current ones"
     if words[1:2] == ["PRIMARY"]:
-        return "changes the primary key, by which rows are told apart"
+        return CHANGES_PRIMARY_KEY
     if words[1:2] and (words[1] in _INDEX_WORDS or words[1] == "CONSTRAINT"):
         return None
     at = 1 + (words[1:2] == ["COLUMN"])
@@ -207,7 +217,7 @@ def _modify(each: _Clause) -> str | None:
         return _UNKNOWN
     old_name, new_name, column = found
     old_name = each.declared.spelling_of(old_name)
-    # Servers write a column's name as the clause does, in MODIFY too, and in the binlog only that spelling is found.
+    # Servers write a column's name as the clause does, in MODIFY too, and the binlog has only that spelling.
     if old_name != new_name:
         renamed = _renamed(old_name, new_name, each.declared)
         if renamed is not None:
@@ -218,12 +228,12 @@ def _modify(each: _Clause) -> str | None:
 
 
 def redefined_columns(clauses: Iterable[list[str]]) -> dict[str, ColumnDefinition | None]:
-    """Return the columns that keep their names and are defined anew, in lower case; None = it cannot be read how."""
+    """Return the redefined columns that keep their names, in lower case; None = the definition cannot be read."""
     return {old.lower(): column for old, new, column in _redefinitions(clauses) if old.lower() == new.lower()}
 
 
 def redefined_names(clauses: Iterable[list[str]]) -> frozenset[str]:
-    """Return the names, in lower case, before and after, of all columns that are defined anew."""
+    """Return the names, in lower case, before and after, of all redefined columns."""
     return frozenset(name.lower() for old, new, _ in _redefinitions(clauses) for name in (old, new))
 
 
@@ -245,15 +255,15 @@ def _redefinition(clause: list[str]) -> tuple[str, str, ColumnDefinition | None]
 
 
 def _redefined(name: str, column: ColumnDefinition | None, old: StoredType | None, sql_mode: int) -> str | None:
-    """Whether a column that is read keeps its values: only where its type before is known and the new one holds it."""
+    """Return a stop reason unless a captured column keeps its values: its old type is known, and preserved."""
     may_change = f"may change the type of column '{name}', which is read, and its values without row events"
     if column is None or column.type is None or old is None or not column.is_plain:
         return may_change
     if column.is_not_null and not old.is_not_null:
         return f"makes column '{name}', which is read, NOT NULL, by which values may change without row events"
     if column.is_timestamp and not (column.is_null or old.is_not_null):
-        return f"defines column '{name}' as TIMESTAMP without NULL, which some settings take for NOT NULL"
-    if column.is_numbered and not sql_mode & _NO_AUTO_VALUE_ON_ZERO:
+        return f"defines column '{name}' as TIMESTAMP without NULL, which some settings treat as NOT NULL"
+    if column.is_auto_increment and not sql_mode & _NO_AUTO_VALUE_ON_ZERO:
         return f"makes column '{name}', which is read, AUTO_INCREMENT: where it was not, a row with 0 gets a new number"
     new = column.type if column.type.charset else replace(column.type, charset=old.charset)
     return None if keeps_values(old, new, sql_mode) else may_change
@@ -264,7 +274,7 @@ def _rename(each: _Clause) -> str | None:
         if len(each.tokens) != 5:  # noqa: PLR2004 - RENAME COLUMN a TO b
             return _UNKNOWN
         return _renamed(unquoted(each.tokens[2]), unquoted(each.tokens[4]), each.declared)
-    return None  # indexes; the table's own name is looked at where names are
+    return None  # indexes; renames of the table are classified with the statement
 
 
 def _renamed(old: str, new: str, declared: DeclaredColumns) -> str | None:
@@ -286,7 +296,7 @@ _ALWAYS: Final[dict[str, str | None]] = {
     "CONVERT": "converts texts to another character set, which may change values without row events",
     "DISCARD": _REPLACED,
     "IMPORT": _REPLACED,
-    "ALTER": None,  # defaults, visibility, checks: of rows to come
+    "ALTER": None,  # defaults, visibility, checks: for new rows
     "ORDER": None,
     "ENABLE": None,
     "DISABLE": None,
@@ -296,7 +306,7 @@ _ALWAYS: Final[dict[str, str | None]] = {
 
 
 def _options(words: list[str]) -> str | None:
-    """Options of the table, one behind the other, each with a value that may stand behind ``=``."""
+    """Return a stop reason for table options, each with a value that may follow ``=``."""
     at = 0
     while at < len(words):
         if words[at] == "DEFAULT":
@@ -305,7 +315,7 @@ def _options(words: list[str]) -> str | None:
             at += 1
         elif words[at : at + 1] == ["ENGINE"]:
             engine = words[at + 1 + (words[at + 1 : at + 2] == ["="])].strip("`'\"")
-            if engine not in _KEEPING_ENGINES:
+            if engine not in LOGGED_ENGINES:
                 return f"moves the table to the engine {engine}, which may not keep its rows"
         elif words[at] == "PARTITION":
             return None
@@ -318,7 +328,7 @@ def _options(words: list[str]) -> str | None:
 
 
 def _column(tokens: list[str]) -> ColumnDefinition | None:
-    """Read a definition, its place (FIRST, AFTER name) taken away."""
+    """Parse a definition, without FIRST and AFTER name."""
     words = [token.upper() for token in tokens]
     if words[-1:] == ["FIRST"]:
         tokens = tokens[:-1]

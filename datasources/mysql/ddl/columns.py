@@ -1,4 +1,4 @@
-"""Definitions of columns in ALTER TABLE, read by sqlglot."""
+"""Column definitions in ALTER TABLE, parsed by sqlglot."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from datasources.mysql.ddl.stored_type import StoredType, parse_type
 
 __all__ = ["ColumnDefinition", "parse_column"]
 
-_HARMLESS: Final = (
+_VALUE_NEUTRAL: Final = (
     exp.CommentColumnConstraint,
     exp.AutoIncrementColumnConstraint,
     exp.DefaultColumnConstraint,
@@ -27,17 +27,17 @@ _TIMESTAMPS: Final = frozenset({exp.DataType.Type.TIMESTAMP, exp.DataType.Type.T
 
 @dataclass(frozen=True, slots=True)
 class ColumnDefinition:
-    """What a definition says.
+    """A parsed column definition.
 
     Attributes:
-        type: its type, with NOT NULL and the character set that are stated; None = one that is not known.
+        type: its type, with the stated NOT NULL and character set; None = unknown.
         is_timestamp: the type is TIMESTAMP, which some settings make NOT NULL with a default.
-        is_not_null: it says NOT NULL, or PRIMARY KEY.
-        is_primary: it says PRIMARY KEY.
-        is_null: it says NULL.
-        has_value: rows that exist get a value: DEFAULT other than NULL, AUTO_INCREMENT, an expression.
-        is_numbered: it says AUTO_INCREMENT.
-        is_plain: it says nothing that could change values beyond type and NULL: no expression.
+        is_not_null: it has NOT NULL, or PRIMARY KEY.
+        is_primary: it has PRIMARY KEY.
+        is_null: it has NULL.
+        fills_rows: existing rows get a value: DEFAULT other than NULL, AUTO_INCREMENT, an expression.
+        is_auto_increment: it has AUTO_INCREMENT.
+        is_plain: nothing but type and NULL can change values: it has no expression.
     """
 
     type: StoredType | None
@@ -45,16 +45,16 @@ class ColumnDefinition:
     is_not_null: bool
     is_primary: bool
     is_null: bool
-    has_value: bool
-    is_numbered: bool
+    fills_rows: bool
+    is_auto_increment: bool
     is_plain: bool
 
 
 def parse_column(tokens: list[str]) -> ColumnDefinition | None:
-    """Return what a definition says; None if sqlglot cannot read it.
+    """Return a parsed definition; None if sqlglot cannot parse it.
 
     Args:
-        tokens: what stands behind the column's name, without FIRST and AFTER.
+        tokens: behind the column's name, without FIRST and AFTER.
     """
     try:
         tree = sqlglot.parse_one(f"CREATE TABLE t (c {' '.join(tokens)})", read="mysql")
@@ -89,15 +89,15 @@ def _definition(
         is_primary=is_primary,
         is_not_null=is_not_null,
         is_null=any(kind.args.get("allow_null") for kind in not_null),
-        has_value=any(not isinstance(kind.this, exp.Null) for kind in defaults)
+        fills_rows=any(not isinstance(kind.this, exp.Null) for kind in defaults)
         or any(isinstance(kind, gives) for kind in kinds),
-        is_numbered=any(isinstance(kind, exp.AutoIncrementColumnConstraint) for kind in kinds),
-        is_plain=all(isinstance(kind, _HARMLESS) for kind in kinds),
+        is_auto_increment=any(isinstance(kind, exp.AutoIncrementColumnConstraint) for kind in kinds),
+        is_plain=all(isinstance(kind, _VALUE_NEUTRAL) for kind in kinds),
     )
 
 
 def _charset(kinds: list[exp.Expression | None]) -> str | None:
-    """The character set that a definition states, by its own name or by that of a collation."""
+    """The character set that a definition states, by its name or by a collation."""
     for kind in kinds:
         if isinstance(kind, (exp.CharacterSetColumnConstraint, exp.CollateColumnConstraint)):
             name = str(kind.this.name).lower().split("_")[0]

@@ -1,7 +1,7 @@
-"""A column's type as far as the values of rows depend on it, and which other types hold the same values.
+"""A column's type as far as row values depend on it, and which other types preserve the values.
 
-Rules of this file. A type that is not listed is not known, and a column of it may change with any statement. A type
-holds the values of another one only if the server cannot change a single one of them without an error. Where the
+Rules of this file. An unlisted type is unknown, and a column of it may change with any statement. A type
+preserves the values of another one only if the server cannot change any of them without an error. Where the
 server reports an error in strict mode only, the statement's sql_mode decides.
 """
 
@@ -93,10 +93,10 @@ _OF_CHARSET: Final = frozenset({"char", "varchar", "text", "enum", "set"})
 
 
 def parse_type(tokens: list[str]) -> StoredType | None:
-    """Return the type with which a definition begins; None if it is not one of those that are known here.
+    """Return the type with which a definition begins; None if it is unknown.
 
     Args:
-        tokens: what stands behind the column's name; what follows the type is passed over, but for UNSIGNED.
+        tokens: behind the column's name; those behind the type are ignored, except UNSIGNED.
     """
     word, behind, arguments = tokens[0].upper(), tokens[1:], list[str]()
     if behind[:1] == ["("]:
@@ -107,10 +107,10 @@ def parse_type(tokens: list[str]) -> StoredType | None:
     if "(" in behind[1:2]:
         return None  # DOUBLE PRECISION (7,2)
     signs = list(takewhile(_SIGNS.__contains__, (token.upper() for token in behind)))
-    return _typed(word, arguments, is_unsigned=bool({"UNSIGNED", "ZEROFILL"}.intersection(signs)))
+    return _parsed(word, arguments, is_unsigned=bool({"UNSIGNED", "ZEROFILL"}.intersection(signs)))
 
 
-def _typed(word: str, arguments: list[str], *, is_unsigned: bool) -> StoredType | None:
+def _parsed(word: str, arguments: list[str], *, is_unsigned: bool) -> StoredType | None:
     if word in _CHOICES:
         return _choice(word, arguments)
     if not all(argument.isdecimal() for argument in arguments):
@@ -125,7 +125,7 @@ def _typed(word: str, arguments: list[str], *, is_unsigned: bool) -> StoredType 
 
 
 def _sized(word: str, numbers: list[int]) -> StoredType | None:
-    """Not FLOAT(7,2), which rounds, nor TEXT(300), which is of the size that holds it."""
+    """Not FLOAT(7,2), which rounds, nor TEXT(300), whose size the server chooses."""
     if word in _TIMES:
         return StoredType(family=word.lower(), scale=numbers[0])
     return StoredType(family=word.lower(), size=numbers[0]) if word in _SIZED else None
@@ -141,7 +141,7 @@ def _unsized(word: str, *, is_unsigned: bool) -> StoredType | None:
 
 
 def _choice(word: str, arguments: list[str]) -> StoredType | None:
-    """ENUM or SET; members with a backslash are not read, they are rare and mean different things in two modes."""
+    """ENUM or SET; members with a backslash are not parsed: they are rare, and depend on the sql_mode."""
     if not all(each[:1] in ("'", '"') and "\\" not in each for each in arguments):
         return None
     members = tuple(each[1:-1].replace(2 * each[0], each[0]) for each in arguments)
@@ -149,7 +149,7 @@ def _choice(word: str, arguments: list[str]) -> StoredType | None:
 
 
 def keeps_values(old: StoredType, new: StoredType, sql_mode: int) -> bool:
-    """Return whether every value of a column is the same after it was given another type.
+    """Return whether a type change preserves every value of a column.
 
     Args:
         old: its type before, with its character set.
@@ -164,8 +164,8 @@ def keeps_values(old: StoredType, new: StoredType, sql_mode: int) -> bool:
     if old.has_charset and not (is_strict and _keeps_characters(old.charset, new.charset)):
         return False
     if old.family in _TIMES_LOWER and not is_strict:
-        return False  # a date that no calendar has becomes another one
-    rule = _HOLDS.get((old.family, new.family))
+        return False  # an invalid date becomes another one
+    rule = _PRESERVING.get((old.family, new.family))
     return rule is not None and rule(old, new)
 
 
@@ -198,11 +198,11 @@ def _finer(old: StoredType, new: StoredType) -> bool:
 
 
 def _longer_text(old: StoredType, new: StoredType) -> bool:
-    """Whether a text of bytes holds a longer one's characters; those of another character set may take more bytes."""
+    """Whether a text's bytes suffice; characters of another character set may take more bytes."""
     return new.size >= old.size if new.charset == old.charset else new.size > old.size
 
 
-def _in_text(old: StoredType, new: StoredType) -> bool:
+def _fits_text(old: StoredType, new: StoredType) -> bool:
     return new.size >= _MAX_BYTES_OF_CHARACTER * old.size
 
 
@@ -210,7 +210,7 @@ def _appended(old: StoredType, new: StoredType) -> bool:
     return bool(old.members) and new.members[: len(old.members)] == old.members
 
 
-_HOLDS: Final[dict[tuple[str, str], Callable[[StoredType, StoredType], bool]]] = {
+_PRESERVING: Final[dict[tuple[str, str], Callable[[StoredType, StoredType], bool]]] = {
     ("int", "int"): _integer,
     ("decimal", "decimal"): _decimal,
     ("float", "float"): _same,
@@ -222,10 +222,10 @@ _HOLDS: Final[dict[tuple[str, str], Callable[[StoredType, StoredType], bool]]] =
     ("bit", "bit"): _same,
     ("datetime", "datetime"): _finer,
     ("time", "time"): _finer,
-    ("timestamp", "timestamp"): _same,  # with other digits it is copied through the session's zone
+    ("timestamp", "timestamp"): _same,  # with other digits it is converted through the session's zone
     ("char", "char"): _longer,
     ("varchar", "varchar"): _longer,
-    ("varchar", "text"): _in_text,
+    ("varchar", "text"): _fits_text,
     ("text", "text"): _longer_text,
     ("binary", "binary"): _same,  # a longer one is filled with zeros
     ("varbinary", "varbinary"): _longer,

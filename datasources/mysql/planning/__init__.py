@@ -1,6 +1,6 @@
-"""The driver's side: what each batch reads of tables and of the binlog.
+"""The driver's side: what each batch reads from tables and from the binlog.
 
-`mysql_enumerator` is the sequence. `startup_resolver` and `startup_modes` find where a query starts, `batch_end`
-where a batch ends, `chunk_plan` which chunks come next, `irrelevant_ranges` passes over binlog without captured
-tables. `batch_read` is a batch query.
+`mysql_enumerator` plans batches. `startup_resolver` and `startup_modes` find the start position, `batch_end` the end of
+a batch, `chunk_plan` the next chunks; `irrelevant_ranges` skips binlog without captured changes, `snapshot_progress`
+reports progress. `batch_read` plans a batch query.
 """

@@ -1,4 +1,4 @@
-"""A batch read: the tables as of one mark, in as many parts as Spark can read side by side."""
+"""A batch read: the tables as of one snapshot position, in parts that Spark reads in parallel."""
 
 from __future__ import annotations
 
@@ -8,33 +8,29 @@ from dataclasses import replace
 from typing import Final
 
 from datasources.mysql.planning.chunk_plan import ChunkPlanner
-from datasources.mysql.scan.scan_settings import LANE, MySqlScanSettings
+from datasources.mysql.scan.scan_settings import SNAPSHOT_READER, MySqlScanSettings
 from datasources.mysql.server.server_view import ServerView
 from datasources.mysql.state.mysql_state import MySqlState
-from datasources.mysql.state.snapshot_scan import PlannedTable, Sweep
+from datasources.mysql.state.snapshot_scan import PlannedTable, SnapshotScan
 from datasources.source.api.connector_state import BoundedPart
 from datasources.source.api.split import SplitBounds, SplitId
 
 __all__ = ["MySqlBatchEnumerator"]
 
 _CHUNKS_PER_PART: Final = 4
-_LEAST_ROWS: Final = 1_000_000
-_MOST_LANES: Final = 64
+_MIN_ROWS: Final = 1_000_000
+_MAX_READERS: Final = 64
 
 
 class MySqlBatchEnumerator:
-    """Cuts tables into parts (SplitEnumerator, PlansBoundedRead).
+    """Divides tables into parts (SplitEnumerator, PlansBoundedRead).
 
-    Args:
-        reading: of the scan.
-        view: the server.
-        start: returns the state whose place is the mark.
-        chunk_size: rows of a chunk.
+    ``start`` returns the state whose position is the snapshot position.
     """
 
     def __init__(
         self,
-        reading: MySqlScanSettings,
+        settings: MySqlScanSettings,
         *,
         view: ServerView,
         start: Callable[[ServerView, str], MySqlState],
@@ -43,43 +39,43 @@ class MySqlBatchEnumerator:
         self._view = view
         self._start = start
         self._size = chunk_size
-        self._chunks = ChunkPlanner(view.connect, reading.captured, chunk_size=chunk_size)
+        self._chunks = ChunkPlanner(view.connect, settings.captured, chunk_size=chunk_size)
 
     def bounded_parts(self) -> Sequence[BoundedPart]:
         """Return the parts, each with the state from which it is read.
 
-        Parts are read side by side, so each has a reader and a lane of its own: the server ends the dump of one that
-        another with its name follows.
+        Parts are read in parallel, so each has its own reader name and snapshot reader: the server ends a dump when
+        another reader of the same name connects.
         """
         state = self._start(self._view, secrets.token_hex(16))
         return [_part(state, number, part) for number, part in enumerate(self._parts(self._chunks.first()))]
 
-    def _parts(self, sweep: Sweep | None) -> Iterator[PlannedTable]:
-        rows = max(_LEAST_ROWS, 100 * self._size)
-        while sweep is not None:
-            found = self._chunks.next(sweep, rows)
+    def _parts(self, snapshot: SnapshotScan | None) -> Iterator[PlannedTable]:
+        rows = max(_MIN_ROWS, 100 * self._size)
+        while snapshot is not None:
+            found = self._chunks.next(snapshot, rows)
             for table in found.tables:
                 yield from _cut(table)
-            sweep = found.after
+            snapshot = found.after
 
     def start_positions(self) -> Mapping[SplitId, int]:
-        """There are only parts."""
+        """A batch read has no splits but its parts."""
         return {}
 
     def bounds(self) -> Mapping[SplitId, SplitBounds]:
-        """There are only parts."""
+        """A batch read has no splits but its parts."""
         return {}
 
     def late_start_position(self, split: SplitId) -> int:
-        """There are only parts."""
+        """A batch read has no splits but its parts."""
         raise AssertionError(split)
 
     def may_lose_records(self, split: SplitId) -> bool:
-        """There are only parts."""
+        """A batch read has no splits but its parts."""
         raise AssertionError(split)
 
     def limits(self) -> Mapping[SplitId, int] | None:
-        """There are only parts."""
+        """A batch read has no splits but its parts."""
         return {}
 
     def close(self) -> None:
@@ -89,7 +85,7 @@ class MySqlBatchEnumerator:
 
 
 def _cut(table: PlannedTable) -> Iterator[PlannedTable]:
-    """Yield a table's chunks a few at a time."""
+    """Yield a table's chunks, a few at a time."""
     bounds, lower = table.bounds, table.lower
     while len(bounds) > _CHUNKS_PER_PART:
         yield replace(table, lower=lower, bounds=bounds[:_CHUNKS_PER_PART], is_open=False)
@@ -99,7 +95,9 @@ def _cut(table: PlannedTable) -> Iterator[PlannedTable]:
 
 
 def _part(state: MySqlState, number: int, table: PlannedTable) -> BoundedPart:
-    lane, count = number % _MOST_LANES, len(table.ranges)
-    lanes = (*[0] * lane, count)
-    own = replace(state, reader=f"{state.reader}-{number}", tables=(table,), lanes=lanes, width=len(lanes))
-    return BoundedPart(split=SplitId(f"{LANE}{lane}"), start=0, end=count, state=own.to_json())
+    reader, count = number % _MAX_READERS, len(table.ranges)
+    counts = (*[0] * reader, count)
+    own = replace(
+        state, reader=f"{state.reader}-{number}", tables=(table,), chunks_per_reader=counts, reader_count=len(counts)
+    )
+    return BoundedPart(split=SplitId(f"{SNAPSHOT_READER}{reader}"), start=0, end=count, state=own.to_json())

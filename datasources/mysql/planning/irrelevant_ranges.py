@@ -1,8 +1,8 @@
-"""Passing over parts of the binlog that hold nothing of the captured tables, without a batch.
+"""Skips ranges of the binlog without captured changes, without a batch.
 
-A server writes for other tables all the time. Where the last batch held no change of a captured one, the driver looks
-itself: what holds none is passed, and the position moves on in memory; the next batch, or a batch without data every
-heartbeat.interval, writes it down. The integer position does not move: to the planner the split has been silent.
+A server also logs changes of other tables. After a batch without captured changes, the driver scans the log itself: a
+range without them is skipped and the position advances in memory; the next batch, or a batch without data every
+heartbeat.interval, persists it. The split's integer position does not advance: to the planner the split was silent.
 """
 
 from __future__ import annotations
@@ -15,41 +15,39 @@ from datasources.mysql.binlog.reading.log_scan import scan
 from datasources.mysql.ddl import concerns
 from datasources.mysql.scan.scan_settings import MySqlScanSettings
 
-__all__ = ["QuietPart", "pass_quietly"]
+__all__ = ["IrrelevantRange", "find_irrelevant_range"]
 
 _ROLE: Final = "quiet"
 _NOTHING: Final = Capture(columns=frozenset())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class QuietPart:
-    """A part of the binlog without anything of the captured tables.
+class IrrelevantRange:
+    """A range of the binlog without captured changes.
 
-    Attributes:
-        place: where it ends.
-        gtids: its transactions, as a set's text.
+    ``gtids`` are its transactions, as the text of a set.
     """
 
-    place: BinlogPosition
+    position: BinlogPosition
     gtids: str
 
 
-def pass_quietly(
-    reading: MySqlScanSettings, query: str, start: BinlogPosition, end: BinlogPosition
-) -> QuietPart | None:
-    """Return the part from `start` to `end` if it holds no change, statement or XA transaction of a captured table.
+def find_irrelevant_range(
+    settings: MySqlScanSettings, query: str, start: BinlogPosition, end: BinlogPosition
+) -> IrrelevantRange | None:
+    """Return the range if it holds no change, statement or XA transaction of a captured table.
 
     Raises:
-        DataLossError, SourceUnavailable: the binlog cannot be read there.
+        DataLossError, SourceUnavailable: the range cannot be read.
     """
 
     def capture(database: str, table: str) -> Capture | None:
-        return _NOTHING if reading.captured(database, table) else None
+        return _NOTHING if settings.captured(database, table) else None
 
     stop = StopRule(to=end)
-    open_reader = reading.opener(_ROLE, query, capture, decodes=False)
+    open_reader = settings.opener(_ROLE, query, capture, decodes=False)
     found = scan(lambda: open_reader(start, stop, frozenset()))
-    captured = reading.captured
+    captured = settings.captured
     if found.changed_rows or found.xa or any(concerns(each, captured.names, captured) for each in found.statements):
         return None
-    return QuietPart(place=found.position, gtids=str(found.gtids or ""))
+    return IrrelevantRange(position=found.position, gtids=str(found.gtids or ""))

@@ -1,4 +1,4 @@
-"""From where a new query starts, and whether one that ran before can go on."""
+"""Where a new query starts, and whether an earlier one can resume."""
 
 from __future__ import annotations
 
@@ -9,69 +9,58 @@ from datasources.mysql.planning.startup_modes import resolve_start
 from datasources.mysql.preflight.readiness import require_columns, require_ready
 from datasources.mysql.preflight.wanted import Wanted
 from datasources.mysql.scan.scan_settings import MySqlScanSettings
-from datasources.mysql.server.reconciled_state import kept_gtids
-from datasources.mysql.server.server_switch import continued
+from datasources.mysql.server.reconciled_state import storable_gtids
+from datasources.mysql.server.server_switch import resume_state
 from datasources.mysql.server.server_view import ServerView
 from datasources.mysql.state.mysql_state import MySqlState
 from datasources.mysql.tables.table_schema import read_schemas
 
-__all__ = ["Launch"]
+__all__ = ["StartupResolver"]
 
 
-class Launch:
-    """Starts queries of one scan.
+class StartupResolver:
+    """Starts queries of one scan."""
 
-    Args:
-        wanted: the options that the preflight judges.
-        reading: of the scan.
-    """
-
-    def __init__(self, wanted: Wanted, reading: MySqlScanSettings) -> None:
+    def __init__(self, wanted: Wanted, settings: MySqlScanSettings) -> None:
         self._wanted = wanted
-        self._reading = reading
+        self._settings = settings
 
     def start(self, view: ServerView, reader: str) -> MySqlState:
-        """Return the state of a new query, without a sweep.
-
-        Args:
-            view: the server.
-            reader: names the query's readers.
+        """Return the state of a new query, without a snapshot scan.
 
         Raises:
-            SourceUnavailable: the server, the login or a table is not as it must be.
-            SchemaError: a table does not hold what was declared.
+            SourceUnavailable: the server, the login or a table does not meet a requirement.
+            SchemaError: a table does not match the declared columns.
             DataLossError, OptionError: the start does not exist.
         """
         self._require_ready()
-        end = view.end()  # its clock is read before the start is looked up: what is committed later is not older
-        found = resolve_start(self._reading.connection, self._wanted.startup, view.version)
+        end = view.end()  # its clock is read before the start is resolved: later commits are not older
+        found = resolve_start(self._settings.connection, self._wanted.startup, view.version)
         return MySqlState(
             reader=reader,
             server=end.server,
-            place=found.position,
-            gtid=kept_gtids(found.gtid),
+            position=found.position,
+            gtid=storable_gtids(found.gtid),
             by_gtid=found.by_gtid,
-            gtid_until=found.settled if found.by_gtid else None,
-            mark_us=end.clock_us,
+            gtid_until=found.log_end if found.by_gtid else None,
+            end_clock_us=end.clock_us,
             prepared={},
         )
 
     def check(self, view: ServerView, state: MySqlState) -> MySqlState:
-        """Return the state from which a query goes on: the given one, or the same place at another server.
+        """Return the state from which a query resumes: the given one, or its equivalent at another server.
 
-        Args:
-            view: the server.
-            state: of a batch that was planned, or the rest after one.
+        The state is of a planned batch, or one after a batch.
 
         Raises:
-            DataLossError: what comes next is gone.
-            SourceUnavailable: the server is not as it must be, or lacks what was read and stays behind.
+            DataLossError: the log no longer holds the next transaction.
+            SourceUnavailable: the server does not meet a requirement, or lacks what was read.
         """
         self._require_ready()
-        return continued(self._reading, view, state)
+        return resume_state(self._settings, view, state)
 
     def _require_ready(self) -> None:
         require_ready(self._wanted)
-        with closing(connect(self._reading.connection, doing="looking at the tables' columns")) as connection:
-            for schema in read_schemas(connection, self._reading.captured):
-                require_columns(schema, self._reading.data)
+        with closing(connect(self._settings.connection, doing="looking at the tables' columns")) as connection:
+            for schema in read_schemas(connection, self._settings.captured):
+                require_columns(schema, self._settings.data)

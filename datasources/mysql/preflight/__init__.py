@@ -1,1 +1,1 @@
-"""What a server, a login and tables must be like for their changes to be read; looked at without changing anything."""
+"""Checks that a server, a login and tables meet the requirements of the source; read-only."""

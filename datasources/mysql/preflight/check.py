@@ -1,4 +1,4 @@
-"""The whole preflight: asks, and changes nothing."""
+"""The whole preflight; read-only."""
 
 from __future__ import annotations
 
@@ -16,28 +16,27 @@ from datasources.mysql.connection.server_dialect import ServerVersion, read_vari
 from datasources.mysql.preflight.finding import Finding, Severity
 from datasources.mysql.preflight.prepared import check_prepared
 from datasources.mysql.preflight.privileges import Login, check_privileges, read_login
-from datasources.mysql.preflight.settings import VARIABLES, ServerFacts, check_settings
+from datasources.mysql.preflight.settings import VARIABLES, ServerInfo, check_settings
 from datasources.mysql.preflight.table_checks import check_filters, check_found, check_tables
-from datasources.mysql.preflight.tables import TableFacts, read_tables, server_is_replica, visible_databases
+from datasources.mysql.preflight.tables import TableInfo, read_tables, server_is_replica, visible_databases
 from datasources.mysql.preflight.wanted import Wanted
 from datasources.mysql.tables.chunk_key import KeyKind
 from watermark.clock import Clock, SystemClock
 
 __all__ = ["Preflight", "run_preflight"]
 
-# The server itself refuses what would change anything.
+# The server refuses any change.
 _SESSION: Final = ("SET SESSION TRANSACTION READ ONLY", "SET time_zone = '+00:00'")
-_US: Final = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preflight:
-    """What was found.
+    """The findings of a preflight.
 
     Attributes:
         server: Login and server, for people.
         version: Which server it is.
-        findings: Everything that was looked at.
+        findings: One per check.
         tables: The captured tables.
         chunk_size: Rows of a chunk, for the number of chunks.
     """
@@ -45,17 +44,17 @@ class Preflight:
     server: str
     version: ServerVersion
     findings: tuple[Finding, ...]
-    tables: tuple[TableFacts, ...]
+    tables: tuple[TableInfo, ...]
     chunk_size: int
 
     @property
     def has_problem(self) -> bool:
-        """Whether something must be mended before a query can run."""
+        """Whether something must be fixed before a query can run."""
         return any(finding.severity is Severity.PROBLEM for finding in self.findings)
 
 
 def run_preflight(wanted: Wanted, *, clock: Clock | None = None) -> Preflight:
-    """Look at a server, a login and the captured tables.
+    """Check a server, a login and the captured tables.
 
     Args:
         wanted: What the user wants to read.
@@ -66,17 +65,17 @@ def run_preflight(wanted: Wanted, *, clock: Clock | None = None) -> Preflight:
         OptionError: A TLS file cannot be used.
     """
     settings = connection_settings(wanted.connection).for_first_contact()
-    doing = "looking at the server"
+    doing = "checking the server"
     with closing(connect(settings, statements=_SESSION, doing=doing)) as connection:
         try:
-            return _look(connection, wanted, str(settings), clock or SystemClock())
+            return _inspect(connection, wanted, str(settings), clock or SystemClock())
         except pymysql.MySQLError as error:
             raise explain(error, doing=doing, server=str(settings)) from error
 
 
-def _look(connection: Any, wanted: Wanted, server: str, clock: Clock) -> Preflight:
+def _inspect(connection: Any, wanted: Wanted, server: str, clock: Clock) -> Preflight:
     version = server_version(connection)
-    facts = ServerFacts(
+    info = ServerInfo(
         version=version,
         variables=read_variables(connection, VARIABLES),
         skew_us=_skew_us(connection, clock),
@@ -84,13 +83,13 @@ def _look(connection: Any, wanted: Wanted, server: str, clock: Clock) -> Preflig
     )
     login = read_login(connection, version)
     tables = read_tables(connection, wanted)
-    logged, ignored = _filters(connection, facts, login)
+    logged, ignored = _filters(connection, info, login)
     findings = [
-        *check_settings(facts, wanted),
-        *check_privileges(login, version, locked=_locked(tables, facts, wanted)),
+        *check_settings(info, wanted),
+        *check_privileges(login, version, locked=_locked(tables, info, wanted)),
         *check_found(tables, visible_databases(connection), wanted, login),
         *check_filters(tables, logged, ignored),
-        *check_tables(tables, facts, wanted, login),
+        *check_tables(tables, info, wanted, login),
         *(() if version.is_mariadb else check_prepared(connection)),
     ]
     return Preflight(
@@ -103,7 +102,7 @@ def _look(connection: Any, wanted: Wanted, server: str, clock: Clock) -> Preflig
 
 
 def _skew_us(connection: Any, clock: Clock) -> int:
-    """Return how much the server's clock is ahead; the answer is taken as half a round trip old."""
+    """Return how far the server's clock is ahead, assuming that the answer is half a round trip old."""
     before_us = clock.now_us()
     with connection.cursor() as cursor:
         cursor.execute("SELECT CAST(UNIX_TIMESTAMP(NOW(6)) * 1000000 AS SIGNED)")
@@ -111,22 +110,22 @@ def _skew_us(connection: Any, clock: Clock) -> int:
     return server_us - (before_us + clock.now_us()) // 2
 
 
-def _filters(connection: Any, facts: ServerFacts, login: Login) -> tuple[Sequence[str], Sequence[str]]:
-    """Return which databases the binlog is limited to, and which it leaves out; the status tells it on every server."""
-    if not facts.has("log_bin", "ON") or not login.may("REPLICATION CLIENT"):
+def _filters(connection: Any, info: ServerInfo, login: Login) -> tuple[Sequence[str], Sequence[str]]:
+    """Return the databases to which the binlog is limited, and those that it leaves out, from the binlog status."""
+    if not info.has("log_bin", "ON") or not login.may("REPLICATION CLIENT"):
         return (), ()
     with connection.cursor() as cursor:
-        cursor.execute(facts.version.status_statement)
+        cursor.execute(info.version.status_statement)
         row = cursor.fetchone()
     logged, ignored = ([name for name in (text or "").split(",") if name] for text in row[2:4])
     return logged, ignored
 
 
-def _locked(tables: Sequence[TableFacts], facts: ServerFacts, wanted: Wanted) -> list[str]:
+def _locked(tables: Sequence[TableInfo], info: ServerInfo, wanted: Wanted) -> list[str]:
     """Return the databases of tables that a snapshot would lock for milliseconds."""
     if not wanted.has_snapshot:
         return []
-    is_without_gtids = "gtid_mode" in facts.variables and not facts.has("gtid_mode", "ON")
+    is_without_gtids = "gtid_mode" in info.variables and not info.has("gtid_mode", "ON")
     every = is_without_gtids and wanted.snapshot.locking is SnapshotLocking.MINIMAL
     keyless = wanted.snapshot.no_key is NoKeyPolicy.LOCK
     return [table.database for table in tables if every or (keyless and table.key.kind is KeyKind.NONE)]

@@ -1,4 +1,4 @@
-"""`tidemark mysql check`: ends with 0 if a query can run, 1 if something must be mended first, 2 if it cannot look."""
+"""`tidemark mysql check`: exit code 0 if a query can run, 1 if something must be fixed first, 2 if the check failed."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def check(  # noqa: PLR0913, PLR0917 - each is an option of the command line
     database_name: Annotated[str, typer.Option(help="Database, or a regular expression.")] = ".*",
     table_name: Annotated[str, typer.Option(help="Table, or a regular expression.")] = ".*",
     option: Annotated[
-        list[str] | None, typer.Option("--option", "-o", metavar="KEY=VALUE", help="A further option of the source.")
+        list[str] | None, typer.Option("--option", "-o", metavar="KEY=VALUE", help="Another option of the source.")
     ] = None,
     is_json: Annotated[  # noqa: FBT002 - a flag of the command line
         bool, typer.Option("--json", help="Print one JSON object.")

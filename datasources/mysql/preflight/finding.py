@@ -1,4 +1,4 @@
-"""What the preflight found: one line each, with what to do about it."""
+"""A finding of the preflight, with its fix."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["Finding", "Severity"]
 
 
 class Severity(enum.Enum):
-    """How bad it is."""
+    """Whether a finding prevents a query."""
 
     OK = "ok"
     WARNING = "warning"
@@ -18,15 +18,15 @@ class Severity(enum.Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One thing that was looked at.
+    """The result of one check.
 
     Attributes:
-        check: What was looked at; stable, for programs: ``binlog_row_image``, ``grant``, ``key``.
-        subject: Of what: a table as ``db.table``, a privilege; empty for the server itself.
-        found: What is there.
-        severity: Whether that will do.
-        why: Why it will not.
-        fix: What mends it: statements that end with ``;``, or advice in words.
+        check: What was checked; stable, for programs: ``binlog_row_image``, ``grant``, ``key``.
+        subject: A table as ``db.table``, or a privilege; empty for the server itself.
+        found: The current state.
+        severity: Whether that is sufficient.
+        why: Why it is not.
+        fix: Statements that end with ``;``, or advice in words.
     """
 
     check: str

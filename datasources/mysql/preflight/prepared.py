@@ -1,4 +1,4 @@
-"""XA transactions that were prepared before: where their rows stand in the binlog is not known."""
+"""XA transactions that were prepared before the query: the position of their rows in the binlog is unknown."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _SHOWN: Final = 3
 
 
 def check_prepared(connection: Any) -> Iterator[Finding]:
-    """Yield what is found about XA transactions that wait for their decision.
+    """Yield a finding about XA transactions that are prepared and not decided.
 
     Args:
-        connection: an open connection; without the privilege XA_RECOVER_ADMIN nothing is found.
+        connection: an open connection; without the privilege XA_RECOVER_ADMIN there is no finding.
     """
     try:
         with connection.cursor() as cursor:
@@ -38,7 +38,7 @@ def check_prepared(connection: Any) -> Iterator[Finding]:
         found=f"{len(names)} prepared: {shown}",
         severity=Severity.WARNING,
         why=(
-            "their rows stand in the binlog before the begin of a query that starts now, which reads them there when "
+            "their rows are in the binlog before the begin of a query that starts now, which reads them there when "
             "they are committed, and stops if the server has purged that part by then"
         ),
         fix=("XA COMMIT or XA ROLLBACK them before a new query begins",),

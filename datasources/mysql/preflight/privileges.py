@@ -1,4 +1,4 @@
-"""What a login may do, read from its grants, and the exact statement for what is missing."""
+"""The privileges of a login, from its grants, and the exact statements for missing ones."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _ALL: Final = "ALL PRIVILEGES"
 _OTHER_NAMES: Final[Mapping[str, str]] = {"REPLICATION CLIENT": "BINLOG MONITOR"}
 _REASONS: Final[Mapping[str, str]] = {
     "REPLICATION SLAVE": "the binlog is sent to logins with this privilege only",
-    "REPLICATION CLIENT": "it tells where the binlog ends",
-    "LOCK TABLES": "a table is locked for milliseconds to fix what a chunk of it sees",
+    "REPLICATION CLIENT": "it is needed to query the end of the binlog",
+    "LOCK TABLES": "a table is locked for milliseconds to fix the read position of a chunk",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """A login and what it may do.
+    """A login and its privileges.
 
     Attributes:
         user: Its name as the server knows it.
@@ -44,18 +44,18 @@ class Login:
         return f"{quote_text(self.user)}@{quote_text(self.host)}"
 
     def may(self, privilege: str, database: str | None = None) -> bool:
-        """Return whether it has a privilege everywhere, or else in one database."""
+        """Return whether it has a privilege globally, or else in one database."""
         scopes = [_EVERYWHERE] if database is None else [_EVERYWHERE, f"{quote_name(database)}.*"]
         names = {privilege, _OTHER_NAMES.get(privilege, privilege), _ALL}
         return any(names & self.privileges.get(scope, frozenset()) for scope in scopes)
 
     def grant(self, privilege: str, scope: str = _EVERYWHERE) -> str:
-        """Return the statement that gives it a privilege."""
+        """Return the statement that grants it a privilege."""
         return f"GRANT {privilege} ON {scope} TO {self};"
 
 
 def read_login(connection: Any, version: ServerVersion) -> Login:
-    """Ask a server for the grants of the connection's login, those of its active roles included."""
+    """Query the grants of the connection's login, including its active roles."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT CURRENT_USER(), CURRENT_ROLE()")
         current, roles = cursor.fetchone()
@@ -71,7 +71,7 @@ def read_login(connection: Any, version: ServerVersion) -> Login:
 
 
 def check_privileges(login: Login, version: ServerVersion, *, locked: Iterable[str]) -> list[Finding]:
-    """Check what every reader needs, and the right to lock where tables will be locked.
+    """Check the privileges of every reader, and that to lock tables if some will be locked.
 
     Args:
         login: The login.

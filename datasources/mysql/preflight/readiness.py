@@ -1,4 +1,4 @@
-"""What is checked before a query starts: the server, the login, and that the tables hold what was declared."""
+"""Checks before a query starts: the server, the login, and that the tables match the declared columns."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from datasources.mysql.preflight.wanted import Wanted
 from datasources.mysql.tables.table_schema import TableSchema
 from datasources.mysql.types import ColumnType, arrow_type
 
-__all__ = ["common_columns", "holds", "require_columns", "require_ready"]
+__all__ = ["can_represent", "common_columns", "require_columns", "require_ready"]
 
 _SHOWN: Final = 5
 _SIGNED: Final = (pa.int8(), pa.int16(), pa.int32(), pa.int64())
 
 
 def require_ready(wanted: Wanted) -> None:
-    """Raise if the preflight found what must be mended before.
+    """Raise if the preflight found a problem.
 
     Raises:
-        SourceUnavailable: with every problem, and the statements that mend it.
+        SourceUnavailable: with the problems, and the statements that fix them.
     """
     preflight = run_preflight(wanted)
     problems = [finding for finding in preflight.findings if finding.severity is Severity.PROBLEM]
@@ -35,20 +35,20 @@ def require_ready(wanted: Wanted) -> None:
         more = f" And {len(problems) - _SHOWN} more." if len(problems) > _SHOWN else ""
         raise SourceUnavailable(
             f"the server {preflight.server} ({preflight.version}) cannot be read as it is. {listed}{more} "
-            f"`tidemark mysql check` shows everything that was looked at."
+            f"`tidemark mysql check` shows every check."
         )
 
 
 def common_columns(schemas: Iterable[TableSchema], captured: CapturedTables, login: str) -> pa.Schema:
-    """Return the columns of tables that all have the same ones.
+    """Return the common columns of tables, which must all be equal.
 
     Args:
         schemas: the tables.
-        captured: what they match, for the error.
-        login: who looked for them, for the error.
+        captured: the patterns that they match, for the error.
+        login: for the error.
 
     Raises:
-        SchemaError: they have not, there is no table, or a column has no exact counterpart.
+        SchemaError: they differ, there is no table, or a column has no exact counterpart.
     """
     found: TableSchema | None = None
     for schema in schemas:
@@ -71,7 +71,7 @@ def common_columns(schemas: Iterable[TableSchema], captured: CapturedTables, log
 
 
 def require_columns(schema: TableSchema, declared: pa.Schema) -> None:
-    """Raise if a table lacks a declared column, or holds what has no place in it.
+    """Raise if a table lacks a declared column, or its type cannot represent the values.
 
     Raises:
         SchemaError: naming the column and the type to declare.
@@ -81,7 +81,7 @@ def require_columns(schema: TableSchema, declared: pa.Schema) -> None:
         if field.name not in known:
             raise _no_such_column(schema, field.name, known)
         own = arrow_type(known[field.name])
-        if not holds(field.type, own):
+        if not can_represent(field.type, own):
             raise SchemaError(
                 f"column '{field.name}' of table {schema.name} is {type_text(own)} in Spark and was declared as "
                 f"{type_text(field.type)}: declare it as {type_text(own)}."
@@ -115,19 +115,19 @@ def _no_such_column(schema: TableSchema, name: str, known: dict[str, ColumnType]
     return SchemaError(f"table {schema.name} has no column '{name}': {advice}.")
 
 
-def holds(declared: pa.DataType, own: pa.DataType) -> bool:
-    """Return whether values of a column have a place in a declared type; 20 digits in a BIGINT as long as they fit."""
+def can_represent(declared: pa.DataType, own: pa.DataType) -> bool:
+    """Return whether a declared type can represent a column's values; BIGINT for 20 digits as long as they fit."""
     if declared == own:
         return True
     if own in _SIGNED:
         is_wider = declared in _SIGNED and _SIGNED.index(declared) >= _SIGNED.index(own)
         return is_wider or (own == pa.int8() and pa.types.is_boolean(declared))
     if pa.types.is_decimal128(own):
-        return _holds_decimal(declared, own)
+        return _can_represent_decimal(declared, own)
     return bool(own == pa.float32() and declared == pa.float64())
 
 
-def _holds_decimal(declared: pa.DataType, own: pa.DataType) -> bool:
+def _can_represent_decimal(declared: pa.DataType, own: pa.DataType) -> bool:
     if own == pa.decimal128(20, 0) and declared == pa.int64():
         return True
     return bool(

@@ -1,4 +1,4 @@
-"""The preflight for people and for programs."""
+"""The preflight's findings as text and as JSON."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rich.text import Text
 
 from datasources.mysql.preflight.check import Preflight
 from datasources.mysql.preflight.finding import Finding, Severity
-from datasources.mysql.preflight.tables import TableFacts
+from datasources.mysql.preflight.tables import TableInfo
 
 __all__ = ["render", "to_json"]
 
@@ -37,16 +37,16 @@ def to_json(preflight: Preflight) -> str:
 
 
 def render(preflight: Preflight) -> Group:
-    """Return tables of what was found, and below them what to do, in lines that can be copied."""
+    """Return tables of the findings, followed by the fixes, in lines that can be copied."""
     parts: list[RenderableType] = [Text(f"{preflight.server}: {preflight.version}"), _findings(preflight)]
     if preflight.tables:
         parts.append(_tables(preflight))
-    faults = [finding for finding in preflight.findings if finding.severity is not Severity.OK]
-    parts += [_fault(finding) for finding in faults]
-    return Group(*parts, *(() if faults else (Text("Nothing is missing.", style="green"),)))
+    not_ok = [finding for finding in preflight.findings if finding.severity is not Severity.OK]
+    parts += [_details(finding) for finding in not_ok]
+    return Group(*parts, *(() if not_ok else (Text("Nothing is missing.", style="green"),)))
 
 
-def chunks(table: TableFacts, chunk_size: int) -> int:
+def chunks(table: TableInfo, chunk_size: int) -> int:
     """Return about how many chunks a table is read in."""
     return max(1, -(-table.rows // chunk_size))
 
@@ -71,13 +71,13 @@ def _tables(preflight: Preflight) -> Table:
     return table
 
 
-def _fault(finding: Finding) -> Text:
+def _details(finding: Finding) -> Text:
     about = f"{finding.check} of {finding.subject}" if finding.subject else finding.check
     what = (f"{about}: ", _STYLES[finding.severity])
     return Text.assemble(what, f"{finding.found}: {finding.why}", *(f"\n    {fix}" for fix in finding.fix))
 
 
-def _table_json(table: TableFacts, chunk_size: int) -> dict[str, object]:
+def _table_json(table: TableInfo, chunk_size: int) -> dict[str, object]:
     return {
         "database": table.database,
         "table": table.table,

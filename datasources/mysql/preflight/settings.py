@@ -1,7 +1,7 @@
-"""What the server's variables must be, each with the statement that makes it so.
+"""Required values of the server's variables, with the statements that set them.
 
-Rules of this file: one function per variable or group of them, each returns findings and none raises; what a server
-does not have is passed over, because it does not have that fault.
+Rules of this file: one function per variable or group of them, each returns findings and none raises; a variable that a
+server does not have is skipped, because it cannot be wrong.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from datasources.mysql.connection.server_dialect import ServerVersion
 from datasources.mysql.preflight.finding import Finding, Severity
 from datasources.mysql.preflight.wanted import Wanted
 
-__all__ = ["VARIABLES", "ServerFacts", "check_settings"]
+__all__ = ["VARIABLES", "ServerInfo", "check_settings"]
 
 _DAY_S: Final = 86_400
 _SECONDS_PER_HOUR: Final = 3_600
@@ -48,18 +48,18 @@ VARIABLES: Final = (
     "system_time_zone",
     "time_zone",
 )
-"""The variables that the checks look at."""
+"""The variables that are checked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ServerFacts:
-    """What a server says about itself.
+class ServerInfo:
+    """A server's variables and role.
 
     Attributes:
         version: Which server it is.
         variables: Those of `VARIABLES` that it has.
-        skew_us: How much its clock is ahead of ours, in microseconds.
-        is_replica: Whether it copies another server; None if the login may not know.
+        skew_us: How far its clock is ahead of this machine's, in microseconds.
+        is_replica: Whether it is a replica; None if the login may not query it.
     """
 
     version: ServerVersion
@@ -68,108 +68,108 @@ class ServerFacts:
     is_replica: bool | None
 
     def has(self, name: str, *values: str) -> bool:
-        """Return whether a variable has one of these values; one that the server does not have, has none."""
+        """Return whether a variable exists and has one of these values."""
         return self.variables.get(name, "").upper() in values
 
 
-def check_settings(facts: ServerFacts, wanted: Wanted) -> list[Finding]:
-    """Return what was found about the server as a whole."""
+def check_settings(info: ServerInfo, wanted: Wanted) -> list[Finding]:
+    """Return the findings about the server as a whole."""
     findings: list[Finding] = []
     for check in _CHECKS:
-        findings.extend(check(facts, wanted))
+        findings.extend(check(info, wanted))
     return findings
 
 
-def _version(facts: ServerFacts, _wanted: Wanted) -> Iterator[Finding]:
-    supported = facts.version.is_supported
+def _version(info: ServerInfo, _wanted: Wanted) -> Iterator[Finding]:
+    supported = info.version.is_supported
     yield Finding(
         check="version",
-        found=str(facts.version),
+        found=str(info.version),
         severity=Severity.OK if supported else Severity.PROBLEM,
         why="" if supported else "the source was made for MySQL 8.0 and newer and MariaDB 10.11 and newer",
         fix=() if supported else ("upgrade the server, or read from a newer replica of it",),
     )
 
 
-def _log_bin(facts: ServerFacts, _wanted: Wanted) -> Iterator[Finding]:
-    if facts.has("log_bin", "ON"):
+def _log_bin(info: ServerInfo, _wanted: Wanted) -> Iterator[Finding]:
+    if info.has("log_bin", "ON"):
         yield Finding(check="log_bin", found="ON")
         return
     yield Finding(
         check="log_bin",
-        found=facts.variables.get("log_bin", "unknown"),
+        found=info.variables.get("log_bin", "unknown"),
         severity=Severity.PROBLEM,
         why="the server writes no binlog, so there is nothing to follow",
         fix=("put 'log_bin = binlog' into the [mysqld] section of the server's configuration file and restart it",),
     )
 
 
-def _exact(name: str, value: str, why: str) -> Callable[[ServerFacts, Wanted], Iterator[Finding]]:
-    def check(facts: ServerFacts, _wanted: Wanted) -> Iterator[Finding]:
-        if name not in facts.variables:
+def _required(name: str, value: str, why: str) -> Callable[[ServerInfo, Wanted], Iterator[Finding]]:
+    def check(info: ServerInfo, _wanted: Wanted) -> Iterator[Finding]:
+        if name not in info.variables:
             return
-        if facts.has(name, value):
+        if info.has(name, value):
             yield Finding(check=name, found=value)
             return
-        statement = facts.version.set_global(name, f"'{value}'" if value != "ON" else value)
+        statement = info.version.set_global(name, f"'{value}'" if value != "ON" else value)
         yield Finding(
             check=name,
-            found=facts.variables[name],
+            found=info.variables[name],
             severity=Severity.PROBLEM,
             why=why,
-            fix=(statement, *_lasting(facts, name, value)),
+            fix=(statement, *_lasting(info, name, value)),
         )
 
     return check
 
 
-def _lasting(facts: ServerFacts, name: str, value: str) -> tuple[str, ...]:
-    """MariaDB forgets at a restart what was set, and sessions that are open keep what they have on both."""
-    sessions = "sessions that are open keep the old value: let the writers connect anew"
-    if facts.version.is_mariadb:
+def _lasting(info: ServerInfo, name: str, value: str) -> tuple[str, ...]:
+    """MariaDB loses a SET GLOBAL at a restart; on both servers open sessions keep the old value."""
+    sessions = "open sessions keep the old value: reconnect the writers"
+    if info.version.is_mariadb:
         return (f"put '{name} = {value}' into the [mariadb] section of its configuration file too", sessions)
     return (sessions,)
 
 
-def _gtid_mode(facts: ServerFacts, wanted: Wanted) -> Iterator[Finding]:
-    if "gtid_mode" not in facts.variables:
+def _gtid_mode(info: ServerInfo, wanted: Wanted) -> Iterator[Finding]:
+    if "gtid_mode" not in info.variables:
         return
-    if facts.has("gtid_mode", "ON"):
+    if info.has("gtid_mode", "ON"):
         yield Finding(check="gtid_mode", found="ON")
         return
-    has_way_out = not wanted.has_snapshot or wanted.snapshot.locking is SnapshotLocking.MINIMAL
+    has_alternative = not wanted.has_snapshot or wanted.snapshot.locking is SnapshotLocking.MINIMAL
     why = (
         "after a switch to another server the position cannot be found there"
-        if has_way_out
-        else "nothing else tells when a commit that is in the binlog can be seen by a SELECT, so no snapshot is exact"
+        if has_alternative
+        else "nothing else shows when a commit that is in the binlog is visible to a SELECT, so no snapshot is exact"
     )
     yield Finding(
         check="gtid_mode",
-        found=facts.variables["gtid_mode"],
-        severity=Severity.WARNING if has_way_out else Severity.PROBLEM,
+        found=info.variables["gtid_mode"],
+        severity=Severity.WARNING if has_alternative else Severity.PROBLEM,
         why=why,
         fix=(
-            *_gtid_statements(facts),
-            *(() if has_way_out else ("or set the option 'scan.snapshot.locking' = 'minimal'",)),
+            *_gtid_statements(info),
+            *(() if has_alternative else ("or set the option 'scan.snapshot.locking' = 'minimal'",)),
         ),
     )
 
 
-def _gtid_statements(facts: ServerFacts) -> Iterator[str]:
-    """Yield the steps from where the server is to ON; it can be led there one at a time only."""
-    if not facts.has("enforce_gtid_consistency", "ON"):
-        yield facts.version.set_global("enforce_gtid_consistency", "ON")
+def _gtid_statements(info: ServerInfo) -> Iterator[str]:
+    """Yield the statements from the current mode to ON; a server accepts one step at a time only."""
+    if not info.has("enforce_gtid_consistency", "ON"):
+        yield info.version.set_global("enforce_gtid_consistency", "ON")
     steps = ("OFF", "OFF_PERMISSIVE", "ON_PERMISSIVE", "ON")
-    at = steps.index(facts.variables["gtid_mode"].upper())
+    at = steps.index(info.variables["gtid_mode"].upper())
     for step in steps[at + 1 :]:
-        yield facts.version.set_global("gtid_mode", step)
+        yield info.version.set_global("gtid_mode", step)
 
 
-def _retention(facts: ServerFacts, _wanted: Wanted) -> Iterator[Finding]:
-    if facts.has("binlog_expire_logs_auto_purge", "OFF"):
-        yield Finding(check="retention", found="binlog files are kept until somebody purges them")
+def _retention(info: ServerInfo, _wanted: Wanted) -> Iterator[Finding]:
+    if info.has("binlog_expire_logs_auto_purge", "OFF"):
+        yield Finding(check="retention", found="binlog files are kept until they are purged manually")
         return
-    seconds = _number(facts, "binlog_expire_logs_seconds") or _number(facts, "expire_logs_days") * _DAY_S
+    seconds = _number(info, "binlog_expire_logs_seconds") or _number(info, "expire_logs_days") * _DAY_S
     if seconds == 0 or seconds >= _DAY_S:
         found = "without limit" if seconds == 0 else f"{seconds // _SECONDS_PER_HOUR} h"
         yield Finding(check="retention", found=found)
@@ -178,29 +178,29 @@ def _retention(facts: ServerFacts, _wanted: Wanted) -> Iterator[Finding]:
             check="retention",
             found=f"{seconds} s",
             severity=Severity.WARNING,
-            why="a query that is down for longer cannot go on where it stopped",
-            fix=(facts.version.set_global("binlog_expire_logs_seconds", str(7 * _DAY_S)),),
+            why="a query that is down for longer cannot be resumed",
+            fix=(info.version.set_global("binlog_expire_logs_seconds", str(7 * _DAY_S)),),
         )
-    limit = _number(facts, "max_binlog_total_size")
+    limit = _number(info, "max_binlog_total_size")
     if limit:
         yield Finding(
             check="max_binlog_total_size",
             found=f"{limit} bytes",
             severity=Severity.WARNING,
-            why="binlog files are purged when there are more, whoever still needs them",
-            fix=(facts.version.set_global("max_binlog_total_size", "0"),),
+            why="binlog files are purged when there are more, even if a query still needs them",
+            fix=(info.version.set_global("max_binlog_total_size", "0"),),
         )
 
 
-def _server_id(facts: ServerFacts, wanted: Wanted) -> Iterator[Finding]:
-    own = _number(facts, "server_id")
+def _server_id(info: ServerInfo, wanted: Wanted) -> Iterator[Finding]:
+    own = _number(info, "server_id")
     if own == 0:
         yield Finding(
             check="server_id",
             found="0",
             severity=Severity.PROBLEM,
-            why="a server without an id sends its binlog to nobody",
-            fix=(facts.version.set_global("server_id", "1"),),
+            why="a server without an id does not send its binlog",
+            fix=(info.version.set_global("server_id", "1"),),
         )
         return
     ids = wanted.binlog.server_id
@@ -209,31 +209,31 @@ def _server_id(facts: ServerFacts, wanted: Wanted) -> Iterator[Finding]:
             check="server_id",
             found=str(own),
             severity=Severity.PROBLEM,
-            why=f"the option 'server-id' = '{ids}' holds the server's own id",
+            why=f"the option 'server-id' = '{ids}' contains the server's own id",
             fix=("set the option 'server-id' to ids that no server and no other reader has",),
         )
         return
-    uuid = facts.variables.get("server_uuid")
+    uuid = info.variables.get("server_uuid")
     yield Finding(check="server_id", found=str(own) + (f", uuid {uuid}" if uuid else ""))
 
 
-def _compression(facts: ServerFacts, _wanted: Wanted) -> Iterator[Finding]:
+def _compression(info: ServerInfo, _wanted: Wanted) -> Iterator[Finding]:
     for name in ("binlog_transaction_compression", "log_bin_compress"):
-        if name in facts.variables:
-            is_on = facts.has(name, "ON", "1")
+        if name in info.variables:
+            is_on = info.has(name, "ON", "1")
             yield Finding(check=name, found="ON: transactions are read as they are" if is_on else "OFF")
-    if facts.variables.get("binlog_row_value_options"):
-        yield Finding(check="binlog_row_value_options", found=facts.variables["binlog_row_value_options"])
+    if info.variables.get("binlog_row_value_options"):
+        yield Finding(check="binlog_row_value_options", found=info.variables["binlog_row_value_options"])
 
 
-def _time(facts: ServerFacts, _wanted: Wanted) -> Iterator[Finding]:
-    zone = facts.variables.get("time_zone", "")
-    system = facts.variables.get("system_time_zone", "")
+def _time(info: ServerInfo, _wanted: Wanted) -> Iterator[Finding]:
+    zone = info.variables.get("time_zone", "")
+    system = info.variables.get("system_time_zone", "")
     yield Finding(check="time_zone", found=f"{zone} ({system})" if zone == "SYSTEM" else zone)
-    if abs(facts.skew_us) > _LARGEST_SKEW_US:
+    if abs(info.skew_us) > _LARGEST_SKEW_US:
         yield Finding(
             check="clock",
-            found=f"{facts.skew_us / _US:+.1f} s against this machine's",
+            found=f"{info.skew_us / _US:+.1f} s against this machine's",
             severity=Severity.WARNING,
             why="op_ts is the server's time: watermarks and processing time will differ by that much",
             fix=("set both clocks by NTP",),
@@ -242,8 +242,8 @@ def _time(facts: ServerFacts, _wanted: Wanted) -> Iterator[Finding]:
         yield Finding(check="clock", found="as this machine's")
 
 
-def _packet(facts: ServerFacts, _wanted: Wanted) -> Iterator[Finding]:
-    size = _number(facts, "max_allowed_packet")
+def _packet(info: ServerInfo, _wanted: Wanted) -> Iterator[Finding]:
+    size = _number(info, "max_allowed_packet")
     if size >= _SMALL_PACKET:
         yield Finding(check="max_allowed_packet", found=f"{size} bytes")
         return
@@ -252,38 +252,40 @@ def _packet(facts: ServerFacts, _wanted: Wanted) -> Iterator[Finding]:
         found=f"{size} bytes",
         severity=Severity.WARNING,
         why="a larger row or event cannot be sent and stops the query",
-        fix=(facts.version.set_global("max_allowed_packet", str(_GOOD_PACKET)),),
+        fix=(info.version.set_global("max_allowed_packet", str(_GOOD_PACKET)),),
     )
 
 
-def _replica(facts: ServerFacts, _wanted: Wanted) -> Iterator[Finding]:
-    if facts.is_replica is None:
+def _replica(info: ServerInfo, _wanted: Wanted) -> Iterator[Finding]:
+    if info.is_replica is None:
         return
-    if facts.is_replica and facts.has("log_slave_updates", "OFF") and not facts.has("log_replica_updates", "ON"):
-        name = "log_slave_updates" if facts.version.is_mariadb else "log_replica_updates"
+    if info.is_replica and info.has("log_slave_updates", "OFF") and not info.has("log_replica_updates", "ON"):
+        name = "log_slave_updates" if info.version.is_mariadb else "log_replica_updates"
         yield Finding(
             check=name,
             found="OFF, and the server is a replica",
             severity=Severity.PROBLEM,
-            why="what it copies from its source is not in its own binlog",
+            why="the changes that it replicates are not in its own binlog",
             fix=(f"put '{name} = ON' into the [mysqld] section of its configuration file and restart it",),
         )
     else:
-        yield Finding(check="replica", found="a replica that logs what it copies" if facts.is_replica else "no replica")
+        yield Finding(check="replica", found="a replica that logs its changes" if info.is_replica else "no replica")
 
 
-def _number(facts: ServerFacts, name: str) -> int:
-    return int(float(facts.variables.get(name, "0") or "0"))
+def _number(info: ServerInfo, name: str) -> int:
+    return int(float(info.variables.get(name, "0") or "0"))
 
 
-_CHECKS: Final[tuple[Callable[[ServerFacts, Wanted], Iterator[Finding]], ...]] = (
+_CHECKS: Final[tuple[Callable[[ServerInfo, Wanted], Iterator[Finding]], ...]] = (
     _version,
     _log_bin,
-    _exact("binlog_format", "ROW", "statements do not say which rows they changed"),
-    _exact("binlog_row_image", "FULL", "rows are logged without the columns that did not change"),
-    _exact("binlog_row_metadata", "FULL", "without it the binlog holds neither names nor signs nor enum values"),
-    _exact(
-        "binlog_order_commits", "ON", "transactions become visible in another order than the binlog's: no mark is exact"
+    _required("binlog_format", "ROW", "statements do not contain the rows that they changed"),
+    _required("binlog_row_image", "FULL", "rows are logged without the columns that did not change"),
+    _required("binlog_row_metadata", "FULL", "without it the binlog has neither names nor signs nor enum values"),
+    _required(
+        "binlog_order_commits",
+        "ON",
+        "transactions become visible in another order than the binlog's: no watermark is exact",
     ),
     _gtid_mode,
     _retention,

@@ -1,4 +1,4 @@
-"""What the captured tables must be like, each with the statement that makes it so."""
+"""Requirements of captured tables, with the statements that meet them."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from datasources.mysql.config.mysql_options import FaultPolicy, NoKeyPolicy
+from datasources.mysql.config.mysql_options import CascadePolicy, NoKeyPolicy
 from datasources.mysql.connection.quoting import quote_name
 from datasources.mysql.preflight.finding import Finding, Severity
 from datasources.mysql.preflight.privileges import Login
-from datasources.mysql.preflight.settings import ServerFacts
-from datasources.mysql.preflight.tables import Cascade, TableFacts
+from datasources.mysql.preflight.settings import ServerInfo
+from datasources.mysql.preflight.tables import Cascade, TableInfo
 from datasources.mysql.preflight.wanted import Wanted
 from datasources.mysql.tables.chunk_key import KeyKind
 from datasources.mysql.tables.table_keys import HISTORY_IN_BINLOG
@@ -22,17 +22,17 @@ _NEW_KEY: Final = "row_id BIGINT UNSIGNED NOT NULL INVISIBLE AUTO_INCREMENT PRIM
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_$]+")
 
 
-def check_tables(tables: Sequence[TableFacts], facts: ServerFacts, wanted: Wanted, login: Login) -> list[Finding]:
-    """Return what was found about each captured table."""
+def check_tables(tables: Sequence[TableInfo], info: ServerInfo, wanted: Wanted, login: Login) -> list[Finding]:
+    """Return the findings about each captured table."""
     findings: list[Finding] = []
     for table in tables:
-        for check in (_readable(login), _engine, _history, _key(wanted), _cascades(facts, wanted)):
+        for check in (_readable(login), _engine, _history, _key(wanted), _cascades(info, wanted)):
             findings.extend(check(table))
     return findings
 
 
-def check_found(tables: Sequence[TableFacts], databases: Sequence[str], wanted: Wanted, login: Login) -> list[Finding]:
-    """Check that the names that the user gave match a table that the login can see."""
+def check_found(tables: Sequence[TableInfo], databases: Sequence[str], wanted: Wanted, login: Login) -> list[Finding]:
+    """Check that the configured names match a table that the login can see."""
     database, table = wanted.tables.database_name, wanted.tables.table_name
     if tables:
         return [Finding(check="tables", found=f"{len(tables)} match '{database}' . '{table}'")]
@@ -49,13 +49,10 @@ def check_found(tables: Sequence[TableFacts], databases: Sequence[str], wanted: 
     ]
 
 
-def check_filters(tables: Sequence[TableFacts], logged: Sequence[str], ignored: Sequence[str]) -> list[Finding]:
-    """Check that the binlog holds the captured databases.
+def check_filters(tables: Sequence[TableInfo], logged: Sequence[str], ignored: Sequence[str]) -> list[Finding]:
+    """Check that the captured databases are in the binlog.
 
-    Args:
-        tables: The captured tables.
-        logged: Databases that the server logs; none means all.
-        ignored: Databases that it does not log.
+    ``logged`` are the databases that the server logs, none = all; ``ignored`` are those that it does not log.
     """
     return [
         Finding(
@@ -71,8 +68,8 @@ def check_filters(tables: Sequence[TableFacts], logged: Sequence[str], ignored: 
     ]
 
 
-def _readable(login: Login) -> Callable[[TableFacts], Iterator[Finding]]:
-    def check(table: TableFacts) -> Iterator[Finding]:
+def _readable(login: Login) -> Callable[[TableInfo], Iterator[Finding]]:
+    def check(table: TableInfo) -> Iterator[Finding]:
         if not table.is_readable:
             yield Finding(
                 check="grant",
@@ -86,19 +83,19 @@ def _readable(login: Login) -> Callable[[TableFacts], Iterator[Finding]]:
     return check
 
 
-def _engine(table: TableFacts) -> Iterator[Finding]:
-    is_fit = table.engine == "InnoDB"
+def _engine(table: TableInfo) -> Iterator[Finding]:
+    is_supported = table.engine == "InnoDB"
     yield Finding(
         check="engine",
         subject=table.name,
         found=table.engine,
-        severity=Severity.OK if is_fit else Severity.PROBLEM,
-        why="" if is_fit else "only InnoDB reads a table as of one moment",
-        fix=() if is_fit else (f"ALTER TABLE {table.quoted} ENGINE = InnoDB;",),
+        severity=Severity.OK if is_supported else Severity.PROBLEM,
+        why="" if is_supported else "only InnoDB has consistent reads",
+        fix=() if is_supported else (f"ALTER TABLE {table.quoted} ENGINE = InnoDB;",),
     )
 
 
-def _history(table: TableFacts) -> Iterator[Finding]:
+def _history(table: TableInfo) -> Iterator[Finding]:
     if table.is_versioned:
         yield Finding(
             check="history",
@@ -113,10 +110,10 @@ def _history(table: TableFacts) -> Iterator[Finding]:
         )
 
 
-def _key(wanted: Wanted) -> Callable[[TableFacts], Iterator[Finding]]:
+def _key(wanted: Wanted) -> Callable[[TableInfo], Iterator[Finding]]:
     is_locked = wanted.snapshot.no_key is NoKeyPolicy.LOCK
 
-    def check(table: TableFacts) -> Iterator[Finding]:
+    def check(table: TableInfo) -> Iterator[Finding]:
         if table.key.kind is not KeyKind.NONE:
             yield Finding(check="key", subject=table.name, found=str(table.key))
             return
@@ -127,7 +124,7 @@ def _key(wanted: Wanted) -> Callable[[TableFacts], Iterator[Finding]]:
             severity=Severity.WARNING if is_locked or not wanted.has_snapshot else Severity.PROBLEM,
             why="it is read as one chunk, by one task, under a short lock, and not resumed inside"
             if is_locked
-            else "nothing tells its rows apart",
+            else "its rows cannot be identified",
             fix=(
                 f"ALTER TABLE {table.quoted} ADD COLUMN {_NEW_KEY};",
                 *(() if is_locked else ("or set the option 'scan.snapshot.no-key' = 'lock'",)),
@@ -137,12 +134,12 @@ def _key(wanted: Wanted) -> Callable[[TableFacts], Iterator[Finding]]:
     return check
 
 
-def _cascades(facts: ServerFacts, wanted: Wanted) -> Callable[[TableFacts], Iterator[Finding]]:
-    version = facts.version
-    is_logged = version.can_log_cascades and not facts.has("innodb_native_foreign_keys", "ON")
-    is_tolerated = wanted.binlog.on_fk_cascade is FaultPolicy.WARN
+def _cascades(info: ServerInfo, wanted: Wanted) -> Callable[[TableInfo], Iterator[Finding]]:
+    version = info.version
+    is_logged = version.can_log_cascades and not info.has("innodb_native_foreign_keys", "ON")
+    is_tolerated = wanted.binlog.on_fk_cascade is CascadePolicy.WARN
 
-    def check(table: TableFacts) -> Iterator[Finding]:
+    def check(table: TableInfo) -> Iterator[Finding]:
         for cascade in table.cascades:
             if is_logged:
                 yield Finding(check="foreign key", subject=table.name, found=f"{cascade.actions}, which is logged")
@@ -157,7 +154,7 @@ def _cascades(facts: ServerFacts, wanted: Wanted) -> Callable[[TableFacts], Iter
                 subject=table.name,
                 found=f"{cascade.name} {cascade.actions}",
                 severity=Severity.WARNING if is_tolerated else Severity.PROBLEM,
-                why="what the server changes in this table by itself is not in its binlog",
+                why="the foreign key's changes of this table are not in the binlog",
                 fix=(
                     *native,
                     *_without_action(table, cascade),
@@ -168,8 +165,8 @@ def _cascades(facts: ServerFacts, wanted: Wanted) -> Callable[[TableFacts], Iter
     return check
 
 
-def _without_action(table: TableFacts, cascade: Cascade) -> tuple[str, ...]:
-    """Return the statements that keep a foreign key and take its action away; in one MySQL 8.0 does not take them."""
+def _without_action(table: TableInfo, cascade: Cascade) -> tuple[str, ...]:
+    """Return the statements that replace a foreign key by one without action; MySQL 8.0 refuses them as one."""
     name = cascade.name
     again = f"ADD CONSTRAINT {name} FOREIGN KEY {cascade.columns} REFERENCES {cascade.parent}"
     return (f"ALTER TABLE {table.quoted} DROP FOREIGN KEY {name};", f"ALTER TABLE {table.quoted} {again};")

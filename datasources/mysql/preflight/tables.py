@@ -1,4 +1,4 @@
-"""The captured tables as the server's catalog describes them."""
+"""The captured tables in the server's catalog."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from datasources.mysql.connection.quoting import table_name
 from datasources.mysql.connection.server_dialect import ServerVersion, parse_version
 from datasources.mysql.preflight.wanted import Wanted
 from datasources.mysql.tables.chunk_key import TableKey, choose_key
-from datasources.mysql.tables.table_keys import TableParts, read_parts
+from datasources.mysql.tables.table_keys import TableCatalog, read_catalog
 
-__all__ = ["Cascade", "TableFacts", "read_tables", "server_is_replica", "visible_databases"]
+__all__ = ["Cascade", "TableInfo", "read_tables", "server_is_replica", "visible_databases"]
 
 _TABLES: Final = """
 SELECT table_schema, table_name, engine, table_rows, data_length + index_length, table_type = 'SYSTEM VERSIONED'
@@ -43,7 +43,7 @@ class Cascade:
         name: The constraint's name, in backticks.
         columns: Its columns, in parentheses.
         parent: The table that it refers to, with columns.
-        actions: What happens, such as ``ON DELETE CASCADE``.
+        actions: Such as ``ON DELETE CASCADE``.
     """
 
     name: str
@@ -53,7 +53,7 @@ class Cascade:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TableFacts:
+class TableInfo:
     """One captured table.
 
     Attributes:
@@ -62,10 +62,10 @@ class TableFacts:
         engine: Its storage engine.
         rows: About how many rows it has.
         size_bytes: About how large it is, indexes included.
-        key: What tells its rows apart.
+        key: Identifies its rows.
         cascades: Foreign keys by which other tables' changes change this one.
         is_readable: Whether the login may read all its columns.
-        is_versioned: Whether it keeps its history (MariaDB's SYSTEM VERSIONING).
+        is_versioned: Whether it has MariaDB's SYSTEM VERSIONING.
     """
 
     database: str
@@ -89,16 +89,16 @@ class TableFacts:
         return table_name(self.database, self.table)
 
 
-def read_tables(connection: Any, wanted: Wanted) -> list[TableFacts]:
+def read_tables(connection: Any, wanted: Wanted) -> list[TableInfo]:
     """Return the captured tables that the login can see, by name."""
     with connection.cursor() as cursor:
         cursor.execute(_TABLES)
         found = [row for row in cursor.fetchall() if wanted.captures(row[0], row[1])]
-        parts = read_parts(cursor, sorted({row[0] for row in found}))
+        parts = read_catalog(cursor, sorted({row[0] for row in found}))
         names = [(row[0], row[1]) for row in found]
         acting, unreadable = _with_cascades(cursor, names), _unreadable(cursor, names)
         return [
-            TableFacts(
+            TableInfo(
                 database=database,
                 table=table,
                 engine=engine or "unknown",
@@ -120,12 +120,12 @@ def visible_databases(connection: Any) -> list[str]:
         return [row[0] for row in cursor.fetchall() if row[0].lower() not in SYSTEM_DATABASES]
 
 
-def _key(parts: TableParts | None) -> TableKey:
+def _key(parts: TableCatalog | None) -> TableKey:
     return choose_key(() if parts is None else parts.indexes)
 
 
 def _with_cascades(cursor: Any, names: Sequence[Name]) -> frozenset[Name]:
-    """Return the tables that may have foreign keys that act: MySQL's catalog tells which, MariaDB's not every login."""
+    """Return the tables that may have foreign keys with actions; from MySQL's catalog, which MariaDB restricts."""
     if parse_version(cursor.connection.get_server_info()).is_mariadb:
         return frozenset(names)
     cursor.execute(_ACTING)
@@ -134,10 +134,10 @@ def _with_cascades(cursor: Any, names: Sequence[Name]) -> frozenset[Name]:
 
 
 def _cascades(cursor: Any, database: str, table: str) -> Iterator[Cascade]:
-    """Yield a table's foreign keys that act.
+    """Yield a table's foreign keys with actions.
 
-    They are read from the table's own text: MariaDB shows information_schema.referential_constraints only to logins
-    that may do more than read.
+    They are read from SHOW CREATE TABLE: MariaDB shows information_schema.referential_constraints only to logins
+    with more than read privileges.
     """
     try:
         cursor.execute(f"SHOW CREATE TABLE {table_name(database, table)}")
@@ -156,7 +156,7 @@ def _cascades(cursor: Any, database: str, table: str) -> Iterator[Cascade]:
 
 
 def _unreadable(cursor: Any, names: Sequence[Name]) -> frozenset[Name]:
-    """Return the tables of which the login may not read all columns; many are tried by one statement."""
+    """Return the tables of which the login may not read all columns; many are checked by one statement."""
     found: set[Name] = set()
     for first in range(0, len(names), _AT_ONCE):
         some = names[first : first + _AT_ONCE]
@@ -177,7 +177,7 @@ def _are_readable(cursor: Any, names: Sequence[Name]) -> bool:
 
 
 def server_is_replica(connection: Any, version: ServerVersion) -> bool | None:
-    """Return whether a server copies another one, or None where the login may not know."""
+    """Return whether a server is a replica, or None if the login may not query it."""
     statement = "SHOW ALL REPLICAS STATUS" if version.is_mariadb else "SHOW REPLICA STATUS"
     with connection.cursor() as cursor:
         try:

@@ -1,4 +1,4 @@
-"""What the user wants to read, which decides what is a problem."""
+"""The options that decide which findings are problems."""
 
 from __future__ import annotations
 
@@ -21,12 +21,10 @@ from datasources.options import lower_keys, parse_group, reject_unknown
 
 __all__ = ["Wanted", "parse_wanted"]
 
-"""Databases that belong to the server; they are never captured."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """The options of a source, as far as they decide what must be there."""
+    """The options of a source that the preflight needs."""
 
     connection: MySqlConnectionOptions
     tables: MySqlTableOptions
@@ -36,11 +34,11 @@ class Wanted:
 
     @property
     def has_snapshot(self) -> bool:
-        """Whether tables are read, and not only changes."""
+        """Whether tables are read, not only changes."""
         return self.startup.mode in (StartupMode.INITIAL, StartupMode.SNAPSHOT)
 
     def captures(self, database: str, table: str) -> bool:
-        """Return whether a table is one of those that were named."""
+        """Return whether a table is captured."""
         return (
             database.lower() not in SYSTEM_DATABASES
             and re.fullmatch(self.tables.database_name, database) is not None
@@ -49,7 +47,7 @@ class Wanted:
 
 
 def parse_wanted(options: Mapping[str, str]) -> Wanted:
-    """Return what the options of a source ask for.
+    """Parse the options of a source.
 
     Raises:
         OptionError: An option is unknown, missing or malformed.

@@ -1,4 +1,4 @@
-"""The binlog before a place, file by file, the last one first: for what a reader learns late that it must know."""
+"""The binlog before a position, file by file, the latest first."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from datasources.mysql.binlog import FIRST_POSITION, BinlogPosition
 from datasources.mysql.connection.connection import ConnectionSettings, connect
 from datasources.mysql.connection.connection_errors import explain
 
-__all__ = ["parts_before"]
+__all__ = ["ranges_before"]
 
 _DOING = "looking at the binlog's files"
 
 
-def parts_before(
-    settings: ConnectionSettings, place: BinlogPosition
+def ranges_before(
+    settings: ConnectionSettings, position: BinlogPosition
 ) -> Iterator[tuple[BinlogPosition, BinlogPosition]]:
-    """Yield begin and end of each file's part that stands before a place, backwards; empty parts are left out.
+    """Yield start and end of each file's range before a position, backwards, without empty ranges.
 
     Raises:
-        SourceUnavailable: the server cannot be asked.
+        SourceUnavailable: the server does not answer.
     """
-    end = place
-    heads = {BinlogPosition(file, FIRST_POSITION) for file in (*_files(settings), place.file)}
-    for head in sorted((head for head in heads if head <= place), reverse=True):
+    end = position
+    heads = {BinlogPosition(file, FIRST_POSITION) for file in (*_files(settings), position.file)}
+    for head in sorted((head for head in heads if head <= position), reverse=True):
         if head < end:
             yield head, end
         end = head

@@ -1,7 +1,7 @@
 """XA transactions that were prepared before a range of the binlog, by name where each begins.
 
-The offset knows those that were prepared since the query began. Another one is looked up in the log before the range
-when it is committed: its rows stand there, and so does whether it has any of a captured table.
+The offset lists those that were prepared since the query began. An earlier one is looked up in the log before the range
+when it is committed: its rows are there.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from contextlib import closing
 from datasources.errors import DataLossError, OffsetError, RecordError
 from datasources.mysql.binlog import BinlogPosition, StopRule
 from datasources.mysql.binlog.rows.changes import XaChange, XaOutcome
-from datasources.mysql.reader.log_before import parts_before
+from datasources.mysql.reader.log_before import ranges_before
 from datasources.mysql.scan.scan_settings import MySqlScanSettings
 from datasources.mysql.state.mysql_state import MySqlState
 
@@ -22,19 +22,16 @@ _UNREADABLE = (DataLossError, OffsetError, RecordError)
 
 
 class PreparedBefore(Mapping[str, BinlogPosition]):
-    """Lists those of the offset, and finds others by name.
+    """Lists the transactions of the offset, and finds others by name.
 
-    Args:
-        reading: of the scan.
-        state: of the batch; one that is known by GTIDs only has no place before which to look.
-        role: what the reader of the binlog is called.
+    A state without a position cannot find others.
     """
 
-    def __init__(self, reading: MySqlScanSettings, state: MySqlState, role: str) -> None:
-        self._reading, self._state, self._role = reading, state, role
+    def __init__(self, settings: MySqlScanSettings, state: MySqlState, role: str) -> None:
+        self._settings, self._state, self._role = settings, state, role
         self._found: dict[str, BinlogPosition | None] = {}
-        place = None if state.by_gtid else state.place
-        self._parts = iter(()) if place is None else parts_before(reading.connection, place)
+        position = None if state.by_gtid else state.position
+        self._ranges = iter(()) if position is None else ranges_before(settings.connection, position)
 
     def __getitem__(self, xid: str) -> BinlogPosition:
         begin = self._state.prepared.get(xid) or self._looked_up(xid)
@@ -49,8 +46,8 @@ class PreparedBefore(Mapping[str, BinlogPosition]):
         return len(self._state.prepared)
 
     def _looked_up(self, xid: str) -> BinlogPosition | None:
-        """Return where a transaction begins, reading no further back than needed; what is decided there is not open."""
-        for start, end in self._parts if xid not in self._found else ():
+        """Return where a transaction begins, reading only as far back as needed; None if it was decided."""
+        for start, end in self._ranges if xid not in self._found else ():
             try:
                 self._found = {**self._last_mentioned(start, end), **self._found}
             except _UNREADABLE:
@@ -60,7 +57,7 @@ class PreparedBefore(Mapping[str, BinlogPosition]):
         return self._found.get(xid)
 
     def _last_mentioned(self, start: BinlogPosition, end: BinlogPosition) -> dict[str, BinlogPosition | None]:
-        opener = self._reading.opener(self._role, self._state.reader, lambda *_: None, decodes=False)
+        opener = self._settings.opener(self._role, self._state.reader, lambda *_: None, decodes=False)
         found: dict[str, BinlogPosition | None] = {}
         with closing(opener(start, StopRule(to=end), frozenset())) as reader:
             for change in reader:

@@ -1,7 +1,8 @@
-"""XA transactions that are open at a batch's mark.
+"""XA transactions that are open at a batch's snapshot position.
 
-The offset knows those that are open where the batch begins. Between there and the mark others may be prepared; a chunk
-must know them if they are committed behind the mark before the chunk is read. That is rare, so it is looked up then.
+The offset lists those that are open where the batch begins. Others may be prepared between there and the snapshot
+position; a chunk needs them if they are committed after that position and before the chunk is read. That is rare, so
+they are looked up on demand.
 """
 
 from __future__ import annotations
@@ -14,28 +15,24 @@ from datasources.mysql.binlog import BinlogPosition, StopRule
 from datasources.mysql.binlog.reading.committed import CommittedChanges
 from datasources.mysql.reader.prepared_before import PreparedBefore
 
-__all__ = ["PreparedAtMark"]
+__all__ = ["PreparedAtSnapshot"]
 
 
-class PreparedAtMark(PreparedBefore):
-    """By name where each begins; lists those of the batch's begin, and finds the others by name.
-
-    Args:
-        reading: of the scan.
-        state: of the batch.
-        role: what its reader of the binlog is called.
-    """
+class PreparedAtSnapshot(PreparedBefore):
+    """By name where each begins; lists those at the batch's begin, and finds the others by name."""
 
     def __getitem__(self, xid: str) -> BinlogPosition:
-        return self._at_mark[xid] if xid in self._at_mark else super().__getitem__(xid)
+        return self._at_snapshot[xid] if xid in self._at_snapshot else super().__getitem__(xid)
 
     @cached_property
-    def _at_mark(self) -> Mapping[str, BinlogPosition]:
+    def _at_snapshot(self) -> Mapping[str, BinlogPosition]:
         state = self._state
-        if state.place is None or state.place == state.mark:
+        if state.position is None or state.position == state.snapshot_position:
             return {}
-        opener = self._reading.opener(self._role, state.reader, lambda *_: None, decodes=False)
-        changes = CommittedChanges(opener, start=state.place, stop=StopRule(to=state.mark), prepared=state.prepared)
+        opener = self._settings.opener(self._role, state.reader, lambda *_: None, decodes=False)
+        changes = CommittedChanges(
+            opener, start=state.position, stop=StopRule(to=state.snapshot_position), prepared=state.prepared
+        )
         with closing(changes):
             for _ in changes:
                 pass

@@ -1,4 +1,4 @@
-"""What travels to the executors: it opens the readers of a batch."""
+"""The factory of a batch's readers, which is sent to the executors."""
 
 from __future__ import annotations
 
@@ -15,11 +15,7 @@ __all__ = ["MySqlReaderFactory"]
 
 @dataclass(frozen=True, slots=True)
 class MySqlReaderFactory:
-    """Opens readers (SplitReaderFactory); picklable, holds no connection.
-
-    Attributes:
-        settings: of the scan.
-    """
+    """Opens readers (SplitReaderFactory); picklable, holds no connection."""
 
     settings: MySqlScanSettings
 
@@ -33,5 +29,5 @@ class MySqlReaderFactory:
         return MySqlReaderFactory(self.settings.for_batch(state))
 
     def open(self, *, only: frozenset[str] | None = None) -> MySqlReader:
-        """Return a reader; with `only`, chunks of tables have no rows: they have no part in watermarks."""
+        """Return a reader; with `only`, chunks of tables have no rows: they do not contribute to watermarks."""
         return MySqlReader(self.settings, only)

@@ -1,4 +1,4 @@
-"""Rows as the scan delivers them: the declared columns in their types, then the metadata columns."""
+"""Rows of the scan: the declared columns in their types, then the metadata columns."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from datasources.errors import RecordError
+from datasources.formats.api.decoder import ROW_KINDS
 from datasources.mysql.binlog import BinlogPosition, RowBatch, RowKind
 from datasources.mysql.config.metadata_columns import METADATA_TYPES, SEQUENCE_TYPE, TRUNCATE
-from datasources.mysql.state.snapshot_scan import TableName
+from datasources.mysql.tables.chunk_key import TableName
 
-__all__ = ["RowColumns", "SnapshotFacts", "without_columns"]
+__all__ = ["ConstantColumns", "RowColumns", "without_columns"]
 
 _US_PER_MS: Final = 1_000
 _AFTER: Final = 1
@@ -25,17 +26,14 @@ _INT32: Final = np.int32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SnapshotFacts:
-    """What all rows of a chunk share.
+class ConstantColumns:
+    """The metadata that all rows of a chunk share.
 
-    Attributes:
-        table: whose rows they are.
-        mark: as of which place.
-        op_ts_us: their commit time, µs since the epoch.
+    Units: ``op_ts_us`` is the commit time, µs since the epoch.
     """
 
     table: TableName
-    mark: BinlogPosition
+    position: BinlogPosition
     op_ts_us: int
 
 
@@ -46,7 +44,7 @@ class RowColumns:
     Attributes:
         data: the declared columns and their types.
         metadata: the metadata columns, name -> key.
-        needed: the columns that are wanted; others are left out. None = all.
+        needed: the columns to build; None = all.
         epoch: of the batch.
     """
 
@@ -57,15 +55,13 @@ class RowColumns:
 
     @property
     def data_names(self) -> tuple[str, ...]:
-        """The declared columns that are wanted."""
+        """The declared columns that are built."""
         return tuple(name for name in self.data.names if self.needed is None or name in self.needed)
 
-    def of_changes(self, batch: RowBatch, kept: NDArray[np.bool_] | None = None) -> pa.RecordBatch:
+    def of_changes(self, batch: RowBatch, included: NDArray[np.bool_] | None = None) -> pa.RecordBatch:
         """Return changes as rows.
 
-        Args:
-            batch: the changes.
-            kept: which of its images; None = all.
+        ``included`` are the images to return; None = all.
         """
         rows = len(batch)
         of_key: dict[str, Callable[[], pa.Array]] = {
@@ -81,25 +77,25 @@ class RowColumns:
             "_seq": lambda: self._sequence(batch),
         }
         whole = self._rows(batch.images, rows, of_key, f"{batch.table}")
-        return whole if kept is None or kept.all() else whole.filter(pa.array(kept))
+        return whole if included is None or included.all() else whole.filter(pa.array(included))
 
-    def of_snapshot(self, rows: pa.RecordBatch, facts: SnapshotFacts) -> pa.RecordBatch:
+    def of_snapshot(self, rows: pa.RecordBatch, constants: ConstantColumns) -> pa.RecordBatch:
         """Return rows of a table as rows of the scan."""
-        return self._constant(rows, rows.num_rows, facts, RowKind.INSERT.short, is_snapshot=True)
+        return self._constant(rows, rows.num_rows, constants, ROW_KINDS[RowKind.INSERT], is_snapshot=True)
 
     def of_truncation(
-        self, table: TableName, place: BinlogPosition, op_ts_us: int, *, is_snapshot: bool
+        self, table: TableName, position: BinlogPosition, op_ts_us: int, *, is_snapshot: bool
     ) -> pa.RecordBatch:
-        """Return the one row that says that all rows of a table before it are void."""
-        facts = SnapshotFacts(table=table, mark=place, op_ts_us=op_ts_us)
+        """Return the row that voids all earlier rows of a table."""
+        constants = ConstantColumns(table=table, position=position, op_ts_us=op_ts_us)
         nothing = pa.RecordBatch.from_arrays([], names=[])
-        return self._constant(nothing, 1, facts, TRUNCATE, is_snapshot=is_snapshot)
+        return self._constant(nothing, 1, constants, TRUNCATE, is_snapshot=is_snapshot)
 
     def _constant(
-        self, rows: pa.RecordBatch, count: int, facts: SnapshotFacts, kind: str, *, is_snapshot: bool
+        self, rows: pa.RecordBatch, count: int, constants: ConstantColumns, kind: str, *, is_snapshot: bool
     ) -> pa.RecordBatch:
-        database, table = facts.table
-        ts = facts.op_ts_us - facts.op_ts_us % _US_PER_MS
+        database, table = constants.table
+        ts = constants.op_ts_us - constants.op_ts_us % _US_PER_MS
         side = 0 if kind == TRUNCATE else _AFTER
         values = {
             "row_kind": kind,
@@ -107,14 +103,14 @@ class RowColumns:
             "source_ts": ts,
             "database_name": database,
             "table_name": table,
-            "file": facts.mark.file,
-            "pos": facts.mark.pos,
+            "file": constants.position.file,
+            "pos": constants.position.pos,
             "gtid": None,
             "snapshot": is_snapshot,
             "_seq": {
                 "epoch": self.epoch,
-                "file_no": facts.mark.file_number,
-                "pos": facts.mark.pos,
+                "file_no": constants.position.file_number,
+                "pos": constants.position.pos,
                 "row": 0,
                 "side": side,
             },
@@ -146,19 +142,19 @@ class RowColumns:
         rows = len(batch)
         number = BinlogPosition(batch.file, 0).file_number
         side = (batch.row_kind == RowKind.INSERT) | (batch.row_kind == RowKind.UPDATE_AFTER)
-        parts = [
+        fields = [
             np.full(rows, self.epoch, _INT32),
             np.full(rows, number, _INT32),
             batch.pos,
             batch.row,
             side.astype(_INT32),
         ]
-        arrays = [pa.array(part, field.type) for part, field in zip(parts, SEQUENCE_TYPE, strict=True)]
+        arrays = [pa.array(values, field.type) for values, field in zip(fields, SEQUENCE_TYPE, strict=True)]
         return pa.StructArray.from_arrays(arrays, fields=list(SEQUENCE_TYPE))
 
 
 def without_columns(count: int) -> pa.RecordBatch:
-    """Return rows without columns: these still have a number."""
+    """Return rows without columns, of which only the number matters."""
     batch = pa.RecordBatch.from_arrays([pa.nulls(count)], names=["_"])
     return batch.select([])
 
@@ -174,6 +170,6 @@ def _cast(values: pa.Array, wanted: pa.DataType, column: str) -> pa.Array:
         return pc.cast(values, wanted, safe=True)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise RecordError(
-            f"column {column} holds {values.type} and was declared as {wanted}, in which not every value has a place "
+            f"column {column} holds {values.type} and was declared as {wanted}, which cannot hold every value "
             f"({error}). Declare the column in its own type, or leave it out."
         ) from error

@@ -1,4 +1,4 @@
-"""Statements about captured tables, as a batch meets them: passed, a truncate row, or the end of the query."""
+"""Statements about captured tables: ignored, turned into a truncate row, or an error."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Final
 
 from datasources.mysql.binlog import Statement
 from datasources.mysql.connection.cascades import logs_cascades
-from datasources.mysql.ddl import Action, ColumnDefinition, StoredType, Verdict, concerns, judge, redefinitions
-from datasources.mysql.preflight.readiness import holds
-from datasources.mysql.reader.table_compatibility import no_place
+from datasources.mysql.ddl import Action, ColumnDefinition, DdlEffect, StoredType, classify, concerns, redefinitions
+from datasources.mysql.preflight.readiness import can_represent
+from datasources.mysql.reader.table_compatibility import incompatible_type
 from datasources.mysql.reader.types_before import TypesBefore
 from datasources.mysql.scan.row_options import RewritePolicy
 from datasources.mysql.scan.scan_settings import MySqlScanSettings
 from datasources.mysql.state.mysql_state import MySqlState
-from datasources.mysql.state.snapshot_scan import TableName
+from datasources.mysql.tables.chunk_key import TableName
 from datasources.mysql.types import arrow_type
 
 __all__ = ["TableStatements"]
@@ -24,50 +24,45 @@ _logger: Final = logging.getLogger(__name__)
 
 
 class TableStatements:
-    """Judges statements for one scan.
+    """Handles the statements of one range.
 
-    Args:
-        reading: of the scan.
-        state: of the batch.
-
-    Attributes:
-        again: the tables to read again because of what was judged.
+    ``again`` are the tables to read again because of statements.
     """
 
-    def __init__(self, reading: MySqlScanSettings, state: MySqlState) -> None:
-        self._reading = reading
-        self._to_read_again = reading.read_again_after(state)
+    def __init__(self, settings: MySqlScanSettings, state: MySqlState) -> None:
+        self._settings = settings
+        self._to_read_again = settings.read_again_after(state)
         self.again: set[TableName] = set()
-        self._columns = dict.fromkeys(reading.data.names)
-        self._types = TypesBefore(reading, state)
+        self._columns = dict.fromkeys(settings.data.names)
+        self._types = TypesBefore(settings, state)
 
     def truncated(self, statement: Statement) -> Iterator[TableName]:
         """Yield the tables whose rows are void: emptied, or to be read again.
 
         Raises:
-            SchemaError: it changes what the changelog does not tell; with the ways out.
+            SchemaError: it changes rows without row events; with hints.
         """
-        captured = self._reading.captured
+        captured = self._settings.captured
         if not concerns(statement, captured.names, captured):
             return
-        verdict = self._judged(statement)
-        if verdict.action is Action.TRUNCATE:
-            yield from verdict.tables
-        elif verdict.action is Action.STOP:
-            yield from self._unseen(statement, verdict)
+        effect = self._classified(statement)
+        if effect.action is Action.TRUNCATE:
+            yield from effect.tables
+        elif effect.action is Action.STOP:
+            yield from self._unseen(statement, effect)
 
-    def _judged(self, statement: Statement) -> Verdict:
-        """Judge a statement; types are looked for only if they can matter."""
-        captured = self._reading.captured
+    def _classified(self, statement: Statement) -> DdlEffect:
+        """Classify a statement; earlier types are looked up only if they can matter."""
+        captured = self._settings.captured
         known: Mapping[str, StoredType | None] = self._columns
         read = {name.lower() for name in self._columns}
         redefined = {name: column for name, column in redefinitions(statement).items() if name in read}
         if redefined and captured(*statement.tables[0]):
-            self._require_held(statement, redefined)
+            self._require_readable(statement, redefined)
             types = self._types.find(statement.tables[0], statement)
             known = {name: types.get(name.lower()) for name in self._columns}
         declared = dict.fromkeys(statement.tables, known)
-        return judge(
+        return classify(
             statement,
             declared,
             captured,
@@ -75,35 +70,35 @@ class TableStatements:
             computes_from=self._types.computes_from,
         )
 
-    def _require_held(self, statement: Statement, redefined: Mapping[str, ColumnDefinition | None]) -> None:
-        """Raise if a column gets a type that has no place in the declared one: nothing but another one helps."""
+    def _require_readable(self, statement: Statement, redefined: Mapping[str, ColumnDefinition | None]) -> None:
+        """Raise if a column gets a type that does not fit into the declared one: no policy can help."""
         table = statement.tables[0]
-        if self._reading.on_rewrite is RewritePolicy.IGNORE or self._to_read_again.issuperset({table}):
+        if self._settings.on_rewrite is RewritePolicy.IGNORE or self._to_read_again.issuperset({table}):
             return
-        for field in self._reading.data:
+        for field in self._settings.data:
             column = redefined.get(field.name.lower())
             if column is None or column.type is None:
                 continue
             own = arrow_type(column.type.column_type)
-            if not holds(field.type, own):
-                raise no_place(
+            if not can_represent(field.type, own):
+                raise incompatible_type(
                     field.name, ".".join(table), own, field.type, f"with the statement at {statement.position}"
                 )
 
-    def _unseen(self, statement: Statement, verdict: Verdict) -> Iterator[TableName]:
-        """Rows changed, or may have, without row events."""
-        policy = self._reading.on_rewrite
-        tables = [name for name in verdict.tables if name[1]]  # of a whole database they are not known
+    def _unseen(self, statement: Statement, effect: DdlEffect) -> Iterator[TableName]:
+        """Handle a statement that changed rows, or may have, without row events."""
+        policy = self._settings.on_rewrite
+        tables = [name for name in effect.tables if name[1]]  # of a whole database they are not known
         if policy is RewritePolicy.REREAD and tables:
             self.again.update(tables)
             yield from tables
-        elif policy is not RewritePolicy.IGNORE and not self._is_read_again(verdict):
-            raise verdict.error(statement)
-        _logger.warning("rewrite_ddl policy=%s position=%s reason=%r", policy, statement.position, verdict.reason)
+        elif policy is not RewritePolicy.IGNORE and not self._is_read_again(effect):
+            raise effect.error(statement)
+        _logger.warning("rewrite_ddl policy=%s position=%s reason=%r", policy, statement.position, effect.reason)
 
-    def _is_read_again(self, verdict: Verdict) -> bool:
-        return bool(verdict.tables) and self._to_read_again.issuperset(verdict.tables)
+    def _is_read_again(self, effect: DdlEffect) -> bool:
+        return bool(effect.tables) and self._to_read_again.issuperset(effect.tables)
 
     def _logs_cascades(self) -> bool:
-        """Whether what foreign keys change is in the binlog, or the option accepts that it is not."""
-        return self._reading.accepts_cascades or logs_cascades(self._reading.connection)
+        """Whether changes made by foreign keys are in the binlog, or the option accepts that they are not."""
+        return self._settings.accepts_cascades or logs_cascades(self._settings.connection)

@@ -1,4 +1,4 @@
-"""The types of a table's columns as its description in the binlog has them.
+"""The types of a table's columns in its description in the binlog.
 
 A description lacks defaults, AUTO_INCREMENT, expressions of generated columns and the table's own character set.
 """
@@ -21,7 +21,7 @@ _BYTES_OF_CHARACTER: Final = {
     **dict.fromkeys(("utf8mb3", "ujis", "eucjpms"), 3),
     **dict.fromkeys(("ucs2", "big5", "gbk", "gb2312", "sjis", "cp932", "euckr"), 2),
 }
-"""Bytes of the longest character; of all other character sets one."""
+"""Bytes of the longest character; one for all other character sets."""
 _FAMILIES: Final = {
     _C.FLOAT: "float",
     _C.DOUBLE: "double",
@@ -47,7 +47,7 @@ _BY_LENGTH: Final = {
 
 
 def types_of(table: TableMap) -> dict[str, StoredType | None]:
-    """Return the types of a table's columns, by their names; None = one that is not known."""
+    """Return the types of a table's columns by name; None = not known."""
     return {name: _type_of(table, index) for index, name in enumerate(table.names)}
 
 

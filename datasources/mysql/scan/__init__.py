@@ -1,5 +1,5 @@
-"""What a scan is.
+"""The settings of a scan.
 
-`scan_settings` is everything that options decided, `row_options` how rows are given, `reader_ids` how the server tells
-our readers apart.
+`scan_settings` holds what readers need of the options, `row_options` defines options of rows and batches, `reader_ids`
+names the readers at the server.
 """

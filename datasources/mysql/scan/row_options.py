@@ -1,4 +1,4 @@
-"""Options of MySQL's rows: columns, values that have no place in Spark, and what stops a query."""
+"""Options of rows and batches: columns, values that Spark cannot represent, and what fails a query."""
 
 from __future__ import annotations
 
@@ -12,40 +12,40 @@ from datasources.mysql.binlog import FIRST_POSITION, BinlogPosition
 from datasources.mysql.types import ZeroDates
 from datasources.options import OptionGroup
 
-__all__ = ["MySqlBatchOptions", "MySqlRowOptions", "RewritePolicy", "parse_places", "parse_tables"]
+__all__ = ["MySqlBatchOptions", "MySqlRowOptions", "RewritePolicy", "parse_positions", "parse_tables"]
 
-_PLACE: Final = re.compile(r"([^\s,:]+\.[0-9]{6,}):([0-9]+)")
+_POSITION: Final = re.compile(r"([^\s,:]+\.[0-9]{6,}):([0-9]+)")
 _TABLE: Final = re.compile(r"([^\s,.`]+)\.([^\s,.`]+)")
 
 
 class RewritePolicy(enum.Enum):
-    """What a statement does that changes rows of a captured table without saying which."""
+    """The effect of a statement that changes rows of a captured table without row events."""
 
     FAIL = "fail"
     IGNORE = "ignore"
     REREAD = "reread"
 
 
-def parse_places(text: str) -> frozenset[BinlogPosition]:
-    """Return the places that ``binlog.000007:1234, binlog.000008:4`` names.
+def parse_positions(text: str) -> frozenset[BinlogPosition]:
+    """Return the positions that ``binlog.000007:1234, binlog.000008:4`` lists.
 
     Raises:
-        ValueError: a part of it is no place.
+        ValueError: an item is no position.
     """
     found = set()
     for part in filter(None, (part.strip() for part in text.split(","))):
-        match = _PLACE.fullmatch(part)
+        match = _POSITION.fullmatch(part)
         if match is None or int(match[2]) < FIRST_POSITION:
-            raise ValueError(f"'{part}' is no place such as 'binlog.000042:1234'")
+            raise ValueError(f"'{part}' is no binlog position such as 'binlog.000042:1234'")
         found.add(BinlogPosition(match[1], int(match[2])))
     return frozenset(found)
 
 
 def parse_tables(text: str) -> tuple[tuple[str, str], ...]:
-    """Return the tables that ``shop.orders, shop.items`` names, in order; what follows a '#' is a remark.
+    """Return the tables that ``shop.orders, shop.items`` lists, in order; what follows a '#' is a comment.
 
     Raises:
-        ValueError: a part of it is no table.
+        ValueError: an item is no table.
     """
     found = set()
     for part in filter(None, (part.strip() for part in text.partition("#")[0].split(","))):
@@ -56,8 +56,8 @@ def parse_tables(text: str) -> tuple[tuple[str, str], ...]:
     return tuple(sorted(found))
 
 
-def _places(text: str) -> str:
-    parse_places(text)
+def _positions(text: str) -> str:
+    parse_positions(text)
     return text
 
 
@@ -67,7 +67,7 @@ def _tables(text: str) -> str:
 
 
 class MySqlRowOptions(OptionGroup):
-    """Which columns, and what becomes of what Spark cannot hold."""
+    """Which columns are read, and values that Spark cannot represent."""
 
     ddl: str | None = Field(
         None,
@@ -78,7 +78,7 @@ class MySqlRowOptions(OptionGroup):
     zero_dates: ZeroDates = Field(
         ZeroDates.FAIL,
         alias="scan.zero-dates",
-        description="A date that no calendar has, such as '0000-00-00', stops the query (`fail`) or is NULL (`null`).",
+        description="An invalid date, such as '0000-00-00', stops the query (`fail`) or is NULL (`null`).",
     )
     masked: str | None = Field(
         None,
@@ -93,13 +93,13 @@ class MySqlRowOptions(OptionGroup):
 
 
 class MySqlBatchOptions(OptionGroup):
-    """What a batch holds, and what stops a query."""
+    """Sizes of batches, and what fails a query."""
 
     max_bytes: int = Field(
         64 << 20,
         alias="scan.max-bytes-per-batch",
         ge=1,
-        description="A batch ends at the first transaction behind so many bytes of the binlog. A larger transaction is "
+        description="A batch ends at the first transaction after so many bytes of the binlog. A larger transaction is "
         "a batch of its own.",
     )
     parallelism: int = Field(
@@ -107,21 +107,22 @@ class MySqlBatchOptions(OptionGroup):
         alias="scan.snapshot.parallelism",
         ge=1,
         le=1_000,
-        description="How many readers read tables at once, if there are as many task slots. Fixed when a query begins.",
+        description="How many readers read tables in parallel, if there are as many task slots. Fixed when a query "
+        "begins.",
     )
     on_rewrite_ddl: RewritePolicy = Field(
         RewritePolicy.FAIL,
         alias="on-rewrite-ddl",
         description="A statement that changes rows of a captured table without row events (a column that is read gets "
         "another type, a dropped partition, a table swap, ...) stops the query (`fail`), makes it read the table again "
-        "by itself (`reread`: a truncate row, then the rows as they are), or is passed over (`ignore`): the changelog "
+        "by itself (`reread`: a truncate row, then the rows as they are), or is skipped (`ignore`): the changelog "
         "then no longer gives the table.",
     )
-    skipped: Annotated[str, AfterValidator(_places)] = Field(
+    skipped: Annotated[str, AfterValidator(_positions)] = Field(
         "",
         alias="scan.skip-transactions",
-        description="Transactions that are passed over, by file:pos of their beginning as an error names it; with "
-        "commas between them.",
+        description="Transactions to skip, by file:pos of their beginning as an error names it; with commas "
+        "between them.",
     )
     again: Annotated[str, AfterValidator(_tables)] = Field(
         "",

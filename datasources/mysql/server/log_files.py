@@ -1,4 +1,4 @@
-"""The server's binlog files: how many bytes lie between two places."""
+"""The server's binlog files: the bytes between two positions."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from datasources.mysql.binlog import FIRST_POSITION, BinlogPosition
 
 __all__ = ["LogFiles"]
 
-_WAY_OUT: Final = (
-    "Keep more with binlog_expire_logs_seconds. To go on without what is lost, start with a new checkpoint: mode "
+_HINT: Final = (
+    "Keep more with binlog_expire_logs_seconds. To continue without what is lost, start with a new checkpoint: mode "
     "initial reads the tables again."
 )
 
 
 class LogFiles:
-    """Sizes of a server's files; asked for again only when a file is met that is not known.
+    """Sizes of a server's binlog files; queried again only for an unknown file.
 
     Args:
-        query: runs a statement at the server and returns its rows.
+        query: runs a statement at the server; returns its rows.
     """
 
     def __init__(self, query: Callable[[str], list[tuple[Any, ...]]]) -> None:
@@ -51,12 +51,12 @@ class LogFiles:
         if files is None:
             raise DataLossError(
                 f"the binlog from {start} on is needed, and the server's files are "
-                f"{', '.join(sorted(self._sizes)) or 'none'}: it purged what was not read yet. {_WAY_OUT}"
+                f"{', '.join(sorted(self._sizes)) or 'none'}: it purged what was not read yet. {_HINT}"
             )
         return files
 
     def _known(self, start: BinlogPosition, end: BinlogPosition) -> list[str] | None:
-        """Return the files from one place to another, if all are known and none is missing in between."""
+        """Return the files from one position to another, if all are known and none is missing in between."""
         if start.file not in self._sizes or end.file not in self._sizes:
             return None
         low, high = start.file_number, end.file_number

@@ -1,4 +1,4 @@
-"""The state after a batch, from the state of the batch and what its readers said."""
+"""The state after a batch, reconciled from the state of the batch and its readers' reports."""
 
 from __future__ import annotations
 
@@ -11,83 +11,83 @@ from datasources.mysql.binlog import BinlogPosition
 from datasources.mysql.binlog.positions.gtid_set import DomainPositions, GtidSet
 from datasources.mysql.scan.scan_settings import BINLOG
 from datasources.mysql.state.mysql_state import MySqlState
-from datasources.mysql.state.range_note import RangeNote
+from datasources.mysql.state.range_report import RangeReport
 from datasources.source.api.connector_state import RangeInfo
 from datasources.source.api.split import SplitId
 
-__all__ = ["LONGEST_GTIDS", "has_read", "kept_gtids", "merged_gtids", "settled"]
+__all__ = ["MAX_GTID_CHARS", "has_read", "merged_gtids", "reconciled", "storable_gtids"]
 
-LONGEST_GTIDS: Final = 16_384
-"""Of a longer set nothing is kept: a switch to another server is then refused."""
+MAX_GTID_CHARS: Final = 16_384
+"""The limit of a GTID set in an offset: a longer one is dropped, and a switch to another server is then refused."""
 
 
-def settled(state: MySqlState, ranges: Mapping[SplitId, RangeInfo]) -> MySqlState:
-    """Return the state at rest behind a batch.
+def reconciled(state: MySqlState, ranges: Mapping[SplitId, RangeInfo]) -> MySqlState:
+    """Return the state after a batch.
 
     Args:
         state: of the batch.
-        ranges: what was read; the binlog's has a note.
+        ranges: the readers' reports; the binlog's has a note.
     """
-    after = replace(state, sweep=state.after).without_data()
+    after = replace(state, snapshot=state.after).without_data()
     found = ranges.get(BINLOG)
     if found is None:
         return after
     assert found.note is not None
-    note = RangeNote.from_text(found.note)
+    note = RangeReport.from_text(found.note)
     if note.server != state.server:
-        return _settled_elsewhere(after, found, note)
-    by_gtid = state.by_gtid and not _is_behind(note.place, state)
+        return _reconciled_elsewhere(after, found, note)
+    by_gtid = state.by_gtid and not _is_behind(note.position, state)
     return replace(
         after,
         at=found.position,
-        place=note.place,
+        position=note.position,
         gtid=merged_gtids(state.gtid, note.gtids),
         by_gtid=by_gtid,
         gtid_until=state.gtid_until if by_gtid else None,
         prepared=note.prepared,
         reread=tuple(sorted({*state.reread, *note.again})),
-        quiet=state.quiet + 1 if found.rows == 0 else 0,
+        irrelevant_batches=state.irrelevant_batches + 1 if found.rows == 0 else 0,
     )
 
 
-def _settled_elsewhere(after: MySqlState, found: RangeInfo, note: RangeNote) -> MySqlState:
-    """Return the state behind what was read at another server: its places mean nothing here, its transactions do."""
+def _reconciled_elsewhere(after: MySqlState, found: RangeInfo, note: RangeReport) -> MySqlState:
+    """Return the state after a read at another server: its positions are invalid here, its transactions are valid."""
     is_unknown = not note.gtids and found.rows != 0
     if after.gtid is None or is_unknown:
         raise DataLossError(
             f"the server is another one now ({after.server}, before {note.server}), and the transactions that were "
-            f"read there have no GTIDs by which to go on here. Start with a new checkpoint."
+            f"read there have no GTIDs by which to resume here. Start with a new checkpoint."
         )
     return replace(
         after,
         at=found.position,
-        place=None,
+        position=None,
         gtid=merged_gtids(after.gtid, note.gtids),
         by_gtid=True,
         prepared={},
         reread=tuple(sorted({*after.reread, *note.again})),
-        quiet=0,
+        irrelevant_batches=0,
     )
 
 
-def _is_behind(place: BinlogPosition, state: MySqlState) -> bool:
-    """Whether no transaction that was read stands behind a place any more."""
-    return place == state.to if state.gtid_until is None else place >= state.gtid_until
+def _is_behind(position: BinlogPosition, state: MySqlState) -> bool:
+    """Whether all transactions that were read are before a position."""
+    return position == state.to if state.gtid_until is None else position >= state.gtid_until
 
 
 def merged_gtids(known: str | None, passed: str) -> str | None:
-    """Return the transactions before a place from those before an earlier one and those between; None = not known."""
+    """Return the transactions before a position, from those before an earlier one and those between; None = unknown."""
     if known is None or not passed:
         return known
     if ":" in passed:
         merged = str(GtidSet.parse(known).union(GtidSet.parse(passed)))
     else:
         merged = str(DomainPositions.parse(known).union(DomainPositions.parse(passed)))
-    return kept_gtids(merged)
+    return storable_gtids(merged)
 
 
 def has_read(known: str | None, executed: str | None) -> bool:
-    """Return whether everything that a server has executed is among known transactions."""
+    """Return whether all transactions that a server executed are among known ones."""
     if known is None or executed is None:
         return False
     if ":" in executed:
@@ -95,6 +95,6 @@ def has_read(known: str | None, executed: str | None) -> bool:
     return DomainPositions.parse(known).contains(DomainPositions.parse(executed))
 
 
-def kept_gtids(text: str | None) -> str | None:
-    """Return a set of transactions as an offset keeps it: None if it is too long."""
-    return text if text is not None and len(text) <= LONGEST_GTIDS else None
+def storable_gtids(text: str | None) -> str | None:
+    """Return a set of transactions as an offset stores it: None if it is too long."""
+    return text if text is not None and len(text) <= MAX_GTID_CHARS else None

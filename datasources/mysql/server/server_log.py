@@ -1,4 +1,4 @@
-"""What a server says about its binlog: its end, its files, its transactions, and itself."""
+"""Queries about a server's binlog: its end, its files, its transactions."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from datasources.errors import DataLossError, SourceUnavailable
 from datasources.mysql.binlog import (
     FIRST_POSITION,
     BinlogPosition,
+    BinlogRangeInfo,
     CaptureRule,
     ChangeReader,
     DumpRequest,
-    RangeFacts,
     StopRule,
     open_dump,
 )
@@ -27,7 +27,7 @@ from datasources.mysql.connection.quoting import quote_text
 from datasources.mysql.connection.server_dialect import ServerVersion
 from datasources.mysql.snapshot.barrier import wait_until_visible
 
-__all__ = ["Gtids", "LogFile", "ServerLog", "parse_gtids"]
+__all__ = ["Gtids", "LogFile", "ServerLog"]
 
 Gtids = GtidSet | DomainPositions
 """Transactions of MySQL, or MariaDB's newest ones per domain."""
@@ -50,10 +50,10 @@ class ServerLog:
     """The binlog of one server.
 
     Attributes:
-        connection: an open connection, for questions.
-        settings: how to open another one, for reading the log.
+        connection: an open connection, for queries.
+        settings: of further connections, which read the log.
         version: which server it is.
-        server_id: the number under which the log is read; by default one that no configuration should use.
+        server_id: of the log's readers; by default one that no configuration should use.
     """
 
     connection: Any
@@ -70,10 +70,10 @@ class ServerLog:
         return self.version.is_mariadb or self._one("SELECT @@GLOBAL.gtid_mode") == "ON"
 
     def end(self) -> BinlogPosition:
-        """Return the end of the log, a place between two transactions.
+        """Return the end of the log, which is between two transactions.
 
         Raises:
-            SourceUnavailable: the server writes none.
+            SourceUnavailable: the server writes no binlog.
         """
         rows = self._rows(self.version.status_statement)
         if not rows:
@@ -81,17 +81,17 @@ class ServerLog:
         return BinlogPosition(str(rows[0][0]), int(rows[0][1]))
 
     def files(self) -> tuple[LogFile, ...]:
-        """Return the files that there are, the oldest first."""
+        """Return the files, the oldest first."""
         return tuple(LogFile(str(row[0]), int(row[1])) for row in self._rows("SHOW BINARY LOGS"))
 
     def available(self) -> str:
-        """Return which files there are, for messages."""
+        """Return the list of files, for messages."""
         names = [file.name for file in self.files()]
         shown = names if len(names) <= _SHOWN_FILES else [names[0], "...", names[-1]]
         return f"SHOW BINARY LOGS of {self.settings} has {', '.join(shown)}"
 
     def executed(self) -> Gtids:
-        """Return the transactions that the server committed; MariaDB: that its binlog holds up to its end."""
+        """Return the transactions that the server committed; MariaDB: those in its binlog."""
         name = "gtid_binlog_pos" if self.version.is_mariadb else "gtid_executed"
         return self.parse_gtids(str(self._one(f"SELECT @@GLOBAL.{name}")))
 
@@ -100,8 +100,12 @@ class ServerLog:
         return GtidSet.parse(str(self._one("SELECT @@GLOBAL.gtid_purged")))
 
     def parse_gtids(self, text: str) -> Gtids:
-        """Return what a text means at this kind of server."""
-        return parse_gtids(text, is_mariadb=self.version.is_mariadb)
+        """Return a GTID set, or MariaDB's positions per domain.
+
+        Raises:
+            OptionError: the text is not what this server writes.
+        """
+        return DomainPositions.parse(text) if self.version.is_mariadb else GtidSet.parse(text)
 
     def before_file(self, name: str) -> Gtids:
         """Return the transactions before a file."""
@@ -110,7 +114,7 @@ class ServerLog:
         return self.parse_gtids(texts[0].strip("[]") if texts else "")
 
     def gtids_at(self, position: BinlogPosition) -> Gtids | None:
-        """Return exactly the transactions before a place; None if some have no GTID.
+        """Return exactly the transactions before a position; None if some have no GTID.
 
         On a server that commits all the time the log is passed from the beginning of the file, without decoding.
         """
@@ -119,38 +123,38 @@ class ServerLog:
         before = self.before_file(position.file)
         if position.pos == FIRST_POSITION:
             return before
-        facts = self.scan(BinlogPosition(position.file, FIRST_POSITION), StopRule(to=position))
-        passed = facts.gtids
+        info = self.scan(BinlogPosition(position.file, FIRST_POSITION), StopRule(to=position))
+        passed = info.gtids
         if isinstance(before, GtidSet):
             return before.union(passed) if isinstance(passed, GtidSet) else None
         return before.union(passed) if isinstance(passed, DomainPositions) else before
 
     def end_with_gtids(self) -> tuple[BinlogPosition, Gtids | None]:
-        """Return the end of the log and exactly the transactions before it, without passing the log if possible."""
+        """Return the end of the log and exactly the transactions before it, without a scan if possible."""
         if self.version.is_mariadb or not self.has_gtids():
             end = self.end()
             return end, self.gtids_at(end)
         before = self.executed()
         end = self.end()
         wait_until_visible(self.connection)
-        # A transaction is in the log before it counts as executed: what is equal before and after held at the end.
+        # A transaction is in the log before it counts as executed: a set that did not change is that of the end.
         return end, before if self.executed() == before else self.gtids_at(end)
 
     def scan(
         self, start: BinlogPosition | str, stop: StopRule, *, capture: CaptureRule = lambda _database, _table: None
-    ) -> RangeFacts:
-        """Pass the log from a place, or behind a GTID set, to a stop rule or its end, without decoding rows.
+    ) -> BinlogRangeInfo:
+        """Scan the log from a position or behind a GTID set, to a stop rule or its end, without decoding rows.
 
         Raises:
-            OffsetError: the start is no place between two transactions.
-            DataLossError: the server no longer has it.
+            OffsetError: the start is not between two transactions.
+            DataLossError: the server no longer has the start.
             SourceUnavailable: the connection broke.
         """
         return scan(lambda: self._reader(start, stop, capture))
 
     def _reader(self, start: BinlogPosition | str, stop: StopRule, capture: CaptureRule) -> ChangeReader:
-        patient = replace(self.settings, read_timeout_ms=min(self.settings.read_timeout_ms, _READ_TIMEOUT_MS))
-        connection = connect(patient, doing="looking through the binlog")
+        dump_settings = replace(self.settings, read_timeout_ms=min(self.settings.read_timeout_ms, _READ_TIMEOUT_MS))
+        connection = connect(dump_settings, doing="looking through the binlog")
         request = DumpRequest(start=start, server_id=self.server_id, replica_uuid=str(uuid4()), is_bounded=True)
         try:
             return ChangeReader(
@@ -160,17 +164,17 @@ class ServerLog:
                 stop=stop,
                 decodes=False,
                 verify_checksums=False,
-                max_event_bytes=patient.max_allowed_packet,
+                max_event_bytes=dump_settings.max_allowed_packet,
             )
         except BaseException:
             connection.close()
             raise
 
     def lost(self, what: str) -> DataLossError:
-        """Return the error for something that the log no longer holds.
+        """Return the error for something that the log no longer has.
 
         Args:
-            what: what it is, as the begin of a sentence.
+            what: the begin of the message.
         """
         return DataLossError(
             f"{what}; {self.available()}. Changes in between cannot be read any more: start the query with a new "
@@ -188,12 +192,3 @@ class ServerLog:
                 return list(cursor.fetchall())
         except pymysql.MySQLError as error:
             raise explain(error, doing="asking for the state of the binlog", server=str(self.settings)) from error
-
-
-def parse_gtids(text: str, *, is_mariadb: bool) -> Gtids:
-    """Return a GTID set, or MariaDB's positions of domains.
-
-    Raises:
-        OptionError: the text is neither.
-    """
-    return DomainPositions.parse(text) if is_mariadb else GtidSet.parse(text)

@@ -1,4 +1,4 @@
-"""The driver's connection to the server: where its binlog ends, and which server it is."""
+"""The driver's connection to the server: the end of its binlog, and the server's identity."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ class LogEnd:
 
     Attributes:
         server: the server's UUID; MariaDB's server id.
-        place: file and position: a place between two transactions.
-        gtid: the transactions that were committed by then, which all stand before it; those behind them and before
-            `place` are in the log and are being committed. None = the server has no GTIDs, or not for every one.
-        clock_us: the server's clock just before that, µs since the epoch. What it commits later is not older.
+        position: file and position, between two transactions.
+        gtid: the transactions that were committed by then, all of them before `position`; others before
+            `position` are in the log and are being committed. None = the server has no GTIDs, or not for every one.
+        clock_us: the server's clock just before that, µs since the epoch. Later commits are not older.
     """
 
     server: str
-    place: BinlogPosition
+    position: BinlogPosition
     gtid: str | None
     clock_us: int
 
 
 class ServerView:
-    """One connection, opened when it is needed and again when it broke.
+    """A connection that is opened when it is needed, and again when it broke.
 
     Args:
-        settings: where and who.
+        settings: the server and the login.
     """
 
     def __init__(self, settings: ConnectionSettings) -> None:
@@ -56,11 +56,11 @@ class ServerView:
     def version(self) -> ServerVersion:
         """Which server it is."""
         if self._version is None:
-            self._version = self._tried(server_version)
+            self._version = self._with_retry(server_version)
         return self._version
 
     def server(self) -> str:
-        """Return which server answers."""
+        """Return the name of the server."""
         return str(self.query(f"SELECT {self.version.name_expression}")[0][0])
 
     def end(self) -> LogEnd:
@@ -69,7 +69,7 @@ class ServerView:
         Raises:
             SourceUnavailable: the server cannot be reached, or has no binlog.
         """
-        # MySQL's status has the set itself; its mode says whether every transaction has a GTID.
+        # MySQL's status has the set itself; with gtid_mode = ON every transaction has a GTID.
         gtids = "@@gtid_binlog_pos" if self.version.is_mariadb else "@@GLOBAL.gtid_mode"
         statement = f"SELECT {self.version.name_expression}, {_CLOCK_US}, {gtids}"
         identities, status = self._answers(statement, self.version.status_statement)
@@ -84,7 +84,7 @@ class ServerView:
             gtid = row[_GTIDS_AT].replace("\n", "") if gtid == "ON" else None
         return LogEnd(
             server=str(identity[0]),
-            place=BinlogPosition(str(row[0]), int(row[1])),
+            position=BinlogPosition(str(row[0]), int(row[1])),
             gtid=gtid or None,
             clock_us=int(identity[1]),
         )
@@ -98,7 +98,7 @@ class ServerView:
         return self._answers(statement)[0]
 
     def _answers(self, *statements: str) -> list[list[tuple[Any, ...]]]:
-        """Return the rows of each statement, all of one server."""
+        """Return the rows of each statement, all from one server."""
 
         def run(connection: Any) -> list[list[tuple[Any, ...]]]:
             found = []
@@ -108,10 +108,10 @@ class ServerView:
                     found.append(list(cursor.fetchall()))
             return found
 
-        return self._tried(run)
+        return self._with_retry(run)
 
     def connect(self, doing: str) -> Any:
-        """Open a connection of its own for something longer; the caller closes it."""
+        """Open another connection, for longer use; the caller closes it."""
         return connect(self._settings, statements=_SESSION, doing=doing)
 
     def close(self) -> None:
@@ -120,8 +120,8 @@ class ServerView:
             self._connection.close()
             self._connection = None
 
-    def _tried(self, what: Callable[[Any], _T]) -> _T:
-        """Do something on the connection; on one that had been open before, a second time on a new one."""
+    def _with_retry(self, what: Callable[[Any], _T]) -> _T:
+        """Run a function on the connection; if that had been open before, retry once on a new one."""
         was_open = self._connection is not None
         try:
             return what(self._opened())

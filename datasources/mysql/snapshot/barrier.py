@@ -1,18 +1,18 @@
-"""The visibility barrier: when a SELECT sees everything that the binlog holds up to a mark.
+"""The visibility barrier: when a SELECT sees everything in the binlog up to a position.
 
-Theory of operation. A position of the binlog is no mark of visibility: the server's status moves when a transaction is
-flushed to the binlog, and the engine makes its rows visible only after that, with a group commit delay of a second a
-second later. A SELECT in between misses rows that the mark includes, and nothing afterwards brings them.
+Theory of operation. That a transaction is in the binlog does not make it visible: the server's status advances when it
+is flushed to the binlog, and the engine makes its rows visible only afterwards, a second later if the group commit
+delay is a second. A SELECT in between misses rows before the position, and they are never read again.
 
 * MySQL with GTIDs: a transaction owns its GTID from before it is flushed until after its rows are visible. So: read
-  the mark, read ``@@gtid_owned`` once, and wait until none of those GTIDs is owned any more. Costs one query on a quiet
+  the position, read ``@@gtid_owned`` once, and wait until none of those GTIDs is owned. It costs one query on an idle
   server, locks nothing, and needs no privilege beyond those of a reader.
-* MySQL without GTIDs: a table's read lock is given only when no commit of a change to it is under way. One connection
+* MySQL without GTIDs: a table's read lock is granted only when no change to it is being committed. One connection
   locks, the other opens its snapshot, the first unlocks.
-* MariaDB: a consistent snapshot knows its own position in the binlog; one that lies before the mark is thrown away.
+* MariaDB: a consistent snapshot has a position in the binlog; one before the wanted position is discarded.
 
-A replica's applier owns the GTID of a transaction for as long as it applies it, also before it is in the binlog, so on
-a replica the wait may last as long as its longest transaction.
+A replica's applier owns the GTID of a transaction while it applies it, also before it is in the binlog, so on a replica
+the wait may last as long as its longest transaction.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from watermark.clock import Clock, SystemClock
 __all__ = ["open_locked_snapshot", "open_positioned_snapshot", "owned_gtids", "wait_until_visible"]
 
 _NANOS_PER_SECOND: Final = 1_000_000_000
-_FIRST_PAUSE_S: Final = 0.001
-_LONGEST_PAUSE_S: Final = 0.05
+_MIN_PAUSE_S: Final = 0.001
+_MAX_PAUSE_S: Final = 0.05
 _DEADLINE_S: Final = 60.0
 _SHOWN: Final = 3
-_LOCK_TURNS: Final = ("READ", *["WRITE"] * 9)
+_LOCK_MODES: Final = ("READ", *["WRITE"] * 9)
 _LOCK_WAIT_S: Final = 1
 _LOCK_PAUSE_S: Final = 0.5
 _SNAPSHOT: Final = (
@@ -65,43 +65,39 @@ def owned_gtids(text: str) -> frozenset[str]:
 
 
 def wait_until_visible(connection: Any, *, deadline_s: float = _DEADLINE_S, clock: Clock | None = None) -> int:
-    """Return when every transaction that is in the binlog by now is visible to a SELECT that starts afterwards.
+    """Return when every transaction in the binlog is visible to a SELECT that starts afterwards.
 
-    For MySQL with gtid_mode=ON. The mark must have been read before the call.
+    For MySQL with gtid_mode=ON. The position must have been read before the call.
 
-    Args:
-        connection: An open connection; may be the one that will SELECT, outside a transaction.
-        deadline_s: How long to wait, in seconds.
-        clock: Measures it.
+    The connection may be the one that will SELECT, outside a transaction.
 
     Returns:
-        How often the server was asked.
+        The number of queries.
 
     Raises:
         SourceUnavailable: A transaction did not become visible in time; names its GTID.
     """
     clock = clock or SystemClock()
     end_ns = clock.monotonic_ns() + int(deadline_s * _NANOS_PER_SECOND)
-    waiting, asked, pause_s = _ask_owned(connection), 1, _FIRST_PAUSE_S
+    waiting, queries, pause_s = _query_owned(connection), 1, _MIN_PAUSE_S
     while waiting:
         if clock.monotonic_ns() >= end_ns:
-            raise _late(f"transaction {', '.join(sorted(waiting)[:_SHOWN])}", deadline_s)
+            raise _not_visible(f"transaction {', '.join(sorted(waiting)[:_SHOWN])}", deadline_s)
         threading.Event().wait(pause_s)
-        pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
-        waiting &= _ask_owned(connection)
-        asked += 1
-    return asked
+        pause_s = min(2 * pause_s, _MAX_PAUSE_S)
+        waiting &= _query_owned(connection)
+        queries += 1
+    return queries
 
 
 def open_locked_snapshot(
     locker: Any, reader: Any, database: str, table: str, *, status: str | None = None
 ) -> tuple[str, int] | None:
-    """Open a snapshot on ``reader`` that sees everything of one table that is in the binlog by now.
+    """Open a snapshot on ``reader`` that sees everything of one table that is in the binlog.
 
-    For MySQL with gtid_mode=OFF. The mark must have been read before the call. The lock is held for two or three
-    short statements. A read lock is tried first; it waits until nobody writes, and a table that is written all the
-    time never gives it. A write lock goes before those who come after it, and holds them up, so it is waited for in
-    short turns.
+    For MySQL with gtid_mode=OFF. The position must have been read before the call. The lock is held for two or three
+    short statements. A read lock is tried first; it is granted only when there is no writer, which may never happen on
+    a busy table. A write lock has priority over later writers and blocks them, so its attempts are short.
 
     Args:
         locker: A connection of the same login, with the privilege LOCK TABLES; starting a transaction on it would drop
@@ -109,14 +105,14 @@ def open_locked_snapshot(
         reader: The connection that will SELECT; its transaction is open afterwards.
         database: The table's database.
         table: The table.
-        status: The statement that gives the end of the binlog, to be asked under the lock: as far as this table goes,
-            the snapshot then holds exactly what the binlog holds up to there.
+        status: The statement that returns the end of the binlog, executed under the lock: of this table the snapshot
+            then holds exactly what the binlog holds up to there.
 
     Returns:
-        File and position, if they were asked for.
+        File and position, if `status` was given.
 
     Raises:
-        SourceUnavailable: The lock was not given in time.
+        SourceUnavailable: The lock was not granted in time.
     """
     with locker.cursor() as lock, reader.cursor() as read:
         _lock(lock, table_name(database, table))
@@ -135,66 +131,61 @@ def open_locked_snapshot(
 def open_positioned_snapshot(
     connection: Any, file: str, position: int, *, deadline_s: float = _DEADLINE_S, clock: Clock | None = None
 ) -> tuple[str, int]:
-    """Open a snapshot that sees everything in the binlog up to a mark.
+    """Open a snapshot that sees everything in the binlog up to a position.
 
-    For MariaDB, whose consistent snapshots know their position.
+    For MariaDB, whose consistent snapshots have a position.
 
-    Args:
-        connection: An open connection; its transaction is open afterwards.
-        file: The mark's binlog file.
-        position: The mark's position in it.
-        deadline_s: How long to wait, in seconds.
-        clock: Measures it.
+    The connection's transaction is open afterwards.
 
     Returns:
-        File and position of the snapshot, at or after the mark.
+        File and position of the snapshot, at or after the given one.
 
     Raises:
-        SourceUnavailable: No snapshot reached the mark in time.
+        SourceUnavailable: No snapshot reached the position in time.
     """
     clock = clock or SystemClock()
-    end_ns, pause_s = clock.monotonic_ns() + int(deadline_s * _NANOS_PER_SECOND), _FIRST_PAUSE_S
+    end_ns, pause_s = clock.monotonic_ns() + int(deadline_s * _NANOS_PER_SECOND), _MIN_PAUSE_S
     with connection.cursor() as cursor:
         while True:
             for statement in _SNAPSHOT:
                 cursor.execute(statement)
-            place = _snapshot_place(cursor)
-            if _order(*place) >= _order(file, position):
-                return place
+            found = _positioned_at(cursor)
+            if _order(*found) >= _order(file, position):
+                return found
             cursor.execute("ROLLBACK")
             if clock.monotonic_ns() >= end_ns:
-                raise _late(
-                    f"the binlog's {file}:{position} (the newest snapshot is at {place[0]}:{place[1]})", deadline_s
+                raise _not_visible(
+                    f"the binlog's {file}:{position} (the newest snapshot is at {found[0]}:{found[1]})", deadline_s
                 )
             threading.Event().wait(pause_s)
-            pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
+            pause_s = min(2 * pause_s, _MAX_PAUSE_S)
 
 
 def _lock(cursor: Any, name: str) -> None:
-    for turn, kind in enumerate(_LOCK_TURNS):
-        if turn > 1:
+    for attempt, mode in enumerate(_LOCK_MODES):
+        if attempt > 1:
             threading.Event().wait(_LOCK_PAUSE_S)
         cursor.execute(f"SET SESSION lock_wait_timeout = {_LOCK_WAIT_S}")
         try:
-            cursor.execute(f"LOCK TABLES {name} {kind}")
+            cursor.execute(f"LOCK TABLES {name} {mode}")
         except pymysql.MySQLError as error:
             if error.args[0] != ER.LOCK_WAIT_TIMEOUT:
                 raise
         else:
             return
     raise SourceUnavailable(
-        f"table {name} could not be locked for milliseconds within {len(_LOCK_TURNS) * _LOCK_WAIT_S} s: a transaction "
+        f"table {name} could not be locked for milliseconds within {len(_LOCK_MODES) * _LOCK_WAIT_S} s: a transaction "
         f"that changed it, or a prepared XA transaction, is open (SHOW PROCESSLIST, XA RECOVER)."
     )
 
 
-def _ask_owned(connection: Any) -> frozenset[str]:
+def _query_owned(connection: Any) -> frozenset[str]:
     with connection.cursor() as cursor:
         cursor.execute("SELECT @@GLOBAL.gtid_owned")
         return owned_gtids(cursor.fetchone()[0])
 
 
-def _snapshot_place(cursor: Any) -> tuple[str, int]:
+def _positioned_at(cursor: Any) -> tuple[str, int]:
     cursor.execute("SHOW STATUS LIKE 'binlog_snapshot_%'")
     status = {name.lower(): value for name, value in cursor.fetchall()}
     return status["binlog_snapshot_file"], int(status["binlog_snapshot_position"])
@@ -203,12 +194,12 @@ def _snapshot_place(cursor: Any) -> tuple[str, int]:
 def _order(file: str, position: int) -> tuple[str, int, int]:
     match = _FILE_NUMBER.fullmatch(file)
     if match is None:
-        raise SourceUnavailable(f"the server calls its binlog file '{file}', which ends in no number.")
+        raise SourceUnavailable(f"the name of the server's binlog file, '{file}', does not end in a number.")
     return match["base"], int(match["number"]), position
 
 
-def _late(what: str, deadline_s: float) -> SourceUnavailable:
+def _not_visible(what: str, deadline_s: float) -> SourceUnavailable:
     return SourceUnavailable(
-        f"{what} did not become visible in {deadline_s:g} s, so no table can be read as of the mark: is a commit stuck "
+        f"{what} did not become visible in {deadline_s:g} s, so no table can be read as of there: is a commit stuck "
         "(SHOW PROCESSLIST), a GTID reserved by hand (gtid_next), or a replica's applier in a long transaction?"
     )

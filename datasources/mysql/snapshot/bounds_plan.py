@@ -1,14 +1,13 @@
-"""Where chunks of a table end: the next bounds after a frontier.
+"""Where chunks of a table end: the next bounds after a lower bound.
 
-Theory of operation. A table is read in ranges of its key, each above the one before and all without gaps: the upper
-bound of one is the lower bound of the next, whatever rows come and go meanwhile. Bounds are keys of rows that exist
-when they are planned, at every ``size``-th row, found by walking the key's index. Integers that lie close together need
-no walk: steps of ``size`` numbers hold at most that many rows. In both cases no chunk that is planned is larger than
-``size`` at that moment.
+Theory of operation. A table is read in ranges of its key in ascending order and without gaps: the upper bound of one is
+the lower bound of the next, whatever rows are inserted or deleted meanwhile. Bounds are keys of rows that exist when
+they are planned, at every ``size``-th row, found by walking the key's index. Dense integers need no walk: steps of
+``size`` numbers hold at most that many rows. In both cases a planned chunk has at most ``size`` rows at that moment.
 
-The last bound is the greatest key at planning, so no chunk is open above while many rows can lie there. What is written
-above it later, before the mark of the batch, belongs to the range that is open above and is read when a plan finds no
-further key: that range holds what came since the plan, and ends the table.
+The last bound is the greatest key at planning, so no open chunk can hold many rows. Rows that are written above it
+later, before the snapshot position of the batch, belong to the open range that is read when a plan finds no additional
+key: it holds what was written since the plan, and ends the table.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from datasources.mysql.tables.chunk_key import KeyKind, TableKey
 from datasources.mysql.tables.key_ranges import Bound, KeyRange, range_condition
 from datasources.mysql.tables.key_values import ValueForm, form_of, is_divisible, select_expression
 
-__all__ = ["BoundsPlan", "BoundsRequest", "next_bounds", "ranges_of", "tables_of_one_chunk", "tells_of_change"]
+__all__ = ["BoundsPlan", "BoundsRequest", "is_table_change", "next_bounds", "tables_of_one_chunk"]
 
 _DENSE: Final = 0.5
 _CHANGED: Final = frozenset({1049, 1054, 1146, 1176})  # no such database, column, table, index
@@ -34,16 +33,16 @@ _CHANGED: Final = frozenset({1049, 1054, 1146, 1176})  # no such database, colum
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoundsRequest:
-    """What is to be planned.
+    """A request for bounds.
 
     Attributes:
         database: The table's database.
         table: The table.
-        key: By what it is cut.
+        key: The key by which it is divided.
         size: Rows of a chunk, at most.
         count: How many bounds, at most.
-        rows: About how many rows the table has.
-        budget_bytes: How much text the bounds may be together; the first one is always given.
+        rows: The estimated number of rows of the table.
+        budget_bytes: The maximum length of all bounds; the first one is always returned.
     """
 
     database: str
@@ -57,11 +56,11 @@ class BoundsRequest:
 
 @dataclass(frozen=True, slots=True)
 class BoundsPlan:
-    """What was planned.
+    """A plan of bounds.
 
     Attributes:
-        bounds: Upper bounds, inclusive, in the key's order; empty where no row lies above the frontier.
-        is_end: Whether no row lies above the last of them; the rest of the table is then one range, open above.
+        bounds: Upper bounds, inclusive, in the key's order; empty if no row follows.
+        is_end: Whether no row follows the last of them; the rest of the table is then one open range.
     """
 
     bounds: tuple[Bound, ...]
@@ -69,15 +68,12 @@ class BoundsPlan:
 
 
 def next_bounds(connection: Any, wanted: BoundsRequest, after: Bound | None) -> BoundsPlan:
-    """Return the bounds of the next chunks above a frontier.
+    """Return the bounds of the next chunks above a bound.
 
-    Args:
-        connection: A connection whose session is in UTC.
-        wanted: The table and the size of the plan.
-        after: The frontier: the upper bound of the last chunk that was planned; None at the beginning.
+    The session must be in UTC. ``after`` is the upper bound of the last planned chunk; None at the beginning.
 
     Returns:
-        Bounds; none at all for a table without a key, or with one that cannot be cut, which is one range.
+        Bounds; none for a table without a key, or with one that cannot be divided, which is one range.
     """
     key = wanted.key
     if not _is_divisible(key):
@@ -89,34 +85,32 @@ def next_bounds(connection: Any, wanted: BoundsRequest, after: Bound | None) -> 
 
 
 def tables_of_one_chunk(connection: Any, wanted: Sequence[BoundsRequest]) -> frozenset[tuple[str, str]]:
-    """Return which tables have no more rows than a chunk now, so that they need no bounds; by one statement for all.
+    """Return which tables fit into one chunk, so that they need no bounds; by one statement for all.
 
-    Args:
-        connection: A connection.
-        wanted: The tables; those that have no key or none that can be cut are left out.
+    Tables without a key that can be divided are left out.
 
     Returns:
-        Databases and tables; none where one of them was dropped or lost its index meanwhile.
+        Databases and tables; empty if one of them was dropped or lost its index meanwhile.
     """
-    asked = [each for each in wanted if _is_divisible(each.key)]
-    if not asked:
+    divisible = [each for each in wanted if _is_divisible(each.key)]
+    if not divisible:
         return frozenset()
-    parts = (
+    queries = (
         f"(SELECT {number} FROM {_by_key(each)} LIMIT 1 OFFSET {each.size})"  # noqa: S608 - quoted
-        for number, each in enumerate(asked)
+        for number, each in enumerate(divisible)
     )
     with connection.cursor() as cursor:
         try:
-            cursor.execute(" UNION ALL ".join(parts))
+            cursor.execute(" UNION ALL ".join(queries))
         except pymysql.MySQLError as error:
-            if tells_of_change(error):
+            if is_table_change(error):
                 return frozenset()
             raise
         larger = {int(row[0]) for row in cursor.fetchall()}
-    return frozenset((each.database, each.table) for number, each in enumerate(asked) if number not in larger)
+    return frozenset((each.database, each.table) for number, each in enumerate(divisible) if number not in larger)
 
 
-def tells_of_change(error: pymysql.MySQLError) -> bool:
+def is_table_change(error: pymysql.MySQLError) -> bool:
     """Return whether a statement failed because a table was dropped, or its key changed, since it was described."""
     return error_number(error) in _CHANGED
 
@@ -125,14 +119,8 @@ def _is_divisible(key: TableKey) -> bool:
     return key.kind is not KeyKind.NONE and all(is_divisible(column) for column in key.columns)
 
 
-def ranges_of(plan: BoundsPlan, after: Bound | None) -> list[KeyRange]:
-    """Return the ranges that a plan's bounds make above a frontier, in order, without the open one at the end."""
-    lowers = (after, *plan.bounds)
-    return [KeyRange(lower=lower, upper=upper) for lower, upper in zip(lowers, plan.bounds, strict=False)]
-
-
 def _steps(cursor: Any, wanted: BoundsRequest, after: Bound | None) -> Iterator[Bound] | None:
-    """Return bounds by arithmetic, or None where the key is no single integer or its numbers lie far apart."""
+    """Return bounds by arithmetic, or None if the key is no single integer or its numbers are sparse."""
     columns = wanted.key.columns
     if len(columns) != 1 or form_of(columns[0]) is not ValueForm.NUMBER:
         return None
@@ -140,7 +128,7 @@ def _steps(cursor: Any, wanted: BoundsRequest, after: Bound | None) -> Iterator[
     if first is None or last is None:
         return None
     numbers = range(int(first[0]) + wanted.size - 1, int(last[0]), wanted.size)
-    # A wrong estimate costs time only: steps that hold few rows, or a walk where steps would do.
+    # A wrong estimate costs time only: steps with few rows, or an unnecessary walk.
     is_dense = wanted.rows >= _DENSE * (int(last[0]) - int(first[0]) + 1)
     return chain(((str(number),) for number in numbers), (last,)) if is_dense else None
 
@@ -148,7 +136,7 @@ def _steps(cursor: Any, wanted: BoundsRequest, after: Bound | None) -> Iterator[
 def _walk(cursor: Any, wanted: BoundsRequest, after: Bound | None) -> Iterator[Bound]:
     """Yield the key of every ``size``-th row, then the greatest key.
 
-    That one is looked up last: rows that come meanwhile cannot lie between it and the bound before.
+    That one is read last: no row can be inserted between it and the previous bound.
     """
     at = after
     while (found := _row(cursor, wanted, at, f"LIMIT 1 OFFSET {wanted.size - 1}")) is not None:
@@ -172,7 +160,7 @@ def _fitting(candidates: Iterator[Bound], wanted: BoundsRequest) -> tuple[tuple[
 
 
 def _edge(cursor: Any, wanted: BoundsRequest, after: Bound | None, direction: str) -> Bound | None:
-    """Return the smallest or greatest key above a frontier."""
+    """Return the smallest or greatest key above a bound."""
     return _row(cursor, wanted, after, "LIMIT 1", direction)
 
 

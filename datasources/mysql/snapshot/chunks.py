@@ -1,10 +1,10 @@
-"""Ranges of tables as of a mark: read now, at any later time, or again, with equal rows.
+"""Ranges of tables as of a snapshot position: a repeated read, at any later time, returns equal rows.
 
-Theory of operation. The mark is a position of the binlog that was fixed before anything was read. A range is read when
-everything up to the mark is visible (sessions.py); that read also sees some of what came behind the mark. So the binlog
-is read from the mark to where the log ends behind the read, and the first change of each key there takes the key back
-(rewind.py). One such reading serves as many ranges as fit into memory. A table without a key is read at a position
-that is known exactly, and taken back as a multiset (keyless.py).
+Theory of operation. The snapshot position is a position of the binlog that is fixed before anything is read. A range is
+read when everything up to it is visible (sessions.py); that read also sees some later changes. So the backfill reads
+the binlog from the snapshot position to the end of the log after the read, and undoes the first change of each key
+there (keyed_undo.py). One backfill serves as many ranges as fit into memory. A table without a key is read at an
+exactly known position, and its changes are undone as a multiset (multiset_undo.py).
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from datasources.mysql.snapshot.requests import ChunkRequest, Selection, Snapsho
 from datasources.mysql.snapshot.result_rows import ResultColumn, read_rows
 from datasources.mysql.snapshot.sessions import ReadSession
 from datasources.mysql.snapshot.throttle import Throttle
+from datasources.mysql.snapshot.undo.backfill import Backfill, ReadChunk
 from datasources.mysql.snapshot.undo.image_keys import ImageKeys
-from datasources.mysql.snapshot.undo.keyless import MultisetUndo
-from datasources.mysql.snapshot.undo.rewind import Rewind
-from datasources.mysql.snapshot.undo.window import Chunk, Window
-from datasources.mysql.tables.chunk_key import KeyKind
+from datasources.mysql.snapshot.undo.keyed_undo import KeyedUndo
+from datasources.mysql.snapshot.undo.multiset_undo import MultisetUndo
+from datasources.mysql.tables.chunk_key import KeyKind, TableName
 from datasources.mysql.tables.key_ranges import KeyRange, range_condition
 from datasources.mysql.tables.table_schema import TableSchema, read_again_advice
 from datasources.mysql.types import result_expression
@@ -44,50 +44,48 @@ _TOO_LONG: Final = frozenset({3024, 1969, 1317})
 _CHANGED_TABLE: Final = 1412
 _OTHER_TABLE: Final = frozenset({1146, 1054, 1049, _CHANGED_TABLE})
 
-Name = tuple[str, str]
-
 
 def read_as_of(
     settings: SnapshotSettings,
-    mark: BinlogPosition,
+    snapshot_position: BinlogPosition,
     requests: Sequence[ChunkRequest],
     prepared: Mapping[str, BinlogPosition],
 ) -> Iterator[tuple[ChunkRequest, pa.RecordBatch]]:
-    """Yield the rows of ranges as of a mark.
+    """Yield the rows of ranges as of a snapshot position.
 
     Args:
         settings: How to read.
-        mark: The end of the binlog at some time before the call.
+        snapshot_position: The end of the binlog at some time before the call.
         requests: The ranges; those of one table are read together.
-        prepared: XA transactions that are open at the mark: by name where each begins.
+        prepared: XA transactions that are open at the snapshot position: by name where each begins.
 
     Yields:
         A request with some of its rows, none or several times; the columns are `SnapshotSettings.columns`.
 
     Raises:
-        SchemaError: A table's rows were changed by DDL behind the mark so that they cannot be taken back.
+        SchemaError: DDL after the snapshot position changed a table's rows in a way that cannot be undone.
         OptionError: A table has no key, or the server no GTIDs, and locking is not allowed.
         SourceUnavailable: The server did not answer, or a read took too long.
-        DataLossError: The server no longer has the binlog behind the mark.
+        DataLossError: The server no longer has the binlog from the snapshot position on.
         RecordError: A value cannot be read.
     """
-    reader = _Reader(settings, mark, prepared)
+    reader = _Reader(settings, snapshot_position, prepared)
     with closing(reader):
         yield from reader.read(requests)
 
 
 class _Reader:
-    """Reads ranges as of one mark; see `read_as_of`."""
+    """Reads ranges as of one snapshot position; see `read_as_of`."""
 
     def __init__(
-        self, settings: SnapshotSettings, mark: BinlogPosition, prepared: Mapping[str, BinlogPosition]
+        self, settings: SnapshotSettings, snapshot_position: BinlogPosition, prepared: Mapping[str, BinlogPosition]
     ) -> None:
-        self._settings, self._mark = settings, mark
-        self._window = Window(settings, mark, prepared)
+        self._settings, self._snapshot_position = settings, snapshot_position
+        self._backfill = Backfill(settings, snapshot_position, prepared)
         self._throttle = Throttle(settings.max_rows_per_second)
-        self._session = ReadSession(settings, mark)
-        self._selections: dict[Name, Selection] = {}
-        self._keys: dict[Name, ImageKeys] = {}
+        self._session = ReadSession(settings, snapshot_position)
+        self._selections: dict[TableName, Selection] = {}
+        self._keys: dict[TableName, ImageKeys] = {}
 
     def close(self) -> None:
         self._session.close()
@@ -95,7 +93,7 @@ class _Reader:
             keys.close()
 
     def read(self, requests: Sequence[ChunkRequest]) -> Iterator[tuple[ChunkRequest, pa.RecordBatch]]:
-        group: list[Chunk] = []
+        group: list[ReadChunk] = []
         size = 0
         for request in requests:
             if request.schema.key.kind is KeyKind.NONE:
@@ -106,16 +104,16 @@ class _Reader:
             group.append(chunk)
             size += sum(batch.nbytes for batch in chunk.batches)
             if size >= _GROUP_BYTES:
-                yield from self._rewound(group)
+                yield from self._undone(group)
                 group, size = [], 0
-        yield from self._rewound(group)
+        yield from self._undone(group)
 
-    def _select(self, request: ChunkRequest) -> Chunk:
+    def _select(self, request: ChunkRequest) -> ReadChunk:
         schema, selection = request.schema, self._selection(request.schema)
-        chunk = Chunk(request, selection, Rewind(self._keys_of(schema), request.wanted))
+        chunk = ReadChunk(request, selection, KeyedUndo(self._keys_of(schema), request.wanted))
         for attempt in range(_TRIES):
             try:
-                self._session.begin(schema.database, schema.table)
+                self._session.begin(*schema.identity)
                 chunk.batches, chunk.failure = list(self._rows(request)), None
             except pymysql.MySQLError as error:
                 chunk.failure = self._other_table(error, schema)
@@ -125,21 +123,21 @@ class _Reader:
                 break
         return chunk
 
-    def _rewound(self, group: list[Chunk]) -> Iterator[tuple[ChunkRequest, pa.RecordBatch]]:
+    def _undone(self, group: list[ReadChunk]) -> Iterator[tuple[ChunkRequest, pa.RecordBatch]]:
         if group:
-            self._window.tell(group, self._position())
+            self._backfill.note_changes(group, self._position())
         for chunk in group:
             self._check(chunk)
-            for batch in chunk.undo.apply(chunk.batches) if isinstance(chunk.undo, Rewind) else ():
+            for batch in chunk.undo.apply(chunk.batches) if isinstance(chunk.undo, KeyedUndo) else ():
                 if batch.num_rows:
                     yield chunk.request, chunk.selection.result(batch)
 
     def _keyless(self, request: ChunkRequest) -> Iterator[tuple[ChunkRequest, pa.RecordBatch]]:
-        """Read a table without a key: rows are handed on as they come, never held as a whole."""
+        """Read a table without a key: rows are emitted as they arrive, never buffered as a whole."""
         schema, selection = request.schema, self._selection(request.schema)
         self._check_keyless(request)
         for _ in range(_TRIES):
-            chunk = Chunk(request, selection, undo := MultisetUndo(selection))
+            chunk = ReadChunk(request, selection, undo := MultisetUndo(selection))
             with closing(self._rows(request)) as rows:
                 first = self._first(chunk, rows)
                 if chunk.failure is not None:
@@ -156,20 +154,20 @@ class _Reader:
         self._session.end()
         self._check(chunk)
 
-    def _first(self, chunk: Chunk, rows: Iterator[pa.RecordBatch]) -> pa.RecordBatch | None:
-        """Begin to read a table without a key; tell what happened up to exactly there.
+    def _first(self, chunk: ReadChunk, rows: Iterator[pa.RecordBatch]) -> pa.RecordBatch | None:
+        """Begin to read a table without a key, and note its changes up to exactly that position.
 
-        The SELECT runs while the binlog is read, so that the table cannot be altered between.
+        The SELECT is active while the binlog is read, so that the table cannot be altered in between.
         """
         schema, first = chunk.request.schema, None
         try:
             self._session.end()
-            end = self._session.begin_exact(schema.database, schema.table)
+            end = self._session.begin_exact(*schema.identity)
             first = next(rows, None)
         except pymysql.MySQLError as error:
             chunk.failure = self._other_table(error, schema)
             end = self._position()
-        self._window.tell([chunk], end)
+        self._backfill.note_changes([chunk], end)
         return first
 
     def _next(self, rows: Iterator[pa.RecordBatch], schema: TableSchema) -> pa.RecordBatch | None:
@@ -181,7 +179,7 @@ class _Reader:
     def _check_keyless(self, request: ChunkRequest) -> None:
         if request.wanted != KeyRange():
             raise SchemaError(
-                f"table {request.schema.name} has no key any more, by which the checkpoint cuts it into ranges. "
+                f"table {request.schema.name} no longer has the key by which the checkpoint divides it into ranges. "
                 f"{read_again_advice(request.schema.name)}"
             )
         if self._settings.no_key is NoKeyPolicy.FAIL:
@@ -198,23 +196,23 @@ class _Reader:
         has_bounds = request.wanted != KeyRange()
         index = f" FORCE INDEX ({quote_name(schema.key.name)})" if has_bounds else ""
         where = f" WHERE {range_condition(schema.key, request.wanted)}" if has_bounds else ""
-        statement = f"SELECT {values} FROM {table_name(schema.database, schema.table)}{index}{where}"  # noqa: S608
+        statement = f"SELECT {values} FROM {table_name(*schema.identity)}{index}{where}"  # noqa: S608
         self._session.limit(self._settings.select_timeout_ms if has_bounds else _WHOLE_TABLE_MS)
         return read_rows(self._session.connection, statement, columns, zero_dates=self._settings.zero_dates)
 
-    def _check(self, chunk: Chunk) -> None:
-        """Raise why a chunk could not be read, unless the binlog says that its table was dropped or replaced."""
+    def _check(self, chunk: ReadChunk) -> None:
+        """Raise why a chunk could not be read, unless its table was dropped or replaced in the binlog."""
         if chunk.failure is None or chunk.undo.is_emptied:
             return
         schema = chunk.request.schema
         raise SchemaError(
             f"table {schema.name} cannot be read: {chunk.failure.args[-1]} ({error_number(chunk.failure)}). The binlog "
-            f"behind {self._mark} does not say that it was dropped or renamed; check the table. "
+            f"behind {self._snapshot_position} does not show that it was dropped or renamed; check the table. "
             f"{read_again_advice(schema.name)}"
         ) from chunk.failure
 
     def _other_table(self, error: pymysql.MySQLError, schema: TableSchema) -> pymysql.MySQLError:
-        """Return an error that DDL may explain; raise any other."""
+        """Return an error that DDL may have caused; raise any other."""
         if error_number(error) in _OTHER_TABLE:
             return error
         raise self._explained(error, schema) from error
@@ -226,9 +224,9 @@ class _Reader:
                 f"The limit is {self._settings.select_timeout_ms / 1000:g} s; a smaller "
                 f"'scan.incremental.snapshot.chunk.size' takes less time."
             )
-        return self._broken_or(error, f"reading {schema.name}")
+        return self._connection_error(error, f"reading {schema.name}")
 
-    def _broken_or(self, error: pymysql.MySQLError, doing: str) -> TidemarkError:
+    def _connection_error(self, error: pymysql.MySQLError, doing: str) -> TidemarkError:
         found = explain(error, doing=doing, server=str(self._settings.connection))
         return ConnectionLost(found.message) if is_unreachable(error) else found
 
@@ -236,19 +234,17 @@ class _Reader:
         try:
             return self._session.position()
         except pymysql.MySQLError as error:
-            raise self._broken_or(error, "asking for the end of the binlog") from error
+            raise self._connection_error(error, "asking for the end of the binlog") from error
 
     def _selection(self, schema: TableSchema) -> Selection:
-        name = schema.database, schema.table
-        if name not in self._selections:
-            self._selections[name] = Selection(schema, self._settings)
-        return self._selections[name]
+        if schema.identity not in self._selections:
+            self._selections[schema.identity] = Selection(schema, self._settings)
+        return self._selections[schema.identity]
 
     def _keys_of(self, schema: TableSchema) -> ImageKeys:
-        name = schema.database, schema.table
-        if name not in self._keys:
-            self._keys[name] = ImageKeys(self._connect_keys, schema.key, self._selection(schema).types)
-        return self._keys[name]
+        if schema.identity not in self._keys:
+            self._keys[schema.identity] = ImageKeys(self._connect_keys, schema.key, self._selection(schema).types)
+        return self._keys[schema.identity]
 
     def _connect_keys(self) -> Any:
         return connect(

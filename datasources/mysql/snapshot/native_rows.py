@@ -1,8 +1,8 @@
 """Rows of a prepared SELECT as Arrow arrays by the C library, in one pass.
 
-It reads what most tables are made of: numbers, dates, decimals and texts. Of a column of another type it only notes
-where the values are, and at a value that needs a judgement (a date of no calendar) it gives up: then numpy reads the
-rows (result_rows.py) and says what is wrong. So every rule and every error is told once, in Python.
+It reads the common types: numbers, dates, decimals and texts. For a column of another type it only records where the
+values are, and at an unusual value (an invalid date) it returns nothing: then numpy reads the rows (result_rows.py) and
+raises the error. So every rule and every error is defined once, in Python.
 """
 
 from __future__ import annotations
@@ -14,27 +14,28 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+from pymysql.constants import FIELD_TYPE
 
 from datasources.mysql.types.cells import PADDING, Bytes, Cells, Int64s, Mask, validity
 from datasources.mysql.types.column import ColumnType, Kind, arrow_type
-from datasources.mysql.types.result import INTEGERS, TIMES, WireType, width_of
+from datasources.mysql.types.result import INTEGERS, TIMES, width_of
 from datasources.mysql.types.snapshot import cast_bytes, is_cast
 from datasources.mysql.types.temporal import FIRST_DAYS
 from datasources.native import NativeLibrary
 
-__all__ = ["Wanted", "native_columns"]
+__all__ = ["WireColumn", "native_columns"]
 
-Wanted = tuple[ColumnType, int, str]
+WireColumn = tuple[ColumnType, int, str]
 """A column: its type, the number of the type that the server sends, its name in errors."""
 
-_Room = tuple[npt.NDArray[Any], npt.NDArray[Any] | None]
+_Buffers = tuple[npt.NDArray[Any], npt.NDArray[Any] | None]
 _WORD_DIGITS: Final = 18
 
 
 class _Form(IntEnum):
-    """What C makes of a column (native.c)."""
+    """The representation that C makes of a column (native.c)."""
 
-    PLACE = 0
+    POSITION = 0
     NUMBER = 1
     DAYS = 2
     MICROS = 3
@@ -46,26 +47,19 @@ _OF_TIMES: Final = {Kind.DATE: _Form.DAYS, Kind.DATETIME: _Form.MICROS}
 
 
 def native_columns(
-    library: NativeLibrary, data: Bytes, rows: tuple[Int64s, Int64s], columns: Sequence[Wanted]
+    library: NativeLibrary, data: Bytes, rows: tuple[Int64s, Int64s], columns: Sequence[WireColumn]
 ) -> list[pa.Array | Cells] | None:
-    """Return each column's values, or where they are; None if numpy has to look.
-
-    Args:
-        library: the C library.
-        data: the buffer.
-        rows: where the rows' packets begin and end.
-        columns: what they hold.
-    """
+    """Return each column's values, or where they are; None if numpy must read them."""
     forms = [_form(column, wire) for column, wire, _ in columns]
     first, last = int(rows[0][0]), int(rows[1][-1])
-    room = [_room(form, len(rows[0]), last - first) for form in forms]
-    nulls = library.values(data, rows, np.array(forms, np.int64), FIRST_DAYS, room)
+    buffers = [_buffers(form, len(rows[0]), last - first) for form in forms]
+    nulls = library.values(data, rows, np.array(forms, np.int64), FIRST_DAYS, buffers)
     if nulls is None:
         return None
     found: list[pa.Array | Cells] = []
-    for (column, wire, name), form, (values, more), mask in zip(columns, forms, room, nulls, strict=True):
+    for (column, wire, name), form, (values, more), mask in zip(columns, forms, buffers, nulls, strict=True):
         is_null = mask if mask.any() else None
-        if form[0] == _Form.PLACE:
+        if form[0] == _Form.POSITION:
             lengths = None if width_of(wire) else more
             found.append(Cells(data=data, at=values, lengths=lengths, is_null=is_null, name=name))
         else:
@@ -74,24 +68,24 @@ def native_columns(
 
 
 def _form(column: ColumnType, wire: int) -> tuple[int, int, int, int]:
-    """Return form, bytes of a value (0 = a length is before it), detail, and whether there is a sign."""
+    """Return form, bytes of a value (0 = it follows its length), detail, and whether it is signed."""
     width, kind = width_of(wire), column.kind
     if wire in INTEGERS and kind in (Kind.INTEGER, Kind.YEAR) and not pa.types.is_decimal(arrow_type(column)):
         is_signed = kind is Kind.INTEGER and not column.is_unsigned
         return _Form.NUMBER, width, arrow_type(column).bit_width // 8, int(is_signed)
-    if wire == WireType.DOUBLE and kind is Kind.DOUBLE:
+    if wire == FIELD_TYPE.DOUBLE and kind is Kind.DOUBLE:
         return _Form.NUMBER, width, width, 0
     if wire in TIMES and kind in _OF_TIMES:
         return _OF_TIMES[kind], width, 0, 0
     if not width and wire not in TIMES and kind is Kind.DECIMAL and column.precision <= _WORD_DIGITS:
         return _Form.SCALED, width, column.scale, 0
     is_bytes = not width and wire not in TIMES and is_cast(kind)
-    return _Form.TEXT if is_bytes else _Form.PLACE, width, 0, 0
+    return _Form.TEXT if is_bytes else _Form.POSITION, width, 0, 0
 
 
-def _room(form: tuple[int, int, int, int], rows: int, total_bytes: int) -> _Room:
+def _buffers(form: tuple[int, int, int, int], rows: int, total_bytes: int) -> _Buffers:
     kind, _, size, _ = form
-    if kind == _Form.PLACE:
+    if kind == _Form.POSITION:
         return np.empty(rows, np.int64), np.empty(rows, np.int64)
     if kind == _Form.TEXT:
         return np.empty(total_bytes + PADDING, np.uint8), np.zeros(rows + 1, np.int32)

@@ -1,4 +1,4 @@
-"""What a snapshot is told: how to read, and which ranges of which tables."""
+"""Requests to a snapshot: how to read, and which ranges of which tables."""
 
 from __future__ import annotations
 
@@ -19,16 +19,14 @@ from datasources.mysql.types import ColumnType, ZeroDates, arrow_type
 
 __all__ = ["ChunkRequest", "Selection", "SnapshotSettings"]
 
-_LONGEST_SELECT_MS: Final = 600_000
+_SELECT_TIMEOUT_MS: Final = 600_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChunkRequest:
     """A range of one table.
 
-    Attributes:
-        schema: The table.
-        wanted: The range; for a table without a key the one without bounds.
+    A table without a key is read as the range without bounds.
     """
 
     schema: TableSchema
@@ -43,14 +41,14 @@ class SnapshotSettings:
         connection: The server and the login.
         columns: Names of the columns of the result, in its order. One that a table does not have is NULL there.
         reader_id: The name of the reader of the binlog.
-        zero_dates: What becomes of dates that no calendar has.
+        zero_dates: How invalid dates are handled.
         locking: Whether a table may be locked for milliseconds where the server has no GTIDs.
         no_key: Whether a table without a key may be locked for milliseconds.
         max_rows_per_second: Rows that are read per second, at most.
-        masked: Columns that are never read: NULL in the result. Key columns are read, and not handed on.
-        select_timeout_ms: How long the server may work on one range.
-        skipped: Where transactions begin that are passed over when rows are taken back: what they did stays done.
-        on_rewrite: What statements mean that change rows unseen.
+        masked: Columns that are never read: NULL in the result. Key columns are read, but not returned.
+        select_timeout_ms: The time limit of a SELECT of one range.
+        skipped: Where transactions begin whose changes are not undone.
+        on_rewrite: How statements are handled that change rows without row events.
     """
 
     connection: ConnectionSettings
@@ -61,22 +59,18 @@ class SnapshotSettings:
     no_key: NoKeyPolicy = NoKeyPolicy.FAIL
     max_rows_per_second: float | None = None
     masked: frozenset[str] = frozenset()
-    select_timeout_ms: int = _LONGEST_SELECT_MS
+    select_timeout_ms: int = _SELECT_TIMEOUT_MS
     skipped: frozenset[BinlogPosition] = frozenset()
     on_rewrite: RewritePolicy = RewritePolicy.FAIL
 
 
 class Selection:
-    """Which columns of a table are read, and what is handed on of them.
-
-    Args:
-        schema: The table.
-        settings: Names the columns.
+    """The columns of a table that are read, and those that are returned.
 
     Attributes:
-        types: Types of the columns that are read, by name: those that are handed on, and the key's.
+        types: Types of the columns that are read, by name: those that are returned, and the key's.
         key: Names of the key's columns.
-        arrow: What is read, as an Arrow schema.
+        arrow: The columns that are read, as an Arrow schema.
     """
 
     def __init__(self, schema: TableSchema, settings: SnapshotSettings) -> None:
@@ -90,7 +84,7 @@ class Selection:
         self._null_types = {name: arrow_type(known[name]) if name in known else pa.null() for name in settings.columns}
 
     def result(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Return what is handed on of rows that were read."""
+        """Return the columns of the result for rows that were read."""
         arrays = [
             batch.column(name) if is_read else pa.nulls(batch.num_rows, self._null_types[name])
             for name, is_read in self._result.items()
@@ -98,10 +92,10 @@ class Selection:
         return pa.RecordBatch.from_arrays(arrays, names=list(self._result))
 
     def images(self, batch: pa.RecordBatch, where: str) -> pa.RecordBatch:
-        """Return images of the binlog as rows that were read; a column that they do not have is NULL.
+        """Return images of the binlog in the columns that are read; a missing column is NULL.
 
         Raises:
-            SchemaError: A column's type is another one there.
+            SchemaError: A column has another type there.
         """
         return _as_read(batch, self.arrow, where)
 

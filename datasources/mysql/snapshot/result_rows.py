@@ -1,12 +1,11 @@
 """Rows of a SELECT straight into Arrow: the result's packets off the socket, a column at a time.
 
-Theory of operation. The statement is prepared, because a prepared one's numbers and times come in binary: the server
-does not print them, and nobody parses them. A row is one packet: a bit per column for NULL, then the values, either as
-many bytes as their type has, or a length and so many. Packets come in bulk (packet_stream.py), and numpy walks all rows
-of a block at once, column after column: note where the values are, go on behind them. What was noted becomes Arrow
-values (types/result.py). Where there is the C library, it does both in one pass (native_rows.py). So the cost per row
-is that of a few array operations, and every type is exact, on the same connection, session and snapshot that the rest
-of the reader has.
+Theory of operation. The statement is prepared, because the results of prepared statements have binary numbers and
+times, which are neither formatted nor parsed. A row is one packet: a bit per column for NULL, then the values, each of
+its type's width or preceded by its length. Packets arrive in bulk (packet_stream.py), and numpy processes all rows of a
+block together, column after column: it records where the values are and advances behind them. The recorded values
+become Arrow values (types/result.py). The C library, if available, does both in one pass (native_rows.py). So the cost
+per row is a few array operations, and every type is exact, on the connection, session and snapshot of the reader.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ _EOF: Final = 0xFE
 _EOF_BYTES: Final = 9
 _SHORT_LENGTH: Final = 0xFB
 _LENGTH_BYTES: Final = {0xFC: 2, 0xFD: 3, 0xFE: 8}
-_PATIENCE_MS: Final = 5
+_FILL_WAIT_MS: Final = 5
 _PREPARED: Final = struct.Struct("<BIHH")
 _NO_CURSOR: Final = struct.pack("<BI", 0, 1)
 _TYPE_AT: Final = -6
@@ -48,9 +47,9 @@ class ResultColumn:
     """A column of a result.
 
     Attributes:
-        name: What it is called in the batches.
-        type: What was selected, by its `result_expression`.
-        label: What it is called in errors: ``db.table.column``.
+        name: Its name in the batches.
+        type: The type that was selected, by its `result_expression`.
+        label: Its name in errors: ``db.table.column``.
     """
 
     name: str
@@ -65,16 +64,12 @@ def read_rows(
 
     A generator that is closed before its end closes the connection too.
 
-    Args:
-        connection: PyMySQL's, open, in utf8mb4.
-        statement: The SELECT.
-        columns: What it selects.
-        zero_dates: What becomes of dates that no calendar has.
+    The connection is PyMySQL's, open, in utf8mb4.
 
     Raises:
         pymysql.MySQLError: The server refused the statement, or ended it.
-        SourceUnavailable: The connection broke.
-        RecordError: A value is no value of its type; names the column.
+        SourceUnavailable: The connection was lost.
+        RecordError: A value is invalid for its type; names the column.
     """
     is_whole = False
     try:
@@ -85,7 +80,7 @@ def read_rows(
             raise_mysql_exception(number)
         identity = struct.pack("<I", number)
         connection._execute_command(COMMAND.COM_STMT_EXECUTE, identity + _NO_CURSOR)  # noqa: SLF001 - as above
-        result = _Result(PacketStream(connection, doing="a table", patience_ms=_PATIENCE_MS), columns, zero_dates)
+        result = _Result(PacketStream(connection, doing="a table", linger_ms=_FILL_WAIT_MS), columns, zero_dates)
         yield from result.batches()
         connection._execute_command(COMMAND.COM_STMT_CLOSE, identity)  # noqa: SLF001 - as above
         is_whole = True
@@ -110,7 +105,7 @@ def _prepared(stream: PacketStream, columns: int) -> int | bytes:
 
 
 class _Contents:
-    """The contents of packets one by one, of which there are few."""
+    """The contents of packets, one by one where there are few."""
 
     def __init__(self, stream: PacketStream) -> None:
         self._stream = stream
@@ -125,7 +120,7 @@ class _Contents:
         return content
 
     def rest(self) -> tuple[Int64s, Int64s]:
-        """Return where the contents are that came with the last one; waits for some if there are none."""
+        """Return where the contents received with the last one are; waits for more if there are none."""
         starts, ends = self._starts, self._ends
         self._starts = self._ends = np.zeros(0, np.int64)
         return (starts, ends) if len(starts) else self._stream.next_packets()
@@ -134,13 +129,7 @@ class _Contents:
 class _Result:
     """One result.
 
-    Args:
-        stream: Its packets.
-        columns: Its columns.
-        zero_dates: What becomes of dates that no calendar has.
-
-    Attributes:
-        error: The packet with which the server ended it, if that was an error.
+    ``error`` is the packet with which the server ended it, if that was an error.
     """
 
     def __init__(self, stream: PacketStream, columns: Sequence[ResultColumn], zero_dates: ZeroDates) -> None:
@@ -171,7 +160,7 @@ class _Result:
         names, labels = zip(*((column.name, column.label) for column in self._columns), strict=True)
         found = self._found((starts, ends), labels)
         if found is None:
-            raise RecordError(f"the server returned rows of another form than {', '.join(labels)} have.")
+            raise RecordError(f"the server returned rows that do not have the columns {', '.join(labels)}.")
         arrays = [
             values if isinstance(values, pa.Array) else result_column(column, wire, values, zero_dates=self._zero_dates)
             for column, wire, values in zip(types, self._wires, found, strict=True)
@@ -179,7 +168,7 @@ class _Result:
         return pa.RecordBatch.from_arrays(arrays, names=list(names))
 
     def _found(self, rows: tuple[Int64s, Int64s], labels: Sequence[str]) -> Sequence[Cells | pa.Array] | None:
-        """Return each column's values, or where they are; None if rows are of another form."""
+        """Return each column's values, or where they are; None if rows have other columns."""
         if (library := native()) is not None:
             types = [column.type for column in self._columns]
             found = native_columns(library, self._stream.data, rows, list(zip(types, self._wires, labels, strict=True)))
@@ -193,8 +182,8 @@ def _numpy_cells(
 ) -> list[Cells] | None:
     starts, ends = rows
     at, found = starts + 1 + (len(wires) + _FIRST_NULL_BIT + 7) // 8, []
-    for place, (wire, label) in enumerate(zip(wires, labels, strict=True)):
-        byte, bit = divmod(place + _FIRST_NULL_BIT, 8)
+    for index, (wire, label) in enumerate(zip(wires, labels, strict=True)):
+        byte, bit = divmod(index + _FIRST_NULL_BIT, 8)
         is_null = data[starts + 1 + byte] >> bit & 1 == 1
         cells, at = _cells(data, at, wire, is_null if is_null.any() else None, label)
         found.append(cells)
@@ -202,7 +191,7 @@ def _numpy_cells(
 
 
 def _rows(data: Bytes, starts: Int64s, ends: Int64s) -> tuple[Int64s, Int64s, bytes | None]:
-    """Return the rows among packets, and the one that ends the result if it is there."""
+    """Return the rows among packets, and the packet that ends the result, if any."""
     first = data[starts]
     found = np.flatnonzero((first == _ERROR) | ((first == _EOF) & (ends - starts < _EOF_BYTES)))
     if not len(found):
@@ -223,8 +212,8 @@ def _cells(data: Bytes, at: Int64s, wire: int, is_null: Mask | None, label: str)
         lengths[is_null] = 0
         at[is_null] -= 1
     if wire not in TIMES and int(first.max()) >= _SHORT_LENGTH:
-        for mark, width in _LENGTH_BYTES.items():
-            which = np.flatnonzero(first == mark if is_null is None else (first == mark) & ~is_null)
+        for prefix, width in _LENGTH_BYTES.items():
+            which = np.flatnonzero(first == prefix if is_null is None else (first == prefix) & ~is_null)
             if len(which):
                 lengths[which] = read_little(data, at[which], width).view(np.int64)
                 at[which] += width

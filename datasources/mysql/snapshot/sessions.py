@@ -1,14 +1,14 @@
-"""The connection that reads tables, and how one read of it sees everything up to the mark.
+"""The connection that reads tables, and how each read sees everything up to the snapshot position.
 
 ========================  ======================================================================================
-server                    a read
+server                    read
 ========================  ======================================================================================
-MySQL with GTIDs          a statement of its own (READ COMMITTED), behind the barrier, which is waited for once
-MySQL without             a short snapshot that is opened while the table is locked; the option allows it
-MariaDB                   a short snapshot that knows its position, which is at or behind the mark
+MySQL with GTIDs          a statement (READ COMMITTED) after the barrier, which is waited for once
+MySQL without             a short snapshot that is opened while the table is locked, if the option allows it
+MariaDB                   a short snapshot whose position is at or after the snapshot position
 ========================  ======================================================================================
 
-No transaction stays open between two reads.
+No transaction remains open between two reads.
 """
 
 from __future__ import annotations
@@ -40,22 +40,17 @@ _SETTINGS: Final = (
 
 
 class ReadSession:
-    """Reads of tables as of a mark or later.
+    """Reads of tables as of a snapshot position or later.
 
-    Args:
-        settings: The server, and what is allowed there.
-        mark: The mark.
-
-    Attributes:
-        connection: For SELECTs, between `begin` and `end`.
+    The connection is for SELECTs, between `begin` and `end`.
 
     Raises:
         OptionError: The server has no GTIDs, and locking is not allowed.
-        SourceUnavailable: What is in the binlog up to the mark did not become visible in time.
+        SourceUnavailable: The binlog up to the snapshot position did not become visible in time.
     """
 
-    def __init__(self, settings: SnapshotSettings, mark: BinlogPosition) -> None:
-        self._settings, self._mark = settings, mark
+    def __init__(self, settings: SnapshotSettings, snapshot_position: BinlogPosition) -> None:
+        self._settings, self._snapshot_position = settings, snapshot_position
         self._locker: Any = None
         self._is_inside, self._limit_ms = False, 0
         self.connection = connect(settings.connection, statements=_SETTINGS, doing="reading tables")
@@ -71,23 +66,25 @@ class ReadSession:
             raise
 
     def begin(self, database: str, table: str) -> None:
-        """Begin a read of one table that sees everything up to the mark."""
+        """Begin a read of one table that sees everything up to the snapshot position."""
         if self._version.is_mariadb:
             self._is_inside = True
-            open_positioned_snapshot(self.connection, self._mark.file, self._mark.pos)
+            open_positioned_snapshot(self.connection, self._snapshot_position.file, self._snapshot_position.pos)
         elif not self._has_barrier:
             self._is_inside = True
             open_locked_snapshot(self._other(), self.connection, database, table)
 
     def begin_exact(self, database: str, table: str) -> BinlogPosition:
-        """Begin a read of one table that sees exactly what the binlog holds up to the position that is returned."""
+        """Begin a read of one table that sees exactly the binlog up to the returned position."""
         self._is_inside = True
         if self._version.is_mariadb:
-            return BinlogPosition(*open_positioned_snapshot(self.connection, self._mark.file, self._mark.pos))
+            return BinlogPosition(
+                *open_positioned_snapshot(self.connection, self._snapshot_position.file, self._snapshot_position.pos)
+            )
         status = self._version.status_statement
-        place = open_locked_snapshot(self._other(), self.connection, database, table, status=status)
-        assert place is not None
-        return BinlogPosition(*place)
+        position = open_locked_snapshot(self._other(), self.connection, database, table, status=status)
+        assert position is not None
+        return BinlogPosition(*position)
 
     def end(self) -> None:
         """End a read."""
@@ -97,7 +94,7 @@ class ReadSession:
                 self.connection.rollback()
 
     def limit(self, select_ms: int) -> None:
-        """Let the server end SELECTs that take longer, in milliseconds."""
+        """Set the server's time limit for SELECTs, in milliseconds."""
         if select_ms == self._limit_ms:
             return
         limit = f"max_execution_time = {select_ms}"
@@ -129,7 +126,7 @@ class ReadSession:
         elif not self._version.is_mariadb and self._settings.locking is SnapshotLocking.NONE:
             raise OptionError(
                 f"the server {self._settings.connection} has no GTIDs (gtid_mode is not ON), so a table can be read as "
-                f"of a mark only while it is locked for milliseconds: set 'scan.snapshot.locking' = 'minimal' and "
+                f"of a position only while it is locked for milliseconds: set 'scan.snapshot.locking' = 'minimal' and "
                 f"GRANT LOCK TABLES, or set gtid_mode=ON."
             )
 

@@ -13,11 +13,9 @@ _NANOS: Final = 1_000_000_000
 
 
 class Throttle:
-    """Keeps the rows that were read since the beginning below a rate.
+    """Limits the rate of rows since the beginning.
 
-    Args:
-        rows_per_second: The rate; None = no limit.
-        clock: Measures time.
+    Without a rate there is no limit.
     """
 
     def __init__(self, rows_per_second: float | None, clock: Clock | None = None) -> None:
@@ -27,7 +25,7 @@ class Throttle:
         self._rows = 0
 
     def passed(self, rows: int) -> None:
-        """Note rows; wait until they are allowed."""
+        """Count rows; wait until the rate allows them."""
         self._rows += rows
         if self._rate is None:
             return

@@ -1,11 +1,11 @@
-"""What a MySQL source keeps in the offset: where a batch begins and ends in the binlog, and what it reads of tables.
+"""The connector state of a MySQL source: where a batch begins and ends in the binlog, and which chunks it reads.
 
-Theory of operation. Positions of the binlog in the offset are *bytes since the query began*: one growing integer,
-across files and across servers. The state says which file and position (`place`) the integer `at` stands for, always
-that where the batch begins; so a batch is read from its end offset alone.
+Theory of operation. The split position of the binlog is the number of *bytes since the query began*: one growing
+integer, across files and servers. The state maps the integer `at`, where the batch begins, to a file and position
+(`position`); so a batch is read from its end offset alone.
 
-A batch ends in the binlog at `to`, or before at the first place between two transactions where the bytes or rows of its
-rule are passed. If it reads chunks of tables, its end is known beforehand and is their *mark*: each chunk is the table
+A batch ends in the binlog at `to`, or earlier, at the first transaction boundary after `max_bytes` or `max_rows`. If it
+reads chunks of tables, its end is fixed when it is planned and is their *snapshot position*: each chunk holds the table
 as of there.
 """
 
@@ -17,47 +17,48 @@ from typing import Any, Final, Self
 
 from datasources.errors import OffsetError
 from datasources.mysql.binlog import BinlogPosition
-from datasources.mysql.state.snapshot_scan import PlannedRange, PlannedTable, Sweep, TableName
+from datasources.mysql.state.snapshot_scan import PlannedRange, PlannedTable, SnapshotScan
+from datasources.mysql.tables.chunk_key import TableName
 
-__all__ = ["MySqlState", "place_from_json", "place_to_json"]
+__all__ = ["MySqlState", "position_from_json", "position_to_json"]
 
 _VERSION: Final = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MySqlState:
-    """One batch, or the rest after one.
+    """A planned batch, or the state between two batches.
 
     Attributes:
-        reader: names this query's readers at the server, for good.
-        server: the UUID of the server whose files are meant (MariaDB: its server id).
-        epoch: how often the files began anew: another server, a reset.
-        at: the integer position that `place` has.
-        place: where the batch begins; None = only known by GTID.
-        gtid: the transactions before that place; None = the server has none, or they are too many to keep.
-        by_gtid: whether the batch begins by `gtid`, because `place` would be another server's.
-        gtid_until: behind this place reading goes on by places again; None = behind `to`.
-        to: the batch's end at the latest; None = nothing is read of the binlog.
-        to_gtid: the batch ends before the first transaction that is not among these; None = it does not, and no other
-            server can read it.
-        max_bytes, max_rows: the rule by which it ends before; None = it does not.
-        mark_us: the server's clock, µs, just before `to` was its end.
-        prepared: XA transactions that are prepared and not decided: name to where each begins.
-        sweep: how far the tables were read before the batch; None = they all were, or need not be.
+        reader: names the query's readers at the server; never changes.
+        server: the UUID of the server whose files are named (MariaDB: its server id).
+        epoch: how often the files were replaced: a failover, a reset.
+        at: the split position of `position`.
+        position: where the batch begins; None = only known by GTID.
+        gtid: the transactions before `position`; None = the server has no GTIDs, or the set is too long.
+        by_gtid: whether the batch begins by `gtid`, because `position` is not known at this server.
+        gtid_until: from here on reading continues by position; None = from `to` on.
+        to: the latest end of the batch; None = it reads nothing of the binlog.
+        to_gtid: the batch ends before the first transaction that is not among these; None = no such limit, and no other
+            server can read the batch.
+        max_bytes, max_rows: the batch ends at the first transaction boundary after so many; None = no limit.
+        end_clock_us: the server's clock, µs, just before `to` was the end of its log.
+        prepared: XA transactions that are prepared and not decided: name -> where each begins.
+        snapshot: the scan before the batch; None = no scan is under way.
         tables: the chunks of the batch.
-        lanes: how many of them each lane reads, in order.
-        after: the same after the batch.
-        again: the option `scan.snapshot.again` as it was last obeyed.
-        reread: tables that are read again once no sweep is under way.
-        quiet: how many batches in a row held no change of a captured table.
-        width: how many lanes the query has.
+        chunks_per_reader: how many of them each snapshot reader reads, in order.
+        after: the scan after the batch.
+        again: the value of `scan.snapshot.again` that was last applied.
+        reread: tables that are read again after the current scan.
+        irrelevant_batches: the number of successive batches, up to the last one, without captured changes.
+        reader_count: the number of snapshot readers of the query.
     """
 
     reader: str
     server: str
     epoch: int = 0
     at: int = 0
-    place: BinlogPosition | None
+    position: BinlogPosition | None
     gtid: str | None = None
     by_gtid: bool = False
     gtid_until: BinlogPosition | None = None
@@ -65,40 +66,40 @@ class MySqlState:
     to_gtid: str | None = None
     max_bytes: int | None = None
     max_rows: int | None = None
-    mark_us: int | None = None
+    end_clock_us: int | None = None
     prepared: Mapping[str, BinlogPosition]
-    sweep: Sweep | None = None
+    snapshot: SnapshotScan | None = None
     tables: tuple[PlannedTable, ...] = ()
-    lanes: tuple[int, ...] = ()
-    after: Sweep | None = None
+    chunks_per_reader: tuple[int, ...] = ()
+    after: SnapshotScan | None = None
     again: str = ""
     reread: tuple[TableName, ...] = ()
-    quiet: int = 0
-    width: int = 0
+    irrelevant_batches: int = 0
+    reader_count: int = 0
 
     @property
     def start(self) -> BinlogPosition | str:
-        """Where the batch begins, as a dump is asked for: a place, or the transactions before it."""
+        """Where the batch begins, as a dump is requested: a position, or the transactions before it."""
         if self.by_gtid:
             return self.gtid or ""
-        assert self.place is not None
-        return self.place
+        assert self.position is not None
+        return self.position
 
     @property
-    def mark(self) -> BinlogPosition:
-        """As of which place the batch's chunks are."""
-        mark = self.to or self.place
-        assert mark is not None, "chunks are planned only where the binlog's place is known"
-        return mark
+    def snapshot_position(self) -> BinlogPosition:
+        """The position as of which the batch's chunks are read."""
+        snapshot_position = self.to or self.position
+        assert snapshot_position is not None, "chunks are planned only with a known position"
+        return snapshot_position
 
-    def ranges_of_lane(self, lane: int) -> list[PlannedRange]:
-        """Return the chunks that a lane reads, in order."""
-        first = sum(self.lanes[:lane])
+    def chunks_of_reader(self, reader: int) -> list[PlannedRange]:
+        """Return the chunks that a snapshot reader reads, in order."""
+        first = sum(self.chunks_per_reader[:reader])
         every = [chunk for table in self.tables for chunk in table.ranges]
-        return every[first : first + self.lanes[lane]]
+        return every[first : first + self.chunks_per_reader[reader]]
 
     def without_data(self) -> Self:
-        """Return the state without a batch: nothing to read."""
+        """Return the state without a batch."""
         return replace(
             self,
             to=None,
@@ -106,8 +107,8 @@ class MySqlState:
             max_bytes=None,
             max_rows=None,
             tables=(),
-            lanes=(),
-            after=self.sweep,
+            chunks_per_reader=(),
+            after=self.snapshot,
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -118,23 +119,23 @@ class MySqlState:
             "server": self.server,
             "epoch": self.epoch,
             "at": self.at,
-            "place": place_to_json(self.place),
+            "place": position_to_json(self.position),
             "gtid": self.gtid,
             "by_gtid": self.by_gtid,
-            "gtid_until": place_to_json(self.gtid_until),
-            "to": place_to_json(self.to),
+            "gtid_until": position_to_json(self.gtid_until),
+            "to": position_to_json(self.to),
             "to_gtid": self.to_gtid,
             "max_bytes": self.max_bytes,
             "max_rows": self.max_rows,
-            "mark_us": self.mark_us,
-            "prepared": {xid: place_to_json(self.prepared[xid]) for xid in sorted(self.prepared)},
-            "sweep": None if self.sweep is None else self.sweep.to_json(),
+            "mark_us": self.end_clock_us,
+            "prepared": {xid: position_to_json(self.prepared[xid]) for xid in sorted(self.prepared)},
+            "sweep": None if self.snapshot is None else self.snapshot.to_json(),
             "tables": [table.to_json() for table in self.tables],
-            "lanes": list(self.lanes),
+            "lanes": list(self.chunks_per_reader),
             "after": None if self.after is None else self.after.to_json(),
             "again": self.again,
-            "quiet": self.quiet,
-            "width": self.width,
+            "quiet": self.irrelevant_batches,
+            "width": self.reader_count,
         }
         if self.reread:
             raw["reread"] = [list(table) for table in self.reread]
@@ -145,7 +146,7 @@ class MySqlState:
         """Return the state in `raw`.
 
         Raises:
-            OffsetError: it is none, or one of a newer version.
+            OffsetError: it is damaged, or of a newer version.
         """
         try:
             version = raw["v"]
@@ -162,13 +163,13 @@ class MySqlState:
         )
 
 
-def place_to_json(place: BinlogPosition | None) -> list[Any] | None:
+def position_to_json(position: BinlogPosition | None) -> list[Any] | None:
     """Return [file, position]."""
-    return None if place is None else [place.file, place.pos]
+    return None if position is None else [position.file, position.pos]
 
 
-def place_from_json(raw: Any) -> BinlogPosition | None:
-    """Return the place in [file, position]."""
+def position_from_json(raw: Any) -> BinlogPosition | None:
+    """Return the position in [file, position]."""
     if raw is None:
         return None
     file, pos = raw
@@ -176,28 +177,28 @@ def place_from_json(raw: Any) -> BinlogPosition | None:
 
 
 def _decode(raw: Mapping[str, Any]) -> MySqlState:
-    prepared = {str(xid): place_from_json(place) for xid, place in raw["prepared"].items()}
+    prepared = {str(xid): position_from_json(position) for xid, position in raw["prepared"].items()}
     return MySqlState(
         reader=str(raw["reader"]),
         server=str(raw["server"]),
         epoch=int(raw["epoch"]),
         at=int(raw["at"]),
-        place=place_from_json(raw["place"]),
+        position=position_from_json(raw["place"]),
         gtid=raw["gtid"],
         by_gtid=bool(raw["by_gtid"]),
-        gtid_until=place_from_json(raw.get("gtid_until")),
-        to=place_from_json(raw["to"]),
+        gtid_until=position_from_json(raw.get("gtid_until")),
+        to=position_from_json(raw["to"]),
         to_gtid=raw["to_gtid"],
         max_bytes=raw["max_bytes"],
         max_rows=raw["max_rows"],
-        mark_us=raw["mark_us"],
-        prepared={xid: place for xid, place in prepared.items() if place is not None},
-        sweep=None if raw["sweep"] is None else Sweep.from_json(raw["sweep"]),
+        end_clock_us=raw["mark_us"],
+        prepared={xid: position for xid, position in prepared.items() if position is not None},
+        snapshot=None if raw["sweep"] is None else SnapshotScan.from_json(raw["sweep"]),
         tables=tuple(map(PlannedTable.from_json, raw["tables"])),
-        lanes=tuple(map(int, raw["lanes"])),
-        after=None if raw["after"] is None else Sweep.from_json(raw["after"]),
+        chunks_per_reader=tuple(map(int, raw["lanes"])),
+        after=None if raw["after"] is None else SnapshotScan.from_json(raw["after"]),
         again=str(raw["again"]),
         reread=tuple((str(database), str(table)) for database, table in raw.get("reread", [])),
-        quiet=int(raw["quiet"]),
-        width=int(raw["width"]),
+        irrelevant_batches=int(raw["quiet"]),
+        reader_count=int(raw["width"]),
     )

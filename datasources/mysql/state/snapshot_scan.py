@@ -1,12 +1,12 @@
-"""Sweeps: reading tables from their first key to their last while they change.
+"""Snapshot scans: reading tables from their first key to their last while they change.
 
-Theory of operation. A sweep passes over its tables in the order of their names, and over each table in the order of its
-key. How far it came is one place, whatever the number of tables and chunks: tables before that place's table were read,
-those behind it were not, and of the table itself the keys up to a bound were. What was read is *covered*: changes of
-covered keys are part of the changelog, changes of other keys are not, because the sweep will read their result.
+Theory of operation. A scan reads its tables in the order of their names, and each table in the order of its key. Its
+progress is one table and one bound, whatever the number of tables and chunks: tables before that table were read, later
+ones were not, and of the table itself the keys up to the bound were. What was read is *covered*: changes of covered
+keys are part of the changelog, changes of other keys are not, because the scan will read their result.
 
-A table that is created behind the place waits for its turn; one that is created before it is covered from its first
-row on. So nothing has to be remembered of tables that the sweep does not stand in.
+A table that is created after the current one is read later; one that is created before it is covered from its first row
+on. So no state is needed for tables other than the current one.
 """
 
 from __future__ import annotations
@@ -16,22 +16,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from datasources.mysql.tables.chunk_key import TableName
 from datasources.mysql.tables.key_ranges import Bound, KeyRange
 
-__all__ = ["Coverage", "PlannedRange", "PlannedTable", "Sweep", "TableName", "coverage"]
-
-TableName = tuple[str, str]
-"""Database and table."""
+__all__ = ["Coverage", "PlannedRange", "PlannedTable", "SnapshotScan", "coverage"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sweep:
-    """How far a sweep came.
+class SnapshotScan:
+    """The progress of a snapshot scan.
 
     Attributes:
-        table: the table that it stands in.
-        bound: keys of it up to this one, inclusive, are covered; None = none is.
-        only: which tables it reads; None = all that are captured.
+        table: the current table.
+        bound: keys of the table up to this one, inclusive, are covered; None = none is.
+        only: the tables to read; None = all that are captured.
         key: what the bound depends on (`key_order`); None = not known, or no bound.
     """
 
@@ -41,7 +39,7 @@ class Sweep:
     key: str | None = None
 
     def includes(self, table: TableName) -> bool:
-        """Return whether it reads a table at all."""
+        """Return whether the scan reads a table at all."""
         return self.only is None or table in self.only
 
     def to_json(self) -> dict[str, Any]:
@@ -54,8 +52,8 @@ class Sweep:
         return raw
 
     @classmethod
-    def from_json(cls, raw: Mapping[str, Any]) -> Sweep:
-        """Return the sweep in `raw`."""
+    def from_json(cls, raw: Mapping[str, Any]) -> SnapshotScan:
+        """Return the scan in `raw`."""
         only = raw.get("only")
         return cls(
             table=_name(raw["t"]),
@@ -66,18 +64,18 @@ class Sweep:
 
 
 class Coverage(enum.Enum):
-    """How much of a table a sweep has covered."""
+    """How much of a table a scan has covered."""
 
     NOTHING = "nothing"
     SOME_KEYS = "some keys"
     EVERYTHING = "everything"
 
 
-def coverage(sweep: Sweep | None, table: TableName) -> Coverage:
-    """Return how much of a table is covered; without a sweep everything is."""
-    if sweep is None or not sweep.includes(table) or table < sweep.table:
+def coverage(snapshot: SnapshotScan | None, table: TableName) -> Coverage:
+    """Return how much of a table is covered; without a scan everything is."""
+    if snapshot is None or not snapshot.includes(table) or table < snapshot.table:
         return Coverage.EVERYTHING
-    if table > sweep.table or sweep.bound is None:
+    if table > snapshot.table or snapshot.bound is None:
         return Coverage.NOTHING
     return Coverage.SOME_KEYS
 
@@ -98,8 +96,8 @@ class PlannedTable:
         table: which table.
         lower: the chunks begin above this key; None = with the first.
         bounds: upper bounds, inclusive, one per chunk.
-        is_open: whether one more chunk follows, of everything above the last bound: then the table is done.
-        is_again: whether the table was read before, so that what was read then is void.
+        is_open: whether a last chunk follows, of everything above the last bound.
+        is_again: whether the table was read before, which makes its earlier rows void.
         key: what the bounds depend on (`key_order`); None = not known, or there are none.
     """
 

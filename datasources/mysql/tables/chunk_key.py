@@ -1,4 +1,4 @@
-"""By which key a table is cut into chunks: one whose columns tell rows apart and are never NULL."""
+"""The key by which a table is divided into chunks: its columns identify rows and are never NULL."""
 
 from __future__ import annotations
 
@@ -7,17 +7,20 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["INVISIBLE_KEY", "Index", "KeyColumn", "KeyKind", "TableKey", "choose_key"]
+__all__ = ["INVISIBLE_KEY", "Index", "KeyColumn", "KeyKind", "TableKey", "TableName", "choose_key"]
+
+TableName = tuple[str, str]
+"""Database and table."""
 
 INVISIBLE_KEY: Final = "my_row_id"
-"""The column that MySQL 8.0.30 and newer generate for tables without a key, where they are told to."""
+"""The column that MySQL 8.0.30 and newer generate for tables without a key, if so configured."""
 
 _PRIMARY: Final = "PRIMARY"
 _INTEGERS: Final = frozenset({"tinyint", "smallint", "mediumint", "int", "bigint"})
 
 
 class KeyKind(enum.Enum):
-    """What kind of key it is."""
+    """The kind of a key."""
 
     PRIMARY = "primary key"
     INVISIBLE = "generated invisible primary key"
@@ -35,7 +38,7 @@ class KeyColumn:
         column_type: Its whole type, such as ``int unsigned``.
         charset: Character set of a text column, else None.
         collation: Collation of a text column, else None.
-        has_index_order: Whether the server compares values in the order of an index over them.
+        has_index_order: Whether comparisons of the server have the order of an index.
     """
 
     name: str
@@ -47,7 +50,7 @@ class KeyColumn:
 
     @property
     def is_integer(self) -> bool:
-        """Whether its values are whole numbers."""
+        """Whether its values are integers."""
         return self.data_type in _INTEGERS
 
     def __str__(self) -> str:
@@ -61,7 +64,7 @@ class Index:
     Attributes:
         name: Its name; ``PRIMARY`` is the primary key's.
         columns: Its columns, in order.
-        is_complete: Whether it distinguishes rows and can be walked: no column can be NULL, none is a prefix or an
+        is_complete: Whether it identifies rows and can be walked: no column can be NULL, none is a prefix or an
             expression, and it is an ordered index that statements may name.
         is_divisible: Whether ranges of it can be read one by one.
     """
@@ -74,10 +77,10 @@ class Index:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableKey:
-    """The key by which a table's rows are told apart.
+    """The key that identifies a table's rows.
 
     Attributes:
-        kind: What it is.
+        kind: Its kind.
         name: The index's name; empty for none.
         columns: Its columns, in the index's order; empty for none.
     """
@@ -95,8 +98,8 @@ class TableKey:
 def choose_key(indexes: Iterable[Index]) -> TableKey:
     """Return the primary key, else the best unique index without NULL, else none.
 
-    One by which the table can be read in ranges is preferred to the primary key. Best is: fewest columns, then most
-    integers among them, then the first name, so that the choice is always the same.
+    One by which the table can be read in ranges is preferred to the primary key. The best index has the smallest number
+    of columns, then the largest number of integers, then the first name, so that the choice is deterministic.
     """
     complete = [index for index in indexes if index.is_complete]
     candidates = [index for index in complete if index.is_divisible] or complete

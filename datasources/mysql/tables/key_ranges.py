@@ -26,9 +26,9 @@ class KeyRange:
 
 
 def range_condition(key: TableKey, wanted: KeyRange) -> str:
-    """Return the condition that selects a range's rows, in a form that the server answers from the key's index.
+    """Return the condition that selects a range's rows, in a form for which the server uses the key's index.
 
-    A comparison of whole rows, ``(a, b) > (1, 2)``, is not.
+    It does not for a comparison of whole rows, ``(a, b) > (1, 2)``.
     """
     operands = [_Operand(column) for column in key.columns]
     return _condition(key.columns, operands, wanted)
@@ -37,8 +37,8 @@ def range_condition(key: TableKey, wanted: KeyRange) -> str:
 class _Operand:
     """A column that is compared with a bound.
 
-    Its order is that of its numbers where it is an ENUM, but only comparisons with labels use an index, so a comparison
-    of numbers gets the labels that it can be true for beside it. The empty label is what number 0 reads as.
+    An ENUM is ordered by its numbers, but only comparisons with labels use an index, so the labels for which it can be
+    true are added to a comparison of numbers. Number 0 has the empty label.
     """
 
     def __init__(self, column: KeyColumn) -> None:
@@ -71,19 +71,19 @@ def _label(label: str) -> str:
 
 
 def _condition(columns: Sequence[KeyColumn], operands: Sequence[_Operand], wanted: KeyRange) -> str:
-    parts = []
+    conditions = []
     for bound, strict, last in ((wanted.lower, ">", ">"), (wanted.upper, "<", "<=")):
         if bound is not None:
             values = [literal(column, value) for column, value in zip(columns, bound, strict=True)]
-            parts.append(f"({_beyond(operands, values, strict, last)})")
-    return " AND ".join(parts) or "TRUE"
+            conditions.append(f"({_beyond(operands, values, strict, last)})")
+    return " AND ".join(conditions) or "TRUE"
 
 
 def _beyond(operands: Sequence[_Operand], values: Sequence[str], strict: str, last: str) -> str:
     """Return the comparison of a key with a bound: beyond it in the first column, or equal there and beyond in others.
 
-    Written as alternatives, each is one range of the index, and together they begin and end where the bounds say; also
-    where the first column has few values.
+    Written as alternatives, each is one range of the index, and together they begin and end at the bounds, even if the
+    first column has few values.
     """
     pairs = list(zip(operands, values, strict=True))
     alternatives = []

@@ -1,9 +1,9 @@
-"""Key values as canonical text, and how the server and we compare them.
+"""Key values as canonical text, and their comparison by the server and here.
 
-A bound is kept in the offset as text per column, so that it is exact and the same on every machine:
+The offset stores a bound as one text per column, so that it is exact and equal on every machine:
 
 ========================================  =====================================================  =========
-columns                                   text                                                   we order
+columns                                   text                                                   sort_key
 ========================================  =====================================================  =========
 integers, YEAR                            ``-17``                                                yes
 DECIMAL                                   ``-17.50``                                             yes
@@ -14,8 +14,8 @@ TIME                                      as the server writes it, ``-07:10:10.5
 CHAR, VARCHAR, TEXT                       hex of the bytes in the column's own character set     no
 ========================================  =====================================================  =========
 
-Rules of this file: text is never compared by us, because no client knows the server's collations (text_comparison.py
-asks the server); what the offset holds is checked before it becomes a part of a statement.
+Rules of this file: text is never compared here, because no client knows the server's collations (text_comparison.py
+lets the server compare); values from the offset are checked before they become part of a statement.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ __all__ = [
 
 
 class ValueForm(enum.Enum):
-    """How values of a column are written and compared."""
+    """The representation and order of a column's values."""
 
     NUMBER = "number"
     DECIMAL = "decimal"
@@ -81,21 +81,21 @@ _NAME: Final = re.compile(r"[a-z0-9_]+", re.IGNORECASE)
 
 
 def form_of(column: KeyColumn) -> ValueForm:
-    """Return how values of a column are written."""
+    """Return the representation of a column's values."""
     return _FORMS.get(column.data_type, ValueForm.INEXACT)
 
 
 def key_order(columns: Sequence[KeyColumn]) -> str:
-    """Return what bounds of a key depend on: the same text means that they stand for the same places."""
+    """Return a description of a key's order: bounds are comparable if their descriptions are equal."""
     return ", ".join(f"{column.name} {form_of(column).value} {column.collation or ''}".strip() for column in columns)
 
 
 def is_divisible(column: KeyColumn) -> bool:
-    """Return whether a table can be cut by this column.
+    """Return whether a table can be divided by this column.
 
-    Not by FLOAT and DOUBLE, which SELECT does not give back as they are stored, and not by MariaDB's UUID and INET6,
-    whose order it keeps to itself. Not by columns whose index has another order than comparisons, and not by ENUM and
-    SET whose members information_schema does not distinguish.
+    Not by FLOAT and DOUBLE, which SELECT does not return exactly, and not by MariaDB's UUID and INET6, whose order is
+    undocumented. Not by columns whose index has another order than comparisons, and not by ENUM and SET whose members
+    information_schema does not distinguish.
     """
     if not column.has_index_order:
         return False
@@ -105,12 +105,12 @@ def is_divisible(column: KeyColumn) -> bool:
 
 
 def _is_unclear(member: str) -> bool:
-    """Whether a member reads as another one: the empty text is what no member reads as, ``?`` any that is not known."""
+    """Whether a member is ambiguous: no member is read as the empty text, an unknown character as ``?``."""
     return not member or "?" in member
 
 
 def select_expression(column: KeyColumn) -> str:
-    """Return the SQL that gives a column's value as canonical text; the session's zone must be UTC."""
+    """Return the SQL of a column's value as canonical text; the session's time zone must be UTC."""
     name = quote_name(column.name)
     form = form_of(column)
     if form in (ValueForm.TEXT, ValueForm.BYTES):
@@ -121,25 +121,25 @@ def select_expression(column: KeyColumn) -> str:
 
 
 def compared_expression(column: KeyColumn) -> str:
-    """Return the SQL that stands for a column where it is compared with a `literal`.
+    """Return the SQL of a column that is compared with a `literal`.
 
-    A SET beside a number would be compared as a DOUBLE, which has 53 bits of its 64.
+    A SET and a number would be compared as DOUBLE, which has 53 of its 64 bits.
     """
     name = quote_name(column.name)
     return f"CAST({name} AS UNSIGNED)" if column.data_type == "set" else name
 
 
 def literal(column: KeyColumn, value: str) -> str:
-    """Return a canonical text as the SQL literal that the server compares with the column as two of its values.
+    """Return a canonical text as an SQL literal that the server compares like a value of the column.
 
     Raises:
-        OffsetError: The text is no value of such a column.
+        OffsetError: The text is no valid value of the column.
     """
     form = form_of(column)
     assert is_divisible(column), column
     if not _CHECKS[form].fullmatch(value):
         raise OffsetError(
-            f"the checkpoint holds {value!r} as a bound of key column '{column}', which is no such value."
+            f"the checkpoint holds {value!r} as a bound of key column '{column}', which is no valid value."
         )
     if form is ValueForm.TEXT:
         return f"_{_safe(column.charset)} x'{value}' COLLATE {_safe(column.collation)}"
@@ -151,16 +151,14 @@ def literal(column: KeyColumn, value: str) -> str:
 
 
 def is_ordered_here(column: KeyColumn) -> bool:
-    """Return whether `sort_key` orders values of a column as the server does."""
+    """Return whether `sort_key` orders values of a column like the server."""
     return form_of(column) is not ValueForm.TEXT
 
 
 def sort_key(column: KeyColumn, value: str) -> int | Decimal | bytes | str:
-    """Return what orders canonical texts of a column as the server does.
+    """Return a sort key that orders canonical texts of a column like the server.
 
-    Args:
-        column: One of which `is_ordered_here` is true.
-        value: A canonical text.
+    `is_ordered_here` must be true of the column; the value is a canonical text.
     """
     form = form_of(column)
     assert is_ordered_here(column), column
@@ -174,7 +172,7 @@ def sort_key(column: KeyColumn, value: str) -> int | Decimal | bytes | str:
 
 
 def labels(column: KeyColumn) -> tuple[str, ...]:
-    """Return the labels of an ENUM column in the order of their numbers, the first of which is 1; else none."""
+    """Return the labels of an ENUM column in the order of their numbers, from 1; empty for other types."""
     return members_of(column.column_type) if column.data_type == "enum" else ()
 
 

@@ -9,92 +9,77 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from datasources.mysql.connection.server_dialect import parse_version
-from datasources.mysql.tables.chunk_key import Index, KeyColumn
+from datasources.mysql.tables.chunk_key import Index, KeyColumn, TableName
 from datasources.mysql.tables.key_values import is_divisible
 
-__all__ = ["HISTORY_IN_BINLOG", "ColumnFacts", "TableParts", "placeholders", "read_parts"]
+__all__ = ["HISTORY_IN_BINLOG", "ColumnInfo", "TableCatalog", "placeholders", "read_catalog"]
 
 HISTORY_IN_BINLOG: Final = "its binlog has old rows among those of today, and deletes as updates"
-"""Why such a table cannot be read."""
+"""Why a system-versioned table cannot be read."""
 
 _INDEXES: Final = """
 SELECT table_schema, table_name, index_name, column_name,
   nullable = 'YES' OR sub_part IS NOT NULL OR index_type <> 'BTREE' OR {hidden}
-FROM information_schema.statistics WHERE non_unique = 0 AND table_schema IN ({marks}){more}
+FROM information_schema.statistics WHERE non_unique = 0 AND table_schema IN ({databases}){more}
 ORDER BY table_schema, table_name, index_name, seq_in_index"""
 _COLUMNS: Final = """
 SELECT table_schema, table_name, column_name, data_type, column_type, character_set_name, collation_name, extra
-FROM information_schema.columns WHERE table_schema IN ({marks}){more}
+FROM information_schema.columns WHERE table_schema IN ({databases}){more}
 ORDER BY table_schema, table_name, ordinal_position"""
 
-# A server may hide the keys that it generates from the catalog. MariaDB has none, and passes over the comment.
+# A server may hide the keys that it generates from the catalog. MariaDB has none, and ignores the comment.
 _SHOW_GENERATED: Final = (
     "SET SESSION autocommit = 1 /*!80030 , SESSION show_gipk_in_create_table_and_information_schema = ON */"
 )
-# An index that the optimizer must not see cannot be named in a statement either.
+# An index that is invisible to the optimizer cannot be named in a statement either.
 _HIDDEN: Final = {False: "is_visible = 'NO'", True: "ignored = 'YES'"}
 
-# MariaDB's index pads the values of such a CHAR with spaces, and its comparisons do not.
+# MariaDB's index pads the values of a CHAR with such a collation with spaces, and its comparisons do not.
 _NO_PAD: Final = re.compile("_nopad_|_0900_")
-
-Name = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ColumnFacts:
-    """One column.
-
-    Attributes:
-        column: What it would be as a part of a key.
-        is_invisible: Whether ``SELECT *`` leaves it out.
-    """
+class ColumnInfo:
+    """One column."""
 
     column: KeyColumn
     is_invisible: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TableParts:
-    """What a table is made of.
+class TableCatalog:
+    """Columns and unique indexes of a table."""
 
-    Attributes:
-        columns: Its columns by name, in the table's order.
-        indexes: Its unique indexes.
-    """
-
-    columns: Mapping[str, ColumnFacts]
+    columns: Mapping[str, ColumnInfo]
     indexes: tuple[Index, ...]
 
 
-def read_parts(cursor: Any, databases: Sequence[str], tables: Sequence[str] = ()) -> Mapping[Name, TableParts]:
-    """Return the parts of all tables of some databases, in as many statements however many there are.
+def read_catalog(cursor: Any, databases: Sequence[str], tables: Sequence[str] = ()) -> Mapping[TableName, TableCatalog]:
+    """Return columns and indexes of all tables of some databases, with a constant number of statements.
 
-    Args:
-        cursor: Of a connection that may see them.
-        databases: Names of databases.
-        tables: Only tables of these names; none = all.
+    Only tables of the given names are read; empty = all.
 
     Returns:
-        By database and table; tables that the login cannot see are not there.
+        By database and table; tables that the login cannot see are left out.
     """
     if not databases:
         return {}
     cursor.execute(_SHOW_GENERATED)
-    marks = placeholders(databases)
+    in_databases = placeholders(databases)
     more = f" AND table_name IN ({placeholders(tables)})" if tables else ""
     values = [*databases, *tables]
     is_mariadb = parse_version(cursor.connection.get_server_info()).is_mariadb
-    cursor.execute(_COLUMNS.format(marks=marks, more=more), values)
-    columns: dict[Name, dict[str, ColumnFacts]] = defaultdict(dict)
-    for database, name, *facts in cursor.fetchall():
-        columns[database, name][facts[0]] = _column(*facts, is_mariadb=is_mariadb)
-    cursor.execute(_INDEXES.format(marks=marks, more=more, hidden=_HIDDEN[is_mariadb]), values)
-    members: dict[Name, dict[str, list[tuple[str | None, bool]]]] = defaultdict(lambda: defaultdict(list))
+    cursor.execute(_COLUMNS.format(databases=in_databases, more=more), values)
+    columns: dict[TableName, dict[str, ColumnInfo]] = defaultdict(dict)
+    for database, name, *row in cursor.fetchall():
+        columns[database, name][row[0]] = _column(*row, is_mariadb=is_mariadb)
+    cursor.execute(_INDEXES.format(databases=in_databases, more=more, hidden=_HIDDEN[is_mariadb]), values)
+    members: dict[TableName, dict[str, list[tuple[str | None, bool]]]] = defaultdict(lambda: defaultdict(list))
     for database, name, index, column, is_partial in cursor.fetchall():
         members[database, name][index].append((column, bool(is_partial)))
     return {
-        table: TableParts(
-            columns=its, indexes=tuple(_index(name, parts, its) for name, parts in members[table].items())
+        table: TableCatalog(
+            columns=its, indexes=tuple(_index(name, its_members, its) for name, its_members in members[table].items())
         )
         for table, its in columns.items()
     }
@@ -114,7 +99,7 @@ def _column(  # noqa: PLR0913, PLR0917 - a row of the catalog
     extra: str | None,
     *,
     is_mariadb: bool,
-) -> ColumnFacts:
+) -> ColumnInfo:
     text = whole.decode() if isinstance(whole, bytes) else whole
     column = KeyColumn(
         name=name,
@@ -124,14 +109,14 @@ def _column(  # noqa: PLR0913, PLR0917 - a row of the catalog
         collation=collation,
         has_index_order=not (is_mariadb and kind.lower() == "char" and _NO_PAD.search(collation or "")),
     )
-    return ColumnFacts(column=column, is_invisible="INVISIBLE" in (extra or "").upper())
+    return ColumnInfo(column=column, is_invisible="INVISIBLE" in (extra or "").upper())
 
 
-def _index(name: str, members: Iterable[tuple[str | None, bool]], columns: Mapping[str, ColumnFacts]) -> Index:
-    """Return an index of (column or None for an expression, whether that is of no use) pairs."""
-    parts = list(members)
-    known = tuple(columns[column].column for column, _ in parts if column is not None and column in columns)
-    is_complete = len(known) == len(parts) and not any(is_partial for _, is_partial in parts)
+def _index(name: str, members: Iterable[tuple[str | None, bool]], columns: Mapping[str, ColumnInfo]) -> Index:
+    """Return an index of pairs: column, None for an expression; and whether it is unusable."""
+    pairs = list(members)
+    known = tuple(columns[column].column for column, _ in pairs if column is not None and column in columns)
+    is_complete = len(known) == len(pairs) and not any(is_partial for _, is_partial in pairs)
     return Index(
         name=name, columns=known, is_complete=is_complete, is_divisible=is_complete and all(map(is_divisible, known))
     )

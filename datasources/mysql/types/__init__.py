@@ -1,9 +1,9 @@
-"""MySQL's types: what each means in Arrow and Spark, and how snapshot and binlog read equal values."""
+"""MySQL's types: their Arrow and Spark types, and decoders by which snapshot and binlog give equal values."""
 
 from datasources.mysql.types.column import ColumnType, Kind, ZeroDates, arrow_type, result_expression, select_expression
 from datasources.mysql.types.declared import column_type_of
 from datasources.mysql.types.result import result_column
-from datasources.mysql.types.snapshot import snapshot_column, snapshot_values
+from datasources.mysql.types.snapshot import snapshot_column
 
 __all__ = [
     "ColumnType",
@@ -15,5 +15,4 @@ __all__ = [
     "result_expression",
     "select_expression",
     "snapshot_column",
-    "snapshot_values",
 ]

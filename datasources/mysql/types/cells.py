@@ -1,7 +1,7 @@
-"""Values of one column as they lie in a buffer, and the gathers that all decoders share.
+"""The values of one column in a buffer, and the gathers that all decoders share.
 
 Shapes: a buffer of bytes, with `PADDING` spare ones at its end; per value a position in it. Where a value
-is NULL its position is any place inside the buffer: decoders read garbage there and the mask hides it.
+is NULL its position is any inside the buffer: decoders read garbage there, which the mask hides.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ __all__ = [
 ]
 
 PADDING: Final = 40
-"""Spare bytes behind the last one of a buffer. A NULL at its end has nothing of its own there, and is read like a value
-all the same: up to 30 bytes of a DECIMAL, eight at a time."""
+"""Spare bytes at the end of a buffer. A NULL at the end has no bytes, and is read like a value
+nevertheless: up to 30 bytes of a DECIMAL, eight at a time."""
 
 Bytes = npt.NDArray[np.uint8]
 Int64s = npt.NDArray[np.int64]
@@ -42,7 +42,7 @@ class Cells:
 
     Attributes:
         data: the buffer.
-        at: where each value begins, length prefixes passed.
+        at: begin of each value, behind its length prefix.
         lengths: bytes of each value; 0 where it is NULL. None for types of fixed width.
         is_null: which are NULL; None = none of them.
         name: the column's name, for errors.
@@ -73,12 +73,12 @@ def read_big(data: Bytes, at: Int64s, width: int) -> npt.NDArray[np.uint64]:
 
 
 def _words(data: Bytes, dtype: str) -> npt.NDArray[np.uint64]:
-    """Every eight bytes of the buffer, at every position, without a copy."""
+    """Return the eight bytes at every position of the buffer, without a copy."""
     return np.ndarray(shape=(len(data) - _WORD + 1,), dtype=dtype, buffer=data, strides=(1,))
 
 
 def from_numpy(values: npt.NDArray[Any], arrow: pa.DataType, is_null: Mask | None) -> pa.Array:
-    """Return values whose memory has the layout of the Arrow type, masked."""
+    """Return values with the memory layout of the Arrow type, masked."""
     values = np.ascontiguousarray(values)
     return pa.Array.from_buffers(arrow, len(values), [validity(is_null), pa.py_buffer(values)])
 

@@ -1,6 +1,6 @@
-"""What MySQL's character sets mean, byte by byte, where Python's codecs mean something else.
+"""MySQL's character sets where they differ from Python's codecs.
 
-A snapshot reads text through the server, which converts it to utf8mb4; the binlog holds the stored bytes. Both must
+A snapshot reads text through the server, which converts it to utf8mb4; the binlog has the stored bytes. Both must
 give the same text, so the tables here are the server's: 8.0, 9.7 and MariaDB 11.4 agree on all of them (a test asks the
 servers for every code that they store). A byte without a character becomes ``?``, as in the server's conversion.
 """

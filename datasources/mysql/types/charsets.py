@@ -1,4 +1,4 @@
-"""Stored text to Unicode, exactly as the server itself converts it."""
+"""Converts stored text to Unicode, exactly as the server does."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def charset_of_collation(number: int) -> str:
     """Return the character set of a collation, by the number that the server gives it.
 
     Raises:
-        SchemaError: no server that we know has it.
+        SchemaError: the collation is unknown.
     """
     charset = _CHARSET_OF.get(number)
     if charset is None:
@@ -116,10 +116,7 @@ def charset_of_collation(number: int) -> str:
 def decode_text(values: pa.Array, charset: str, *, column: str) -> pa.Array:
     """Return stored text as Unicode.
 
-    Args:
-        values: binary, as stored, nulls where the column is NULL.
-        charset: MySQL's name of the character set.
-        column: the column's name, for the error.
+    The values are binary, as stored, with nulls where the column is NULL.
 
     Raises:
         RecordError: a value is no text of that character set.
@@ -138,7 +135,7 @@ def decode_text(values: pa.Array, charset: str, *, column: str) -> pa.Array:
 
 
 def decode_bytes(value: bytes, charset: str) -> str:
-    """Return one stored text as Unicode; a byte without meaning raises UnicodeDecodeError."""
+    """Return one stored text as Unicode; an undefined byte raises UnicodeDecodeError."""
     return _decoder(charset)(value)
 
 
@@ -168,7 +165,7 @@ _QUESTION_MARKS: Final = "tidemark-mysql-question-marks"
 
 
 def _question_mark(error: UnicodeError) -> tuple[str, int]:
-    """Read a code without a meaning as the server does: the whole code is one question mark."""
+    """Replace an undefined code by one question mark, as the server does."""
     if not isinstance(error, UnicodeDecodeError):
         raise error
     data, at = error.object, error.start
@@ -231,7 +228,7 @@ def _euc_or_question_mark(code: bytes, of_pair: Callable[[bytes], str]) -> str:
     except UnicodeDecodeError:
         if len(code) == 1 or len(code) < _euc_length(code[0]):
             raise
-        # Half-width katakana have no letter at A0; MySQL stores it, and reads two bytes without a meaning.
+        # Half-width katakana have no letter at A0; MySQL stores it, and reads two undefined bytes.
         return "??" if code[0] == _SINGLE_SHIFT_2 else "?"
 
 

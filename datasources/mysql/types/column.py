@@ -1,4 +1,4 @@
-"""A MySQL column's type: what it means, apart from how a row or a result set stores it."""
+"""A MySQL column's type, independent of how a row or a result set stores it."""
 
 from __future__ import annotations
 
@@ -9,19 +9,17 @@ from typing import Final
 
 import pyarrow as pa
 
+from datasources.arrow_types import MAX_DECIMAL_DIGITS, NTZ, TIMESTAMP
 from datasources.mysql.types.charsets import BINARY
 
 __all__ = ["ColumnType", "Kind", "ZeroDates", "arrow_type", "result_expression", "select_expression"]
 
-_DECIMAL_DIGITS: Final = 38
-_TIMESTAMP_NTZ: Final = pa.timestamp("us")
-_TIMESTAMP_LTZ: Final = pa.timestamp("us", tz="UTC")
 _SIGNED: Final = {1: pa.int8(), 2: pa.int16(), 3: pa.int32(), 4: pa.int32(), 8: pa.int64()}
 _UNSIGNED: Final = {1: pa.int16(), 2: pa.int32(), 3: pa.int32(), 4: pa.int64(), 8: pa.decimal128(20, 0)}
 
 
 class Kind(Enum):
-    """The families of MySQL's types; a family has one decoder for the binlog and one for the snapshot."""
+    """The families of MySQL's types; each has one decoder for the binlog and one for the snapshot."""
 
     INTEGER = "integer"
     FLOAT = "float"
@@ -43,7 +41,7 @@ class Kind(Enum):
 
 
 class ZeroDates(Enum):
-    """What becomes of a date that no calendar has: '0000-00-00', '2020-00-15', '2020-02-31'."""
+    """How an invalid date is read: '0000-00-00', '2020-00-15', '2020-02-31'."""
 
     FAIL = "fail"
     NULL = "null"
@@ -75,8 +73,8 @@ class ColumnType:
 def arrow_type(column: ColumnType) -> pa.DataType:
     """Return the Arrow type of a column's values, which has exactly one Spark type.
 
-    Integers get the smallest signed type that holds them; BIGINT UNSIGNED is DECIMAL(20, 0). DECIMAL beyond 38 digits,
-    which Spark cannot hold, is STRING as the server prints it. BIT(1) is BOOLEAN, other BIT(n) are BINARY, big-endian.
+    Integers get the smallest sufficient signed type; BIGINT UNSIGNED is DECIMAL(20, 0). DECIMAL beyond 38 digits,
+    which Spark lacks, is STRING as the server prints it. BIT(1) is BOOLEAN, other BIT(n) are BINARY, big-endian.
     TIME is a BIGINT of microseconds, negative and beyond a day where MySQL's is. DATETIME has no zone, TIMESTAMP is an
     instant. JSON is STRING as the server prints it; GEOMETRY is BINARY as MySQL stores it: four bytes SRID
     (little-endian), then WKB.
@@ -94,8 +92,8 @@ def select_expression(column: ColumnType, quoted: str) -> str:
         column: its type.
         quoted: the column's name in backquotes.
     """
-    if column.kind is Kind.DECIMAL and column.precision > _DECIMAL_DIGITS:
-        # As text; a ZEROFILL column would be printed with zeros before it, of which the binlog knows nothing.
+    if column.kind is Kind.DECIMAL and column.precision > MAX_DECIMAL_DIGITS:
+        # As text; a ZEROFILL column would be printed with leading zeros, which the binlog does not have.
         return f"CAST({quoted} AS DECIMAL({column.precision},{column.scale}))"
     return _EXPRESSIONS.get(column.kind, "{0}").format(quoted)
 
@@ -113,7 +111,7 @@ def _integer(column: ColumnType) -> pa.DataType:
 
 
 def _decimal(column: ColumnType) -> pa.DataType:
-    if column.precision > _DECIMAL_DIGITS:
+    if column.precision > MAX_DECIMAL_DIGITS:
         return pa.string()
     return pa.decimal128(column.precision, column.scale)
 
@@ -131,8 +129,8 @@ _ARROW: Final[dict[Kind, Callable[[ColumnType], pa.DataType]]] = {
     Kind.YEAR: lambda _: pa.int32(),
     Kind.DATE: lambda _: pa.date32(),
     Kind.TIME: lambda _: pa.int64(),
-    Kind.DATETIME: lambda _: _TIMESTAMP_NTZ,
-    Kind.TIMESTAMP: lambda _: _TIMESTAMP_LTZ,
+    Kind.DATETIME: lambda _: NTZ,
+    Kind.TIMESTAMP: lambda _: TIMESTAMP,
     Kind.TEXT: lambda _: pa.string(),
     Kind.BINARY: lambda _: pa.binary(),
     Kind.ENUM: lambda _: pa.string(),
@@ -143,7 +141,7 @@ _ARROW: Final[dict[Kind, Callable[[ColumnType], pa.DataType]]] = {
 }
 _EXACT_IN_BINARY: Final = frozenset({Kind.DOUBLE, Kind.YEAR, Kind.DATE, Kind.TIME, Kind.DATETIME})
 _EXPRESSIONS: Final = {
-    # DOUBLE(m, d) is printed with d digits; as a DOUBLE it is printed with as many as tell it apart.
+    # DOUBLE(m, d) is printed with d digits; as a DOUBLE it is printed with enough digits to be exact.
     Kind.FLOAT: "CAST({0} AS DOUBLE)",
     Kind.DOUBLE: "CAST({0} AS DOUBLE)",
     Kind.YEAR: "CAST({0} AS UNSIGNED)",

@@ -47,7 +47,7 @@ def column_type_of(column_type: str, charset: str | None, *, column: str) -> Col
 
     Args:
         column_type: COLUMN_TYPE, such as ``decimal(10,2) unsigned`` or ``enum('a','b')``.
-        charset: CHARACTER_SET_NAME; None for columns that hold no text.
+        charset: CHARACTER_SET_NAME; None for columns without text.
         column: the column's name, for the error.
 
     Raises:

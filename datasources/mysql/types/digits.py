@@ -1,7 +1,7 @@
-"""Decimal digits as numbers, eight at a time.
+"""Parses decimal digits, eight at a time.
 
-Theory of operation. Eight bytes are one word, the first digit in its lowest byte. Xor with '0' makes digits of it,
-bytes that are to be passed over are masked to zero, and three multiplications put neighbours together: digits to
+Theory of operation. Eight bytes are one word, the first digit in its lowest byte. Xor with '0' gives digits,
+ignored bytes are masked to zero, and three multiplications combine neighbours: digits to
 pairs, pairs to fours, fours to eights.
 """
 
@@ -17,7 +17,7 @@ from datasources.mysql.types.cells import Bytes, Int64s, Mask, read_little
 __all__ = ["LONGEST_FRACTION", "decimal_number", "fixed_number", "signed_number", "unsigned_number"]
 
 _WORD: Final = 8
-_MOST_DIGITS: Final = 24
+_MAX_DIGITS: Final = 24
 _POINT: Final = ord(".")
 _ZEROS: Final = np.uint64(0x3030303030303030)
 _SIXES: Final = np.uint64(0x0606060606060606)
@@ -33,13 +33,13 @@ _KEEP_LAST: Final = np.array(
 """By count: the mask that keeps the last bytes of a word."""
 
 LONGEST_FRACTION: Final = _WORD - 1
-"""Of `decimal_number`: its point must stand in the last word."""
+"""Of `decimal_number`: the point must be in the last word."""
 
 Words = npt.NDArray[np.uint64]
 
 
 def fixed_number(data: Bytes, at: Int64s, pattern: str) -> Int64s:
-    """Return what texts at positions say as one number.
+    """Return texts at positions as one number each.
 
     Args:
         data: The buffer.
@@ -52,33 +52,30 @@ def fixed_number(data: Bytes, at: Int64s, pattern: str) -> Int64s:
     """
     words = read_little(data, at, _WORD)
     pattern = pattern.ljust(_WORD, "0")
-    literal = {place: mark for place, mark in enumerate(pattern) if mark not in "09"}
+    literal = {byte: mark for byte, mark in enumerate(pattern) if mark not in "09"}
     if literal:
-        mask = np.uint64(sum(0xFF << (8 * place) for place in literal))
-        expected = np.uint64(sum(ord(mark) << (8 * place) for place, mark in literal.items()))
+        mask = np.uint64(sum(0xFF << (8 * byte) for byte in literal))
+        expected = np.uint64(sum(ord(mark) << (8 * byte) for byte, mark in literal.items()))
         if bool(((words & mask) != expected).any()):
             raise ValueError(pattern)
-    keep = sum(0xFF << (8 * place) for place, mark in enumerate(pattern) if mark == "9")
+    keep = sum(0xFF << (8 * byte) for byte, mark in enumerate(pattern) if mark == "9")
     return _number(words, np.uint64(keep)).view(np.int64)
 
 
 def unsigned_number(data: Bytes, ends: Int64s, lengths: Int64s) -> Words:
-    """Return the numbers that texts of digits say; an empty one is 0.
+    """Return the numbers of texts of digits; an empty one is 0.
 
-    Args:
-        data: The buffer.
-        ends: Behind the last digit.
-        lengths: How many digits, up to 20.
+    ``ends`` are behind the last digits; there are up to 20.
 
     Raises:
         ValueError: One is no number.
     """
     longest = int(lengths.max(initial=0))
-    if longest > _MOST_DIGITS or int(lengths.min(initial=0)) < 0:
+    if longest > _MAX_DIGITS or int(lengths.min(initial=0)) < 0:
         raise ValueError("a number of the wrong length")
     total: Words = np.zeros(len(ends), np.uint64)
     for first in range(0, longest, _WORD):
-        # Before the first digit of a short text other bytes lie, or those at the end of the buffer; they do not count.
+        # The bytes before a short text are others, or those at the end of the buffer; they are masked.
         words = read_little(data, ends - first - _WORD, _WORD)
         part = _number(words, _KEEP_LAST[np.clip(lengths - first, 0, _WORD)])
         total += part * np.uint64(_EIGHT_DIGITS ** (first // _WORD))
@@ -86,23 +83,20 @@ def unsigned_number(data: Bytes, ends: Int64s, lengths: Int64s) -> Words:
 
 
 def signed_number(data: Bytes, at: Int64s, ends: Int64s) -> tuple[Words, Mask]:
-    """Return the sizes of numbers and which have a minus sign; empty texts are 0."""
+    """Return the magnitudes of numbers and which have a minus sign; empty texts are 0."""
     lengths = ends - at
     is_negative = (data[at] == _MINUS) & (lengths > 0)
     return unsigned_number(data, ends, lengths - is_negative), is_negative
 
 
 def decimal_number(data: Bytes, at: Int64s, ends: Int64s, scale: int) -> tuple[Words, Mask]:
-    """Return the sizes of numbers with a fraction, without their points, and which have a minus sign.
+    """Return the magnitudes of numbers with a fraction, without their points, and which have a minus sign.
 
-    The last word holds the point, always at one place. It is read as one number in which the point is a digit 0, and
-    what stands before that is then moved down by a digit.
+    The last word has the point, always at one byte. It is read as one number in which the point is a digit 0, and
+    the digits before that are then moved down by one.
 
-    Args:
-        data: The buffer.
-        at: Where the texts begin; empty ones are 0.
-        ends: Behind their last digits.
-        scale: Digits behind the point, 1 to `LONGEST_FRACTION`.
+    Texts begin at ``at``, empty ones are 0, and end before ``ends``; ``scale`` digits, 1 to `LONGEST_FRACTION`, are
+    behind the point.
 
     Raises:
         ValueError: One is no number, or has its point elsewhere.
@@ -112,10 +106,10 @@ def decimal_number(data: Bytes, at: Int64s, ends: Int64s, scale: int) -> tuple[W
     is_negative = (data[at] == _MINUS) & is_there
     digits = lengths - is_negative
     words = read_little(data, ends - _WORD, _WORD)
-    place = np.uint64(8 * (_WORD - 1 - scale))
-    if bool((((words >> place & np.uint64(0xFF)) != _POINT) & is_there).any()):
+    shift = np.uint64(8 * (_WORD - 1 - scale))
+    if bool((((words >> shift & np.uint64(0xFF)) != _POINT) & is_there).any()):
         raise ValueError(f"a number without {scale} digits behind its point")
-    keep = _KEEP_LAST[np.clip(digits, 0, _WORD)] & ~(np.uint64(0xFF) << place)
+    keep = _KEEP_LAST[np.clip(digits, 0, _WORD)] & ~(np.uint64(0xFF) << shift)
     last = _number(words, keep)
     last -= last // np.uint64(10 ** (scale + 1)) * np.uint64(9 * 10**scale)
     if int(digits.max(initial=0)) > _WORD:

@@ -38,19 +38,14 @@ _STRING: Final = 12
 _OPAQUE: Final = 15
 _SMALL: Final = struct.Struct("<HH")
 _LARGE: Final = struct.Struct("<II")
-# Types whose value stands in the entry itself, in the small and in the large form.
+# Types whose value is inline in the entry, in the small and in the large form.
 _INLINE_SMALL: Final = frozenset({4, 5, 6})
 _INLINE_LARGE: Final = frozenset({4, 5, 6, 7, 8})
 
 
 @dataclass(frozen=True, slots=True)
 class Opaque:
-    """A value of a type that JSON does not have: DECIMAL, a date or time, bytes.
-
-    Attributes:
-        code: MySQL's number of the type.
-        data: the value as stored.
-    """
+    """A value of a type that JSON does not have: DECIMAL, a date or time, bytes."""
 
     code: int
     data: bytes
@@ -67,7 +62,7 @@ def parse_json(document: bytes) -> JsonTree:
         RecordError: it is no binary JSON, or deeper than a server stores.
     """
     if not document:
-        return None  # what the server makes of a column that was never set
+        return None  # as the server reads a column that was never set
     try:
         return _Document(document).value(document[0], 1, 1)
     except (struct.error, IndexError, UnicodeDecodeError) as error:
@@ -81,8 +76,8 @@ def _damaged(document: bytes, what: str) -> RecordError:
 class _Document:
     """Reads one document.
 
-    Entries and texts lie one behind the other, each in bytes of its own. A damaged document may point to the same ones
-    again and again, or to itself, so what was read is counted: it is never more than there is.
+    Entries and texts are stored without overlap. A damaged document may point to the same ones
+    repeatedly, or to itself, so the bytes read are counted: there are never more than in the document.
     """
 
     def __init__(self, data: bytes) -> None:
@@ -90,7 +85,7 @@ class _Document:
         self._left = len(data)
 
     def value(self, code: int, at: int, depth: int) -> JsonTree:
-        """Return the value of a type at a place."""
+        """Return the value of a type at a position."""
         number = _NUMBERS.get(code)
         if number is not None:
             return number.unpack_from(self._data, at)[0]  # type: ignore[no-any-return]

@@ -1,4 +1,4 @@
-"""Partial updates of JSON documents (binlog_row_value_options=PARTIAL_JSON): the new document from the old one."""
+"""Applies partial updates of JSON documents (binlog_row_value_options=PARTIAL_JSON)."""
 
 from __future__ import annotations
 
@@ -21,12 +21,10 @@ _PREFIXED: Final = {0xFC: 2, 0xFD: 3, 0xFE: 8}
 def apply_json_diffs(tree: JsonTree, diffs: bytes) -> JsonTree:
     """Return the document after the changes that a partial update lists.
 
-    Args:
-        tree: the document before; it may be changed in place.
-        diffs: operation, path and new value, repeated, as in the row event.
+    The document may be changed in place; ``diffs`` are as in the row event: operation, path, new value, repeated.
 
     Raises:
-        RecordError: a change does not fit the document, so the result would be wrong.
+        RecordError: a change does not apply to the document, so the result would be wrong.
     """
     at = 0
     while at < len(diffs):
@@ -101,5 +99,5 @@ def _legs(path: str) -> list[str | int]:
 
 
 def _index(text: str) -> int:
-    """Return the place in an array; from its end, as Python counts, where it is ``last`` or ``last-2``."""
+    """Return the index in an array; a negative one for ``last`` or ``last-2``."""
     return -1 - int(text[len("last") :].strip(" -") or 0) if text.startswith("last") else int(text)

@@ -1,4 +1,4 @@
-"""A JSON tree as the text that the server prints for it."""
+"""Formats a JSON tree as the server prints it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Final
 
 from datasources.mysql.types.json_binary import JsonTree, Opaque
+from datasources.mysql.types.numbers import GROUP_BYTES, digit_groups
 
 __all__ = ["json_text"]
 
@@ -48,7 +49,7 @@ def json_text(tree: JsonTree) -> str:  # noqa: PLR0911 - one per type
 
 
 def _double_text(number: float) -> str:
-    """The shortest digits that tell the number apart; with an exponent beyond fifteen places."""
+    """The shortest exact digits; with an exponent beyond fifteen digits."""
     sign = "-" if math.copysign(1.0, number) < 0 else ""
     mantissa, _, exponent = _shortest(abs(number)).partition("e")
     digits = mantissa.replace(".", "").rstrip("0") or "0"
@@ -84,19 +85,13 @@ def _decimal_text(data: bytes) -> str:
     raw = bytearray(byte ^ 0xFF for byte in data[2:]) if is_negative else bytearray(data[2:])
     raw[0] ^= 0x80
     digits, at = "", 0
-    for count in _decimal_groups(precision, scale):
-        width = (0, 1, 1, 2, 2, 3, 3, 4, 4, 4)[count]
+    for count in digit_groups(precision, scale):
+        width = GROUP_BYTES[count]
         digits += f"{int.from_bytes(raw[at : at + width], 'big'):0{count}d}"
         at += width
     whole = digits[: len(digits) - scale].lstrip("0") or "0"
     fraction = f".{digits[len(digits) - scale :]}" if scale else ""
     return f"{'-' if is_negative else ''}{whole}{fraction}"
-
-
-def _decimal_groups(precision: int, scale: int) -> list[int]:
-    whole = precision - scale
-    before = [whole % 9] * (whole % 9 > 0) + [9] * (whole // 9)
-    return before + [9] * (scale // 9) + [scale % 9] * (scale % 9 > 0)
 
 
 def _date_text(data: bytes) -> str:

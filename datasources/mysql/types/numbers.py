@@ -8,10 +8,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from datasources.arrow_types import MAX_DECIMAL_DIGITS
 from datasources.mysql.types.cells import Cells, Int64s, from_numpy, read_big, read_little
 from datasources.mysql.types.column import ColumnType, arrow_type
 
 __all__ = [
+    "GROUP_BYTES",
     "decimal_width",
     "decode_bit",
     "decode_decimal",
@@ -19,15 +21,15 @@ __all__ = [
     "decode_float",
     "decode_integer",
     "decode_year",
+    "digit_groups",
 ]
 
 _GROUP_DIGITS: Final = 9
-# Bytes of a group of 0 to 9 digits.
-_GROUP_BYTES: Final = (0, 1, 1, 2, 2, 3, 3, 4, 4, 4)
+GROUP_BYTES: Final = (0, 1, 1, 2, 2, 3, 3, 4, 4, 4)
+"""Bytes of a group of 0 to 9 digits."""
 _LIMBS: Final = 4
 _LIMB_MASK: Final = np.uint64(0xFFFFFFFF)
 _WORD_DIGITS: Final = 18
-_DECIMAL_DIGITS: Final = 38
 
 
 def decode_integer(cells: Cells, column: ColumnType) -> pa.Array:
@@ -73,30 +75,29 @@ def decode_bit(cells: Cells, column: ColumnType) -> pa.Array:
 
 def decimal_width(precision: int, scale: int) -> int:
     """Return the bytes that a DECIMAL takes in a row."""
-    whole, fraction = precision - scale, scale
-    return sum((n // _GROUP_DIGITS) * 4 + _GROUP_BYTES[n % _GROUP_DIGITS] for n in (whole, fraction))
+    return sum(GROUP_BYTES[digits] for digits in digit_groups(precision, scale))
 
 
 def decode_decimal(cells: Cells, column: ColumnType) -> pa.Array:
     """Return DECIMAL values; beyond 38 digits as the server prints them.
 
-    A value lies there as groups of nine digits, four bytes each, big-endian, shorter groups at both ends; the first bit
+    A value is stored as groups of nine digits, four bytes each, big-endian, shorter groups at both ends; the first bit
     is set unless it is negative, and negative ones have all bits inverted.
     """
     is_negative = cells.data[cells.at] < 0x80  # noqa: PLR2004
     groups = _digit_groups(cells, column, is_negative)
-    if column.precision > _DECIMAL_DIGITS:
+    if column.precision > MAX_DECIMAL_DIGITS:
         return _as_text(groups, is_negative, column, cells)
     if column.precision <= _WORD_DIGITS:
         return _from_words(groups, is_negative, column, cells)
     return _from_limbs(groups, is_negative, column, cells)
 
 
-def _group_sizes(column: ColumnType) -> list[int]:
-    """Digits of each group, most significant first; the groups before the point hold precision - scale digits."""
-    whole, fraction = column.precision - column.scale, column.scale
+def digit_groups(precision: int, scale: int) -> list[int]:
+    """Return the digits of each group of a DECIMAL, most significant first; no group spans the point."""
+    whole = precision - scale
     before = [whole % _GROUP_DIGITS] * (whole % _GROUP_DIGITS > 0) + [_GROUP_DIGITS] * (whole // _GROUP_DIGITS)
-    after = [_GROUP_DIGITS] * (fraction // _GROUP_DIGITS) + [fraction % _GROUP_DIGITS] * (fraction % _GROUP_DIGITS > 0)
+    after = [_GROUP_DIGITS] * (scale // _GROUP_DIGITS) + [scale % _GROUP_DIGITS] * (scale % _GROUP_DIGITS > 0)
     return before + after
 
 
@@ -105,8 +106,8 @@ def _digit_groups(
 ) -> list[tuple[int, npt.NDArray[np.uint64]]]:
     groups = []
     at, is_first = cells.at, True
-    for digits in _group_sizes(column):
-        width = _GROUP_BYTES[digits]
+    for digits in digit_groups(column.precision, column.scale):
+        width = GROUP_BYTES[digits]
         value = read_big(cells.data, at, width)
         value ^= np.where(is_negative, np.uint64((1 << (8 * width)) - 1), np.uint64(0))
         if is_first:
@@ -160,8 +161,8 @@ def _as_text(
 ) -> pa.Array:
     columns = [[f"{number:0{digits}d}" for number in value.tolist()] for digits, value in groups]
     texts = []
-    for sign, *parts in zip(is_negative.tolist(), *columns, strict=True):
-        digits = "".join(parts)
+    for sign, *groups_of_digits in zip(is_negative.tolist(), *columns, strict=True):
+        digits = "".join(groups_of_digits)
         whole = digits[: len(digits) - column.scale].lstrip("0") or "0"
         point = f".{digits[len(digits) - column.scale :]}" if column.scale else ""
         texts.append(f"{'-' if sign else ''}{whole}{point}")

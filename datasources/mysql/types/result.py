@@ -1,16 +1,17 @@
-"""What a prepared SELECT returned, as the same Arrow values that the binlog gives.
+"""Decodes the result of a prepared SELECT to the same Arrow values as from the binlog.
 
-In the binary protocol integers, floats and times have widths of their own, in little-endian; all else comes as text or
+In the binary protocol integers, floats and times have their own widths, in little-endian; all else is text or
 bytes, as in the text protocol (snapshot.py).
 """
 
 from __future__ import annotations
 
-from enum import IntEnum
+from collections.abc import Mapping
 from typing import Final
 
 import numpy as np
 import pyarrow as pa
+from pymysql.constants import FIELD_TYPE
 
 from datasources.errors import RecordError
 from datasources.mysql.types.cells import Cells, Int64s, from_numpy, read_little
@@ -18,7 +19,7 @@ from datasources.mysql.types.column import ColumnType, Kind, ZeroDates, arrow_ty
 from datasources.mysql.types.snapshot import snapshot_column
 from datasources.mysql.types.temporal import date_values, datetime_values, instant_values
 
-__all__ = ["FIXED_BYTES", "INTEGERS", "TIMES", "WireType", "result_column", "width_of"]
+__all__ = ["FIXED_BYTES", "INTEGERS", "TIMES", "result_column", "width_of"]
 
 _SECOND_US: Final = 1_000_000
 _SIGN_BITS: Final = 64
@@ -29,45 +30,28 @@ _TIME_BYTES: Final = 8
 _TIME_MICROS_BYTES: Final = 12
 
 
-class WireType(IntEnum):
-    """Types whose values are no text in a result."""
-
-    TINY = 1
-    SHORT = 2
-    LONG = 3
-    FLOAT = 4
-    DOUBLE = 5
-    TIMESTAMP = 7
-    LONGLONG = 8
-    INT24 = 9
-    DATE = 10
-    TIME = 11
-    DATETIME = 12
-    YEAR = 13
-
-
-FIXED_BYTES: Final = {
-    WireType.TINY: 1,
-    WireType.SHORT: 2,
-    WireType.YEAR: 2,
-    WireType.LONG: 4,
-    WireType.INT24: 4,
-    WireType.LONGLONG: 8,
-    WireType.FLOAT: 4,
-    WireType.DOUBLE: 8,
+FIXED_BYTES: Final[Mapping[int, int]] = {
+    FIELD_TYPE.TINY: 1,
+    FIELD_TYPE.SHORT: 2,
+    FIELD_TYPE.YEAR: 2,
+    FIELD_TYPE.LONG: 4,
+    FIELD_TYPE.INT24: 4,
+    FIELD_TYPE.LONGLONG: 8,
+    FIELD_TYPE.FLOAT: 4,
+    FIELD_TYPE.DOUBLE: 8,
 }
-"""Bytes of those that always have as many."""
+"""Bytes of types with a fixed width."""
 
-TIMES: Final = frozenset({WireType.TIMESTAMP, WireType.DATE, WireType.TIME, WireType.DATETIME})
-"""Those that have a length of one byte; parts at the end that are zero are left out."""
+TIMES: Final = frozenset({FIELD_TYPE.TIMESTAMP, FIELD_TYPE.DATE, FIELD_TYPE.TIME, FIELD_TYPE.DATETIME})
+"""Types with a length of one byte; trailing fields that are zero are left out."""
 
-INTEGERS: Final = frozenset(FIXED_BYTES) - {WireType.FLOAT, WireType.DOUBLE}
-"""Whole numbers."""
+INTEGERS: Final = frozenset(FIXED_BYTES) - {FIELD_TYPE.FLOAT, FIELD_TYPE.DOUBLE}
+"""Integer types."""
 
 
 def width_of(wire: int) -> int:
     """Return the bytes of a value; 0 = its length is before it."""
-    return FIXED_BYTES[WireType(wire)] if wire in FIXED_BYTES else 0
+    return FIXED_BYTES.get(wire, 0)
 
 
 def result_column(column: ColumnType, wire: int, cells: Cells, *, zero_dates: ZeroDates = ZeroDates.FAIL) -> pa.Array:
@@ -75,9 +59,9 @@ def result_column(column: ColumnType, wire: int, cells: Cells, *, zero_dates: Ze
 
     Args:
         column: its type.
-        wire: the number of the type that the server says its `result_expression` has.
+        wire: the type that the server reports for its `result_expression`.
         cells: its values.
-        zero_dates: what becomes of dates that no calendar has.
+        zero_dates: how invalid dates are read.
 
     Returns:
         An array of type `arrow_type(column)`.
@@ -86,18 +70,18 @@ def result_column(column: ColumnType, wire: int, cells: Cells, *, zero_dates: Ze
         RecordError: a value is a zero date, or no value of the type.
     """
     if wire in INTEGERS and column.kind in (Kind.INTEGER, Kind.YEAR):
-        return _integers(column, cells, FIXED_BYTES[WireType(wire)])
+        return _integers(column, cells, FIXED_BYTES[wire])
     if wire in INTEGERS and column.kind is Kind.TIMESTAMP:
-        seconds = read_little(cells.data, cells.at, FIXED_BYTES[WireType(wire)]).view(np.int64)
+        seconds = read_little(cells.data, cells.at, FIXED_BYTES[wire]).view(np.int64)
         return instant_values(cells, seconds * _SECOND_US, zero_dates)
-    if wire == WireType.DOUBLE and column.kind in (Kind.FLOAT, Kind.DOUBLE):
+    if wire == FIELD_TYPE.DOUBLE and column.kind in (Kind.FLOAT, Kind.DOUBLE):
         doubles = from_numpy(read_little(cells.data, cells.at, 8), pa.float64(), cells.is_null)
         return doubles.cast(arrow_type(column))
     if wire in TIMES and column.kind in _TIME_KINDS:
         return _TIME_KINDS[column.kind](column, cells, zero_dates)
     if wire in FIXED_BYTES or wire in TIMES:
         raise RecordError(
-            f"column '{cells.name}': the server returned type {wire} for what is a {column.kind.value} in its catalog: "
+            f"column '{cells.name}': the server returned type {wire} for a {column.kind.value} of its catalog: "
             f"it was altered. Start with a new snapshot."
         )
     return snapshot_column(column, cells, zero_dates=zero_dates)
@@ -116,7 +100,7 @@ def _integers(column: ColumnType, cells: Cells, width: int) -> pa.Array:
 
 
 def _date(_column: ColumnType, cells: Cells, zero: ZeroDates) -> pa.Array:
-    return date_values(cells, _date_parts(cells), zero)
+    return date_values(cells, _date_fields(cells), zero)
 
 
 def _datetime(_column: ColumnType, cells: Cells, zero: ZeroDates) -> pa.Array:
@@ -124,10 +108,10 @@ def _datetime(_column: ColumnType, cells: Cells, zero: ZeroDates) -> pa.Array:
     clock = ((words & 0xFF) * 3600 + (words >> 8 & 0xFF) * 60 + (words >> 16)) * _SECOND_US
     micros = read_little(cells.data, cells.at + _CLOCK_BYTES, 4).view(np.int64)
     time_us = _where_long(cells, _CLOCK_BYTES, clock) + _where_long(cells, _MICROS_BYTES, micros)
-    return datetime_values(cells, _date_parts(cells), time_us, zero)
+    return datetime_values(cells, _date_fields(cells), time_us, zero)
 
 
-def _date_parts(cells: Cells) -> tuple[Int64s, Int64s, Int64s]:
+def _date_fields(cells: Cells) -> tuple[Int64s, Int64s, Int64s]:
     word = _where_long(cells, _DATE_BYTES, read_little(cells.data, cells.at, 4).view(np.int64))
     return word & 0xFFFF, word >> 16 & 0xFF, word >> 24
 
@@ -143,7 +127,7 @@ def _time(column: ColumnType, cells: Cells, _zero: ZeroDates) -> pa.Array:
 
 
 def _where_long(cells: Cells, length: int, values: Int64s) -> Int64s:
-    """Return values that stand in so many bytes, 0 where those were left out."""
+    """Return values, 0 where the bytes up to this length were left out."""
     assert cells.lengths is not None
     return np.where(cells.lengths >= length, values, 0)
 

@@ -1,6 +1,6 @@
-"""What a snapshot's SELECT returned, as the same Arrow values that the binlog gives.
+"""Decodes the result of a snapshot's SELECT to the same Arrow values as from the binlog.
 
-A snapshot reads each column by its `select_expression`, over the text protocol; what arrives is the text of that
+A snapshot reads each column by its `select_expression`, over the text protocol; the result is the text of that
 expression, or bytes for BINARY, BIT, GEOMETRY and VECTOR. Numbers, dates and times are read by numpy, a column at a
 time (digits.py); the rest is cast by Arrow.
 """
@@ -42,8 +42,8 @@ def snapshot_column(column: ColumnType, cells: Cells, *, zero_dates: ZeroDates =
 
     Args:
         column: its type.
-        cells: what `select_expression` returned, text in utf8mb4.
-        zero_dates: what becomes of dates that no calendar has.
+        cells: the result of `select_expression`, text in utf8mb4.
+        zero_dates: how invalid dates are read.
 
     Returns:
         An array of type `arrow_type(column)`.
@@ -77,12 +77,12 @@ def snapshot_values(
 
 
 def is_cast(kind: Kind) -> bool:
-    """Return whether a kind's values are the bytes that the server sends, in Arrow's type."""
+    """Return whether a kind's values are the server's bytes, cast to the Arrow type."""
     return kind not in _READERS
 
 
 def cast_bytes(column: ColumnType, raw: pa.Array) -> pa.Array:
-    """Return the values of such a column from their bytes."""
+    """Return the values of such a column, cast from bytes."""
     arrow = arrow_type(column)
     if pa.types.is_binary(arrow):
         return raw
@@ -140,15 +140,17 @@ def _bit(column: ColumnType, cells: Cells, _zero: ZeroDates) -> pa.Array:
 
 
 def _date(_column: ColumnType, cells: Cells, zero: ZeroDates) -> pa.Array:
-    there, places = _fixed(cells, _DATE_BYTES)
-    return date_values(cells, _date_parts(there, places, len(cells)), zero)
+    present, indices = _fixed(cells, _DATE_BYTES)
+    return date_values(cells, _date_fields(present, indices, len(cells)), zero)
 
 
 def _datetime(column: ColumnType, cells: Cells, zero: ZeroDates) -> pa.Array:
-    there, places = _fixed(cells, _SECONDS_BYTES + _fraction_bytes(column.scale))
-    clock = fixed_number(there.data, there.at + _SECONDS_BYTES - _CLOCK_BYTES, "99:99:99")
-    clock_us = _clock_us(clock) + _fraction_us(there, column.scale)
-    return datetime_values(cells, _date_parts(there, places, len(cells)), _spread(clock_us, places, len(cells)), zero)
+    present, indices = _fixed(cells, _SECONDS_BYTES + _fraction_bytes(column.scale))
+    clock = fixed_number(present.data, present.at + _SECONDS_BYTES - _CLOCK_BYTES, "99:99:99")
+    clock_us = _clock_us(clock) + _fraction_us(present, column.scale)
+    return datetime_values(
+        cells, _date_fields(present, indices, len(cells)), _spread(clock_us, indices, len(cells)), zero
+    )
 
 
 def _timestamp(column: ColumnType, cells: Cells, zero: ZeroDates) -> pa.Array:
@@ -157,22 +159,22 @@ def _timestamp(column: ColumnType, cells: Cells, zero: ZeroDates) -> pa.Array:
 
 
 def _time(column: ColumnType, cells: Cells, _zero: ZeroDates) -> pa.Array:
-    there, places = _present(cells)
-    behind = _ends(there) - _fraction_bytes(column.scale)
-    is_negative = there.data[there.at] == ord("-")
-    # Hours have two digits or three: the last two are read with the clock, what is before them as a number.
-    hundreds = unsigned_number(there.data, behind - _CLOCK_BYTES, behind - _CLOCK_BYTES - there.at - is_negative)
-    clock_us = _clock_us(fixed_number(there.data, behind - _CLOCK_BYTES, "99:99:99"))
-    time_us = hundreds.view(np.int64) * (100 * 3600 * _SECOND_US) + clock_us + _fraction_us(there, column.scale)
+    present, indices = _present(cells)
+    behind = _ends(present) - _fraction_bytes(column.scale)
+    is_negative = present.data[present.at] == ord("-")
+    # Hours have two digits or three: the last two are read with the clock, those before them as a number.
+    hundreds = unsigned_number(present.data, behind - _CLOCK_BYTES, behind - _CLOCK_BYTES - present.at - is_negative)
+    clock_us = _clock_us(fixed_number(present.data, behind - _CLOCK_BYTES, "99:99:99"))
+    time_us = hundreds.view(np.int64) * (100 * 3600 * _SECOND_US) + clock_us + _fraction_us(present, column.scale)
     signed = np.where(is_negative, -time_us, time_us)
-    return from_numpy(_spread(signed, places, len(cells)), arrow_type(column), cells.is_null)
+    return from_numpy(_spread(signed, indices, len(cells)), arrow_type(column), cells.is_null)
 
 
-def _date_parts(there: Cells, places: Int64s | None, count: int) -> tuple[Int64s, Int64s, Int64s]:
-    year_month = fixed_number(there.data, there.at, "9999-99-")
-    day = fixed_number(there.data, there.at + 2, "00000099")
-    parts = year_month // 10_000, year_month % 10_000 // 10, day
-    year, month, day = (_spread(part, places, count) for part in parts)
+def _date_fields(present: Cells, indices: Int64s | None, count: int) -> tuple[Int64s, Int64s, Int64s]:
+    year_month = fixed_number(present.data, present.at, "9999-99-")
+    day = fixed_number(present.data, present.at + 2, "00000099")
+    fields = year_month // 10_000, year_month % 10_000 // 10, day
+    year, month, day = (_spread(field, indices, count) for field in fields)
     return year, month, day
 
 
@@ -181,13 +183,13 @@ def _clock_us(clock: Int64s) -> Int64s:
     return (clock // 1_000_000 * 3600 + clock // 1000 % 1000 * 60 + clock % 1000) * _SECOND_US
 
 
-def _fraction_us(there: Cells, digits: int) -> Int64s:
+def _fraction_us(present: Cells, digits: int) -> Int64s:
     if digits == 0:
-        return np.zeros(len(there), np.int64)
-    ends = _ends(there)
-    if bool((there.data[ends - digits - 1] != _POINT).any()):
+        return np.zeros(len(present), np.int64)
+    ends = _ends(present)
+    if bool((present.data[ends - digits - 1] != _POINT).any()):
         raise ValueError(f"a time without {digits} digits behind its point")
-    fraction = unsigned_number(there.data, ends, np.full(len(there), digits, np.int64)).view(np.int64)
+    fraction = unsigned_number(present.data, ends, np.full(len(present), digits, np.int64)).view(np.int64)
     return fraction * np.int64(10 ** (_FRACTION_DIGITS - digits))
 
 
@@ -196,27 +198,27 @@ def _fraction_bytes(digits: int) -> int:
 
 
 def _fixed(cells: Cells, length: int) -> tuple[Cells, Int64s | None]:
-    there, places = _present(cells)
-    assert there.lengths is not None
-    if bool((there.lengths != length).any()):
+    present, indices = _present(cells)
+    assert present.lengths is not None
+    if bool((present.lengths != length).any()):
         raise ValueError(f"a text that has not {length} characters")
-    return there, places
+    return present, indices
 
 
 def _present(cells: Cells) -> tuple[Cells, Int64s | None]:
-    """Return the values that are not NULL, and their places; no places = all of them."""
+    """Return the values that are not NULL, and their indices; None = all of them."""
     if cells.is_null is None:
         return cells, None
     assert cells.lengths is not None
-    places = np.flatnonzero(~cells.is_null)
-    return replace(cells, at=cells.at[places], lengths=cells.lengths[places], is_null=None), places
+    indices = np.flatnonzero(~cells.is_null)
+    return replace(cells, at=cells.at[indices], lengths=cells.lengths[indices], is_null=None), indices
 
 
-def _spread(values: Int64s, places: Int64s | None, count: int) -> Int64s:
-    if places is None:
+def _spread(values: Int64s, indices: Int64s | None, count: int) -> Int64s:
+    if indices is None:
         return values
     spread = np.zeros(count, np.int64)
-    spread[places] = values
+    spread[indices] = values
     return spread
 
 

@@ -1,7 +1,7 @@
-"""Dates and times of row events as Arrow arrays.
+"""Decodes dates and times of row events to Arrow arrays.
 
-MySQL stores what no calendar has: '0000-00-00', '2020-00-15', with ALLOW_INVALID_DATES '2020-02-31'. Arrow and Spark
-cannot hold these; `ZeroDates` says whether they are an error or NULL. They never become another date.
+MySQL stores invalid dates: '0000-00-00', '2020-00-15', with ALLOW_INVALID_DATES '2020-02-31'. Arrow and Spark
+cannot represent these; `ZeroDates` decides whether they are an error or NULL. They never become another date.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
+from datasources.arrow_types import DATE, NTZ, TIMESTAMP
 from datasources.errors import RecordError
 from datasources.mysql.types.cells import Cells, Int64s, Mask, from_numpy, read_big, read_little
 from datasources.mysql.types.column import ColumnType, ZeroDates, arrow_type
@@ -108,28 +109,28 @@ def decode_old_time(cells: Cells, column: ColumnType, _zero_dates: ZeroDates) ->
     return from_numpy(np.where(digits < 0, -time_us, time_us), arrow_type(column), cells.is_null)
 
 
-def date_values(cells: Cells, parts: tuple[Int64s, Int64s, Int64s], zero_dates: ZeroDates) -> pa.Array:
+def date_values(cells: Cells, fields: tuple[Int64s, Int64s, Int64s], zero_dates: ZeroDates) -> pa.Array:
     """Return dates from years, months and days."""
-    days, is_null = _days(cells, parts, zero_dates)
-    return from_numpy(days.astype(np.int32), pa.date32(), is_null)
+    days, is_null = _days(cells, fields, zero_dates)
+    return from_numpy(days.astype(np.int32), DATE, is_null)
 
 
 def datetime_values(
-    cells: Cells, parts: tuple[Int64s, Int64s, Int64s], time_us: Int64s, zero_dates: ZeroDates
+    cells: Cells, fields: tuple[Int64s, Int64s, Int64s], time_us: Int64s, zero_dates: ZeroDates
 ) -> pa.Array:
     """Return times without a zone from years, months, days and microseconds since midnight."""
-    days, is_null = _days(cells, parts, zero_dates)
-    return from_numpy(days * _DAY_US + time_us, pa.timestamp("us"), is_null)
+    days, is_null = _days(cells, fields, zero_dates)
+    return from_numpy(days * _DAY_US + time_us, NTZ, is_null)
 
 
 def instant_values(cells: Cells, instant_us: Int64s, zero_dates: ZeroDates) -> pa.Array:
     """Return instants from microseconds since the epoch; 0 is MySQL's '0000-00-00 00:00:00'."""
     is_null = _without_zero(cells, instant_us == 0, zero_dates, lambda _: "0000-00-00 00:00:00")
-    return from_numpy(instant_us, pa.timestamp("us", tz="UTC"), is_null)
+    return from_numpy(instant_us, TIMESTAMP, is_null)
 
 
-def _days(cells: Cells, parts: tuple[Int64s, Int64s, Int64s], zero_dates: ZeroDates) -> tuple[Int64s, Mask | None]:
-    year, month, day = parts
+def _days(cells: Cells, fields: tuple[Int64s, Int64s, Int64s], zero_dates: ZeroDates) -> tuple[Int64s, Mask | None]:
+    year, month, day = fields
     has_month = (month >= 1) & (month <= _MONTHS) & (year >= 0) & (year <= _LAST_YEAR)
     months = np.where(has_month, year * _MONTHS + month - 1, 0)
     first = FIRST_DAYS[months]
@@ -141,7 +142,7 @@ def _days(cells: Cells, parts: tuple[Int64s, Int64s, Int64s], zero_dates: ZeroDa
 
 
 def _without_zero(cells: Cells, is_zero: Mask, zero_dates: ZeroDates, text: _TextOf) -> Mask | None:
-    """Return the mask of nulls, with dates that do not exist added or refused."""
+    """Return the mask of nulls; invalid dates are added to it or refused."""
     if cells.is_null is not None:
         is_zero = is_zero & ~cells.is_null
     found = np.flatnonzero(is_zero)
@@ -149,7 +150,7 @@ def _without_zero(cells: Cells, is_zero: Mask, zero_dates: ZeroDates, text: _Tex
         return cells.is_null
     if zero_dates is ZeroDates.FAIL:
         raise RecordError(
-            f"column '{cells.name}' holds '{text(int(found[0]))}', a date that no calendar has and Spark cannot hold "
+            f"column '{cells.name}' holds '{text(int(found[0]))}', an invalid date, which Spark cannot represent "
             f"({len(found)} of {len(cells)} values read together). Set scan.zero-dates to null to read such dates as "
             f"NULL, or UPDATE them."
         )

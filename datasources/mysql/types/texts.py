@@ -20,19 +20,19 @@ def decode_string(cells: Cells, column: ColumnType) -> pa.Array:
 
 
 def decode_binary(cells: Cells, column: ColumnType) -> pa.Array:
-    """Return bytes; those of a BINARY(n) get back the zero bytes that the binlog leaves out at their end."""
+    """Return bytes; to those of a BINARY(n) the trailing zeros are added that the binlog leaves out."""
     size = column.width
     assert cells.lengths is not None
     if size == 0 or bool((cells.lengths == size).all()):
         return binary_values(cells)
-    places = np.arange(size)
-    is_stored = places < cells.lengths[:, None]
-    matrix = np.where(is_stored, cells.data[np.where(is_stored, cells.at[:, None] + places, 0)], 0)
+    offsets = np.arange(size)
+    is_stored = offsets < cells.lengths[:, None]
+    matrix = np.where(is_stored, cells.data[np.where(is_stored, cells.at[:, None] + offsets, 0)], 0)
     return from_numpy(matrix.astype(np.uint8), pa.binary(size), cells.is_null).cast(pa.binary())
 
 
 def decode_enum(cells: Cells, column: ColumnType) -> pa.Array:
-    """Return the members; number 0, which stands for a value that was no member, is ''."""
+    """Return the members; number 0, an invalid value, is ''."""
     width = 1 if len(column.members) < 256 else 2  # noqa: PLR2004
     numbers = read_little(cells.data, cells.at, width).astype(np.int32)
     if cells.is_null is not None:

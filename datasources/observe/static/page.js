@@ -23,7 +23,7 @@ const ask = async (address) => {
   return response.json();
 };
 
-const tell = (kind, words) => {
+const showStatus = (kind, words) => {
   document.body.dataset.state = kind;
   banner.hidden = words === "";
   setText(banner, words);
@@ -33,15 +33,15 @@ const show = (answer) => {
   answered = answer.time;
   setText(status, `Live, ${second(answer.time)}`);
   const isStale = answer.time - answer.sampled > STALE_MS;
-  const words = `The driver answers, but its figures are from ${second(answer.sampled)}: its log says what stopped them.`;
-  tell(isStale ? "stale" : "live", isStale ? words : "");
+  const words = `The driver answers, but its figures are from ${second(answer.sampled)}: its log has the reason.`;
+  showStatus(isStale ? "stale" : "live", isStale ? words : "");
 };
 
 const showGone = () => {
   setText(status, "No answer");
   const since = answered === null ? "" : ` since ${second(answered)}`;
-  const last = views.size ? " Below is the last state that was seen." : "";
-  tell("gone", `No answer from the driver${since}: it has ended, or cannot be reached.${last} This page goes on asking.`);
+  const last = views.size ? " Below is the last known state." : "";
+  showStatus("gone", `No answer from the driver${since}: it has ended, or cannot be reached.${last} This page keeps polling.`);
 };
 
 const arrange = (tables) => {
@@ -81,7 +81,7 @@ const refresh = async () => {
   arrange(answer.sources);
   const visible = [...views.values()].filter((view) => view.isVisible);
   await Promise.all(visible.map((view) => view.history.refresh(ask)));
-  for (const table of answer.sources) views.get(table.source).update(table, answer.time);
+  for (const table of answer.sources) views.get(table.source).update(table, answer);
   overview(answer.sources);
   show(answer);
 };

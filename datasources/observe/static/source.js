@@ -9,13 +9,6 @@ import { sign, swatch } from "./marks.js";
 import { Readout } from "./readout.js";
 import { SplitTable } from "./splits.js";
 
-const COUNTERS = [
-  ["bad_records", "Bad records"],
-  ["null_values", "Null values"],
-  ["null_rowtime_rows", "Null rowtimes"],
-  ["ahead_rows", "Ahead of the clock"],
-  ["lost_positions", "Lost positions"],
-];
 const STATUSES = ["active", "paused", "idle", "finished"];
 
 const OLD_MS = 5_000;
@@ -56,11 +49,11 @@ export class SourceView {
     return this.#isVisible;
   }
 
-  update(table, now) {
+  update(table, { time: now, counters }) {
     this.#table = table;
     setText(this.title, table.name);
     setText(this.about, about(table, now));
-    this.#showFigures(table);
+    this.#showFigures(table, counters);
     this.#showLink(table);
     this.splits.update(table, this.#pinned);
     this.#showLegend(table);
@@ -93,8 +86,8 @@ export class SourceView {
     this.readout.update(plot === null ? null : { ...state, plot });
   }
 
-  #showFigures(table) {
-    const figures = figuresOf(table);
+  #showFigures(table, labels) {
+    const figures = figuresOf(table, labels);
     const terms = [...this.figures.querySelectorAll("dt")].map((term) => term.textContent);
     if (terms.join() !== figures.map(({ term }) => term).join()) {
       const groups = figures.map(({ term, kind }) => html("div", { class: kind, "data-figure": term }, html("dt", {}, term), html("dd")));
@@ -144,9 +137,9 @@ const about = (table, now) => {
   return parts.join(" · ");
 };
 
-const figuresOf = (table) => {
+const figuresOf = (table, labels) => {
   const behind = table.watermark === null ? null : table.time - table.watermark;
-  const counters = COUNTERS.filter(([key]) => table[key] > 0);
+  const counters = Object.entries(labels).filter(([key]) => table[key] > 0);
   return [
     { term: "Watermark", text: time(table.watermark), kind: "wide" },
     { term: "Behind the clock", text: lag(behind, table.watermark) },
@@ -156,9 +149,11 @@ const figuresOf = (table) => {
     ...(table.snapshot ? [{ term: "Snapshot", text: snapshotText(table.snapshot), kind: "line" }] : []),
     ...(table.unanswered_splits ? [{ term: "No answer", text: unansweredText(table), kind: "line" }] : []),
     ...(waits(table) ? [{ term: "Waits", text: waits(table), kind: "line" }] : []),
-    ...counters.map(([key, term]) => ({ term, text: count(table[key]), kind: "loss" })),
+    ...counters.map(([key, label]) => ({ term: capitalised(label), text: count(table[key]), kind: "loss" })),
   ];
 };
+
+const capitalised = (words) => words.charAt(0).toUpperCase() + words.slice(1);
 
 const splitsText = (table) => {
   const counts = STATUSES.map((status) => [status, table.splits.filter((split) => split.status === status).length]);

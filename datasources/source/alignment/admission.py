@@ -13,7 +13,7 @@ much to plan, and no more: where a batch must stop is decided by the records the
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +23,7 @@ from datasources.source.api.split import SplitId
 __all__ = ["EventTimeSpan", "share_budget", "share_by_event_time"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EventTimeSpan:
+class EventTimeSpan(NamedTuple):
     """What waits in one split.
 
     Attributes:

@@ -7,13 +7,16 @@ any later end from below, however far the log has grown, so it is looked up agai
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from datasources.source.alignment.lookahead import Candidates, Lookahead
+from datasources.source.alignment.lookahead import AskCandidates, Candidates
 from datasources.source.alignment.pending_split import PendingSplit
 from datasources.source.alignment.reserved_ends import ReservedEnds
+from datasources.source.api.dialogue import Dialogue
+from datasources.source.api.scan_range import Stops
 from datasources.source.api.split import SplitId, SplitProgress
 
 __all__ = ["CandidateCache"]
@@ -21,115 +24,131 @@ __all__ = ["CandidateCache"]
 _WINDOW = 64
 _FIRST_WINDOWS = (4, 64, 1_024, 16_384, 65_536)
 _NONE = Candidates(positions=np.empty(0, dtype=np.int64), values_ms=np.empty(0, dtype=np.int64))
+_UNSEEN = (-1, 0)
 
-_Seen = dict[SplitId, tuple[int, int]]  # (position, candidate)
 
-
+@dataclass(frozen=True, slots=True)
 class CandidateCache:
-    """The cache of one source in one process.
+    """The candidates that are known of each split, as (position, candidate in ms)."""
 
-    Args:
-        lookahead: reads candidates.
-    """
+    first: Stops = field(default_factory=dict)
+    after_planned: Stops = field(default_factory=dict)
+    near_end: Stops = field(default_factory=dict)
 
-    def __init__(self, lookahead: Lookahead) -> None:
-        self._lookahead = lookahead
-        self._first: _Seen = {}
-        self._after_planned: _Seen = {}
-        self._near_end: _Seen = {}
+    def with_next(self, stops: Stops) -> CandidateCache:
+        """Return it with the next records' candidates, from reports."""
+        return replace(self, first={**self.first, **stops}) if stops else self
 
-    def note_next(self, split: SplitId, position: int, next_ms: int) -> None:
-        """Take the next record's candidate from a report."""
-        self._first[split] = (position, next_ms)
+    def without(self, splits: Collection[SplitId]) -> CandidateCache:
+        """Return it without splits whose records may vanish."""
+        if not splits:
+            return self
+        kept = ({s: at for s, at in seen.items() if s not in splits} for seen in self._seen)
+        return CandidateCache(*kept)
 
-    def forget(self, split: SplitId) -> None:
-        """Drop the entries of a split whose records may vanish."""
-        for seen in (self._first, self._after_planned, self._near_end):
-            seen.pop(split, None)
+    @property
+    def _seen(self) -> tuple[Stops, Stops, Stops]:
+        return self.first, self.after_planned, self.near_end
 
     def pending(self, split: SplitProgress, rows: int) -> PendingSplit:
         """Return a split with `rows` unread positions and their cached candidates."""
-        known = [self._first.get(split.split), self._after_planned.get(split.split)]
-        return PendingSplit(
-            split=split.split,
-            start=split.end,
-            end=split.end + rows,
-            watermark_ms=split.watermark_ms,
-            planned=split.end + rows,
-            first_ms=next((seen[1] for seen in known if seen is not None and seen[0] == split.end), None),
-            at_end_ms=self._before_end(split.split, split.end, split.end + rows),
-        )
+        start, end = split.end, split.end + rows
+        known = (self.first.get(split.split), self.after_planned.get(split.split))
+        first_ms = next((seen[1] for seen in known if seen is not None and seen[0] == start), None)
+        at_end_ms = self._before_end(split.split, start, end)
+        return PendingSplit(split.split, start, end, split.watermark_ms, end, first_ms, at_end_ms)
 
-    def look(self, pending: Sequence[PendingSplit], ceiling_ms: int | None) -> None:
+    def look(
+        self, pending: Sequence[PendingSplit], ceiling_ms: int | None
+    ) -> Dialogue[tuple[CandidateCache, Sequence[PendingSplit]]]:
         """Find the candidates of next records, and of one near the end of each log."""
-        self._look_at_starts([w for w in pending if w.first_ms is None], ceiling_ms)
-        passed = [w for w in pending if self._near_end.get(w.split, (-1, 0))[0] <= w.start]
+        unknown = {w.split: (w.start, w.end) for w in pending if w.first_ms is None}
+        first = yield from _first_from(unknown, ceiling_ms)
+        passed = [w for w in pending if self.near_end.get(w.split, _UNSEEN)[0] <= w.start]
         ranges = {w.split: (max(w.start, w.end - _WINDOW), w.end) for w in passed}
-        for split, found in self._found(ranges, ceiling_ms).items():
-            self._near_end[split] = (ranges[split][1], int(found.values_ms.max()))
-        for w in pending:
-            w.at_end_ms = self._before_end(w.split, w.start, w.end)
+        near_end = yield from _found(ranges, ceiling_ms)
+        cache = CandidateCache(
+            {**self.first, **{split: (unknown[split][0], ms) for split, ms in first.items() if ms is not None}},
+            self.after_planned,
+            {**self.near_end, **{s: (ranges[s][1], int(found.values_ms.max())) for s, found in near_end.items()}},
+        )
+        return cache, [
+            PendingSplit(
+                w.split,
+                w.start,
+                w.end,
+                w.watermark_ms,
+                w.planned,
+                first.get(w.split) if w.first_ms is None else w.first_ms,
+                cache._before_end(w.split, w.start, w.end),
+            )
+            for w in pending
+        ]
 
     def look_at_planned_ends(
         self, pending: Sequence[PendingSplit], reserved: ReservedEnds, ceiling_ms: int | None
-    ) -> None:
+    ) -> Dialogue[tuple[CandidateCache, Sequence[PendingSplit]]]:
         """Where less than everything is planned, look at the records there and end before the largest candidate."""
         cut = [w for w in pending if w.start < w.planned < w.end]
-        ranges = {w.split: (max(w.start + 1, w.planned - _WINDOW), w.planned + 1) for w in cut}
-        found = self._found(ranges, ceiling_ms)
-        for w in cut:
-            self._end_at_largest(w, found.get(w.split, _NONE), reserved.min_end(w))
-        self._look_behind([w for w in cut if w.is_end_unknown], ceiling_ms)
+        found = yield from _found(
+            {w.split: (max(w.start + 1, w.planned - _WINDOW), w.planned + 1) for w in cut}, ceiling_ms
+        )
+        ends = {w.split: self._largest(w, found.get(w.split, _NONE), reserved.min_end(w)) for w in cut}
+        known = {split: end for split, end in ends.items() if end is not None}
+        behind = yield from _first_from({w.split: (w.planned, w.end) for w in cut if w.split not in known}, ceiling_ms)
+        cache = CandidateCache(self.first, {**self.after_planned, **known}, self.near_end)
+        return cache, [
+            w.planned_to(*known[w.split])
+            if w.split in known
+            else w.planned_to(w.planned, _behind(w, behind[w.split]))
+            if w.split in behind
+            else w
+            for w in pending
+        ]
 
-    def _end_at_largest(self, w: PendingSplit, found: Candidates, min_position: int) -> None:
-        """End before the largest candidate of the window, or at the reserved end, if that is not less."""
+    def _largest(self, w: PendingSplit, found: Candidates, min_position: int) -> tuple[int, int] | None:
+        """Return the position and value of the window's largest candidate, or of the reserved end, if it is no less."""
         end = _last_of_largest(found, min_position)
-        position, reserved_ms = self._after_planned.get(w.split, (-1, 0))
+        position, reserved_ms = self.after_planned.get(w.split, _UNSEEN)
         if position == min_position and (end is None or (reserved_ms, position) > end):
             end = (reserved_ms, position)
-        if end is not None:
-            w.at_end_ms, w.planned = end
-            self._after_planned[w.split] = (w.planned, w.at_end_ms)
-
-    def _look_behind(self, pending: Sequence[PendingSplit], ceiling_ms: int | None) -> None:
-        """Find the first record with a candidate behind a planned end that has none near it."""
-        found = self._first_from({w.split: (w.planned, w.end) for w in pending}, ceiling_ms)
-        for w in pending:
-            if w.split in found:
-                first_ms = found[w.split]
-                w.at_end_ms = w.read_whole_ms if first_ms is None else first_ms
-
-    def _look_at_starts(self, pending: Sequence[PendingSplit], ceiling_ms: int | None) -> None:
-        found = self._first_from({w.split: (w.start, w.end) for w in pending}, ceiling_ms)
-        for w in pending:
-            w.first_ms = found.get(w.split)
-            if w.first_ms is not None:
-                self._first[w.split] = (w.start, w.first_ms)
-
-    def _first_from(
-        self, ranges: Mapping[SplitId, tuple[int, int]], ceiling_ms: int | None
-    ) -> Mapping[SplitId, int | None]:
-        """Return the first candidate in each range, None if it has none; where a stretch has none, look further.
-
-        A split is left out where the search would take too long.
-        """
-        left = dict(ranges)
-        first: dict[SplitId, int | None] = {}
-        for window in _FIRST_WINDOWS:
-            if not left:
-                break
-            found = self._found({s: (start, min(end, start + window)) for s, (start, end) in left.items()}, ceiling_ms)
-            first |= {split: int(candidates.values_ms[0]) for split, candidates in found.items()}
-            first |= dict.fromkeys(s for s, (start, end) in left.items() if s not in found and start + window >= end)
-            left = {split: bounds for split, bounds in left.items() if split not in first}
-        return first
+        return None if end is None else (end[1], end[0])
 
     def _before_end(self, split: SplitId, start: int, end: int) -> int | None:
-        seen, candidate_ms = self._near_end.get(split, (-1, 0))
+        seen, candidate_ms = self.near_end.get(split, _UNSEEN)
         return candidate_ms if start < seen <= end else None
 
-    def _found(self, ranges: Mapping[SplitId, tuple[int, int]], ceiling_ms: int | None) -> Mapping[SplitId, Candidates]:
-        return self._lookahead.candidates(ranges, ceiling_ms) if ranges else {}
+
+def _behind(w: PendingSplit, first_ms: int | None) -> int | None:
+    """Return the first candidate behind a planned end that has none near it; if there is none, what bounds it."""
+    return w.read_whole_ms if first_ms is None else first_ms
+
+
+def _first_from(
+    ranges: Mapping[SplitId, tuple[int, int]], ceiling_ms: int | None
+) -> Dialogue[Mapping[SplitId, int | None]]:
+    """Return the first candidate in each range, None if it has none; where a stretch has none, look further.
+
+    A split is left out where the search would take too long.
+    """
+    left = ranges
+    first: dict[SplitId, int | None] = {}
+    for window in _FIRST_WINDOWS:
+        if not left:
+            break
+        windows = {s: (start, min(end, start + window)) for s, (start, end) in left.items()}
+        found = yield from _found(windows, ceiling_ms)
+        first |= {split: int(candidates.values_ms[0]) for split, candidates in found.items()}
+        first |= dict.fromkeys(s for s, (start, end) in left.items() if s not in found and start + window >= end)
+        left = {split: bounds for split, bounds in left.items() if split not in first}
+    return first
+
+
+def _found(ranges: Mapping[SplitId, tuple[int, int]], ceiling_ms: int | None) -> Dialogue[Mapping[SplitId, Candidates]]:
+    if not ranges:
+        return {}
+    found: Mapping[SplitId, Candidates] = yield AskCandidates(ranges, ceiling_ms)
+    return found
 
 
 def _last_of_largest(found: Candidates, min_position: int) -> tuple[int, int] | None:

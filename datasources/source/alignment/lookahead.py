@@ -25,7 +25,7 @@ from datasources.source.api.reader import Chunk, SplitReaderFactory, SupportsBat
 from datasources.source.api.split import SplitId
 from datasources.source.watermarks.rowtime import RowTimes
 
-__all__ = ["Candidates", "Lookahead", "ReaderLookahead", "SupportsPeek"]
+__all__ = ["AskCandidates", "Candidates", "Lookahead", "ReaderLookahead", "SupportsPeek"]
 
 _US_PER_MS = 1_000
 
@@ -36,6 +36,14 @@ class Candidates:
 
     positions: NDArray[np.int64]
     values_ms: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class AskCandidates:
+    """Which records in [start, end) of these splits have a candidate? The answer is that of `Lookahead.candidates`."""
+
+    ranges: Mapping[SplitId, tuple[int, int]]
+    ceiling_ms: int | None
 
 
 class Lookahead(Protocol):

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from datasources.source.api.split import SplitId
 
 __all__ = ["PendingSplit"]
 
 
-@dataclass(slots=True)
-class PendingSplit:
+class PendingSplit(NamedTuple):
     """Its unread range [start, end), what to plan of it, and candidates (ms) where they are known."""
 
     split: SplitId
@@ -21,6 +20,10 @@ class PendingSplit:
     first_ms: int | None = None
     at_end_ms: int | None = None
 
+    def planned_to(self, planned: int, at_end_ms: int | None) -> PendingSplit:
+        """Return it with another planned end and the candidate there. Spelled out: planning does it for every split."""
+        return PendingSplit(self.split, self.start, self.end, self.watermark_ms, planned, self.first_ms, at_end_ms)
+
     @property
     def current_minimum_ms(self) -> int | None:
         """The split's part in the current minimum."""
@@ -29,8 +32,7 @@ class PendingSplit:
     @property
     def is_end_unknown(self) -> bool:
         """Whether the record after the planned range may have any candidate: none was found near it."""
-        is_cut = self.start < self.planned < self.end
-        return is_cut and self.at_end_ms is None
+        return self.at_end_ms is None and self.start < self.planned < self.end
 
     @property
     def next_minimum_ms(self) -> int | None:

@@ -12,7 +12,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from datasources.source.alignment.aligner import AlignedShares
-from datasources.source.api.scan_range import NoteStop, ScanRange, ScanWatermark
+from datasources.source.api.dialogue import Dialogue
+from datasources.source.api.scan_range import ScanEnd, ScanRange, Stops
 from datasources.source.api.split import SplitId, SplitProgress
 from datasources.source.watermarks.combine import bound_us, to_us
 
@@ -22,44 +23,35 @@ MAX_ROWS = 100_000
 
 
 def end_of_allowed(
-    aligned: AlignedShares,
-    splits: Mapping[SplitId, SplitProgress],
-    ceiling_ms: int | None,
-    scan: ScanWatermark,
-    note_stop: NoteStop,
-) -> AlignedShares:
+    aligned: AlignedShares, splits: Mapping[SplitId, SplitProgress], ceiling_ms: int | None
+) -> Dialogue[tuple[AlignedShares, Stops]]:
     """Return the decision with the shares of `splits` cut down to what may be read, and nothing left to stop at.
 
+    Asks with a `ScanRange` for each split. Beside the decision it returns where ranges end early, as reports would.
+
     Args:
-        aligned: at most MOST_ROWS per split of `splits`.
+        aligned: at most `MAX_ROWS` per split of `splits`.
         splits: those whose records may vanish.
         ceiling_ms: candidates beyond it do not count.
-        scan: reads a range.
-        note_stop: called where a range ends early, as a report would have reported it.
 
     Raises:
         DataLossError, SourceUnavailable, RecordError: a range cannot be read.
     """
     if aligned.allowed_ms is None:
-        return aligned
-    shares, paused = dict(aligned.shares), set(aligned.paused)
-    for name in splits.keys() & shares.keys():
+        return aligned, {}
+    ends: dict[SplitId, ScanEnd] = {}
+    for name in sorted(splits.keys() & aligned.shares.keys()):
         split = splits[name]
-        wanted = ScanRange(
+        ends[name] = yield ScanRange(
             split=name,
             start=split.end,
-            end=split.end + shares[name],
+            end=split.end + aligned.shares[name],
             watermark_us=to_us(split.watermark_ms),
             ceiling_us=bound_us(ceiling_ms),
             allowed_us=bound_us(aligned.allowed_ms),
         )
-        end = scan(wanted)
-        shares[name] = end.position - split.end
-        if end.next_us is not None:
-            note_stop(name, end.position, end.next_us // 1_000)
-        if not shares[name]:
-            del shares[name]
-            paused.add(name)
-    if not shares:
-        return replace(aligned.without_data(), paused=frozenset(paused))
-    return replace(aligned, shares=shares, paused=frozenset(paused))
+    stops = {name: (end.position, end.next_us // 1_000) for name, end in ends.items() if end.next_us is not None}
+    shares = {**aligned.shares, **{name: end.position - splits[name].end for name, end in ends.items()}}
+    paused = aligned.paused | {name for name in ends if not shares[name]}
+    shares = {name: rows for name, rows in shares.items() if rows}
+    return replace(aligned if shares else aligned.without_data(), shares=shares, paused=paused), stops

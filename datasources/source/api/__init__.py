@@ -3,5 +3,5 @@
 `connector` describes one scan; `enumerator` lists splits and their ends on the driver; `reader` reads a range on an
 executor; `abilities` are the optional capabilities (Flink's abilities); `connector_state` is for connectors that keep
 more than positions in the offset. `split` and `scan_range` are the values: a split's progress, a range to be read for
-its watermark only.
+its watermark only; `dialogue` is how pure rules get answers from them.
 """

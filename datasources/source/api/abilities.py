@@ -30,6 +30,7 @@ __all__ = [
     "SupportsReadingMetadata",
     "SupportsSourceWatermark",
     "SupportsWatermarkPushDown",
+    "WatermarkParams",
 ]
 
 
@@ -67,7 +68,7 @@ class Alignment:
 
     Attributes:
         group: sources that name the same one are aligned with each other.
-        max_drift_ms: no record is read whose candidate is further than this beyond the slowest split's next one.
+        max_drift_ms: no record is read whose candidate is more than this beyond the slowest split's next one.
         update_interval_ms: at least how often the source asks for the group's bound.
         aligns_splits: False = only the source as a whole waits (allow-unaligned-source-splits).
     """
@@ -134,10 +135,7 @@ class RowCondition(Protocol):
 class AdditionalAttribute:
     """A second time attribute of a scan, or a third.
 
-    Attributes:
-        name: the attribute, nested ones with dots.
-        rowtime: its value.
-        watermark: the candidate per row.
+    ``watermark`` is the candidate per row.
     """
 
     name: str
@@ -146,36 +144,49 @@ class AdditionalAttribute:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScanStrategy:
-    """The watermark strategy as a scan carries it: FLIP-296's options with the compiled expressions.
+class WatermarkParams:
+    """The watermark options apart from the expressions: one value, handed from the options to planner and task.
+
+    Source: Flink's WatermarkParams (FLIP-296).
 
     Attributes:
-        rowtime: the value of the time attribute.
-        attribute: the attribute's name (`watermark.for`); None = the text of `rowtime`, which is the name itself.
-        watermark: the candidate per row (`watermark.as`), whole milliseconds; null = none.
         emit: when row watermarks advance: at every row, or at the end of a batch.
         idle_timeout_ms: after how long a caught-up split is idle; 0 = never.
         null_rowtime: what happens to rows without a rowtime.
         max_ahead_ms: candidates later than the driver's clock by more than this are ignored; 0 = no bound.
-        heartbeat_interval_ms: how often a batch without data may be planned to carry the watermark on.
+        heartbeat_interval_ms: at most how often a batch without data is planned to carry the watermark on.
         late_rows: what happens to late rows.
         alignment: the source's part in an alignment group; None = it is not aligned.
-        advances_when_idle: whether the watermark goes on at the clock's pace while all splits are idle.
+        advances_when_idle: whether the watermark advances at the clock's pace while all splits are idle.
         processing_time: from where the source is in processing time.
+    """
+
+    emit: EmitStrategy = EmitStrategy.ON_PERIODIC
+    idle_timeout_ms: int = 0
+    null_rowtime: NullRowtime = NullRowtime.KEEP
+    max_ahead_ms: int = 0
+    heartbeat_interval_ms: int = 1_000
+    late_rows: LateRows = LateRows.KEEP
+    alignment: Alignment | None = None
+    advances_when_idle: bool = False
+    processing_time: ProcessingTime = ProcessingTime.NEVER
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScanStrategy:
+    """The watermark strategy as a scan carries it: the options with the compiled expressions.
+
+    Attributes:
+        rowtime: the value of the time attribute.
+        watermark: the candidate per row (`watermark.as`), whole milliseconds; null = none.
+        params: the other watermark options.
+        attribute: the attribute's name (`watermark.for`); None = the text of `rowtime`, which is the name itself.
         additional: more time attributes: a split's watermark is the minimum over the running watermarks of all.
     """
 
     rowtime: EventTimeExpression
     watermark: EventTimeExpression
-    emit: EmitStrategy
-    idle_timeout_ms: int
-    null_rowtime: NullRowtime
-    max_ahead_ms: int
-    heartbeat_interval_ms: int
-    late_rows: LateRows = LateRows.KEEP
-    alignment: Alignment | None = None
-    advances_when_idle: bool = False
-    processing_time: ProcessingTime = ProcessingTime.NEVER
+    params: WatermarkParams
     attribute: str | None = None
     additional: tuple[AdditionalAttribute, ...] = ()
 

@@ -1,10 +1,10 @@
 """What a connector is to the framework.
 
-A connector turns options into a frozen `ScanSource`: a description of one scan that can be pickled, compared, copied
+A connector builds a frozen `ScanSource` from options: a description of one scan that can be pickled, compared, copied
 with a watermark strategy, and opened on the driver (enumerator) and on executors (reader factory). It holds no
-connection. What else it can do for a planner (leave columns undecoded, read metadata, bring its own watermark) it says
-by implementing the protocols in `abilities`. docs/write-a-source.md walks through `datasources/scripted`, the smallest
-one.
+connection. What else it can do for a planner (leave columns undecoded, read metadata, bring its own watermark) it
+declares by implementing the protocols in `abilities`. docs/write-a-source.md walks through `datasources/scripted`, the
+smallest one.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ need more: the mark as of which, the ranges of keys, how far each table was read
 a `StatefulEnumerator` decides that in `plan`, and the planner writes it into the batch's end offset.
 
 Rules of this file: a state is JSON, a few KB, with equal text for equal meaning; it describes one batch completely, so
-that a task of any process reads the batch from it alone; secrets have no place in it.
+that a task of any process reads the batch from it alone; it must not contain secrets.
 """
 
 from __future__ import annotations
@@ -81,7 +81,9 @@ class StatefulEnumerator(Protocol):
         ...
 
     def resume(self, state: State) -> None:
-        """Check that the source can go on from a state. When called: once in a process, before anything but `initial`.
+        """Check that the source can continue from a state.
+
+        When called: once in a process, before anything but `initial`.
 
         Raises:
             DataLossError, OffsetError, SourceUnavailable: it cannot.
@@ -127,7 +129,7 @@ class StatefulEnumerator(Protocol):
         ...
 
     def is_snapshot_over(self, state: State) -> bool:
-        """Return whether what is read first, before changes are followed, was read in batches that are over.
+        """Return whether the bounded part, read before changes are followed, was read in completed batches.
 
         Args:
             state: reconciled.
@@ -144,7 +146,7 @@ class BoundedPart:
     """One part of a batch read.
 
     Attributes:
-        split, start, end: what is read.
+        split, start, end: the range to read.
         state: from which it is read.
     """
 

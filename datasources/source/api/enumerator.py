@@ -17,7 +17,7 @@ class Absence(enum.Enum):
     UNCONFIRMED = "unconfirmed"
     """Not known yet: the split stays, and is asked about again."""
     GONE = "gone"
-    """It does not exist any more, or is not read any more: what was unread is lost."""
+    """It does not exist any more, or is not read any more: its unread records are lost."""
     LEFT_OUT = "left out"
     """It never should have been read; nothing of it is lost."""
 
@@ -48,7 +48,7 @@ class SplitEnumerator(Protocol):
         ...
 
     def may_lose_records(self, split: SplitId) -> bool:
-        """Return whether records may vanish from the middle of what is unread, as compaction makes them.
+        """Return whether records may vanish from the middle of the unread range, as under compaction.
 
         When called: only with alignment, for every planning; the answer may be remembered.
         """
@@ -71,5 +71,5 @@ class ConfirmsAbsence(Protocol):
     """A SplitEnumerator whose servers may leave out a split that exists."""
 
     def absence(self, split: SplitId) -> Absence:
-        """Return what it means that `bounds` lists a split no more. When called: in every planning in which it does."""
+        """Return why `bounds` no longer lists a split. When called: in every planning in which it does not."""
         ...

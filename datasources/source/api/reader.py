@@ -44,19 +44,19 @@ class Chunk:
     Attributes:
         columns: the data columns by name, in split order. Columns that were not asked for may be null or left out.
         counts: what was met on the way to these rows and is not among them.
-        place: names the place of a row for errors: "topic 'orders', partition 3, offset 17".
+        describe_row: names the position of a row for errors: "topic 'orders', partition 3, offset 17".
         position: gives the position of a row in its split.
         counts_before: gives the part of `counts` that was met before a row; None = all of it was.
         first_row: gives the first row of the record that a row belongs to, where a record has several rows: they are
             consecutive and have one position. Negative: the record began in an earlier chunk, so it is read whole.
             None = every row is a record of its own.
-        is_unordered: the rows say nothing about those that follow, as those of a table do not: they have an event time
+        is_unordered: the rows do not bound those that follow, as those of a table do not: they have an event time
             but do not move the watermark.
     """
 
     columns: pa.RecordBatch
     counts: ReadCounts = field(default_factory=ReadCounts)
-    place: Callable[[int], str] = field(default=lambda row: f"row {row} of a chunk")
+    describe_row: Callable[[int], str] = field(default=lambda row: f"row {row} of a chunk")
     position: Callable[[int], int]
     counts_before: Callable[[int], ReadCounts] | None = None
     first_row: Callable[[int], int] | None = None

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from datasources.source.api.connector_state import State
 from datasources.source.api.split import SplitId
 
-__all__ = ["NoteStop", "ScanEnd", "ScanRange", "ScanWatermark"]
+__all__ = ["ScanEnd", "ScanRange", "ScanWatermark", "Stops"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,4 +39,5 @@ class ScanEnd:
 ScanWatermark = Callable[[ScanRange], ScanEnd]
 """Reads a range on the driver, for its watermark and its end only."""
 
-NoteStop = Callable[[SplitId, int, int], None]
+Stops = Mapping[SplitId, tuple[int, int]]
+"""Where alignment stopped splits: the position of the first unread record and its candidate in ms."""

@@ -85,7 +85,7 @@ class SplitProgress:
         known_at: the position up to which `watermark_ms` is known; below `start` when a report was lost, and
             then the task reads [known_at, start) again without emitting it.
         status: what the split is for the combination of watermarks.
-        moved_ms: wall clock, ms, at which the log's end was last seen to move or to be unread; idle time goes on
+        moved_ms: wall clock, ms, at which the log's end was last seen to move or to be unread; idle time continues
             from it after a restart.
         limit: where a bounded split ends for good; None = never.
         attribute_watermarks_ms: the watermark of each time attribute, where there are several, ms; `watermark_ms` is

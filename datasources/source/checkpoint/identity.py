@@ -23,11 +23,12 @@ class _Settings(Protocol):
 def require_same_identity(saved: Identity, settings: _Settings) -> None:
     """Raise if the checkpoint was written with another strategy, schema, subscription or isolation level.
 
-    One that an earlier version wrote has no isolation level; it goes on with any.
+    One that an earlier version wrote has no isolation level; it matches any.
 
     Raises:
-        OffsetError: naming both sides and the ways out. Where `watermark.on-change` is `continue` only another
-            isolation level is an error: its log may end before positions that were read, which looks like a loss.
+        OffsetError: naming both sides and the options that resolve it. Where `watermark.on-change` is `continue` only
+            another isolation level is an error: its log may end before positions that were read, which looks like a
+            loss.
     """
     _require_isolation(saved.isolation, settings.identity.isolation)
     if settings.continue_on_change:
@@ -47,5 +48,5 @@ def _require_isolation(before: str, now: str) -> None:
         raise OffsetError(
             f"the isolation level of this query changed since its checkpoint was written: it was [{before}] and is "
             f"[{now}]. A batch that is read again would have other rows. Change it back, or start with a new "
-            f"checkpoint location; where to begin there is said by the options of a new query."
+            f"checkpoint location; the options of a new query set where it begins."
         )

@@ -33,8 +33,7 @@ _MAX_SPLITS = 1_000_000
 class LoadGateSettings:
     """The options of a probe.
 
-    Attributes:
-        until: the names of the builds that it waits for; at least one.
+    It waits for the builds in ``until``, at least one.
     """
 
     until: tuple[str, ...]
@@ -94,7 +93,7 @@ class LoadState:
 
     @classmethod
     def begin(cls, bounds: Mapping[SplitId, SplitBounds], *, now_ms: int) -> Self:
-        """Return what is to be loaded of a source that holds `bounds` now; a split without an end has none here."""
+        """Return the bounds to be loaded of a source that has `bounds` now; a split without an end has none here."""
         ends = {split: each.end_exclusive for split, each in bounds.items()}
         return cls(since_ms=now_ms, ends={split: end for split, end in ends.items() if 0 < end < ENDLESS})
 

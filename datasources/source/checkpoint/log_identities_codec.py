@@ -1,4 +1,4 @@
-"""How an offset tells which logs its positions refer to (`LogIdentity`): the key `logs`, which older offsets lack."""
+"""How an offset identifies the logs of its positions (`LogIdentity`): the key `logs`, which older offsets lack."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ deltas; one that would be long is its smallest value, a width and bytes in base6
     moved       column of `moved_ms`
     status      {"idle": [[first, last], ...], ...} index ranges of all that is not active
     limit       null, or the column of `limit` (bounded sources)
-    combined    watermark of the whole source before the batch, ms, null = none; a floor for its row watermarks
+    combined    watermark of the whole source before the batch, ms, null = none; the minimum of its row watermarks
     stamped     largest row watermark known to have been emitted before the batch
     ceiling     largest candidate that may move a watermark (`watermark.max-ahead`), null = any
     allowed     a split stops before its first record with a larger candidate (alignment), null = no bound. The

@@ -1,7 +1,8 @@
 """The client of the coordinator, for tasks and planners.
 
 A report that cannot be delivered is no error: the next batch reads the range again. So the client retries once on
-a fresh connection, then gives up and logs it once. What must not be lost is kept in offsets, not sent through here.
+a fresh connection, then gives up and logs it once. State that must not be lost is kept in offsets, not sent through
+here.
 """
 
 from __future__ import annotations
@@ -32,11 +33,9 @@ _TIME_TYPES = {"instant": "TIMESTAMP", "local": "TIMESTAMP_NTZ"}
 
 
 class CoordinatorClient:
-    """One connection to a coordinator, opened when first needed and again after a fork or a fault.
+    """One connection to a coordinator, opened when first needed and again after a fork or an error.
 
-    Args:
-        endpoint: the coordinator.
-        timeout_s: the most that it may take to answer, in seconds.
+    Units: ``timeout_s`` is the most that an answer may take, in seconds.
     """
 
     def __init__(self, endpoint: Endpoint, *, timeout_s: float = _TIMEOUT_S) -> None:
@@ -69,7 +68,7 @@ class CoordinatorClient:
 
     def _ask_once(self, message: dict[str, Any]) -> dict[str, Any]:
         if self._channel is None or self._pid != os.getpid():
-            self._hang_up()  # after a fork: closes this process's copy, the parent's connection goes on
+            self._hang_up()  # after a fork: closes this process's copy, the parent's connection stays open
             address = (self._endpoint.host, self._endpoint.port)
             self._channel = open_channel(address, self._endpoint.key, timeout_s=self._timeout_s)
             self._pid = os.getpid()

@@ -34,10 +34,7 @@ class LoadGateRegistry:
     def answer(self, own: _Run, others: Iterable[_Run], is_alive: Callable[[Any], bool]) -> dict[str, Any]:
         """Return the answer to a source run.
 
-        Args:
-            own: the one that asks.
-            others: all that are known beside it.
-            is_alive: whether the lease of a run has not expired.
+        ``is_alive`` says whether the lease of a run has not expired.
         """
         if own.query_run is None:
             return {

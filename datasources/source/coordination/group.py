@@ -2,7 +2,7 @@
 
 A source has two kinds of peers. The members of its *alignment group*, in any query of the application: none may run
 ahead of the slowest. And the other sources of its *own query*: Spark's watermark is the minimum over them, so an idle
-source follows the others, or it would hold back the query for ever.
+source follows the others, or it would hold back the query indefinitely.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ class LeaseRenewal:
     Args:
         client: a connection of its own.
         source: the id of the source run.
-        name: what is read, for people.
+        name: a readable name of the source.
         interval_ms: how often to renew, at least.
         is_watched: whether tables are delivered.
     """

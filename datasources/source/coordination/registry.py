@@ -2,13 +2,13 @@
 
 Theory of operation. It keeps, per *source run* (a random id that every new planner process takes): reports of the
 newest batches, the query behind the source as its tasks saw it, the source's last status, and its table for
-people. From Spark's listener it learns which runs of a query may go on and how much state a query keeps.
+people. Spark's listener reports which runs of a query are active and how much state a query keeps.
 It decides nothing: planners do.
 
-A source that sends nothing for a lease expires, so that it does not hold back its group for ever; a live one renews in
-the background, however long a batch takes. For the other sources of its own query run it counts until that run ends:
-Spark asks all of them in every trigger, so a process that stood still for minutes (a paused machine) plans before the
-batch of the others is read, and from where it stood. What anyone sends is bounded: `_KEPT_BATCHES` batches per run,
+A source that sends nothing for a lease expires, so that it does not hold back its group indefinitely; a live one renews
+in the background, however long a batch takes. For the other sources of its own query run it counts until that run ends:
+Spark asks all of them in every trigger, so a process that was paused for minutes (a suspended machine) plans before the
+batch of the others is read, and from its own position. Requests are bounded: `_KEPT_BATCHES` batches per run,
 `_MAX_RUNS` source runs, `_MAX_QUERIES` query runs; the oldest goes first, should Spark never report its end.
 """
 
@@ -62,11 +62,7 @@ class _SourceRun:
 
 
 class SourceRegistry:
-    """Answers requests; safe to call from many threads.
-
-    Args:
-        clock: monotonic time for leases.
-    """
+    """Answers requests; safe to call from many threads."""
 
     def __init__(self, clock: Clock | None = None) -> None:
         self._clock = clock or SystemClock()
@@ -141,7 +137,7 @@ class SourceRegistry:
             "exchange": self._exchange,
             "renew": self._renew,
             "table": self._table,
-            "hold": self._hold,
+            "hold": self._load_gate,
         }
         handler = handlers.get(str(message.get("ask")))
         if handler is None:
@@ -227,7 +223,7 @@ class SourceRegistry:
         self._keep_alive(run)
         return {"ok": True}
 
-    def _hold(self, message: dict[str, Any]) -> dict[str, Any]:
+    def _load_gate(self, message: dict[str, Any]) -> dict[str, Any]:
         source, request = text_field(message, "source"), request_of(message)
         if source in self._ended:
             return unknown_query_answer()

@@ -44,7 +44,7 @@ class PeerLimits:
 
     Attributes:
         connections: open at once; one more is turned away.
-        handshakes: that one address may have begun and not ended, so that it does not take the place of all others.
+        handshakes: pending handshakes per address, so that one address cannot occupy all connections.
         handshake_timeout_s: the most that the whole handshake may take.
         idle_timeout_s: how long a connection may be silent. Its peer reconnects for its next request.
     """
@@ -57,11 +57,6 @@ class PeerLimits:
 
 class Coordinator:
     """Serves one application until `close`.
-
-    Attributes:
-        registry: its memory.
-        endpoint: where it listens.
-        bad_peers: how many connections were dropped.
 
     Args:
         host: name or address by which executors reach it, IPv6 too; the driver's Spark host.
@@ -96,7 +91,7 @@ class Coordinator:
         threading.Thread(target=self._accept, name="tidemark-coordinator", daemon=True).start()
 
     def close(self) -> None:
-        """Stop listening and hang up; tasks and planners go on without reports."""
+        """Stop listening and close all connections; tasks and planners continue without reports."""
         self._closed.set()
         _shut_down(self._server)  # else a thread in accept() would serve one more peer
         self._server.close()
@@ -112,7 +107,7 @@ class Coordinator:
             try:
                 connection, (address, *_) = self._server.accept()
             except OSError as error:
-                # Closed; or the peer was gone, or the process has no file left, neither of which is for ever.
+                # Closed; or the peer was gone, or the process has no file left, both of which pass.
                 if not self._closed.wait(_ACCEPT_RETRY_S):
                     _logger.debug("coordinator_accept_failed error=%r", str(error))
                 continue

@@ -3,8 +3,8 @@
 Handshake, each side 32 random bytes: the server sends its challenge; the client answers with its own challenge and
 HMAC(key, "client" + both); the server answers HMAC(key, "server" + both). Both sides derive a session key, and every
 frame carries its length, a running number's HMAC and the text: a frame that was changed, repeated or reordered ends
-the connection. The key never travels. Frames are bounded, so that nobody can make a peer hold much memory, and the
-handshake as a whole has a deadline, so that nobody holds a peer up by sending a byte now and then.
+the connection. The key never travels. Frames are bounded, so that no client can make a peer allocate much memory, and
+the handshake as a whole has a deadline, so that no client blocks a peer by sending a byte now and then.
 """
 
 from __future__ import annotations
@@ -119,10 +119,7 @@ def open_channel(address: tuple[str, int], key: bytes, *, timeout_s: float) -> C
 def accept_channel(connection: socket.socket, key: bytes, *, timeout_s: float) -> Channel:
     """Prove the key to a client that just connected, and ask it to do the same.
 
-    Args:
-        connection: just accepted; its timeout is changed.
-        key: of the application.
-        timeout_s: the most that the whole handshake may take.
+    Units: ``timeout_s`` bounds the whole handshake. The timeout of the connection is changed.
 
     Raises:
         CoordinatorError: the client does not know the key.

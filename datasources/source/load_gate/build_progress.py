@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 from datasources.source.api.split import SplitBounds, SplitId, SplitProgress
 from datasources.source.checkpoint.load_gate_state import LoadSettings, LoadState
 from datasources.source.load_gate.gate_protocol import LoadReport, Progress
-from watermark import Clock
+from datasources.source.watermarks.planning_time import PlanningTime
 
-__all__ = ["BuildLoad", "LoadInfo"]
+__all__ = ["BuildActivity", "LoadInfo", "load_after", "load_report"]
 
 _NS_PER_MS = 1_000_000
 
@@ -45,65 +45,72 @@ class LoadInfo:
     snapshot: Progress | None = None
 
 
-class BuildLoad:
-    """Decides for one source in one process.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildActivity:
+    """Since when nothing comes.
 
-    Args:
-        settings: from the options.
-        clock: monotonic for the idle timeout, wall time for people.
+    Attributes:
+        bounds: what the source held when that was last looked at.
+        inactive_since_ns: since when nothing came and nothing was unread, monotonic.
+        is_stopped: whether the last planning that was allowed to read planned no data.
     """
 
-    def __init__(self, settings: LoadSettings, clock: Clock) -> None:
-        self._settings = settings
-        self._clock = clock
-        self._last_bounds: Mapping[SplitId, SplitBounds] | None = None
-        self._inactive_since_ns = 0
-        self._is_stopped = False
+    bounds: Mapping[SplitId, SplitBounds] | None = None
+    inactive_since_ns: int = 0
+    is_stopped: bool = False
 
-    def note_plan(self, *, has_data: bool) -> None:
-        """Note whether a planning that was allowed to read planned data."""
-        self._is_stopped = not has_data
+    def observed(self, info: LoadInfo, now: PlanningTime) -> BuildActivity:
+        """Return it with what a planning collected."""
+        if not info.is_unread and info.bounds == self.bounds:
+            return self
+        return replace(self, bounds=info.bounds, inactive_since_ns=now.monotonic_ns)
 
-    def begin(self, bounds: Mapping[SplitId, SplitBounds]) -> LoadState:
-        """Return what is to be loaded of a source that holds `bounds` now."""
-        return LoadState.begin(bounds, now_ms=self._clock.now_us() // 1_000)
 
-    def after(self, load: LoadState, sequence: int, info: LoadInfo) -> LoadState:
-        """Return the state for the offset of batch `sequence`: once loaded, always loaded."""
-        if load.loaded is not None or not self._is_loaded(load, info):
-            return load
-        return replace(load, loaded=sequence, ends={})
+def load_after(  # noqa: PLR0913 - the facts of the rule
+    settings: LoadSettings,
+    load: LoadState,
+    info: LoadInfo,
+    activity: BuildActivity,
+    *,
+    sequence: int,
+    now: PlanningTime,
+) -> LoadState:
+    """Return the state for the offset of batch `sequence`: once loaded, always loaded."""
+    if load.loaded is not None or not _is_loaded(settings, load, info, activity, now):
+        return load
+    return replace(load, loaded=sequence, ends={})
 
-    def report(self, load: LoadState, info: LoadInfo) -> LoadReport:
-        """Return its progress."""
-        is_loaded = load.loaded is not None
-        return LoadReport(
-            name=self._settings.name,
-            is_loaded=is_loaded,
-            is_working=info.is_unread,
-            since_ms=load.since_ms,
-            unread=0 if is_loaded else _unread(load, info),
-            snapshot=info.snapshot,
-            is_stuck=info.is_available_now and info.is_unread and self._is_stopped and not is_loaded,
-        )
 
-    def _is_loaded(self, load: LoadState, info: LoadInfo) -> bool:
-        is_inactive = self._is_inactive(info)
-        if not info.is_snapshot_over:
-            return False
-        if is_inactive:
-            return True
-        if self._settings.time_ms is not None:
-            return info.emitted_watermark_ms is not None and info.emitted_watermark_ms >= self._settings.time_ms
-        return _unread(load, info) == 0
+def load_report(settings: LoadSettings, load: LoadState, info: LoadInfo, activity: BuildActivity) -> LoadReport:
+    """Return the progress of a build."""
+    is_loaded = load.loaded is not None
+    return LoadReport(
+        name=settings.name,
+        is_loaded=is_loaded,
+        is_working=info.is_unread,
+        since_ms=load.since_ms,
+        unread=0 if is_loaded else _unread(load, info),
+        snapshot=info.snapshot,
+        is_stuck=info.is_available_now and info.is_unread and activity.is_stopped and not is_loaded,
+    )
 
-    def _is_inactive(self, info: LoadInfo) -> bool:
-        if self._settings.idle_timeout_ms is None:
-            return False
-        now_ns = self._clock.monotonic_ns()
-        if info.is_unread or info.bounds != self._last_bounds:
-            self._last_bounds, self._inactive_since_ns = info.bounds, now_ns
-        return not info.is_unread and now_ns - self._inactive_since_ns >= self._settings.idle_timeout_ms * _NS_PER_MS
+
+def _is_loaded(
+    settings: LoadSettings, load: LoadState, info: LoadInfo, activity: BuildActivity, now: PlanningTime
+) -> bool:
+    if not info.is_snapshot_over:
+        return False
+    if _is_inactive(settings.idle_timeout_ms, info, activity, now):
+        return True
+    if settings.time_ms is not None:
+        return info.emitted_watermark_ms is not None and info.emitted_watermark_ms >= settings.time_ms
+    return _unread(load, info) == 0
+
+
+def _is_inactive(timeout_ms: int | None, info: LoadInfo, activity: BuildActivity, now: PlanningTime) -> bool:
+    if timeout_ms is None or info.is_unread:
+        return False
+    return now.monotonic_ns - activity.inactive_since_ns >= timeout_ms * _NS_PER_MS
 
 
 def _unread(load: LoadState, info: LoadInfo) -> int:

@@ -10,50 +10,48 @@ from collections.abc import Iterable, Mapping
 
 from datasources.source.api.abilities import DelaySettings
 from datasources.source.api.split import SplitId, SplitProgress
-from watermark import Clock
 
-__all__ = ["BatchDelay"]
+__all__ = ["delayed_since_ns", "is_delayed"]
 
 _NS_PER_MS = 1_000_000
 
 
-class BatchDelay:
-    """Delays the batches of one source in one process.
+def is_delayed(  # noqa: PLR0913 - the facts of the rule
+    settings: DelaySettings | None,
+    since_ns: int | None,
+    backlog: Mapping[SplitId, int],
+    splits: Iterable[SplitProgress],
+    *,
+    ends: bool,
+    now_ns: int,
+) -> bool:
+    """Return whether the rows that are there wait.
 
     Args:
         settings: None = batches never wait.
-        clock: monotonic time.
+        since_ns: when the time began; None = the first rows that a process finds in its first planning do not wait, as
+            in Spark.
+        backlog: how many positions wait in each split.
+        splits: all of the source; where each ends for good and has no more, waiting would bring nothing.
+        ends: whether the run ends with what is there (Trigger.AvailableNow).
+        now_ns: the monotonic time of the planning.
     """
-
-    def __init__(self, settings: DelaySettings | None, clock: Clock) -> None:
-        self._settings = settings
-        self._clock = clock
-        self._begun_ns: int | None = None
-
-    def delays(self, backlog: Mapping[SplitId, int], splits: Iterable[SplitProgress], *, ends: bool) -> bool:
-        """Return whether the rows that are there wait; if they do not, the time begins anew.
-
-        The first rows that a process finds in its first planning do not wait, as in Spark.
-
-        Args:
-            backlog: how many positions wait in each split.
-            splits: all of the source; where each ends for good and has no more, waiting would bring nothing.
-            ends: whether the run ends with what is there (Trigger.AvailableNow).
-        """
-        if self._settings is None:
-            return False
-        if self._begun_ns is not None:
-            rows = sum(max(0, waiting) for waiting in backlog.values())
-            if not rows:
-                return False
-            if not ends and self._is_early(self._settings, rows) and _may_grow(backlog, splits):
-                return True
-        self._begun_ns = self._clock.monotonic_ns()
+    if settings is None or since_ns is None or ends:
         return False
+    is_early = now_ns - since_ns < settings.max_delay_ms * _NS_PER_MS
+    return is_early and 0 < _rows(backlog) < settings.min_rows and _may_grow(backlog, splits)
 
-    def _is_early(self, settings: DelaySettings, rows: int) -> bool:
-        waited_ns = self._clock.monotonic_ns() - (self._begun_ns or 0)
-        return rows < settings.min_rows and waited_ns < settings.max_delay_ms * _NS_PER_MS
+
+def delayed_since_ns(
+    since_ns: int | None, backlog: Mapping[SplitId, int], *, is_delayed: bool, now_ns: int
+) -> int | None:
+    """Return when the time of the next delay began: now, if rows that are there do not wait."""
+    is_silent = since_ns is not None and not _rows(backlog)
+    return since_ns if is_delayed or is_silent else now_ns
+
+
+def _rows(backlog: Mapping[SplitId, int]) -> int:
+    return sum(max(0, waiting) for waiting in backlog.values())
 
 
 def _may_grow(backlog: Mapping[SplitId, int], splits: Iterable[SplitProgress]) -> bool:

@@ -3,26 +3,66 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-from datasources.source.alignment.aligner import AlignedShares
 from datasources.source.alignment.lookahead import Lookahead
 from datasources.source.api.connector_state import State, StatefulEnumerator
 from datasources.source.api.enumerator import SplitEnumerator
-from datasources.source.api.split import SplitBounds, SplitId, SplitProgress
+from datasources.source.api.split import SplitId, SplitProgress
 from datasources.source.checkpoint.offset import Offset
-from datasources.source.load_gate.build_progress import LoadInfo
 from datasources.source.planning.reconcile import ReconciledBatch
 
-__all__ = ["ConnectorStateTracker"]
+__all__ = [
+    "AskBatch",
+    "AskGuaranteedWatermarks",
+    "AskStateWithoutData",
+    "ConnectorInfo",
+    "ConnectorStateTracker",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class AskGuaranteedWatermarks:
+    """Which watermarks hold at positions although no record carries them? The answer: ms or None for each split."""
+
+    state: State
+    splits: tuple[SplitProgress, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AskBatch:
+    """What does the connector read within this room? The answer: a `PlannedBatch`."""
+
+    state: State
+    room: Mapping[SplitId, int]
+    budget_rows: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class AskStateWithoutData:
+    """What is the state of a batch that reads nothing, after this reconciled one?"""
+
+    state: State
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectorInfo:
+    """What a connector answers of its reconciled state; of one without a state these.
+
+    Attributes:
+        is_aligned: whether the source takes part in its alignment group by now.
+        is_snapshot_over: whether the tables are read that come first.
+        snapshot: how far the reading of tables came, for people.
+    """
+
+    is_aligned: bool = True
+    is_snapshot_over: bool = True
+    snapshot: Mapping[str, Any] | None = None
 
 
 class ConnectorStateTracker:
     """Carries a connector's state from batch to batch.
-
-    Attributes:
-        is_due: whether the state of the last admission is to be written although nothing is read.
 
     Args:
         enumerator: of the connector.
@@ -32,7 +72,6 @@ class ConnectorStateTracker:
     def __init__(self, enumerator: SplitEnumerator, lookahead: Lookahead | None = None) -> None:
         self._connector = enumerator if isinstance(enumerator, StatefulEnumerator) else None
         self._lookahead = lookahead
-        self.is_due = False
 
     @property
     def keeps_state(self) -> bool:
@@ -58,65 +97,35 @@ class ConnectorStateTracker:
     def reconcile(self, reconciled: ReconciledBatch) -> ReconciledBatch:
         """Return what holds after a batch, with the connector's state after it and its finished splits."""
         if self._connector is None or reconciled.state is None:
-            return reconciled
+            return replace(reconciled, state=None)
         after = self._connector.reconcile(reconciled.state, reconciled.ranges)
         splits = tuple(_finished(split, is_finished=split.split in after.finished) for split in reconciled.splits)
         if self._lookahead is not None:
             self._lookahead.bind(after.state)
         return replace(reconciled, splits=splits, state=after.state)
 
-    def with_guaranteed_watermarks(
-        self, reconciled: ReconciledBatch, splits: tuple[SplitProgress, ...]
-    ) -> tuple[SplitProgress, ...]:
-        """Return the splits with watermarks that the server guarantees where nothing is unread."""
-        if self._connector is None or reconciled.state is None:
-            return splits
-        return tuple(
-            _with_guaranteed_watermark(split, self._connector.guaranteed_watermark_ms(reconciled.state, split))
-            for split in splits
-        )
-
-    def is_aligned(self, state: State | None) -> bool:
-        """Return whether the source takes part in its alignment group by now."""
-        return self._connector is None or state is None or self._connector.is_aligned(state)
-
-    def load_info(
-        self,
-        reconciled: ReconciledBatch,
-        bounds: Mapping[SplitId, SplitBounds],
-        *,
-        is_unread: bool,
-        is_available_now: bool,
-    ) -> LoadInfo:
-        """Return what decides whether the source is loaded, including the tables that are read first."""
-        state = reconciled.state
-        return LoadInfo(
-            splits=reconciled.splits,
-            bounds=bounds,
-            is_unread=is_unread,
-            is_snapshot_over=self._connector is None or state is None or self._connector.is_snapshot_over(state),
-            is_available_now=is_available_now,
-            emitted_watermark_ms=reconciled.emitted_watermark_ms,
+    def info(self, state: State | None) -> ConnectorInfo:
+        """Return what planning wants to know of a reconciled state."""
+        if self._connector is None or state is None:
+            return ConnectorInfo()
+        return ConnectorInfo(
+            is_aligned=self._connector.is_aligned(state),
+            is_snapshot_over=self._connector.is_snapshot_over(state),
             snapshot=self.progress().get("snapshot"),
         )
 
-    def admit(
-        self, aligned: AlignedShares, state: State | None, budget_rows: int | None
-    ) -> tuple[AlignedShares, State | None]:
-        """Return the shares as the connector wants them, within those that alignment allows, and the batch's state."""
-        if self._connector is None or state is None:
-            return aligned, None
-        planned = self._connector.plan(state, aligned.shares, budget_rows)
-        self.is_due = planned.is_due
-        if not planned.shares:
-            return aligned.without_data(), planned.state
-        return replace(aligned, shares=planned.shares), planned.state
-
-    def without_data(self, state: State | None) -> State | None:
-        """Return the state of a batch that reads nothing."""
-        if self._connector is None or state is None:
-            return None
-        return self._connector.without_data(state)
+    def answer(self, question: object) -> object:
+        """Answer a question of a planning; only asked where there is a state."""
+        assert self._connector is not None
+        match question:
+            case AskGuaranteedWatermarks():
+                guaranteed = self._connector.guaranteed_watermark_ms
+                return {split.split: guaranteed(question.state, split) for split in question.splits}
+            case AskBatch():
+                return self._connector.plan(question.state, question.room, question.budget_rows)
+            case AskStateWithoutData():
+                return self._connector.without_data(question.state)
+        raise AssertionError(question)
 
     def progress(self) -> Mapping[str, Any]:
         """Return what to show beside the splits."""
@@ -127,11 +136,3 @@ def _finished(split: SplitProgress, *, is_finished: bool) -> SplitProgress:
     if is_finished == (split.limit is not None):
         return split
     return replace(split, limit=split.end if is_finished else None)
-
-
-def _with_guaranteed_watermark(split: SplitProgress, guaranteed_watermark_ms: int | None) -> SplitProgress:
-    if guaranteed_watermark_ms is None or (
-        split.watermark_ms is not None and split.watermark_ms >= guaranteed_watermark_ms
-    ):
-        return split
-    return replace(split, watermark_ms=guaranteed_watermark_ms)

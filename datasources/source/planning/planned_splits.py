@@ -7,9 +7,11 @@ from dataclasses import replace
 
 from datasources.source.api.split import SplitBounds, SplitId, SplitProgress
 from datasources.source.checkpoint.offset_codec import split_sort_key
+from datasources.source.watermarks.idleness import SplitActivity, is_idle, observed
+from datasources.source.watermarks.planning_time import PlanningTime
 from watermark import SplitStatus
 
-__all__ = ["backlog_of", "new_splits", "planned", "with_pauses"]
+__all__ = ["backlog_of", "new_splits", "planned", "with_pauses", "with_statuses"]
 
 
 def new_splits(
@@ -38,7 +40,8 @@ def planned(split: SplitProgress, rows: int, *, is_processing: bool) -> SplitPro
     """Return a split with a range of so many positions behind it; in processing time its turn is behind it too."""
     if not rows and not is_processing:
         return split
-    return replace(split, end=split.end + rows, processing_start=None if is_processing else split.processing_start)
+    processing_start = None if is_processing else split.processing_start
+    return _changed(split, split.end + rows, split.status, split.moved_ms, processing_start)
 
 
 def with_pauses(splits: tuple[SplitProgress, ...], paused: frozenset[SplitId]) -> tuple[SplitProgress, ...]:
@@ -59,6 +62,61 @@ def status_of(split: SplitProgress, log_end: int, *, is_idle: bool) -> SplitStat
     if split.limit is not None and split.end >= split.limit and split.is_known:
         return SplitStatus.FINISHED
     return SplitStatus.IDLE if is_idle and split.end >= log_end else SplitStatus.ACTIVE
+
+
+def with_statuses(
+    splits: tuple[SplitProgress, ...],
+    bounds: Mapping[SplitId, SplitBounds],
+    activities: Mapping[SplitId, SplitActivity],
+    *,
+    idle_timeout_ms: int,
+    now: PlanningTime,
+) -> tuple[tuple[SplitProgress, ...], Mapping[SplitId, SplitActivity]]:
+    """Return the splits with their statuses, and their activities.
+
+    Args:
+        splits: those that the source has now, reconciled.
+        bounds: what the source holds.
+        activities: as of the last planning.
+        idle_timeout_ms: after how long a caught-up split is idle; 0 = never.
+        now: the time of the planning.
+    """
+    decided, seen = [], {}
+    for split in splits:
+        found = bounds.get(split.split)
+        log_end = split.end if found is None else found.end_exclusive
+        activity = seen[split.split] = observed(
+            activities.get(split.split),
+            planned=split.end,
+            log_end=log_end,
+            now=now,
+            is_known=found is None or found.unanswered is None or split.status is SplitStatus.IDLE,
+        )
+        status = status_of(split, log_end, is_idle=is_idle(activity, idle_timeout_ms, now))
+        is_same = status is split.status and activity.moved_ms == split.moved_ms
+        decided.append(
+            split if is_same else _changed(split, split.end, status, activity.moved_ms, split.processing_start)
+        )
+    return tuple(decided), seen
+
+
+def _changed(
+    split: SplitProgress, end: int, status: SplitStatus, moved_ms: int, processing_start: int | None
+) -> SplitProgress:
+    """Return the split with these parts. Spelled out: planning does it twice for every split."""
+    return SplitProgress(
+        split=split.split,
+        start=split.start,
+        end=end,
+        watermark_ms=split.watermark_ms,
+        known_at=split.known_at,
+        status=status,
+        moved_ms=moved_ms,
+        limit=split.limit,
+        processing_start=processing_start,
+        attribute_watermarks_ms=split.attribute_watermarks_ms,
+        log=split.log,
+    )
 
 
 def backlog_of(splits: tuple[SplitProgress, ...], bounds: Mapping[SplitId, SplitBounds]) -> dict[SplitId, int]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from datasources.source.api.abilities import Alignment, DelaySettings, ProcessingTime
+from datasources.source.api.abilities import DelaySettings, WatermarkParams
 from datasources.source.checkpoint.load_gate_state import LoadGateSettings, LoadSettings
 from datasources.source.checkpoint.offset import Identity
 
@@ -18,12 +18,7 @@ class PlannerSettings:
     Attributes:
         identity: what the checkpoint must belong to.
         has_watermark: False for a plain source: no idleness, no heartbeats, no reports.
-        idle_timeout_ms: 0 = splits are never idle.
-        heartbeat_interval_ms: at most how often time alone may cause a batch.
-        max_ahead_ms: bound of candidates beyond the clock; 0 = none.
-        alignment: None = the source is not aligned.
-        advances_when_idle: whether the watermark goes on with the clock while all splits are idle.
-        processing_time: from where the source is in processing time.
+        watermark: the watermark options.
         time_type: "instant" or "local": what kind of time the candidates are.
         poll_interval_ms: at most how often the source is asked for its bounds.
         fail_on_data_loss: whether vanished splits and truncated logs stop the query.
@@ -35,12 +30,7 @@ class PlannerSettings:
 
     identity: Identity
     has_watermark: bool
-    idle_timeout_ms: int = 0
-    heartbeat_interval_ms: int = 1_000
-    max_ahead_ms: int = 0
-    alignment: Alignment | None = None
-    advances_when_idle: bool = False
-    processing_time: ProcessingTime = ProcessingTime.NEVER
+    watermark: WatermarkParams = field(default_factory=WatermarkParams)
     time_type: str = "instant"
     poll_interval_ms: int = 20
     fail_on_data_loss: bool = True

@@ -13,15 +13,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from datasources.source.api.connector_state import RangeInfo, State
-from datasources.source.api.scan_range import NoteStop, ScanEnd, ScanRange, ScanWatermark
+from datasources.source.api.dialogue import Dialogue
+from datasources.source.api.scan_range import ScanEnd, ScanRange, Stops
 from datasources.source.api.split import SplitId, SplitProgress
 from datasources.source.checkpoint.offset import Offset
-from datasources.source.coordination.report_store import ReportStore
 from datasources.source.coordination.reports import SplitReport
-from datasources.source.planning.summary import Totals
 from datasources.source.watermarks.combine import bound_us, to_ms, to_us
 
-__all__ = ["ReconciledBatch", "Reconciler", "with_logs_at_range_end"]
+__all__ = ["ReconciledBatch", "reconcile", "with_logs_at_range_end"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +33,7 @@ class ReconciledBatch:
         emitted_watermark_ms: the largest row watermark known to be emitted; None = none.
         state: the connector's, if it keeps one: the batch's, until the connector reconciled it.
         ranges: where a connector with a state wants to know it: what was read of each split.
+        stops: where alignment stopped splits.
     """
 
     sequence: int
@@ -41,119 +41,98 @@ class ReconciledBatch:
     emitted_watermark_ms: int | None
     state: State | None = None
     ranges: Mapping[SplitId, RangeInfo] = field(default_factory=dict)
+    stops: Stops = field(default_factory=dict)
 
 
-class Reconciler:
-    """Reconciles the batches of one source in one process.
+def reconcile(
+    batch: Offset, reports: Mapping[SplitId, SplitReport], *, has_watermark: bool, is_aligned: bool
+) -> Dialogue[ReconciledBatch]:
+    """Return where every split stands after a batch. Asks with a `ScanRange` where a report is missing.
 
     Args:
-        report_store: holds the tasks' reports.
-        scan: reads a range whose report is missing.
+        batch: as its tasks read it.
+        reports: of its tasks.
         has_watermark: False for a plain source, whose batches need no report.
-        totals: gets the counts.
-        note_stop: called with (split, position, candidate) where alignment stopped a split; None without alignment.
+        is_aligned: whether alignment may stop splits.
+
+    Raises:
+        DataLossError, SourceUnavailable, RecordError: a range that had to be read again cannot be.
     """
-
-    def __init__(
-        self,
-        *,
-        report_store: ReportStore,
-        scan: ScanWatermark,
-        has_watermark: bool,
-        totals: Totals,
-        note_stop: NoteStop | None = None,
-    ) -> None:
-        self._report_store = report_store
-        self._scan = scan
-        self._has_watermark = has_watermark
-        self._totals = totals
-        self._note_stop = note_stop
-        self._is_aligned = note_stop is not None
-
-    def reconcile(self, batch: Offset) -> ReconciledBatch:
-        """Return where every split stands after `batch`.
-
-        Raises:
-            NonDeterminismError: two tasks read different things from one range.
-            DataLossError, SourceUnavailable, RecordError: a range that had to be read again cannot be.
-        """
-        reports = self._report_store.take(batch.sequence)
-        self._totals.add(reports.values())
-        ranges: dict[SplitId, RangeInfo] = {}
-        splits = tuple(self._reconcile_split(batch, split, reports.get(split.split), ranges) for split in batch.splits)
-        row_watermarks = [r.last_row_watermark_ms for r in reports.values() if r.last_row_watermark_ms is not None]
-        known = [ms for ms in (batch.emitted_watermark_ms, batch.combined_ms, *row_watermarks) if ms is not None]
-        return ReconciledBatch(
-            sequence=batch.sequence,
-            splits=splits,
-            emitted_watermark_ms=max(known, default=None),
-            state=batch.state,
-            ranges=ranges,
-        )
-
-    def _reconcile_split(
-        self, batch: Offset, split: SplitProgress, report: SplitReport | None, ranges: dict[SplitId, RangeInfo]
-    ) -> SplitProgress:
+    splits: list[SplitProgress] = []
+    ranges: dict[SplitId, RangeInfo] = {}
+    stops: dict[SplitId, tuple[int, int]] = {}
+    for split in batch.splits:
+        report = reports.get(split.split)
         if report is not None:
+            splits.append(_reported(split, report))
             if split.rows:
                 ranges[split.split] = RangeInfo(position=report.position, rows=report.rows, note=report.note)
-            if report.next_ms is not None and self._note_stop is not None:
-                self._note_stop(split.split, report.position, report.next_ms)
-            return split.moved_to(
-                report.position,
-                known_at=report.position,
-                watermark_ms=report.watermark_ms,
-                attribute_watermarks_ms=report.attribute_watermarks_ms,
-            )
-        if batch.state is not None and split.rows:
-            return self._reconcile_lost(batch, split, ranges)
-        moved = replace(split, start=split.end)
-        if not self._has_watermark:
-            return replace(moved, known_at=split.end)
-        if split.rows and (self._is_aligned or batch.allowed_ms is not None):
-            return self._reconcile_lost(batch, split, ranges)
-        if split.known_at == split.start:
-            return moved
-        # Missing for the second time: read the older range here, so that what is read again never grows.
-        end = self._scan_again(batch, split, split.start)
-        return replace(_known(moved, end), known_at=split.start)
+            if report.next_ms is not None:
+                stops[split.split] = (report.position, report.next_ms)
+        elif split.rows and (
+            batch.state is not None or (has_watermark and (is_aligned or batch.allowed_ms is not None))
+        ):
+            # The range's end depends on its records, and planning needs it.
+            end = yield from _scan_again(batch, split, split.end)
+            splits.append(_known(split.moved_to(end.position, known_at=end.position, watermark_ms=None), end))
+            ranges[split.split] = RangeInfo(position=end.position, rows=None, note=end.note)
+            if end.next_us is not None:
+                stops[split.split] = (end.position, end.next_us // 1_000)
+        elif has_watermark and split.known_at != split.start:
+            # Missing for the second time: read the older range here, so that what is read again never grows.
+            end = yield from _scan_again(batch, split, split.start)
+            splits.append(replace(_known(replace(split, start=split.end), end), known_at=split.start))
+        else:
+            splits.append(replace(split, start=split.end, known_at=split.known_at if has_watermark else split.end))
+    row_watermarks = [r.last_row_watermark_ms for r in reports.values() if r.last_row_watermark_ms is not None]
+    known = [ms for ms in (batch.emitted_watermark_ms, batch.combined_ms, *row_watermarks) if ms is not None]
+    return ReconciledBatch(
+        sequence=batch.sequence,
+        splits=tuple(splits),
+        emitted_watermark_ms=max(known, default=None),
+        state=batch.state,
+        ranges=ranges,
+        stops=stops if is_aligned else {},
+    )
 
-    def _reconcile_lost(self, batch: Offset, split: SplitProgress, ranges: dict[SplitId, RangeInfo]) -> SplitProgress:
-        """Reconcile a range without a report whose end depends on its records: planning needs that end."""
-        end = self._scan_again(batch, split, split.end)
-        if end.next_us is not None and self._note_stop is not None:
-            self._note_stop(split.split, end.position, end.next_us // 1_000)
-        ranges[split.split] = RangeInfo(position=end.position, rows=None, note=end.note)
-        return _known(split.moved_to(end.position, known_at=end.position, watermark_ms=None), end)
 
-    def _scan_again(self, batch: Offset, split: SplitProgress, end: int) -> ScanEnd:
-        """Read [known_at, end): what lies before the batch was read whole, what lies in it may have been stopped."""
-        wanted = ScanRange(
-            split=split.split,
-            start=split.known_at,
-            end=split.start,
-            watermark_us=to_us(split.watermark_ms),
-            attribute_watermarks_us=tuple(map(to_us, split.attribute_watermarks_ms)),
-            ceiling_us=bound_us(batch.ceiling_ms),
-            state=batch.state,
+def _reported(split: SplitProgress, report: SplitReport) -> SplitProgress:
+    return split.moved_to(
+        report.position,
+        known_at=report.position,
+        watermark_ms=report.watermark_ms,
+        attribute_watermarks_ms=report.attribute_watermarks_ms,
+    )
+
+
+def _scan_again(batch: Offset, split: SplitProgress, end: int) -> Dialogue[ScanEnd]:
+    """Read [known_at, end): what lies before the batch was read whole, what lies in it may have been stopped."""
+    wanted = ScanRange(
+        split=split.split,
+        start=split.known_at,
+        end=split.start,
+        watermark_us=to_us(split.watermark_ms),
+        attribute_watermarks_us=tuple(map(to_us, split.attribute_watermarks_ms)),
+        ceiling_us=bound_us(batch.ceiling_ms),
+        state=batch.state,
+    )
+    found = ScanEnd(
+        position=split.start,
+        watermark_us=wanted.watermark_us,
+        attribute_watermarks_us=wanted.attribute_watermarks_us,
+    )
+    if wanted.start < wanted.end:
+        found = yield wanted
+    if end > split.start:
+        found = yield replace(
+            wanted,
+            start=split.start,
+            end=end,
+            watermark_us=found.watermark_us,
+            attribute_watermarks_us=found.attribute_watermarks_us,
+            allowed_us=bound_us(batch.allowed_ms),
         )
-        found = ScanEnd(
-            position=split.start,
-            watermark_us=wanted.watermark_us,
-            attribute_watermarks_us=wanted.attribute_watermarks_us,
-        )
-        if wanted.start < wanted.end:
-            found = self._scan(wanted)
-        if end > split.start:
-            wanted = replace(
-                wanted,
-                start=split.start,
-                end=end,
-                watermark_us=found.watermark_us,
-                attribute_watermarks_us=found.attribute_watermarks_us,
-            )
-            found = self._scan(replace(wanted, allowed_us=bound_us(batch.allowed_ms)))
-        return found
+    return found
 
 
 def _known(split: SplitProgress, end: ScanEnd) -> SplitProgress:

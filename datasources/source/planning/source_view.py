@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from datasources.source.alignment.aligner import AlignedShares
-from datasources.source.api.split import SplitBounds, SplitId, SplitProgress
+from datasources.source.api.split import SplitBounds, SplitId
 from datasources.source.checkpoint.offset import Offset
 from datasources.source.planning.summary import SourceInfo, Totals, summarise
-from datasources.source.watermarks.idleness import SplitIdleness
 from watermark import Clock, SplitStatus
 
 __all__ = ["SourceView"]
@@ -23,13 +21,11 @@ class SourceView:
         totals: what tasks reported.
 
     Args:
-        idleness: knows since when a split is silent.
         clock: wall time.
     """
 
-    def __init__(self, idleness: SplitIdleness, clock: Clock) -> None:
+    def __init__(self, clock: Clock) -> None:
         self.totals = Totals()
-        self._idleness = idleness
         self._clock = clock
         self._bounds: Mapping[SplitId, SplitBounds] = {}
         self._paused_since: dict[SplitId, int] = {}
@@ -37,19 +33,21 @@ class SourceView:
         self._is_idle = False
         self._reconciled: Offset | None = None
 
-    def note_bounds(self, bounds: Mapping[SplitId, SplitBounds]) -> None:
-        """Keep how far each log reaches, and which of them have no answer."""
-        self._bounds = bounds
+    def note(
+        self, bounds: Mapping[SplitId, SplitBounds], aligned: AlignedShares, reconciled: Offset | None, *, is_idle: bool
+    ) -> None:
+        """Keep what a planning observed and decided.
 
-    def note_decision(self, aligned: AlignedShares, *, is_idle: bool) -> None:
-        """Keep what a planning decided."""
+        Args:
+            bounds: how far each log reaches, and which of them have no answer.
+            aligned: how far each split may go.
+            reconciled: what is known after the last batch, where nothing new was planned; else None.
+            is_idle: all splits are idle, or there is none.
+        """
         now_ms = self._now_ms()
-        self._aligned, self._is_idle = aligned, is_idle
+        self._bounds, self._aligned, self._is_idle = bounds, aligned, is_idle
         self._paused_since = {split: self._paused_since.get(split, now_ms) for split in aligned.paused}
-
-    def note_reconciled(self, start: Offset, splits: tuple[SplitProgress, ...], *, is_processing: bool) -> None:
-        """Keep what is known after the batch that ended at `start`, where nothing new was planned."""
-        self._reconciled = replace(start, splits=splits, is_processing=is_processing)
+        self._reconciled = reconciled or self._reconciled
 
     def table(self, offset: Offset, *, max_splits: int) -> dict[str, Any]:
         """Return the state of the source at `offset` as JSON primitives (see `summarise`).
@@ -58,7 +56,6 @@ class SourceView:
         """
         if self._reconciled is not None and self._reconciled.sequence == offset.sequence:
             offset = self._reconciled
-        idle = [s.split for s in offset.splits if s.status is SplitStatus.IDLE]
         info = SourceInfo(
             time_ms=self._now_ms(),
             is_idle=self._is_idle,
@@ -66,7 +63,7 @@ class SourceView:
             group_minimum_ms=self._aligned.group_minimum_ms,
             ends={split: found.end_exclusive for split, found in self._bounds.items()},
             unanswered={s: found.unanswered for s, found in self._bounds.items() if found.unanswered is not None},
-            idle_since_ms={split: self._idleness.moved_ms(split) for split in idle},
+            idle_since_ms={s.split: s.moved_ms for s in offset.splits if s.status is SplitStatus.IDLE},
             paused_since_ms=self._paused_since,
         )
         return summarise(offset, self.totals, info, max_splits=max_splits)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from datasources.source.api.split import ENDLESS, SplitId, SplitProgress, Unanswered
 from datasources.source.checkpoint.offset import Offset
 from datasources.source.coordination.reports import SplitReport
+from datasources.task_counters import TASK_COUNTERS
 from watermark import SplitStatus
 
 __all__ = ["SourceInfo", "Totals", "summarise"]
@@ -18,17 +19,13 @@ __all__ = ["SourceInfo", "Totals", "summarise"]
 class Totals:
     """What tasks reported since this process began. Unit: records; `max_lateness_ms` in ms.
 
-    A lost report's counts are lost with it; results never depend on them. `by_split` holds late rows and their
-    largest lateness per split.
+    A lost report's counts are lost with it; results never depend on them. `counts` holds those of `TASK_COUNTERS` by
+    their keys, `by_split` late rows and their largest lateness per split.
     """
 
     late_rows: int = 0
     max_lateness_ms: int = 0
-    null_rowtime_rows: int = 0
-    ahead_rows: int = 0
-    bad_records: int = 0
-    null_values: int = 0
-    lost_positions: int = 0
+    counts: dict[str, int] = field(default_factory=lambda: {each.key: 0 for each in TASK_COUNTERS})
     by_split: dict[SplitId, tuple[int, int]] = field(default_factory=dict)
 
     def add(self, reports: Iterable[SplitReport]) -> None:
@@ -36,20 +33,15 @@ class Totals:
         for report in reports:
             self.late_rows += report.late_rows
             self.max_lateness_ms = max(self.max_lateness_ms, report.max_lateness_ms)
-            self.null_rowtime_rows += report.null_rowtime_rows
-            self.ahead_rows += report.ahead_rows
-            self.bad_records += report.bad
-            self.null_values += report.null_value
-            self.lost_positions += report.lost
+            for counter in TASK_COUNTERS:
+                self.counts[counter.key] += getattr(report, counter.field)
             if report.late_rows:
                 rows, lateness_ms = self.by_split.get(report.split, (0, 0))
                 self.by_split[report.split] = (rows + report.late_rows, max(lateness_ms, report.max_lateness_ms))
 
     def to_json(self) -> dict[str, int]:
         """Return the counts of the whole source."""
-        counts = asdict(self)
-        del counts["by_split"]
-        return counts
+        return {"late_rows": self.late_rows, "max_lateness_ms": self.max_lateness_ms, **self.counts}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,5 +1,5 @@
 """A task on an executor: ranges become rows with row watermarks, a heartbeat and a report.
 
-`task_planning` turns an offset into tasks on the driver, `task_plan` is what travels, `task` runs it, `split_run`
+`task_planning` builds tasks from an offset on the driver, `task_plan` is sent to executors, `task` runs it, `split_run`
 reads one range of one split, `row_filter` applies a pushed-down condition.
 """

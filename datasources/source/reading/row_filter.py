@@ -23,8 +23,7 @@ __all__ = ["RowFilter"]
 class RowFilter:
     """Evaluates one condition, chunk by chunk.
 
-    Args:
-        condition: a row is delivered where it is true; false and null are the same.
+    A row is delivered where the condition is true; false and null are the same.
     """
 
     def __init__(self, condition: RowCondition) -> None:
@@ -34,10 +33,10 @@ class RowFilter:
         """Return the rows to deliver of those that `chunk` became.
 
         Raises:
-            RecordError: the condition has no value for a row; the row's place is named.
+            RecordError: the condition has no value for a row; the row's position is named.
         """
         numbers = rows.chunk_rows
-        kept = self._kept(rows.columns, lambda row: chunk.place(row if numbers is None else int(numbers[row])))
+        kept = self._kept(rows.columns, lambda row: chunk.describe_row(row if numbers is None else int(numbers[row])))
         return rows if kept.all() else rows.where(kept)
 
     def plain(self, chunk: Chunk) -> pa.RecordBatch:
@@ -46,14 +45,14 @@ class RowFilter:
         Raises:
             RecordError: as `watermarked`.
         """
-        kept = self._kept(chunk.columns, chunk.place)
+        kept = self._kept(chunk.columns, chunk.describe_row)
         return chunk.columns if kept.all() else chunk.columns.filter(pa.array(kept))
 
-    def _kept(self, columns: pa.RecordBatch, place: Callable[[int], str]) -> NDArray[np.bool_]:
+    def _kept(self, columns: pa.RecordBatch, describe_row: Callable[[int], str]) -> NDArray[np.bool_]:
         try:
             values = self._evaluator.evaluate(columns)
         except ExpressionError as error:
             if error.row_index < 0:
                 raise
-            raise RecordError(f"{place(error.row_index)}: {error.message}") from error
+            raise RecordError(f"{describe_row(error.row_index)}: {error.message}") from error
         return np.asarray(values.fill_null(False).to_numpy(zero_copy_only=False), dtype=np.bool_)

@@ -1,4 +1,4 @@
-"""One range of one split being read: its watermark so far, where it stops, and what is counted for the report."""
+"""One range of one split being read: its watermark so far, where it stops, and the counts for the report."""
 
 from __future__ import annotations
 
@@ -86,12 +86,7 @@ class RunningWatermark:
 class SplitRun:
     """Computes the row watermarks of one range, chunk by chunk, until its end or a record beyond the allowed candidate.
 
-    Args:
-        plan: the task's plan.
-        task: the split's part of it.
-        strategy: how watermarks are made and what happens to late rows.
-        watermark_us: the split's watermark before the range.
-        attribute_watermarks_us: that of each time attribute, where there are several.
+    Units: the split's watermark before the range, and that of each time attribute where there are several, in µs.
     """
 
     def __init__(
@@ -105,8 +100,8 @@ class SplitRun:
     ) -> None:
         self._plan = plan
         self._task = task
-        self._moves_by_row = strategy.emit is EmitStrategy.ON_EVENT and not plan.is_processing
-        self._late_rows = strategy.late_rows
+        self._moves_by_row = strategy.params.emit is EmitStrategy.ON_EVENT and not plan.is_processing
+        self._late_rows = strategy.params.late_rows
         self._times = RowTimes(strategy, ceiling_us=plan.ceiling_us)
         self._running = RunningWatermark(strategy, watermark_us, attribute_watermarks_us)
         self._stopped_at: int | None = None
@@ -128,9 +123,9 @@ class SplitRun:
         times, counts = self._until_stop(chunk)
         before = self._running.advance(times)
         if self._moves_by_row:
-            row_watermarks = combined_row_watermarks(before, self._task.others_us, self._plan.floor_us)
+            row_watermarks = combined_row_watermarks(before, self._task.others_us, self._plan.combined_us)
         else:
-            row_watermarks = np.full(times.columns.num_rows, self._plan.floor_us, dtype=np.int64)
+            row_watermarks = np.full(times.columns.num_rows, self._plan.combined_us, dtype=np.int64)
         late = self._late_of(times, row_watermarks)
         self._count(counts, times, row_watermarks, late)
         rows = WatermarkedRows(
@@ -141,9 +136,9 @@ class SplitRun:
     def final_watermark_us(self) -> int:
         """Return the watermark after the last row, as this task can know it."""
         if self._plan.is_processing:
-            return self._plan.floor_us
+            return self._plan.combined_us
         last = np.array([self._running.watermark_us], dtype=np.int64)
-        return int(combined_row_watermarks(last, self._task.others_us, self._plan.floor_us)[0])
+        return int(combined_row_watermarks(last, self._task.others_us, self._plan.combined_us)[0])
 
     def report(self, end: RangeEnd | None = None) -> SplitReport:
         """Return the report for the driver.

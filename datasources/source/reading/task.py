@@ -1,13 +1,13 @@
 """What an executor does for one input partition: read ranges, emit rows and a heartbeat, report.
 
 Theory of operation. The driver's plan holds everything that could differ between two readings: the ranges, each
-split's watermark at a known position, what the other splits contribute, the floor. A task only replays it:
+split's watermark at a known position, the other splits' minimum, the combined watermark. A task only replays it:
 
 1. If the watermark before the range is not known (a report was lost), read [known_at, start) for the watermark only.
 2. Read [start, end), or less: a record beyond the allowed watermark ends the range before it. A row's watermark
-   is the source's watermark *before* it: min(own split, other active splits), never below the floor. On-event the own
-   part moves row by row; on-periodic a batch is one tick and every row carries the floor. A pushed-down filter is
-   applied last, so that the watermark is that of all rows.
+   is the source's watermark *before* it: min(own split, other active splits), never below the combined one. On-event
+   the own part moves row by row; on-periodic a batch is one tick and every row carries the combined watermark. A
+   pushed-down filter is applied last, so that the watermark is that of all rows.
 3. Emit one heartbeat row: no data, the watermark after the last row.
 4. When the heartbeat was taken, report the end of each split. A consumer that stops early (LIMIT) gets no report.
 
@@ -46,11 +46,8 @@ __all__ = ["TaskReader", "scan_watermark"]
 class TaskReader:
     """Runs task plans for one source on an executor.
 
-    Args:
-        factory: opens the connector's reader.
-        strategy: None for a plain source, which has no hidden columns, heartbeats or reports.
-        output: the output schema.
-        condition: which rows are delivered; None = all.
+    Without a strategy the source is a plain one, which has no hidden columns, heartbeats or reports; without a
+    condition all rows are delivered.
     """
 
     def __init__(
@@ -127,7 +124,7 @@ class TaskReader:
                 yield self._output.heartbeat(run.final_watermark_us())
             reports.append(run.report(None if run.has_stopped else _end_of(reader, task.split, task.end)))
         if not plan.splits:
-            yield self._output.heartbeat(plan.floor_us)
+            yield self._output.heartbeat(plan.combined_us)
         report(reports)
 
     def _rows(self, reader: SplitReader, task: SplitTask, run: SplitRun) -> Iterator[pa.RecordBatch]:

@@ -37,17 +37,17 @@ class TaskPlan:
     Attributes:
         sequence: number of the batch.
         splits: what to read, in order; empty for a task that only carries the heartbeat.
-        floor_us: the source's combined watermark before the batch.
+        combined_us: the source's combined watermark before the batch.
         ceiling_us: candidates beyond it are counted and ignored; None = no bound.
         allowed_us: a split stops before its first record with a larger candidate (alignment); None = no bound.
-        is_processing: the source is in processing time: every row watermark is the floor, no row is late.
+        is_processing: the source is in processing time: every row watermark is the combined one, no row is late.
         heartbeat: whether each split closes with a heartbeat row; False in a batch read.
         state: the connector's state for the batch, beside positions; None = it keeps none.
     """
 
     sequence: int
     splits: tuple[SplitTask, ...]
-    floor_us: int
+    combined_us: int
     ceiling_us: int | None
     allowed_us: int | None = None
     is_processing: bool = False

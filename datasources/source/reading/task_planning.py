@@ -46,7 +46,7 @@ def plan_tasks(end: Offset, *, has_watermark: bool, max_tasks: int | None = None
         TaskPlan(
             sequence=end.sequence,
             splits=group,
-            floor_us=to_us(end.combined_ms),
+            combined_us=to_us(end.combined_ms),
             ceiling_us=bound_us(end.ceiling_ms),
             allowed_us=bound_us(end.allowed_ms),
             is_processing=end.is_processing,

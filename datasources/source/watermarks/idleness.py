@@ -9,79 +9,59 @@ Any new record re-activates at once.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
-from datasources.source.api.split import SplitId
-from watermark import Clock, IdlenessTimer
+from datasources.source.watermarks.planning_time import PlanningTime
 
-__all__ = ["SplitIdleness"]
+__all__ = ["SplitActivity", "is_idle", "next_idle_ns", "observed", "restored"]
 
 _NS_PER_MS = 1_000_000
 
 
-class SplitIdleness:
-    """The idle timers of all splits of one source.
+class SplitActivity(NamedTuple):
+    """What a process knows of a split's activity.
 
-    Args:
-        timeout_ms: how long a split must be caught up; 0 = never idle.
-        clock: monotonic for the timers, wall time for what is written into offsets.
+    Attributes:
+        log_end: where its log ended when it was last looked at.
+        moved_ms: the wall time from which idleness counts: the log moved then, or had unread records.
+        caught_up_ns: the same on the monotonic clock of this process.
     """
 
-    def __init__(self, *, timeout_ms: int, clock: Clock) -> None:
-        self._timeout_ns = timeout_ms * _NS_PER_MS
-        self._clock = clock
-        self._timers: dict[SplitId, IdlenessTimer] = {}
-        self._ends: dict[SplitId, int] = {}
-        self._moved_ms: dict[SplitId, int] = {}
+    log_end: int
+    moved_ms: int
+    caught_up_ns: int
 
-    def restore(self, split: SplitId, *, planned_end: int, moved_ms: int) -> None:
-        """Take over a split from an offset: idle time since `moved_ms` counts while its log still ends there."""
-        self._ends[split] = planned_end
-        self._moved_ms[split] = moved_ms
-        elapsed_ms = max(0, self._wall_ms() - moved_ms)
-        self._start_timer(split, elapsed_ms * _NS_PER_MS)
 
-    def observe(self, split: SplitId, *, planned: int, log_end: int, is_known: bool = True) -> None:
-        """Note that everything before `planned` is planned and that the log ends at `log_end`.
+def restored(planned_end: int, moved_ms: int, now: PlanningTime) -> SplitActivity:
+    """Return the activity of a split in an offset: idle time since `moved_ms` counts while its log still ends there."""
+    return SplitActivity(planned_end, moved_ms, now.monotonic_ns - max(0, now.wall_ms - moved_ms) * _NS_PER_MS)
 
-        Args:
-            split: which one.
-            planned: everything before it is planned.
-            log_end: where the log ends.
-            is_known: False: that is the last known end, for the server does not answer: it may have more records.
-        """
-        if log_end != self._ends.get(split):
-            self._ends[split] = log_end
-            self._moved_ms[split] = self._wall_ms()
-            self._start_timer(split, 0)
-        elif planned < log_end or not is_known:  # a split with unread backlog is not idle
-            self._moved_ms[split] = self._wall_ms()
-            self._start_timer(split, 0)
 
-    def moved_ms(self, split: SplitId) -> int:
-        """Return the wall time, ms, from which idleness counts: the log moved then, or had unread records."""
-        return self._moved_ms.get(split, 0)
+def observed(
+    before: SplitActivity | None, *, planned: int, log_end: int, now: PlanningTime, is_known: bool = True
+) -> SplitActivity:
+    """Return the activity of a split that was looked at now.
 
-    def is_idle(self, split: SplitId) -> bool:
-        """Return whether the split has been caught up for the timeout."""
-        timer = self._timers.get(split)
-        return timer is not None and timer.is_expired(self._clock.monotonic_ns())
+    Args:
+        before: as of the last look; None = the split is new.
+        planned: everything before it is planned.
+        log_end: where the log ends.
+        now: the time of the planning.
+        is_known: False: that is the last known end, for the server does not answer: it may have more records.
+    """
+    if before is not None and before.log_end == log_end and planned >= log_end and is_known:
+        return before
+    return SplitActivity(log_end, now.wall_ms, now.monotonic_ns)
 
-    def next_deadline_ns(self) -> int | None:
-        """Return when the next split will be idle if nothing happens, on the monotonic clock; None = never."""
-        now = self._clock.monotonic_ns()
-        deadlines = (timer.deadline_ns() for timer in self._timers.values())
-        return min((d for d in deadlines if d is not None and d > now), default=None)
 
-    def forget(self, splits: Iterable[SplitId]) -> None:
-        """Drop splits that went away, so that one of the same name begins afresh."""
-        for split in splits:
-            for table in (self._timers, self._ends, self._moved_ms):
-                table.pop(split, None)
+def is_idle(activity: SplitActivity, timeout_ms: int, now: PlanningTime) -> bool:
+    """Return whether a split has been caught up for the timeout; 0 = never idle."""
+    return timeout_ms > 0 and now.monotonic_ns - activity.caught_up_ns >= timeout_ms * _NS_PER_MS
 
-    def _start_timer(self, split: SplitId, elapsed_ns: int) -> None:
-        if self._timeout_ns:
-            now = self._clock.monotonic_ns()
-            self._timers[split] = IdlenessTimer(self._timeout_ns, now_ns=now, elapsed_ns=elapsed_ns)
 
-    def _wall_ms(self) -> int:
-        return self._clock.now_us() // 1_000
+def next_idle_ns(activities: Iterable[SplitActivity], timeout_ms: int, now: PlanningTime) -> int | None:
+    """Return when the next split will be idle if nothing happens, on the monotonic clock; None = never."""
+    if not timeout_ms:
+        return None
+    idle = (activity.caught_up_ns + timeout_ms * _NS_PER_MS for activity in activities)
+    return min((at_ns for at_ns in idle if at_ns > now.monotonic_ns), default=None)

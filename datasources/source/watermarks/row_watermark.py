@@ -11,6 +11,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from datasources.arrow_types import TIMESTAMP
+
 __all__ = [
     "HEARTBEAT_COLUMN",
     "HIDDEN_COLUMNS",
@@ -27,8 +29,6 @@ LATE_COLUMN = "_late"
 HIDDEN_COLUMNS = (WATERMARK_COLUMN, HEARTBEAT_COLUMN)
 RESERVED_COLUMNS = (*HIDDEN_COLUMNS, LATE_COLUMN)
 MAX_ROW_WATERMARK_MS = 253_402_300_799_999  # 9999-12-31T23:59:59.999Z
-
-_ROW_WATERMARK_TYPE = pa.timestamp("us", tz="UTC")
 
 
 class OutputSchema:
@@ -56,14 +56,14 @@ class OutputSchema:
         """Return data rows with their row watermarks (µs, MIN for none), and the late mark if the schema has it."""
         floored = np.clip(row_watermarks_us, 0, MAX_ROW_WATERMARK_MS * 1_000)
         hidden = [pa.array(late)] if self._marks_late else []
-        hidden += [pa.array(floored).cast(_ROW_WATERMARK_TYPE), pa.repeat(pa.scalar(False), columns.num_rows)]
+        hidden += [pa.array(floored).cast(TIMESTAMP), pa.repeat(pa.scalar(False), columns.num_rows)]
         return pa.RecordBatch.from_arrays([*self._cast(columns), *hidden], schema=self._output)
 
     def heartbeat(self, row_watermark_us: int) -> pa.RecordBatch:
         """Return one row without data that carries `row_watermark_us`."""
         row_watermark = min(max(row_watermark_us, 0), MAX_ROW_WATERMARK_MS * 1_000)
         hidden = [pa.array([False])] if self._marks_late else []
-        hidden += [pa.array([row_watermark], type=_ROW_WATERMARK_TYPE), pa.array([True])]
+        hidden += [pa.array([row_watermark], type=TIMESTAMP), pa.array([True])]
         return pa.RecordBatch.from_arrays([*self._nulls, *hidden], schema=self._output)
 
     def _cast(self, columns: pa.RecordBatch) -> list[pa.Array]:

@@ -99,7 +99,7 @@ class RowTimes:
     """
 
     def __init__(self, strategy: ScanStrategy, *, ceiling_us: int | None) -> None:
-        self._null_rowtime = strategy.null_rowtime
+        self._null_rowtime = strategy.params.null_rowtime
         self._names = (strategy.attribute_name, *(each.name for each in strategy.additional))
         self._rowtimes = [e.evaluator() for e in (strategy.rowtime, *(each.rowtime for each in strategy.additional))]
         self._candidates = [
@@ -119,7 +119,7 @@ class RowTimes:
         except ExpressionError as error:
             if error.row_index < 0:
                 raise
-            raise RecordError(f"{chunk.place(error.row_index)}: {error.message}") from error
+            raise RecordError(f"{chunk.describe_row(error.row_index)}: {error.message}") from error
 
     def before(self, chunk: Chunk, stop: Stop) -> EventTimes:
         """Return the times of the rows before a stop, as if the chunk ended there."""
@@ -171,8 +171,8 @@ class RowTimes:
             name for name, (_, valid) in zip(self._names, rowtimes, strict=True) if valid is not None and not valid[row]
         ]
         return RecordError(
-            f"{chunk.place(row)}: the time attribute '{nulls[0]}' is null. Set watermark.null-rowtime to 'keep' or "
-            f"'drop' to let the query run."
+            f"{chunk.describe_row(row)}: the time attribute '{nulls[0]}' is null. Set watermark.null-rowtime to 'keep' "
+            f"or 'drop' to let the query run."
         )
 
     def _below_ceiling(

@@ -26,12 +26,7 @@ __all__ = ["TidemarkBatchReader"]
 
 
 class TidemarkBatchReader(DataSourceReader):
-    """Reads one scan as a bounded table.
-
-    Args:
-        scan: what to read.
-        output: the exact Arrow schema of the batches.
-    """
+    """Reads one scan as a bounded table."""
 
     def __init__(self, scan: Scan, output: pa.Schema) -> None:
         self._scan = scan
@@ -72,7 +67,7 @@ def _plan(split: SplitId, start: int, end: int) -> TaskPlan:
     task = SplitTask(
         split=split, known_at=start, start=start, end=end, watermark_us=MIN_WATERMARK, others_us=MIN_WATERMARK
     )
-    return TaskPlan(sequence=0, splits=(task,), floor_us=MIN_WATERMARK, ceiling_us=None, heartbeat=False)
+    return TaskPlan(sequence=0, splits=(task,), combined_us=MIN_WATERMARK, ceiling_us=None, heartbeat=False)
 
 
 def _plan_of(part: BoundedPart) -> TaskPlan:

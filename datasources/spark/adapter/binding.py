@@ -16,7 +16,7 @@ __all__ = ["Binding"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Binding:
-    """The application's coordinator and the session's facts.
+    """The application's coordinator and the session's settings.
 
     Attributes:
         endpoint: None for a class that was registered by hand: its planner then starts a private coordinator.

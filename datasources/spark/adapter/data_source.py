@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Iterator
+from typing import Any, ClassVar, NoReturn
 
-from pyspark.sql.datasource import DataSource, DataSourceStreamReader
+from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 from pyspark.sql.types import StructType
 
 from datasources.errors import QueryError, SchemaError, TidemarkError
 from datasources.source.api.connector import ScanSource
 from datasources.spark.adapter.batch_reader import TidemarkBatchReader
 from datasources.spark.adapter.binding import Binding
-from datasources.spark.adapter.refused_reader import RefusedStreamReader
 from datasources.spark.adapter.stream_reader import TidemarkStreamReader
 from datasources.spark.boundary.errors import spark_entry
 from datasources.spark.boundary.redaction import require_hidden_by_spark
@@ -22,7 +22,7 @@ __all__ = ["TidemarkDataSource"]
 
 
 class TidemarkDataSource(DataSource):
-    """Base of the formats; a subclass names its connector, and register() binds the application's facts."""
+    """Base of the formats; a subclass names its connector, and register() binds the application's settings."""
 
     connector: ClassVar[type[ScanSource]]
     binding: ClassVar[Binding] = Binding()
@@ -51,7 +51,7 @@ class TidemarkDataSource(DataSource):
             _require_own_schema(schema, scan)
             _require_attached(scan)
         except TidemarkError as error:
-            return RefusedStreamReader(error)
+            return _RefusedStreamReader(error)
         return TidemarkStreamReader(scan, arrow_output_schema(schema), self.binding)
 
     def _scan(self) -> Scan:
@@ -80,3 +80,34 @@ def _require_own_schema(schema: StructType, scan: Scan) -> None:
         f"the schema was given by .schema(...), which hides what the source adds. Give it as an option instead: "
         f'.option("schema", "...") with format=json, and no .schema(...). The source reads: {own.simpleString()}'
     )
+
+
+class _RefusedStreamReader(DataSourceStreamReader):
+    """Raises one error from every method that Spark may call first.
+
+    PySpark's runner process hides an error that leaves `DataSource.streamReader` behind an UnboundLocalError of its own
+    (it stops the reader that was never made). Errors that leave the reader's methods arrive whole.
+    """
+
+    def __init__(self, error: TidemarkError) -> None:
+        self._error = error
+
+    def initialOffset(self) -> NoReturn:  # noqa: N802
+        """Refuse."""
+        self._refuse()
+
+    def latestOffset(self, *_: Any) -> NoReturn:  # noqa: N802 - with a limit or without one
+        """Refuse."""
+        self._refuse()
+
+    def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> NoReturn:  # noqa: ARG002 - Spark's signature
+        """Refuse: after a restart in mid-batch this is the first call."""
+        self._refuse()
+
+    def read(self, partition: InputPartition) -> Iterator[NoReturn]:  # noqa: ARG002 - Spark's signature
+        """Refuse."""
+        self._refuse()
+
+    @spark_entry
+    def _refuse(self) -> NoReturn:
+        raise self._error

@@ -13,10 +13,7 @@ __all__ = ["TaskPartition"]
 class TaskPartition(InputPartition):
     """One task's plan, and where to report.
 
-    Args:
-        plan: what to read.
-        source: the id of the source run.
-        endpoint: the coordinator; None where nothing is reported (batch reads).
+    The endpoint is None where nothing is reported (batch reads).
     """
 
     def __init__(self, plan: TaskPlan, *, source: str = "", endpoint: Endpoint | None = None) -> None:

@@ -52,13 +52,7 @@ _NS_PER_S = 1_000_000_000
 
 
 class TidemarkStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """Reads one scan as a stream.
-
-    Args:
-        scan: what to read.
-        output: the exact Arrow schema of the batches.
-        binding: from register(), or an empty one.
-    """
+    """Reads one scan as a stream."""
 
     def __init__(self, scan: Scan, output: pa.Schema, binding: Binding) -> None:
         self._scan = scan
@@ -97,7 +91,7 @@ class TidemarkStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def _lease_renewal(self) -> LeaseRenewal:
         """The background thread: it renews the lease however long a batch takes, and publishes the table."""
         strategy = self._scan.source.strategy
-        alignment = None if strategy is None else strategy.alignment
+        alignment = None if strategy is None else strategy.params.alignment
         return LeaseRenewal(
             CoordinatorClient(self._channel),
             source=self._source_id,
@@ -223,8 +217,8 @@ def _require_alone(scan: Scan) -> None:
             f"datasources.register(spark) before the query starts, or use read_stream(...)."
         )
     strategy = scan.source.strategy
-    if strategy is not None and strategy.alignment is not None:
+    if strategy is not None and strategy.params.alignment is not None:
         raise OptionError(
-            f"alignment group '{strategy.alignment.group}' needs the application's coordinator: call "
+            f"alignment group '{strategy.params.alignment.group}' needs the application's coordinator: call "
             f"datasources.register(spark) before the query starts, or use read_stream(...)."
         )

@@ -20,12 +20,7 @@ _admitted: set[tuple[Endpoint, str]] = set()
 
 
 class TaskChannel:
-    """The channel of one task.
-
-    Args:
-        endpoint: the coordinator.
-        source: the id of the source run.
-    """
+    """The channel of one task."""
 
     def __init__(self, endpoint: Endpoint, source: str) -> None:
         self._endpoint = endpoint

@@ -22,7 +22,8 @@ from datasources.spark.scan.schema import METADATA_KEY, watermark_metadata
 
 __all__ = ["assign_watermark"]
 
-# Always true, and never moved below the watermark. Spark takes out what it knows to be true, as rand() < 1.
+# Always true, and never moved below the watermark. Spark removes conditions that it knows to be true, such as rand() <
+# 1.
 _BARRIER = f"spark_partition_id() * cast(unix_micros({WATERMARK_COLUMN}) as double) >= 0"
 _INTEGERS = (ByteType, ShortType, IntegerType, LongType)
 

@@ -22,7 +22,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 
 from datasources.errors import QueryError
-from datasources.formats.schema_text.ddl_tokens import quoted
+from datasources.grammar.literals import quoted
 from datasources.source.watermarks.row_watermark import HEARTBEAT_COLUMN, HIDDEN_COLUMNS, WATERMARK_COLUMN
 from datasources.spark.plans.mark_attached import mark_attached
 from datasources.spark.plans.session_checks import (
@@ -51,7 +51,7 @@ class AttachedColumn:
     """A column of an attached stream.
 
     Attributes:
-        name: what it is called.
+        name: its name.
         expression: Spark SQL over the columns below, evaluated above the barrier; None = the column of that name.
         time: `time_attributes.ROWTIME` or PROCTIME for a time attribute.
         is_event_time: whether Spark's stateful operators take it for event time.
@@ -85,7 +85,7 @@ def with_source_watermark(df: DataFrame, *time_attributes: str) -> DataFrame:
 
 
 def attach(df: DataFrame, columns: Sequence[AttachedColumn], *, row_watermark_as: str | None = None) -> DataFrame:
-    """Return an attached stream with exactly these columns, for who knows better than `with_source_watermark`.
+    """Return an attached stream with exactly these columns, for callers that know more than `with_source_watermark`.
 
     Args:
         df: what `load()` of a Tidemark source with a watermark returned, unchanged.
@@ -116,7 +116,7 @@ def projected(column: AttachedColumn, delay_ms: int) -> Column:
 def _require_session(df: DataFrame) -> None:
     require_classic(df.sparkSession)
     require_working_settings(df.sparkSession)
-    if not registered_formats(df.sparkSession):  # nobody listens to its queries
+    if not registered_formats(df.sparkSession):  # its queries have no listener
         df.sparkSession.conf.set(EXCHANGE_REUSE, "false")
 
 

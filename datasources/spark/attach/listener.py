@@ -44,12 +44,7 @@ _logger = logging.getLogger(__name__)
 
 
 class QueryListener(StreamingQueryListener):
-    """Tells the coordinator which runs may go on and how much state they keep.
-
-    Args:
-        spark: the session whose queries it hears.
-        coordinator: of the application.
-    """
+    """Tells the coordinator which runs may go on and how much state they keep."""
 
     def __init__(self, spark: SparkSession, coordinator: Coordinator) -> None:
         super().__init__()
@@ -98,7 +93,7 @@ class QueryListener(StreamingQueryListener):
                 lossy = lossy_join(plan) or endless_grouping(plan)
                 query.streamingQuery().sparkSessionForStream().conf().set(EXCHANGE_REUSE, "false")
         except (Py4JError, AttributeError) as error:
-            return f"Spark does not let its plan be read, so nobody knows whether it is sound: {str(error)[:200]}"
+            return f"Spark does not let its plan be read, so it cannot be checked: {str(error)[:200]}"
         if forgets_duplicates_at_once(plan):
             _logger.warning(
                 "query %s uses dropDuplicatesWithinWatermark, but watermark.as has no constant bound: a key is "

@@ -54,7 +54,7 @@ def register_formats(
 
     Args:
         spark: the session.
-        formats: the classes; each is bound to the application's coordinator and the session's facts.
+        formats: the classes; each is bound to the application's coordinator and the session's settings.
         again: also bind formats that are bound to the same already. Spark logs a warning for each replacement.
         functions: the user's own functions that expressions may call, by name; they travel to executors with the
             class. None = those of the last call.
@@ -145,7 +145,7 @@ def _application_observer(spark: SparkSession, coordinator: Coordinator) -> Obse
     port = context.getConf().get(_UI_PORT, None)
     if observer is None and port is not None:
         from datasources.observe.access import RemoteAccess
-        from datasources.observe.server import start_observer  # not needed where nobody watches
+        from datasources.observe.server import start_observer  # not needed without an observer
 
         conf = context.getConf()
         token = conf.get(_UI_TOKEN, None) or None

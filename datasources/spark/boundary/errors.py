@@ -1,6 +1,6 @@
-"""Where our code meets Spark's: errors cross it with their own sentence first, not with a traceback.
+"""The boundary to Spark's code: errors cross it with their own sentence first, not with a traceback.
 
-Spark formats an exception of a Python worker together with its traceback unless the worker's environment says
+Spark formats an exception of a Python worker together with its traceback unless the worker's environment sets
 otherwise; the worker ends after an error, so saying so right before we raise affects nothing else.
 """
 

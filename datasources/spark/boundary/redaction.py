@@ -4,7 +4,7 @@ Spark shows the options of a streaming relation in its logical plans (``explain(
 It redacts by two patterns: ``spark.redaction.regex`` of the application, which is fixed when Spark starts, and
 ``spark.sql.redaction.options.regex`` of the session, which is set here. Queries that run take over the session's.
 
-A class that was registered by hand, also by a client of Spark Connect, runs in a session in which nobody set it, and
+A class that was registered by hand, also by a client of Spark Connect, runs in a session in which it is not set, and
 cannot set it from Spark's process for sources. It takes only secrets that Spark hides by its own patterns.
 """
 
@@ -29,14 +29,14 @@ _BY_SPARK: Final = re.compile(r"secret|password|token|access[.]?key|url", re.IGN
 
 
 def redact_options(spark: SparkSession) -> None:
-    """Let Spark redact the values of secret options; what the session redacts already stays redacted."""
+    """Let Spark redact the values of secret options, besides those that the session redacts already."""
     ours, present = redaction_pattern(), str(spark.conf.get(_PATTERN, "") or "")
     if not present.endswith(ours):
         spark.conf.set(_PATTERN, _WIDENED.format(present, ours) if present else ours)
 
 
 def require_hidden_by_spark(options: Mapping[str, str]) -> None:
-    """Raise for the first secret option that a session shows in which nobody widened the pattern.
+    """Raise for the first secret option that a session without the wider pattern shows.
 
     Raises:
         OptionError: naming the option, not its value.

@@ -2,7 +2,7 @@
 
 PySpark collects garbage behind each task of a worker that it keeps. Such a collection walks through everything that
 lives, which is PyArrow, numpy and PySpark above all: 50 ms and more, as much as decoding 100,000 records. Frozen once,
-these objects are passed over, and a collection takes what the last task left.
+these objects are skipped, and a collection frees the garbage of the last task.
 """
 
 from __future__ import annotations

@@ -31,15 +31,11 @@ def allows_code_options(spark: SparkSession) -> bool:
 def refuse_code(connector: type[ScanSource], options: Mapping[str, str]) -> None:
     """Raise for the first option that would run code.
 
-    Args:
-        connector: Which source.
-        options: The user's, with lower-case keys.
-
     Raises:
-        OptionError: Naming the option, what it does, and who can allow it.
+        OptionError: Naming the option, its effect, and the setting that allows it.
     """
     for option, effect in connector.code_options(options):
         raise OptionError(
-            f"option '{option}' {effect}, so it is not for everybody who may write options. Whoever starts the "
-            f"application can allow it: spark-submit --conf {ALLOW_CODE}=true."
+            f"option '{option}' {effect}, so setting options is not enough. It is allowed where the application "
+            f"is started: spark-submit --conf {ALLOW_CODE}=true."
         )

@@ -24,21 +24,21 @@ class LoadGateOptions(OptionGroup):
         None,
         alias="scan.hold.name",
         description="The name by which other sources of the query wait for this one to be loaded. MySQL is loaded when "
-        "its snapshot was read, any source when that was read which it held as the query began; it is judged by "
-        "batches that are over.",
+        "its snapshot was read, any other source when the rows that it had at the start of the query were read; only "
+        "completed batches count.",
     )
     time_ms: int | None = Field(
         None,
         alias="scan.load-completed.timestamp-millis",
-        description="Loaded when the source's watermark has reached this time, epoch ms, instead of when that was read "
-        "which it held as the query began (Flink's load_completed_time). A snapshot must be read in any case. Needs "
-        "`scan.hold.name` and a watermark.",
+        description="Loaded when the source's watermark has reached this time, epoch ms, instead of when the rows "
+        "that it had at the start of the query were read (Flink's load_completed_time). A snapshot must be read in any "
+        "case. Needs `scan.hold.name` and a watermark.",
     )
     idle_timeout_ms: DurationMs | None = Field(
         None,
         alias="scan.load-completed.idle-timeout",
-        description="Loaded also when nothing came and nothing was unread for this long (Flink's "
-        "load_completed_idle_timeout). It ends no snapshot. Needs `scan.hold.name`.",
+        description="Loaded also when no row arrived and none was unread for this long (Flink's "
+        "load_completed_idle_timeout). It does not end a snapshot. Needs `scan.hold.name`.",
     )
 
     @model_validator(mode="after")
@@ -50,13 +50,11 @@ class LoadGateOptions(OptionGroup):
         for field in ("time_ms", "idle_timeout_ms"):
             if getattr(self, field) is not None and self.name is None:
                 alias = type(self).model_fields[field].alias
-                raise ValueError(f"option '{alias}' needs 'scan.hold.name' beside it: nobody waits for this source.")
+                raise ValueError(f"option '{alias}' needs 'scan.hold.name' beside it: no source waits for this one.")
         if self.until is not None and not all(self.names):
             raise ValueError(f"option 'scan.hold.until' = '{self.until}': write names with commas between them.")
         if self.name in self.names:
-            raise ValueError(
-                f"option 'scan.hold.until' names the source itself, '{self.name}': it would wait for ever."
-            )
+            raise ValueError(f"option 'scan.hold.until' names the source itself, '{self.name}': it would wait forever.")
         return self
 
     @property

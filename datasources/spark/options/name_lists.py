@@ -15,12 +15,12 @@ def parse_names(text: str, *, option: str) -> tuple[str, ...]:
     """Return the names of a comma-separated list; a name in backticks may hold blanks and commas.
 
     Raises:
-        OptionError: a name is missing or stands twice, whatever the case; `option` is named.
+        OptionError: a name is missing or repeated, whatever the case; `option` is named.
     """
     entries = _entries(text, option)
     for words in entries:
         if len(words) != 1:
-            raise _malformed(option, " ".join(words), "write names with commas between them, odd ones in backticks")
+            raise _malformed(option, " ".join(words), "write names with commas between them, unusual ones in backticks")
     names = tuple(_plain(words[0]) for words in entries)
     _require_distinct(names, option)
     return names
@@ -30,7 +30,7 @@ def parse_metadata(text: str, *, option: str) -> dict[str, str]:
     """Return name -> key of a list of `name [FROM key]`; without FROM the key is the name.
 
     Raises:
-        OptionError: an entry has another form, or a name stands twice; `option` is named.
+        OptionError: an entry has another form, or a name is repeated; `option` is named.
     """
     entries = _entries(text, option)
     for words in entries:

@@ -1,4 +1,4 @@
-"""The options that every source shares: what a batch reads, what is pushed into the scan, what the session says."""
+"""The options that every source shares: batch limits, pushed-down operations, session settings."""
 
 from __future__ import annotations
 
@@ -42,20 +42,20 @@ class ScanOptions(OptionGroup):
     columns: str | None = Field(
         None,
         alias="scan.columns",
-        description="The columns to deliver, with commas between them, odd names in backticks; a source that can does "
-        "not decode the others. Default: all. Does not belong to the checkpoint's identity: it may change on restart.",
+        description="The columns to deliver, with commas between them, unusual names in backticks; a source that can "
+        "skips decoding the others. Default: all. Not part of the checkpoint's identity: it may change on restart.",
     )
     filter: str | None = Field(
         None,
         alias="scan.filter",
         description="A Spark SQL condition over the scan's columns; rows where it is not true are not delivered. It is "
-        "asked after the watermark: event time, late rows, positions and counts are those of all rows. It may change "
-        "on restart.",
+        "evaluated after the watermark: event time, late rows, positions and counts are those of all rows. It may "
+        "change on restart.",
     )
     metadata: str | None = Field(
         None,
         alias="scan.metadata",
-        description="Columns that are facts about a record, behind the columns of the schema: `name FROM key`, or "
+        description="Metadata columns of a record, behind the columns of the schema: `name FROM key`, or "
         "`name` where the key is the same, with commas between them. An unknown key is an error that lists those of "
         "the source.",
     )
@@ -63,8 +63,8 @@ class ScanOptions(OptionGroup):
         False,
         alias="scan.attached",
         description="Internal: that Spark follows the watermark and no operator sees a heartbeat. read_stream, "
-        "with_source_watermark and SQL set it; a stream with a watermark is refused without it. Whoever sets it "
-        "gets the hidden columns and the heartbeat rows. It may change on restart.",
+        "with_source_watermark and SQL set it; a stream with a watermark is refused without it. A stream that "
+        "sets it has the hidden columns and the heartbeat rows. It may change on restart.",
     )
 
     @model_validator(mode="after")
@@ -75,12 +75,12 @@ class ScanOptions(OptionGroup):
 
     @property
     def max_rows_per_batch(self) -> int | None:
-        """The bound under either name; None = everything that is there."""
+        """The bound under either name; None = all available rows."""
         return self.max_offsets if self.max_rows is None else self.max_rows
 
 
 class SessionOptions(OptionGroup):
-    """What the session says; filled in by register() and read_stream()."""
+    """Settings of the session; filled in by register() and read_stream()."""
 
     time_zone: str | None = Field(
         None,

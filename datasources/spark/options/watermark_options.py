@@ -7,7 +7,7 @@ import enum
 from pydantic import Field, model_validator
 
 from datasources.options import DurationMs, OptionGroup
-from datasources.source.api.abilities import Alignment, LateRows, NullRowtime, ProcessingTime
+from datasources.source.api.abilities import Alignment, LateRows, NullRowtime, ProcessingTime, WatermarkParams
 from watermark import EmitStrategy
 
 __all__ = ["GLOBAL_OPTIONS", "AllIdle", "OnChange", "WatermarkOptions"]
@@ -49,7 +49,7 @@ class WatermarkOptions(OptionGroup):
         None,
         alias="watermark.rowtime",
         description="The rowtime as a Spark SQL expression over the scan's columns, for an attribute that is computed "
-        "above the scan, for example `ts + INTERVAL '5' SECOND`. Late and null rowtimes are judged by it.",
+        "above the scan, for example `ts + INTERVAL '5' SECOND`. Late and null rowtimes are determined by it.",
     )
     expression: str | None = Field(
         None,
@@ -60,7 +60,7 @@ class WatermarkOptions(OptionGroup):
     emit: EmitStrategy = Field(
         EmitStrategy.ON_PERIODIC,
         alias="scan.watermark.emit.strategy",
-        description="`on-periodic`: stamps move from batch to batch. `on-event`: at every row.",
+        description="`on-periodic`: row watermarks advance from batch to batch. `on-event`: at every row.",
     )
     interval_ms: DurationMs = Field(
         200,
@@ -70,7 +70,7 @@ class WatermarkOptions(OptionGroup):
     idle_timeout_ms: DurationMs | None = Field(
         None,
         alias="scan.watermark.idle-timeout",
-        description="A split that has been caught up for this long no longer holds the watermark; 0 = never idle, "
+        description="A split that has been caught up for this long no longer holds back the watermark; 0 = never idle, "
         "also where the global option is set.",
     )
     global_idle_timeout_ms: DurationMs = Field(
@@ -98,13 +98,13 @@ class WatermarkOptions(OptionGroup):
     max_drift_ms: DurationMs | None = Field(
         None,
         alias="scan.watermark.alignment.max-drift",
-        description="No record is read whose candidate is further than this beyond the next unread record of the "
-        "group's slowest split that is not idle. 0 is allowed: nobody is ahead.",
+        description="No record is read whose candidate is more than this beyond the next unread record of the "
+        "group's slowest split that is not idle. 0 is allowed: no split is ahead.",
     )
     update_interval_ms: DurationMs | None = Field(
         None,
         alias="scan.watermark.alignment.update-interval",
-        description="At least how often a source tells its group that it lives, also during a long batch; every "
+        description="At least how often a source renews its lease in the group, also during a long batch; every "
         "planning asks for the group's bound anyway. Default 1 s; 0 is an error.",
     )
     allows_unaligned_splits: bool = Field(
@@ -115,29 +115,29 @@ class WatermarkOptions(OptionGroup):
     late_rows: LateRows = Field(
         LateRows.KEEP,
         alias="watermark.late-rows",
-        description="A row at or before its stamp is counted always; `keep` leaves it to Spark's operators, `drop` "
-        "leaves it out, `mark` says so in a column `_late`. `drop` is exact, so it needs on-event emission, which is "
+        description="A row at or before its row watermark is always counted; `keep` leaves it to Spark's operators, "
+        "`drop` leaves it out, `mark` sets a column `_late`. `drop` is exact, so it needs on-event emission, which is "
         "then the default.",
     )
     all_idle: AllIdle = Field(
         AllIdle.HOLD,
         alias="watermark.all-idle",
-        description="While all splits are idle the watermark stays (`hold`) or goes on at the clock's pace "
+        description="While all splits are idle the watermark stays (`hold`) or advances at the clock's pace "
         "(`processing-time`), which needs an idle timeout.",
     )
     processing_time: ProcessingTime = Field(
         ProcessingTime.NEVER,
         alias="watermark.processing-time",
         description="From where the source is in processing time, where its watermark follows the driver's clock, or "
-        "the query's event-time sources while one is active: `never`, `after-backlog` (what was there when the query "
-        "began is read in event time first), `always`. There is no way back. Needs a TIMESTAMP attribute. With "
+        "the query's event-time sources while one is active: `never`, `after-backlog` (the rows available at the start "
+        "of the query are read in event time first), `always`. There is no way back. Needs a TIMESTAMP attribute. With "
         "`always` and without `watermark.as` the attribute is a column that is computed above the scan, and no row has "
         "an event time.",
     )
     max_ahead_ms: DurationMs = Field(
         86_400_000,
         alias="watermark.max-ahead",
-        description="A candidate further ahead of the driver's clock does not move the watermark; 0 = no bound.",
+        description="A candidate more than this ahead of the driver's clock does not move the watermark; 0 = no bound.",
     )
     dedup_horizon_ms: DurationMs | None = Field(
         None,
@@ -192,7 +192,7 @@ class WatermarkOptions(OptionGroup):
 
     @model_validator(mode="after")
     def _combinations(self) -> WatermarkOptions:
-        if self.late_rows is LateRows.DROP and self._says_on_periodic:
+        if self.late_rows is LateRows.DROP and self._requests_on_periodic:
             raise ValueError(
                 "option 'watermark.late-rows' = 'drop' is exact and so needs 'scan.watermark.emit.strategy' = "
                 "'on-event', which is the default with it: leave the strategy out, or use 'mark'."
@@ -217,18 +217,33 @@ class WatermarkOptions(OptionGroup):
             raise ValueError(f"option '{alias}' needs 'watermark.as' beside it: without it no row has an event time.")
 
     @property
-    def _says_on_periodic(self) -> bool:
+    def _requests_on_periodic(self) -> bool:
         return "emit" in self.model_fields_set and self.emit_strategy_given is EmitStrategy.ON_PERIODIC
 
     @property
     def emit_strategy_given(self) -> EmitStrategy:
-        """What emit strategy and interval say together: an interval of 0 means on-event (FLIP-66)."""
+        """The emit strategy that follows from strategy and interval: an interval of 0 means on-event (FLIP-66)."""
         return EmitStrategy.ON_EVENT if self.interval_ms == 0 else self.emit
 
     @property
     def emit_strategy(self) -> EmitStrategy:
-        """The effective strategy: on-event where late rows are dropped, unless something else is said."""
+        """The effective strategy: on-event where late rows are dropped, unless it is set."""
         return EmitStrategy.ON_EVENT if self.late_rows is LateRows.DROP else self.emit_strategy_given
+
+    @property
+    def params(self) -> WatermarkParams:
+        """The options as planner and tasks use them."""
+        return WatermarkParams(
+            emit=self.emit_strategy,
+            idle_timeout_ms=self.effective_idle_timeout_ms,
+            null_rowtime=self.null_rowtime,
+            max_ahead_ms=self.max_ahead_ms,
+            heartbeat_interval_ms=self.effective_heartbeat_interval_ms,
+            late_rows=self.late_rows,
+            alignment=self.alignment,
+            advances_when_idle=self.all_idle is AllIdle.PROCESSING_TIME,
+            processing_time=self.processing_time,
+        )
 
     @property
     def alignment(self) -> Alignment | None:

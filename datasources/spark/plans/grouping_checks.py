@@ -1,4 +1,4 @@
-"""Groupings of a stream of which Spark would keep some groups for ever, without an error.
+"""Groupings of a stream of which Spark would keep some groups forever, without an error.
 
 GROUPING SETS, ROLLUP and CUBE give rows in which a column is NULL. Where that is the event time of an aggregation,
 nothing closes the group: in append mode its row never comes out.
@@ -15,11 +15,7 @@ __all__ = ["endless_grouping"]
 
 
 def endless_grouping(plan: Any) -> str | None:
-    """Return why a plan has groups without event time beside those with it, and what to write; None if it has none.
-
-    Args:
-        plan: analysed, the JVM's.
-    """
+    """Return why a plan has groups without event time beside those with it, and what to write; None if it has none."""
     for node in nodes(plan):
         if kind(node) == "Expand" and node.isStreaming():
             lost = _time_that_is_left_out(node)

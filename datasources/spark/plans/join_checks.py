@@ -23,11 +23,7 @@ _EQUALITIES = frozenset({"EqualTo", "EqualNullSafe"})
 
 
 def lossy_join(plan: Any) -> str | None:
-    """Return why a plan has a join that would lose rows, and what to write instead; None if it has none.
-
-    Args:
-        plan: analysed, the JVM's.
-    """
+    """Return why a plan has a join that would lose rows, and what to write instead; None if it has none."""
     for node in nodes(plan):
         if kind(node) == "Join" and all(child.isStreaming() for child in items(node.children())):
             reason = _semi_of_results(node) or _half_marked(node)
@@ -71,7 +67,7 @@ def _half_marked(join: Any) -> str | None:
             time, other = str(marked.sql()), str(plain.sql())
             return (
                 f"two streams are joined by {time} = {other}, and only {time} is event time: Spark would forget its "
-                f"rows when the watermark passes them, and those of {other} that come later would meet nothing. Join "
+                f"rows when the watermark passes them, and those of {other} that come later would not match. Join "
                 f"by two times that are both event time (window_end, or the column 'window'), or by a computed value, "
                 f"{time} + INTERVAL 0 SECONDS, for which nothing is forgotten."
             )

@@ -23,9 +23,7 @@ _KEYS = tuple(str(field.alias) for field in LoadGateOptions.model_fields.values(
 def gate_options_of(plan: Any, formats: frozenset[str] | None = None) -> list[LoadGateOptions]:
     """Return what each streaming source in an analysed plan is set to; one that has none of the options too.
 
-    Args:
-        plan: the JVM's.
-        formats: lower-case names of the formats that count; None = all.
+    ``formats`` are lower-case names; None = all.
     """
     return [
         parse_group(LoadGateOptions, {key: value for key, value in given.items() if value is not None})
@@ -58,10 +56,6 @@ def require_load_gate(probe: DataFrame, build: DataFrame) -> None:
     Sources that are not Tidemark's can neither wait nor be waited for; they are passed over. So are sources of the
     probe that others in it wait for: they are tables that it has been joined with before.
 
-    Args:
-        probe: the side whose rows are looked up, a stream.
-        build: the table's side, a stream.
-
     Raises:
         QueryError: naming the options to set.
     """
@@ -72,8 +66,8 @@ def require_load_gate(probe: DataFrame, build: DataFrame) -> None:
 def _require(probes: Sequence[LoadGateOptions], builds: Sequence[LoadGateOptions]) -> None:
     if probes and any(each.name is None for each in builds):
         raise QueryError(
-            "the table's side of the join has a source without a name, so nobody can wait until it is loaded: read it "
-            "with the option scan.hold.name, for example read_stream(..., **{'scan.hold.name': 'rates'})."
+            "the table's side of the join has a source without a name, so no source can wait until it is loaded: read "
+            "it with the option scan.hold.name, for example read_stream(..., **{'scan.hold.name': 'rates'})."
         )
     names = list(dict.fromkeys(str(each.name) for each in builds))
     awaited = {name for each in probes for name in each.names}

@@ -1,7 +1,7 @@
 """The option `scan.attached` in the sources below an attachment: a source with a watermark refuses to run without it.
 
 Spark keeps the instance that `load()` made of a data source, its options included. So a source gets the option by being
-loaded once more; its new node takes the place and the columns of the old one in the plan.
+loaded once more; its new node replaces the old one in the plan, with its columns.
 """
 
 from __future__ import annotations
@@ -26,9 +26,6 @@ _REMEMBERED: Final = 100
 
 def mark_attached(df: DataFrame) -> DataFrame:
     """Return the same rows, read by sources that know that they are attached.
-
-    Args:
-        df: what is about to be attached: a loaded stream, or what an operator of ours makes of loaded streams.
 
     Raises:
         QueryError: several streams are put together below the attachment, or a source has another schema by now.

@@ -23,7 +23,7 @@ __all__ = [
 ]
 
 SIDE_COLUMN = "tidemark_side"
-"""Marks the union of the two sides that an operator of ours joins: it says from which side a row comes.
+"""Marks the union of the two sides that an operator of ours joins: the side from which a row comes.
 
 Spark hands rows to transformWithStateInPandas as named tuples, which have no names that begin with an underscore.
 """
@@ -48,13 +48,17 @@ def has_attachment(plan: Any) -> bool:
 
 def attached_delays_ms(plan: Any) -> list[int]:
     """Return the delay of each attached source in the plan, ms."""
-    return [int(facts.get("delay_ms", 0)) for node in _watermark_nodes(plan) if (facts := _facts(node)) is not None]
+    return [
+        int(attributes.get("delay_ms", 0))
+        for node in _watermark_nodes(plan)
+        if (attributes := _attribute_metadata(node)) is not None
+    ]
 
 
 def forgets_duplicates_at_once(plan: Any) -> bool:
     """Return whether dropDuplicatesWithinWatermark runs on a source of which nobody said how late its rows may be."""
-    facts = [found for node in _watermark_nodes(plan) if (found := _facts(node)) is not None]
-    if all(fact.get("is_delay_known", True) for fact in facts):
+    attributes = [found for node in _watermark_nodes(plan) if (found := _attribute_metadata(node)) is not None]
+    if all(found_one.get("is_delay_known", True) for found_one in attributes):
         return False
     return any(kind(node) == "DeduplicateWithinWatermark" for node in nodes(plan))
 
@@ -80,12 +84,9 @@ def projected_expression(plan: Any, column: str) -> str | None:
 def source_options(
     plan: Any, keys: Sequence[str], *, formats: frozenset[str] | None = None
 ) -> list[dict[str, str | None]]:
-    """Return the named options of every streaming source in the plan; one that stands in it twice is one source.
+    """Return the named options of every streaming source in the plan; one that occurs twice is one source.
 
-    Args:
-        plan: the JVM's.
-        keys: of the options.
-        formats: lower-case names; sources of other formats are left out. None = all.
+    ``formats`` are lower-case names; None = all.
     """
     sources: list[Any] = []
     for leaf in items(plan.collectLeaves()):
@@ -115,7 +116,7 @@ def _inputs(node: Any) -> list[Any]:
         node = children[0]
 
 
-def _facts(node: Any) -> dict[str, Any] | None:
+def _attribute_metadata(node: Any) -> dict[str, Any] | None:
     """Return what `_watermark` says about its time attribute, below the operators that dropped its metadata too."""
     own = json.loads(node.eventTime().metadata().json()).get(_METADATA_KEY)
     if isinstance(own, dict):

@@ -31,10 +31,10 @@ def require_classic(spark: SparkSession) -> None:
     """Raise on Spark Connect: sources live in the driver's processes, which a Connect client cannot reach.
 
     Raises:
-        QueryError: saying where to run instead, or that there is no session.
+        QueryError: naming where to run instead, or that there is no session.
     """
     if spark is None:
-        raise QueryError("there is no Spark session: None was given in its place.")
+        raise QueryError("there is no Spark session: None was given instead.")
     if type(spark).__module__.startswith("pyspark.sql.connect"):
         raise QueryError(
             "this session is a Spark Connect client. Tidemark registers its sources in the driver's own process: run "
@@ -43,11 +43,7 @@ def require_classic(spark: SparkSession) -> None:
 
 
 def require_frame(df: DataFrame, what: str) -> None:
-    """Raise where somebody passes on what a call did not return.
-
-    Args:
-        df: what should be a DataFrame.
-        what: needs it.
+    """Raise where None is passed instead of the result of a call.
 
     Raises:
         QueryError: it is None.

@@ -66,7 +66,7 @@ def delivered_columns(schema: pa.Schema, text: str | None) -> tuple[str, ...] | 
 def with_decoded_columns(
     source: ScanSource, delivered: Sequence[str] | None, condition: RowCondition | None
 ) -> ScanSource:
-    """Return the source that decodes only what is delivered and what its strategy and the filter read, if it can.
+    """Return the source that decodes only the delivered columns and those that its strategy and filter read, if it can.
 
     Raises:
         OptionError: nothing is delivered: without a watermark a row then has no column at all.

@@ -9,10 +9,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from datasources.errors import OptionError
-from datasources.expressions import compile_filter
 from datasources.formats.schema_text.ddl import schema_ddl
 from datasources.options import OptionGroup, lower_keys, parse_group, reject_unknown
-from datasources.source.api.abilities import LateRows, ProcessingTime, RowCondition
+from datasources.source.api.abilities import LateRows, ProcessingTime, RowCondition, WatermarkParams
 from datasources.source.api.connector import ScanSource, SessionInfo
 from datasources.source.checkpoint.load_gate_state import LoadGateSettings, LoadSettings
 from datasources.source.checkpoint.offset import Identity
@@ -23,10 +22,9 @@ from datasources.spark.options.additional_attributes import (
     require_compatible,
 )
 from datasources.spark.options.code_options import refuse_code
-from datasources.spark.options.delay_checks import require_delay_fits
+from datasources.spark.options.load_gate_options import LoadGateOptions
 from datasources.spark.options.scan_options import (
     SHARED_GROUPS,
-    LoadGateOptions,
     OnChange,
     ScanOptions,
     SessionOptions,
@@ -51,11 +49,11 @@ class Scan:
     Attributes:
         source: the connector's part, strategy applied.
         watermark: the watermark options.
-        max_rows_per_batch: None = everything that is there.
-        delay_ms: what `spark.watermarkDelayMs` says for the time attribute; None = neither the expression nor an
-            option says how late rows may be, so it is 0.
+        max_rows_per_batch: None = all available rows.
+        delay_ms: `spark.watermarkDelayMs` of the time attribute; None = neither the expression nor an
+            option bounds how late rows may be, so it is 0.
         session: zone and ANSI flag that the expressions were compiled for.
-        is_instant: whether the time attribute is a TIMESTAMP; a TIMESTAMP_NTZ has no place on the clock.
+        is_instant: whether the time attribute is a TIMESTAMP; a TIMESTAMP_NTZ cannot be compared with the clock.
         columns: the data columns that are delivered; None = all of the source's.
         condition: which rows are delivered; None = all.
         gate: which builds the source waits for; None = it is not a probe.
@@ -91,12 +89,7 @@ class Scan:
         return PlannerSettings(
             identity=self.identity,
             has_watermark=strategy is not None,
-            idle_timeout_ms=0 if strategy is None else strategy.idle_timeout_ms,
-            heartbeat_interval_ms=1_000 if strategy is None else strategy.heartbeat_interval_ms,
-            max_ahead_ms=0 if strategy is None else strategy.max_ahead_ms,
-            alignment=None if strategy is None else strategy.alignment,
-            advances_when_idle=strategy is not None and strategy.advances_when_idle,
-            processing_time=ProcessingTime.NEVER if strategy is None else strategy.processing_time,
+            watermark=WatermarkParams() if strategy is None else strategy.params,
             time_type="instant" if self.is_instant else "local",
             fail_on_data_loss=self.source.fail_on_data_loss,
             continue_on_change=self.watermark.on_change is OnChange.CONTINUE,
@@ -111,11 +104,11 @@ class Scan:
             return "no watermark"
         zone = "" if self.session.time_zone is None else f" in {self.session.time_zone}"
         ansi = "" if self.session.ansi is None else f", ansi {str(self.session.ansi).lower()}"
-        late = "" if strategy.late_rows is LateRows.KEEP else f", late rows {strategy.late_rows.value}"
-        processing = strategy.processing_time
+        late = "" if strategy.params.late_rows is LateRows.KEEP else f", late rows {strategy.params.late_rows.value}"
+        processing = strategy.params.processing_time
         mode = "" if processing is ProcessingTime.NEVER else f", processing time {processing.value}"
         name = "" if strategy.attribute is None else f"{strategy.attribute} = "
-        text = f"{name}{strategy.rowtime.text} AS {strategy.watermark.text}, {strategy.emit.value}"
+        text = f"{name}{strategy.rowtime.text} AS {strategy.watermark.text}, {strategy.params.emit.value}"
         text += "".join(f"; {a.name} = {a.rowtime.text} AS {a.watermark.text}" for a in strategy.additional)
         text = f"{text}{zone}{ansi}{late}{mode}"
         return _fingerprint(text)
@@ -134,7 +127,7 @@ def build_scan(
     Args:
         connector: which source.
         options: as the user gave them, any case of keys.
-        defaults: what register() bound: session facts and global options; the user's options come first.
+        defaults: the settings that register() bound, of the session and global ones; the user's options come first.
         functions: the user's own functions that expressions may call, by name.
         allows_code: whether options may load libraries and run commands.
 
@@ -157,22 +150,24 @@ def build_scan(
     watermark = parse_group(WatermarkOptions, merged)
     require_compatible(additional, watermark)
     wanted = parse_group(ScanOptions, merged)
-    holding = parse_group(LoadGateOptions, merged)
+    load_gate = parse_group(LoadGateOptions, merged)
     info = parse_group(SessionOptions, merged)
     session = SessionInfo(time_zone=info.time_zone, ansi=info.ansi)
     source = with_metadata_columns(connector.create(merged, session), wanted.metadata)
     built = build_strategy(source.schema, watermark, session, functions, additional)
     if built is not None:
         source = source.apply_watermark(built.strategy)
-    elif holding.time_ms is not None:
+    elif load_gate.time_ms is not None:
         raise OptionError(
             "option 'scan.load-completed.timestamp-millis' needs a watermark, which has to reach it: set "
             "'watermark.for' and 'watermark.as', or leave the option out."
         )
-    require_delay_fits(source, wanted, holding)
+    _require_delay_fits(source, wanted, load_gate)
     columns = delivered_columns(source.schema, wanted.columns)
     condition = None
     if wanted.filter is not None:
+        from datasources.expressions.compiler.compile import compile_filter
+
         condition = compile_filter(
             wanted.filter, source.schema, time_zone=session.time_zone, ansi=session.ansi, functions=functions
         )
@@ -185,8 +180,8 @@ def build_scan(
         is_instant=built is None or built.is_instant,
         columns=columns,
         condition=condition,
-        gate=holding.gate,
-        load=holding.load,
+        gate=load_gate.gate,
+        load=load_gate.load,
         is_attached=wanted.attached,
     )
 
@@ -195,3 +190,35 @@ def _fingerprint(text: str) -> str:
     if len(text) <= _LONGEST_PLAIN_TEXT:
         return text
     return f"{text[:200]}... sha256:{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+
+
+def _require_delay_fits(source: ScanSource, wanted: ScanOptions, load_gate: LoadGateOptions) -> None:
+    """Raise where batches of `source` wait for rows and another option forbids it.
+
+    Raises:
+        OptionError: naming both options and what to do.
+    """
+    if source.batch_delay is None:
+        return
+    rows, max_rows = source.batch_delay.min_rows, wanted.max_rows_per_batch
+    if max_rows is not None and rows > max_rows:
+        raise OptionError(
+            f"option 'minOffsetsPerTrigger' = '{rows}' is above 'maxOffsetsPerTrigger' = '{max_rows}': a batch that "
+            f"waited would be cut at once. Set it to {max_rows} or less."
+        )
+    params = None if source.strategy is None else source.strategy.params
+    if params is not None and params.alignment is not None:
+        raise OptionError(
+            f"option 'minOffsetsPerTrigger' does not go with the alignment group '{params.alignment.group}': all "
+            f"of the group would wait with this source. Leave one of them out; 'maxOffsetsPerTrigger' goes with both."
+        )
+    if load_gate.load is not None:
+        raise OptionError(
+            f"option 'minOffsetsPerTrigger' does not go with 'scan.hold.name' = '{load_gate.load.name}': those who "
+            f"wait for this source to be loaded would wait for its last rows too. Leave 'minOffsetsPerTrigger' out."
+        )
+    if params is not None and params.processing_time is not ProcessingTime.NEVER:
+        raise OptionError(
+            "option 'minOffsetsPerTrigger' does not go with processing time: the watermark is the clock, and rows that "
+            "wait would be late. Leave 'minOffsetsPerTrigger' out, or stay in event time."
+        )

@@ -31,7 +31,7 @@ METADATA_KEY = "tidemark"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimeAttribute:
-    """What `_watermark` says about the attribute that it belongs to.
+    """The metadata of `_watermark` about the attribute that it belongs to.
 
     Attributes:
         path: the column, nested ones with dots.
@@ -64,7 +64,7 @@ def spark_schema(scan: Scan) -> StructType:
             is_local=not scan.is_instant,
             is_clock=isinstance(strategy.rowtime, ClockOnly),
         )
-        if strategy.late_rows is LateRows.MARK:
+        if strategy.params.late_rows is LateRows.MARK:
             fields.append(StructField(LATE_COLUMN, BooleanType(), nullable=True))
         fields += [
             StructField(WATERMARK_COLUMN, TimestampType(), nullable=False, metadata={METADATA_KEY: info}),
@@ -76,11 +76,7 @@ def spark_schema(scan: Scan) -> StructType:
 def watermark_metadata(*, attribute: str, delay_ms: int | None, is_local: bool, is_clock: bool) -> dict[str, Any]:
     """Return the metadata of `_watermark` under `METADATA_KEY`.
 
-    Args:
-        attribute: the time attribute, nested ones with dots.
-        delay_ms: by how much the watermark is behind it; None = not constant.
-        is_local: whether it is a TIMESTAMP_NTZ.
-        is_clock: whether it is processing time.
+    ``delay_ms`` = None: not constant. Of a TIMESTAMP_NTZ (``is_local``) row watermarks are its wall clock read as UTC.
     """
     return {
         "attribute": attribute,

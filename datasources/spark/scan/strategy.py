@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from datasources.errors import OptionError
-from datasources.expressions import (
-    CompiledExpression,
-    compile_rowtime,
-    compile_rowtime_expression,
-    compile_watermark,
-)
-from datasources.source.api.abilities import AdditionalAttribute, EventTimeExpression, ProcessingTime, ScanStrategy
+from datasources.expressions import CompiledExpression
+from datasources.source.api.abilities import AdditionalAttribute, ProcessingTime, ScanStrategy
 from datasources.source.api.connector import SessionInfo
 from datasources.source.watermarks.clock_only import ClockOnly
 from datasources.spark.options.additional_attributes import AdditionalAttributeOptions
-from datasources.spark.options.scan_options import AllIdle, WatermarkOptions
+from datasources.spark.options.scan_options import WatermarkOptions
 
 if TYPE_CHECKING:
     from datasources.expressions.evaluation.function_call import ReaderFunction
@@ -32,8 +27,8 @@ class BuiltStrategy:
     """A strategy, and what only the driver needs to know of it.
 
     Attributes:
-        delay_ms: by how much the watermark is behind the rowtime; None = not constant, and no option says it.
-        is_instant: whether the time attribute is a TIMESTAMP; a TIMESTAMP_NTZ has no place on the clock.
+        delay_ms: by how much the watermark is behind the rowtime; None = not constant, and no option sets it.
+        is_instant: whether the time attribute is a TIMESTAMP; a TIMESTAMP_NTZ cannot be compared with the clock.
     """
 
     strategy: ScanStrategy
@@ -50,23 +45,18 @@ def build_strategy(
 ) -> BuiltStrategy | None:
     """Return the strategy that the options describe over the columns of `schema`, or None if they describe none.
 
-    Args:
-        schema: of the scan, metadata columns included.
-        options: of the first attribute, and what holds for all.
-        session: zone and ANSI flag.
-        functions: the user's own functions.
-        additional: more attributes.
+    The columns of ``schema`` include those of metadata; ``options`` are of the first attribute, and hold for all.
 
     Raises:
-        ExpressionError, OptionError: an expression cannot be used, or processing time meets a TIMESTAMP_NTZ.
+        ExpressionError, OptionError: an expression cannot be used, or processing time is combined with a TIMESTAMP_NTZ.
     """
     if options.rowtime is None:
         return None
     if options.expression is None:
-        clock = _strategy(
-            options,
-            ClockOnly(text=options.rowtime, has_values=True),
-            ClockOnly(text="the clock", has_values=False),
+        clock = ScanStrategy(
+            rowtime=ClockOnly(text=options.rowtime, has_values=True),
+            watermark=ClockOnly(text="the clock", has_values=False),
+            params=options.params,
         )
         return BuiltStrategy(strategy=clock, delay_ms=0, is_instant=True)
     zone: dict[str, Any] = {"time_zone": session.time_zone, "ansi": session.ansi, "functions": functions}
@@ -75,7 +65,7 @@ def build_strategy(
     if options.processing_time is not ProcessingTime.NEVER and not is_instant:
         raise OptionError(
             f"option 'watermark.processing-time' needs a time attribute of type TIMESTAMP: '{options.rowtime}' is a "
-            f"TIMESTAMP_NTZ, which has no place on the clock."
+            f"TIMESTAMP_NTZ, which cannot be compared with the clock."
         )
     added, delays = [], [candidate.constant_delay_ms]
     for each in additional:
@@ -90,7 +80,13 @@ def build_strategy(
     constant = [delay for delay in delays if delay is not None]
     delay_ms = max(constant) if len(constant) == len(delays) else options.dedup_horizon_ms
     return BuiltStrategy(
-        strategy=replace(_strategy(options, attribute, candidate), additional=tuple(added)),
+        strategy=ScanStrategy(
+            rowtime=attribute,
+            watermark=candidate,
+            params=options.params,
+            attribute=None if options.rowtime_expression is None else options.rowtime,
+            additional=tuple(added),
+        ),
         delay_ms=delay_ms,
         is_instant=is_instant,
     )
@@ -100,25 +96,10 @@ def _compiled(
     schema: pa.Schema, name: str, rowtime: str | None, expression: str, zone: dict[str, Any]
 ) -> tuple[CompiledExpression, CompiledExpression]:
     """Return rowtime and candidate of one attribute."""
+    from datasources.expressions.compiler.compile import compile_rowtime, compile_rowtime_expression, compile_watermark
+
     if rowtime is None:
         attribute = compile_rowtime(name, schema)
     else:
         attribute = compile_rowtime_expression(rowtime, schema, attribute=name, **zone)
     return attribute, compile_watermark(expression, schema, rowtime=attribute, **zone)
-
-
-def _strategy(options: WatermarkOptions, rowtime: EventTimeExpression, watermark: EventTimeExpression) -> ScanStrategy:
-    return ScanStrategy(
-        rowtime=rowtime,
-        watermark=watermark,
-        emit=options.emit_strategy,
-        idle_timeout_ms=options.effective_idle_timeout_ms,
-        null_rowtime=options.null_rowtime,
-        max_ahead_ms=options.max_ahead_ms,
-        heartbeat_interval_ms=options.effective_heartbeat_interval_ms,
-        late_rows=options.late_rows,
-        alignment=options.alignment,
-        advances_when_idle=options.all_idle is AllIdle.PROCESSING_TIME,
-        processing_time=options.processing_time,
-        attribute=None if options.rowtime_expression is None else options.rowtime,
-    )

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pyspark.sql.types import StructType
-
-__all__ = ["DELAY_KEY", "PROCTIME", "ROWTIME", "TIME_KEY", "time_attributes", "time_metadata"]
+__all__ = ["DELAY_KEY", "PROCTIME", "ROWTIME", "TIME_KEY", "time_metadata"]
 
 DELAY_KEY = "spark.watermarkDelayMs"
 TIME_KEY = "tidemark.time"
@@ -20,21 +18,10 @@ PROCTIME = "proctime"
 
 
 def time_metadata(*, time: str | None, delay_ms: int | None) -> dict[str, Any]:
-    """Return a column's metadata.
-
-    Args:
-        time: ROWTIME or PROCTIME for a time attribute, else None.
-        delay_ms: how late rows may be, for a column that is event time to Spark's operators, else None.
-    """
+    """Return a column's metadata."""
     metadata: dict[str, Any] = {}
     if delay_ms is not None:
         metadata[DELAY_KEY] = delay_ms
     if time is not None:
         metadata[TIME_KEY] = time
     return metadata
-
-
-def time_attributes(schema: StructType) -> dict[str, str]:
-    """Return name -> ROWTIME or PROCTIME of the columns that are time attributes."""
-    marks = ((field.name, (field.metadata or {}).get(TIME_KEY)) for field in schema.fields)
-    return {name: str(mark) for name, mark in marks if mark is not None}

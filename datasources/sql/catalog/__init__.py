@@ -24,8 +24,8 @@ __all__ = [
 def open_catalog(path: str | Path | None = None) -> Catalog:
     """Return a catalog.
 
-    Args:
-        path: a directory, made if it is not there; several processes may use it at once. None = in memory.
+    The directory is made if it is not there; several processes may use it at once. Without one the catalog is in
+    memory.
 
     Raises:
         SqlError: the directory cannot be made or is none.

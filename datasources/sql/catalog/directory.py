@@ -20,8 +20,7 @@ from pathlib import Path
 from typing import Final
 
 from datasources.errors import SqlError
-from datasources.sql.catalog.file_names import SUFFIX, file_name, name_in
-from datasources.sql.catalog.file_text import properties_in, text_of
+from datasources.sql.catalog.file_text import SUFFIX, file_name, name_in, properties_in, text_of
 from datasources.sql.catalog.interface import CatalogEntry, Namespace, kind_of
 from datasources.sql.definitions.properties import Definition, definition_of, properties_of
 from datasources.sql.statements.catalog_objects import FunctionDefinition
@@ -35,9 +34,6 @@ _Signature = tuple[int, int, int]
 
 class DirectoryStore:
     """Keeps definitions in files; see `ObjectStore`.
-
-    Args:
-        root: the directory, made if it is not there.
 
     Raises:
         SqlError: it cannot be made, or is a file.
@@ -139,7 +135,7 @@ class DirectoryStore:
         return self._load(namespace, files[0]) if files else None
 
     def _load(self, namespace: Namespace, file: Path) -> Definition | None:
-        """Return what a file holds; the same object as before while the file is the same. None = it has just gone."""
+        """Return the object in a file; the same one while the file is the same. None = it has just been deleted."""
         try:
             stat = file.stat()
             signature = (stat.st_mtime_ns, stat.st_size, stat.st_ino)

@@ -1,13 +1,24 @@
-"""A definition as the text of a file: one JSON object of its properties, one per line."""
+"""The file of a definition: one JSON object of its properties, one per line.
+
+Its name is safe on every file system, and equal for names that differ only in case.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
+from typing import Final
+from urllib.parse import quote, unquote
 
 from datasources.errors import SqlError
 
-__all__ = ["properties_in", "text_of"]
+__all__ = ["SUFFIX", "file_name", "name_in", "properties_in", "text_of"]
+
+SUFFIX: Final = ".json"
+_LONGEST: Final = 180
+_KEPT: Final = 120
+_HASH_DIGITS: Final = 32
 
 
 def text_of(properties: Mapping[str, str]) -> str:
@@ -46,3 +57,19 @@ def _without_doubles(pairs: list[tuple[str, object]]) -> dict[str, object]:
         double = next(key for key in keys if keys.count(key) > 1)
         raise SqlError(f"property '{double}' is there twice.")
     return found
+
+
+def file_name(name: str) -> str:
+    """Return the file's name: letters, digits, `_` and `-`; other characters as %XX; a long name ends in a hash."""
+    folded = name.lower()
+    # quote() leaves '.' and '~' alone: a name must not look like a directory, a hidden file or a hash.
+    stem = quote(folded, safe="", errors="surrogatepass").replace(".", "%2E").replace("~", "%7E")
+    if len(stem) > _LONGEST:
+        digest = hashlib.sha256(folded.encode("utf-8", "surrogatepass")).hexdigest()[:_HASH_DIGITS]
+        stem = f"{stem[:_KEPT]}~{digest}"
+    return stem + SUFFIX
+
+
+def name_in(file: str) -> str:
+    """Return the object name of a file name, lower case; of a long one only its beginning and hash."""
+    return unquote(file.removesuffix(SUFFIX), errors="replace").lower()

@@ -34,7 +34,7 @@ class CatalogEntry:
 
     Attributes:
         name: as declared; of a broken object the name that it would be asked for.
-        kind: what it is; a broken object counts as a table, or as a function where functions are kept.
+        kind: its kind; a broken object counts as a table, or as a function where functions are kept.
         is_temporary: whether it ends with the session.
         problem: reason why it cannot be loaded; None = it can.
     """
@@ -152,7 +152,7 @@ class ObjectStore(Protocol):
 
     @property
     def is_durable(self) -> bool:
-        """Whether what it keeps survives the process."""
+        """Whether its objects survive the process."""
         ...
 
     def lock(self) -> AbstractContextManager[None]:
@@ -163,7 +163,7 @@ class ObjectStore(Protocol):
         """Return an object, or None.
 
         Raises:
-            SqlError: it is there and broken.
+            SqlError: it exists and is broken.
         """
         ...
 

@@ -19,11 +19,7 @@ __all__ = ["StoredCatalog"]
 
 
 class StoredCatalog:
-    """Tables, views and functions by name; see `Catalog`.
-
-    Args:
-        permanent: store of permanent objects.
-    """
+    """Tables, views and functions by name; see `Catalog`."""
 
     def __init__(self, permanent: ObjectStore) -> None:
         self._permanent = permanent

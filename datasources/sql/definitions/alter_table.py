@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from datasources.errors import SqlError
+from datasources.grammar.source_text import Span, SqlText
 from datasources.near_matches import near_matches
 from datasources.sql.definitions.option_secrets import refuse_masked
 from datasources.sql.statements.catalog_objects import TableDefinition, WatermarkSpec
@@ -20,18 +21,12 @@ from datasources.sql.statements.statements import (
     SetOptions,
 )
 from datasources.sql.text.error_location import Site
-from datasources.sql.text.source_text import Span, SqlText
 
 __all__ = ["alter"]
 
 
 def alter(definition: TableDefinition, action: AlterAction, source: SqlText | None = None) -> TableDefinition:
     """Return the altered table.
-
-    Args:
-        definition: as it is in the catalog.
-        action: of the statement; its additions keep their spans.
-        source: the statement, for errors.
 
     Raises:
         SqlError: an addition exists already, or the object of a change does not exist.
@@ -77,7 +72,7 @@ class _Alteration:
         return self._set_options(action) if isinstance(action, SetOptions) else self._reset_options(action)
 
     def add_columns(self, action: AddColumns) -> TableDefinition:
-        """Add columns after those that are there."""
+        """Add columns after the existing ones."""
         known_names = {column.name.lower() for column in self._table.columns}
         for column in action.columns:
             if column.name.lower() in known_names:
@@ -132,7 +127,7 @@ class _Alteration:
         return replace(self._table, watermarks=tuple(remaining[:index] + remaining[index + 1 :]))
 
     def _set_options(self, action: SetOptions) -> TableDefinition:
-        """Set options; a key that is there in another case is the same one."""
+        """Set options; an existing key in another case is the same one."""
         refuse_masked(action.options, source=self._source, spans=action.option_spans)
         spellings = {key.lower(): key for key in self._table.options}
         options = dict(self._table.options)

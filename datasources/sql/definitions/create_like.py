@@ -21,6 +21,7 @@ from dataclasses import replace
 from typing import Final
 
 from datasources.errors import InternalError
+from datasources.grammar.source_text import Span
 from datasources.sql.definitions.without_spans import without_spans
 from datasources.sql.statements.catalog_objects import (
     Column,
@@ -33,7 +34,6 @@ from datasources.sql.statements.catalog_objects import (
 )
 from datasources.sql.statements.statements import CreateTable, LikeOption, LikeRule
 from datasources.sql.text.error_location import Site
-from datasources.sql.text.source_text import Span
 
 __all__ = ["merge_like"]
 
@@ -57,9 +57,7 @@ _KIND_OF: Final[dict[type[Column], str]] = {
 def merge_like(base: TableDefinition, statement: CreateTable) -> TableDefinition:
     """Return the table that a statement with LIKE defines.
 
-    Args:
-        base: the table after LIKE.
-        statement: with a LIKE clause; spans in the result point into it, inherited definitions have none.
+    Spans in the result point into ``statement``; inherited definitions have none.
 
     Raises:
         SqlError: a part is named twice or cannot have its rule, or both tables define what may be there once.

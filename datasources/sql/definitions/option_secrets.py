@@ -19,11 +19,11 @@ from pathlib import Path
 from typing import Final
 
 from datasources.errors import OptionError
+from datasources.grammar.lexer import TokenKind, meaningful, tokenize
+from datasources.grammar.source_text import Span, SqlText
 from datasources.near_matches import near_matches
 from datasources.secret_keys import is_secret_key, secret_values
 from datasources.sql.text.error_location import Site
-from datasources.sql.text.lexer import TokenKind, meaningful, tokenize
-from datasources.sql.text.source_text import Span, SqlText
 from datasources.sql.text.substitute import splice
 
 __all__ = [
@@ -67,10 +67,6 @@ def shown(options: Mapping[str, str]) -> dict[str, str]:
 def expand(options: Mapping[str, str], *, environment: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return the options with every `${env:X}` and `${file:X}` replaced by its value.
 
-    Args:
-        options: as in the catalog.
-        environment: variables; default: those of this process.
-
     Raises:
         OptionError: a variable is not set, a file cannot be read, or a reference is malformed; it names the option
             and the variable or file.
@@ -82,18 +78,13 @@ def expand(options: Mapping[str, str], *, environment: Mapping[str, str] | None 
 def refuse_masked(options: Mapping[str, str], *, source: SqlText | None = None, spans: Mapping[str, Span]) -> None:
     """Refuse options that were copied from where secrets are shown as `******`.
 
-    Args:
-        options: of a statement.
-        source: the statement.
-        spans: of the options' keys.
-
     Raises:
         SqlError: naming the option.
     """
     for key, value in options.items():
         if value == MASK:
             raise Site(clause="WITH", source=source, span=spans.get(key)).error(
-                f"option '{key}' = '{MASK}' is what is shown in place of a secret, not its value",
+                f"option '{key}' = '{MASK}' is shown instead of a secret, it is not its value",
                 "Write '${env:NAME}' or '${file:PATH}', or the value itself.",
             )
 
@@ -102,11 +93,6 @@ def refuse_literal_secrets(
     options: Mapping[str, str], *, source: SqlText | None = None, spans: Mapping[str, Span]
 ) -> None:
     """Refuse options that must not be written to a durable catalog.
-
-    Args:
-        options: of a table.
-        source: the statement, if there is one.
-        spans: of the options' keys.
 
     Raises:
         SqlError: naming the option, never its value.
@@ -124,11 +110,6 @@ def masked_source(source: SqlText, options: Mapping[str, str], spans: Mapping[st
 
     Every character keeps its position. If an option is a secret, the values of all options are masked, because a reader
     of a single line cannot see where a value ends.
-
-    Args:
-        source: the statement.
-        options: those in it.
-        spans: of their keys.
     """
     has_secret = any(is_literal_secret(key, value) for key, value in options.items())
     return _masked(source, spans) or source if has_secret else source

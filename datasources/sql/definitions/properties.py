@@ -51,7 +51,7 @@ from datasources.sql.statements.catalog_objects import (
 from datasources.sql.text.quoting import path_text
 from datasources.sql.types.type_names import sql_text
 
-__all__ = ["VERSION", "Definition", "definition_of", "properties_of", "watermark_datatypes"]
+__all__ = ["VERSION", "Definition", "definition_of", "properties_of"]
 
 Definition = TableDefinition | ViewDefinition | FunctionDefinition
 
@@ -87,9 +87,7 @@ def properties_of(definition: Definition, *, datatypes: Sequence[str] = ()) -> d
 def definition_of(properties: Mapping[str, str], *, name: str = "") -> Definition:
     """Return the definition that properties of any version hold.
 
-    Args:
-        properties: text to text.
-        name: of the object, for properties of version 0 without one.
+    ``name`` is for properties of version 0, which have none.
 
     Raises:
         SqlError: they were written by a newer version, or are not what any version writes; it names the property.
@@ -102,14 +100,6 @@ def definition_of(properties: Mapping[str, str], *, name: str = "") -> Definitio
     definition = _READERS[kind](reader)
     reader.refuse_rest()
     return definition
-
-
-def watermark_datatypes(properties: Mapping[str, str]) -> tuple[str | None, ...]:
-    """Return `strategy.datatype` of each watermark, None where it was not known."""
-    found: list[str | None] = []
-    while f"schema.watermark.{len(found)}.rowtime" in properties:
-        found.append(properties.get(f"schema.watermark.{len(found)}.strategy.datatype"))
-    return tuple(found)
 
 
 def _of_table(table: TableDefinition, datatypes: Sequence[str]) -> dict[str, str]:

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from typing import Final
 
 from datasources.errors import SqlError
+from datasources.grammar.source_text import SqlText
+from datasources.grammar.sql_types import SqlType
 from datasources.near_matches import near_matches
 from datasources.sql.parse import parse_type
-from datasources.sql.text.source_text import SqlText
-from datasources.sql.types.sql_types import SqlType
 
 __all__ = ["PropertyReader"]
 
@@ -19,11 +19,7 @@ _NAME: Final = re.compile(r"`((?:[^`]|``)+)`|([^`.;]+)")
 
 
 class PropertyReader:
-    """The properties of one object.
-
-    Args:
-        properties: text to text.
-    """
+    """The properties of one object."""
 
     def __init__(self, properties: Mapping[str, str]) -> None:
         self._properties = properties
@@ -104,7 +100,7 @@ class PropertyReader:
         return {key.removeprefix(head): self._properties[key] for key in keys}
 
     def refuse_rest(self) -> None:
-        """Refuse what was not read.
+        """Reject properties that were not read.
 
         Raises:
             SqlError: naming one such property.

@@ -75,7 +75,7 @@ class SessionFunctions:
             self._given[name.lower()] = function
         elif result_type is None:
             raise SqlError(
-                f"function '{name}': say the type of its result, as in create_function('{name}', f, \"TIMESTAMP\"), or "
+                f"function '{name}': declare its result's type, as in create_function('{name}', f, \"TIMESTAMP\"), or "
                 'put @arrow_function("TIMESTAMP") before it.'
             )
         else:
@@ -83,7 +83,7 @@ class SessionFunctions:
         return FunctionDefinition(name=name, path=IN_PROCESS, is_temporary=True)
 
     def remove(self, name: str) -> None:
-        """Forget a function that was given as an object; one that is not there is no error."""
+        """Forget a function that was given as an object; an unknown one is no error."""
         self._given.pop(name.lower(), None)
 
     def get(self, definition: FunctionDefinition) -> ArrowFunction:
@@ -118,7 +118,7 @@ def _module(path: str, parts: list[str]) -> tuple[Any, list[str]]:
 
 
 def _public_names(owner: Any) -> list[str]:
-    """Return what a module or class has, modules of a package that were not imported yet among it."""
+    """Return the attributes of a module or class, with modules of a package that were not imported yet."""
     modules = [each.name for each in pkgutil.iter_modules(getattr(owner, "__path__", []))]
     return [name for name in (*dir(owner), *modules) if not name.startswith("_")]
 

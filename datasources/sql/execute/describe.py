@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from datasources.grammar.literals import literal
 from datasources.sql.resolve.resolved_table import ResolvedColumn, ResolvedTable
 from datasources.sql.statements.catalog_objects import ComputedColumn, MetadataColumn
-from datasources.sql.text.literals import literal
 from datasources.sql.text.quoting import path_text
 from datasources.sql.types.spark_names import sql_name_of
 from datasources.sql.types.time_kind import TimeKind

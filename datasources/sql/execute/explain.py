@@ -9,7 +9,7 @@ from datasources.sql.execute.insert import query_text
 from datasources.sql.execute.queries import naming_unknown_tables, query_frame
 from datasources.sql.execute.result import StatementResult
 from datasources.sql.planner.explain import explain_tree
-from datasources.sql.planner.plan_json import abilities_of, to_json
+from datasources.sql.planner.plan_json import abilities_of
 from datasources.sql.planner.tree import scan_of
 from datasources.sql.query import rewrite_query
 from datasources.sql.statements.statements import Explain, ExplainMode, Insert
@@ -90,7 +90,7 @@ def _join(line: str, tree: Node) -> dict[str, Any]:
         "operator": line,
         "table": scan.table,
         "connector": scan.connector.name,
-        "abilities": to_json(abilities_of(scan)),
+        "abilities": abilities_of(scan),
     }
 
 
@@ -105,7 +105,7 @@ def _json(plan: QueryPlan, relations: StatementRelations) -> dict[str, Any]:
             {
                 "table": t.use.name,
                 "connector": scan_of(t.tree).connector.name,
-                "abilities": to_json(abilities_of(scan_of(t.tree))),
+                "abilities": abilities_of(scan_of(t.tree)),
                 **({"operator": t.operator} if t.operator else {}),
                 **({"joins": [_join(line, tree) for line, tree in t.joins]} if t.joins else {}),
             }

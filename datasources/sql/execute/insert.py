@@ -8,6 +8,8 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 
 from datasources.durations import parse_duration_ms
 from datasources.errors import OptionError
+from datasources.grammar.literals import quoted
+from datasources.grammar.source_text import SqlText
 from datasources.near_matches import near_matches
 from datasources.options import lower_keys
 from datasources.sql.definitions.option_secrets import expand
@@ -16,8 +18,6 @@ from datasources.sql.execute.result import StatementResult
 from datasources.sql.planner.connectors import Connector
 from datasources.sql.settings import RuntimeMode
 from datasources.sql.statements.catalog_objects import PhysicalColumn, TableDefinition
-from datasources.sql.text.literals import quoted
-from datasources.sql.text.source_text import SqlText
 from datasources.sql.types.assignability import is_assignable
 from datasources.sql.types.spark_names import sql_name_of
 from datasources.sql.types.type_names import sql_text

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from pyspark.errors import AnalysisException
 
 from datasources.errors import SqlError
+from datasources.grammar.lexer import TokenKind, tokenize
+from datasources.near_matches import near_matches
 from datasources.spark.plans.grouping_checks import endless_grouping
 from datasources.spark.plans.join_checks import lossy_join
-from datasources.sql.execute.unknown_column import unknown_column, unknown_table
 from datasources.sql.planner.tree import attributes_of
 from datasources.sql.query import rewrite_query
 from datasources.sql.query.block.relation import ROW_WATERMARK_COLUMN
@@ -19,12 +20,17 @@ from datasources.sql.query.block.relation import ROW_WATERMARK_COLUMN
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+    from datasources.grammar.source_text import Span, SqlText
     from datasources.sql.execute.session_relations import StatementRelations
     from datasources.sql.execute.session_state import SessionState
     from datasources.sql.query.block.relation import QueryPlan
-    from datasources.sql.text.source_text import SqlText
 
 __all__ = ["known_relations", "naming_unknown_tables", "query_frame", "run_of_spark", "run_query"]
+
+_TO_SPARK = (
+    "Its rows come by queries, and go in by INSERT INTO table [(columns)] query; other forms (INSERT OVERWRITE, "
+    "BY NAME, WITH ... INSERT) are for Spark's own tables."
+)
 
 
 def run_query(state: SessionState, source: SqlText) -> DataFrame:
@@ -51,7 +57,7 @@ def naming_unknown_tables(state: SessionState, source: SqlText) -> Iterator[None
         # A step that Spark refuses is an error of ours with Spark's behind it.
         refusal = error if isinstance(error, AnalysisException) else error.__cause__
         known = known_relations(state)
-        unknown = unknown_table(refusal, source, known) if isinstance(refusal, AnalysisException) else None
+        unknown = _unknown_table(refusal, source, known) if isinstance(refusal, AnalysisException) else None
         if unknown is None:
             raise
         raise unknown from None
@@ -67,7 +73,7 @@ def run_of_spark(state: SessionState, source: SqlText) -> DataFrame:
     try:
         return state.spark.sql(source.text)
     except AnalysisException as refusal:
-        unknown = unknown_table(refusal, source, known := known_relations(state))
+        unknown = _unknown_table(refusal, source, known := known_relations(state))
         name = (refusal.getMessageParameters() or {}).get("relationName", "").replace("`", "").rpartition(".")[2]
         if unknown is None or name.lower() not in {each.lower() for each in known}:
             raise
@@ -86,7 +92,7 @@ def query_frame(state: SessionState, plan: QueryPlan, source: SqlText, relations
     try:
         frame = state.spark.sql(plan.text)
     except AnalysisException as refusal:
-        raise unknown_column(refusal, source, relations) or refusal from None
+        raise _unknown_column(refusal, source, relations) or refusal from None
     _require_complete(frame)
     hidden = {ROW_WATERMARK_COLUMN} | _unnamed_attributes(relations, source.text)
     drop = [name for name in frame.columns if name in hidden]
@@ -108,3 +114,41 @@ def _unnamed_attributes(relations: StatementRelations, text: str) -> set[str]:
     trees = [tree for table in relations.tables for tree in table.trees]
     nested = {a.column for tree in trees for a in attributes_of(tree) if len(a.path) > 1}
     return {name for name in nested if name.lower() not in text.lower()}
+
+
+def _unknown_table(refusal: AnalysisException, source: SqlText, known: Iterable[str]) -> SqlError | None:
+    """Return the error about a table that Spark does not have, or None if the refusal is about something else.
+
+    ``known`` has the tables and views of the catalog; in a statement that is Spark's alone it does not see them.
+    """
+    if (refusal.getCondition() or "") != "TABLE_OR_VIEW_NOT_FOUND":
+        return None
+    shown = (refusal.getMessageParameters() or {}).get("relationName", "").replace("`", "")
+    name = shown.rpartition(".")[2]
+    span = _span_of(name, source)
+    if span is None:
+        return None
+    names = sorted(known)
+    if name.lower() in {each.lower() for each in names}:
+        what = f"'{shown}' is of this catalog, and Spark, whose statement this is, does not know it"
+        return source.error(span, what, _TO_SPARK)
+    listed = f"This catalog has {', '.join(names)}; other names are Spark's." if names else "This catalog is empty."
+    return source.error(span, f"there is no table or view '{shown}'", near_matches(name, names).strip() or listed)
+
+
+def _unknown_column(refusal: AnalysisException, source: SqlText, relations: StatementRelations) -> SqlError | None:
+    """Return the error about a column that Spark does not find, or None if the refusal is about something else."""
+    if not (refusal.getCondition() or "").startswith("UNRESOLVED_COLUMN"):
+        return None
+    name = (refusal.getMessageParameters() or {}).get("objectName", "").rpartition(".")[2].strip("`")
+    span = _span_of(name, source)
+    if span is None:
+        return None
+    known = {column: None for columns in relations.known_columns() for column in columns}
+    listed = f"The tables have {', '.join(known)}." if known else ""
+    return source.error(span, f"there is no column '{name}'", near_matches(name, known).strip() or listed)
+
+
+def _span_of(name: str, source: SqlText) -> Span | None:
+    names = (TokenKind.WORD, TokenKind.QUOTED)
+    return next((t.span for t in tokenize(source) if t.kind in names and t.value.lower() == name.lower()), None)

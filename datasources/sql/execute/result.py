@@ -15,12 +15,8 @@ __all__ = ["StatementResult"]
 class StatementResult:
     """The outcome of a statement.
 
-    Attributes:
-        kind: the statement: `CREATE TABLE`, `SHOW TABLES`, `EXPLAIN`, `INSERT`, ...
-        columns: names of the result's columns; empty = the statement has no rows.
-        rows: values, row by row.
-        query: the streaming query that an INSERT started.
-        hints: remarks about the statement that are no errors.
+    ``kind`` is the statement: `CREATE TABLE`, `SHOW TABLES`, `INSERT`, ...; a statement without rows has no columns;
+    ``query`` is what an INSERT started; hints are remarks that are no errors.
     """
 
     kind: str

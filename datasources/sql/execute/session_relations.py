@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from datasources.errors import SqlError
 from datasources.sql.planner.over_frame import over_line
 from datasources.sql.planner.table_planner import PlannedTable, TablePlanner
-from datasources.sql.planner.temporal.temporal_plan import HoldNames, plan_temporal
+from datasources.sql.planner.temporal.temporal_plan import LoadGateNames, plan_temporal
 from datasources.sql.planner.tree import scan_of
-from datasources.sql.query.block.relation import OverRequest, Relation, Step, TableUse
+from datasources.sql.query.block.relation import OverRequest, QueryStep, Relation, TableUse
 from datasources.sql.query.block.temporal_request import TableTraits, TemporalRequest
 from datasources.sql.query.views import make_view, relation_of
 from datasources.sql.settings import LateRowsMode, RuntimeMode
@@ -31,14 +31,7 @@ _numbers = count(1)
 class StatementRelations:
     """The relations of one statement (`datasources.sql.query.block.planner_interface.Relations`).
 
-    Attributes:
-        tables: the tables that were planned, for EXPLAIN.
-        steps: the steps that were run, for EXPLAIN.
-
-    Args:
-        spark: the session.
-        catalog: ours.
-        planner: makes tables.
+    Tables and steps are noted for EXPLAIN.
     """
 
     def __init__(self, spark: SparkSession, catalog: Catalog, planner: TablePlanner) -> None:
@@ -47,9 +40,9 @@ class StatementRelations:
         self._planner = planner
         self._settings = planner.settings.typed
         self._views: list[str] = []
-        self._hold_names = HoldNames()
+        self._load_gate_names = LoadGateNames()
         self.tables: list[PlannedTable] = []
-        self.steps: list[Step] = []
+        self.steps: list[QueryStep] = []
 
     @property
     def is_streaming(self) -> bool:
@@ -63,7 +56,7 @@ class StatementRelations:
 
     @property
     def is_exact(self) -> bool:
-        """Whether each row is judged by the watermark at that row."""
+        """Whether each row is compared with the watermark at that row."""
         return self.is_streaming and self._settings.late_rows is LateRowsMode.EXACT
 
     def table(self, use: TableUse) -> Relation | None:
@@ -80,7 +73,7 @@ class StatementRelations:
         found = self._catalog.find(name)
         return found if isinstance(found, ViewDefinition) else None
 
-    def run(self, step: Step) -> Relation:
+    def run(self, step: QueryStep) -> Relation:
         """Make the view of a step and return its relation, analysed by Spark."""
         self.steps.append(step)
         self._views.append(step.view)
@@ -122,7 +115,7 @@ class StatementRelations:
         return self._view(frame, source.name, has_row_watermark=source.needs_row_watermark)
 
     def traits(self, use: TableUse) -> TableTraits:
-        """Return what a table is to a join as of a time."""
+        """Return a table as a side of a join as of a time."""
         return self._planner.traits(self._definition(use.name), use)
 
     def temporal_join(self, request: TemporalRequest) -> Relation:
@@ -132,7 +125,7 @@ class StatementRelations:
             QueryError: the tables cannot be joined like that.
         """
         planned = plan_temporal(
-            self._planner, self._definition, request, self._hold_names, is_streaming=self.is_streaming
+            self._planner, self._definition, request, self._load_gate_names, is_streaming=self.is_streaming
         )
         # A table that is read nowhere else is read by the join alone.
         self.tables = [each for each in self.tables if each.joins or each.use.name.lower() not in request.read_once]

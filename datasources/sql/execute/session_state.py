@@ -31,14 +31,8 @@ __all__ = ["SessionState"]
 class SessionState:
     """A session.
 
-    Attributes:
-        spark: the session of Spark's below it.
-        catalog: tables, views and functions.
-        settings: of SET.
-        planner: makes tables.
-        functions: Python functions, loaded.
-        queries: the streaming queries that INSERT statements started, in order.
-        inserts: how many INSERT statements wrote into each target, by lower-case name.
+    ``inserts`` counts the INSERT statements that wrote into each target, by lower-case name; ``queries`` are in the
+    order of their start.
     """
 
     spark: SparkSession
@@ -68,7 +62,7 @@ class SessionState:
 
 
 def _for_spark(function: ArrowFunction) -> Any:
-    """Return the function as Spark calls it in queries: with type hints, which tell it that arrays go in and out."""
+    """Return the function as Spark calls it in queries: with type hints, which declare that arrays go in and out."""
 
     def call(*arrays: pa.Array) -> pa.Array:
         return function.evaluate(arrays, len(arrays[0]))

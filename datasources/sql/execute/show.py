@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
+from datasources.grammar.source_text import SqlText
 from datasources.sql.definitions.show_create import show_create
 from datasources.sql.execute.describe import describe as description_of
 from datasources.sql.execute.queries import naming_unknown_tables, run_query
@@ -13,21 +14,22 @@ from datasources.sql.settings import SqlOptions
 from datasources.sql.statements.catalog_objects import TableDefinition, ViewDefinition
 from datasources.sql.statements.statements import Describe, Reset, Set, Show, ShowCreate
 from datasources.sql.text.error_location import Site
-from datasources.sql.text.source_text import SqlText
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pyspark.sql import DataFrame
 
     from datasources.sql.execute.session_state import SessionState
 
-__all__ = ["describe", "reset", "set_option", "show", "show_create_object"]
+__all__ = ["HANDLERS", "describe", "reset", "set_option", "show", "show_create_object"]
 
 _TIME_ZONE = "table.local-time-zone"
 _OURS = {str(field.alias) for field in SqlOptions.model_fields.values()}
 
 
 def show(state: SessionState, statement: Show) -> StatementResult:
-    """List objects of one kind, broken ones with what is wrong."""
+    """List objects of one kind, broken ones with their errors."""
     kind = statement.kind
     rows = [
         (entry.name, "yes" if entry.is_temporary else "no", entry.problem or "")
@@ -100,3 +102,13 @@ def _describe_view(state: SessionState, view: ViewDefinition) -> StatementResult
     names = view.columns or tuple(frame.columns)
     rows = tuple((name, field.dataType.simpleString()) for name, field in zip(names, frame.schema.fields, strict=True))
     return StatementResult(kind="DESCRIBE", columns=("name", "type"), rows=rows)
+
+
+HANDLERS: Final[dict[type, Callable[[SessionState, Any], DataFrame | StatementResult]]] = {
+    Describe: describe,
+    Reset: reset,
+    Set: set_option,
+    Show: show,
+    ShowCreate: show_create_object,
+}
+"""What runs each statement of this file."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 from datasources.sql.definitions.alter_table import alter
 from datasources.sql.definitions.create_like import merge_like
@@ -23,10 +23,12 @@ from datasources.sql.statements.statements import (
 from datasources.sql.text.error_location import Site
 
 if TYPE_CHECKING:
-    from datasources.sql.execute.session_state import SessionState
-    from datasources.sql.text.source_text import SqlText
+    from collections.abc import Callable
 
-__all__ = ["alter_table", "create_function", "create_table", "create_view", "drop"]
+    from datasources.grammar.source_text import SqlText
+    from datasources.sql.execute.session_state import SessionState
+
+__all__ = ["HANDLERS", "alter_table", "create_function", "create_table", "create_view", "drop"]
 
 
 def create_table(state: SessionState, statement: CreateTable) -> StatementResult:
@@ -122,3 +124,13 @@ def _is_sparks(state: SessionState, statement: Drop) -> bool:
     if statement.kind is ObjectKind.FUNCTION:
         return bool(state.spark.catalog.functionExists(statement.name))
     return bool(state.spark.catalog.tableExists(statement.name))
+
+
+HANDLERS: Final[dict[type, Callable[[SessionState, Any], StatementResult]]] = {
+    AlterTable: alter_table,
+    CreateFunction: create_function,
+    CreateTable: create_table,
+    CreateView: create_view,
+    Drop: drop,
+}
+"""What runs each statement of this file."""

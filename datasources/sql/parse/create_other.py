@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from datasources.grammar.cursor import Cursor
+from datasources.grammar.lexer import TokenKind
 from datasources.sql.parse.queries import QUERY_WORDS, read_query_span
-from datasources.sql.parse.tokens.cursor import Cursor
 from datasources.sql.parse.tokens.names import names_in_parentheses, object_name
 from datasources.sql.statements.catalog_objects import FunctionDefinition, ViewDefinition
 from datasources.sql.statements.statements import CreateFunction, CreateView, PassThrough
-from datasources.sql.text.lexer import TokenKind
 
 __all__ = ["read_create_function", "read_create_view"]
 

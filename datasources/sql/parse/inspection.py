@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Final
 
-from datasources.sql.parse.tokens.cursor import Cursor
+from datasources.grammar.cursor import Cursor
+from datasources.grammar.lexer import TokenKind
 from datasources.sql.parse.tokens.names import object_name
-from datasources.sql.statements.statements import Describe, Drop, ObjectKind, PassThrough, Show, ShowCreate
-from datasources.sql.text.lexer import TokenKind
+from datasources.sql.statements.statements import Describe, Drop, ObjectKind, PassThrough, Show, ShowCreate, Statement
 
-__all__ = ["read_describe", "read_drop", "read_show"]
+__all__ = ["READERS", "read_describe", "read_drop", "read_show"]
 
 _KINDS: Final = {each.value: each for each in ObjectKind}
 _PLURALS: Final = {f"{each.value}S": each for each in ObjectKind}
@@ -92,3 +94,9 @@ def _read_show_create(cursor: Cursor) -> ShowCreate | PassThrough:
     if not cursor.is_at_end:
         return PassThrough(source=cursor.source)
     return ShowCreate(source=cursor.source, kind=kind, name=name, name_span=span)
+
+
+READERS: Final[Mapping[str, Callable[[Cursor], Statement]]] = MappingProxyType(
+    {"DESC": read_describe, "DESCRIBE": read_describe, "DROP": read_drop, "SHOW": read_show}
+)
+"""The readers of this file by the first word of the statement."""

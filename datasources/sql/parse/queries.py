@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Final
 
-from datasources.sql.parse.tokens.cursor import Cursor
+from datasources.grammar.cursor import Cursor
+from datasources.grammar.lexer import Token, TokenKind
+from datasources.grammar.source_text import Span
 from datasources.sql.parse.tokens.expressions import skip_brackets
 from datasources.sql.parse.tokens.names import names_in_parentheses, object_name
-from datasources.sql.statements.statements import Explain, ExplainMode, Insert, PassThrough, Query, StatementSet
-from datasources.sql.text.lexer import Token, TokenKind
-from datasources.sql.text.source_text import Span
+from datasources.sql.statements.statements import (
+    Explain,
+    ExplainMode,
+    Insert,
+    PassThrough,
+    Query,
+    Statement,
+    StatementSet,
+)
 
-__all__ = ["QUERY_WORDS", "read_execute", "read_explain", "read_insert", "read_query", "read_query_span"]
+__all__ = ["QUERY_WORDS", "READERS", "read_execute", "read_explain", "read_insert", "read_query", "read_query_span"]
 
 QUERY_WORDS: Final = frozenset({"SELECT", "WITH", "VALUES", "FROM", "TABLE"})
 """Words that begin a query; a parenthesis does as well."""
@@ -85,7 +95,7 @@ def read_explain(cursor: Cursor) -> Explain | PassThrough:
     """Read EXPLAIN [PLAN FOR | JSON_EXECUTION_PLAN] of a query or an INSERT; all others are Spark's.
 
     Raises:
-        SqlError: what is explained is malformed, or a kind of EXPLAIN is asked for that only Flink has.
+        SqlError: the explained statement is malformed, or the kind of EXPLAIN is one that only Flink has.
     """
     cursor.expect("EXPLAIN")
     if cursor.token.word in _EXPLAIN_OF_SPARK:
@@ -182,3 +192,14 @@ def _has_outer_insert(cursor: Cursor) -> bool:
             return True
         ahead += 1
     return False
+
+
+READERS: Final[Mapping[str, Callable[[Cursor], Statement]]] = MappingProxyType(
+    {
+        **dict.fromkeys(QUERY_WORDS, read_query),
+        "EXECUTE": read_execute,
+        "EXPLAIN": read_explain,
+        "INSERT": read_insert,
+    }
+)
+"""The readers of this file by the first word of the statement."""

@@ -5,16 +5,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Final
 
 from datasources.errors import SqlError
-from datasources.sql.parse.tokens.cursor import Cursor
-from datasources.sql.statements.statements import PassThrough, Reset, Set
-from datasources.sql.text.lexer import TokenKind
-from datasources.sql.text.source_text import Span
-from datasources.sql.text.string_literals import string_value
+from datasources.grammar.cursor import Cursor
+from datasources.grammar.lexer import TokenKind
+from datasources.grammar.source_text import Span
+from datasources.grammar.string_literals import string_value
+from datasources.sql.statements.statements import PassThrough, Reset, Set, Statement
 
-__all__ = ["is_own_key", "read_reset", "read_set"]
+__all__ = ["READERS", "is_own_key", "read_reset", "read_set"]
 
 _PREFIXES: Final = ("execution.", "pipeline.", "table.", "tidemark.")
 """What no key of Spark's begins with: those begin with `spark.`."""
@@ -90,3 +92,7 @@ def _unquoted(value: str) -> str:
 
 def _no_equals(cursor: Cursor, span: Span, key: str) -> SqlError:
     return cursor.error(span, f"'=' is missing in '{key}'", f"Write SET '{key.split(maxsplit=1)[0]}' = 'value'.")
+
+
+READERS: Final[Mapping[str, Callable[[Cursor], Statement]]] = MappingProxyType({"RESET": read_reset, "SET": read_set})
+"""The readers of this file by the first word of the statement."""

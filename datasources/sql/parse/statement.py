@@ -8,16 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+from datasources.grammar.cursor import Cursor
+from datasources.grammar.lexer import Token, TokenKind, tokenize
+from datasources.grammar.source_text import Span, SqlText
+from datasources.sql.parse import inspection, queries, set_statements
 from datasources.sql.parse.create_other import read_create_function, read_create_view
-from datasources.sql.parse.inspection import read_describe, read_drop, read_show
-from datasources.sql.parse.queries import QUERY_WORDS, read_execute, read_explain, read_insert, read_query
-from datasources.sql.parse.set_statements import read_reset, read_set
 from datasources.sql.parse.table.alter import read_alter
 from datasources.sql.parse.table.create_table import read_create_table
-from datasources.sql.parse.tokens.cursor import Cursor
 from datasources.sql.statements.statements import PassThrough, Statement
-from datasources.sql.text.lexer import Token, TokenKind, tokenize
-from datasources.sql.text.source_text import Span, SqlText
 
 __all__ = ["parse_statement"]
 
@@ -34,7 +32,7 @@ def parse_statement(source: SqlText) -> Statement:
     if first.kind is TokenKind.END:
         raise cursor.error(first.span, "there is no statement", "Write one, such as SHOW TABLES.")
     if first.text == "(":
-        return read_query(cursor)
+        return queries.read_query(cursor)
     read = _READERS.get(first.word)
     return PassThrough(source=cursor.source) if read is None else read(cursor)
 
@@ -81,16 +79,10 @@ def _start_of(cursor: Cursor) -> int:
 
 
 _READERS: Final[dict[str, Callable[[Cursor], Statement]]] = {
-    **dict.fromkeys(QUERY_WORDS, read_query),
+    **inspection.READERS,
+    **queries.READERS,
+    **set_statements.READERS,
     "ALTER": read_alter,
     "CREATE": _read_create,
-    "DESC": read_describe,
-    "DESCRIBE": read_describe,
-    "DROP": read_drop,
-    "EXECUTE": read_execute,
-    "EXPLAIN": read_explain,
-    "INSERT": read_insert,
-    "RESET": read_reset,
-    "SET": read_set,
-    "SHOW": read_show,
 }
+"""The statements that are ours by their first word; each file of a family lists its own."""

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from datasources.grammar.literals import quoted
 from datasources.sql.planner.connectors import Connector
 from datasources.sql.planner.tree import (
     Attribute,
     Node,
     Project,
     ProjectColumn,
-    Scan,
     ScanColumn,
+    TableScan,
     WatermarkAssigner,
 )
 from datasources.sql.resolve.resolved_table import ResolvedColumn, ResolvedMetadata, ResolvedTable, ResolvedWatermark
-from datasources.sql.text.literals import quoted
 from datasources.sql.text.substitute import references
 
 __all__ = ["build_tree"]
@@ -27,7 +27,7 @@ def build_tree(table: ResolvedTable, connector: Connector, options: Mapping[str,
     A batch read has no WatermarkAssigner.
     """
     hidden = _source_times(table, connector)
-    tree: Node = Scan(
+    tree: Node = TableScan(
         table=table.name,
         connector=connector,
         options=options,

@@ -72,10 +72,6 @@ class Connector:
     def require_path(self, table: str, options: Mapping[str, str]) -> None:
         """Raise where files have no span: Spark reads no rows from nowhere, without an error.
 
-        Args:
-            table: its name.
-            options: what its format gets.
-
         Raises:
             OptionError: naming the table.
         """

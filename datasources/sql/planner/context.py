@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from datasources.sql.planner.tree import Scan
+from datasources.sql.planner.tree import TableScan
 
 __all__ = ["PlanningContext", "TrialScan"]
 
@@ -13,7 +13,7 @@ __all__ = ["PlanningContext", "TrialScan"]
 class TrialScan(Protocol):
     """Builds the scan that a node describes, without running it."""
 
-    def __call__(self, scan: Scan) -> None:
+    def __call__(self, scan: TableScan) -> None:
         """Do it.
 
         Raises:
@@ -30,7 +30,7 @@ class PlanningContext:
     Attributes:
         try_scan: checks whether the connector supports a scan.
         needed: lower-case names that the statement mentions; None = every column.
-        filter: a condition that all rows of the answer meet; None = none is known.
+        filter: a condition that all rows of the answer satisfy; None = none is known.
     """
 
     try_scan: TrialScan

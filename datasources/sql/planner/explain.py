@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datasources.sql.planner.scan_options import watermark_options
-from datasources.sql.planner.tree import Attribute, Node, Project, Scan, WatermarkAssigner
+from datasources.sql.planner.tree import Attribute, Node, Project, TableScan, WatermarkAssigner
 
 __all__ = ["explain_tree"]
 
@@ -16,13 +16,13 @@ def explain_tree(tree: Node) -> str:
     while True:
         indent = "" if depth == 0 else "   " * (depth - 1) + "+- "
         lines.append(indent + _line(node))
-        if isinstance(node, Scan):
+        if isinstance(node, TableScan):
             return "\n".join(lines)
         node, depth = node.input, depth + 1
 
 
 def _line(node: Node) -> str:
-    if isinstance(node, Scan):
+    if isinstance(node, TableScan):
         return _scan(node)
     if isinstance(node, Project):
         shown = (c.name if c.is_plain else f"{c.expression} AS {c.name}" for c in node.columns)
@@ -40,7 +40,7 @@ def _watermarks(attributes: tuple[Attribute, ...]) -> str:
     return ", ".join("SOURCE_WATERMARK()" if a.is_source_watermark else a.expression for a in attributes)
 
 
-def _scan(scan: Scan) -> str:
+def _scan(scan: TableScan) -> str:
     fields = ", ".join(scan.names if scan.delivered is None else scan.delivered)
     parts = [f"table=[{scan.table}]", f"connector=[{scan.connector.name}]", f"fields=[{fields}]"]
     if scan.metadata:
@@ -52,7 +52,7 @@ def _scan(scan: Scan) -> str:
     return f"TableSourceScan({', '.join(parts)})"
 
 
-def _pushed(scan: Scan) -> list[str]:
+def _pushed(scan: TableScan) -> list[str]:
     options = watermark_options(scan)
     parts = [f"watermark=[{_watermarks(scan.attributes)}]"]
     if options.effective_idle_timeout_ms > 0:

@@ -10,6 +10,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 
 from datasources.errors import SchemaError
+from datasources.grammar.literals import quoted
 from datasources.spark.attach.assigner import assign_watermark
 from datasources.spark.attach.attach import AttachedColumn, attach
 from datasources.spark.options.scan_options import ATTACHED
@@ -20,13 +21,12 @@ from datasources.sql.planner.tree import (
     Node,
     Project,
     ProjectColumn,
-    Scan,
+    TableScan,
     assigner_of,
     attributes_of,
     scan_of,
 )
 from datasources.sql.query.block.relation import ROW_WATERMARK_COLUMN
-from datasources.sql.text.literals import quoted
 from datasources.sql.types.time_kind import TimeKind
 
 if TYPE_CHECKING:
@@ -44,9 +44,7 @@ class TableFrames:
     def frame(self, tree: Node, *, has_row_watermark: bool = False) -> DataFrame:
         """Return the table, attached if it has a watermark.
 
-        Args:
-            tree: after all rules.
-            has_row_watermark: whether each row shall carry the watermark before it, in `ROW_WATERMARK_COLUMN`.
+        With ``has_row_watermark`` each row carries the watermark before it, in `ROW_WATERMARK_COLUMN`.
 
         Raises:
             SchemaError: a format of Spark's does not have a declared column.
@@ -64,20 +62,20 @@ class TableFrames:
         frame = loaded.select(*map(plain_column, columns))
         return frame.withColumn(ROW_WATERMARK_COLUMN, F.lit(None).cast("timestamp")) if has_row_watermark else frame
 
-    def loaded(self, scan: Scan) -> DataFrame:
+    def loaded(self, scan: TableScan) -> DataFrame:
         """Return what `load()` gives: with hidden columns if the scan makes watermarks."""
         if scan.connector.is_ours:
             return self._ours(scan)
         return self._sparks(scan)
 
-    def _ours(self, scan: Scan) -> DataFrame:
+    def _ours(self, scan: TableScan) -> DataFrame:
         options = expand(read_options(scan))
         if not scan.is_streaming:
             return self.spark.read.format(scan.connector.format_name).options(**options).load()
         reader = self.spark.readStream.format(scan.connector.format_name).options(**options)
         return (reader.option(ATTACHED, "true") if scan.attributes else reader).load()  # the caller attaches it
 
-    def _sparks(self, scan: Scan) -> DataFrame:
+    def _sparks(self, scan: TableScan) -> DataFrame:
         options = expand(spark_options(scan))
         scan.connector.require_path(scan.table, options)
         reader = self.spark.readStream if scan.is_streaming else self.spark.read

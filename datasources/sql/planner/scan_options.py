@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from datasources.grammar.literals import quoted
 from datasources.options import lower_keys, parse_group
 from datasources.spark.options.watermark_options import GLOBAL_OPTIONS, WatermarkOptions
-from datasources.sql.planner.tree import Attribute, Scan
-from datasources.sql.text.literals import quoted
+from datasources.sql.planner.tree import Attribute, TableScan
 
 __all__ = [
     "READER_OPTIONS",
@@ -22,7 +22,7 @@ READER_OPTIONS = ("scan.watermark.", "watermark.", "scan.load-completed.timestam
 """Beginnings of options that only a reader that makes watermarks obeys."""
 
 
-def scan_options(scan: Scan) -> dict[str, str]:
+def scan_options(scan: TableScan) -> dict[str, str]:
     """Return the options for a connector of ours. Keys in lower case; secrets are those of `scan.options`."""
     options = {**scan.connector.options, **lower_keys(scan.options)}
     if scan.columns:
@@ -42,18 +42,18 @@ def scan_options(scan: Scan) -> dict[str, str]:
     return {key: value for key, value in options.items() if key not in GLOBAL_OPTIONS}
 
 
-def read_options(scan: Scan) -> dict[str, str]:
+def read_options(scan: TableScan) -> dict[str, str]:
     """Return the options for reading the scan: a batch ignores watermark options."""
     return scan_options(scan) if scan.is_streaming else without_reader_options(scan_options(scan))
 
 
-def spark_options(scan: Scan) -> dict[str, str]:
+def spark_options(scan: TableScan) -> dict[str, str]:
     """Return the options for a format of Spark's: the user's, and none of ours."""
     return {key: value for key, value in scan.options.items() if key.lower() not in GLOBAL_OPTIONS}
 
 
-def watermark_options(scan: Scan) -> WatermarkOptions:
-    """Return what a connector of ours makes of the options of its watermark."""
+def watermark_options(scan: TableScan) -> WatermarkOptions:
+    """Return the watermark options of a scan, parsed as a connector of ours does."""
     return parse_group(WatermarkOptions, scan_options(scan))
 
 
@@ -62,7 +62,7 @@ def without_reader_options(options: Mapping[str, str]) -> dict[str, str]:
     return {key: value for key, value in options.items() if not key.startswith(READER_OPTIONS)}
 
 
-def _ddl(scan: Scan) -> str:
+def _ddl(scan: TableScan) -> str:
     return ", ".join(f"{quoted(c.name)} {c.spark_type}" + ("" if c.is_nullable else " NOT NULL") for c in scan.columns)
 
 

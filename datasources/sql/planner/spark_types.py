@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
-from datasources.sql.text.literals import quoted
+from datasources.grammar.literals import quoted
 from datasources.sql.text.substitute import in_parentheses
 from datasources.sql.types.expression_types import TypeOracleError
 
@@ -22,11 +22,7 @@ _REFUSALS: Final = (PySparkException, Py4JJavaError)
 
 
 class SparkTypes:
-    """Asks a session. Implements `datasources.sql.types.expression_types.TypeOracle`.
-
-    Args:
-        spark: the session: its zone, its ANSI flag and its functions count.
-    """
+    """Asks a session. Implements `datasources.sql.types.expression_types.TypeOracle`."""
 
     def __init__(self, spark: SparkSession) -> None:
         self._spark = spark

@@ -12,7 +12,7 @@ from datasources.sql.planner.connectors import SINKS, Connector
 from datasources.sql.planner.context import PlanningContext
 from datasources.sql.planner.rules import rewrite
 from datasources.sql.planner.scan_options import without_reader_options
-from datasources.sql.planner.tree import Node, Scan, assigner_of, scan_of
+from datasources.sql.planner.tree import Node, TableScan, assigner_of, scan_of
 from datasources.sql.query.block.relation import TableUse
 from datasources.sql.resolve.resolved_table import ResolvedTable
 from datasources.sql.settings import LateRowsMode, RuntimeMode, Settings
@@ -33,14 +33,7 @@ _EMIT = "scan.watermark.emit.strategy"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableRequest:
-    """What is planned.
-
-    Attributes:
-        table: resolved.
-        connector: of its `connector` option.
-        use: how the statement uses it.
-        settings: of the session.
-    """
+    """What is planned."""
 
     table: ResolvedTable
     connector: Connector
@@ -111,11 +104,11 @@ def _require_exact(tree: Node) -> None:
         )
     if scan.attributes and scan.options.get(_EMIT) == "on-periodic":
         raise OptionError(
-            f"'table.exec.late-rows' = 'exact' needs on-event emission, and table '{scan.table}' says '{_EMIT}' = "
+            f"'table.exec.late-rows' = 'exact' needs on-event emission, and table '{scan.table}' has '{_EMIT}' = "
             f"'on-periodic': leave the option out."
         )
 
 
-def _without_reader_options(scan: Scan) -> Scan:
+def _without_reader_options(scan: TableScan) -> TableScan:
     """The scan alone, to find wrong options of the connector before any of the watermark."""
     return replace(scan, options=without_reader_options(scan.options))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from datasources.errors import OptionError, SchemaError, SqlError
+from datasources.grammar.source_text import SqlText
 from datasources.options import lower_keys
 from datasources.source.api.connector import SessionInfo
 from datasources.source.watermarks.row_watermark import HEARTBEAT_COLUMN, WATERMARK_COLUMN
@@ -29,7 +30,6 @@ from datasources.sql.query.block.temporal_request import TableTraits
 from datasources.sql.resolve.resolved_table import ResolvedTable
 from datasources.sql.resolve.table_resolver import resolve
 from datasources.sql.statements.catalog_objects import TableDefinition
-from datasources.sql.text.source_text import SqlText
 from datasources.sql.types.time_kind import TimeKind
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class PlannedTable:
         use: the use.
         tree: the table.
         operator: what runs above the table, below the attach step, as EXPLAIN shows it; "" = nothing.
-        joins: what is joined with it there, in order: the join as EXPLAIN shows it, and the other table.
+        joins: the joins there, in order: the join as EXPLAIN shows it, and the other table.
     """
 
     use: TableUse
@@ -65,13 +65,7 @@ class PlannedTable:
 
 @dataclass(slots=True)
 class TablePlanner:
-    """Plans tables in a session.
-
-    Attributes:
-        spark: the session.
-        settings: of SET.
-        functions: Python functions by lower-case name.
-    """
+    """Plans tables in a session."""
 
     spark: SparkSession
     settings: Settings
@@ -80,10 +74,6 @@ class TablePlanner:
 
     def resolved(self, table: TableDefinition, source: SqlText | None = None) -> ResolvedTable:
         """Return the table with every name and type known.
-
-        Args:
-            table: from the catalog or a statement.
-            source: the statement, if its spans can be shown in errors.
 
         Raises:
             SqlError: naming the column or clause, and the span if `source` is given.
@@ -110,7 +100,7 @@ class TablePlanner:
         return self.resolved(with_hinted_watermark(table, use)[0])
 
     def traits(self, table: TableDefinition, use: TableUse) -> TableTraits:
-        """Return what a table is to a join as of a time."""
+        """Return a table as a side of a join as of a time."""
         return traits_of(self.resolved_for(table, use), self.connector(table), use.hints)
 
     def connector(self, table: TableDefinition) -> Connector:
@@ -122,18 +112,14 @@ class TablePlanner:
         name = lower_keys(table.options).get("connector")
         if name is None:
             raise SqlError(
-                f"table '{table.name}' has no 'connector': say in WITH what it reads, for example "
-                f"'connector' = 'kafka'."
+                f"table '{table.name}' has no 'connector': set it in WITH, for example 'connector' = 'kafka'."
             )
         return connector_of(self.spark, name)
 
     def plan(self, table: TableDefinition, use: TableUse, *, is_changelog: bool = False) -> PlannedTable:
         """Return the table's tree for one use.
 
-        Args:
-            table: from the catalog.
-            use: the use.
-            is_changelog: also read its changelog columns, see `with_changelog`.
+        With ``is_changelog`` its changelog columns are read too, see `with_changelog`.
 
         Raises:
             SqlError, OptionError, ExpressionError, SchemaError: saying what to do.
@@ -180,7 +166,7 @@ class TablePlanner:
         scan = scan_of(planned.tree)
         if not scan.attributes:
             raise SqlError(
-                f"SESSION windows of table '{scan.table}' need a watermark that its source makes; EXPLAIN says why it "
+                f"SESSION windows of table '{scan.table}' need a watermark that its source makes; EXPLAIN shows why it "
                 f"does not."
             )
         columns = attached_columns(planned.tree)
@@ -207,7 +193,7 @@ class TablePlanner:
         scan = scan_of(planned.tree)
         if not scan.attributes:
             raise SqlError(
-                f"OVER of table '{scan.table}' needs a watermark that its source makes; EXPLAIN says why it does not."
+                f"OVER of table '{scan.table}' needs a watermark that its source makes; EXPLAIN shows why it does not."
             )
         columns = attached_columns(planned.tree)
         loaded = self.frames.loaded(scan)

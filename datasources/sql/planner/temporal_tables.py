@@ -25,12 +25,9 @@ CHANGELOG_NAMES: Final = (*_KEYS, *_KEYS.values())
 
 
 def traits_of(table: ResolvedTable, connector: Connector, options: Mapping[str, str]) -> TableTraits:
-    """Return what a table is to a join.
+    """Return a table as a side of a join.
 
-    Args:
-        table: resolved.
-        connector: of its `connector` option.
-        options: the statement's for this table, which go before the table's own.
+    The statement's options go before the table's own.
     """
     given = {**connector.options, **lower_keys(table.options), **lower_keys(options)}
     value_format = FORMATS.get(given.get("value.format", given.get("format", "")))

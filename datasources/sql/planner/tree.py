@@ -21,8 +21,8 @@ __all__ = [
     "Node",
     "Project",
     "ProjectColumn",
-    "Scan",
     "ScanColumn",
+    "TableScan",
     "WatermarkAssigner",
     "assigner_of",
     "attributes_of",
@@ -69,7 +69,7 @@ class Attribute:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scan:
+class TableScan:
     """A read of a connector.
 
     Attributes:
@@ -106,11 +106,7 @@ class Scan:
 class ProjectColumn:
     """A column of the table.
 
-    Attributes:
-        name: its name.
-        expression: Spark SQL over the input's columns.
-        is_plain: the expression is the input's column of that name, untouched.
-        time: whether it is a time attribute.
+    The expression is Spark SQL over the input's columns; a plain one is the input's column of that name, untouched.
     """
 
     name: str
@@ -141,24 +137,24 @@ class WatermarkAssigner:
     reason: str = field(default="")
 
 
-Node = Scan | Project | WatermarkAssigner
+Node = TableScan | Project | WatermarkAssigner
 
 
-def scan_of(node: Node) -> Scan:
+def scan_of(node: Node) -> TableScan:
     """Return the scan at the bottom."""
-    while not isinstance(node, Scan):
+    while not isinstance(node, TableScan):
         node = node.input
     return node
 
 
-def with_scan(node: Node, scan: Scan) -> Node:
+def with_scan(node: Node, scan: TableScan) -> Node:
     """Return the tree with another scan at the bottom."""
-    return scan if isinstance(node, Scan) else replace(node, input=with_scan(node.input, scan))
+    return scan if isinstance(node, TableScan) else replace(node, input=with_scan(node.input, scan))
 
 
 def assigner_of(node: Node) -> WatermarkAssigner | None:
     """Return the WatermarkAssigner of the tree, if its watermark was not pushed."""
-    while not isinstance(node, Scan):
+    while not isinstance(node, TableScan):
         if isinstance(node, WatermarkAssigner):
             return node
         node = node.input

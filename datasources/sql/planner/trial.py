@@ -10,26 +10,20 @@ from datasources.source.api.connector import SessionInfo
 from datasources.spark.scan.scan import build_scan
 from datasources.sql.definitions.option_secrets import expand
 from datasources.sql.planner.scan_options import read_options
-from datasources.sql.planner.tree import Scan
+from datasources.sql.planner.tree import TableScan
 
 __all__ = ["ScanTrial"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScanTrial:
-    """Builds scans of our connectors (`TrialScan`). Formats of Spark's are not asked.
-
-    Attributes:
-        session: zone and ANSI flag.
-        functions: Python functions by lower-case name.
-        allows_code: whether options may load libraries and run commands.
-    """
+    """Builds scans of our connectors (`TrialScan`). Formats of Spark's are not asked."""
 
     session: SessionInfo
     functions: Mapping[str, ArrowFunction]
     allows_code: bool = False
 
-    def __call__(self, scan: Scan) -> None:
+    def __call__(self, scan: TableScan) -> None:
         """Build the scan that a node describes; needs no server.
 
         Raises:

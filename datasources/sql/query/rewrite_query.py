@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datasources.sql.query.block.block_context import Scope
+from datasources.grammar.source_text import Span, SqlText
+from datasources.sql.query.block.block_context import QueryScope
 from datasources.sql.query.block.planner_interface import Relations
 from datasources.sql.query.block.relation import QueryPlan
 from datasources.sql.query.block.statement_planning import Planning
@@ -10,7 +11,6 @@ from datasources.sql.query.block.survey import survey
 from datasources.sql.query.rewriter import Rewriter
 from datasources.sql.query.rules import RULES
 from datasources.sql.query.scan.scanner import scan
-from datasources.sql.text.source_text import Span, SqlText
 
 __all__ = ["rewrite_query"]
 
@@ -18,9 +18,7 @@ __all__ = ["rewrite_query"]
 def rewrite_query(source: SqlText, relations: Relations) -> QueryPlan:
     """Rewrite a query: SELECT, WITH, VALUES, TABLE, or a query in brackets.
 
-    Args:
-        source: the query.
-        relations: makes the views of tables and steps while the query is read.
+    ``relations`` makes the views of tables and steps while the query is read.
 
     Raises:
         SqlError: something of ours is malformed or used where it cannot be, or the query is nested too deeply; names
@@ -40,7 +38,7 @@ def _rewritten(source: SqlText, relations: Relations) -> QueryPlan:
     planning = Planning(relations=relations, survey=found)
     planning.read_tables()
     rewriter = Rewriter(planning, words, RULES)
-    rewriter.as_text(query, Scope())
+    rewriter.as_text(query, QueryScope())
     text = rewriter.edits.render(source.text, Span(0, len(source.text)))
     return QueryPlan(
         text=text,

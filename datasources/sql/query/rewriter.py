@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from datasources.sql.query.block.block_context import BlockContext, CteEntry, Scope, own_alias
+from datasources.sql.query.block.block_context import BlockContext, CteEntry, QueryScope, own_alias
 from datasources.sql.query.block.edits import Edits
 from datasources.sql.query.block.relation import ROW_WATERMARK_COLUMN, Relation
 from datasources.sql.query.block.set_operations import is_union_all, lost_by_set_operation
@@ -23,13 +23,7 @@ __all__ = ["Rewriter", "select_all"]
 
 
 class Rewriter:
-    """Rewrites the queries of one text.
-
-    Args:
-        planning: what the rewrites of the statement share.
-        words: the tokens of the text.
-        rules: what rewrites a block, in this order.
-    """
+    """Rewrites the queries of one text."""
 
     def __init__(self, planning: Planning, words: Words, rules: Sequence[Callable[[BlockContext], None]]) -> None:
         self.planning = planning
@@ -37,7 +31,7 @@ class Rewriter:
         self._rules = rules
         self.edits = Edits()
 
-    def as_text(self, query: Query, scope: Scope) -> None:
+    def as_text(self, query: Query, scope: QueryScope) -> None:
         """Rewrite a query in place."""
         inner = _with_ctes(query, scope)
         for term in query.terms:
@@ -46,7 +40,7 @@ class Rewriter:
             self.as_text(nested, inner)
         self._finish_ctes(inner)
 
-    def as_step(self, query: Query, scope: Scope, shown: str = "") -> Relation:
+    def as_step(self, query: Query, scope: QueryScope, shown: str = "") -> Relation:
         """Run a query as a step."""
         inner = _with_ctes(query, scope)
         inner.is_detached = True
@@ -61,7 +55,7 @@ class Rewriter:
             relation = self.planning.run(self._body(query), shown=shown)
         return relation
 
-    def relation(self, item: FromItem, scope: Scope) -> Relation:
+    def relation(self, item: FromItem, scope: QueryScope) -> Relation:
         """Return a FROM item as a relation."""
         if item.kind is SourceKind.TABLE:
             known = self.known_relation(item.name, scope)
@@ -71,7 +65,7 @@ class Rewriter:
             return self.as_step(item.query, scope, self.words.source.of(item.source))
         return self.planning.run(f"SELECT * FROM {self.words.source.of(item.source)}")
 
-    def known_relation(self, name: str, scope: Scope) -> Relation | None:
+    def known_relation(self, name: str, scope: QueryScope) -> Relation | None:
         """Return the relation of a CTE, a view or a table of ours; None for a name of Spark's."""
         entry = scope.find(name)
         if entry is not None:
@@ -86,7 +80,7 @@ class Rewriter:
         if key not in self.planning.views:
             text = self.planning.survey.views[key]
             inside = Rewriter(self.planning, text.words, self._rules)
-            relation = inside.as_step(text.query, Scope(), f"view {text.definition.name}")
+            relation = inside.as_step(text.query, QueryScope(), f"view {text.definition.name}")
             self.planning.views[key] = self._renamed(relation, text.definition.columns)
         return self.planning.views[key]
 
@@ -97,7 +91,9 @@ class Rewriter:
             entry.relation = self._renamed(relation, entry.cte.columns)
         return entry.relation
 
-    def block(self, block: Block, scope: Scope, *, is_step: bool, drops_row_watermark: bool = False) -> BlockContext:
+    def block(
+        self, block: Block, scope: QueryScope, *, is_step: bool, drops_row_watermark: bool = False
+    ) -> BlockContext:
         """Let every rule change a block; with `drops_row_watermark` its step does not carry the row watermark on."""
         context = BlockContext(
             rewriter=self, block=block, scope=scope, is_step=is_step, drops_row_watermark=drops_row_watermark
@@ -106,7 +102,7 @@ class Rewriter:
             rule(context)
         return context
 
-    def _term(self, term: Term, scope: Scope) -> None:
+    def _term(self, term: Term, scope: QueryScope) -> None:
         if isinstance(term, Block):
             self.block(term, scope, is_step=False)
         elif isinstance(term, Query):
@@ -114,7 +110,7 @@ class Rewriter:
         else:
             self._opaque(term, scope)
 
-    def _opaque(self, term: Opaque, scope: Scope) -> None:
+    def _opaque(self, term: Opaque, scope: QueryScope) -> None:
         """`TABLE t`, `FROM t SELECT ...`, VALUES."""
         for item in term.sources:
             is_cte = scope.find(item.name) is not None and not scope.is_detached
@@ -129,18 +125,18 @@ class Rewriter:
         for nested in term.nested:
             self.as_text(nested, scope)
 
-    def _finish_ctes(self, scope: Scope) -> None:
+    def _finish_ctes(self, scope: QueryScope) -> None:
         for entry in reversed(scope.entries.values()):
             if entry.relation is None:
                 self.as_text(entry.cte.query, entry.scope)
             else:
                 self.edits.replace(entry.cte.query.span, select_all(entry.relation))
 
-    def _block_step(self, query: Query, block: Block, scope: Scope, shown: str) -> Relation:
+    def _block_step(self, query: Query, block: Block, scope: QueryScope, shown: str) -> Relation:
         context = self.block(block, scope, is_step=True)
         return self.planning.run(self._body(query), context.time_properties, shown)
 
-    def _set_operation(self, query: Query, scope: Scope, shown: str) -> Relation:
+    def _set_operation(self, query: Query, scope: QueryScope, shown: str) -> Relation:
         relations: list[Relation] = []
         for term in query.terms:
             as_query = Query(span=term.span, body=term.span, ctes=(), terms=(term,))
@@ -169,9 +165,9 @@ def select_all(relation: Relation) -> str:
     return f"SELECT {star} FROM {relation.view}"
 
 
-def _with_ctes(query: Query, scope: Scope) -> Scope:
-    inner = Scope(parent=scope, is_detached=scope.is_detached)
+def _with_ctes(query: Query, scope: QueryScope) -> QueryScope:
+    inner = QueryScope(parent=scope, is_detached=scope.is_detached)
     for cte in query.ctes:
-        defining = Scope(entries=dict(inner.entries), parent=scope, is_detached=scope.is_detached)
+        defining = QueryScope(entries=dict(inner.entries), parent=scope, is_detached=scope.is_detached)
         inner.entries[cte.name.lower()] = CteEntry(cte, defining)
     return inner

@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from datasources.errors import SqlError
+from datasources.grammar.literals import quoted
 from datasources.spark.scan.time_attributes import TIME_KEY, time_metadata
-from datasources.sql.query.block.relation import ROW_WATERMARK_COLUMN, Relation, RelationColumn, Step
-from datasources.sql.text.literals import quoted
+from datasources.sql.query.block.relation import ROW_WATERMARK_COLUMN, QueryStep, Relation, RelationColumn
 from datasources.sql.types.time_kind import TimeKind
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def column_metadata(
     return metadata
 
 
-def make_view(spark: SparkSession, step: Step) -> Relation:
+def make_view(spark: SparkSession, step: QueryStep) -> Relation:
     """Make the temporary view of a step and return its relation.
 
     Raises:
@@ -60,7 +60,7 @@ def make_view(spark: SparkSession, step: Step) -> Relation:
     return relation_of(frame, step.view)
 
 
-def step_frame(spark: SparkSession, step: Step) -> DataFrame:
+def step_frame(spark: SparkSession, step: QueryStep) -> DataFrame:
     """Return the result of a step with its time properties."""
     from pyspark.errors import PySparkException
     from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
@@ -83,10 +83,7 @@ def step_frame(spark: SparkSession, step: Step) -> DataFrame:
 def relation_of(frame: DataFrame, view: str, *, has_row_watermark: bool | None = None) -> Relation:
     """Return the relation of a view.
 
-    Args:
-        frame: what the view shows.
-        view: its name.
-        has_row_watermark: None = it has if there is such a column.
+    ``has_row_watermark`` = None: it has if there is such a column.
     """
     fields = frame.schema.fields
     if has_row_watermark is None:
@@ -110,7 +107,7 @@ def _column(field: Any) -> RelationColumn:
     )
 
 
-def _column_metadata(step: Step) -> dict[str, dict[str, Any]]:
+def _column_metadata(step: QueryStep) -> dict[str, dict[str, Any]]:
     event_times = {name.lower() for name in step.event_times}
     attributes = {name.lower(): time for name, time in step.attributes.items()}
     lost = {name.lower(): reason for name, reason in step.lost.items()}

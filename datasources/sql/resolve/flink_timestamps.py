@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from datasources.sql.text.literals import literal
+from datasources.grammar.literals import literal
 from datasources.sql.text.substitute import in_parentheses
 
 __all__ = ["UnsupportedFormat", "moment_of_number", "moment_of_text", "wall_clock_of_text"]

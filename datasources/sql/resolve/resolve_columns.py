@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from datasources.formats.schema_text.ddl import RESERVED_COLUMNS
+from datasources.grammar.source_text import Span, SqlText
 from datasources.near_matches import near_matches
 from datasources.sql.statements.catalog_objects import (
     Column,
@@ -15,7 +16,6 @@ from datasources.sql.statements.catalog_objects import (
     TableDefinition,
 )
 from datasources.sql.text.error_location import Site
-from datasources.sql.text.source_text import Span, SqlText
 from datasources.sql.types.type_names import refusal_of, sql_text
 
 __all__ = ["Clauses", "check_columns", "check_primary_key"]
@@ -24,12 +24,7 @@ _HIDDEN: Final = "__tidemark_"
 
 
 class Clauses:
-    """The sites of a definition's clauses.
-
-    Args:
-        table: the definition.
-        source: the statement that its spans point into; None = they point nowhere.
-    """
+    """The sites of a definition's clauses."""
 
     def __init__(self, table: TableDefinition, source: SqlText | None) -> None:
         self._table = table

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from datasources.errors import SqlError
+from datasources.grammar.source_text import Span
 from datasources.sql.resolve.function_names import CLOCK_WITHOUT_ARGUMENTS, NON_DETERMINISTIC, WITHOUT_PARENTHESES
 from datasources.sql.resolve.resolve_columns import Clauses, near
 from datasources.sql.resolve.resolve_spellings import AskType, spelled
 from datasources.sql.statements.catalog_objects import ComputedColumn, TableDefinition
 from datasources.sql.text.error_location import Site
 from datasources.sql.text.expression_names import Call, ExpressionSyntax, Names, Reference, names_of
-from datasources.sql.text.source_text import Span
 from datasources.sql.text.substitute import capture_reason, captured_by, in_parentheses, splice, substitute
 
 __all__ = [
@@ -38,8 +38,8 @@ _CLOCK: Final = f"{CLOCK_WITHOUT_ARGUMENTS} without an argument"
 _PROCTIMES: Final = frozenset({"proctime", "system_proctime"})
 _ROWTIMES: Final = frozenset({"system_rowtime"})
 _WATERMARKS: Final = frozenset({"system_watermark", "source_watermark"})
-_HELD: Final = "__tidemark_computed_"
-_HELD_NAME: Final = re.compile(rf"{_HELD}\d+_")
+_COMPUTED: Final = "__tidemark_computed_"
+_COMPUTED_NAME: Final = re.compile(rf"{_COMPUTED}\d+_")
 _DEEPEST: Final = 30
 _LONGEST: Final = 100_000
 
@@ -87,12 +87,8 @@ def is_source_watermark(expression: Expression) -> bool:
 class Expressions:
     """The expressions of one definition.
 
-    Args:
-        table: the definition.
-        clauses: its sites.
-        rowtime: what SYSTEM_ROWTIME() is in this source, as Spark SQL; None = it has none.
-        non_deterministic: functions of the session's own, lower case, that belong to NON_DETERMINISTIC.
-        ask: the type of an expression over physical and metadata columns.
+    ``rowtime`` is what SYSTEM_ROWTIME() is in this source, None = it has none; ``non_deterministic`` are functions of
+    the session's own; ``ask`` knows the type of an expression over physical and metadata columns.
     """
 
     def __init__(
@@ -134,7 +130,7 @@ class Expressions:
         """Return a watermark's expression, checked.
 
         Raises:
-            SqlError: it is none, names what is not there, or may differ when a record is read again.
+            SqlError: it is none, names an unknown column, or may differ when a record is read again.
         """
         expression = Expression.read(text, site)
         if is_rowtime(expression):
@@ -235,7 +231,7 @@ class Expressions:
                 captured = captured_by(expression.names, text)
                 if captured is not None:
                     raise expression.at(reference.head).error(*capture_reason(captured))
-                parts[reference.head] = f"{_HELD}{len(inner)}_"
+                parts[reference.head] = f"{_COMPUTED}{len(inner)}_"
                 inner[parts[reference.head]] = in_parentheses(text)
         parts |= {call.span: PROCTIME for call in expression.names.calls if call.name in _PROCTIMES}
         # Its own characters are spelled anew, not those of the columns that it names: those are Spark's already.
@@ -249,7 +245,7 @@ class Expressions:
 
 
 def _put_in(text: str, inner: Mapping[str, str]) -> str:
-    return _HELD_NAME.sub(lambda match: inner[match[0]], text)
+    return _COMPUTED_NAME.sub(lambda match: inner[match[0]], text)
 
 
 def _only_in_columns(expression: Expression, call: Call) -> SqlError:

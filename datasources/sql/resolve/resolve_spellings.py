@@ -14,11 +14,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from datasources.grammar.source_text import Span, SqlText
 from datasources.sql.resolve.timestamp_calls import TIMESTAMP_FUNCTIONS, TimestampCallError, timestamp_call
 from datasources.sql.resolve.type_spelling import cast_spelling, is_local_literal
 from datasources.sql.text.calls import Call, calls
 from datasources.sql.text.error_location import Site
-from datasources.sql.text.source_text import Span, SqlText
 from datasources.sql.text.substitute import splice
 from datasources.sql.text.word_cursor import Words
 
@@ -39,11 +39,6 @@ class _Change:
 
 def spelled(text: str, site: Site, ask: AskType) -> str:
     """Return an expression as Spark reads it.
-
-    Args:
-        text: over physical and metadata columns, one expression.
-        site: its span, for errors.
-        ask: knows types.
 
     Raises:
         SqlError: a call of TO_TIMESTAMP or TO_TIMESTAMP_LTZ that has no meaning.

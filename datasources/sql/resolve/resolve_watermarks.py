@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final
 
+from datasources.grammar.literals import quoted
+from datasources.grammar.sql_types import SqlType
 from datasources.near_matches import near_matches
 from datasources.sql.resolve.resolve_columns import Clauses, near
 from datasources.sql.resolve.resolve_expressions import (
@@ -17,9 +19,7 @@ from datasources.sql.resolve.resolve_expressions import (
 from datasources.sql.resolve.resolved_table import ResolvedWatermark
 from datasources.sql.statements.catalog_objects import Column, ComputedColumn, TableDefinition, WatermarkSpec
 from datasources.sql.text.error_location import Site
-from datasources.sql.text.literals import quoted
 from datasources.sql.text.substitute import in_parentheses
-from datasources.sql.types.sql_types import SqlType
 from datasources.sql.types.type_names import spark_ddl, sql_text
 
 __all__ = ["PendingWatermark", "SourceTime", "pending_watermarks"]
@@ -58,10 +58,6 @@ class PendingWatermark:
 
     def resolved(self, rowtime_type: str, expression_type: str) -> ResolvedWatermark:
         """Return the watermark, its types checked (rule D4).
-
-        Args:
-            rowtime_type: Spark DDL.
-            expression_type: Spark DDL.
 
         Raises:
             SqlError: the attribute is no timestamp, or the expression is neither of its type nor BIGINT.

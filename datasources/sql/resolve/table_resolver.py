@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from datasources.grammar.source_text import SqlText
 from datasources.sql.resolve.resolve_columns import Clauses, check_columns, check_primary_key
 from datasources.sql.resolve.resolve_expressions import PROCTIME, Expression, Expressions, is_proctime, is_rowtime
 from datasources.sql.resolve.resolve_spellings import AskType
@@ -21,7 +22,6 @@ from datasources.sql.resolve.resolved_table import ResolvedColumn, ResolvedMetad
 from datasources.sql.statements.catalog_objects import Column, ComputedColumn, MetadataColumn, TableDefinition
 from datasources.sql.text.error_location import Site
 from datasources.sql.text.expression_names import names_of
-from datasources.sql.text.source_text import SqlText
 from datasources.sql.text.substitute import references
 from datasources.sql.types.expression_types import TypeOracle, TypeOracleError
 from datasources.sql.types.type_names import spark_ddl
@@ -36,13 +36,7 @@ _SOME_MOMENT: Final = "CAST(NULL AS TIMESTAMP)"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Question:
-    """An expression whose type is asked.
-
-    Attributes:
-        text: Spark SQL.
-        site: for errors.
-        refusal: what is wrong if Spark refuses it.
-    """
+    """An expression whose type is asked."""
 
     text: str
     site: Site

@@ -7,6 +7,7 @@ import zoneinfo
 from collections.abc import Callable
 from typing import Final
 
+from datasources.grammar.lexer import TokenKind
 from datasources.sql.resolve.flink_timestamps import (
     UnsupportedFormat,
     moment_of_number,
@@ -14,7 +15,6 @@ from datasources.sql.resolve.flink_timestamps import (
     wall_clock_of_text,
 )
 from datasources.sql.text.calls import Call
-from datasources.sql.text.lexer import TokenKind
 from datasources.sql.text.query_tree import Region
 from datasources.sql.text.word_cursor import Words
 
@@ -33,7 +33,7 @@ _SHAPES: Final = {
     "TO_TIMESTAMP_LTZ": "Write TO_TIMESTAMP_LTZ(number, 0) for seconds, TO_TIMESTAMP_LTZ(number, 3) for milliseconds, "
     "or TO_TIMESTAMP_LTZ(text[, 'format'[, 'zone']]).",
 }
-_MOST: Final = {"TO_TIMESTAMP": 2, "TO_TIMESTAMP_LTZ": 3}
+_MAX_ARGUMENTS: Final = {"TO_TIMESTAMP": 2, "TO_TIMESTAMP_LTZ": 3}
 _FORMATS: Final = (
     "The fields of a format are yyyy, MM, dd, HH, mm, ss and S to SSSSSSSSS, each once; text stands in single quotes. "
     "For others use TO_TIMESTAMP_NTZ(text, format), Spark's own."
@@ -44,7 +44,7 @@ class TimestampCallError(Exception):
     """A call that has no meaning.
 
     Attributes:
-        reason: what is wrong, a clause.
+        reason: the reason, a clause.
         hint: what to do, sentences.
         argument: which argument it is about; None = the call.
     """
@@ -76,17 +76,14 @@ def epoch_of_literal(words: Words, call: Call) -> str | None:
 def timestamp_call(words: Words, call: Call, value: str, ask: Callable[[str], str] | None) -> str:
     """Return a call in Spark's functions.
 
-    Args:
-        words: the text.
-        call: of one of `TIMESTAMP_FUNCTIONS`.
-        value: the first argument, as in the result.
-        ask: the type of an expression as Spark's DDL in upper case; None = types are not known.
+    ``value`` is the first argument, as in the result; ``ask`` gives a type as Spark's DDL in upper case, None = types
+    are not known.
 
     Raises:
         TimestampCallError: the arguments are of wrong number or type, or a format cannot be read as Flink reads it.
     """
     parts = words.split(call.inside)
-    if not 1 <= len(parts) <= _MOST[call.name] or not all(parts):
+    if not 1 <= len(parts) <= _MAX_ARGUMENTS[call.name] or not all(parts):
         raise TimestampCallError(f"{call.name} has {len(parts)} arguments", _SHAPES[call.name])
     if call.name == _LOCAL:
         _check_text(call, value, ask, parts[0])

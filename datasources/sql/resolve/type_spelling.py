@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from datasources.errors import SqlError
+from datasources.grammar.lexer import TokenKind
+from datasources.grammar.source_text import Span, SqlText
+from datasources.grammar.sql_types import SqlType
 from datasources.sql.text.calls import Call
-from datasources.sql.text.lexer import TokenKind
 from datasources.sql.text.query_tree import Region
-from datasources.sql.text.source_text import Span, SqlText
 from datasources.sql.text.word_cursor import Words
-from datasources.sql.types.sql_types import SqlType
 from datasources.sql.types.type_names import spark_ddl
 
 __all__ = ["CastSpelling", "cast_spelling", "is_local_literal"]

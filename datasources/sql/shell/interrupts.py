@@ -1,7 +1,7 @@
 """Ctrl-C while Spark works.
 
 PySpark's own handler calls the JVM from within a call to the JVM that is under way; both then fail, with tracebacks on
-standard error, and the jobs go on. So while the shell waits, Ctrl-C only sets a flag, which the waiting code checks.
+standard error, and the jobs continue. So while the shell waits, Ctrl-C only sets a flag, which the waiting code checks.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """`tidemark sql`: scripts and an interactive prompt.
 
-A script stops at its first error; the prompt goes on. INSERT statements start queries, and a script waits for those
+A script stops at its first error; the prompt continues. INSERT statements start queries, and a script waits for those
 that it started: they end when all input is read, when one fails, or on Ctrl-C.
 """
 
@@ -16,11 +16,11 @@ from rich.console import Console
 from rich.text import Text
 
 from datasources.errors import SqlError
+from datasources.grammar.source_text import SqlText
 from datasources.sql.execute.result import StatementResult
 from datasources.sql.shell.interrupts import noted_interrupts
 from datasources.sql.shell.shell_output import error_text, print_result, print_rows, print_stream
 from datasources.sql.text.script import is_complete, split_script
-from datasources.sql.text.source_text import SqlText
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -39,7 +39,7 @@ _HELP: Final = """A statement ends with a semicolon and may have several lines.
   CREATE TABLE ... WITH ('connector' = ...)   declare a table; WATERMARK FOR ts AS ... makes ts event time
   SHOW TABLES; DESCRIBE t; SHOW CREATE TABLE t; EXPLAIN SELECT ...
   SELECT ...                                  a stream is shown until Ctrl-C
-  INSERT INTO sink SELECT ...                 start a query that goes on in the background
+  INSERT INTO sink SELECT ...                 start a query that runs in the background
   SET 'key' = 'value'; SET; RESET             settings
   help, quit                                  without a semicolon"""
 
@@ -58,13 +58,7 @@ class Environment(Protocol):
 
 
 class Shell:
-    """Runs statements and prints what they return.
-
-    Args:
-        environment: what runs them.
-        console: where results are printed.
-        errors: where errors are printed.
-    """
+    """Runs statements and prints what they return."""
 
     def __init__(self, environment: Environment, console: Console, errors: Console) -> None:
         self._environment = environment
@@ -74,9 +68,8 @@ class Shell:
     def run_scripts(self, scripts: Iterable[SqlText], *, is_awaited: bool = True) -> int:
         """Run the statements of scripts one after another, and wait for the queries that they started.
 
-        Args:
-            scripts: the texts; the first error ends the first of them and all others.
-            is_awaited: False = end at once; the queries end with the process.
+        The first error ends its script and all others; with ``is_awaited`` = False it ends at once, and the queries end
+        with the process.
 
         Returns:
             The exit status: 0, or 1 after an error, or 130 after Ctrl-C.
@@ -130,7 +123,7 @@ class Shell:
             self._print_line(f"{_queries(len(active))} stopped")
 
     def _take(self, typed: str) -> str:
-        """Run what was typed if it is whole; return what is to be typed on."""
+        """Run the input if it is complete; return the rest that is to be continued."""
         if not _is_whole(typed):
             return typed
         try:
@@ -151,7 +144,7 @@ class Shell:
             print_rows(self._console, result)
 
     def _trigger(self) -> str | None:
-        """Return when streams make batches: what is SET for INSERT holds for what is shown as well."""
+        """Return when streams make batches: the setting for INSERT holds for shown queries as well."""
         result = self._environment.sql("SET 'execution.trigger'")
         assert isinstance(result, StatementResult), "SET has a result"
         value = result.rows[0][1]
@@ -169,7 +162,7 @@ class Shell:
 
     @contextmanager
     def _reported(self) -> Iterator[_Outcome]:
-        """Print an error of the user's, ours or Spark's, and go on after the block; bugs go through."""
+        """Print an error of the user's, ours or Spark's, and continue after the block; bugs propagate."""
         outcome = _Outcome()
         try:
             yield outcome
@@ -205,7 +198,7 @@ def line_reader() -> Callable[[str], str]:
 
 
 def _is_whole(typed: str) -> bool:
-    """Tell whether what was typed can be run; a string or comment that is open may go on in the next line."""
+    """Return whether the input can be run; an open string or comment may continue in the next line."""
     try:
         return is_complete(SqlText(typed))
     except SqlError:

@@ -10,10 +10,10 @@ from pathlib import Path
 from rich.console import Console
 
 from datasources.errors import OptionError
+from datasources.grammar.source_text import SqlText
 from datasources.sql.shell.shell import Shell, line_reader
 from datasources.sql.shell.shell_session import start_session
 from datasources.sql.table_environment import TableEnvironment
-from datasources.sql.text.source_text import SqlText
 
 __all__ = ["ShellRequest", "run_shell"]
 
@@ -39,7 +39,7 @@ class ShellRequest:
 
 
 def run_shell(request: ShellRequest, console: Console) -> int:
-    """Do what was asked for; return the exit status.
+    """Run the command; return the exit status.
 
     Raises:
         OptionError: the script cannot be read.

@@ -63,11 +63,8 @@ def print_rows(console: Console, frame: DataFrame) -> None:
 def print_stream(console: Console, frame: DataFrame, *, trigger: str | None) -> None:
     """Print the rows of a stream as they come, and its watermark when it moves, until the query ends.
 
-    Args:
-        console: where to.
-        frame: the stream.
-        trigger: `available-now` = end when everything that is there was read; a duration = the time between batches;
-            None = as soon as possible.
+    The trigger is `available-now`, which ends when everything that is there was read, or the time between batches; None
+    = as soon as possible.
 
     Raises:
         KeyboardInterrupt: the user pressed Ctrl-C; the query was stopped.
@@ -82,7 +79,7 @@ def print_stream(console: Console, frame: DataFrame, *, trigger: str | None) -> 
 
 
 def error_text(error: BaseException) -> str | None:
-    """Return what a user has to know about an error; None = it is a bug, and its traceback is needed."""
+    """Return the message of an error for a user; None = it is a bug, and its traceback is needed."""
     if isinstance(error, TidemarkError):
         return plain(error, keep=_LINES)
     from pyspark.errors import PySparkException

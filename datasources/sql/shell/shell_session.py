@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["parse_settings", "start_session"]
 
-_QUIET: Final = {
+_LOG_SETTINGS: Final = {
     "spark.app.name": "tidemark sql",
     "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "ERROR",
@@ -68,11 +68,11 @@ def start_session(settings: Mapping[str, str]) -> SparkSession:
     # Source processes run the PATH's python3 otherwise, which may have none of our packages.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder
-    for key, value in {**_QUIET, **_for_one_machine(settings), **settings}.items():
+    for key, value in {**_LOG_SETTINGS, **_for_one_machine(settings), **settings}.items():
         builder = builder.config(key, value)
     try:
         return builder.getOrCreate()
     except PySparkRuntimeError as error:
         raise EnvironmentProblem(
-            f"Spark did not start: {str(error).splitlines()[0]} Run `tidemark doctor` to see what is missing."
+            f"Spark did not start: {str(error).splitlines()[0]} Run `tidemark doctor` to list what is missing."
         ) from error

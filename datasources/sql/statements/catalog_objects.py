@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from datasources.sql.text.source_text import Span
-from datasources.sql.types.sql_types import SqlType
+from datasources.grammar.source_text import Span
+from datasources.grammar.sql_types import SqlType
 
 __all__ = [
     "Column",
@@ -49,12 +49,7 @@ class MetadataColumn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComputedColumn:
-    """A column made from others. `name AS expression [COMMENT 'text']`.
-
-    Attributes:
-        expression: the text as written, without surrounding blanks.
-        expression_span: span of the expression in its statement.
-    """
+    """A column made from others. `name AS expression [COMMENT 'text']`."""
 
     name: str
     expression: str
@@ -70,9 +65,7 @@ Column = PhysicalColumn | MetadataColumn | ComputedColumn
 class WatermarkSpec:
     """`WATERMARK FOR rowtime AS expression`.
 
-    Attributes:
-        rowtime: the names that lead to the attribute: ("ts",), ("a", "b", "c").
-        expression: the text as written.
+    ``rowtime`` has the names that lead to the attribute: ("ts",), ("a", "b", "c").
     """
 
     rowtime: tuple[str, ...]

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from datasources.errors import SqlError
+from datasources.grammar.source_text import Span, SqlText
 from datasources.sql.statements.catalog_objects import (
     Column,
     FunctionDefinition,
@@ -14,7 +15,6 @@ from datasources.sql.statements.catalog_objects import (
     ViewDefinition,
     WatermarkSpec,
 )
-from datasources.sql.text.source_text import Span, SqlText
 
 __all__ = [
     "AddColumns",

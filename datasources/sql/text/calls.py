@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from datasources.sql.text.lexer import TokenKind
+from datasources.grammar.lexer import TokenKind
+from datasources.grammar.source_text import Span
 from datasources.sql.text.query_tree import Block, Clause, Region
-from datasources.sql.text.source_text import Span
 from datasources.sql.text.word_cursor import Words
 
 __all__ = ["Call", "calls", "column_path", "expression_regions", "is_star", "split_unit"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from datasources.errors import SqlError
-from datasources.sql.text.source_text import Span, SqlText
+from datasources.grammar.source_text import Span, SqlText
 
 __all__ = ["Site"]
 

@@ -18,7 +18,7 @@ from sqlglot.errors import SqlglotError
 from sqlglot.parsers.spark import SparkParser
 from sqlglot.tokenizer_core import Token, TokenType
 
-from datasources.sql.text.source_text import Span
+from datasources.grammar.source_text import Span
 
 __all__ = ["Call", "ExpressionSyntax", "Names", "Reference", "names_of"]
 

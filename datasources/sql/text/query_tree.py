@@ -10,7 +10,7 @@ import enum
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from datasources.sql.text.source_text import Span
+from datasources.grammar.source_text import Span
 
 __all__ = [
     "Block",

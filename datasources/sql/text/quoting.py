@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from datasources.sql.text.literals import quoted
+from datasources.grammar.literals import quoted
 
 __all__ = ["name_text", "path_text"]
 

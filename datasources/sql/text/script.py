@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from datasources.sql.text.lexer import Token, TokenKind, tokenize
-from datasources.sql.text.source_text import Span, SqlText
+from datasources.grammar.lexer import Token, TokenKind, tokenize
+from datasources.grammar.source_text import Span, SqlText
 
 __all__ = ["is_complete", "split_script"]
 

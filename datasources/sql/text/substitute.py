@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from datasources.grammar.source_text import Span, SqlText
 from datasources.sql.text.expression_names import ExpressionSyntax, Names, names_of
-from datasources.sql.text.source_text import Span, SqlText
 
 __all__ = ["capture_reason", "captured_by", "in_parentheses", "references", "splice", "substitute"]
 

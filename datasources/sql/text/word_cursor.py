@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from datasources.sql.text.lexer import Token, TokenKind, tokenize
+from datasources.grammar.lexer import Token, TokenKind, tokenize
+from datasources.grammar.source_text import Span, SqlText
 from datasources.sql.text.query_tree import Region
-from datasources.sql.text.source_text import Span, SqlText
 
 __all__ = ["Words"]
 

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from datasources.errors import SchemaError
-from datasources.sql.text.literals import literal
+from datasources.grammar.literals import literal
+from datasources.grammar.sql_types import SqlField, SqlType
 from datasources.sql.text.quoting import name_text
-from datasources.sql.types.sql_types import SqlField, SqlType
 
 __all__ = ["refusal_of", "spark_ddl", "sql_text"]
 

@@ -45,7 +45,7 @@ class Writer:
         self._server = server
         self._chance = random.Random(seed)
         self._stop = threading.Event()
-        self._turn = threading.Lock()
+        self._step = threading.Lock()
         self._thread = threading.Thread(target=self._write, daemon=True)
 
     def __enter__(self) -> Self:
@@ -63,7 +63,7 @@ class Writer:
     @contextmanager
     def paused(self) -> Iterator[None]:
         """Write nothing in the block."""
-        with self._turn:
+        with self._step:
             yield
 
     def use(self, server: MySqlServer) -> None:
@@ -72,7 +72,7 @@ class Writer:
 
     def _write(self) -> None:
         while not self._stop.wait(_PAUSE_S):
-            with self._turn, suppress(pymysql.MySQLError, OSError):
+            with self._step, suppress(pymysql.MySQLError, OSError):
                 self._write_for_a_while()
 
     def _write_for_a_while(self) -> None:

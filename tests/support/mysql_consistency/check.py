@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from datasources.mysql.binlog import BinlogPosition
 from datasources.mysql.state.mysql_state import MySqlState
-from datasources.mysql.state.snapshot_scan import Coverage, Sweep, coverage
+from datasources.mysql.state.snapshot_scan import Coverage, SnapshotScan, coverage
 from tests.support.mysql_consistency.ledger import Ledger
 from tests.support.mysql_consistency.recording import Delivered
 from tests.support.mysql_consistency.tables import COLUMNS, INVISIBLE, TABLES, Row, Table, by_name
@@ -30,20 +30,20 @@ class Checked:
 
     Attributes:
         faults: what is wrong, in the order in which it came up.
-        batches, sweeps: how many batches were checked, how many of them read tables.
+        batches, snapshot_batches: how many batches were checked, how many of them read tables.
         changes: images of changes that were held against the truth.
-        void: how often a chunk was given up because its table was emptied behind its mark.
+        void: how often a chunk was given up because its table was emptied after its position.
     """
 
     faults: list[str] = field(default_factory=list)
     batches: int = 0
-    sweeps: int = 0
+    snapshot_batches: int = 0
     changes: int = 0
     void: int = 0
 
 
 class _Covered:
-    """Which rows lie below a frontier; the server says how text sorts.
+    """Which rows a snapshot scan has covered; the server sorts text.
 
     Args:
         server: asked for weights.
@@ -54,16 +54,16 @@ class _Covered:
         self._server, self.database = server, database
         self._weights: dict[tuple[str, str], bytes] = {}
 
-    def __call__(self, sweep: Sweep | None, table: Table, row: Row, invisible: int | None) -> bool:
-        covered = coverage(sweep, (self.database, table.name))
+    def __call__(self, snapshot: SnapshotScan | None, table: Table, row: Row, invisible: int | None) -> bool:
+        covered = coverage(snapshot, (self.database, table.name))
         if covered is not Coverage.SOME_KEYS:
             return covered is Coverage.EVERYTHING
-        assert sweep is not None
-        assert sweep.bound is not None
-        bound = [_read(column, text) for column, text in zip(table.key, sweep.bound, strict=True)]
-        return self._place(table, table.key_of(row, invisible)) <= self._place(table, bound)
+        assert snapshot is not None
+        assert snapshot.bound is not None
+        bound = [_read(column, text) for column, text in zip(table.key, snapshot.bound, strict=True)]
+        return self._sort_key(table, table.key_of(row, invisible)) <= self._sort_key(table, bound)
 
-    def _place(self, table: Table, key: Any) -> list[Any]:
+    def _sort_key(self, table: Table, key: Any) -> list[Any]:
         return [self._weight(table, value) if isinstance(value, str) else value for value in key]
 
     def _weight(self, table: Table, text: str) -> bytes:
@@ -79,7 +79,7 @@ class _Covered:
 
 
 def _read(column: str, text: str) -> Any:
-    """Return the value that a bound's text stands for."""
+    """Return the value of a bound's text."""
     readers: Mapping[str, Callable[[str], Any]] = {
         "i": int,
         INVISIBLE: int,
@@ -119,7 +119,7 @@ def check_batches(  # noqa: PLR0917 - what a run is
         checked.faults += ledger.faults
         ledger.faults = []
         checked.batches += 1
-        checked.sweeps += bool(state.tables)
+        checked.snapshot_batches += bool(state.tables)
     checked.faults += [f"{table} was given up, and no truncate row came" for table in sorted(ledger.void)]
     return checked
 
@@ -132,8 +132,8 @@ def selected(server: MySqlServer, database: str, table: Table) -> Counter[Row]:
 
 
 def _begin(state: MySqlState) -> BinlogPosition:
-    assert state.place is not None
-    return state.place
+    assert state.position is not None
+    return state.position
 
 
 def _compare_changes(  # noqa: PLR0917 - as above
@@ -149,10 +149,10 @@ def _compare_changes(  # noqa: PLR0917 - as above
     expected: Counter[tuple[str, str, Row]] = Counter()
     for change in changes:
         if change.table in names and change.kind == "T":
-            is_told = coverage(state.sweep, (covered.database, change.table)) is not Coverage.NOTHING
-            expected[change.kind, change.table, (None,) * len(COLUMNS)] += is_told
+            is_reported = coverage(state.snapshot, (covered.database, change.table)) is not Coverage.NOTHING
+            expected[change.kind, change.table, (None,) * len(COLUMNS)] += is_reported
         elif change.table in names and change.kind not in (">", "x"):
-            is_covered = covered(state.sweep, by_name(change.table), change.row, change.invisible)
+            is_covered = covered(state.snapshot, by_name(change.table), change.row, change.invisible)
             expected[change.kind, change.table, change.row] += is_covered
     got = Counter((row.kind, row.table, row.row) for row in delivered if not row.snapshot)
     checked.changes += expected.total()
@@ -166,9 +166,9 @@ def _compare_changes(  # noqa: PLR0917 - as above
 def _compare_tables(  # noqa: PLR0917 - as above
     batch: int, state: MySqlState, history: History, ledger: Ledger, covered: _Covered, checked: Checked
 ) -> None:
-    """G2: the changelog so far is the tables' covered part as of the mark.
+    """G2: the changelog so far is the tables' covered part as of the position.
 
-    A table that is emptied behind the mark before a chunk was read may lack rows until its truncate row comes.
+    A table that is emptied after the position before a chunk was read may lack rows until its truncate row comes.
     """
     for table in TABLES:
         if table.name in ledger.void:
@@ -192,4 +192,4 @@ def _compare_tables(  # noqa: PLR0917 - as above
 
 def _short(state: MySqlState) -> str:
     tables = [(each.table[1], each.lower, each.bounds, each.is_open) for each in state.tables]
-    return f"{state.place} to {state.to}, after {state.sweep and (state.sweep.table[1], state.sweep.bound)}, reads {tables}"
+    return f"{state.position} to {state.to}, after {state.snapshot and (state.snapshot.table[1], state.snapshot.bound)}, reads {tables}"

@@ -17,7 +17,7 @@ class Ledger:
 
     Attributes:
         faults: what could not be: a row that is there already, a row that is not there, an order that goes back.
-        void: tables whose last chunk was given up because the table is emptied behind the mark; until their truncate
+        void: tables whose last chunk was given up because the table is emptied after the position; until their truncate
             row comes, they may lack rows.
     """
 
@@ -45,16 +45,16 @@ class Ledger:
                 self._counted(batch, row)
 
     def _keyed(self, batch: int, row: Delivered) -> None:
-        key, held = by_name(row.table).key_of(row.row), self._rows[row.table]
+        key, contents = by_name(row.table).key_of(row.row), self._rows[row.table]
         if self._last.get((row.table, key), row.seq) > row.seq:
             self._fault(batch, row, f"comes behind {self._last[row.table, key]}")
         self._last[row.table, key] = row.seq
         if row.kind in ("+I", "+U"):
-            if key in held:
-                self._fault(batch, row, f"is there already as {held[key]}")
-            held[key] = row.row
+            if key in contents:
+                self._fault(batch, row, f"is there already as {contents[key]}")
+            contents[key] = row.row
         else:
-            known = held.pop(key, None)
+            known = contents.pop(key, None)
             if known != row.row and not (known is None and row.table in self.void):
                 self._fault(batch, row, f"takes away what is there as {known}")
 

@@ -23,7 +23,7 @@ class Delivered:
         table: its table's name.
         row: its data columns.
         snapshot: whether it was read from the table.
-        place: file, pos and GTID.
+        position: file, pos and GTID.
     """
 
     seq: tuple[int, ...]
@@ -31,7 +31,7 @@ class Delivered:
     table: str
     row: Row
     snapshot: bool
-    place: tuple[Any, ...]
+    position: tuple[Any, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Recording(QueryDirectory):
 def equal_attempts(attempts: dict[int, list[list[Delivered]]]) -> dict[int, list[Delivered]]:
     """Return the rows of the last attempt at each batch; all of them must have given the same.
 
-    Rows of a table that is emptied behind the mark may be missing in a later attempt: its truncate row follows.
+    Rows of a table that is emptied after the position may be missing in a later attempt: its truncate row follows.
     """
     found = {}
     for batch, tries in attempts.items():
@@ -74,5 +74,5 @@ def _delivered(row: dict[str, Any]) -> Delivered:
         table=row["table_name"],
         row=tuple(row[name] for name in COLUMNS),
         snapshot=row["snapshot"],
-        place=(row["file"], row["pos"], row["gtid"]),
+        position=(row["file"], row["pos"], row["gtid"]),
     )

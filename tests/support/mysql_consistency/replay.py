@@ -19,7 +19,7 @@ from tests.support.query_process import ROOT
 
 __all__ = ["read_in_fresh_processes"]
 
-_SWEEPS_SHARE = 0.4
+_SNAPSHOT_SHARE = 0.4
 _PROCESSES = 2
 
 
@@ -32,10 +32,10 @@ def read_in_fresh_processes(scene: Scene, recording: Recording, *, again: int, c
     chance = random.Random(seed)
     change_rows(scene, chance, changes)
     every = range(recording.planned())
-    sweeps = [batch for batch in every if recording.state(batch).tables]
+    snapshot_batches = [batch for batch in every if recording.state(batch).tables]
     others = [batch for batch in every if not recording.state(batch).tables]
-    first = min(len(sweeps), max(round(again * _SWEEPS_SHARE), again - len(others)))
-    chosen = sorted([*chance.sample(sweeps, first), *chance.sample(others, min(len(others), again - first))])
+    first = min(len(snapshot_batches), max(round(again * _SNAPSHOT_SHARE), again - len(others)))
+    chosen = sorted([*chance.sample(snapshot_batches, first), *chance.sample(others, min(len(others), again - first))])
     into = Recording(recording.directory / "again").create()
     begun = [_begin(scene, recording, into, chosen[number::_PROCESSES], number) for number in range(_PROCESSES)]
     for process in begun:

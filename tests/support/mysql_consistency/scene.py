@@ -25,8 +25,8 @@ class Scene:
     Attributes:
         server: where it is.
         database: its name.
-        start: the binlog's place before its first table.
-        options: of the source: small chunks, so that a sweep takes many batches.
+        start: the binlog's position before its first table.
+        options: of the source: small chunks, so that a snapshot takes many batches.
     """
 
     server: MySqlServer

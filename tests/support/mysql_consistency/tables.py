@@ -45,7 +45,7 @@ class Table:
 
     Attributes:
         name: its name.
-        key: the columns by which its rows are told apart; none = they are not.
+        key: the columns that identify its rows; none = they are not identified.
         collation: of its text.
         is_primary: whether the key is its primary key, and not a unique index.
         parent: the table of which its column n is a foreign key with ON DELETE CASCADE.
@@ -64,7 +64,7 @@ class Table:
 
     @property
     def is_keyed(self) -> bool:
-        """Whether rows as they are delivered say which row they are."""
+        """Whether emitted rows identify their row."""
         return bool(self.key) and self.key != (INVISIBLE,)
 
     def create(self, *, has_cascades: bool) -> str:

@@ -1,4 +1,4 @@
-"""What the tables held at every place of the binlog, read with another library than ours."""
+"""The tables' rows at every position of the binlog, read with another library."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Transaction:
-    """What became visible at one place.
+    """What became visible at one position.
 
     Attributes:
-        end: the place behind it.
+        end: the position after it.
         changes: in order.
     """
 
@@ -64,7 +64,7 @@ State = dict[str, "Counter[tuple[int | None, Row]]"]
 
 @dataclass(slots=True)
 class History:
-    """All transactions, in order, and the tables' state as far as it was told.
+    """All transactions, in order, and the tables' state as far as it was read.
 
     Attributes:
         transactions: all.
@@ -76,7 +76,7 @@ class History:
     _at: int = 0
 
     def advance(self, to: BinlogPosition) -> list[Change]:
-        """Move on to a place; return the changes on the way."""
+        """Advance to a position; return the changes up to there."""
         passed: list[Change] = []
         while self._at < len(self.transactions) and self.transactions[self._at].end <= to:
             passed += self.transactions[self._at].changes
@@ -86,7 +86,7 @@ class History:
         return passed
 
     def later(self, kind: str, table: str) -> bool:
-        """Return whether a table meets a statement behind the place."""
+        """Return whether a statement after the position concerns a table."""
         return any(c.kind == kind and c.table == table for t in self.transactions[self._at :] for c in t.changes)
 
 
@@ -106,7 +106,7 @@ def _apply(state: State, change: Change) -> None:
 
 
 def read_history(server: MySqlServer, database: str, start: BinlogPosition) -> History:
-    """Read the binlog from a place to its end."""
+    """Read the binlog from a position to its end."""
     logging.getLogger("pymysqlreplication").setLevel(logging.ERROR)
     login = server.administrator
     stream = BinLogStreamReader(

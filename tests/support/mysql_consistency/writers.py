@@ -236,7 +236,7 @@ def truncate(cursor: Any, step: int) -> None:
 
 
 def swap(cursor: Any, step: int) -> None:
-    """Put a copy in a table's place, as gh-ost does."""
+    """Replace a table with a copy, as gh-ost does."""
     cursor.execute("CREATE TABLE _t20_gho LIKE t20")
     cursor.execute(f"ALTER TABLE _t20_gho ADD COLUMN more_{step} INT NULL")
     columns = "i, s, d, t, n, v"

@@ -36,8 +36,7 @@ def name_pattern(name: str) -> str:
 def sequence_pattern(items: list[tuple[str, bool]]) -> str:
     """Return the pattern of members with commas between those that are there.
 
-    Args:
-        items: the pattern of each member, and whether it is always there.
+    Each item is a pattern and whether it is always there.
     """
     comma = f"{SPACE},{SPACE}"
     first = next((at for at, (_, is_required) in enumerate(items) if is_required), None)

@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from datasources.arrow_types import NTZ, TIMESTAMP
 from datasources.formats.json.fast_path.value_patterns import TimestampText
-from datasources.formats.schema_text.ddl_types import timestamp_ltz
-from datasources.formats.values.zones import MICROS_PER_SECOND, Zone
+from datasources.grammar.zones import MICROS_PER_SECOND, Zone
 
 __all__ = ["LocalTimes", "duckdb_structure", "finished"]
 
@@ -31,9 +31,9 @@ _DUCKDB_NAMES: dict[pa.DataType, str] = {
     pa.string(): "VARCHAR",
     pa.binary(): "VARCHAR",
     pa.date32(): "DATE",
-    pa.timestamp("us"): "TIMESTAMP",
+    NTZ: "TIMESTAMP",
     # DuckDB ignores the offset of a text that it reads as TIMESTAMP.
-    timestamp_ltz: "TIMESTAMPTZ",
+    TIMESTAMP: "TIMESTAMPTZ",
 }
 
 
@@ -75,7 +75,7 @@ def duckdb_structure(arrow: pa.DataType, kind: TimestampText | None = None) -> o
         arrow: a type for which `json_patterns.can_use_fast_path` holds.
         kind: how a TIMESTAMP column is written, where that is known.
     """
-    if kind is TimestampText.SECONDS and arrow == timestamp_ltz:
+    if kind is TimestampText.SECONDS and arrow == TIMESTAMP:
         return "BIGINT"
     if pa.types.is_struct(arrow):
         return {f.name: duckdb_structure(f.type) for f in arrow}
@@ -104,7 +104,7 @@ def finished(array: pa.Array, arrow: pa.DataType, kind: TimestampText | None, lo
         array: the column that came from the structure of `duckdb_structure(arrow, kind)`.
         arrow: the declared type.
         kind: how a TIMESTAMP column is written; None for other columns.
-        local: turns local times into instants; needed for `TimestampText.LOCAL`.
+        local: converts local times into instants; needed for `TimestampText.LOCAL`.
     """
     if kind is TimestampText.SECONDS:
         return _timestamps(array, _int64(array) * MICROS_PER_SECOND)
@@ -126,4 +126,4 @@ def _int64(array: pa.Array) -> npt.NDArray[np.int64]:
 
 def _timestamps(array: pa.Array, micros: npt.NDArray[np.int64]) -> pa.Array:
     mask = np.asarray(array.is_null()) if array.null_count else None
-    return pa.array(micros, pa.int64(), mask=mask).cast(timestamp_ltz)
+    return pa.array(micros, pa.int64(), mask=mask).cast(TIMESTAMP)

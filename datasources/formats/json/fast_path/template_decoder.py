@@ -28,7 +28,7 @@ from datasources.formats.json.partial_rows import PartialRows, filled_in, joined
 from datasources.formats.json.text.json_scanner import Malformed
 from datasources.formats.json.text.json_syntax import parse
 from datasources.formats.values.usage_cache import UsageCache
-from datasources.formats.values.zones import FixedOffset, Zone
+from datasources.grammar.zones import FixedOffset, Zone
 
 __all__ = ["TemplateDecoder"]
 

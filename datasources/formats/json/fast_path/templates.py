@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
+from datasources.arrow_types import TIMESTAMP
 from datasources.formats.json.fast_path.composite_patterns import (
     UnsupportedTemplate,
     array_pattern,
@@ -34,7 +35,6 @@ from datasources.formats.json.fast_path.value_patterns import (
     timestamp_pattern,
 )
 from datasources.formats.json.text.json_scanner import Members, Whole
-from datasources.formats.schema_text.ddl_types import timestamp_ltz
 
 __all__ = ["Template", "TimestampKinds", "merged", "template_of"]
 
@@ -81,7 +81,7 @@ class TimestampKinds:
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class TemplateMember:
     """A member of the documents: the patterns of its values, and whether every document has it."""
 
     patterns: tuple[str, ...]
@@ -101,7 +101,7 @@ class Template:
         UnsupportedTemplate: the pattern would be too long.
     """
 
-    members: Mapping[str, Member] = field(compare=False)
+    members: Mapping[str, TemplateMember] = field(compare=False)
     is_total: bool
     pattern: str = field(init=False)
 
@@ -113,10 +113,7 @@ class Template:
 def template_of(document: object, fields: Mapping[str, pa.Field], kinds: TimestampKinds) -> Template:
     """Return the template of one document.
 
-    Args:
-        document: a tree of `json_syntax.parse`.
-        fields: the schema's fields by name.
-        kinds: how timestamps are written; extended by new columns.
+    ``kinds`` is extended by new columns.
 
     Raises:
         UnsupportedTemplate: the document is no object, repeats a member, lacks a value for a NOT NULL column, or the
@@ -124,7 +121,7 @@ def template_of(document: object, fields: Mapping[str, pa.Field], kinds: Timesta
     """
     builder = _TemplateBuilder(kinds)
     items = builder.members(document, fields, is_top=True)
-    return _checked(Template(members={n: Member((p,), True) for n, p in items}, is_total=builder.is_total))
+    return _checked(Template(members={n: TemplateMember((p,), True) for n, p in items}, is_total=builder.is_total))
 
 
 def merged(one: Template, other: Template, fields: Mapping[str, pa.Field]) -> Template | None:
@@ -136,7 +133,7 @@ def merged(one: Template, other: Template, fields: Mapping[str, pa.Field]) -> Te
     common = [name for name in one.members if name in other.members]
     if common != [name for name in other.members if name in one.members]:
         return None
-    members: dict[str, Member] = {}
+    members: dict[str, TemplateMember] = {}
     for name in _interleaved(list(one.members), list(other.members), set(common)):
         joined = _joined(one.members.get(name), other.members.get(name))
         if not joined.is_required and name in fields and not fields[name].nullable:
@@ -192,7 +189,7 @@ class _TemplateBuilder:
             if type(value) is not Members:
                 raise UnsupportedTemplate
             return map_pattern(self._items([item for _, item in value], arrow.item_type))
-        if arrow == timestamp_ltz:
+        if arrow == TIMESTAMP:
             return self._kinds.pattern(column, value)
         return scalar_pattern(arrow)
 
@@ -218,10 +215,10 @@ class _TemplateBuilder:
         return pattern
 
 
-def _joined(one: Member | None, other: Member | None) -> Member:
+def _joined(one: TemplateMember | None, other: TemplateMember | None) -> TemplateMember:
     patterns = dict.fromkeys((*(one.patterns if one else ()), *(other.patterns if other else ())))
     is_required = one is not None and other is not None and one.is_required and other.is_required
-    return Member(tuple(patterns), is_required)
+    return TemplateMember(tuple(patterns), is_required)
 
 
 def _interleaved(one: list[str], other: list[str], common: set[str]) -> Iterator[str]:

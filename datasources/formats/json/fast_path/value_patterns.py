@@ -11,7 +11,7 @@ from enum import Enum
 
 import pyarrow as pa
 
-from datasources.formats.schema_text.ddl_types import timestamp_ltz, timestamp_ntz
+from datasources.arrow_types import NTZ, TIMESTAMP
 
 __all__ = [
     "ANY_SCALAR",
@@ -134,6 +134,6 @@ _BY_TYPE: dict[pa.DataType, str] = {
     pa.string(): f"{STRING}|{_WHOLE}|{_BOOLEAN}",
     pa.binary(): base64,
     pa.date32(): f'"{_DATE}"',
-    timestamp_ntz: f'"{_LOCAL}"',
-    timestamp_ltz: timestamp_pattern(TimestampText.ZONED, is_utc=False),
+    NTZ: f'"{_LOCAL}"',
+    TIMESTAMP: timestamp_pattern(TimestampText.ZONED, is_utc=False),
 }

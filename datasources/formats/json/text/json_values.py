@@ -18,17 +18,13 @@ from decimal import Decimal
 import numpy as np
 import pyarrow as pa
 
+from datasources.arrow_types import NTZ, TIMESTAMP
 from datasources.formats.json.text.json_scanner import Fraction, Whole, excerpt
 from datasources.formats.json.text.json_text import as_text, without_surrogates
-from datasources.formats.schema_text.ddl_types import timestamp_ltz, timestamp_ntz, type_text
-from datasources.formats.values.datetime_text import (
-    UnreadableText,
-    ZoneMissing,
-    read_date,
-    read_local,
-    read_timestamp,
-)
-from datasources.formats.values.zones import MICROS_PER_SECOND, Zone
+from datasources.formats.schema_text.ddl_types import type_text
+from datasources.formats.values.datetime_text import ZoneMissing, read_date, read_local, read_timestamp
+from datasources.grammar.timestamp_text import UnreadableText
+from datasources.grammar.zones import MICROS_PER_SECOND, Zone
 
 __all__ = ["BadValue", "Convert", "refusal", "scalar_converter"]
 
@@ -65,13 +61,11 @@ _INT8_MAX = 2**7 - 1
 def scalar_converter(arrow: pa.DataType, zone: Zone | None) -> Convert:
     """Return the converter of a type that has no parts.
 
-    Args:
-        arrow: one of the types of `ddl_types`.
-        zone: of timestamps without a zone; None rejects them.
+    Without a ``zone`` timestamps without a zone are rejected.
     """
     if arrow in _RANGES:
         return _integer(arrow)
-    if arrow == timestamp_ltz:
+    if arrow == TIMESTAMP:
         return _timestamp(zone)
     if pa.types.is_decimal128(arrow):
         return _decimal(arrow.precision, arrow.scale)
@@ -170,16 +164,16 @@ def _timestamp(zone: Zone | None) -> Convert:
             micros = int(value) * MICROS_PER_SECOND
             low, high = _RANGES[pa.int64()]
             if not low <= micros <= high:
-                raise refusal(timestamp_ltz, value, "as seconds since 1970 it is out of range")
+                raise refusal(TIMESTAMP, value, "as seconds since 1970 it is out of range")
             return micros
         if type(value) is not str:
-            raise refusal(timestamp_ltz, value)
+            raise refusal(TIMESTAMP, value)
         try:
             return read_timestamp(value, zone)
         except ZoneMissing:
-            raise refusal(timestamp_ltz, value, _NO_ZONE) from None
+            raise refusal(TIMESTAMP, value, _NO_ZONE) from None
         except UnreadableText as reason:
-            raise refusal(timestamp_ltz, value, str(reason)) from None
+            raise refusal(TIMESTAMP, value, str(reason)) from None
 
     return convert
 
@@ -249,5 +243,5 @@ _BY_TYPE: dict[pa.DataType, Convert] = {
     pa.string(): _string,
     pa.binary(): _binary,
     pa.date32(): _from_text(pa.date32(), read_date),
-    timestamp_ntz: _from_text(timestamp_ntz, read_local),
+    NTZ: _from_text(NTZ, read_local),
 }

@@ -1,1 +1,1 @@
-"""Asking a server for its binlog: the dump, its packets, its errors, how long it may be silent."""
+"""The binlog dump: the request, its stream of events, its errors, and when it counts as stalled."""

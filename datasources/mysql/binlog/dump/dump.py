@@ -1,4 +1,4 @@
-"""Asking a server for its binlog."""
+"""Requests a server's binlog: COM_BINLOG_DUMP, or COM_BINLOG_DUMP_GTID."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pymysql.err import MySQLError
 
 from datasources.errors import OptionError
 from datasources.mysql.binlog.dump.dump_errors import explain_dump
-from datasources.mysql.binlog.dump.event_packets import PacketReader
+from datasources.mysql.binlog.dump.dump_stream import DumpStream
 from datasources.mysql.binlog.positions.positions import FIRST_POSITION, BinlogPosition, encode_gtid_set
 
 __all__ = ["DumpRequest", "open_dump"]
@@ -27,16 +27,16 @@ _MARIADB_CAPABILITY: Final = 4  # GTID events are understood
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DumpRequest:
-    """What is asked for.
+    """A request for a binlog dump.
 
     Attributes:
-        start: a position, or the text of the GTID set that was read already; for MariaDB its slave position
+        start: a position, or the text of the GTID set that was already read; for MariaDB its slave position
             (``0-1-5``).
-        server_id: the number under which the server knows this reader; unique among its readers.
-        replica_uuid: the name under which MySQL knows it: a reader that comes back with its old name replaces itself at
-            the server, and never anybody else.
+        server_id: identifies this reader at the server; unique among its readers.
+        replica_uuid: identifies it at MySQL: a reader that comes back with its old name replaces itself at
+            the server, and no other one.
         is_bounded: whether the dump ends at the end of the log instead of waiting for more.
-        heartbeat_s: how often the server speaks on an idle log, in seconds.
+        heartbeat_s: the interval of heartbeats on an idle log, in seconds.
         host_name: what SHOW REPLICAS shows for this reader.
     """
 
@@ -48,12 +48,11 @@ class DumpRequest:
     host_name: str = "tidemark"
 
 
-def open_dump(connection: Connection[Any], request: DumpRequest) -> PacketReader:
-    """Begin a dump on a connection, which then serves for nothing else.
+def open_dump(connection: Connection[Any], request: DumpRequest) -> DumpStream:
+    """Begin a dump on a connection, which is not used for anything else afterwards.
 
     Args:
-        connection: open, not in use; its read timeout bounds the silence that is accepted and should be several
-            heartbeats.
+        connection: open, not in use; its read timeout should be several heartbeats.
         request: what to send.
 
     Raises:
@@ -73,12 +72,12 @@ def open_dump(connection: Connection[Any], request: DumpRequest) -> PacketReader
             _send(connection, COMMAND.COM_BINLOG_DUMP, _position_dump(request, is_mariadb=is_mariadb))
     except MySQLError as error:
         raise explain_dump(error) from error
-    return PacketReader(connection)
+    return DumpStream(connection)
 
 
 def _settings(request: DumpRequest, *, is_mariadb: bool) -> list[tuple[str, object]]:
     heartbeat_ns = int(request.heartbeat_s * _NANOS)
-    # CRC32 is asked for: files written with checksums then arrive with them, others without; the log says which.
+    # With CRC32, files that were written with checksums arrive with them, others without: FORMAT_DESCRIPTION has which.
     if is_mariadb:
         settings: list[tuple[str, object]] = [
             ("SET @master_binlog_checksum = %s", "CRC32"),
@@ -107,7 +106,7 @@ def _position_dump(request: DumpRequest, *, is_mariadb: bool) -> bytes:
     start = request.start if isinstance(request.start, BinlogPosition) else BinlogPosition("", FIRST_POSITION)
     if start.pos > _MAX_SHORT_POSITION:
         raise OptionError(
-            f"position {start} lies beyond 4 GiB, which only a dump by GTID set can reach; use one, or start at the "
+            f"position {start} is beyond 4 GiB, where only a dump by GTID set can start; use one, or start at the "
             f"beginning of the next file."
         )
     flags = (_NON_BLOCK if request.is_bounded else 0) | (_SEND_ANNOTATE if is_mariadb else 0)

@@ -1,4 +1,4 @@
-"""What a server says when it refuses or ends a dump, as our errors."""
+"""Maps the errors with which a server refuses or ends a dump to Tidemark's."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _OFF_BOUNDARY: Final = re.compile(
 
 
 def explain_dump(error: MySQLError) -> TidemarkError:
-    """Return our error for what the server answered to a dump."""
+    """Return Tidemark's error for the server's answer to a dump."""
     number = error.args[0] if error.args else 0
     text = str(error.args[1]) if len(error.args) > 1 else str(error)
     if number == _FATAL_READ:
@@ -42,17 +42,17 @@ def explain_dump(error: MySQLError) -> TidemarkError:
 def _explain_read(text: str) -> TidemarkError:
     if _REPLACED.search(text):
         return SourceUnavailable(
-            f"another reader took this one's place at the server: {text}. Two queries use the same server-id; give "
-            f"each its own range (option server-id). Not tried again: they would end each other in turn."
+            f"another reader replaced this one at the server: {text}. Two queries use the same server-id; give "
+            f"each its own range (option server-id). It is not retried: they would end each other in turn."
         )
     if _PURGED.search(text):
         return DataLossError(
-            f"the server no longer has the binlog from which to go on: {text}. SHOW BINARY LOGS lists what it has; "
+            f"the server no longer has the binlog from which to resume: {text}. SHOW BINARY LOGS lists its files; "
             f"keep more with SET PERSIST binlog_expire_logs_seconds; then start with a new snapshot."
         )
     if _OFF_BOUNDARY.search(text):
         return DataLossError(
-            f"the position from which to go on is no place between two events of the server's binlog: {text}. It is "
+            f"the position from which to resume is not between two events of the server's binlog: {text}. It is "
             f"another server's, or RESET was called: start with a new snapshot."
         )
     return SourceUnavailable(f"the server cannot read its binlog: {text}.")

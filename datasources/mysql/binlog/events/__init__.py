@@ -1,1 +1,1 @@
-"""Events: blocks in one buffer, their types, checksums, compressed payloads, and events that are read one by one."""
+"""Binlog events: blocks in one buffer, types, checksums, compressed payloads, and events that are read one by one."""

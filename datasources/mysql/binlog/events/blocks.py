@@ -1,4 +1,4 @@
-"""A block of events: one buffer, and where in it each event lies; fields are read for all events at once."""
+"""A block of events: one buffer, and the span of each event in it; fields are read for all events at once."""
 
 from __future__ import annotations
 
@@ -11,30 +11,29 @@ from typing import Final
 import numpy as np
 
 from datasources.errors import RecordError
-from datasources.mysql.binlog.events.event_types import HEARTBEATS, EventType
+from datasources.mysql.binlog.events.event_types import IS_HEARTBEAT, EventType, type_mask
 from datasources.mysql.types.cells import PADDING, Bytes, Int64s, Mask, read_little
 
 __all__ = ["HEADER_BYTES", "MAX_EVENT_BYTES", "Enclosed", "EventBlock", "events_in", "padded", "too_large"]
 
 HEADER_BYTES: Final = 19
 MAX_EVENT_BYTES: Final = 1 << 30
-"""The largest packet that any server allows, so the largest event but for what a row has beside its values."""
+"""The largest `max_allowed_packet` of any server, so the largest event, apart from a row's overhead."""
 _ARTIFICIAL: Final = 0x20
 _IGNORABLE: Final = 0x80
-_MAY_BE_COPY: Final = np.isin(np.arange(256), [EventType.FORMAT_DESCRIPTION, EventType.ROTATE, EventType.GTID_LIST])
-_IS_HEARTBEAT: Final = np.isin(np.arange(256), list(HEARTBEATS))
+_MAY_BE_COPY: Final = type_mask([EventType.FORMAT_DESCRIPTION, EventType.ROTATE, EventType.GTID_LIST])
 _SIZE: Final = struct.Struct("<I")
 _SIZE_AT: Final = 9
 
 
 @dataclass(frozen=True, slots=True)
 class Enclosed:
-    """Where events of compressed transactions stand: all at the event that held them, whose last one takes its bytes.
+    """Positions of events from compressed transactions: all have that of their payload event; the last has its size.
 
     Attributes:
-        number: per event, which of the block's compressed transactions held it; -1 = none, it stands by itself.
+        number: per event, which of the block's compressed transactions contains it; -1 = none.
         sizes: per event, bytes in the file.
-        log_positions: per event, the low 32 bits of the position behind it; 0 = not said.
+        log_positions: per event, the low 32 bits of the position behind it; 0 = not stated.
     """
 
     number: Int64s
@@ -42,18 +41,18 @@ class Enclosed:
     log_positions: Int64s
 
     def take(self, first: int, last: int) -> Enclosed:
-        """Return that of the events first..last-1."""
+        """Return the part for the events first..last-1."""
         return Enclosed(self.number[first:last], self.sizes[first:last], self.log_positions[first:last])
 
     @property
     def is_inside(self) -> Mask:
-        """Events that a compressed transaction held."""
+        """Events that come from a compressed transaction."""
         return np.asarray(self.number >= 0, np.bool_)
 
 
 @dataclass(frozen=True)
 class EventBlock:
-    """Events that lie in one buffer.
+    """Events in one buffer.
 
     Shapes: a header is time (4 bytes), type (1), server id (4), size (4), position after it (4), flags (2).
 
@@ -61,7 +60,7 @@ class EventBlock:
         data: the buffer, padded.
         starts: where each event's header begins.
         ends: where each event ends, its checksum included.
-        enclosed: where events of compressed transactions stand; None = there are none.
+        enclosed: positions of events from compressed transactions; None = there are none.
     """
 
     data: Bytes
@@ -84,7 +83,7 @@ class EventBlock:
 
     @cached_property
     def log_positions(self) -> Int64s:
-        """The low 32 bits of the position behind each event; 0 where the server does not say it."""
+        """The low 32 bits of the position behind each event; 0 where the server does not state it."""
         if self.enclosed is not None:
             return self.enclosed.log_positions
         return read_little(self.data, self.starts + 13, 4).view(np.int64)
@@ -102,16 +101,16 @@ class EventBlock:
 
     @property
     def is_ignorable(self) -> Mask:
-        """Events that may be passed over by who does not know their type."""
+        """Events that a reader may skip if it does not know their type."""
         return np.asarray(self._flags & _IGNORABLE != 0, np.bool_)
 
     @cached_property
     def is_artificial(self) -> Mask:
-        """Events that the server made for this dump; they stand in no file."""
+        """Events that the server made for this dump; they are in no file."""
         flags = self._flags
         # A format or rotation without a position is a copy; MariaDB's events in a transaction have none either.
         is_copy = (self.log_positions == 0) & _MAY_BE_COPY[self.types]
-        found = np.asarray((flags & _ARTIFICIAL != 0) | is_copy | _IS_HEARTBEAT[self.types], np.bool_)
+        found = np.asarray((flags & _ARTIFICIAL != 0) | is_copy | IS_HEARTBEAT[self.types], np.bool_)
         return found if self.enclosed is None else found & ~self.enclosed.is_inside
 
     def body(self, index: int) -> bytes:
@@ -124,7 +123,7 @@ class EventBlock:
         return EventBlock(data=self.data, starts=self.starts[first:last], ends=self.ends[first:last], enclosed=enclosed)
 
     def cut(self, edges: list[int]) -> list[EventBlock]:
-        """Return the parts before, between and behind some indices, those that hold an event."""
+        """Return the blocks before, between and behind some indices, without empty ones."""
         return [self.take(first, last) for first, last in pairwise([0, *edges, len(self)]) if last > first]
 
     def without_checksums(self, size: int) -> EventBlock:
@@ -141,25 +140,25 @@ def padded(content: bytes) -> Bytes:
 
 
 def too_large(size: int, max_event_bytes: int) -> RecordError:
-    """Return the error for an event that is not taken out of a compressed one."""
+    """Return the error for a compressed event that unpacks to too many bytes."""
     return RecordError(
-        f"a compressed event of the binlog unpacks to {size} bytes, and more than {max_event_bytes} are not taken: "
+        f"a compressed event of the binlog unpacks to {size} bytes, and more than {max_event_bytes} are refused: "
         f"raise 'max-allowed-packet' if the server's is larger; else the binlog is damaged here."
     )
 
 
 def events_in(data: Bytes, length: int, max_event_bytes: int) -> tuple[EventBlock, int]:
-    """Return the whole events that stand one behind the other in the first bytes of a buffer, and where they end.
+    """Return the complete events in the first bytes of a buffer, and where they end.
 
     Raises:
-        RecordError: what stands there is no event, or one that is too large.
+        RecordError: the bytes are not an event, or it is too large.
     """
     starts, ends = [], []
     at = 0
     while at + HEADER_BYTES <= length:
         size = _SIZE.unpack_from(data.data, at + _SIZE_AT)[0]
         if size < HEADER_BYTES:
-            raise RecordError(f"a compressed transaction holds an event of {size} bytes, which is no event.")
+            raise RecordError(f"a compressed transaction holds an event of {size} bytes, which is too short for one.")
         if size > max_event_bytes:
             raise too_large(size, max_event_bytes)
         if at + size > length:

@@ -1,7 +1,7 @@
-"""The CRC32 that ends each event, unless the server writes its binlog without.
+"""The CRC32 at the end of each event, unless the server writes its binlog without.
 
 Checked are the events from which values are taken: rows, table maps, statements, compressed transactions. In small
-transactions the others (GTID, BEGIN, XID) are the larger part, and a damaged one of them shows in what it says.
+transactions the others (GTID, BEGIN, XID) are the larger part, and damage to them shows in their values.
 """
 
 from __future__ import annotations
@@ -15,18 +15,16 @@ import numpy as np
 
 from datasources.errors import RecordError
 from datasources.mysql.binlog.events.blocks import EventBlock
-from datasources.mysql.binlog.events.event_types import COMPRESSED_ROWS, GTIDS, ROWS, EventType
-from datasources.mysql.binlog.positions.faults import naming
+from datasources.mysql.binlog.events.event_types import COMPRESSED_ROWS, IS_GTID, ROWS, EventType, type_mask
 from datasources.mysql.binlog.positions.positions import BinlogPosition
+from datasources.mysql.binlog.positions.transaction_errors import with_transaction
 from datasources.mysql.types.cells import Bytes, Int64s, read_little
 from datasources.native import native
 
 __all__ = ["check_events", "checked_pieces"]
 
 _CHECKSUM_BYTES: Final = 4
-_IS_GTID: Final = np.isin(np.arange(256), list(GTIDS))
-_IS_CHECKED: Final = np.isin(
-    np.arange(256),
+_IS_CHECKED: Final = type_mask(
     [
         *ROWS,
         *COMPRESSED_ROWS,
@@ -44,26 +42,26 @@ def checked_pieces(
     begin: Callable[[], BinlogPosition],
     skip: AbstractSet[BinlogPosition],
 ) -> Iterator[EventBlock]:
-    """Yield events whose checksums are right: at once as a rule, else up to the transaction that is damaged.
+    """Yield events whose checksums match: usually at once, else up to the damaged transaction.
 
     Args:
         events: with their checksums.
-        here: where the next event stands; asked when all that was yielded was read.
-        begin: where the transaction begins that was read last.
-        skip: where transactions begin that are not checked.
+        here: returns the position of the next event; called when everything yielded was read.
+        begin: returns where the transaction begins that was read last.
+        skip: begins of transactions that are not checked.
 
     Raises:
-        RecordError: one is wrong; names the transaction.
+        RecordError: one does not match; names the transaction.
     """
     try:
         check_events(events, here())
     except RecordError:
-        edges = np.flatnonzero(_IS_GTID[events.types]).tolist()
+        edges = np.flatnonzero(IS_GTID[events.types]).tolist()
     else:
         yield events
         return
     for piece in events.cut(edges):
-        _check_transaction(piece, here(), here() if _IS_GTID[piece.types[0]] else begin(), skip)
+        _check_transaction(piece, here(), here() if IS_GTID[piece.types[0]] else begin(), skip)
         yield piece
 
 
@@ -75,7 +73,7 @@ def _check_transaction(
     try:
         check_events(events, near)
     except RecordError as error:
-        raise naming(error, begin) from error
+        raise with_transaction(error, begin) from error
 
 
 def check_events(events: EventBlock, near: BinlogPosition) -> None:
@@ -83,22 +81,22 @@ def check_events(events: EventBlock, near: BinlogPosition) -> None:
 
     Args:
         events: with their checksums.
-        near: where the first stands, for the error.
+        near: the position of the first, for the error.
 
     Raises:
-        RecordError: one is wrong.
+        RecordError: one does not match.
     """
     checked = _IS_CHECKED[events.types]
     wrong = _first_wrong(events.data, events.starts[checked], events.ends[checked] - _CHECKSUM_BYTES)
     if wrong is not None:
         raise RecordError(
             f"an event of type {int(events.types[checked][wrong])} at or behind {near} does not match its checksum: "
-            f"the server's file or the way from there is damaged. Compare with mysqlbinlog --verify-binlog-checksum."
+            f"the server's file is damaged, or the transfer. Compare with mysqlbinlog --verify-binlog-checksum."
         )
 
 
 def _first_wrong(data: Bytes, starts: Int64s, ends: Int64s) -> int | None:
-    """Return the index of the first stretch whose checksum, which is behind it, is wrong; None = all are right."""
+    """Return the index of the first event whose checksum, which follows it, does not match; None = all match."""
     if (library := native()) is not None:
         return library.first_wrong_crc32(data, starts, ends)
     view, crc32 = data.data, zlib.crc32

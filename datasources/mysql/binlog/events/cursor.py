@@ -1,4 +1,4 @@
-"""Reading one event's fields in order."""
+"""Reads one event's fields in order."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _PREFIXED: Final = {0xFC: 2, 0xFD: 3, 0xFE: 8}
 
 
 class ByteCursor:
-    """A place in some bytes that moves on with every read; numbers are little-endian."""
+    """A position in bytes that advances with every read; numbers are little-endian."""
 
     def __init__(self, data: bytes, at: int = 0) -> None:
         self._data = data
@@ -23,13 +23,13 @@ class ByteCursor:
         return int.from_bytes(self.take(width), "little")
 
     def counted(self) -> int:
-        """Return a number in MySQL's variable length: one byte, or a mark and 2, 3 or 8 bytes."""
+        """Return a length-encoded integer: one byte, or a marker and 2, 3 or 8 bytes."""
         first = self.number(1)
         width = _PREFIXED.get(first)
         return first if width is None else self.number(width)
 
     def text(self) -> bytes:
-        """Return bytes with their count before them."""
+        """Return a length-encoded string."""
         return self.take(self.counted())
 
     def take(self, count: int) -> bytes:
@@ -50,5 +50,5 @@ class ByteCursor:
 
     @property
     def has_more(self) -> bool:
-        """Whether anything is left."""
+        """Whether unread bytes are left."""
         return self.at < len(self._data)

@@ -1,12 +1,17 @@
-"""Numbers of binlog events, and which of them end, begin or cannot stand in a transaction.
+"""Binlog event types, and which of them end, begin or cannot occur in a transaction.
 
 Source: MySQL's libbinlogevents (binlog_event.h) and MariaDB's log_event.h; MariaDB's own begin at 160.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import IntEnum
 from typing import Final
+
+import numpy as np
+
+from datasources.mysql.types.cells import Mask
 
 __all__ = [
     "BOUNDARIES",
@@ -14,15 +19,19 @@ __all__ = [
     "GTIDS",
     "HEARTBEATS",
     "IGNORED",
+    "IS_BOUNDARY",
+    "IS_GTID",
+    "IS_HEARTBEAT",
     "ROWS",
     "SKIPPABLE",
     "UNREADABLE",
     "EventType",
+    "type_mask",
 ]
 
 
 class EventType(IntEnum):
-    """What an event is."""
+    """The type of a binlog event."""
 
     QUERY = 2
     STOP = 3
@@ -77,10 +86,10 @@ COMPRESSED_ROWS: Final[dict[int, int]] = {
     _T.DELETE_ROWS_COMPRESSED: _T.DELETE_ROWS,
     _T.QUERY_COMPRESSED: _T.QUERY,
 }
-"""MariaDB's compressed events, and what each is once it is unpacked."""
+"""MariaDB's compressed events, and the type of each once unpacked."""
 
 GTIDS: Final = frozenset({_T.GTID, _T.ANONYMOUS_GTID, _T.GTID_TAGGED, _T.MARIADB_GTID})
-"""Events with which a transaction begins."""
+"""Events that begin a transaction."""
 
 HEARTBEATS: Final = frozenset({_T.HEARTBEAT, _T.HEARTBEAT_V2})
 
@@ -97,7 +106,7 @@ BOUNDARIES: Final = (
         _T.START_ENCRYPTION,
     }
 )
-"""Events that never stand inside a transaction."""
+"""Events that never occur inside a transaction."""
 
 IGNORED: Final = frozenset(
     {
@@ -114,13 +123,23 @@ IGNORED: Final = frozenset(
         _T.GTID_LIST,
     }
 )
-"""Events that change no rows and no state of a reader beyond what the reader looks up in whole blocks."""
+"""Events that change no rows, and no reader state beyond what is looked up per block."""
 
 UNREADABLE: Final[dict[int, str]] = {
     _T.INCIDENT: "the server lost changes here (an INCIDENT event: a write to its binlog failed); take a new snapshot",
     _T.START_ENCRYPTION: "the binlog arrives encrypted; read from the server that wrote it, which decrypts it",
 }
-"""Events after which going on would be wrong, and why."""
+"""Events after which reading must stop, and why."""
 
 SKIPPABLE: Final = frozenset({*COMPRESSED_ROWS, *UNREADABLE, _T.PARTIAL_UPDATE_ROWS}) - {_T.QUERY_COMPRESSED}
-"""Special events that are passed over in a transaction of `scan.skip-transactions`."""
+"""Special events that are skipped in a transaction of `scan.skip-transactions`."""
+
+
+def type_mask(types: Iterable[int]) -> Mask:
+    """Return a lookup table: by event type, whether it is one of these types."""
+    return np.isin(np.arange(256), list(types))
+
+
+IS_BOUNDARY: Final = type_mask(BOUNDARIES)
+IS_GTID: Final = type_mask(GTIDS)
+IS_HEARTBEAT: Final = type_mask(HEARTBEATS)

@@ -1,4 +1,4 @@
-"""Which events of a dump are decoded together, many at a time."""
+"""Which events of a dump are decoded in bulk."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from typing import Final
 import numpy as np
 
 from datasources.mysql.binlog.events.blocks import HEADER_BYTES, EventBlock
-from datasources.mysql.binlog.events.event_types import HEARTBEATS, IGNORED, ROWS, EventType
+from datasources.mysql.binlog.events.event_types import GTIDS, HEARTBEATS, IGNORED, ROWS, EventType, type_mask
 from datasources.mysql.types.cells import Mask, read_little
 
 __all__ = ["is_ordinary"]
 
-_GTIDS: Final = (EventType.GTID, EventType.ANONYMOUS_GTID, EventType.MARIADB_GTID)
-_ORDINARY: Final = np.isin(np.arange(256), [*ROWS, *IGNORED, *HEARTBEATS, *_GTIDS])
+_ORDINARY: Final = type_mask(ROWS | IGNORED | HEARTBEATS | (GTIDS - {EventType.GTID_TAGGED}))
 _BEGIN: Final = np.uint64(int.from_bytes(b"\0BEGIN", "little"))
 _BEGIN_BYTES: Final = 6
 _MARIADB_FLAGS_AT: Final = HEADER_BYTES + 12
@@ -21,7 +20,7 @@ _MARIADB_PREPARED_XA: Final = 0x40
 
 
 def is_ordinary(block: EventBlock) -> Mask:
-    """Return which events are ordinary: most, and statements that are BEGIN; not MariaDB's GTIDs of XA transactions."""
+    """Return which events are decoded in bulk: most, BEGIN included; not MariaDB's GTIDs of XA transactions."""
     types = block.types
     found: Mask = _ORDINARY[types]
     gtids = np.flatnonzero(types == EventType.MARIADB_GTID)

@@ -1,7 +1,7 @@
-"""Compressed transactions and compressed events, unpacked piece by piece.
+"""Unpacks compressed transactions and compressed events.
 
-A TRANSACTION_PAYLOAD holds all events of a transaction but the first, as one zstd stream; it may expand to any size, so
-it is unpacked in pieces of a few megabytes. MariaDB compresses single events with zlib instead.
+A TRANSACTION_PAYLOAD contains all events of a transaction but the first, as one zstd stream of any size, so
+it is unpacked in blocks of a few megabytes. MariaDB compresses single events with zlib instead.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from datasources.mysql.binlog.events.blocks import HEADER_BYTES, Enclosed, Event
 from datasources.mysql.binlog.events.cursor import ByteCursor
 from datasources.mysql.binlog.events.event_types import COMPRESSED_ROWS, EventType
 from datasources.mysql.binlog.events.ordinary import is_ordinary
-from datasources.mysql.binlog.positions.faults import decoding
+from datasources.mysql.binlog.positions.transaction_errors import decode_errors
 from datasources.mysql.types.cells import PADDING, Bytes, Int64s
 
-__all__ = ["payload_blocks", "unfolded", "unpack_event"]
+__all__ = ["expand_payloads", "payload_blocks", "unpack_event"]
 
 _PIECE_BYTES: Final = 4 << 20
-_SMALL_BYTES: Final = 256 << 10
-_PART_BYTES: Final = 1 << 20
-_PART_TRANSACTIONS: Final = 500
+_MAX_EXPANDED_BYTES: Final = 256 << 10
+_SEGMENT_BYTES: Final = 1 << 20
+_SEGMENT_TRANSACTIONS: Final = 500
 _END_MARK: Final = 0
 _COMPRESSION: Final = 2
 _UNPACKED_BYTES: Final = 3
@@ -43,10 +43,10 @@ def payload_blocks(body: memoryview, *, max_event_bytes: int) -> Iterator[EventB
 
     Args:
         body: the event without header and checksum.
-        max_event_bytes: the largest event that is taken out of it.
+        max_event_bytes: the largest event to unpack.
 
     Raises:
-        RecordError: it is compressed in an unknown way, or damaged, or holds a larger event.
+        RecordError: its compression is unknown, it is damaged, or an event is too large.
     """
     found = _payload(body)
     stream: Any = pa.BufferReader(pa.py_buffer(found.content))
@@ -55,38 +55,38 @@ def payload_blocks(body: memoryview, *, max_event_bytes: int) -> Iterator[EventB
     yield from _pieces(stream, found.unpacked_bytes, max_event_bytes)
 
 
-def unfolded(block: EventBlock, *, max_event_bytes: int) -> Iterator[EventBlock]:
-    """Yield a block in parts, with the events of small compressed transactions in place of these.
+def expand_payloads(block: EventBlock, *, max_event_bytes: int) -> Iterator[EventBlock]:
+    """Yield a block in segments, small compressed transactions replaced by their events.
 
-    Many small transactions are then decoded together, as uncompressed ones are. What is large, or unusual, or damaged
-    stays as it is, for `payload_blocks`. A part is unpacked when it is asked for: reading may end before it.
+    Many small transactions are then decoded in bulk, as uncompressed ones are. Large, unusual or damaged ones stay as
+    they are, for `payload_blocks`. A segment is unpacked when it is requested: reading may end before it.
     """
     first, unpacked, size_bytes = 0, dict[int, EventBlock](), 0
     for index in np.flatnonzero(block.types == EventType.TRANSACTION_PAYLOAD).tolist():
-        found = _small(block, index, max_event_bytes)
+        found = _expanded(block, index, max_event_bytes)
         if found is None:
             continue
         unpacked[index - first] = found
         size_bytes += len(found.data)
-        if size_bytes >= _PART_BYTES or len(unpacked) >= _PART_TRANSACTIONS:
-            yield _joined(block.take(first, index + 1), unpacked)
+        if size_bytes >= _SEGMENT_BYTES or len(unpacked) >= _SEGMENT_TRANSACTIONS:
+            yield _with_expanded(block.take(first, index + 1), unpacked)
             first, unpacked, size_bytes = index + 1, {}, 0
     if first < len(block):
         rest = block.take(first, len(block))
-        yield _joined(rest, unpacked) if unpacked else rest
+        yield _with_expanded(rest, unpacked) if unpacked else rest
 
 
-def _small(block: EventBlock, index: int, max_event_bytes: int) -> EventBlock | None:
-    """Return a compressed transaction's events; None if it is large, unusual or damaged."""
+def _expanded(block: EventBlock, index: int, max_event_bytes: int) -> EventBlock | None:
+    """Return the events of a compressed transaction; None if it is large, unusual or damaged."""
     try:
-        with decoding():
+        with decode_errors():
             found = _payload(block.data.data[block.starts[index] + HEADER_BYTES : block.ends[index]])
-            return _usual(found, max_event_bytes) if found.unpacked_bytes <= _SMALL_BYTES else None
+            return _plain_transaction(found, max_event_bytes) if found.unpacked_bytes <= _MAX_EXPANDED_BYTES else None
     except (RecordError, OSError):
         return None
 
 
-def _usual(found: _Payload, max_event_bytes: int) -> EventBlock | None:
+def _plain_transaction(found: _Payload, max_event_bytes: int) -> EventBlock | None:
     if found.compression == _ZSTD:
         content = pa.decompress(pa.py_buffer(found.content), found.unpacked_bytes, codec="zstd", asbytes=True)
     else:
@@ -97,22 +97,22 @@ def _usual(found: _Payload, max_event_bytes: int) -> EventBlock | None:
     return events if events.types[-1] == EventType.XID and bool(is_ordinary(events).all()) else None
 
 
-def _joined(block: EventBlock, unpacked: dict[int, EventBlock]) -> EventBlock:
-    """Return a block with some events replaced by others; their bytes lie in the new buffer in the events' order."""
-    parts = _Parts()
+def _with_expanded(block: EventBlock, unpacked: dict[int, EventBlock]) -> EventBlock:
+    """Return a block with some events replaced by others; the new buffer has their bytes in the events' order."""
+    builder = _BlockBuilder()
     at = 0
     for number, (index, events) in enumerate(unpacked.items()):
         zeros = np.zeros(len(events) - 1, np.int64)
-        parts.add_own(block.take(at, index))
+        builder.add_own(block.take(at, index))
         size, position = block.sizes[index : index + 1], block.log_positions[index : index + 1]
-        parts.add(events, np.full(len(events), number), (np.append(zeros, size), np.append(zeros, position)))
+        builder.add(events, np.full(len(events), number), (np.append(zeros, size), np.append(zeros, position)))
         at = index + 1
-    parts.add_own(block.take(at, len(block)))
-    return parts.joined()
+    builder.add_own(block.take(at, len(block)))
+    return builder.build()
 
 
-class _Parts:
-    """Events of several buffers, one behind the other."""
+class _BlockBuilder:
+    """Concatenates events of several buffers."""
 
     def __init__(self) -> None:
         self._data: list[Bytes] = []
@@ -122,12 +122,12 @@ class _Parts:
         self._length = 0
 
     def add_own(self, events: EventBlock) -> None:
-        """Add events that stand by themselves."""
+        """Add events that come from no compressed transaction."""
         if len(events):
             self.add(events, np.full(len(events), -1), (events.sizes, events.log_positions))
 
     def add(self, events: EventBlock, number: Int64s, stored: tuple[Int64s, Int64s]) -> None:
-        """Add events, the number of what held them, and their sizes and positions in the file."""
+        """Add events, the number of their compressed transaction, and their sizes and positions in the file."""
         first, last = int(events.starts[0]), int(events.ends[-1])
         self._starts.append(events.starts + (self._length - first))
         self._ends.append(events.ends + (self._length - first))
@@ -135,7 +135,7 @@ class _Parts:
         self._enclosed.append((number, *stored))
         self._length += last - first
 
-    def joined(self) -> EventBlock:
+    def build(self) -> EventBlock:
         """Return them as one block."""
         number, sizes, positions = (np.concatenate(each) for each in zip(*self._enclosed, strict=True))
         return EventBlock(
@@ -165,12 +165,12 @@ def _payload(body: memoryview) -> _Payload:
     if compression not in (_ZSTD, _NONE):
         raise RecordError(f"a transaction is compressed with algorithm {compression}, which is not known here.")
     if compression == _ZSTD and announced is None:
-        raise RecordError("a compressed transaction does not say how large it is: the binlog is damaged here.")
+        raise RecordError("a compressed transaction does not state its size: the binlog is damaged here.")
     return _Payload(compression, len(body) if announced is None else announced, body[cursor.at :])
 
 
 def _pieces(stream: Any, announced: int, max_event_bytes: int) -> Iterator[EventBlock]:
-    """Unpack as much as was announced; memory is taken as bytes come, for the largest event and one piece at most."""
+    """Unpack the announced bytes; memory grows as they arrive, to the largest event and one block at most."""
     data, length = np.empty(_PIECE_BYTES + PADDING, np.uint8), 0
     unpacked = 0
     while True:
@@ -203,15 +203,15 @@ def _unpack(stream: Any, room: memoryview) -> int:
 
 
 def unpack_event(block: EventBlock, index: int, *, max_event_bytes: int) -> EventBlock:
-    """Return one of MariaDB's compressed events as the plain event that it was.
+    """Return one of MariaDB's compressed events as a plain event.
 
     Raises:
-        RecordError: it cannot be unpacked, or is larger than the largest event that is taken.
+        RecordError: it cannot be unpacked, or is too large.
     """
     start, end = int(block.starts[index]), int(block.ends[index])
     event = block.data[start:end].tobytes()
     kind = event[4]
-    keep = HEADER_BYTES + _kept_bytes(event, kind)
+    keep = HEADER_BYTES + _uncompressed_bytes(event, kind)
     compressed = ByteCursor(event, keep)
     flags = compressed.number(1)
     expected = int.from_bytes(compressed.take(flags & 7), "big")
@@ -229,7 +229,7 @@ def unpack_event(block: EventBlock, index: int, *, max_event_bytes: int) -> Even
     return EventBlock(data=padded(bytes(plain)), starts=np.array([0]), ends=np.array([len(plain)]))
 
 
-def _kept_bytes(event: bytes, kind: int) -> int:
+def _uncompressed_bytes(event: bytes, kind: int) -> int:
     """Bytes behind the header that are not compressed: the fixed ones, and for rows columns and bitmaps."""
     if kind == _QUERY_COMPRESSED:
         schema, status = event[HEADER_BYTES + 8], int.from_bytes(event[HEADER_BYTES + 11 : HEADER_BYTES + 13], "little")

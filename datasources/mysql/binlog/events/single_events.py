@@ -1,7 +1,8 @@
-"""The events that a reader looks into one by one: format, rotation, GTID and XA."""
+"""Events that a reader decodes one by one: format, rotation, GTID and XA."""
 
 from __future__ import annotations
 
+import uuid
 import zlib
 from dataclasses import dataclass
 from typing import Final
@@ -16,6 +17,7 @@ __all__ = [
     "XaPrepare",
     "checksum_bytes",
     "is_mariadbs",
+    "parse_first_rotate",
     "parse_rotate",
     "parse_tagged_gtid",
     "parse_xa_prepare",
@@ -43,14 +45,14 @@ class TaggedGtid:
 
 @dataclass(frozen=True, slots=True)
 class XaPrepare:
-    """An XA_PREPARE event: the transaction's name as XA statements write it, and whether it is committed already."""
+    """An XA_PREPARE event: the transaction's xid as XA statements write it, and whether it is committed already."""
 
     xid: str
     is_one_phase: bool
 
 
 def checksum_bytes(event: bytes) -> int:
-    """Return how many bytes of checksum end the events behind a FORMAT_DESCRIPTION, itself included.
+    """Return the size of the checksum of the events behind a FORMAT_DESCRIPTION, itself included, in bytes.
 
     Args:
         event: the whole event.
@@ -63,21 +65,19 @@ def is_mariadbs(event: bytes) -> bool:
     return b"MariaDB" in event[:_VERSION_END]
 
 
-def parse_rotate(event: bytes, header_bytes: int) -> BinlogPosition:
-    """Return where the events that follow begin.
+def parse_first_rotate(event: bytes) -> BinlogPosition:
+    """Return the position of a ROTATE before the first format, which may or may not end with a checksum."""
+    has_checksum = zlib.crc32(event[:-_CHECKSUM_BYTES]) == int.from_bytes(event[-_CHECKSUM_BYTES:], "little")
+    return parse_rotate(event[HEADER_BYTES : -_CHECKSUM_BYTES if has_checksum else None])
 
-    Args:
-        event: the whole event; the one before the first format may or may not end with a checksum.
-        header_bytes: bytes of its header.
-    """
-    if zlib.crc32(event[:-_CHECKSUM_BYTES]) == int.from_bytes(event[-_CHECKSUM_BYTES:], "little"):
-        event = event[:-_CHECKSUM_BYTES]
-    body = event[header_bytes:]
+
+def parse_rotate(body: bytes) -> BinlogPosition:
+    """Return the position at which the events behind a ROTATE begin."""
     return BinlogPosition(body[8:].decode(), int.from_bytes(body[:8], "little"))
 
 
 def parse_xa_prepare(body: bytes) -> XaPrepare:
-    """Return what an XA_PREPARE event says."""
+    """Return the decoded XA_PREPARE event."""
     cursor = ByteCursor(body)
     is_one_phase = cursor.number(1) != 0
     form, global_length, branch_length = cursor.number(4), cursor.number(4), cursor.number(4)
@@ -86,13 +86,13 @@ def parse_xa_prepare(body: bytes) -> XaPrepare:
 
 
 def parse_tagged_gtid(body: bytes) -> TaggedGtid:
-    """Return a GTID with a tag.
+    """Return a tagged GTID.
 
     The event is in MySQL's own serialization: version, size and last needed field, then fields, each with its number
     before it. A number takes as many bytes as its first byte has low bits set, plus one.
 
     Raises:
-        RecordError: the fields are not those that are known.
+        RecordError: the fields are unknown.
     """
     cursor = ByteCursor(body)
     for _ in range(3):
@@ -111,20 +111,20 @@ def parse_tagged_gtid(body: bytes) -> TaggedGtid:
             break
     if len(source) != _UUID_BYTES or _GNO_FIELD not in fields:
         raise RecordError("a GTID_TAGGED event of the binlog has a form that is not known here.")
-    digits = source.hex()
-    name = "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
-    return TaggedGtid(f"{name}:{tag}", _signed(fields[_GNO_FIELD]), fields.get(_TIME_FIELD, 0) & _IMMEDIATE_BITS)
+    return TaggedGtid(
+        f"{uuid.UUID(bytes=source)}:{tag}", _signed(fields[_GNO_FIELD]), fields.get(_TIME_FIELD, 0) & _IMMEDIATE_BITS
+    )
 
 
 def _varint(cursor: ByteCursor) -> int:
     first = cursor.number(1)
-    further = 0
-    while first >> further & 1:
-        further += 1
-    if further == 8:  # noqa: PLR2004 - all bits of the first byte are marks
+    extra_bytes = 0
+    while first >> extra_bytes & 1:
+        extra_bytes += 1
+    if extra_bytes == 8:  # noqa: PLR2004 - all bits of the first byte are marks
         return cursor.number(8)
-    value = first >> (further + 1)
-    return value | cursor.number(further) << (7 - further) if further else value
+    value = first >> (extra_bytes + 1)
+    return value | cursor.number(extra_bytes) << (7 - extra_bytes) if extra_bytes else value
 
 
 def _signed(number: int) -> int:

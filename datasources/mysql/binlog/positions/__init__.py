@@ -1,1 +1,1 @@
-"""Places in a binlog: file and position, GTID sets, passed transactions, and errors that name a transaction."""
+"""Positions in a binlog: file and position, GTID sets, read transactions, and errors that name a transaction."""

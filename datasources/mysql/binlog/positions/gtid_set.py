@@ -1,4 +1,4 @@
-"""Sets of transactions: MySQL's GTID sets, and MariaDB's position in each of its domains."""
+"""Sets of transactions: MySQL's GTID sets, and MariaDB's positions per domain."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class GtidSet:
 
     @classmethod
     def parse(cls, text: str) -> GtidSet:
-        """Return the set that a server or a user writes: ``uuid:1-5:7,uuid:tag:1-3``.
+        """Parse a GTID set: ``uuid:1-5:7,uuid:tag:1-3``.
 
         Raises:
             OptionError: it is no GTID set.
@@ -43,7 +43,7 @@ class GtidSet:
         for each in filter(None, (part.strip() for part in text.replace("\n", "").split(","))):
             name, *rest = each.split(":")
             source = _uuid_text(name.strip(), f"'{each}' in the GTID set '{text}'")
-            for key, interval in _parts(source, rest, text):
+            for key, interval in _intervals(source, rest, text):
                 found.setdefault(key, []).append(interval)
         return cls.of(found)
 
@@ -54,7 +54,7 @@ class GtidSet:
         return cls(tuple((source, each) for source, each in merged if each))
 
     def __str__(self) -> str:
-        """Return the one text of this set, as servers print it but without line breaks."""
+        """Return the canonical text of this set, as servers print it but without line breaks."""
         parts: list[str] = []
         last = ""
         for source, intervals in self.sources:
@@ -87,7 +87,7 @@ class GtidSet:
         """Return whether all transactions of the other set are in this one."""
         return not other.minus(self)
 
-    def holds(self, gtid: str) -> bool:
+    def has_gtid(self, gtid: str) -> bool:
         """Return whether one transaction, ``uuid:5`` or ``uuid:tag:5``, is in the set.
 
         Raises:
@@ -95,35 +95,30 @@ class GtidSet:
         """
         return self.contains(GtidSet.parse(gtid))
 
-    def with_intervals(self, source: str, intervals: Iterable[Interval]) -> GtidSet:
-        """Return the set with more transactions of one source, ``uuid`` or ``uuid:tag``."""
-        return self.union(GtidSet.of({source: intervals}))
-
 
 @dataclass(frozen=True, slots=True)
 class DomainPositions:
-    """MariaDB: the newest transaction of each domain; those before it in the domain are meant too.
+    """MariaDB: the newest transaction of each domain; those before it in the domain are included.
 
-    Attributes:
-        newest: domain, server and number of each, sorted by domain.
+    ``newest`` has domain, server and number of each, sorted by domain.
     """
 
     newest: tuple[tuple[int, int, int], ...] = ()
 
     @classmethod
     def parse(cls, text: str) -> DomainPositions:
-        """Return the positions that MariaDB writes: ``0-1-5,1-2-7``.
+        """Parse MariaDB's GTID position: ``0-1-5,1-2-7``.
 
         Raises:
-            OptionError: it is none, or names a domain twice.
+            OptionError: it is not one, or names a domain twice.
         """
         found: dict[int, tuple[int, int]] = {}
         for each in filter(None, (part.strip() for part in text.split(","))):
             match = _DOMAIN.fullmatch(each)
             if match is None or int(match[1]) in found:
                 raise OptionError(
-                    f"'{each}' in the position '{text}' is no domain-server-number such as 0-1-5, or its domain stands "
-                    f"there twice."
+                    f"'{each}' in the position '{text}' is no domain-server-number such as 0-1-5, or its domain occurs "
+                    f"twice."
                 )
             found[int(match[1])] = int(match[2]), int(match[3])
         return cls.of(found)
@@ -148,11 +143,11 @@ class DomainPositions:
         return DomainPositions.of(found)
 
     def contains(self, other: DomainPositions) -> bool:
-        """Return whether this position is at or behind the other one in all of its domains."""
+        """Return whether this position is at or behind the other one in each domain of the other."""
         found = {domain: number for domain, _, number in self.newest}
         return all(found.get(domain, 0) >= number for domain, _, number in other.newest)
 
-    def holds(self, gtid: str) -> bool:
+    def has_gtid(self, gtid: str) -> bool:
         """Return whether a transaction, ``domain-server-number``, is at or before its domain's position.
 
         Raises:
@@ -165,11 +160,11 @@ def _uuid_text(name: str, where: str) -> str:
     """Return a server's UUID in the usual spelling.
 
     Args:
-        name: as it was written.
-        where: what it stands in, for the error.
+        name: as written.
+        where: the text that contains it, for the error.
 
     Raises:
-        OptionError: it is none.
+        OptionError: it is not a UUID.
     """
     try:
         return str(uuid.UUID(name))
@@ -177,7 +172,7 @@ def _uuid_text(name: str, where: str) -> str:
         raise OptionError(f"{where} does not begin with a server's UUID.") from error
 
 
-def _parts(source: str, parts: list[str], text: str) -> Iterator[tuple[str, Interval]]:
+def _intervals(source: str, parts: list[str], text: str) -> Iterator[tuple[str, Interval]]:
     key = source
     for part in (each.strip() for each in parts):
         match = _INTERVAL.fullmatch(part)
@@ -208,7 +203,7 @@ def _merged(intervals: Iterable[Interval]) -> tuple[Interval, ...]:
 
 
 def _without(own: tuple[Interval, ...], gone: tuple[Interval, ...]) -> Iterator[Interval]:
-    """Both are merged, so one walk along the two finds what is left."""
+    """Subtract merged intervals from merged intervals, in one pass over both."""
     at = 0
     for begin, last in own:
         first = begin

@@ -1,4 +1,4 @@
-"""Which transactions of a run are among known ones: GTID sets as sorted edges, looked up for many at once."""
+"""Vectorized lookup in a GTID set, as sorted edges of its intervals."""
 
 from __future__ import annotations
 
@@ -16,26 +16,19 @@ _NOTHING: Final = np.empty(0, np.int64)
 
 
 class KnownTransactions:
-    """A set of MySQL's transactions.
-
-    Args:
-        gtids: the set.
-    """
+    """A set of MySQL's transactions."""
 
     def __init__(self, gtids: GtidSet) -> None:
-        # First numbers and those behind last ones, in turn: a number is inside where an odd count of edges is behind.
+        # First numbers and last ones + 1, in turn: a number is in the set if an odd count of edges is at or before it.
         self._edges = {
             source: np.array([edge for first, last in intervals for edge in (first, last + 1)], np.int64)
             for source, intervals in gtids.sources
         }
 
     def lacks(self, names: list[str | None], source: Int64s, number: Int64s) -> NDArray[np.bool_]:
-        """Return which transactions are not in the set; those without a GTID are taken to be in it.
+        """Return which transactions are not in the set; those without a GTID count as in it.
 
-        Args:
-            names: of the sources, by index; None = without a GTID.
-            source: index of each transaction's source.
-            number: its number.
+        ``source`` is the index of each transaction's source in ``names``; a name is None without a GTID.
         """
         is_outside = np.zeros(len(source), np.bool_)
         for index in np.unique(source).tolist():

@@ -1,7 +1,8 @@
-"""The transactions that a reader passed: collected as arrays, folded into intervals now and then."""
+"""The transactions that a reader read: collected as arrays, and periodically merged into intervals."""
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import Final
 
 import numpy as np
@@ -31,7 +32,7 @@ class PassedTransactions:
             self._fold()
 
     def gtids(self, names: list[str | None]) -> GtidSet | None:
-        """Return them as a GTID set; None if one has no GTID.
+        """Return the transactions as a GTID set; None if one has no GTID.
 
         Args:
             names: of the sources, by index.
@@ -44,8 +45,7 @@ class PassedTransactions:
     def domain_positions(self, names: list[str | None]) -> DomainPositions:
         """Return the last one of each of MariaDB's domains.
 
-        Args:
-            names: of the sources, ``domain-server``, by index.
+        The names of the sources are ``domain-server``.
         """
         self._fold()
         found: dict[int, tuple[int, int]] = {}
@@ -62,16 +62,12 @@ class PassedTransactions:
         self._pending, self._waiting = [], 0
         different, behind = np.unique(source[::-1], return_index=True)
         for index, last in sorted(
-            zip(different.tolist(), (len(source) - 1 - behind).tolist(), strict=True), key=_place
+            zip(different.tolist(), (len(source) - 1 - behind).tolist(), strict=True), key=itemgetter(1)
         ):
             own = number[source == index]
             self._intervals[index] = _joined(self._intervals.get(index, []), own)
-            self._newest.pop(index, None)  # the last one of a domain is the last that is put in
+            self._newest.pop(index, None)  # inserted again, so that the last transaction of a domain comes last
             self._newest[index] = int(number[last])
-
-
-def _place(each: tuple[int, int]) -> int:
-    return each[1]
 
 
 def _joined(intervals: list[Interval], numbers: Int64s) -> list[Interval]:

@@ -1,4 +1,4 @@
-"""Places in a binlog: file and position, and sets of GTIDs."""
+"""Positions in a binlog: file and position, and the encoding of GTID sets for a dump."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from datasources.mysql.binlog.positions.gtid_set import GtidSet
 __all__ = ["FIRST_POSITION", "BinlogPosition", "encode_gtid_set"]
 
 FIRST_POSITION: Final = 4
-"""Where the first event of a file stands, behind the magic number."""
+"""The position of a file's first event, behind the magic number."""
 
 _POSITION: Final = re.compile(r"(.+\.[0-9]{6,}):([0-9]{1,19})")
 _TAGGED_FORMAT: Final = 1
@@ -24,11 +24,9 @@ _TAGGED_SHIFT: Final = 8
 @total_ordering
 @dataclass(frozen=True, slots=True)
 class BinlogPosition:
-    """A place between two events.
+    """A position between two events.
 
-    Attributes:
-        file: the name of the binlog file.
-        pos: bytes from its beginning; may exceed 4 GiB.
+    Units: ``pos`` is bytes from the beginning of the file; it may exceed 4 GiB.
     """
 
     file: str
@@ -47,22 +45,21 @@ class BinlogPosition:
 
     @classmethod
     def parse(cls, text: str) -> BinlogPosition:
-        """Return the position that ``binlog.000012:345`` names.
+        """Parse ``binlog.000012:345``.
 
         Raises:
-            OptionError: it names none.
+            OptionError: it is no position.
         """
         match = _POSITION.fullmatch(text.strip())
         if match is None:
-            raise OptionError(f"'{text}' is no place in a binlog such as 'binlog.000012:345'.")
+            raise OptionError(f"'{text}' is no position in a binlog such as 'binlog.000012:345'.")
         return cls(match[1], int(match[2]))
 
 
 def encode_gtid_set(text: str) -> bytes:
     """Return a GTID set in the form that a dump command carries.
 
-    Args:
-        text: as the server prints it: ``uuid:1-5:7,uuid:tag:1-3``.
+    The text is as the server prints it: ``uuid:1-5:7,uuid:tag:1-3``.
 
     Raises:
         OptionError: it is no GTID set.
@@ -70,7 +67,7 @@ def encode_gtid_set(text: str) -> bytes:
     sources = GtidSet.parse(text).sources
     is_tagged = any(":" in source for source, _ in sources)
     count = len(sources)
-    # With tags, the first byte and the last of the eight say so, and the count stands between them.
+    # With tags, the first and the last of the eight bytes are the format, and the count is between them.
     head = (_TAGGED_FORMAT << 56 | count << _TAGGED_SHIFT | _TAGGED_FORMAT) if is_tagged else count
     parts = [head.to_bytes(8, "little")]
     for source, intervals in sources:

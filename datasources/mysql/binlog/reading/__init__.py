@@ -1,5 +1,5 @@
-"""Following a dump.
+"""Reads a dump.
 
-`binlog_reader` turns blocks into row changes and statements, `run_reader` decodes runs of events, `committed` puts
-changes into the order of commit, `log_scan` passes a range without decoding, `opening` opens readers.
+`binlog_reader` turns blocks into row changes and statements, `run_reader` decodes runs of events, `committed` orders
+changes by commit, `log_scan` scans a range without decoding, `opening` opens readers.
 """

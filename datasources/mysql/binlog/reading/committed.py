@@ -1,13 +1,13 @@
-"""Changes in the order in which they were committed, XA transactions included.
+"""Changes in commit order, XA transactions included.
 
-Theory of operation. Rows of an XA transaction stand in the binlog where it was prepared, and count from where it was
-committed, which may be days and many batches later. So a reader passes over them and notes where they stand. When the
-commit comes, its rows are handed on as if they stood where the commit does: its file, position, time and GTID,
-numbered through. A transaction that is committed in one phase is decided where its rows stand, and they keep their
-places. Rows that were passed over in the same range and are not too many lie in memory (held_events.py); else a
+Theory of operation. Rows of an XA transaction are in the binlog where it was prepared, and count from where it was
+committed, which may be days and many batches later. So a reader skips them and records their position. At the
+commit, its rows are emitted with the commit's file, position, time and GTID,
+numbered consecutively. A transaction that is committed in one phase is decided where its rows are, and they keep their
+positions. Rows that were skipped in the same range and are not too many are in memory (buffered_events.py); else a
 second reader reads that one transaction again.
 
-What is open at the end of a range goes into the offset, bounded in number, and from there into the next range.
+Transactions that are open at the end of a range go into the offset, bounded in number, and into the next range.
 """
 
 from __future__ import annotations
@@ -21,44 +21,44 @@ from typing import Final
 import numpy as np
 
 from datasources.errors import DataLossError, RecordError
-from datasources.mysql.binlog.positions.faults import SKIP_OPTION
 from datasources.mysql.binlog.positions.gtid_set import DomainPositions, GtidSet
 from datasources.mysql.binlog.positions.positions import BinlogPosition
+from datasources.mysql.binlog.positions.transaction_errors import SKIP_OPTION
 from datasources.mysql.binlog.reading.binlog_reader import ChangeReader
+from datasources.mysql.binlog.rows.buffered_events import BufferedEvents
 from datasources.mysql.binlog.rows.changes import Idle, StopRule, XaChange, XaOutcome
-from datasources.mysql.binlog.rows.held_events import HeldEvents
 from datasources.mysql.binlog.rows.row_batch import RowBatch, RowKind, TransactionIds
 from datasources.mysql.binlog.statements.statements import Statement
 
-__all__ = ["MOST_PREPARED", "CommittedChange", "CommittedChanges", "OpenReader"]
+__all__ = ["MAX_PREPARED", "CommittedChange", "CommittedChanges", "OpenReader"]
 
-MOST_PREPARED: Final = 64
-"""How many XA transactions may be open at once: an offset holds them all."""
+MAX_PREPARED: Final = 64
+"""How many XA transactions may be open at once: the offset contains them all."""
 
 OpenReader = Callable[[BinlogPosition | str, StopRule | None, frozenset[BinlogPosition]], ChangeReader]
-"""Opens a reader from start, stop rule, and the XA transactions whose rows it delivers.
+"""Opens a reader from start, stop rule, and the XA transactions whose rows it emits.
 
-While one reader is read, a second one with released transactions may be opened: it needs another name at the server.
+A second reader with released transactions may be opened meanwhile: it needs another identity at the server.
 """
 
 CommittedChange = RowBatch | Statement | Idle
 
-_MOST_HARMLESS: Final = MOST_PREPARED // 2
-_MOST_HELD_BYTES: Final = 32 << 20
+_MAX_UNCAPTURED: Final = MAX_PREPARED // 2
+_MAX_BUFFERED_BYTES: Final = 32 << 20
 _ONE_TRANSACTION: Final = StopRule(max_bytes=1)
 
 
 class CommittedChanges:
-    """The committed changes behind one position.
+    """The committed changes behind a position.
 
     Args:
-        open_reader: opens readers; each is closed here.
-        start: the position, or the GTID set that was read already.
+        open_reader: opens readers, which are closed here.
+        start: the position, or the GTID set that was already read.
         stop: where to end; without one, only the server ends it.
-        prepared: XA transactions that are open at the start: by name where each begins. One that it does not list is
-            looked up in it all the same when it is committed: it may find out late (`PreparedBefore`).
+        prepared: XA transactions that are open at the start: xid to begin. One that it does not list is
+            looked up in it when it is committed: the mapping may resolve it late (`PreparedBefore`).
         concerns: whether the table of a database is captured, now or later; without it every table is. Of many open
-            transactions those that concern none are forgotten, and looked up when they are committed.
+            transactions those that concern none are dropped, and looked up when they are committed.
     """
 
     def __init__(
@@ -74,19 +74,19 @@ class CommittedChanges:
         self._reader = open_reader(start, stop, frozenset())
         self._before = prepared
         self._concerns = concerns
-        self._harmless: dict[str, BinlogPosition] = {}
+        self._uncaptured: dict[str, BinlogPosition] = {}
         self._prepared = dict(prepared)
         self._released_rows = 0
-        self._held: dict[str, HeldEvents] = {}
+        self._buffered: dict[str, BufferedEvents] = {}
 
     @property
     def prepared(self) -> Mapping[str, BinlogPosition]:
-        """XA transactions that are open up to `position`: by name where each begins."""
+        """XA transactions that are open at `position`: xid to begin."""
         return MappingProxyType(self._prepared)
 
     @property
     def position(self) -> BinlogPosition:
-        """The last place between two transactions up to which everything was delivered."""
+        """The last position between two transactions up to which everything was emitted."""
         return self._reader.position
 
     @property
@@ -106,7 +106,7 @@ class CommittedChanges:
 
     @property
     def commit_us(self) -> int:
-        """When the transaction was committed that was read last, µs since the epoch; 0 where it is not said."""
+        """When the transaction that was read last was committed, µs since the epoch; 0 if not stated."""
         return self._reader.commit_us
 
     @property
@@ -116,7 +116,7 @@ class CommittedChanges:
 
     @property
     def transaction_begin(self) -> BinlogPosition:
-        """Where the transaction begins that was read last."""
+        """The begin of the transaction that was read last."""
         return self._reader.transaction_begin
 
     def passed_at(self, pos: int) -> int:
@@ -136,71 +136,69 @@ class CommittedChanges:
         """Yield changes until the stop rule holds or the server ends the dump.
 
         Raises:
-            DataLossError: the rows of a committed XA transaction stand before the start, or are purged.
-            RecordError: more XA transactions are open than an offset holds; and what `ChangeReader` raises.
+            DataLossError: the rows of a committed XA transaction are before the start, or purged.
+            RecordError: more XA transactions are open than the offset may contain; and those of `ChangeReader`.
         """
         for change in self._reader:
             if isinstance(change, XaChange):
-                yield from self._decided(change)
+                yield from self._apply_xa(change)
             else:
                 yield change
 
-    def _decided(self, xa: XaChange) -> Iterator[RowBatch]:
+    def _apply_xa(self, xa: XaChange) -> Iterator[RowBatch]:
         if xa.outcome is XaOutcome.PREPARED:
-            self._note(xa)
-            self._hold(xa)
+            self._note_prepared(xa)
+            self._buffer(xa)
         elif xa.outcome is XaOutcome.ROLLED_BACK:
             self._forget(xa.xid)
         elif xa.outcome is XaOutcome.ONE_PHASE:
-            yield from self._rows(xa.held, xa.position)
+            yield from self._rows(xa.buffered, xa.position)
         else:
             yield from self._committed(xa)
 
     def _committed(self, xa: XaChange) -> Iterator[RowBatch]:
-        begin = self._prepared.get(xa.xid) or self._harmless.get(xa.xid) or self._before.get(xa.xid)
+        begin = self._prepared.get(xa.xid) or self._uncaptured.get(xa.xid) or self._before.get(xa.xid)
         if begin is None:
             raise DataLossError(
                 f"at {xa.position} the XA transaction {xa.xid} is committed, which was prepared before the position at "
                 f"which reading began, in a part of the binlog that cannot be read (any more): whether it changed a "
                 f"captured table cannot be known. Start with a new snapshot while XA RECOVER lists no transaction; or, "
-                f"if you know that it changed none, '{SKIP_OPTION}' = '{self._reader.transaction_begin}' passes over "
-                f"it."
+                f"if you know that it changed none, '{SKIP_OPTION}' = '{self._reader.transaction_begin}' skips it."
             )
         ids, row = self._ids(), 0
-        for batch in self._rows(self._held.pop(xa.xid, None), begin):
-            yield _moved(batch, xa, ids, row, self._reader.transaction_begin)
+        for batch in self._rows(self._buffered.pop(xa.xid, None), begin):
+            yield _at_commit(batch, xa, ids, row, self._reader.transaction_begin)
             row += batch.changes
         self._forget(xa.xid)
 
-    def _note(self, xa: XaChange) -> None:
-        """Note an open transaction; of a few that concern no captured table where they begin, of more that in memory.
+    def _note_prepared(self, xa: XaChange) -> None:
+        """Record the begin of an open transaction: in the offset, or in memory if it is one of many uncaptured ones.
 
-        An offset has place for those that do. Where others begin is looked up in the log if they are decided behind
-        this range.
+        The begin of the latter is looked up in the log if they are decided behind this range.
         """
-        is_harmless = not any(self._concerns(*table) for table in xa.tables)
-        if is_harmless and len(self._prepared) >= _MOST_HARMLESS:
-            self._harmless[xa.xid] = xa.position
+        is_uncaptured = not any(self._concerns(*table) for table in xa.tables)
+        if is_uncaptured and len(self._prepared) >= _MAX_UNCAPTURED:
+            self._uncaptured[xa.xid] = xa.position
             return
         self._prepared[xa.xid] = xa.position
         self._check_count()
 
     def _forget(self, xid: str) -> None:
-        for known in (self._prepared, self._harmless, self._held):
+        for known in (self._prepared, self._uncaptured, self._buffered):
             known.pop(xid, None)
 
-    def _hold(self, xa: XaChange) -> None:
-        held_bytes = sum(each.nbytes for each in self._held.values())
-        if xa.held is not None and held_bytes + xa.held.nbytes <= _MOST_HELD_BYTES:
-            self._held[xa.xid] = xa.held
+    def _buffer(self, xa: XaChange) -> None:
+        buffered_bytes = sum(each.nbytes for each in self._buffered.values())
+        if xa.buffered is not None and buffered_bytes + xa.buffered.nbytes <= _MAX_BUFFERED_BYTES:
+            self._buffered[xa.xid] = xa.buffered
 
-    def _rows(self, held: HeldEvents | None, begin: BinlogPosition) -> Iterator[RowBatch]:
-        """Yield a committed transaction's rows: those that were held, else read again from where it begins."""
-        for batch in self._again(begin) if held is None else self._reader.decided(held):
+    def _rows(self, buffered: BufferedEvents | None, begin: BinlogPosition) -> Iterator[RowBatch]:
+        """Yield a committed transaction's rows: the buffered ones, else read again from its begin."""
+        for batch in self._read_again(begin) if buffered is None else self._reader.decode_buffered(buffered):
             self._released_rows += batch.changes
             yield batch
 
-    def _again(self, begin: BinlogPosition) -> Iterator[RowBatch]:
+    def _read_again(self, begin: BinlogPosition) -> Iterator[RowBatch]:
         with closing(self._open(begin, _ONE_TRANSACTION, frozenset({begin}))) as reader:
             yield from (change for change in reader if isinstance(change, RowBatch))
 
@@ -216,17 +214,17 @@ class CommittedChanges:
         )
 
     def _check_count(self) -> None:
-        if len(self._prepared) > MOST_PREPARED:
+        if len(self._prepared) > MAX_PREPARED:
             oldest = min(self._prepared.items(), key=lambda each: each[1])
             raise RecordError(
-                f"more than {MOST_PREPARED} XA transactions are prepared and not decided at {self.position}, the "
+                f"more than {MAX_PREPARED} XA transactions are prepared and not decided at {self.position}, the "
                 f"oldest is {oldest[0]} at {oldest[1]}: they are forgotten ones as a rule. XA RECOVER lists them; "
                 f"XA COMMIT or XA ROLLBACK decides them."
             )
 
 
-def _moved(batch: RowBatch, xa: XaChange, ids: TransactionIds, first_row: int, begin: BinlogPosition) -> RowBatch:
-    """Return rows as if they stood where their transaction was committed."""
+def _at_commit(batch: RowBatch, xa: XaChange, ids: TransactionIds, first_row: int, begin: BinlogPosition) -> RowBatch:
+    """Return rows with the position and time of their transaction's commit."""
     count = len(batch)
     changes = np.cumsum(batch.row_kind != RowKind.UPDATE_AFTER) - 1
     return replace(

@@ -1,4 +1,4 @@
-"""Passing a range of the binlog without decoding rows: where it ends, and what stands in it."""
+"""Scans a range of the binlog without decoding rows: where it ends, and what it contains."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from datasources.mysql.binlog.rows.changes import XaChange
 from datasources.mysql.binlog.statements.statements import Statement
 from datasources.mysql.connection.connection_errors import ConnectionLost
 
-__all__ = ["RangeFacts", "scan", "scan_range"]
+__all__ = ["BinlogRangeInfo", "scan", "scan_range"]
 
 _logger: Final = logging.getLogger(__name__)
 
@@ -23,19 +23,19 @@ _TRIES: Final = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RangeFacts:
-    """What a range of the binlog holds.
+class BinlogRangeInfo:
+    """What a range of the binlog contains.
 
     Attributes:
-        position: where it ends: the place of the stop rule, or the end of the log.
-        is_done: whether that is the stop rule's place.
+        position: where it ends: at the stop rule, or at the end of the log.
+        is_done: whether the stop rule was reached.
         passed_bytes: bytes of the binlog between its ends.
         changed_rows: rows of captured tables that it changes.
         first_gtid: the GTID of its first transaction; None without one.
         gtids: its transactions; MariaDB: the last one of each domain; None if one has no GTID.
-        last_commit_us: when its last transaction was committed, µs since the epoch; 0 where the server does not say.
-        next_commit_us: when the transaction behind it was committed, if the stop rule's time or set ended it, or None.
-        format_time_us: when the last file in it was begun, µs since the epoch, whole seconds.
+        last_commit_us: when its last transaction was committed, µs since the epoch; 0 if not stated.
+        next_commit_us: when the next transaction was committed, if the stop rule's time or set ended it, or None.
+        format_time_us: when its last file was created, µs since the epoch, whole seconds.
         xa: XA transactions that it prepares or decides, in order.
         statements: statements about captured tables, in order.
     """
@@ -53,11 +53,10 @@ class RangeFacts:
     statements: tuple[Statement, ...]
 
 
-def scan(open_reader: Callable[[], ChangeReader]) -> RangeFacts:
-    """Pass a range, from its begin again where the connection breaks: the server may be restarted meanwhile.
+def scan(open_reader: Callable[[], ChangeReader]) -> BinlogRangeInfo:
+    """Scan a range; restart from its begin if the connection breaks, for a server may be restarted meanwhile.
 
-    Args:
-        open_reader: opens a reader for `scan_range`; waits for a server that cannot be reached.
+    ``open_reader`` waits for a server that cannot be reached.
 
     Raises:
         SourceUnavailable: the connection broke five times in a row.
@@ -71,27 +70,27 @@ def scan(open_reader: Callable[[], ChangeReader]) -> RangeFacts:
     return _scan_once(open_reader)
 
 
-def _scan_once(open_reader: Callable[[], ChangeReader]) -> RangeFacts:
+def _scan_once(open_reader: Callable[[], ChangeReader]) -> BinlogRangeInfo:
     with closing(open_reader()) as reader:
         return scan_range(reader)
 
 
-def scan_range(reader: ChangeReader) -> RangeFacts:
-    """Read to the end of a reader's range and tell what was there.
+def scan_range(reader: ChangeReader) -> BinlogRangeInfo:
+    """Read to the end of a reader's range and return what it contains.
 
-    The place at which it ends is the one at which a decoding reader with the same start, capture, stop rule, skipped
+    It ends where a decoding reader with the same start, capture, stop rule, skipped
     and released transactions ends.
 
     Args:
         reader: not read from yet; made with ``decodes=False`` and ``verify_checksums=False`` to be fast. A rule of the
-            capture that wants no table saves counting rows. Its dump ends by itself, or its stop rule holds some time.
+            capture that reads no table saves counting rows. Its dump is bounded, or its stop rule is reached.
 
     Raises:
         SchemaError: the binlog does not describe a captured table well enough.
         RecordError: an event cannot be read.
-        OffsetError: the start is no place between two transactions.
+        OffsetError: the start is not between two transactions.
         SourceUnavailable: the connection broke.
-        DataLossError: the server lost or removed what is to be read.
+        DataLossError: the server lost or purged the range.
     """
     xa, statements = [], []
     for change in reader:
@@ -99,7 +98,7 @@ def scan_range(reader: ChangeReader) -> RangeFacts:
             xa.append(change)
         elif isinstance(change, Statement):
             statements.append(change)
-    return RangeFacts(
+    return BinlogRangeInfo(
         position=reader.position,
         is_done=reader.is_done,
         passed_bytes=reader.passed_bytes,

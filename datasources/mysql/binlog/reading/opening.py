@@ -1,4 +1,4 @@
-"""Opening readers of the binlog on connections of their own."""
+"""Opens readers of the binlog, each on its own connection."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ _SILENCE_MS: Final = 30_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReaderId:
-    """How a reader of the binlog is known at the server.
+    """The identity of a binlog reader at the server.
 
     Attributes:
-        server_id: Its number. MariaDB tells readers apart by it alone; there ``server_id + 1`` is used too, while rows
+        server_id: Its number. MariaDB identifies readers by it alone; there ``server_id + 1`` is used too, while rows
             of an XA transaction are read again.
-        replica_uuid: Its name, by which MySQL tells readers apart.
+        replica_uuid: Its name, by which MySQL identifies readers.
     """
 
     server_id: int
     replica_uuid: str
 
     def second(self) -> ReaderId:
-        """Return the name of a second reader beside this one."""
+        """Return the identity of a second reader beside this one."""
         name = uuid.uuid5(uuid.UUID(self.replica_uuid), "released")
         return ReaderId(server_id=self.server_id + 1, replica_uuid=str(name))
 
@@ -50,25 +50,25 @@ def reader_opener(  # noqa: PLR0913 - what a reader is
     is_bounded: bool = True,
     decodes: bool = True,
 ) -> OpenReader:
-    """Return what opens readers for `CommittedChanges`.
+    """Return a function that opens readers for `CommittedChanges`.
 
     Args:
-        settings: The server and the login; 30 s of silence are an error, or its read timeout.
+        settings: The server and the login; its read timeout applies, at most 30 s.
         capture: Which tables are read.
-        reader_id: The reader's name.
-        skipped: Where transactions begin that are passed over.
-        is_bounded: Whether readers end at the end of the log instead of waiting for more. One that is told a place to
-            read to waits for it: the server's status is at a commit's end before a dump gets it (a group commit delay
-            and a disk's sync before), and a range that ends where the log happens to end is another one next time.
-        decodes: Whether rows are wanted; without, readers only pass over a range.
+        reader_id: The reader's identity.
+        skipped: Begins of transactions that are skipped.
+        is_bounded: Whether readers end at the end of the log instead of waiting for more. One with an end position
+            waits for it: the server's status has a commit's end before a dump gets it (a group commit delay and a sync
+            earlier), and a range that ended at the log's current end would differ on a re-read.
+        decodes: Whether rows are decoded; else readers only scan a range.
     """
-    patient = replace(settings, read_timeout_ms=min(settings.read_timeout_ms, _SILENCE_MS))
+    dump_settings = replace(settings, read_timeout_ms=min(settings.read_timeout_ms, _SILENCE_MS))
 
     def open_reader(
         start: BinlogPosition | str, stop: StopRule | None, released: frozenset[BinlogPosition]
     ) -> ChangeReader:
         name = reader_id.second() if released else reader_id
-        connection = connect(patient, doing="opening the binlog")
+        connection = connect(dump_settings, doing="opening the binlog")
         try:
             ends_with_log = is_bounded and (stop is None or stop.to is None)
             request = DumpRequest(
@@ -78,12 +78,12 @@ def reader_opener(  # noqa: PLR0913 - what a reader is
                 is_bounded=ends_with_log,
             )
             folds_names = _folds_names(connection)
-            packets = open_dump(connection, request)
+            dump = open_dump(connection, request)
         except BaseException:
             connection.close()
             raise
         return ChangeReader(
-            packets,
+            dump,
             start=start,
             capture=capture,
             stop=stop,
@@ -91,7 +91,7 @@ def reader_opener(  # noqa: PLR0913 - what a reader is
             skip=skipped,
             verify_checksums=decodes,
             decodes=decodes,
-            max_event_bytes=patient.max_allowed_packet,
+            max_event_bytes=dump_settings.max_allowed_packet,
             folds_names=folds_names,
             is_endless=not ends_with_log,
         )
@@ -100,7 +100,7 @@ def reader_opener(  # noqa: PLR0913 - what a reader is
 
 
 def _folds_names(connection: Connection[Any]) -> bool:
-    """Whether the server keeps names of tables in lower case, so that statements may write them in any."""
+    """Whether the server stores table names in lower case, so that statements may write them in any case."""
     try:
         with connection.cursor() as cursor:
             cursor.execute("SELECT @@GLOBAL.lower_case_table_names")

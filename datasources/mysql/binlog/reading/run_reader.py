@@ -1,4 +1,4 @@
-"""Reads runs of ordinary events: keeps table maps, holds back rows of open XA transactions, cuts at the stop rule."""
+"""Reads runs of ordinary events: tracks table maps, buffers rows of open XA transactions, cuts at the stop rule."""
 
 from __future__ import annotations
 
@@ -10,24 +10,23 @@ import numpy as np
 
 from datasources.errors import RecordError, SchemaError
 from datasources.mysql.binlog.events.blocks import HEADER_BYTES, EventBlock
-from datasources.mysql.binlog.events.event_types import EventType
-from datasources.mysql.binlog.positions.faults import decoding, naming
+from datasources.mysql.binlog.events.event_types import IS_GTID, EventType
 from datasources.mysql.binlog.positions.known_transactions import KnownTransactions
 from datasources.mysql.binlog.positions.positions import BinlogPosition
+from datasources.mysql.binlog.positions.transaction_errors import decode_errors, with_transaction
 from datasources.mysql.binlog.reading.progress import Progress
+from datasources.mysql.binlog.rows.buffered_events import BufferedEvents
 from datasources.mysql.binlog.rows.changes import CaptureRule, StopRule
-from datasources.mysql.binlog.rows.held_events import HeldEvents
 from datasources.mysql.binlog.rows.partial_updates import count_partial_updates, decode_partial_updates
 from datasources.mysql.binlog.rows.row_batch import RowBatch
 from datasources.mysql.binlog.rows.row_layout import RowLayout
-from datasources.mysql.binlog.rows.runs import FoundRows, KnownTable, RunPlaces, decode_rows, find_rows
+from datasources.mysql.binlog.rows.runs import FoundRows, KnownTable, RunPositions, decode_rows, find_rows
 from datasources.mysql.binlog.rows.table_map import parse_table_map, peek_name
 from datasources.mysql.binlog.rows.transaction_log import TransactionLog, Transactions
 from datasources.mysql.types.cells import Int64s, read_little
 
 __all__ = ["RunReader"]
 
-_IS_GTID: Final = np.isin(np.arange(256), [EventType.GTID, EventType.ANONYMOUS_GTID, EventType.MARIADB_GTID])
 _TABLE_ID_BYTES: Final = 6
 _MARIADB_FLAGS_AT: Final = HEADER_BYTES + 12
 _STANDALONE: Final = 1
@@ -35,20 +34,20 @@ _SECOND_US: Final = 1_000_000
 
 
 class RunReader:
-    """The state that runs share.
+    """Reads runs, and has the state that they share.
 
     Args:
         progress: how far the reader got.
         capture: which tables are read.
-        skip: where transactions begin that are passed over, unread.
-        decodes: whether rows are decoded; else they are counted only.
+        skip: begins of transactions that are skipped.
+        decodes: whether rows are decoded; else they are only counted.
 
     Attributes:
         log: GTIDs of the transactions.
-        held: the rows that are passed over, because their XA transaction is not decided; None = it is none.
+        buffered: the rows of an XA transaction that is not decided; None = the transaction is none.
         is_mariadb: whether MariaDB wrote the log.
-        follows_gtid: whether the last event was a GTID behind which a statement is a transaction of its own.
-        next_commit_us: when the transaction was committed before which the stop rule's time or set ended reading.
+        follows_gtid: whether the last event was a GTID behind which a statement is a whole transaction.
+        next_commit_us: commit time of the transaction before which the stop rule's time or set ended reading.
     """
 
     def __init__(
@@ -63,41 +62,41 @@ class RunReader:
         self._rows_inside = 0
         within = progress.stop.within
         self._within = None if within is None else KnownTransactions(within)
-        self._judges_next = progress.stop.committed_us is not None or within is not None
+        self._may_exclude_next = progress.stop.committed_us is not None or within is not None
         self.log = TransactionLog(progress.here)
-        self.held: HeldEvents | None = None
+        self.buffered: BufferedEvents | None = None
         self.is_mariadb = False
         self.follows_gtid = False
         self.next_commit_us: int | None = None
 
     @property
     def is_skipped(self) -> bool:
-        """Whether the transaction that is being read is passed over."""
+        """Whether the current transaction is skipped."""
         return self.log.begin in self._skip
 
-    def hold(self) -> None:
-        """Pass over the rows that follow: their XA transaction is not decided."""
-        self.held = HeldEvents(self._progress.here, self.log.alone(), self.is_mariadb)
+    def start_buffering(self) -> None:
+        """Buffer the rows that follow: their XA transaction is not decided."""
+        self.buffered = BufferedEvents(self._progress.here, self.log.open_only(), self.is_mariadb)
 
-    def decided(self, held: HeldEvents) -> Iterator[RowBatch]:
-        """Yield the rows of a transaction that was held as a whole, and is committed."""
-        progress = Progress(held.place, StopRule())
+    def decode_buffered(self, buffered: BufferedEvents) -> Iterator[RowBatch]:
+        """Yield the rows of a committed transaction that was buffered completely."""
+        progress = Progress(buffered.position, StopRule())
         runs = RunReader(progress, self._capture, skip=frozenset(), decodes=self._decodes)
-        runs.log, runs.is_mariadb = held.log, held.is_mariadb
-        for pos, events in held.blocks:
+        runs.log, runs.is_mariadb = buffered.log, buffered.is_mariadb
+        for pos, events in buffered.blocks:
             progress.pos = pos
             is_partial = events.types[0] == EventType.PARTIAL_UPDATE_ROWS
             yield from runs.read_partial(events) if is_partial else runs.read(events)
 
-    def kept_out(self, transactions: Transactions, times_s: Int64s) -> int | None:
-        """Return the first transaction before which the stop rule ends reading, whatever was read; None if it does not.
+    def first_excluded(self, transactions: Transactions, times_s: Int64s) -> int | None:
+        """Return the first transaction that the stop rule's time or set excludes; None if there is none.
 
         Args:
-            transactions: the one that is open, then those that come next: `TransactionLog.look`.
+            transactions: the one that is open, then those that come next: `TransactionLog.transactions_in`.
             times_s: when the events of the latter were written.
         """
         stop, given_us = self._progress.stop, transactions.commit_us[1:]
-        if not self._judges_next:
+        if not self._may_exclude_next:
             return None
         times_us = np.where(given_us == 0, times_s * _SECOND_US, given_us)
         is_out = np.zeros(len(times_s), np.bool_) if stop.committed_us is None else times_us >= stop.committed_us
@@ -110,12 +109,12 @@ class RunReader:
         return int(found[0])
 
     def forget_tables(self) -> None:
-        """Forget table maps: behind a format, numbers of tables may mean others."""
+        """Drop table maps: behind a FORMAT_DESCRIPTION, table ids may mean other tables."""
         self._tables.clear()
 
     @contextmanager
     def inside(self, begin: int, end: int) -> Iterator[None]:
-        """Read events that a compressed event held: they all stand where that one does, and none is a place to stop."""
+        """Read events of a compressed event: all have its position, and reading does not stop between them."""
         self._fixed, self._rows_inside, self._progress.is_inside = (begin, end), 0, True
         try:
             yield
@@ -129,23 +128,23 @@ class RunReader:
             RecordError: a value cannot be decoded.
             SchemaError: the binlog does not describe a captured table well enough.
         """
-        self._keep(run)
+        self._buffer(run)
         for piece in self._apart_from_skipped(run) if self._skip else [run]:
             if not self._progress.is_done:
                 yield from self._read_named(piece)
 
     def read_partial(self, event: EventBlock) -> Iterator[RowBatch]:
         """Yield the rows of an update that changes JSON documents in part."""
-        self._keep(event)
-        begins, ends = self._progress.places(event)
+        self._buffer(event)
+        begins, ends = self._progress.positions(event)
         number = int(read_little(event.data, event.starts + HEADER_BYTES, _TABLE_ID_BYTES)[0])
         known = self._tables.get(number)
         changed = 0
-        if known is not None and known.layout is not None and self.held is None:
+        if known is not None and known.layout is not None and self.buffered is None:
             first = self._rows_inside if self._fixed is not None else None
             fixed = np.array([self._fixed[0]]) if self._fixed is not None else begins
-            places = RunPlaces(self._progress.file, fixed, ends, first)
-            batches = [decode_partial_updates(event, known, places, self.log)] if self._decodes else []
+            positions = RunPositions(self._progress.file, fixed, ends, first)
+            batches = [decode_partial_updates(event, known, positions, self.log)] if self._decodes else []
             changed = batches[0].changes if batches else count_partial_updates(event, known)
             yield from batches
         if self._fixed is not None:
@@ -154,37 +153,37 @@ class RunReader:
         else:
             self._progress.pass_run(event, ends, begins, changed)
 
-    def _keep(self, events: EventBlock) -> None:
-        if self.held is None or not len(events):
+    def _buffer(self, events: EventBlock) -> None:
+        if self.buffered is None or not len(events):
             return
         maps = np.flatnonzero(events.types == EventType.TABLE_MAP).tolist()
-        self.held.tables.update(peek_name(events.body(index)) for index in maps)
+        self.buffered.tables.update(peek_name(events.body(index)) for index in maps)
         if self._fixed is not None or events.enclosed is not None:
-            self.held.give_up()  # these were unpacked: they stand where another one does
+            self.buffered.give_up()  # these were unpacked: they have the position of another event
         elif self._decodes and not self.is_skipped:
-            self.held.add(events, self._progress.pos)
+            self.buffered.add(events, self._progress.pos)
 
     def _apart_from_skipped(self, run: EventBlock) -> list[EventBlock]:
-        """Cut a run so that each transaction that is passed over is a piece of its own."""
+        """Cut a run so that each skipped transaction is a run of its own."""
         if self._fixed is not None:
             return [run]
-        gtids = np.flatnonzero(_IS_GTID[run.types])
-        begins, _ = self._progress.places(run)
-        here = [place.pos for place in self._skip if place.file == self._progress.file]
+        gtids = np.flatnonzero(IS_GTID[run.types])
+        begins, _ = self._progress.positions(run)
+        here = [begin.pos for begin in self._skip if begin.file == self._progress.file]
         is_skipped = np.concatenate([[self.is_skipped], np.isin(begins[gtids], here)])
         edges = gtids[is_skipped[1:] | is_skipped[:-1]].tolist()
         return run.cut(edges)
 
     def _read_named(self, run: EventBlock) -> Iterator[RowBatch]:
-        """Read a run; where it cannot be decoded, deliver the transactions before the one that is to blame."""
+        """Read a run; if it cannot be decoded, emit the transactions before the faulty one."""
         try:
-            with decoding():
+            with decode_errors():
                 changed = None if self._is_unread(run) else self._note_tables(run)
                 batches = [] if changed is not None else self._read_run(run)
         except (RecordError, SchemaError) as error:
-            pieces = run.cut(np.flatnonzero(_IS_GTID[run.types]).tolist())
+            pieces = run.cut(np.flatnonzero(IS_GTID[run.types]).tolist())
             if len(pieces) == 1:
-                raise naming(error, self._begin_of(run)) from error
+                raise with_transaction(error, self._begin_of(run)) from error
         else:
             yield from batches
             pieces = [] if changed is None else run.cut([changed])
@@ -193,9 +192,9 @@ class RunReader:
                 yield from self._read_named(piece)
 
     def _begin_of(self, run: EventBlock) -> BinlogPosition:
-        """Where the transaction begins to which a run's only one belongs."""
-        if _IS_GTID[run.types[0]] and self._fixed is None:
-            begins, _ = self._progress.places(run)
+        """The begin of the only transaction in a run."""
+        if IS_GTID[run.types[0]] and self._fixed is None:
+            begins, _ = self._progress.positions(run)
             return BinlogPosition(self._progress.file, int(begins[0]))
         return self.log.begin
 
@@ -203,23 +202,23 @@ class RunReader:
         return bool(self._skip) and self._begin_of(run) in self._skip
 
     def _read_run(self, run: EventBlock) -> list[RowBatch]:
-        hides = self.held is not None or self._is_unread(run)
+        hides = self.buffered is not None or self._is_unread(run)
         found = [] if hides else find_rows(run, self._tables, str(self._progress.here))
         if self._fixed is not None:
             return self._read_inside(run, found, self._fixed)
-        begins, ends = self._progress.places(run)
+        begins, ends = self._progress.positions(run)
         changes = _changes(len(run), found)
         cut = self._progress.cut(run, begins, changes)
-        gtids = np.flatnonzero(_IS_GTID[run.types[: cut + self._judges_next]])
-        transactions = self.log.look(run, gtids, begins)
-        kept_out = self.kept_out(transactions, run.times_s[gtids])
-        cut = cut if kept_out is None else int(gtids[kept_out])
+        gtids = np.flatnonzero(IS_GTID[run.types[: cut + self._may_exclude_next]])
+        transactions = self.log.transactions_in(run, gtids, begins)
+        first_excluded = self.first_excluded(transactions, run.times_s[gtids])
+        cut = cut if first_excluded is None else int(gtids[first_excluded])
         if cut < len(run):
             found = [rows.before(cut) for rows in found]
             transactions = transactions.first(1 + int(np.searchsorted(gtids, cut)))
         passed = run.take(0, cut)
-        places = RunPlaces(self._progress.file, begins, ends, None if run.enclosed is None else self._rows_inside)
-        batches = self._decode(passed, found, places, transactions)
+        positions = RunPositions(self._progress.file, begins, ends, None if run.enclosed is None else self._rows_inside)
+        batches = self._decode(passed, found, positions, transactions)
         self._rows_inside = self._rows_of_open(passed, changes)
         self._progress.pass_run(passed, ends[:cut], begins[:cut], int(changes[:cut].sum()))
         if cut < len(run):
@@ -227,7 +226,7 @@ class RunReader:
         return batches
 
     def _rows_of_open(self, run: EventBlock, changes: Int64s) -> int:
-        """Row changes up to here of the unfolded transaction in which a run ends; 0 if it ends between two."""
+        """Row changes so far of the expanded transaction in which a run ends; 0 if it ends between two."""
         if run.enclosed is None or not len(run) or run.enclosed.number[-1] < 0 or run.types[-1] == EventType.XID:
             return 0
         is_same = run.enclosed.number == run.enclosed.number[-1]
@@ -235,27 +234,27 @@ class RunReader:
 
     def _read_inside(self, run: EventBlock, found: list[FoundRows], fixed: tuple[int, int]) -> list[RowBatch]:
         begins = np.full(len(run), fixed[0])
-        places = RunPlaces(self._progress.file, begins, np.full(len(run), fixed[1]), self._rows_inside)
-        transactions = self.log.look(run, np.flatnonzero(_IS_GTID[run.types]), begins)
-        batches = self._decode(run, found, places, transactions)
+        positions = RunPositions(self._progress.file, begins, np.full(len(run), fixed[1]), self._rows_inside)
+        transactions = self.log.transactions_in(run, np.flatnonzero(IS_GTID[run.types]), begins)
+        batches = self._decode(run, found, positions, transactions)
         changed = int(_changes(len(run), found).sum())
         self._rows_inside += changed
         self._progress.changed_rows += changed
         return batches
 
     def _decode(
-        self, run: EventBlock, found: list[FoundRows], places: RunPlaces, transactions: Transactions
+        self, run: EventBlock, found: list[FoundRows], positions: RunPositions, transactions: Transactions
     ) -> list[RowBatch]:
-        batches = list(decode_rows(run, found, places, self.log, transactions)) if self._decodes else []
-        self.log.note(transactions, places.file)
+        batches = list(decode_rows(run, found, positions, self.log, transactions)) if self._decodes else []
+        self.log.record(transactions, positions.file)
         self.follows_gtid = len(run) > 0 and _may_stand_alone(run)
         return batches
 
     def _note_tables(self, run: EventBlock) -> int | None:
-        """Take in a run's table maps.
+        """Record a run's table maps.
 
         Returns:
-            The index of a map that gives a number another meaning than it had in rows before it in this run.
+            The index of a map that redefines a table id which earlier rows of this run use.
         """
         maps = np.flatnonzero(run.types == EventType.TABLE_MAP)
         begins, ends = run.starts[maps] + HEADER_BYTES, run.ends[maps]
@@ -263,15 +262,15 @@ class RunReader:
         view, seen = run.data.data, set()
         for number in np.unique(ids).tolist():
             which = np.flatnonzero(ids == number)
-            for place in self._differing(run, begins[which], ends[which], number):
-                if number in seen or place:
-                    return int(maps[which[place]])
+            for index in self._differing(run, begins[which], ends[which], number):
+                if number in seen or index:
+                    return int(maps[which[index]])
                 seen.add(number)
                 self._tables[number] = self._known(bytes(view[begins[which[0]] : ends[which[0]]]))
         return None
 
     def _differing(self, run: EventBlock, begins: Int64s, ends: Int64s, number: int) -> Iterator[int]:
-        """Yield the first map of a number that is not the known one, until all are."""
+        """Yield the first map of a table id that differs from the known one, until none does."""
         while True:
             known = self._tables.get(number)
             if known is None:
@@ -301,8 +300,8 @@ def _changes(count: int, found: list[FoundRows]) -> Int64s:
 
 
 def _may_stand_alone(run: EventBlock) -> bool:
-    """Whether a run ends with a GTID behind which a statement needs no COMMIT; MariaDB says so in a flag."""
+    """Whether a run ends with a GTID behind which a statement needs no COMMIT; MariaDB has a flag for it."""
     kind = run.types[-1]
     if kind == EventType.MARIADB_GTID:
         return bool(run.data[run.starts[-1] + _MARIADB_FLAGS_AT] & _STANDALONE)
-    return bool(_IS_GTID[kind])
+    return bool(IS_GTID[kind])

@@ -1,7 +1,7 @@
-"""Savepoints in the binlog: rows behind one that a transaction went back to were never committed.
+"""Savepoints in the binlog: rows behind one that a transaction rolled back to were never committed.
 
-A server cuts such rows off before it writes a transaction, unless something stands behind the savepoint that cannot be
-taken back (a temporary table, a table without transactions). Then the rows stay, and ``ROLLBACK TO`` stands behind
+A server removes such rows before it writes a transaction, unless a change behind the savepoint cannot be
+rolled back (a temporary table, a table without transactions). Then the rows stay, and ``ROLLBACK TO`` follows
 them: seen on MariaDB.
 """
 
@@ -24,15 +24,15 @@ class Savepoints:
         self._rows: dict[str, int] = {}
 
     def pass_statement(self, statement: Statement, runs: RunReader, changed_rows: int) -> None:
-        """Note a savepoint, or check that no row of a captured table stands behind the one that was gone back to.
+        """Record a savepoint, or check that no row of a captured table is behind the one that was rolled back to.
 
         Args:
             statement: any.
-            runs: knows the transaction.
+            runs: the reader of the transaction.
             changed_rows: rows of captured tables that were changed so far.
 
         Raises:
-            RecordError: rows stand there, which were delivered or held already.
+            RecordError: there are such rows, which were emitted or buffered already.
         """
         if statement.kind not in (StatementKind.SAVEPOINT, StatementKind.ROLLBACK_TO):
             return
@@ -41,9 +41,9 @@ class Savepoints:
         name = unquoted(statement.tokens()[-1]).lower()
         if statement.kind is StatementKind.SAVEPOINT:
             self._rows[name] = changed_rows
-        elif runs.held is not None or self._rows.get(name) != changed_rows:
+        elif runs.buffered is not None or self._rows.get(name) != changed_rows:
             raise RecordError(
-                f"the transaction at {runs.log.begin} went back to its savepoint '{name}', and rows of captured tables "
-                f"behind it stay in the binlog though they were never committed. Pass over the transaction, then read "
-                f"the tables that it changed again ('scan.snapshot.again')"
+                f"the transaction at {runs.log.begin} rolled back to its savepoint '{name}', and rows of captured "
+                f"tables behind it stay in the binlog though they were never committed. Skip the transaction, then "
+                f"read the tables that it changed again ('scan.snapshot.again')"
             )

@@ -1,1 +1,1 @@
-"""Row events: table maps, where rows and columns lie, decoded runs of events, and which transaction each belongs to."""
+"""Row events: table maps, spans of rows and columns, decoded runs of events, and the transaction of each."""

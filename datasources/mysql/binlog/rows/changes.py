@@ -1,4 +1,4 @@
-"""What a reader of the binlog is told, and what it tells."""
+"""The inputs of a binlog reader (capture, stop rule) and the changes that it emits."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from enum import Enum
 
 from datasources.mysql.binlog.positions.gtid_set import GtidSet
 from datasources.mysql.binlog.positions.positions import BinlogPosition
-from datasources.mysql.binlog.rows.held_events import HeldEvents
+from datasources.mysql.binlog.rows.buffered_events import BufferedEvents
 from datasources.mysql.binlog.rows.row_batch import RowBatch
 from datasources.mysql.binlog.statements.statements import Statement
 from datasources.mysql.types.column import ZeroDates
@@ -18,11 +18,11 @@ __all__ = ["Capture", "CaptureRule", "Change", "Idle", "StopRule", "XaChange", "
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capture:
-    """What is read of a table.
+    """Which columns of a table are read, and how.
 
     Attributes:
-        columns: names of its columns; None = all. A name that the table does not have at some place is left out there.
-        zero_dates: what becomes of dates that no calendar has.
+        columns: names of columns; None = all. A name is left out where the table does not have it.
+        zero_dates: how invalid dates are read.
     """
 
     columns: frozenset[str] | None = None
@@ -30,21 +30,21 @@ class Capture:
 
 
 CaptureRule = Callable[[str, str], Capture | None]
-"""Database and table to what is read of it; None = nothing."""
+"""Database and table to the capture; None = the table is not captured."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StopRule:
-    """Where reading ends: at the first place between two transactions at which one of these holds.
+    """Where reading ends: at the first position between two transactions that meets one of these conditions.
 
-    The place follows from the binlog and the rule alone, so reading again ends at the same one.
+    The position follows from the binlog and the rule alone, so a re-read ends at the same one.
 
     Attributes:
-        to: reached or passed.
-        max_bytes: at least so many bytes of the binlog were passed.
-        max_rows: at least so many rows of captured tables were changed.
+        to: this position was reached or passed.
+        max_bytes: at least this many bytes of the binlog were read.
+        max_rows: at least this many rows of captured tables were changed.
         committed_us: the next transaction was committed then or later, µs since the epoch (MariaDB: its header's time).
-        within: the next transaction has a GTID that is not in this set; of MySQL only.
+        within: the next transaction has a GTID that is not in this set; MySQL only.
     """
 
     to: BinlogPosition | None = None
@@ -53,8 +53,8 @@ class StopRule:
     committed_us: int | None = None
     within: GtidSet | None = None
 
-    def holds(self, position: BinlogPosition, *, passed_bytes: int, changed_rows: int) -> bool:
-        """Return whether reading ends at a place between two transactions."""
+    def is_reached(self, position: BinlogPosition, *, passed_bytes: int, changed_rows: int) -> bool:
+        """Return whether reading ends at a position between two transactions."""
         return (
             (self.to is not None and position >= self.to)
             or (self.max_bytes is not None and passed_bytes >= self.max_bytes)
@@ -63,7 +63,7 @@ class StopRule:
 
 
 class XaOutcome(Enum):
-    """What happened to an XA transaction."""
+    """How an XA transaction was decided."""
 
     PREPARED = "prepared"
     ONE_PHASE = "committed in one phase"
@@ -75,17 +75,17 @@ class XaOutcome(Enum):
 class XaChange:
     """An XA transaction was prepared or decided.
 
-    Rows of a prepared transaction stand in the binlog where it was prepared, and are not delivered there: it may still
+    Rows of a prepared transaction are in the binlog where it was prepared, and are not emitted there: it may still
     be rolled back. Once it is committed, or was in one phase, they are read from `position` by a reader with that
     position among its `released` ones.
 
     Attributes:
-        outcome: what happened.
-        xid: the transaction's name, as XA statements write it: ``X'67',X'62',1``.
-        position: for PREPARED and ONE_PHASE where the transaction begins, else where the decision stands.
-        commit_us: when that was written, µs since the epoch; 0 where the server does not say. Decisions always have a
-            time, whole seconds of the statement where the server says no other.
-        held: for PREPARED and ONE_PHASE the rows; None if they were not kept and must be read again.
+        outcome: how it was decided.
+        xid: as XA statements write it: ``X'67',X'62',1``.
+        position: for PREPARED and ONE_PHASE the begin of the transaction, else that of the decision.
+        commit_us: when that was written, µs since the epoch; 0 if not stated. Decisions always have a
+            time, if need be the statement's, in whole seconds.
+        buffered: for PREPARED and ONE_PHASE the rows; None if they are not in memory and must be read again.
         tables: for PREPARED and ONE_PHASE database and name of the tables that it changes.
     """
 
@@ -93,15 +93,15 @@ class XaChange:
     xid: str
     position: BinlogPosition
     commit_us: int
-    held: HeldEvents | None = field(default=None, compare=False, repr=False)
+    buffered: BufferedEvents | None = field(default=None, compare=False, repr=False)
     tables: frozenset[tuple[str, str]] = field(default=frozenset(), compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Idle:
-    """The server spoke without a change (it has nothing more, or passes over transactions that were read already).
+    """A heartbeat: the server has nothing more, or skips transactions that were already read.
 
-    All up to the position was delivered.
+    Everything up to the position was emitted.
     """
 
     position: BinlogPosition

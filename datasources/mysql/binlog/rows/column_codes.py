@@ -1,4 +1,4 @@
-"""How rows of the binlog store a column of each type, and which decoder reads it."""
+"""How row images store a column of each type, and its decoder."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["BLOBS", "CHARACTERS", "NUMERIC", "ColumnCode", "ColumnStorage", "sto
 
 
 class ColumnCode(IntEnum):
-    """MySQL's numbers of column types, as TABLE_MAP events use them."""
+    """MySQL's column type codes, as TABLE_MAP events use them."""
 
     DECIMAL = 0
     TINY = 1
@@ -62,9 +62,9 @@ BLOBS: Final = frozenset({_C.TINY_BLOB, _C.MEDIUM_BLOB, _C.LONG_BLOB, _C.BLOB})
 NUMERIC: Final = frozenset(
     {_C.TINY, _C.SHORT, _C.INT24, _C.LONG, _C.LONGLONG, _C.NEWDECIMAL, _C.FLOAT, _C.DOUBLE, _C.DECIMAL, _C.YEAR}
 )
-"""Columns that have a bit in the map of unsigned ones: those that the servers derive from `Field_num`, BIT not."""
+"""Columns that have a bit in the signedness metadata: those that the servers derive from `Field_num`, without BIT."""
 CHARACTERS: Final = BLOBS | {_C.STRING, _C.VAR_STRING, _C.VARCHAR, _C.VARCHAR_COMPRESSED, _C.BLOB_COMPRESSED}
-"""Columns that have a collation in the map, `binary` for bytes."""
+"""Columns that have a collation in the metadata, `binary` for bytes."""
 
 _INTEGER_WIDTHS: Final = {_C.TINY: 1, _C.SHORT: 2, _C.INT24: 3, _C.LONG: 4, _C.LONGLONG: 8}
 _ONE_BYTE_LENGTH: Final = 255
@@ -74,18 +74,18 @@ _LIMITS: Final = {
     _C.NEWDECIMAL: ((1, 65), (0, 38)),
     _C.BIT: ((0, 7), (0, 8)),
 }
-"""What the numbers beside a type may be: widths of a length, digits, bits."""
+"""Valid ranges of a type's metadata: widths of a length, digits, bits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnStorage:
-    """A column as rows store it.
+    """A column as row images store it.
 
     Attributes:
-        type: what it means.
-        decode: the function that reads its values.
-        size: bytes of every value, where all have as many; else 0.
-        prefix: bytes of the length before each value, where they differ; else 0.
+        type: its type.
+        decode: decodes its values.
+        size: bytes of every value if the width is fixed; else 0.
+        prefix: bytes of the length before each value if the width varies; else 0.
     """
 
     type: ColumnType
@@ -100,22 +100,22 @@ def storage_of(
     """Return how a column is stored and read.
 
     Args:
-        code: its type in the TABLE_MAP, CHAR told from ENUM and SET.
-        metadata: what the TABLE_MAP says beside the code: lengths, precision, digits of a fraction.
+        code: its type in the TABLE_MAP, with CHAR, ENUM and SET distinguished.
+        metadata: of the TABLE_MAP: lengths, precision, digits of a fraction.
         is_unsigned: for numbers.
         charset: for texts; `binary` for bytes.
         members: of an ENUM or SET.
 
     Raises:
-        SchemaError: rows hold the type in a form that cannot be read.
+        SchemaError: the stored form of the type cannot be decoded.
     """
     limits = _LIMITS.get(code, ())
-    if not all(least <= number <= most for number, (least, most) in zip(metadata, limits, strict=False)):
+    if not all(minimum <= number <= maximum for number, (minimum, maximum) in zip(metadata, limits, strict=False)):
         raise SchemaError(f"the binlog describes a {code.name} with the numbers {[*metadata]}: it is damaged here.")
     if code in _INTEGER_WIDTHS:
         width = _INTEGER_WIDTHS[code]
         column = ColumnType(kind=Kind.INTEGER, width=width, is_unsigned=is_unsigned)
-        return ColumnStorage(type=column, decode=_timeless(numbers.decode_integer), size=width)
+        return ColumnStorage(type=column, decode=_plain(numbers.decode_integer), size=width)
     if code in (_C.ENUM, _C.SET):
         return _choice(code, charset, members)
     if code in CHARACTERS:
@@ -129,12 +129,12 @@ def storage_of(
     return storage(metadata)
 
 
-_Timeless = Callable[[Cells, ColumnType], pa.Array]
+_PlainDecoder = Callable[[Cells, ColumnType], pa.Array]
 
 
 @cache
-def _timeless(decode: _Timeless) -> Callable[[Cells, ColumnType, ZeroDates], pa.Array]:
-    """The same decoder for all columns of a kind, so that equal table maps are equal."""
+def _plain(decode: _PlainDecoder) -> Callable[[Cells, ColumnType, ZeroDates], pa.Array]:
+    """Adapt a decoder without zero dates; cached, so that equal table maps are equal."""
     return lambda cells, column, _zero_dates: decode(cells, column)
 
 
@@ -146,42 +146,42 @@ def _choice(code: ColumnCode, charset: str, members: tuple[str, ...]) -> ColumnS
     if code is _C.ENUM:
         column = ColumnType(kind=Kind.ENUM, members=members, charset=charset)
         size = 1 if len(members) <= _ONE_BYTE_LENGTH else 2
-        return ColumnStorage(type=column, decode=_timeless(texts.decode_enum), size=size)
+        return ColumnStorage(type=column, decode=_plain(texts.decode_enum), size=size)
     column = ColumnType(kind=Kind.SET, members=members, charset=charset)
-    return ColumnStorage(type=column, decode=_timeless(texts.decode_set), size=texts.set_width(len(members)))
+    return ColumnStorage(type=column, decode=_plain(texts.decode_set), size=texts.set_width(len(members)))
 
 
 def _characters(code: ColumnCode, metadata: bytes, charset: str) -> ColumnStorage:
     if code in (_C.VARCHAR_COMPRESSED, _C.BLOB_COMPRESSED):
-        raise SchemaError("it is COMPRESSED (MariaDB), which rows of the binlog hold unreadably: remove COMPRESSED")
+        raise SchemaError("it is COMPRESSED (MariaDB), which cannot be decoded from the binlog: remove COMPRESSED")
     length = int.from_bytes(metadata, "little")
     prefix = length if code in BLOBS else 1 if length <= _ONE_BYTE_LENGTH else 2
     if charset != BINARY:
         column = ColumnType(kind=Kind.TEXT, charset=charset)
-        return ColumnStorage(type=column, decode=_timeless(texts.decode_string), prefix=prefix)
+        return ColumnStorage(type=column, decode=_plain(texts.decode_string), prefix=prefix)
     column = ColumnType(kind=Kind.BINARY, width=length if code is _C.STRING else 0)
-    return ColumnStorage(type=column, decode=_timeless(texts.decode_binary), prefix=prefix)
+    return ColumnStorage(type=column, decode=_plain(texts.decode_binary), prefix=prefix)
 
 
 def _decimal(metadata: bytes) -> ColumnStorage:
     column = ColumnType(kind=Kind.DECIMAL, precision=metadata[0], scale=metadata[1])
     size = numbers.decimal_width(column.precision, column.scale)
-    return ColumnStorage(type=column, decode=_timeless(numbers.decode_decimal), size=size)
+    return ColumnStorage(type=column, decode=_plain(numbers.decode_decimal), size=size)
 
 
 def _bit(metadata: bytes) -> ColumnStorage:
     width = metadata[0] + 8 * metadata[1]
     column = ColumnType(kind=Kind.BIT, width=width)
-    return ColumnStorage(type=column, decode=_timeless(numbers.decode_bit), size=(width + 7) // 8)
+    return ColumnStorage(type=column, decode=_plain(numbers.decode_bit), size=(width + 7) // 8)
 
 
-def _fixed(kind: Kind, decode: _Timeless, size: int) -> Callable[[bytes], ColumnStorage]:
-    storage = ColumnStorage(type=ColumnType(kind=kind), decode=_timeless(decode), size=size)
+def _fixed(kind: Kind, decode: _PlainDecoder, size: int) -> Callable[[bytes], ColumnStorage]:
+    storage = ColumnStorage(type=ColumnType(kind=kind), decode=_plain(decode), size=size)
     return lambda _metadata: storage
 
 
-def _counted(kind: Kind, decode: _Timeless) -> Callable[[bytes], ColumnStorage]:
-    return lambda metadata: ColumnStorage(type=ColumnType(kind=kind), decode=_timeless(decode), prefix=metadata[0])
+def _counted(kind: Kind, decode: _PlainDecoder) -> Callable[[bytes], ColumnStorage]:
+    return lambda metadata: ColumnStorage(type=ColumnType(kind=kind), decode=_plain(decode), prefix=metadata[0])
 
 
 def _timed(

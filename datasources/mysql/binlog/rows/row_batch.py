@@ -1,39 +1,21 @@
-"""Row changes of one table as Arrow columns, with the place in the binlog that each has."""
+"""Row changes of one table as Arrow columns, with each one's position in the binlog."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import IntEnum
-from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from datasources.mysql.binlog.rows.row_layout import ColumnPlaces
+from datasources.formats.api.decoder import ROW_KINDS, RowKind
+from datasources.mysql.binlog.rows.row_layout import ColumnSpans
 from datasources.mysql.binlog.rows.table_map import TableMap
 from datasources.mysql.types.cells import Bytes, Cells, Int64s
 from datasources.mysql.types.column import ZeroDates
 
 __all__ = ["RowBatch", "RowKind", "TransactionIds", "decode_columns"]
-
-
-class RowKind(IntEnum):
-    """What an image stands for, in Flink's order and with its short names."""
-
-    INSERT = 0
-    UPDATE_BEFORE = 1
-    UPDATE_AFTER = 2
-    DELETE = 3
-
-    @property
-    def short(self) -> str:
-        """+I, -U, +U or -D."""
-        return ("+I", "-U", "+U", "-D")[self]
-
-
-_SHORT: Final = tuple(kind.short for kind in RowKind)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +25,7 @@ class TransactionIds:
     Attributes:
         sources: names before the number: a server's UUID, with its tag if it has one; MariaDB: domain and server;
             None for transactions without a GTID.
-        separator: what stands before the number: ``:``, MariaDB ``-``.
+        separator: between source and number: ``:``, MariaDB ``-``.
         source: per image, the index in `sources`.
         number: per image, the transaction's number.
     """
@@ -61,17 +43,17 @@ class TransactionIds:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowBatch:
-    """Images of rows of one table, in commit order.
+    """Row images of one table, in commit order.
 
     Shapes: one entry per image in all of them. An insert or delete is one image, an update two: before, then after.
 
     Attributes:
         table: the table as of these events.
-        images: its columns' values; the columns that were asked for, in the table's order.
+        images: the values of the requested columns, in the table's order.
         row_kind: `RowKind` numbers.
         file: the binlog file.
-        pos: where the event begins that holds the image; for a compressed transaction, where that begins.
-        begin: where its transaction begins: the position of its GTID event, the same for all images of a transaction.
+        pos: begin of the image's event; for a compressed transaction, begin of its payload event.
+        begin: begin of its transaction: the position of the GTID event, the same for all images of a transaction.
         row: the number of the row change in its event (in its compressed transaction: among the captured ones), from 0;
             both images of an update have the same.
         op_ts_us: commit time, µs since the epoch (MariaDB and servers before 8.0: whole seconds of the statement).
@@ -100,28 +82,28 @@ class RowBatch:
 
     def row_kinds(self) -> pa.Array:
         """Return the row kinds as texts: +I, -U, +U, -D."""
-        return pa.array(_SHORT).take(pa.array(self.row_kind))
+        return pa.array(ROW_KINDS).take(pa.array(self.row_kind))
 
 
 def decode_columns(
-    table: TableMap, data: Bytes, places: list[ColumnPlaces], *, wanted: frozenset[str] | None, zero_dates: ZeroDates
+    table: TableMap, data: Bytes, spans: list[ColumnSpans], *, wanted: frozenset[str] | None, zero_dates: ZeroDates
 ) -> pa.RecordBatch:
     """Return the columns of images.
 
     Args:
         table: the table.
-        data: the buffer in which the images lie.
-        places: per column where its values lie.
+        data: the buffer with the images.
+        spans: per column the spans of its values.
         wanted: names of columns to decode; None = all.
-        zero_dates: what becomes of dates that no calendar has.
+        zero_dates: how invalid dates are read.
 
     Raises:
         RecordError: a value cannot be decoded; the message names the column.
     """
     arrays, names = [], []
-    for name, column, place in zip(table.names, table.columns, places, strict=True):
+    for name, column, span in zip(table.names, table.columns, spans, strict=True):
         if wanted is None or name in wanted:
-            cells = Cells(data=data, at=place.at, lengths=place.lengths, is_null=place.is_null, name=f"{table}.{name}")
+            cells = Cells(data=data, at=span.at, lengths=span.lengths, is_null=span.is_null, name=f"{table}.{name}")
             arrays.append(column.decode(cells, column.type, zero_dates))
             names.append(name)
     return pa.RecordBatch.from_arrays(arrays, names=names)

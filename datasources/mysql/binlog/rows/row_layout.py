@@ -1,9 +1,9 @@
-"""Where the rows of row events lie, and where in them each column.
+"""Locates row images in row events, and columns in them.
 
-A row image is a bitmap of NULLs, then the values of the columns that are not NULL, one behind the other. So a row's
-length is known only from reading it, and the next row begins where it ends. Two ways lead through that at numpy's
-speed: over all events at once (the first rows of all events, then the second ones ...), which is good for many events
-of few rows, as servers write them; and along one event in plain Python for the few that are huge.
+A row image is a bitmap of NULLs, then the values of the columns that are not NULL, without gaps. So a row's
+length is known only from reading it, and the next row begins where it ends. Two paths do that at numpy's
+speed: over all events at once (the first rows of all events, then the second ones ...), for many events
+of few rows, the usual case; and along one event in plain Python, for few huge ones.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from datasources.errors import RecordError, SchemaError
 from datasources.mysql.binlog.rows.table_map import TableMap
 from datasources.mysql.types.cells import Bytes, Int64s, Mask, read_little
 
-__all__ = ["ColumnPlaces", "RowLayout"]
+__all__ = ["ColumnSpans", "RowLayout"]
 
 _FEW_EVENTS: Final = 16
 _FULL_IMAGE: Final = (
@@ -28,12 +28,12 @@ _FULL_IMAGE: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class ColumnPlaces:
+class ColumnSpans:
     """One column's values in all images.
 
     Attributes:
-        at: where each begins, its length prefix passed.
-        lengths: bytes of each, 0 where NULL; None where all have as many.
+        at: begin of each, behind its length prefix.
+        lengths: bytes of each, 0 where NULL; None if the width is fixed.
         is_null: which are NULL; None = none.
     """
 
@@ -44,7 +44,7 @@ class ColumnPlaces:
 
 @dataclass(frozen=True)
 class RowLayout:
-    """How the rows of one table map lie in its events."""
+    """The layout of the row images of one table map."""
 
     table: TableMap
 
@@ -61,7 +61,7 @@ class RowLayout:
 
     @cached_property
     def runs(self) -> list[tuple[int, int]]:
-        """Without NULLs: fixed bytes to pass, then the width of a length prefix; 0 = the row ends."""
+        """Without NULLs: fixed bytes to skip, then the width of a length prefix; 0 = the row ends."""
         runs, fixed = [], 0
         for column in self.table.columns:
             fixed += column.size
@@ -75,8 +75,8 @@ class RowLayout:
 
         Args:
             data: the buffer.
-            at: where each event's count of columns stands.
-            bitmaps: how many bitmaps of columns that are present follow: 2 for updates.
+            at: begin of each event's count of columns.
+            bitmaps: how many bitmaps of present columns follow: 2 for updates.
 
         Raises:
             SchemaError: the events have other columns than the table map, or not all of them (binlog_row_image).
@@ -90,11 +90,11 @@ class RowLayout:
                 f"them {count}: the binlog is damaged here."
             )
         at = at + (3 if wide else 1)
-        places = at[:, None] + np.arange(bitmaps * self.null_bytes)
+        offsets = at[:, None] + np.arange(bitmaps * self.null_bytes)
         wanted = np.tile(self.bitmap, bitmaps)
-        if bool((data[places] & wanted != wanted).any()):
+        if bool((data[offsets] & wanted != wanted).any()):
             raise SchemaError(
-                f"row events of {self.table} hold only some of its columns (binlog_row_image is not FULL), so values "
+                f"row events of {self.table} have only some of its columns (binlog_row_image is not FULL), so values "
                 f"would be missing: {_FULL_IMAGE}."
             )
         return at + bitmaps * self.null_bytes
@@ -130,16 +130,16 @@ class RowLayout:
             active, at = active[is_open], at[is_open]
         if len(rounds) == 1 and len(rounds[0]) == len(begins):
             return rounds[0], np.ones(len(begins), np.int64)
-        places, owner = np.concatenate(rounds), np.concatenate(owners)
-        # Events lie in the buffer in order, and rows in events: places tell the order.
-        return np.sort(places), np.bincount(owner, minlength=len(begins))
+        located, owner = np.concatenate(rounds), np.concatenate(owners)
+        # Events are in order in the buffer, and rows in events: sorted begins are in their order.
+        return np.sort(located), np.bincount(owner, minlength=len(begins))
 
     @cached_property
     def _smallest(self) -> int:
         return self.null_bytes + sum(column.size + column.prefix for column in self.table.columns)
 
     def _next_rows(self, data: Bytes, at: Int64s) -> Int64s:
-        """Where the rows that follow begin, for one row of each event."""
+        """Return the begin of the next row, for one row of each event."""
         behind = at + self.null_bytes
         if not self._has_nulls(data, at):
             for fixed, prefix in self.runs:
@@ -156,7 +156,7 @@ class RowLayout:
     def _lengths(data: Bytes, at: Int64s, size: int, prefix: int) -> Int64s | int:
         if not prefix:
             return size
-        # Where the column is NULL the place may be the last of the buffer; what is read there is not used.
+        # Where the column is NULL, `at` may be the end of the buffer; the value read there is not used.
         return read_little(data, at, prefix).view(np.int64) + prefix
 
     def _has_nulls(self, data: Bytes, at: Int64s) -> bool:
@@ -168,8 +168,8 @@ class RowLayout:
     def _nulls(data: Bytes, at: Int64s, index: int) -> Mask:
         return (data[at + index // 8] >> (index % 8) & 1).astype(np.bool_)
 
-    def _walk(self, data: Bytes, at: int, end: int) -> list[int]:  # noqa: C901 - unrolled: this is the slow way already
-        """The rows of one event, one after the other."""
+    def _walk(self, data: Bytes, at: int, end: int) -> list[int]:  # noqa: C901 - unrolled: this is the slow path already
+        """Locate the rows of one event, one by one."""
         view, found, all_set = data.data, [], int.from_bytes(self.bitmap.tobytes(), "little")
         width, columns, runs = self.null_bytes, self.table.columns, self.runs
         while at < end:
@@ -191,16 +191,16 @@ class RowLayout:
             raise self._damaged()
         return found
 
-    def places(self, data: Bytes, images: Int64s) -> list[ColumnPlaces]:
-        """Return where each column's values lie in the images."""
+    def column_spans(self, data: Bytes, images: Int64s) -> list[ColumnSpans]:
+        """Return the spans of each column's values in the images."""
         has_nulls = self._has_nulls(data, images) if len(images) else False
-        at, places = images + self.null_bytes, []
+        at, spans = images + self.null_bytes, []
         for index, column in enumerate(self.table.columns):
             is_null = self._nulls(data, images, index) if has_nulls else None
             if is_null is not None and not bool(is_null.any()):
                 is_null = None
             if not column.prefix:
-                places.append(ColumnPlaces(at, None, is_null))
+                spans.append(ColumnSpans(at, None, is_null))
                 at = at + (column.size if is_null is None else np.where(is_null, 0, column.size))
                 continue
             lengths = read_little(data, at, column.prefix).view(np.int64)
@@ -208,9 +208,9 @@ class RowLayout:
             if is_null is not None:
                 lengths[is_null] = 0
                 at[is_null] -= column.prefix
-            places.append(ColumnPlaces(at, lengths, is_null))
+            spans.append(ColumnSpans(at, lengths, is_null))
             at = at + lengths
-        return places
+        return spans
 
     def _damaged(self) -> RecordError:
         return RecordError(

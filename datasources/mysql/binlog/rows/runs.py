@@ -1,4 +1,4 @@
-"""Row events of a run of events: found, cut at the stop rule, and decoded table by table."""
+"""The row events of a run: located, cut at the stop rule, and decoded per table."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ import numpy as np
 
 from datasources.errors import OffsetError
 from datasources.mysql.binlog.events.blocks import HEADER_BYTES, EventBlock
-from datasources.mysql.binlog.events.event_types import ROWS, EventType
+from datasources.mysql.binlog.events.event_types import IS_GTID, ROWS, EventType, type_mask
 from datasources.mysql.binlog.rows.changes import Capture
 from datasources.mysql.binlog.rows.row_batch import RowBatch, RowKind, decode_columns
 from datasources.mysql.binlog.rows.row_layout import RowLayout
 from datasources.mysql.binlog.rows.transaction_log import TransactionLog, Transactions, per_image
 from datasources.mysql.types.cells import Int64s, read_little
 
-__all__ = ["IS_ROWS", "FoundRows", "KnownTable", "RunPlaces", "decode_rows", "find_rows"]
+__all__ = ["IS_ROWS", "FoundRows", "KnownTable", "RunPositions", "decode_rows", "find_rows"]
 
 _SECOND_US: Final = 1_000_000
 _TABLE_ID_BYTES: Final = 6
 _NO_TABLE: Final = 0xFFFFFF
 _COUNT_AT: Final = HEADER_BYTES + 8
 _UPDATES: Final = (EventType.UPDATE_ROWS_V1, EventType.UPDATE_ROWS)
-IS_ROWS: Final = np.isin(np.arange(256), list(ROWS))
+IS_ROWS: Final = type_mask(ROWS)
 """By type: whether an event holds rows."""
-_IS_V2: Final = np.isin(np.arange(256), [EventType.WRITE_ROWS, EventType.UPDATE_ROWS, EventType.DELETE_ROWS])
+_IS_V2: Final = type_mask([EventType.WRITE_ROWS, EventType.UPDATE_ROWS, EventType.DELETE_ROWS])
 _FIRST_KIND: Final = np.zeros(256, np.int8)
 _FIRST_KIND[[EventType.UPDATE_ROWS_V1, EventType.UPDATE_ROWS]] = RowKind.UPDATE_BEFORE
 _FIRST_KIND[[EventType.DELETE_ROWS_V1, EventType.DELETE_ROWS]] = RowKind.DELETE
@@ -34,7 +34,7 @@ _FIRST_KIND[[EventType.DELETE_ROWS_V1, EventType.DELETE_ROWS]] = RowKind.DELETE
 
 @dataclass(frozen=True, slots=True)
 class KnownTable:
-    """A table map, and what is read of its table; no layout = nothing."""
+    """A table map, and the capture of its table; no layout = it is not captured."""
 
     body: bytes
     capture: Capture | None
@@ -48,7 +48,7 @@ class FoundRows:
     Attributes:
         known: the table.
         events: their indices in the run.
-        images: where the images begin, event by event.
+        images: begins of the images, event by event.
         counts: images of each event.
         is_update: which events are updates: two images a change.
     """
@@ -73,15 +73,15 @@ class FoundRows:
 
 
 @dataclass(frozen=True, slots=True)
-class RunPlaces:
-    """Where a run's events stand.
+class RunPositions:
+    """Positions of a run's events.
 
     Attributes:
         file: the binlog file.
         begins: position of each event.
         ends: position behind each event.
-        first_row: numbers of row changes begin with it; None = with 0 in each event. In a run that unfolded compressed
-            transactions it is that of the one in which the run begins.
+        first_row: the first row number; None = 0 in each event. In a run with expanded compressed
+            transactions it applies to the one in which the run begins.
     """
 
     file: str
@@ -94,7 +94,7 @@ def find_rows(run: EventBlock, tables: dict[int, KnownTable], where: str) -> lis
     """Return the row events of captured tables, in the order in which the tables first occur.
 
     Raises:
-        OffsetError: rows stand before their table map: reading did not begin between two transactions.
+        OffsetError: rows precede their table map: reading did not begin between two transactions.
     """
     events = np.flatnonzero(IS_ROWS[run.types])
     if not len(events):
@@ -129,22 +129,22 @@ def _located(run: EventBlock, events: Int64s, known: KnownTable, layout: RowLayo
 
 
 def decode_rows(
-    run: EventBlock, found: list[FoundRows], places: RunPlaces, log: TransactionLog, transactions: Transactions
+    run: EventBlock, found: list[FoundRows], positions: RunPositions, log: TransactionLog, transactions: Transactions
 ) -> Iterator[RowBatch]:
-    """Yield the rows that were found, one batch a table.
+    """Yield the located rows, one batch per table.
 
     Args:
         run: the events.
         found: their rows.
-        places: where they stand.
-        log: names of the transactions' sources.
+        positions: their positions.
+        log: has the names of the transactions' sources.
         transactions: of the run, the one open before it first.
 
     Raises:
         RecordError: a value cannot be decoded.
     """
-    of_event = np.cumsum(np.isin(run.types, _GTIDS).astype(np.int64))
-    before = _numbers_before(run, found, places.first_row)
+    of_event = np.cumsum(IS_GTID[run.types].astype(np.int64))
+    before = _numbers_before(run, found, positions.first_row)
     for rows in found:
         if not len(rows.images):
             continue
@@ -165,13 +165,13 @@ def decode_rows(
             images=decode_columns(
                 layout.table,
                 run.data,
-                layout.places(run.data, rows.images),
+                layout.column_spans(run.data, rows.images),
                 wanted=known.capture.columns,
                 zero_dates=known.capture.zero_dates,
             ),
             row_kind=(_FIRST_KIND[run.types[owner]] + (is_update & (within & 1 == 1))).astype(np.int8),
-            file=places.file,
-            pos=places.begins[owner],
+            file=positions.file,
+            pos=positions.begins[owner],
             begin=per_image(transactions.begin, of_image),
             row=row.astype(np.int32),
             op_ts_us=np.where(commit_us == 0, times_us, commit_us),
@@ -180,11 +180,8 @@ def decode_rows(
         )
 
 
-_GTIDS: Final = (EventType.GTID, EventType.ANONYMOUS_GTID, EventType.MARIADB_GTID)
-
-
 def _numbers_before(run: EventBlock, found: list[FoundRows], first_row: int | None) -> Int64s | None:
-    """Return with which number the row changes of each event begin; None = all with 0."""
+    """Return the first row number of each event; None = 0 for all."""
     if first_row is None:
         return None
     before = _changes_before(len(run), found)
@@ -197,7 +194,7 @@ def _numbers_before(run: EventBlock, found: list[FoundRows], first_row: int | No
 
 
 def _changes_before(count: int, found: list[FoundRows]) -> Int64s:
-    """Row changes of captured tables in the events before each one."""
+    """Return the row changes of captured tables before each event."""
     changes = np.zeros(count, np.int64)
     for rows in found:
         changes[rows.events] += rows.changes()

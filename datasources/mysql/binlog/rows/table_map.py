@@ -1,7 +1,7 @@
-"""What a TABLE_MAP event says about a table: with binlog_row_metadata=FULL all that decoding its rows needs.
+"""The TABLE_MAP event: with binlog_row_metadata=FULL all that decoding a table's rows needs.
 
-So no history of schemas is kept and no ALTER is ever parsed: the row events behind a TABLE_MAP have its columns, in its
-order, whatever the table looks like by now.
+So there is no schema history, and ALTER need not be parsed: the row events behind a TABLE_MAP have its columns, in its
+order, whatever the table's columns are by now.
 
 Source: MySQL's libbinlogevents (rows_event.h, Table_map_event::Optional_metadata_field_type).
 """
@@ -38,15 +38,15 @@ _FULL_ROW_METADATA: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableMap:
-    """A table as of one place in the binlog.
+    """A table as of one position in the binlog.
 
     Attributes:
         database: its database.
         table: its name.
         names: its columns' names, in the rows' order.
-        columns: per column how rows store it, and what it means.
+        columns: per column its storage and type.
         primary_key: the names of the key's columns; empty if it has none.
-        declared: per column its code, and the numbers beside it: lengths, digits.
+        declared: per column its type code and metadata: lengths, digits.
         unsigned: which columns are unsigned numbers, by index.
         nullable: which columns may be NULL, by index.
     """
@@ -64,17 +64,15 @@ class TableMap:
         return f"{self.database}.{self.table}"
 
 
-# Columns that the map's list of collations counts: each server has its own idea of which are text.
+# Columns that the list of collations includes: the servers differ.
 _COLLATED: Final = CHARACTERS | {ColumnCode.VECTOR}
 _MARIADB_COLLATED: Final = CHARACTERS | {ColumnCode.GEOMETRY}
 
 
 def parse_table_map(body: bytes, *, is_mariadb: bool = False) -> TableMap:
-    """Return what a TABLE_MAP event says.
+    """Return the decoded TABLE_MAP event.
 
-    Args:
-        body: the event without header and checksum.
-        is_mariadb: whether MariaDB wrote it.
+    The body is the event without header and checksum.
 
     Raises:
         SchemaError: names or signs of the columns are missing (binlog_row_metadata=MINIMAL), or a column's type is one
@@ -155,7 +153,7 @@ def _column_metadata(codes: bytes, cursor: ByteCursor) -> Iterator[tuple[ColumnC
             ) from error
         data = cursor.take(_METADATA_BYTES.get(code, 0))
         if code is ColumnCode.STRING:
-            # ENUM, SET and CHAR share a code; the real one stands in the first byte, mixed with the length's high bits.
+            # ENUM, SET and CHAR share a code; the real one is in the first byte, mixed with the length's high bits.
             real = data[0] | 0x30
             length = data[1] | ((data[0] & 0x30) ^ 0x30) << 4
             yield ColumnCode(real), length.to_bytes(2, "little")
@@ -202,32 +200,32 @@ def _numbers(field: bytes) -> list[int]:
 
 
 def _unsigned(metadata: list[tuple[ColumnCode, bytes]], bits: bytes) -> set[int]:
-    """One bit per numeric column, most significant first; there is no map where there is no such column."""
+    """Read one bit per numeric column, most significant first; without such columns there are none."""
     numeric = [index for index, (code, _) in enumerate(metadata) if code in NUMERIC]
     if len(bits) != (len(numeric) + 7) // 8:
         raise _miscounted(f"the signs of {8 * len(bits)} columns where {len(numeric)} are numeric")
-    return {index for place, index in enumerate(numeric) if bits[place // 8] >> (7 - place % 8) & 1}
+    return {index for bit, index in enumerate(numeric) if bits[bit // 8] >> (7 - bit % 8) & 1}
 
 
 def _charsets(
     metadata: list[tuple[ColumnCode, bytes]], codes: frozenset[ColumnCode], fields: tuple[bytes | None, bytes | None]
 ) -> dict[int, str]:
-    """Per column of the kind its character set: one default and the exceptions from it, or one for each."""
+    """Return the character sets of columns of some types: a default with exceptions, or one for each."""
     with_exceptions, of_each = fields
-    places = [index for index, (code, _) in enumerate(metadata) if code in codes]
+    indices = [index for index, (code, _) in enumerate(metadata) if code in codes]
     if of_each is not None:
         numbers = _numbers(of_each)
-        if len(numbers) != len(places):
-            raise _miscounted(f"{len(numbers)} character sets where {len(places)} columns have one")
-        return {place: charset_of_collation(number) for place, number in zip(places, numbers, strict=True)}
+        if len(numbers) != len(indices):
+            raise _miscounted(f"{len(numbers)} character sets where {len(indices)} columns have one")
+        return {bit: charset_of_collation(number) for bit, number in zip(indices, numbers, strict=True)}
     if with_exceptions is None:
         return {}
     default, *exceptions = _numbers(with_exceptions)
-    collations = dict.fromkeys(range(len(places)), default)
+    collations = dict.fromkeys(range(len(indices)), default)
     if len(exceptions) % 2 or not set(exceptions[0::2]) <= collations.keys():
-        raise _miscounted(f"character sets of other columns than the {len(places)} that have one")
+        raise _miscounted(f"character sets of other columns than the {len(indices)} that have one")
     collations.update(zip(exceptions[0::2], exceptions[1::2], strict=True))
-    return {place: charset_of_collation(collations[index]) for index, place in enumerate(places)}
+    return {bit: charset_of_collation(collations[index]) for index, bit in enumerate(indices)}
 
 
 def _members(
@@ -251,9 +249,9 @@ def _member_text(text: bytes, charset: str) -> str:
 
 
 def _miscounted(what: str) -> SchemaError:
-    """Return the error for lists that count other columns than are known here: values would be read as other types."""
+    """Return the error for metadata that does not match the columns: values would be read as other types."""
     return SchemaError(
-        f"the binlog describes a table with {what}: it is damaged here, or the server has a type that is not known; "
+        f"the binlog describes a table with {what}: it is damaged here, or the server has an unknown type; "
         f"report the server's version and the columns' types, or leave the table out."
     )
 

@@ -1,7 +1,8 @@
-"""Which transaction each event belongs to: the GTID events of a run, read all at once, and what was passed."""
+"""The transaction of each event: the GTID events of a run, decoded in bulk, and the transactions that were read."""
 
 from __future__ import annotations
 
+import uuid
 from dataclasses import dataclass
 from typing import Final
 
@@ -24,17 +25,16 @@ _NUMBER_AT: Final = _SOURCE_AT + 16
 _TIME_AT: Final = _NUMBER_AT + 8 + 1 + 16
 _TIME_BYTES: Final = 7
 _TIME_MASK: Final = (1 << 55) - 1
-_SECOND_US: Final = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Transactions:
-    """The transactions of a run of events, the one that was open before it first.
+    """The transactions of a run of events; the first is the one that was open before it.
 
     Attributes:
-        source: index of the name before the number, in the log's list.
+        source: index of the source's name in the log's list.
         number: the number.
-        commit_us: commit time, µs since the epoch; 0 = take the statement's time.
+        commit_us: commit time, µs since the epoch; 0 = use the statement's time.
         begin: position of the GTID event.
     """
 
@@ -44,15 +44,15 @@ class Transactions:
     begin: Int64s
 
     def first(self, count: int) -> Transactions:
-        """Return so many of them, from the begin."""
+        """Return the first ones."""
         return Transactions(self.source[:count], self.number[:count], self.commit_us[:count], self.begin[:count])
 
 
 class TransactionLog:
-    """Names of sources seen so far, the transaction that is open, and those before it.
+    """The names of sources so far, the open transaction, and those before it.
 
     Attributes:
-        begin: where the transaction begins that is open, or was last; at first where reading began.
+        begin: begin of the transaction that is open, or was last; at first where reading began.
         first_gtid: the GTID of the first transaction; None before it, or if it has none.
     """
 
@@ -73,29 +73,26 @@ class TransactionLog:
 
     @property
     def commit_us(self) -> int:
-        """When the transaction that began last was committed; 0 if its GTID event does not say."""
+        """When the transaction that began last was committed; 0 if its GTID event does not state it."""
         return self._open[2]
 
-    def alone(self) -> TransactionLog:
-        """Return a log of the transaction that is open, without those before it."""
+    def open_only(self) -> TransactionLog:
+        """Return a log of the open transaction, without those before it."""
         own = TransactionLog(self.begin)
         own._names, own._index, own._separator = list(self._names), dict(self._index), self._separator
         own._open, own._has_open = self._open, True
         return own
 
-    def look_at_one(self, name: str, number: int, commit_us: int, begin: BinlogPosition) -> Transactions:
-        """Return a transaction that begins behind the one that is open, without noting it."""
+    def tagged_transaction(self, name: str, number: int, commit_us: int, begin: BinlogPosition) -> Transactions:
+        """Return the open transaction and the one that a GTID_TAGGED event begins, without recording it."""
         values = (self._named(name.encode(), name), number, commit_us, begin.pos)
         rows = np.array([[*self._open, self.begin.pos], values], np.int64)
         return Transactions(rows[:, 0], rows[:, 1], rows[:, 2], rows[:, 3])
 
-    def look(self, block: EventBlock, gtids: Int64s, begins: Int64s) -> Transactions:
-        """Return the transactions that begin in a run, behind the one that is open, without noting them.
+    def transactions_in(self, block: EventBlock, gtids: Int64s, begins: Int64s) -> Transactions:
+        """Return the open transaction and those that begin in a run, without recording them.
 
-        Args:
-            block: the run.
-            gtids: indices of its GTID, ANONYMOUS_GTID and MariaDB GTID events.
-            begins: positions of the run's events.
+        ``gtids`` are the indices of its GTID, ANONYMOUS_GTID and MariaDB GTID events.
         """
         rows = np.empty((len(gtids) + 1, 3), np.int64)
         rows[0] = self._open
@@ -105,12 +102,12 @@ class TransactionLog:
         own_begins = np.concatenate([[self.begin.pos], begins[gtids]])
         return Transactions(rows[:, 0], rows[:, 1], rows[:, 2], own_begins)
 
-    def note(self, transactions: Transactions, file: str) -> None:
-        """Note the transactions of a run: the last one is open now, those before it are passed.
+    def record(self, transactions: Transactions, file: str) -> None:
+        """Record the transactions of a run: the last one is open now, those before it were read.
 
         Args:
-            transactions: what `look` returned.
-            file: where they stand.
+            transactions: from `transactions_in`.
+            file: their file.
         """
         last = len(transactions.source) - 1
         if last == 0:
@@ -124,28 +121,28 @@ class TransactionLog:
         self._has_open, self.begin = True, BinlogPosition(file, int(transactions.begin[-1]))
 
     def is_open(self, boundary: BinlogPosition) -> bool:
-        """Return whether the last transaction goes on behind the last place between two transactions."""
+        """Return whether the last transaction continues behind the last transaction boundary."""
         return self._has_open and boundary <= self.begin
 
     def passed(self, boundary: BinlogPosition) -> GtidSet | DomainPositions | None:
-        """Return the transactions between the start and a place; None if one of them has no GTID.
+        """Return the transactions between the start and a position; None if one of them has no GTID.
 
         Args:
-            boundary: the last place between two transactions: whether the one that is open lies before it.
+            boundary: the last transaction boundary: whether the open one is before it.
         """
         if self._has_open and not self.is_open(boundary):
             source, number = np.array([self._open[:2]], np.int64).T
-            self._passed.add(source, number)  # noted again when the next one begins: a set does not change by that
+            self._passed.add(source, number)  # recorded again when the next one begins, which does not change a set
         if self._separator == "-":
             return self._passed.domain_positions(self._names)
         return self._passed.gtids(self._names)
 
     def lacking(self, transactions: Transactions, known: KnownTransactions) -> NDArray[np.bool_]:
-        """Return which transactions are not among known ones."""
+        """Return which transactions are not in a set."""
         return known.lacks(self._names, transactions.source, transactions.number)
 
     def ids(self, transactions: Transactions, of_image: Int64s) -> TransactionIds:
-        """Return the GTIDs of images, by each one's index in the transactions."""
+        """Return the GTIDs of images, from their indices in the transactions."""
         return TransactionIds(
             sources=tuple(self._names),
             separator=self._separator,
@@ -156,11 +153,11 @@ class TransactionLog:
     def _mysql(self, block: EventBlock, gtids: Int64s) -> Int64s:
         begins = block.starts[gtids]
         raw = block.data[begins[:, None] + np.arange(_SOURCE_AT, _NUMBER_AT)]
-        if bool((raw == raw[0]).all()):  # one server wrote them all, as a rule
+        if bool((raw == raw[0]).all()):  # usually one server wrote them all
             different, which = raw[:1], np.zeros(len(raw), np.int64)
         else:
             different, which = np.unique(raw, axis=0, return_inverse=True)
-        indices = np.array([self._named(each.tobytes(), _uuid_text(each.tobytes().hex())) for each in different])
+        indices = np.array([self._named(each.tobytes(), str(uuid.UUID(bytes=each.tobytes()))) for each in different])
         source = indices[which.reshape(-1)]
         source[block.types[gtids] == EventType.ANONYMOUS_GTID] = 0
         has_time = block.ends[gtids] - begins >= _TIME_AT + _TIME_BYTES
@@ -193,11 +190,7 @@ class TransactionLog:
 
 
 def per_image(values: Int64s, of_image: Int64s) -> Int64s:
-    """Return a value of transactions for each image, by its transaction's index; these rise from image to image."""
+    """Return a value of transactions for each image, by its transaction's index; indices never decrease."""
     if len(of_image) and of_image[0] == of_image[-1]:  # large transactions
         return np.full(len(of_image), values[of_image[0]])
     return values[of_image]
-
-
-def _uuid_text(digits: str) -> str:
-    return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))

@@ -1,1 +1,1 @@
-"""Statements in the binlog: their words by the sql_mode of the session, what they do, which tables they name."""
+"""Statements in the binlog: their tokens under the session's sql_mode, their kinds, and the tables that they name."""

@@ -1,4 +1,4 @@
-"""A QUERY event: the statement, and the settings of its session that decide what its bytes mean.
+"""The QUERY event: the statement, and the session variables by which it is decoded.
 
 Source: MySQL's libbinlogevents (statement_events.h, Query_event::Query_event_status_vars), MariaDB's log_event.h.
 """
@@ -32,8 +32,8 @@ class QueryEvent:
         text: the statement.
         database: the default database.
         sql_mode: bits of the session's sql_mode.
-        databases: those whose tables the statement changes, triggers and functions included; None = not known.
-        is_certain: whether the text is what the server read: its bytes are valid in the client's character set.
+        databases: those whose tables the statement changes, triggers and functions included; None = unknown.
+        is_certain: whether the text is the server's: its bytes are valid in the client's character set.
     """
 
     text: str
@@ -46,8 +46,7 @@ class QueryEvent:
 def parse_query_event(body: bytes) -> QueryEvent:
     """Return the statement of a QUERY event.
 
-    Args:
-        body: the event without header and checksum.
+    The body is the event without header and checksum.
 
     Raises:
         RecordError: the event is damaged.
@@ -70,7 +69,7 @@ def parse_query_event(body: bytes) -> QueryEvent:
 
 
 def _variables(data: bytes) -> dict[int, bytes]:
-    """Return the variables up to the first one that is not known here, whose length is not known either."""
+    """Return the variables up to the first unknown one, whose length is unknown too."""
     cursor, found = ByteCursor(data), dict[int, bytes]()
     while cursor.has_more:
         code = cursor.number(1)
@@ -129,7 +128,7 @@ def _decoded(raw: bytes, charset: bytes | None) -> tuple[str, bool]:
     try:
         name = None if charset is None else charset_of_collation(int.from_bytes(charset[:2], "little"))
         if name is None or name == BINARY or (raw.isascii() and name != _NOT_ASCII):
-            return raw.decode(_UTF8), name is not None  # of `binary` the server takes names as UTF-8
+            return raw.decode(_UTF8), name is not None  # with `binary` the server reads names as UTF-8
         return decode_bytes(raw, name), True
     except (UnicodeDecodeError, RecordError, SchemaError):
         return raw.decode(_UTF8, "replace"), False

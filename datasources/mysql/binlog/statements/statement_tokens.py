@@ -1,4 +1,7 @@
-"""The words of a statement as its session's sql_mode makes them, with quotes that mean the same in every mode."""
+"""The tokens of a statement under its session's sql_mode, with quotes normalized to the default mode.
+
+Not `grammar.lexer`: MySQL's executable comments, its sql_mode and its names are not Spark's dialect.
+"""
 
 from __future__ import annotations
 
@@ -6,21 +9,22 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-__all__ = ["ANSI_QUOTES", "NO_BACKSLASH_ESCAPES", "is_name", "tokens_of", "unquoted"]
+__all__ = ["ANSI_QUOTES", "NO_BACKSLASH_ESCAPES", "ONLY_MARIADB", "is_name", "tokens_of", "unquoted"]
 
 ANSI_QUOTES: Final = 1 << 2
 """Bit of sql_mode: ``"x"`` is a name."""
 NO_BACKSLASH_ESCAPES: Final = 1 << 20
-"""Bit of sql_mode: a backslash in a text is itself."""
+"""Bit of sql_mode: a backslash in a text is an ordinary character."""
 
-# Comments and the marks around what counts only at some servers; a comment that does not end reaches to the end, so
-# that no text is looked at twice. A server blanks the mark of what it did not execute before it writes the statement.
+# Comments, and the marks around version comments; an unterminated comment extends to the end, so
+# that no text is scanned twice. A server blanks the mark of what it did not execute before it writes the statement.
 _COMMENTS: Final = r"/\*!\d*|\*/|/\*(?!M!)(?:.*?\*/|.*\Z)|--(?=\s|\Z)[^\n]*|#[^\n]*"
 _NAMES: Final = r"`[^`]*(?:``[^`]*)*`|[\w$\u0080-\uffff]+"
 _ESCAPED: Final = r"{0}[^{0}\\]*(?:(?:\\.|{0}{0})[^{0}\\]*)*{0}"
 _PLAIN: Final = r"{0}[^{0}]*(?:{0}{0}[^{0}]*)*{0}"
 _SKIPPED: Final = ("/*!", "*/", "--", "#", "/*")
-_ONLY_MARIADB: Final = "/*M!"
+ONLY_MARIADB: Final = "/*M!"
+"""The token of a comment whose content only MariaDB executes."""
 
 
 def _pattern(quoted: str) -> re.Pattern[str]:
@@ -33,20 +37,20 @@ _WITHOUT_ESCAPES: Final = _pattern(_PLAIN)
 
 
 def tokens_of(text: str, sql_mode: int = 0) -> Iterator[str]:
-    """Yield words, names, texts and signs, without comments; what stands in ``/*! ... */`` counts.
+    """Yield words, names, texts and signs, without comments; the content of ``/*! ... */`` is included.
 
-    Names in double quotes come in backquotes, and texts with the backslashes that they have in the default mode. The
-    mark ``/*M!`` is a token of its own: whether what follows counts depends on the server.
+    Names in double quotes are yielded in backquotes, texts with the backslashes of the default mode. The
+    mark ``/*M!`` is a token: whether the content counts depends on the server.
 
     Args:
-        text: the statement; only as much of it is looked at as is asked for.
+        text: the statement; scanned lazily.
         sql_mode: of its session.
     """
     is_plain = bool(sql_mode & NO_BACKSLASH_ESCAPES)
     has_ansi_quotes = bool(sql_mode & ANSI_QUOTES)
     for match in (_WITHOUT_ESCAPES if is_plain else _WITH_ESCAPES).finditer(text):
         token = match[0]
-        if token.startswith(_ONLY_MARIADB) or not token.startswith(_SKIPPED):
+        if token.startswith(ONLY_MARIADB) or not token.startswith(_SKIPPED):
             yield _normal(token, is_plain=is_plain, has_ansi_quotes=has_ansi_quotes)
 
 

@@ -1,4 +1,4 @@
-"""A statement's words in order, looked at no further than is asked."""
+"""A cursor over a statement's tokens, scanned lazily."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ _NAMING_OTHERS: Final = re.compile(r"rename|table", re.IGNORECASE)
 
 
 class UnclearError(Exception):
-    """A statement is not of the form that its first words promise."""
+    """A statement does not have the form that its first words imply."""
 
 
 class StatementWords:
-    """A statement's tokens one after the other, without those that nobody asks for.
+    """A cursor over a statement's tokens.
 
     Args:
         text: the statement.
         sql_mode: of its session.
-        skipped: how many tokens are passed over.
+        skipped: how many tokens to skip.
     """
 
     def __init__(self, text: str, sql_mode: int, skipped: int) -> None:
@@ -39,19 +39,19 @@ class StatementWords:
         return self._ahead[0]
 
     def take(self) -> str:
-        """Return the next token and pass it."""
+        """Return the next token and advance."""
         token, self._ahead = self.peek(), []
         return token
 
-    def passes(self, *words: str) -> bool:
-        """Pass a word if it comes next; return whether it did."""
+    def accept(self, *words: str) -> bool:
+        """Advance over one of these words if it comes next; return whether it did."""
         return self.peek().upper() in words and bool(self.take())
 
     def name(self, database: str) -> Name:
-        """Return database and table of the name that comes next.
+        """Return database and table of the name that comes next, and advance.
 
         Raises:
-            UnclearError: none does.
+            UnclearError: the next token is no name.
         """
         first = self._part()
         if self.peek() != ".":
@@ -61,11 +61,11 @@ class StatementWords:
 
     @property
     def may_name_others(self) -> bool:
-        """Whether ALTER TABLE may name a second table: a look at a long text that costs little."""
+        """Whether ALTER TABLE may name a second table: a cheap check of a long text."""
         return len(list(islice(_NAMING_OTHERS.finditer(self._text), 2))) > 1
 
     def rest(self) -> list[str]:
-        """Return all that follows."""
+        """Return the remaining tokens."""
         return [token for token in chain([self.take()], self._tokens) if token]
 
     def _part(self) -> str:

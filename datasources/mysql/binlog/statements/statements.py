@@ -1,8 +1,8 @@
-"""Statements in the binlog: what they do and which tables they name, as far as that is certain.
+"""Statements in the binlog: their kinds, and the tables that they name, as far as certain.
 
-A statement between row events is DDL, or the mark of a transaction, or a change that was written as a statement and
-whose rows are therefore not in the binlog. Kind and named tables are read from its head; what it means for rows is not
-decided here. A statement whose head is not of a form that is listed here is `UNKNOWN`, and every name in it counts.
+A statement between row events is DDL, or begins or ends a transaction, or is a change that was logged as a statement
+and whose rows are therefore not in the binlog. Kind and named tables are read from its head; its effect on rows is not
+decided here. A statement whose head has an unlisted form is `UNKNOWN`, and every name in it counts.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Name = tuple[str, str]
 
 
 class StatementKind(Enum):
-    """What a statement does."""
+    """The kind of a statement."""
 
     BEGIN = "begin"
     END = "end"
@@ -54,16 +54,16 @@ class Statement:
     """A statement of the binlog.
 
     Attributes:
-        kind: what it does.
+        kind: its kind.
         text: the statement; password literals never appear in those that servers write.
         database: the default database.
         tables: database and table of every table that it names; for `DATABASE` the database and ""; for `UNKNOWN`
             every name that could be one, none if it may be any; for `ROWS` none, because views, triggers and functions
             name others.
         sql_mode: of its session.
-        databases: those whose tables it changes, where the server says so.
-        position: where its event begins; None while it is not known.
-        begin: where its transaction begins.
+        databases: those whose tables it changes, if the server states them.
+        position: begin of its event; None while it is not known.
+        begin: begin of its transaction.
     """
 
     kind: StatementKind
@@ -86,7 +86,7 @@ class Statement:
 
 _HEAD_TOKENS: Final = 24
 _SELECTING: Final = re.compile(r"select|values|table", re.IGNORECASE)
-_MOST_TOKENS: Final = 100_000
+_MAX_TOKENS: Final = 100_000
 _K = StatementKind
 _EXACT: Final = {
     ("BEGIN",): _K.BEGIN,
@@ -157,7 +157,7 @@ def parse_query(body: bytes, *, folds_names: bool = False) -> Statement:
 
     Args:
         body: the event without header and checksum.
-        folds_names: whether the server keeps names of tables in lower case (lower_case_table_names = 1).
+        folds_names: whether the server stores table names in lower case (lower_case_table_names = 1).
     """
     event = parse_query_event(body)
     found = parse_statement(event.text, event.database, event.sql_mode)
@@ -177,7 +177,7 @@ def parse_query(body: bytes, *, folds_names: bool = False) -> Statement:
 
 
 def parse_statement(text: str, database: str, sql_mode: int = 0) -> Statement:
-    """Return what a statement does, with the tables that its head names."""
+    """Return a statement's kind, with the tables that its head names."""
     head = list(islice(tokens_of(text, sql_mode), _HEAD_TOKENS))
     kind, at = _kind(head)
     if kind is _K.CREATE_TABLE and _selects(text, sql_mode, at):
@@ -187,12 +187,12 @@ def parse_statement(text: str, database: str, sql_mode: int = 0) -> Statement:
     except UnclearError:
         kind, tables = _K.UNKNOWN, ()
     if kind is _K.UNKNOWN:
-        tables = _any_names(list(islice(tokens_of(text, sql_mode), _MOST_TOKENS)), database)
+        tables = _any_names(list(islice(tokens_of(text, sql_mode), _MAX_TOKENS)), database)
     return Statement(kind=kind, text=text, database=database, tables=tables, sql_mode=sql_mode)
 
 
 def _selects(text: str, sql_mode: int, at: int) -> bool:
-    """Whether CREATE TABLE fills the table, which stands in the binlog as it was written where rows do not."""
+    """Whether CREATE TABLE fills the table, which is in the binlog as a statement if rows are not logged."""
     if len(list(islice(_SELECTING.finditer(text), 2))) <= 1:
         return False
     words = [token.upper() for token in islice(tokens_of(text, sql_mode), at, None)]
@@ -200,7 +200,7 @@ def _selects(text: str, sql_mode: int, at: int) -> bool:
 
 
 def _kind(head: list[str]) -> tuple[StatementKind, int]:
-    """Return what a statement does, and behind how many tokens its objects are named."""
+    """Return a statement's kind, and the index of the token at which its objects are named."""
     words = [token.upper() for token in head]
     exact = _EXACT.get(tuple(words))
     if exact is not None or not words:
@@ -215,7 +215,7 @@ def _kind(head: list[str]) -> tuple[StatementKind, int]:
 
 
 def _of_object(words: list[str]) -> tuple[StatementKind, int]:
-    """CREATE, ALTER and DROP, between which and their object words may stand that say how."""
+    """CREATE, ALTER and DROP, which modifiers may separate from the object's word."""
     at = 1
     while at < len(words) and (words[at] in _ADJECTIVES or words[at] in _WITH_VALUES):
         has_value = words[at] in _WITH_VALUES and words[at + 1 : at + 2] == ["="]
@@ -242,9 +242,9 @@ def _tables(kind: StatementKind, words: StatementWords, database: str) -> Iterat
 
 
 def _pass_condition(words: StatementWords) -> None:
-    if words.passes("IF"):
-        words.passes("NOT")
-        if not words.passes("EXISTS"):
+    if words.accept("IF"):
+        words.accept("NOT")
+        if not words.accept("EXISTS"):
             raise UnclearError
 
 
@@ -260,14 +260,14 @@ def _altered(words: StatementWords, database: str) -> Iterator[Name]:
 
 
 def _truncated(words: StatementWords, database: str) -> Iterator[Name]:
-    words.passes("TABLE")
+    words.accept("TABLE")
     yield words.name(database)
 
 
 def _dropped(words: StatementWords, database: str) -> Iterator[Name]:
     _pass_condition(words)
     yield words.name(database)
-    while words.passes(","):
+    while words.accept(","):
         yield words.name(database)
     if words.peek() and words.peek().upper() not in _ENDS_OF_DROP:
         raise UnclearError
@@ -278,10 +278,10 @@ def _renamed(words: StatementWords, database: str) -> Iterator[Name]:
     while True:
         yield words.name(database)
         _pass_waiting(words)
-        if not words.passes("TO"):
+        if not words.accept("TO"):
             raise UnclearError
         yield words.name(database)
-        if not words.passes(","):
+        if not words.accept(","):
             break
     if words.peek() not in ("", ";"):
         raise UnclearError
@@ -289,10 +289,10 @@ def _renamed(words: StatementWords, database: str) -> Iterator[Name]:
 
 def _pass_waiting(words: StatementWords) -> None:
     """MariaDB's WAIT n and NOWAIT."""
-    if words.passes("WAIT"):
+    if words.accept("WAIT"):
         words.take()
     else:
-        words.passes("NOWAIT")
+        words.accept("NOWAIT")
 
 
 def _indexed(words: StatementWords, database: str) -> Iterator[Name]:
@@ -300,7 +300,7 @@ def _indexed(words: StatementWords, database: str) -> Iterator[Name]:
     _pass_condition(words)
     words.take()
     for _ in range(_HEAD_TOKENS):
-        if words.passes("ON"):
+        if words.accept("ON"):
             yield words.name(database)
             return
         words.take()
@@ -348,8 +348,8 @@ def name_at(tokens: list[str], at: int, database: str) -> tuple[Name, int]:
 
 
 def _any_names(tokens: list[str], database: str) -> tuple[Name, ...]:
-    """Every name that could be a table's; none if there are too many tokens to look at."""
-    if len(tokens) == _MOST_TOKENS:
+    """Every name that could be a table's; none if there are too many tokens to scan."""
+    if len(tokens) == _MAX_TOKENS:
         return ()
     names = dict[Name, None]()
     for index, token in enumerate(tokens):

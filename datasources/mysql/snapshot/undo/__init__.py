@@ -1,6 +1,6 @@
-"""Backfill undo: rows that were read later than the mark are taken back to it.
+"""Backfill undo: changes between the snapshot position and the SELECT of a chunk are undone.
 
-`window` reads the binlog between the mark and the SELECT, `rewind` undoes by key, `keyless` as a multiset;
-`image_keys`, `image_texts` and `text_comparison` decide on which side of a chunk's bound a row lies; `row_codes`
-compares rows as numbers.
+`backfill` reads those changes from the binlog, `backfill_ddl` classifies statements among them; `keyed_undo` undoes
+changes by key, `multiset_undo` without one. `image_keys`, `image_texts` and `text_comparison` compare keys with the
+bounds of a chunk; `row_codes` compares rows as numbers.
 """

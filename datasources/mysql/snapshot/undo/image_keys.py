@@ -1,9 +1,9 @@
-"""On which side of a bound the rows of the binlog lie.
+"""Comparison of the keys of row images with bounds.
 
-Theory of operation. Numbers, times and bytes are compared with a bound by Arrow, a column at a time. What Arrow orders
-otherwise than the server (text; ENUM, SET and BIT by their numbers; DECIMAL beyond 38 digits) is looked up: the
-distinct values become canonical texts, and those are compared: text by the server (text_comparison.py), the others
-here. Columns of a composite key are compared from the last to the first.
+Theory of operation. Numbers, times and bytes are compared with a bound by Arrow, a column at a time. For types that
+Arrow orders differently from the server (text; ENUM, SET and BIT by their numbers; DECIMAL beyond 38 digits) the
+distinct values become canonical texts, which are compared: text by the server (text_comparison.py), the others here.
+Columns of a composite key are compared from the last to the first.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from datasources.arrow_types import DATE, NTZ, STRING
 from datasources.errors import RecordError
 from datasources.mysql.snapshot.undo.image_texts import CharsetHex, value_texts
 from datasources.mysql.snapshot.undo.text_comparison import TextComparison
@@ -35,10 +36,7 @@ _MOMENTS: Final = frozenset({Kind.DATE, Kind.DATETIME, Kind.TIMESTAMP})
 class ImageKeys:
     """Keys of one table's row images.
 
-    Args:
-        connect: Opens a connection, at first need; the one that it gives is kept until `close`.
-        key: The table's key.
-        types: Types of its columns, by name.
+    ``connect`` opens a connection when one is needed; it is closed by `close`.
     """
 
     def __init__(self, connect: Callable[[], Any], key: TableKey, types: Mapping[str, ColumnType]) -> None:
@@ -50,24 +48,12 @@ class ImageKeys:
         self._comparisons: dict[int, TextComparison] = {}
         self._looked_up: dict[int, tuple[pa.Array, pa.DictionaryArray, list[str]]] = {}
 
-    def texts(self, images: pa.RecordBatch) -> list[Bound]:
-        """Return the images' keys as canonical texts.
-
-        Args:
-            images: Rows that have the key's columns, among others.
-
-        Raises:
-            RecordError: A key holds a date that no calendar has.
-        """
-        columns = [self._texts(at, self._values(images, at)) for at in range(len(self._columns))]
-        return list(zip(*columns, strict=True))
-
     def within(self, images: pa.RecordBatch, wanted: KeyRange) -> Mask:
         """Return which images have a key in a range.
 
         Raises:
-            RecordError: A key holds a date that no calendar has.
-            OffsetError: A bound is no value of its column.
+            RecordError: A key holds an invalid date.
+            OffsetError: A bound is invalid for its column.
         """
         self.columns(images)
         inside: Mask = np.ones(images.num_rows, np.bool_)
@@ -81,7 +67,7 @@ class ImageKeys:
         """Return the key's columns of rows, none of which is NULL.
 
         Raises:
-            RecordError: A key holds a date that no calendar has.
+            RecordError: A key holds an invalid date.
         """
         return [self._values(images, at) for at in range(len(self._columns))]
 
@@ -103,8 +89,8 @@ class ImageKeys:
         values = images.column(self._columns[at].name)
         if values.null_count:
             raise RecordError(
-                f"key column '{self._columns[at].name}' holds a date that no calendar has: read as NULL, rows with "
-                f"such keys cannot be told apart. UPDATE them, or leave the table out."
+                f"key column '{self._columns[at].name}' holds an invalid date: read as NULL, rows with such keys "
+                f"cannot be distinguished. UPDATE them, or leave the table out."
             )
         return values
 
@@ -119,7 +105,7 @@ class ImageKeys:
         return of_value > 0, of_value == 0
 
     def _distinct(self, at: int, values: pa.Array) -> tuple[pa.DictionaryArray, list[str]]:
-        """Return which distinct values there are, and their texts; those of the last batch are remembered."""
+        """Return the distinct values and their texts; those of the last batch are cached."""
         known = self._looked_up.get(at)
         if known is None or not known[0].equals(values):
             encoded = values.dictionary_encode()
@@ -133,9 +119,9 @@ class ImageKeys:
             if at not in self._comparisons:
                 self._comparisons[at] = TextComparison(self._connection(), column)
             return self._comparisons[at].signs(texts, bound)
-        places: list[Any] = [sort_key(column, text) for text in texts]
+        sort_keys: list[Any] = [sort_key(column, text) for text in texts]
         end: Any = sort_key(column, bound)
-        return [(place > end) - (place < end) for place in places]
+        return [(key > end) - (key < end) for key in sort_keys]
 
     def _texts(self, at: int, values: pa.Array) -> list[str]:
         return value_texts(values, self._types[at], self._columns[at], self._charsets)
@@ -147,14 +133,10 @@ class ImageKeys:
 
 
 def _scalar(column: KeyColumn, type_: ColumnType, bound: str, arrow: pa.DataType) -> pa.Scalar | None:
-    """Return a bound as a value that Arrow compares as the server does; None if it cannot."""
-    literal(column, bound)  # refuses what is no such value
+    """Return a bound as a value that Arrow orders like the server; None if it cannot."""
+    literal(column, bound)  # rejects invalid values
     if type_.kind in _MOMENTS:
-        return (
-            pa.scalar(bound, pa.string())
-            .cast(pa.date32() if pa.types.is_date(arrow) else pa.timestamp("us"))
-            .cast(arrow)
-        )
+        return pa.scalar(bound, STRING).cast(DATE if pa.types.is_date(arrow) else NTZ).cast(arrow)
     if type_.kind not in _COMPARABLE or pa.types.is_string(arrow):
         return None
     value = sort_key(column, bound)

@@ -1,6 +1,6 @@
 """Key values of row images as the canonical texts of bounds (key_values.py), distinct values only: Python per value.
 
-Texts in the character sets of the server are asked for, unless they are UTF-8 there: its tables are not Python's.
+Texts are converted to character sets other than UTF-8 by the server: its conversion tables differ from Python's.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from datasources.arrow_types import NTZ
 from datasources.mysql.tables.chunk_key import KeyColumn
 from datasources.mysql.types import ColumnType, Kind
 
@@ -22,11 +23,7 @@ _SECOND_US: Final = 1_000_000
 
 
 class CharsetHex:
-    """Texts as hex of their bytes in a character set.
-
-    Args:
-        connection: Gives a connection; called where a set is not UTF-8.
-    """
+    """Texts as hex of their bytes in a character set."""
 
     def __init__(self, connection: Callable[[], Any]) -> None:
         self._connection = connection
@@ -38,8 +35,8 @@ class CharsetHex:
             return utf8
         found: list[str] = []
         for start in range(0, len(utf8), _VALUES_PER_QUERY):
-            part = utf8[start : start + _VALUES_PER_QUERY]
-            values = ", ".join(f"HEX(CONVERT(_utf8mb4 x'{text}' USING {charset}))" for text in part)
+            batch = utf8[start : start + _VALUES_PER_QUERY]
+            values = ", ".join(f"HEX(CONVERT(_utf8mb4 x'{text}' USING {charset}))" for text in batch)
             with self._connection().cursor() as cursor:
                 cursor.execute(f"SELECT {values}")
                 found += [str(value) for value in cursor.fetchone()]
@@ -49,11 +46,7 @@ class CharsetHex:
 def value_texts(values: pa.Array, type_: ColumnType, column: KeyColumn, charsets: CharsetHex) -> list[str]:
     """Return values of a key column, as images have them, as canonical texts.
 
-    Args:
-        values: Without NULL.
-        type_: The column's type.
-        column: The column.
-        charsets: Translates texts.
+    The values are without NULL.
     """
     if type_.kind is Kind.TEXT:
         return charsets.of(values.to_pylist(), column.charset or "")
@@ -83,7 +76,7 @@ def _date(values: pa.Array, _type: ColumnType) -> list[str]:
 
 def _moment(values: pa.Array, type_: ColumnType) -> list[str]:
     length = _SECONDS_LENGTH + (type_.scale + 1 if type_.scale else 0)
-    return [text[:length] for text in values.cast(pa.timestamp("us")).cast(pa.string()).to_pylist()]
+    return [text[:length] for text in values.cast(NTZ).cast(pa.string()).to_pylist()]
 
 
 def _time(values: pa.Array, type_: ColumnType) -> list[str]:

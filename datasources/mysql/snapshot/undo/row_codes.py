@@ -1,4 +1,4 @@
-"""Rows as numbers: equal rows get equal ones, whatever the types, without Python per row."""
+"""Rows as numbers: equal rows get equal numbers, for all types, without Python per row."""
 
 from __future__ import annotations
 
@@ -14,17 +14,12 @@ __all__ = ["RowCodes"]
 
 
 class RowCodes:
-    """Numbers rows by what some columns hold; values are equal where their bits are.
+    """Numbers rows by the values of some columns; values are equal if their bits are.
 
     Theory of operation. Each column's distinct values are numbered; a row's number is made from those, a column at a
     time, and after each column the distinct pairs are numbered anew, so that no product overflows.
 
-    Args:
-        columns: One array per column, all of one length.
-
-    Attributes:
-        codes: Per row its number, from 0.
-        count: How many distinct rows there are.
+    ``codes`` are the numbers of the rows, from 0; ``count`` is the number of distinct rows.
     """
 
     def __init__(self, columns: Sequence[pa.Array]) -> None:
@@ -50,10 +45,10 @@ class RowCodes:
         codes = np.zeros(len(columns[0]), np.int64)
         is_known = np.ones(len(codes), np.bool_)
         for column, values, distinct in zip(columns, self._values, self._pairs, strict=True):
-            place = pc.index_in(_plain(column), value_set=values).fill_null(-1).to_numpy().astype(np.int64)
-            pairs = codes * len(values) + place
+            value_codes = pc.index_in(_plain(column), value_set=values).fill_null(-1).to_numpy().astype(np.int64)
+            pairs = codes * len(values) + value_codes
             at = np.minimum(np.searchsorted(distinct, pairs), len(distinct) - 1)
-            is_known &= (place >= 0) & (distinct[at] == pairs) if len(distinct) else np.False_
+            is_known &= (value_codes >= 0) & (distinct[at] == pairs) if len(distinct) else np.False_
             codes = np.where(is_known, at, 0)
         return np.where(is_known, codes, -1)
 

@@ -3,7 +3,7 @@
 Theory of operation. Only the server knows the order of a collation. Weights (WEIGHT_STRING) do not give it: where a
 collation pads with spaces, weights must be padded too, and where a character has several weights ('ß' like 'ss'), the
 padded ones have different lengths. So the server compares, with the function by which it walks the index: several
-hundred texts with all bounds in one query. Answers are remembered, one sign per bound.
+hundred texts with all bounds in one query. Results are cached, one sign per bound.
 """
 
 from __future__ import annotations
@@ -28,9 +28,7 @@ _EQUAL: Final = "1"
 class TextComparison:
     """Compares texts of one column.
 
-    Args:
-        connection: Asked; its character set does not matter.
-        column: The column, with its character set and collation.
+    The character set of the connection does not matter.
     """
 
     def __init__(self, connection: Any, column: KeyColumn) -> None:
@@ -41,18 +39,16 @@ class TextComparison:
     def signs(self, texts: Sequence[str], bound: str) -> list[int]:
         """Return for each text -1, 0 or 1: whether it is less than a bound, equal or greater.
 
-        Args:
-            texts: Canonical texts (key_values.py).
-            bound: One, too.
+        Texts and bound are canonical (key_values.py).
 
         Raises:
-            OffsetError: The bound is no such text.
+            OffsetError: The bound is no canonical text.
             SourceUnavailable: The server could not compare a text.
         """
         if len(self._signs) > _MAX_TEXTS:
             self._signs = {}
         at = self._index_of(bound)
-        self._ask([text for text in dict.fromkeys(texts) if len(self._signs.get(text, "")) <= at])
+        self._query_signs([text for text in dict.fromkeys(texts) if len(self._signs.get(text, "")) <= at])
         return [int(self._signs[text][at]) - int(_EQUAL) for text in texts]
 
     def _index_of(self, bound: str) -> int:
@@ -62,12 +58,12 @@ class TextComparison:
             self._bounds.append(bound)
         return self._bounds.index(bound)
 
-    def _ask(self, texts: list[str]) -> None:
-        """Compare texts with the bounds that they were not compared with."""
+    def _query_signs(self, texts: list[str]) -> None:
+        """Compare texts with the bounds that they have not been compared with."""
         counts = {text: len(self._signs.get(text, "")) for text in texts}
         for count, group in groupby(sorted(texts, key=counts.__getitem__), counts.__getitem__):
-            for part in _parts(list(group)):
-                for text, signs in zip(part, self._compare(part, self._bounds[count:]), strict=True):
+            for batch in _batched(list(group)):
+                for text, signs in zip(batch, self._compare(batch, self._bounds[count:]), strict=True):
                     self._signs[text] = self._signs.get(text, "") + signs
 
     def _compare(self, texts: Sequence[str], bounds: Sequence[str]) -> list[str]:
@@ -88,13 +84,13 @@ class TextComparison:
         return [its for its in signs_of if its is not None]
 
 
-def _parts(texts: list[str]) -> Iterator[list[str]]:
-    part: list[str] = []
+def _batched(texts: list[str]) -> Iterator[list[str]]:
+    batch: list[str] = []
     size = 0
     for text in texts:
-        if part and (len(part) == _TEXTS_PER_QUERY or size + len(text) > _BYTES_PER_QUERY):
-            yield part
-            part, size = [], 0
-        part.append(text)
+        if batch and (len(batch) == _TEXTS_PER_QUERY or size + len(text) > _BYTES_PER_QUERY):
+            yield batch
+            batch, size = [], 0
+        batch.append(text)
         size += len(text)
-    yield part
+    yield batch

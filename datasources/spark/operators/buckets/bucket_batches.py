@@ -55,10 +55,8 @@ def result_schema(counts: Iterable[str]) -> str:
 def result_frames(clock_us: int, counts: Mapping[str, int], rows: pa.Table | None) -> Iterator[Any]:
     """Yield the result of one micro-batch for one bucket, as pandas DataFrames of one row.
 
-    Args:
-        clock_us: the watermark after the batch, µs.
-        counts: metrics of the micro-batch, carried by the first DataFrame.
-        rows: emitted rows with the row watermark as the last column; None if there are none.
+    Units: ``clock_us``, the watermark after the batch, in µs. The first DataFrame carries the counts; the last column
+    of the rows is the row watermark.
     """
     for number, blob in enumerate(_cells(rows)):
         result = {

@@ -71,13 +71,9 @@ def run_buckets(  # noqa: PLR0913 - the definition of an operator
 ) -> DataFrame:
     """Run a processor on every bucket.
 
-    Args:
-        row_batches: the result of `packed`.
-        processor: yields `result_frames` with these counts.
-        counts: metrics of each micro-batch; the query's progress holds their sums over all buckets.
-        metrics: prefix of the name of these observed metrics.
-        fields: the columns of the result, hidden ones last.
-        time_mode: EventTime for a processor that reads Spark's watermark.
+    ``row_batches`` is the result of `packed`. The query's progress holds the sums of ``counts`` over all buckets as
+    observed metrics whose names begin with ``metrics``. Hidden columns are the last of ``fields``; the time mode is
+    EventTime for a processor that reads Spark's watermark.
     """
     results = row_batches.groupBy("bucket").transformWithStateInPandas(
         statefulProcessor=processor, outputStructType=result_schema(counts), outputMode="Append", timeMode=time_mode

@@ -26,21 +26,13 @@ class _Counts(Protocol):
 
 
 class BucketProcessor(StatefulProcessor):
-    """Runs an operator on every bucket of a partition.
-
-    Attributes:
-        counts: fields of the output that are reported as metrics.
-    """
+    """Runs an operator on every bucket of a partition."""
 
     counts: ClassVar[tuple[str, ...]]
 
     @abstractmethod
     def advance(self, key: Any, frames: Iterator[Any]) -> tuple[_Counts, pa.Table | None]:
         """Process the input of one micro-batch for one bucket.
-
-        Args:
-            key: the bucket.
-            frames: row batches, as Spark passes them.
 
         Returns:
             The output, and the emitted rows with the row watermark as the last column.

@@ -63,10 +63,7 @@ class SegmentStore(Protocol):
 def merge_from(segments: Sequence[StateSegment], added_rows: int, *, max_rows: int | None = None) -> int:
     """Return the index of the first segment to merge into a new one; len(segments) for none.
 
-    Args:
-        segments: in order.
-        added_rows: rows of the new segment.
-        max_rows: limit of a merged segment; None = unlimited.
+    ``max_rows`` limits a merged segment; None = unlimited.
     """
     position, total = len(segments), added_rows
     while position and segments[position - 1].rows <= total:

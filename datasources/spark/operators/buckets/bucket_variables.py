@@ -22,9 +22,7 @@ _SEGMENT: Final = StructType([StructField("part", BinaryType())])
 class StoredText:
     """The state header as text, stored with the settings of the query.
 
-    Args:
-        handle: Spark's.
-        settings: of the query; text written with others is refused.
+    Text that was written with other settings is refused.
     """
 
     def __init__(self, handle: StatefulProcessorHandle, settings: StoredSettings) -> None:
@@ -49,12 +47,7 @@ class StoredText:
 
 
 class ListedSegments:
-    """A list of segments: appended one by one, or replaced as a whole.
-
-    Args:
-        handle: Spark's.
-        name: of the state variable.
-    """
+    """A list of segments: appended one by one, or replaced as a whole."""
 
     def __init__(self, handle: StatefulProcessorHandle, name: str) -> None:
         self._segments = handle.getListState(name, _SEGMENT)
@@ -76,12 +69,7 @@ class ListedSegments:
 
 
 class NumberedSegments:
-    """Segments by number, read, written and dropped one by one.
-
-    Args:
-        handle: Spark's.
-        name: of the state variable.
-    """
+    """Segments by number, read, written and dropped one by one."""
 
     def __init__(self, handle: StatefulProcessorHandle, name: str) -> None:
         self._segments = handle.getMapState(name, _NUMBER, _SEGMENT)

@@ -14,9 +14,7 @@ _MAX_CODE = 1 << 62
 def pairs_as_integers(group: _Ints, *times: _Ints) -> tuple[_Ints, ...]:
     """Return, per array of times, the pairs (group, time) as integers with the same order.
 
-    Args:
-        group: numbers from 0, one per element.
-        times: arrays as long as `group`; their integers compare with each other.
+    ``group`` has numbers from 0, one per element; the arrays of ``times`` are as long.
     """
     if not len(group):
         return tuple(np.empty(0, dtype=np.int64) for _ in times)

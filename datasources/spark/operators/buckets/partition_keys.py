@@ -50,12 +50,7 @@ def require_key_type(
 ) -> None:
     """Raise a QueryError unless values of a type are equal where their bytes are.
 
-    Args:
-        name: the column's name.
-        data_type: its type.
-        key: role of the column, for the message.
-        use: verb for that role, for the message.
-        of: the last word of `use`.
+    The message is made of the column's role ``key``, the verb for it ``use``, and its last word ``of``.
     """
     if data_type.typeName() in _REFUSED:
         raise QueryError(

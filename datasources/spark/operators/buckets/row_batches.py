@@ -2,7 +2,7 @@
 
 Spark converts rows cell by cell at every step into and out of Python. So rows are packed once, above the scan and still
 in read order, and unpacked once, below the operator. The shuffle, the state and the operator handle a few cells
-instead of a million rows, and values stay in Arrow: pandas would turn nullable BIGINT into floating point and lose
+instead of a million rows, and values stay in Arrow: pandas would convert nullable BIGINT to floating point and lose
 timestamps outside 1677 to 2262.
 """
 
@@ -74,9 +74,6 @@ class Pack:
 
     Rows without rowtime are dropped and counted. Every bucket receives the task's largest row watermark, even
     without rows: otherwise sessions in a bucket without new rows would never end.
-
-    Attributes:
-        buckets: number of buckets.
     """
 
     buckets: int
@@ -152,11 +149,7 @@ class _BatchBuilder:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unpack:
-    """A function for mapInArrow: unpacks results into rows and one heartbeat row per result.
-
-    Attributes:
-        schema: the exact Arrow schema of the rows, hidden columns last.
-    """
+    """A function for mapInArrow: unpacks results into rows and one heartbeat row per result."""
 
     schema: pa.Schema
 

@@ -55,9 +55,7 @@ class _Call(NamedTuple):
 def parse_aggregates(df: DataFrame, aggregates: Mapping[str, str]) -> ParsedAggregates:
     """Return the aggregates of a stream.
 
-    Args:
-        df: the stream.
-        aggregates: name of the result -> call of a function of `FUNCTIONS`.
+    ``aggregates`` maps the name of a result to a call of a function of `FUNCTIONS`.
 
     Raises:
         QueryError: a call cannot be parsed, its function is not supported, or Spark rejects it.

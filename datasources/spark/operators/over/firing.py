@@ -25,12 +25,8 @@ _Ints = NDArray[np.int64]
 class Firing:
     """Rows that fire.
 
-    Args:
-        rule: the window.
-        rows: with the operator's own columns and the row watermark; at least one.
-        keys: the keys before the micro-batch.
-        store: the bucket's state.
-        was: size of the retained rows there.
+    ``rows`` are at least one, with the operator's own columns and the row watermark; ``keys`` are those before the
+    micro-batch.
     """
 
     def __init__(self, rule: OverRule, rows: pa.Table, keys: StoredKeys, store: OverStore, was: SegmentTotals) -> None:

@@ -29,13 +29,8 @@ _SPARSE: Final = 16
 class StoredKeys:
     """Keys, one per row, sorted by generation.
 
-    Attributes:
-        keys: the key columns.
-        generation: number of the key.
-        last: when it last fired, µs.
-        newest: the largest time of an accepted row, µs.
-        timers: those that have not fired, sorted by generation.
-        carried: partials so far, with UNBOUNDED PRECEDING.
+    Units: ``last``, when a key last fired, and ``newest``, the largest time of an accepted row, in µs. Timers are
+    sorted by generation.
     """
 
     keys: pa.Table

@@ -12,12 +12,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, Window, WindowSpec
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 from pyspark.sql.types import StructField, StructType
 
 from datasources.errors import QueryError
-from datasources.source.watermarks.row_watermark import HIDDEN_COLUMNS
+from datasources.source.watermarks.row_watermark import HEARTBEAT_COLUMN, HIDDEN_COLUMNS
 from datasources.spark.operators.buckets.bucket_operator import (
     DEFAULT_BUCKETS,
     data_fields,
@@ -27,18 +27,19 @@ from datasources.spark.operators.buckets.bucket_operator import (
     run_buckets,
 )
 from datasources.spark.operators.buckets.partition_keys import HASH_VERSION, require_keys
-from datasources.spark.operators.buckets.rowtime_micros import require_time_column
+from datasources.spark.operators.buckets.rowtime_micros import micros_of, require_time_column
 from datasources.spark.operators.buckets.state_settings import configure_state
 from datasources.spark.operators.buckets.stored_settings import StoredSettings
 from datasources.spark.operators.over.aggregate_parsing import ParsedAggregates, parse_aggregates
 from datasources.spark.operators.over.frames.frame_spec import OverFrame, OverRule, Unit
-from datasources.spark.operators.over.over_batch import batch_over
 from datasources.spark.operators.over.over_processor import COUNTS, OverProcessor
 from datasources.spark.plans.session_checks import require_classic, require_frame
 from datasources.spark.scan.schema import arrow_output_schema, time_attribute_of
 
 __all__ = ["OVER_METRICS_PREFIX", "over"]
 
+_TIME = "__tidemark_rowtime"
+_PARTITION = "__tidemark_partition"
 OVER_METRICS_PREFIX: Final = "tidemark_over_"
 """Prefix of the observed metrics: late_rows, null_rowtime_rows and state_keys of each micro-batch."""
 
@@ -99,7 +100,7 @@ def over(  # noqa: PLR0913 - each is a part of the window's definition
     )
     _validate(df, rule, buckets)
     if not df.isStreaming:
-        return batch_over(df, aggregates, rule, time)
+        return _batch_over(df, aggregates, rule, time)
     require_classic(df.sparkSession)
     time_attribute_of(df.schema)
     configure_state(df.sparkSession)
@@ -164,3 +165,31 @@ def _validate(df: DataFrame, rule: OverRule, buckets: int) -> None:
     twice = next((name for name in lower if lower.count(name) > 1), None)
     if twice is not None:
         raise QueryError(f"there would be two columns '{twice}': give each its own name.")
+
+
+def _batch_over(df: DataFrame, aggregates: Mapping[str, str], rule: OverRule, time: StructField) -> DataFrame:
+    """Return the rows with their aggregates; rows without rowtime are dropped."""
+    timed = df.withColumn(_TIME, micros_of(time)).where(F.col(_TIME).isNotNull())
+    if HEARTBEAT_COLUMN in df.columns:
+        timed = timed.where(~F.col(HEARTBEAT_COLUMN))
+    keys = [F.col(f"`{key}`") for key in rule.keys]
+    if rule.ttl_us is not None:
+        in_time = Window.partitionBy(*keys).orderBy(_TIME)
+        begins = F.coalesce(F.col(_TIME) - F.lag(_TIME).over(in_time) > rule.ttl_us, F.lit(False)).cast("int")
+        timed = timed.withColumn(_PARTITION, begins)
+        numbered = in_time.rowsBetween(Window.unboundedPreceding, Window.currentRow)
+        timed = timed.withColumn(_PARTITION, F.sum(_PARTITION).over(numbered))
+        keys.append(F.col(_PARTITION))
+    window = _framed(Window.partitionBy(*keys).orderBy(_TIME), rule.frame)
+    data: Sequence[str] = [name for name in df.columns if name not in HIDDEN_COLUMNS]
+    return timed.select(
+        *(F.col(f"`{name}`") for name in data),
+        *(F.expr(text).over(window).alias(name) for name, text in aggregates.items()),
+        *(name for name in HIDDEN_COLUMNS if name in df.columns),
+    )
+
+
+def _framed(window: WindowSpec, frame: OverFrame) -> WindowSpec:
+    begin = Window.unboundedPreceding if frame.preceding is None else -frame.preceding
+    between = window.rowsBetween if frame.unit is Unit.ROWS else window.rangeBetween
+    return between(begin, Window.currentRow)

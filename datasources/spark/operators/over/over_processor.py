@@ -25,9 +25,7 @@ COUNTS: Final = ("late_rows", "null_rowtime_rows", "state_keys")
 class OverProcessor(BucketProcessor):
     """Runs the rule on every bucket of a partition.
 
-    Args:
-        rule: the window and its aggregates.
-        settings: stored with the state; state with other settings is refused.
+    The settings are stored with the state; state with other settings is refused.
     """
 
     counts = COUNTS

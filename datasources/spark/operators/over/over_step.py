@@ -34,12 +34,7 @@ _NONE: _Ints = np.empty(0, dtype=np.int64)
 class OverBatchStep:
     """One micro-batch of one bucket.
 
-    Args:
-        rule: the window.
-        store: the bucket's state.
-        before: its state header before the micro-batch.
-        clock_us: the watermark after the batch, µs.
-        arrived: the rows in processing order; None if only the watermark advanced.
+    Units: ``clock_us``, the watermark after the batch, in µs. ``arrived`` is None if only the watermark advanced.
     """
 
     def __init__(

@@ -34,10 +34,7 @@ def int_column(table: pa.Table | None, name: str) -> NDArray[np.int64]:
 class WaitingRows:
     """The pending rows of a bucket in one micro-batch. Only segments with a row that fires are read.
 
-    Args:
-        store: the bucket's state.
-        before: its state header before the micro-batch.
-        clock_us: the watermark after the batch, µs.
+    Units: ``clock_us``, the watermark after the batch, in µs.
     """
 
     def __init__(self, store: OverStore, before: OverStateHeader, clock_us: int) -> None:

@@ -2,5 +2,5 @@
 
 `session_windows` is the public function. `merging` is Flink's merging of sessions on columns, without Spark.
 `session_processor` is called by Spark, `session_bucket` unpacks a micro-batch for one bucket, `session_step` processes
-it and `session_state` is the state between micro-batches. `session_batch` is the same over a batch DataFrame.
+it and `session_state` is the state between micro-batches.
 """

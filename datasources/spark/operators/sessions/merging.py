@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from datasources.spark.operators.buckets.row_batches import NO_WATERMARK
 
-__all__ = ["LATE", "Assigned", "OpenSessions", "Rows", "assign_sessions", "is_over"]
+__all__ = ["LATE", "AssignedSessions", "OpenSessions", "Rows", "assign_sessions", "is_over"]
 
 LATE = -1
 """Session of a late row."""
@@ -59,7 +59,7 @@ class OpenSessions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Assigned:
+class AssignedSessions:
     """Sessions of rows and of the sessions open before.
 
     Attributes:
@@ -80,7 +80,7 @@ def is_over(last: _Ints, gap_us: int, watermark_us: _Ints | int) -> _Bools:
     return np.asarray(last + (gap_us - _MS) <= watermark_us)
 
 
-def assign_sessions(rows: Rows, open_before: OpenSessions, gap_us: int) -> Assigned:
+def assign_sessions(rows: Rows, open_before: OpenSessions, gap_us: int) -> AssignedSessions:
     """Return the session of every row.
 
     The result includes sessions that ended between two rows of the micro-batch, as two sessions if a later row started
@@ -156,7 +156,7 @@ class _Elements:
         return is_hard
 
 
-def _resolve(elements: _Elements, is_hard: _Bools, gap_us: int) -> Assigned:
+def _resolve(elements: _Elements, is_hard: _Bools, gap_us: int) -> AssignedSessions:
     count = len(elements.island)
     begins = np.flatnonzero(np.diff(elements.island, prepend=-1))
     easy = ~is_hard
@@ -177,7 +177,7 @@ def _resolve(elements: _Elements, is_hard: _Bools, gap_us: int) -> Assigned:
         more_last += replay.last
     by_source = np.empty(count, dtype=np.int64)
     by_source[elements.source] = session
-    return Assigned(
+    return AssignedSessions(
         row_session=by_source[elements.open_count :],
         open_session=by_source[: elements.open_count],
         first=np.concatenate([first, np.array(more_first, dtype=np.int64)]),
@@ -186,11 +186,7 @@ def _resolve(elements: _Elements, is_hard: _Bools, gap_us: int) -> Assigned:
 
 
 class _Replay:
-    """Replays one island row by row.
-
-    Args:
-        base: the number of its first session.
-    """
+    """Replays one island row by row."""
 
     def __init__(self, gap_us: int, *, base: int) -> None:
         self._gap_us = gap_us
@@ -212,15 +208,15 @@ class _Replay:
     def _process(self, first: int, last: int, watermark: int) -> int:
         gap = self._gap_us
         self._open = [f for f in self._open if self._last[f] + gap - _MS > watermark]
-        met = [f for f in self._open if self._first[f] - last <= gap and first - self._last[f] <= gap]
-        if not met:
+        merged = [f for f in self._open if self._first[f] - last <= gap and first - self._last[f] <= gap]
+        if not merged:
             return LATE if last + gap - _MS <= watermark else self._begin(first, last)
-        kept = met[0]
-        for other in met[1:]:
+        kept = merged[0]
+        for other in merged[1:]:
             self._merged_into[other] = kept
             self._open.remove(other)
-        self._first[kept] = min(first, *(self._first[f] for f in met))
-        self._last[kept] = max(last, *(self._last[f] for f in met))
+        self._first[kept] = min(first, *(self._first[f] for f in merged))
+        self._last[kept] = max(last, *(self._last[f] for f in merged))
         return kept
 
     def _begin(self, first: int, last: int) -> int:

@@ -40,9 +40,7 @@ _SESSIONS: Final = StructType([StructField("sessions", BinaryType()), StructFiel
 class SessionProcessor(BucketProcessor):
     """Runs the rule on every bucket of a partition.
 
-    Args:
-        rule: definition of a session.
-        settings: stored with the state; state with other settings is refused.
+    The settings are stored with the state; state with other settings is refused.
     """
 
     counts = COUNTS

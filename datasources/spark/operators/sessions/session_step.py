@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from datasources.spark.operators.buckets.partition_keys import equal_codes
 from datasources.spark.operators.buckets.row_batches import NO_WATERMARK, ROW_WATERMARK_COLUMN, ROWTIME_COLUMN
-from datasources.spark.operators.sessions.merging import LATE, Assigned, Rows, assign_sessions, is_over
+from datasources.spark.operators.sessions.merging import LATE, AssignedSessions, Rows, assign_sessions, is_over
 from datasources.spark.operators.sessions.session_state import (
     FRAGMENT_COLUMN,
     NEVER,
@@ -50,12 +50,7 @@ class SessionRule:
 class SessionBatchStep:
     """One micro-batch of one bucket.
 
-    Args:
-        rule: definition of a session.
-        store: the bucket's state.
-        before: its state header before the micro-batch.
-        clock_us: the watermark after the batch, µs.
-        arrived: the rows in processing order; None if only the watermark advanced.
+    Units: ``clock_us``, the watermark after the batch, in µs. ``arrived`` is None if only the watermark advanced.
     """
 
     def __init__(
@@ -126,7 +121,7 @@ class SessionBatchStep:
             late_rows=after.late_rows + self.late_rows,
         )
 
-    def _assign(self, rule: SessionRule) -> Assigned:
+    def _assign(self, rule: SessionRule) -> AssignedSessions:
         count = self._opened.count
         codes = equal_codes(self._keys, count + len(self._times))
         watermarks = np.where(self._watermarks == 0, NO_WATERMARK, self._watermarks)
@@ -206,7 +201,7 @@ def _opened(store: SessionStore, rule: SessionRule, arrived: pa.Table | None) ->
     return Sessions.none([arrived.schema.field(key).type for key in rule.keys])
 
 
-def _without_late(assigned: Assigned, gap_us: int, clock_us: int) -> Assigned:
+def _without_late(assigned: AssignedSessions, gap_us: int, clock_us: int) -> AssignedSessions:
     """Make rows late whose session has ended at the clock, unless it was open before."""
     is_late = is_over(assigned.last, gap_us, clock_us)
     is_late[assigned.open_session] = False

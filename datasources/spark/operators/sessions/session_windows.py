@@ -14,12 +14,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
-from pyspark.sql.types import StructField, StructType
+from pyspark.sql.types import StructField, StructType, TimestampType
 
 from datasources.errors import QueryError
-from datasources.source.watermarks.row_watermark import HIDDEN_COLUMNS
+from datasources.source.watermarks.row_watermark import HEARTBEAT_COLUMN, HIDDEN_COLUMNS
 from datasources.spark.operators.buckets.bucket_operator import (
     DEFAULT_BUCKETS,
     data_fields,
@@ -29,10 +29,9 @@ from datasources.spark.operators.buckets.bucket_operator import (
     run_buckets,
 )
 from datasources.spark.operators.buckets.partition_keys import HASH_VERSION, require_keys
-from datasources.spark.operators.buckets.rowtime_micros import require_time_column
+from datasources.spark.operators.buckets.rowtime_micros import micros_of, require_time_column
 from datasources.spark.operators.buckets.state_settings import configure_state
 from datasources.spark.operators.buckets.stored_settings import StoredSettings
-from datasources.spark.operators.sessions.session_batch import batch_session_windows
 from datasources.spark.operators.sessions.session_processor import COUNTS, SessionProcessor
 from datasources.spark.operators.sessions.session_step import WINDOW_COLUMNS, SessionRule
 from datasources.spark.plans.session_checks import require_classic, require_frame
@@ -40,6 +39,10 @@ from datasources.spark.scan.schema import arrow_output_schema, time_attribute_of
 
 __all__ = ["DEFAULT_BUCKETS", "METRICS_PREFIX", "session_windows"]
 
+_TIME = "__tidemark_rowtime"
+_BEGINS = "__tidemark_begins"
+_SESSION = "__tidemark_session"
+_US_PER_MS = 1_000
 METRICS_PREFIX: Final = "tidemark_session_windows_"
 """Prefix of the observed metrics: late_rows and null_rowtime_rows of each micro-batch."""
 
@@ -81,7 +84,7 @@ def session_windows(  # noqa: PLR0913 - each is a part of the window's definitio
     _validate(df, gap_ms, buckets)
     rule = SessionRule(keys=names, gap_us=gap_ms * 1_000, exact=exact)
     if not df.isStreaming:
-        return batch_session_windows(df, keys=names, time=time, gap_us=rule.gap_us)
+        return _batch_session_windows(df, keys=names, time=time, gap_us=rule.gap_us)
     require_classic(df.sparkSession)
     time_attribute_of(df.schema)
     configure_state(df.sparkSession)
@@ -128,3 +131,34 @@ def _output_schema(whole: StructType, data: StructType, time: StructField) -> St
     # A heartbeat has NULL in all data columns, even in those declared NOT NULL.
     nullable = [StructField(f.name, f.dataType, nullable=True, metadata=f.metadata) for f in data.fields]
     return StructType([*nullable, *windows, *hidden])
+
+
+def _batch_session_windows(df: DataFrame, *, keys: Sequence[str], time: StructField, gap_us: int) -> DataFrame:
+    """Return the rows with their session windows; rows without rowtime are dropped."""
+    by_key = Window.partitionBy(*(F.col(f"`{key}`") for key in keys))
+    in_time = by_key.orderBy(_TIME)
+    distance = F.col(_TIME) - F.lag(_TIME).over(in_time)
+    timed = df.withColumn(_TIME, micros_of(time)).where(F.col(_TIME).isNotNull())
+    if HEARTBEAT_COLUMN in df.columns:
+        timed = timed.where(~F.col(HEARTBEAT_COLUMN))
+    marked = timed.withColumn(_BEGINS, F.coalesce(distance > gap_us, F.lit(True)).cast("int"))
+    up_to_here = in_time.rowsBetween(Window.unboundedPreceding, Window.currentRow)
+    numbered = marked.withColumn(_SESSION, F.sum(_BEGINS).over(up_to_here))
+    in_session = Window.partitionBy(*(F.col(f"`{key}`") for key in keys), _SESSION)
+    first, last = F.min(_TIME).over(in_session), F.max(_TIME).over(in_session)
+    data = [name for name in df.columns if name not in HIDDEN_COLUMNS]
+    return numbered.select(
+        *(F.col(f"`{name}`") for name in data),
+        _instant(first, time).alias("window_start"),
+        _instant(last + gap_us, time).alias("window_end"),
+        _instant(last + (gap_us - _US_PER_MS), time).alias("window_time"),
+        *(name for name in HIDDEN_COLUMNS if name in df.columns),
+    )
+
+
+def _instant(micros: Column, time: StructField) -> Column:
+    if isinstance(time.dataType, TimestampType):
+        return F.timestamp_micros(micros)
+    seconds = (micros / F.lit(1_000_000).cast("decimal(7, 0)")).cast("decimal(18, 6)")
+    zero = F.lit(0)
+    return F.expr("TIMESTAMP_NTZ'1970-01-01 00:00:00'") + F.make_dt_interval(zero, zero, zero, seconds)

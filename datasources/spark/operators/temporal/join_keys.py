@@ -20,8 +20,9 @@ from pyspark.sql.types import (
     StructType,
 )
 
+from datasources.arrow_types import MAX_DECIMAL_DIGITS
 from datasources.errors import QueryError
-from datasources.formats.schema_text.ddl_tokens import quoted
+from datasources.grammar.literals import quoted
 from datasources.spark.operators.buckets.partition_keys import canonical, require_key_type
 from datasources.spark.operators.temporal.versions.versions import KEY_PREFIX
 
@@ -29,18 +30,11 @@ __all__ = ["JoinKey", "join_keys", "key_columns"]
 
 _INTEGRAL: Final = (ByteType, ShortType, IntegerType, LongType)
 _FLOATING: Final = (FloatType, DoubleType)
-_MAX_DIGITS: Final = 38
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JoinKey:
-    """One equality of a join.
-
-    Attributes:
-        probe: the probe side's column.
-        build: the build side's column.
-        data_type: common type of the comparison.
-    """
+    """One equality of a join."""
 
     probe: str
     build: str
@@ -74,10 +68,7 @@ class JoinKey:
 def join_keys(probe: StructType, build: StructType, on: Sequence[str | tuple[str, str]]) -> tuple[JoinKey, ...]:
     """Return the keys of a join.
 
-    Args:
-        probe: the probe side's schema.
-        build: the build side's schema.
-        on: shared names, or pairs of (probe's name, build's name).
+    ``on`` has shared names, or pairs of (probe's name, build's name).
 
     Raises:
         QueryError: there are none, a column is missing, or types are not comparable.
@@ -112,5 +103,5 @@ def _common(one: DataType, other: DataType) -> DataType | None:
     if isinstance(one, DecimalType) and isinstance(other, DecimalType):
         scale = max(one.scale, other.scale)
         digits = max(one.precision - one.scale, other.precision - other.scale) + scale
-        return DecimalType(digits, scale) if digits <= _MAX_DIGITS else None
+        return DecimalType(digits, scale) if digits <= MAX_DECIMAL_DIGITS else None
     return None

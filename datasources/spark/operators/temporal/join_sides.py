@@ -10,7 +10,7 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 from pyspark.sql.types import StructField
 
 from datasources.errors import QueryError
-from datasources.formats.schema_text.ddl_tokens import quoted
+from datasources.grammar.literals import quoted
 from datasources.source.watermarks.row_watermark import HEARTBEAT_COLUMN, HIDDEN_COLUMNS, LATE_COLUMN, WATERMARK_COLUMN
 from datasources.spark.operators.buckets.bucket_operator import data_fields
 from datasources.spark.operators.buckets.row_batches import BUCKET_COLUMN, ROW_WATERMARK_COLUMN
@@ -28,10 +28,7 @@ __all__ = ["BuildSide", "ProbeSide", "result_fields"]
 class ProbeSide:
     """The side whose rows are emitted.
 
-    Attributes:
-        df: as it was loaded.
-        keys: the join's equalities.
-        time: the time attribute; None in processing time.
+    The time attribute is None in processing time.
     """
 
     df: DataFrame
@@ -54,12 +51,7 @@ class ProbeSide:
 class BuildSide:
     """The side whose versions are looked up.
 
-    Attributes:
-        df: as it was loaded.
-        keys: the join's equalities.
-        time: the time attribute; None in processing time.
-        changelog: meaning of its rows.
-        prefix: of its column names in the result.
+    The time attribute is None in processing time; ``prefix`` is of its column names in the result.
     """
 
     df: DataFrame

@@ -26,11 +26,7 @@ _MAX_ROWS: Final = 1 << 17
 class PendingProbe:
     """The waiting rows of a bucket in a batch.
 
-    Args:
-        store: where the segments are.
-        segments: which there are.
-        before_us: the watermark up to which rows have left, µs.
-        clock_us: the watermark up to which they leave now, µs.
+    Units: µs; rows up to ``before_us`` have left, those up to ``clock_us`` leave now.
     """
 
     def __init__(self, store: SegmentStore, segments: Sequence[StateSegment], *, before_us: int, clock_us: int) -> None:

@@ -7,7 +7,7 @@ from typing import Final
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 
-from datasources.formats.schema_text.ddl_tokens import quoted
+from datasources.grammar.literals import quoted
 from datasources.source.watermarks.row_watermark import HEARTBEAT_COLUMN
 from datasources.spark.operators.buckets.bucket_rows import SEQUENCE_PREFIX
 from datasources.spark.operators.buckets.row_batches import BUCKET_COLUMN
@@ -34,21 +34,18 @@ _LAST: Final = Window.unboundedFollowing
 def batch_temporal_join(probe: ProbeSide, build: BuildSide, *, is_left: bool) -> DataFrame:
     """Return the rows that a stream gives after reading everything, without late rows.
 
-    Args:
-        probe: the rows; in event time those without rowtime are dropped.
-        build: the changelog.
-        is_left: keep rows without a match.
+    In event time probe rows without rowtime are dropped.
     """
     keys = [f"{KEY_PREFIX}{number}" for number in range(len(probe.keys))]
     versions = _versions(build, keys)
     rows = probe.prepared().where(~F.col(HEARTBEAT_COLUMN) & F.col(TIME_COLUMN).isNotNull())
-    meets = F.lit(True)
+    is_matched = F.lit(True)
     for key in keys:
-        meets &= rows[key] == versions[f"{key}_build"]
+        is_matched &= rows[key] == versions[f"{key}_build"]
     if probe.time is not None:
         is_current = versions[_UNTIL].isNull() | (rows[TIME_COLUMN] < versions[_UNTIL])
-        meets &= (versions[f"{TIME_COLUMN}_build"] <= rows[TIME_COLUMN]) & is_current
-    joined = rows.join(versions, meets, "left" if is_left else "inner")
+        is_matched &= (versions[f"{TIME_COLUMN}_build"] <= rows[TIME_COLUMN]) & is_current
+    joined = rows.join(versions, is_matched, "left" if is_left else "inner")
     return joined.select(
         *(rows[quoted(field.name)] for field in probe.fields), *(versions[quoted(field.name)] for field in build.fields)
     )

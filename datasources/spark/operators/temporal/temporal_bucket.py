@@ -26,7 +26,7 @@ from datasources.spark.operators.buckets.row_batches import NO_WATERMARK, ROW_WA
 from datasources.spark.operators.temporal.pending_probe import PendingProbe
 from datasources.spark.operators.temporal.temporal_state import JoinRule, JoinStateHeader, JoinStore
 from datasources.spark.operators.temporal.versions.version_cache import CachedVersions, VersionCache, load_versions
-from datasources.spark.operators.temporal.versions.version_changes import Changes
+from datasources.spark.operators.temporal.versions.version_changes import VersionChanges
 from datasources.spark.operators.temporal.versions.versions import (
     ARRIVAL_COLUMN,
     HASH_COLUMN,
@@ -92,15 +92,10 @@ def advance_join(
 ) -> JoinEmitted:
     """Process the input of one micro-batch for one bucket.
 
-    Args:
-        rule: definition of the join.
-        bucket: the state and its cache.
-        probes: row batches of the probe side.
-        builds: row batches of the build side.
-        probe_clock_us: the probe side's watermark, µs, if its rows carry no row watermarks; else NO_WATERMARK.
+    Units: ``probe_clock_us`` is the probe side's watermark, µs, if its rows carry no row watermarks, else NO_WATERMARK.
     """
     before = bucket.store.header()
-    changes = Changes.of(builds, first_arrival=before.next_arrival, timeless=rule.processing_time)
+    changes = VersionChanges.of(builds, first_arrival=before.next_arrival, timeless=rule.processing_time)
     arrived, late = _arrived(rule, probes, before.next_arrival + changes.count)
     counted = JoinEmitted(
         rows=None,
@@ -127,7 +122,7 @@ class _JoinBatchStep:
         self._before = before
         self.after = after
 
-    def run(self, changes: Changes, arrived: pa.Table | None) -> pa.Table | None:
+    def run(self, changes: VersionChanges, arrived: pa.Table | None) -> pa.Table | None:
         """Return the rows to emit."""
         leaving = self._leaving(arrived)
         versions = self._versions(changes) if changes.count or leaving is not None else None
@@ -159,7 +154,7 @@ class _JoinBatchStep:
         tables = [table for table in tables if table.num_rows]
         return _sorted_by_arrival(pa.concat_tables(tables)) if tables else None
 
-    def _versions(self, changes: Changes) -> Versions | None:
+    def _versions(self, changes: VersionChanges) -> Versions | None:
         """Return all versions; store those of this micro-batch."""
         bucket, segments = self._bucket, self._before.versions
         cached = bucket.cache.get(bucket.name)

@@ -20,7 +20,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 from pyspark.sql.types import BooleanType, StructField, StructType, TimestampType
 
-from datasources.formats.schema_text.ddl_tokens import quoted
+from datasources.grammar.literals import quoted
 from datasources.source.watermarks.row_watermark import HEARTBEAT_COLUMN, HIDDEN_COLUMNS, WATERMARK_COLUMN
 from datasources.spark.operators.buckets.bucket_operator import DEFAULT_BUCKETS, packed, run_buckets
 from datasources.spark.operators.buckets.partition_keys import HASH_VERSION
@@ -89,9 +89,9 @@ def temporal_join(  # noqa: PLR0913 - each is a part of the join's definition
         how: 'inner', or 'left' to keep rows without a match, with nulls.
         condition: additional SQL condition over the result's columns; 'left' gives nulls where it is false.
         build_time: the build side's time attribute; by default the one of its watermark.
-        row_kind: the build side's column that says +I, -U, +U, -D or T; by default `row_kind` if there is one. Without
+        row_kind: the build side's column with +I, -U, +U, -D or T; by default `row_kind` if there is one. Without
             it every row is the newest version of its key.
-        sequence: the build side's column that says where a row stands in its log, a whole number or a struct of them;
+        sequence: the build side's column with a row's position in its log, a whole number or a struct of them;
             by default `_seq` if there is one. Without it rows count in the order in which they were read.
         prefix: begins the names of the build side's columns in the result.
         buckets: number of buckets into which keys are hashed; fixed for the life of a checkpoint.
@@ -198,18 +198,20 @@ def _with_condition(
     """Apply the additional condition; user expressions are not evaluated on heartbeats."""
     if condition is None:
         return joined
-    holds = F.expr(f"({condition})")
+    is_kept = F.expr(f"({condition})")
     if HEARTBEAT_COLUMN in joined.columns:
-        holds = F.when(F.col(HEARTBEAT_COLUMN), F.lit(not is_left)).otherwise(holds)
+        is_kept = F.when(F.col(HEARTBEAT_COLUMN), F.lit(not is_left)).otherwise(is_kept)
     if not is_left:
-        return joined.where(holds)
+        return joined.where(is_kept)
     names = {field.name for field in values}
-    columns = [_if_holds(joined, name, holds) if name in names else _column(joined, name) for name in joined.columns]
+    columns = [
+        _null_unless(joined, name, is_kept) if name in names else _column(joined, name) for name in joined.columns
+    ]
     return joined.select(*columns)
 
 
-def _if_holds(joined: DataFrame, name: str, holds: Column) -> Column:
-    return F.when(holds, _column(joined, name)).alias(name)
+def _null_unless(joined: DataFrame, name: str, is_kept: Column) -> Column:
+    return F.when(is_kept, _column(joined, name)).alias(name)
 
 
 def _column(joined: DataFrame, name: str) -> Column:

@@ -35,10 +35,7 @@ _cache: Final = VersionCache()
 class TemporalJoinProcessor(BucketProcessor):
     """Runs the join on every bucket of a partition.
 
-    Args:
-        rule: definition of the join.
-        settings: stored with the state; state with other settings is refused.
-        operator: id of this operator, unique across operators and runs.
+    State with other settings is refused; ``operator`` is unique across operators and runs.
     """
 
     counts = COUNTS

@@ -6,9 +6,11 @@ from collections.abc import Callable
 from typing import Final
 
 from datasources.errors import SqlError
+from datasources.grammar.cursor import Cursor
+from datasources.grammar.lexer import TokenKind
+from datasources.grammar.source_text import Span
 from datasources.sql.parse.table.elements import Elements
 from datasources.sql.parse.table.watermarks import is_watermark, read_rowtime, read_watermark
-from datasources.sql.parse.tokens.cursor import Cursor
 from datasources.sql.parse.tokens.names import object_name
 from datasources.sql.parse.tokens.table_options import read_keys, read_options
 from datasources.sql.statements.statements import (
@@ -24,8 +26,6 @@ from datasources.sql.statements.statements import (
     ResetOptions,
     SetOptions,
 )
-from datasources.sql.text.lexer import TokenKind
-from datasources.sql.text.source_text import Span
 
 __all__ = ["read_alter"]
 

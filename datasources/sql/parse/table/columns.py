@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from typing import Final
 
 from datasources.errors import SqlError
+from datasources.grammar.cursor import Cursor
+from datasources.grammar.lexer import Token, TokenKind
+from datasources.grammar.source_text import Span
+from datasources.grammar.sql_types import SqlType
 from datasources.sql.parse.table.primary_keys import begins_column_key, read_column_key
-from datasources.sql.parse.tokens.cursor import Cursor
 from datasources.sql.parse.tokens.expressions import read_expression
 from datasources.sql.parse.tokens.names import name
-from datasources.sql.parse.types.type_parser import read_type
+from datasources.sql.parse.types import read_type
 from datasources.sql.statements.catalog_objects import (
     Column,
     ComputedColumn,
@@ -19,9 +22,6 @@ from datasources.sql.statements.catalog_objects import (
     PhysicalColumn,
     PrimaryKey,
 )
-from datasources.sql.text.lexer import Token, TokenKind
-from datasources.sql.text.source_text import Span
-from datasources.sql.types.sql_types import SqlType
 
 __all__ = ["ReadColumn", "read_column"]
 

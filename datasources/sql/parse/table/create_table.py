@@ -13,16 +13,16 @@ from itertools import pairwise
 from typing import Final
 
 from datasources.errors import SqlError
+from datasources.grammar.cursor import Cursor
+from datasources.grammar.lexer import Token, TokenKind
+from datasources.grammar.source_text import Span
 from datasources.sql.parse.queries import QUERY_WORDS
 from datasources.sql.parse.table.elements import Elements
 from datasources.sql.parse.table.like import read_like
-from datasources.sql.parse.tokens.cursor import Cursor
 from datasources.sql.parse.tokens.names import object_name
 from datasources.sql.parse.tokens.table_options import read_options
 from datasources.sql.statements.catalog_objects import TableDefinition
 from datasources.sql.statements.statements import CreateTable, CreateTableLike, PassThrough
-from datasources.sql.text.lexer import Token, TokenKind
-from datasources.sql.text.source_text import Span
 
 __all__ = ["read_create_table"]
 

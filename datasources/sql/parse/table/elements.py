@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 from datasources.errors import SqlError
+from datasources.grammar.cursor import Cursor
+from datasources.grammar.lexer import Token
+from datasources.grammar.source_text import Span
 from datasources.sql.parse.table.columns import read_column
 from datasources.sql.parse.table.primary_keys import is_constraint, read_constraint
 from datasources.sql.parse.table.watermarks import is_watermark, read_watermark
-from datasources.sql.parse.tokens.cursor import Cursor
 from datasources.sql.statements.catalog_objects import Column, PrimaryKey, WatermarkSpec
-from datasources.sql.text.lexer import Token
 from datasources.sql.text.quoting import path_text
-from datasources.sql.text.source_text import Span
 
 __all__ = ["Elements"]
 
 
 class Elements:
-    """Collects the elements of one list; nothing may be there twice.
-
-    Attributes:
-        columns: in the order in which they were read.
-        watermarks: in the order in which they were read.
-        primary_key: None = there is none.
-    """
+    """Collects the elements of one list; nothing may be there twice."""
 
     __slots__ = ("_declared", "_rowtimes", "columns", "primary_key", "watermarks")
 
@@ -37,7 +31,7 @@ class Elements:
         """Read the elements between two parentheses; a comma after the last one is passed over with a hint.
 
         Raises:
-            SqlError: an element is wrong, or is there twice.
+            SqlError: an element is wrong, or is repeated.
         """
         opening = cursor.expect_symbol("(")
         if cursor.sees_symbol(")"):
@@ -76,7 +70,7 @@ class Elements:
             raise cursor.error(
                 start.span,
                 f"the column '{column.name}' is there already (line {line}, column {at})",
-                "Rename one of the two; upper and lower case are not told apart.",
+                "Rename one of the two; upper and lower case are not distinguished.",
             )
         self._declared[column.name.lower()] = start.span
         self.columns.append(column)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import difflib
 from typing import Final
 
-from datasources.sql.parse.tokens.cursor import Cursor
+from datasources.grammar.cursor import Cursor
+from datasources.grammar.lexer import Token
 from datasources.sql.parse.tokens.names import object_name
 from datasources.sql.statements.statements import CreateTableLike, LikeOption, LikeRule
-from datasources.sql.text.lexer import Token
 
 __all__ = ["read_like"]
 
@@ -19,12 +19,8 @@ _CAN_OVERWRITE: Final = ("GENERATED", "METADATA", "OPTIONS", "WATERMARKS")
 def read_like(cursor: Cursor, start: Token) -> CreateTableLike:
     """Read what follows LIKE.
 
-    Args:
-        cursor: the statement.
-        start: the word LIKE.
-
     Raises:
-        SqlError: a rule or a part does not exist, or a part is there twice.
+        SqlError: a rule or a part does not exist, or a part is repeated.
     """
     base, _ = object_name(cursor, "the name of the table that is copied")
     options: list[LikeOption] = []

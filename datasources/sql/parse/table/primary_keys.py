@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from datasources.sql.parse.tokens.cursor import Cursor
+from datasources.grammar.cursor import Cursor
 from datasources.sql.parse.tokens.names import name, names_in_parentheses
 from datasources.sql.statements.catalog_objects import PrimaryKey
 
 __all__ = ["begins_column_key", "is_constraint", "read_column_key", "read_constraint"]
 
-_HINT: Final = "Write NOT ENFORCED: the rows come from outside, so nobody checks the key."
+_HINT: Final = "Write NOT ENFORCED: the rows come from outside, so the key is not checked."
 _OTHER_CONSTRAINTS: Final = frozenset({"UNIQUE", "CHECK", "FOREIGN"})
 
 
@@ -45,7 +45,7 @@ def read_constraint(cursor: Cursor) -> PrimaryKey:
 
 
 def begins_column_key(cursor: Cursor) -> bool:
-    """Tell whether a column goes on with PRIMARY KEY."""
+    """Return whether a column continues with PRIMARY KEY."""
     return cursor.sees("PRIMARY") or cursor.sees("CONSTRAINT")
 
 

@@ -6,12 +6,12 @@ import difflib
 from typing import Final
 
 from datasources.errors import SqlError
-from datasources.sql.parse.tokens.cursor import Cursor
+from datasources.grammar.cursor import Cursor
+from datasources.grammar.lexer import TokenKind
 from datasources.sql.parse.tokens.expressions import read_expression
 from datasources.sql.parse.tokens.names import path
-from datasources.sql.parse.types.type_parser import is_type_name
+from datasources.sql.parse.types import is_type_name
 from datasources.sql.statements.catalog_objects import WatermarkSpec
-from datasources.sql.text.lexer import TokenKind
 
 __all__ = ["is_watermark", "read_rowtime", "read_watermark"]
 
@@ -66,7 +66,7 @@ def read_watermark(cursor: Cursor) -> WatermarkSpec:
 
 
 def read_rowtime(cursor: Cursor) -> tuple[str, ...] | None:
-    """Read `FOR column` after DROP WATERMARK, if it is there."""
+    """Read `FOR column` after DROP WATERMARK, if present."""
     if not cursor.skip("FOR"):
         return None
     return path(cursor, "the column whose watermark goes")[0]

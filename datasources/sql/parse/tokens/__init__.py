@@ -1,1 +1,1 @@
-"""Cursor over the tokens of a statement: names, expressions as text, lists of options."""
+"""Pieces of statements: names, expressions as text, lists of options."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from datasources.errors import SqlError
-from datasources.sql.parse.tokens.cursor import Cursor
-from datasources.sql.text.lexer import Token, TokenKind
+from datasources.grammar.cursor import Cursor
+from datasources.grammar.lexer import Token, TokenKind
+from datasources.grammar.source_text import Span
 from datasources.sql.text.quoting import path_text
-from datasources.sql.text.source_text import Span
 
 __all__ = ["name", "names_in_parentheses", "object_name", "path"]
 

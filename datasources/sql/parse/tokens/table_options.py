@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from datasources.errors import SqlError
-from datasources.sql.parse.tokens.cursor import Cursor
-from datasources.sql.text.lexer import Token, TokenKind
-from datasources.sql.text.source_text import Span
+from datasources.grammar.cursor import Cursor
+from datasources.grammar.lexer import Token, TokenKind
+from datasources.grammar.source_text import Span
 
 __all__ = ["read_keys", "read_options"]
 

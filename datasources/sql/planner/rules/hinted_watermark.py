@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from datasources.errors import OptionError
+from datasources.grammar.lexer import TokenKind, meaningful, tokenize
+from datasources.grammar.source_text import SqlText
 from datasources.options import lower_keys
 from datasources.sql.query.block.relation import TableUse
 from datasources.sql.statements.catalog_objects import TableDefinition, WatermarkSpec
-from datasources.sql.text.lexer import TokenKind, meaningful, tokenize
-from datasources.sql.text.source_text import SqlText
 
 __all__ = ["with_hinted_watermark"]
 

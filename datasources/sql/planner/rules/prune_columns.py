@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from datasources.grammar.literals import quoted
 from datasources.sql.planner.context import PlanningContext
 from datasources.sql.planner.tree import Node, Project, ProjectColumn, assigner_of, attributes_of, scan_of, with_scan
-from datasources.sql.text.literals import quoted
 from datasources.sql.text.substitute import references
 
 __all__ = ["prune_columns"]

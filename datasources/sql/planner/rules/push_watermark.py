@@ -12,7 +12,7 @@ from datasources.errors import ExpressionError, OptionError
 from datasources.source.api.abilities import SupportsWatermarkPushDown
 from datasources.sql.planner.context import PlanningContext
 from datasources.sql.planner.scan_options import READER_OPTIONS
-from datasources.sql.planner.tree import Attribute, Node, Project, Scan, WatermarkAssigner
+from datasources.sql.planner.tree import Attribute, Node, Project, TableScan, WatermarkAssigner
 
 __all__ = ["push_watermark"]
 
@@ -25,7 +25,7 @@ def push_watermark(tree: Node, context: PlanningContext) -> Node:
     """
     if isinstance(tree, Project):
         return replace(tree, input=push_watermark(tree.input, context))
-    if not isinstance(tree, WatermarkAssigner) or not isinstance(tree.input, Scan):
+    if not isinstance(tree, WatermarkAssigner) or not isinstance(tree.input, TableScan):
         return tree
     scan = tree.input
     source = scan.connector.source
@@ -41,7 +41,7 @@ def push_watermark(tree: Node, context: PlanningContext) -> Node:
 
 
 def _not_pushed(
-    tree: WatermarkAssigner, scan: Scan, attributes: tuple[Attribute, ...], reason: str
+    tree: WatermarkAssigner, scan: TableScan, attributes: tuple[Attribute, ...], reason: str
 ) -> WatermarkAssigner:
     asks = [key for key in scan.options if key.lower().startswith(READER_OPTIONS)]
     if asks:

@@ -1,4 +1,4 @@
-"""WatermarkAssigner above a projection -> below it, with the projection's expressions in place of its columns.
+"""WatermarkAssigner above a projection -> below it, with the projection's expressions instead of its columns.
 
 `d AS c + INTERVAL '5' SECOND, WATERMARK FOR d AS d - INTERVAL '5' SECOND` needs nothing but `c` then, and the scan may
 be able to do it. Source: Flink's PushWatermarkIntoTableSourceScanAcrossCalcRule (semantics P3).

@@ -9,6 +9,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 
 from datasources.errors import QueryError
+from datasources.grammar.literals import quoted
 from datasources.source.watermarks.row_watermark import HEARTBEAT_COLUMN, WATERMARK_COLUMN
 from datasources.spark.attach.attach import AttachedColumn, attach
 from datasources.spark.operators import temporal_join
@@ -19,7 +20,6 @@ from datasources.sql.planner.tree import Node, assigner_of, scan_of
 from datasources.sql.query.block.relation import ROW_WATERMARK_COLUMN, Relation
 from datasources.sql.query.block.temporal_request import TemporalBuild
 from datasources.sql.resolve.resolved_table import ResolvedTable
-from datasources.sql.text.literals import quoted
 from datasources.sql.types.time_kind import TimeKind
 
 if TYPE_CHECKING:
@@ -54,11 +54,8 @@ class PlannedSide:
 class PlannedBuild:
     """A build of the join.
 
-    Attributes:
-        side: the table.
-        request: how it is joined.
-        rowtime: its event time; None in processing time.
-        load_gate: the name under which the probe waits for it; None = nothing waits.
+    Its event time is None in processing time; ``load_gate`` is the name under which the probe waits for it, None =
+    nothing waits.
     """
 
     side: PlannedSide
@@ -75,7 +72,7 @@ class PlannedBuild:
 def temporal_frame(
     frames: TableFrames, probe: PlannedSide, builds: tuple[PlannedBuild, ...], *, needs_row_watermark: bool
 ) -> DataFrame:
-    """Return the probe's rows with what they meet, attached if the probe has a watermark.
+    """Return the probe's rows with their matches, attached if the probe has a watermark.
 
     Raises:
         QueryError: the tables cannot be joined like that.
@@ -92,7 +89,7 @@ def temporal_frame(
 
 
 def frame_of_windows(frames: TableFrames, probe: Relation, builds: tuple[PlannedBuild, ...]) -> DataFrame:
-    """Return the rows of a query with what they meet; of a stream the query groups by windows.
+    """Return the rows of a query with their matches; of a stream the query groups by windows.
 
     Raises:
         QueryError: it does not, or the tables cannot be joined like that.

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from datasources.sql.planner.table_planner import PlannedTable, TablePlanner
     from datasources.sql.resolve.resolved_table import ResolvedTable
 
-__all__ = ["HoldNames", "PlannedTemporal", "plan_temporal"]
+__all__ = ["LoadGateNames", "PlannedTemporal", "plan_temporal"]
 
 _NAME: Final = "scan.hold.name"
 _UNTIL: Final = "scan.hold.until"
@@ -39,7 +39,7 @@ _IDLE: Final = "scan.load-completed.idle-timeout"
 
 
 @dataclass(slots=True)
-class HoldNames:
+class LoadGateNames:
     """Names for the tables of one statement that others wait for: `rates`, then `rates-2`."""
 
     _used: Counter[str] = field(default_factory=Counter)
@@ -54,13 +54,7 @@ class HoldNames:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedTemporal:
-    """A join.
-
-    Attributes:
-        probe: the left table, or query.
-        builds: what is joined.
-        tables: the same for EXPLAIN.
-    """
+    """A join."""
 
     probe: PlannedSide | Relation
     builds: tuple[PlannedBuild, ...]
@@ -81,18 +75,11 @@ def plan_temporal(
     planner: TablePlanner,
     find: Callable[[str], TableDefinition],
     request: TemporalRequest,
-    names: HoldNames,
+    names: LoadGateNames,
     *,
     is_streaming: bool,
 ) -> PlannedTemporal:
     """Plan a join.
-
-    Args:
-        planner: plans tables.
-        find: returns a table of the catalog.
-        request: what was asked for.
-        names: gives names to tables that are waited for.
-        is_streaming: whether tables are streams.
 
     Raises:
         QueryError: a load time is no constant.
@@ -122,7 +109,7 @@ def plan_temporal(
 
 
 def _build(
-    planner: TablePlanner, definition: TableDefinition, request: TemporalBuild, names: HoldNames | None
+    planner: TablePlanner, definition: TableDefinition, request: TemporalBuild, names: LoadGateNames | None
 ) -> tuple[PlannedBuild, PlannedTable]:
     table = planner.resolved_for(definition, request.use)
     rowtimes = [watermark.column for watermark in table.watermarks]

@@ -7,17 +7,17 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from datasources.errors import SqlError
+from datasources.grammar.literals import quoted
+from datasources.grammar.source_text import Span
 from datasources.sql.query.block.edits import Edits
 from datasources.sql.query.block.relation import Relation, RelationColumn
 from datasources.sql.query.block.statement_planning import Planning, TimeProperties
 from datasources.sql.text.calls import Call, calls, column_path, expression_regions, is_star
-from datasources.sql.text.literals import quoted
 from datasources.sql.text.query_tree import Block, Clause, Cte, FromItem, Join, Query, Region, SelectItem
-from datasources.sql.text.source_text import Span
 from datasources.sql.text.word_cursor import Words
 from datasources.sql.types.time_kind import TimeKind
 
-__all__ = ["BlockContext", "CteEntry", "Scope", "find_column", "output_name", "own_alias"]
+__all__ = ["BlockContext", "CteEntry", "QueryScope", "find_column", "output_name", "own_alias"]
 
 
 @dataclass(slots=True, eq=False)
@@ -25,20 +25,19 @@ class CteEntry:
     """A CTE in scope; `relation` once something needed it as one."""
 
     cte: Cte
-    scope: Scope
+    scope: QueryScope
     relation: Relation | None = None
 
 
 @dataclass(slots=True, eq=False)
-class Scope:
+class QueryScope:
     """The CTEs that names may mean; inner ones hide outer ones.
 
-    Attributes:
-        is_detached: the text becomes a step, where no CTE around it is known.
+    Of a detached text, which becomes a step, no CTE around it is known.
     """
 
     entries: dict[str, CteEntry] = field(default_factory=dict)
-    parent: Scope | None = None
+    parent: QueryScope | None = None
     is_detached: bool = False
 
     def find(self, name: str) -> CteEntry | None:
@@ -65,15 +64,15 @@ class TextRewriter(Protocol):
         """The changes to the text."""
         ...
 
-    def as_text(self, query: Query, scope: Scope) -> None:
+    def as_text(self, query: Query, scope: QueryScope) -> None:
         """Rewrite a query in place."""
         ...
 
-    def as_step(self, query: Query, scope: Scope, shown: str = "") -> Relation:
+    def as_step(self, query: Query, scope: QueryScope, shown: str = "") -> Relation:
         """Run a query as a step."""
         ...
 
-    def relation(self, item: FromItem, scope: Scope) -> Relation:
+    def relation(self, item: FromItem, scope: QueryScope) -> Relation:
         """Return a FROM item as a relation."""
         ...
 
@@ -85,14 +84,16 @@ class TextRewriter(Protocol):
         """Return a CTE as a relation; its query is run once."""
         ...
 
-    def block(self, block: Block, scope: Scope, *, is_step: bool, drops_row_watermark: bool = False) -> BlockContext:
+    def block(
+        self, block: Block, scope: QueryScope, *, is_step: bool, drops_row_watermark: bool = False
+    ) -> BlockContext:
         """Let every rule change a block."""
         ...
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class BlockContext:
-    """A block and what is known of it.
+    """A block and the information about it.
 
     Attributes:
         rewriter: rewrites the text of the block.
@@ -112,7 +113,7 @@ class BlockContext:
 
     rewriter: TextRewriter
     block: Block
-    scope: Scope
+    scope: QueryScope
     is_step: bool
     relations: dict[FromItem, Relation] = field(default_factory=dict)
     event_times: list[str] = field(default_factory=list)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from datasources.sql.text.source_text import Span
+from datasources.grammar.source_text import Span
 
 __all__ = ["Edits"]
 

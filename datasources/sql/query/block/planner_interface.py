@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from datasources.sql.query.block.relation import OverRequest, Relation, Step, TableUse
+from datasources.sql.query.block.relation import OverRequest, QueryStep, Relation, TableUse
 from datasources.sql.query.block.temporal_request import TableTraits, TemporalRequest
 from datasources.sql.statements.catalog_objects import ViewDefinition
 
@@ -22,7 +22,7 @@ class Relations(Protocol):
         """Return a view of ours, or None."""
         ...
 
-    def run(self, step: Step) -> Relation:
+    def run(self, step: QueryStep) -> Relation:
         """Make the view of a step and return its relation, analysed by Spark.
 
         Raises:
@@ -41,7 +41,7 @@ class Relations(Protocol):
         ...
 
     def traits(self, use: TableUse) -> TableTraits:
-        """Return what a table of ours is to a join as of a time."""
+        """Return a table of ours as a side of a join as of a time."""
         ...
 
     def temporal_join(self, request: TemporalRequest) -> Relation:

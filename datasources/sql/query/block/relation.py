@@ -16,9 +16,9 @@ __all__ = [
     "ROW_WATERMARK_COLUMN",
     "OverRequest",
     "QueryPlan",
+    "QueryStep",
     "Relation",
     "RelationColumn",
-    "Step",
     "TableUse",
 ]
 
@@ -109,7 +109,7 @@ class OverRequest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class QueryStep:
     """A view to be made before the next text is read.
 
     Attributes:
@@ -144,7 +144,7 @@ class QueryPlan:
     """
 
     text: str
-    steps: tuple[Step, ...] = ()
+    steps: tuple[QueryStep, ...] = ()
     uses: tuple[TableUse, ...] = ()
     is_untouched: bool = False
     hints: tuple[str, ...] = ()

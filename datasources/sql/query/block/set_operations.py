@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from datasources.grammar.source_text import Span, SqlText
 from datasources.sql.query.block.relation import Relation, RelationColumn
 from datasources.sql.text.query_tree import Query
-from datasources.sql.text.source_text import Span, SqlText
 
 __all__ = ["is_union_all", "lost_by_set_operation"]
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from datasources.sql.query.block.planner_interface import Relations
-from datasources.sql.query.block.relation import Relation, Step, TableUse
+from datasources.sql.query.block.relation import QueryStep, Relation, TableUse
 from datasources.sql.query.block.survey import Survey, TableInfo
 from datasources.sql.types.time_kind import TimeKind
 
@@ -18,7 +18,7 @@ HIDDEN = "__tidemark_"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimeProperties:
-    """The time properties of a step's columns; see `Step`."""
+    """The time properties of a step's columns; see `QueryStep`."""
 
     event_times: tuple[str, ...] = ()
     attributes: Mapping[str, TimeKind] = field(default_factory=dict)
@@ -28,16 +28,9 @@ class TimeProperties:
 
 @dataclass(slots=True, kw_only=True)
 class Planning:
-    """A statement on its way to a plan.
+    """A statement that is being planned.
 
-    Attributes:
-        relations: what makes views.
-        survey: of the statement.
-        uses: the tables of ours, by lower-case name.
-        tables: their relations; a name that is not in here is Spark's.
-        views: relations of views of ours, by lower-case name.
-        steps: what was run so far.
-        hints: remarks for the user.
+    Tables of ours and views are keyed by lower-case name; a name that is not among ``tables`` is Spark's.
     """
 
     relations: Relations
@@ -45,7 +38,7 @@ class Planning:
     uses: dict[str, TableUse] = field(default_factory=dict)
     tables: dict[str, Relation] = field(default_factory=dict)
     views: dict[str, Relation] = field(default_factory=dict)
-    steps: list[Step] = field(default_factory=list)
+    steps: list[QueryStep] = field(default_factory=list)
     hints: list[str] = field(default_factory=list)
     _columns: int = 0
 
@@ -92,7 +85,7 @@ class Planning:
     def run(self, text: str, time_properties: TimeProperties | None = None, shown: str = "") -> Relation:
         """Run a text as the next step."""
         time_properties = time_properties or TimeProperties()
-        step = Step(
+        step = QueryStep(
             view=f"{HIDDEN}{len(self.steps) + 1}",
             text=text,
             event_times=time_properties.event_times,

@@ -10,15 +10,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from datasources.errors import SqlError
+from datasources.grammar.lexer import TokenKind
+from datasources.grammar.source_text import Span, SqlText
 from datasources.sql.query.block.planner_interface import Relations
 from datasources.sql.query.block.table_filter import table_filter
 from datasources.sql.query.scan.hints import clause_options, hint_options, refuse_options_hint
 from datasources.sql.query.scan.scanner import Scanner, scan
 from datasources.sql.statements.catalog_objects import ViewDefinition
 from datasources.sql.text.calls import is_star
-from datasources.sql.text.lexer import TokenKind
 from datasources.sql.text.query_tree import Block, Clause, FromItem, Opaque, Query, SourceKind
-from datasources.sql.text.source_text import Span, SqlText
 from datasources.sql.text.word_cursor import Words
 
 __all__ = ["Survey", "TableInfo", "ViewText", "survey"]

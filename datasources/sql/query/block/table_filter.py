@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from datasources.sql.text.lexer import TokenKind
+from datasources.grammar.lexer import TokenKind
 from datasources.sql.text.query_tree import Block, Clause, FromItem, Region
 from datasources.sql.text.word_cursor import Words
 

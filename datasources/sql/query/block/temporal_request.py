@@ -67,7 +67,7 @@ class TemporalRequest:
 
     Attributes:
         probe: the table whose rows come out, or the query: one that groups by windows if it is a stream.
-        builds: what is joined, in order.
+        builds: the build sides, in order.
         read_once: lower-case names of those tables that the statement reads nowhere else.
     """
 

@@ -10,27 +10,25 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
+from datasources.grammar.lexer import TokenKind
+from datasources.grammar.literals import quoted
+from datasources.grammar.source_text import Span
 from datasources.sql.query.block.block_context import BlockContext, output_name, own_alias
 from datasources.sql.query.block.table_filter import all_of
 from datasources.sql.text.calls import column_path, is_star
-from datasources.sql.text.lexer import TokenKind
-from datasources.sql.text.literals import quoted
 from datasources.sql.text.query_tree import Clause, FromItem, Region
-from datasources.sql.text.source_text import Span
 
-__all__ = ["Found", "JoinedColumns", "Side"]
+__all__ = ["Found", "JoinSide", "JoinedColumns"]
 
 _NO_NAME_BEHIND = frozenset({"AS", "TO"})
 _NOTHING: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Side:
+class JoinSide:
     """A table of the join.
 
-    Attributes:
-        alias: by which its columns are qualified.
-        names: its columns -> their names in the result.
+    ``names`` maps its columns to their names in the result.
     """
 
     alias: str
@@ -45,7 +43,7 @@ class Side:
 class Found:
     """A column that a text names: its side, its own name, and the length of its qualifier."""
 
-    side: Side
+    side: JoinSide
     name: str
     length: int
 
@@ -56,24 +54,18 @@ class Found:
 
 
 class JoinedColumns:
-    """The sides so far.
-
-    Args:
-        context: the block.
-        probe: the first table of its FROM.
-        names: the probe's columns.
-    """
+    """The sides so far."""
 
     def __init__(self, context: BlockContext, probe: FromItem, names: Sequence[str]) -> None:
         self._context = context
         self._alias = own_alias(context.words, probe)
-        self.sides = [Side(alias=probe.alias, names={name: name for name in names})]
+        self.sides = [JoinSide(alias=probe.alias, names={name: name for name in names})]
 
-    def add(self, alias: str, names: Sequence[str]) -> Side:
+    def add(self, alias: str, names: Sequence[str]) -> JoinSide:
         """Return the side of a build, whose columns get names that no other one has."""
         used_names = {result.lower() for side in self.sides for result in side.names.values()}
         planning = self._context.planning
-        side = Side(
+        side = JoinSide(
             alias=alias,
             names={
                 name: planning.new_column(f"{alias}_{name}") if name.lower() in used_names else name for name in names

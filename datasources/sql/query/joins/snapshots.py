@@ -6,10 +6,10 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from datasources.grammar.lexer import TokenKind
 from datasources.sql.query.block.block_context import BlockContext
 from datasources.sql.query.block.temporal_request import TableTraits
 from datasources.sql.query.scan.intervals import interval_us
-from datasources.sql.text.lexer import TokenKind
 from datasources.sql.text.query_tree import Region, Tvf
 
 __all__ = ["Loading", "loading_of"]
@@ -110,5 +110,5 @@ def _named(context: BlockContext, tvf: Tvf) -> dict[str, Region]:
         given[name] = region
     if tvf.partition:
         span = context.words.span(tvf.partition[0])
-        raise context.error(span, "SNAPSHOT takes no PARTITION BY", "The join's condition says the key.")
+        raise context.error(span, "SNAPSHOT takes no PARTITION BY", "The join's condition gives the key.")
     return given

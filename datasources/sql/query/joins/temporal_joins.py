@@ -43,14 +43,7 @@ class Probe:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TemporalJoin:
-    """A join of a build.
-
-    Attributes:
-        join: as in the text.
-        item: what is joined, with its alias.
-        table: the table.
-        is_left: LEFT JOIN.
-    """
+    """A join of a build."""
 
     join: Join
     item: FromItem
@@ -97,7 +90,7 @@ def _temporal_join(context: BlockContext, item: FromItem) -> TemporalJoin:
     if not table.traits.primary_key:
         raise context.error(
             named.span,
-            f"table '{named.name}' has no PRIMARY KEY, so nobody knows which of its rows replaces which",
+            f"table '{named.name}' has no PRIMARY KEY, so it is unknown which of its rows replaces which",
             "Declare it: PRIMARY KEY (currency) NOT ENFORCED.",
         )
     return TemporalJoin(join=join, item=item, table=table, is_left=_KINDS[join.words])

@@ -2,7 +2,7 @@
 
 A rule takes a block's context and changes it: the relations that the block reads (`relations`), its text (`edits`), and
 the time properties of its columns. Rules that create relations come first; rules that reword parts come before rules
-that turn the whole block into a step.
+that rewrite the whole block as a step.
 """
 
 from __future__ import annotations

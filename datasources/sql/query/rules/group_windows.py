@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from datasources.grammar.literals import quoted
 from datasources.sql.query.block.block_context import BlockContext
 from datasources.sql.query.block.relation import Relation, TableUse
 from datasources.sql.query.scan.constructs import GROUP_WINDOWS, WINDOW_AUXILIARIES
 from datasources.sql.query.windows.window_arguments import group_window
 from datasources.sql.query.windows.windows import WindowSpec, windowed
 from datasources.sql.text.calls import Call, column_path
-from datasources.sql.text.literals import quoted
 from datasources.sql.text.query_tree import Clause, FromItem, Region, SourceKind
 
 __all__ = ["rewrite_group_windows"]

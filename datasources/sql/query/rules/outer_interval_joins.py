@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from datasources.expressions.kernels.datetime_casts import fixed_offset_us
+from datasources.grammar.zones import fixed_offset_us
 from datasources.sql.query.block.block_context import BlockContext
 from datasources.sql.query.joins.join_conditions import conjuncts_of
 from datasources.sql.text.query_tree import Region
@@ -70,7 +70,7 @@ def _bound(context: BlockContext, left: Region, ordering: str, right: Region) ->
 
 
 def _shifted(context: BlockContext, region: Region) -> tuple[str, str] | None:
-    """Return a time attribute as TIMESTAMP, and what is added to it: `` - INTERVAL '2' SECOND``."""
+    """Return a time attribute as TIMESTAMP, and the interval added to it: `` - INTERVAL '2' SECOND``."""
     words = context.words
     sign = next((at for at in words.top_level(region) if words.symbol(at) in _SIGNS), region.last)
     attribute, shift = Region(region.first, sign), Region(sign, region.last)

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from functools import partial
 
+from datasources.grammar.literals import quoted
+from datasources.grammar.source_text import Span
 from datasources.sql.query.block.block_context import BlockContext
 from datasources.sql.query.block.relation import OverRequest, TableUse
 from datasources.sql.query.windows.over_windows import OverCall, OverWindow, over_calls, over_window
-from datasources.sql.text.literals import quoted
 from datasources.sql.text.query_tree import Clause, FromItem, Query, SourceKind
-from datasources.sql.text.source_text import Span
 from datasources.sql.types.time_kind import TimeKind
 
 __all__ = ["rewrite_over"]

@@ -18,7 +18,7 @@ __all__ = ["flat", "read_sources"]
 
 
 def read_sources(context: BlockContext) -> None:
-    """Turn sources into relations where their columns must be known; rewrite the others in place."""
+    """Resolve sources to relations where their columns must be known; rewrite the others in place."""
     has_constructs = any(is_construct(context.words, call) for call in context.all_calls)
     needs = context.is_step or has_constructs or _has_versions(context)
     for item in flat(context.block.sources):

@@ -13,13 +13,13 @@ from __future__ import annotations
 
 from typing import Final
 
+from datasources.grammar.lexer import TokenKind
+from datasources.grammar.literals import quoted
+from datasources.grammar.source_text import Span
 from datasources.sql.query.block.block_context import BlockContext
 from datasources.sql.resolve.timestamp_calls import TimestampCallError, epoch_of_literal, is_epoch_call, timestamp_call
 from datasources.sql.resolve.type_spelling import cast_spelling, is_local_literal
 from datasources.sql.text.calls import Call, expression_regions
-from datasources.sql.text.lexer import TokenKind
-from datasources.sql.text.literals import quoted
-from datasources.sql.text.source_text import Span
 
 __all__ = ["rewrite_spellings"]
 

@@ -6,10 +6,10 @@ FROM orders                                 FROM tidemark_orders_1 AS orders
 
 from __future__ import annotations
 
+from datasources.grammar.source_text import Span
 from datasources.sql.query.block.block_context import BlockContext, own_alias
 from datasources.sql.query.block.relation import ROW_WATERMARK_COLUMN, Relation
 from datasources.sql.text.query_tree import FromItem, SourceKind
-from datasources.sql.text.source_text import Span
 
 __all__ = ["substitute_relations"]
 

@@ -18,7 +18,7 @@ from datasources.sql.query.block.relation import TableUse
 from datasources.sql.query.block.table_filter import all_of, conjuncts, plain_condition
 from datasources.sql.query.block.temporal_request import TemporalBuild, TemporalRequest
 from datasources.sql.query.joins.join_conditions import conjuncts_of, sides_of
-from datasources.sql.query.joins.joined_columns import JoinedColumns, Side
+from datasources.sql.query.joins.joined_columns import JoinedColumns, JoinSide
 from datasources.sql.query.joins.snapshots import Loading, loading_of
 from datasources.sql.query.joins.temporal_joins import Probe, TemporalJoin, as_of_column, probe_of, temporal_joins
 from datasources.sql.query.rules.sources import flat
@@ -117,7 +117,7 @@ def _require_time(context: BlockContext, join: TemporalJoin, probe: Probe, as_of
     if as_of is not None and not traits.rowtimes:
         raise context.error(
             named.span,
-            f"table '{named.name}' has no time attribute, so nobody knows since when its rows were valid",
+            f"table '{named.name}' has no time attribute, so it is unknown since when its rows were valid",
             f"Declare one in CREATE TABLE {named.name}: WATERMARK FOR valid_from AS ..., or join FOR SYSTEM_TIME AS OF "
             f"PROCTIME().",
         )
@@ -139,7 +139,7 @@ def _require_time(context: BlockContext, join: TemporalJoin, probe: Probe, as_of
 
 
 def _keys(
-    context: BlockContext, join: TemporalJoin, columns: JoinedColumns, side: Side
+    context: BlockContext, join: TemporalJoin, columns: JoinedColumns, side: JoinSide
 ) -> tuple[tuple[tuple[str, str], ...], list[Region]]:
     """The equalities of the primary key, and the parts of the condition that are left."""
     key = join.table.traits.primary_key
@@ -156,13 +156,13 @@ def _keys(
     if missing:
         raise context.error(
             context.words.span(join.join.condition),
-            f"ON does not say what {', '.join(missing)} is equal to, the primary key of '{join.table.item.name}'",
+            f"ON has no equality for {', '.join(missing)}, the primary key of '{join.table.item.name}'",
             f"Write ON o.column = {missing[0]} AND ...; other conditions may stand beside it.",
         )
     return tuple((found[name], name) for name in key), rest
 
 
-def _pair(context: BlockContext, part: Region, columns: JoinedColumns, side: Side) -> tuple[str, str] | None:
+def _pair(context: BlockContext, part: Region, columns: JoinedColumns, side: JoinSide) -> tuple[str, str] | None:
     """What is equal in `o.k = r.k`: a column of the rows so far, and the build's own."""
     sides = sides_of(context.words, part)
     if sides is None:

@@ -18,7 +18,7 @@ __all__ = ["note_time_attributes"]
 
 
 def note_time_attributes(context: BlockContext) -> None:
-    """Note what the columns of a step lose."""
+    """Note the time attributes that the columns of a step lose."""
     if not context.is_step:
         return
     cause = _cause(context)

@@ -10,16 +10,20 @@ behind the watermark, and windows over them allow for that (`window_arguments`).
 
 from __future__ import annotations
 
+from typing import Final
+
+from datasources.grammar.source_text import Span
 from datasources.sql.query.block.block_context import BlockContext, output_name
 from datasources.sql.query.block.relation import ROW_WATERMARK_COLUMN, Relation, RelationColumn
 from datasources.sql.query.block.statement_planning import TimeProperties
-from datasources.sql.query.windows.operand_type import operand_type
 from datasources.sql.query.windows.rounding import ceiling, floor, is_unit, one_unit
-from datasources.sql.text.calls import Call, split_unit
-from datasources.sql.text.query_tree import Clause, FromItem, Region
-from datasources.sql.text.source_text import Span
+from datasources.sql.text.calls import Call, column_path, split_unit
+from datasources.sql.text.query_tree import Clause, FromItem, Region, SourceKind
 
 __all__ = ["rewrite_time_rounding"]
+
+_WITH_ZONE: Final = frozenset({"TIMESTAMP_LTZ", "CURRENT_TIMESTAMP", "NOW", "PROCTIME", "TO_TIMESTAMP_LTZ"})
+_TIMES: Final = ("timestamp", "timestamp_ntz")
 
 
 def rewrite_time_rounding(context: BlockContext) -> None:
@@ -60,7 +64,7 @@ class _Rounding:
         column = None if found is None else found[1]
         if column is not None and is_attribute and not context.is_aggregated:
             self._mark_preserved(column)
-        type_name = operand_type(context, self._operand) if column is None else column.type_name
+        type_name = _operand_type(context, self._operand) if column is None else column.type_name
         context.replace_call(self._call, self._in_place(context.words.span(self._operand), type_name))
 
     def _in_place(self, operand: Span, type_name: str) -> str:
@@ -143,3 +147,35 @@ class _Rounding:
 
 def _normal(text: str) -> str:
     return "".join(text.split()).lower()
+
+
+def _operand_type(context: BlockContext, region: Region) -> str:
+    """Return `timestamp` or `timestamp_ntz`.
+
+    The type of a cast, of a column, or of the first time column of an expression. Columns of a table of Spark's are
+    looked up.
+    """
+    words = context.words
+    if words.word(region.first) in {"CAST", "TRY_CAST"} and words.symbol(region.first + 1) == "(":
+        inside = words.inside(region.first + 1)
+        target = next((at + 1 for at in words.top_level(inside) if words.word(at) == "AS"), region.first)
+        is_zoned = words.word(target) in _WITH_ZONE or (
+            words.word(target) == "TIMESTAMP" and not context.planning.touches_ours and words.symbol(target + 1) != "("
+        )
+        return "timestamp" if is_zoned else "timestamp_ntz"
+    if column_path(words, region) is not None:
+        _ask_spark(context)
+    for at in region:
+        if words.word(at) in _WITH_ZONE:
+            return "timestamp"
+        found = context.column(Region(at, at + 1)) if words.is_name(at) else None
+        if found is not None and found[1].type_name in _TIMES:
+            return found[1].type_name
+    return "timestamp_ntz"
+
+
+def _ask_spark(context: BlockContext) -> None:
+    """Make known what the block reads of Spark's."""
+    for item in context.block.sources:
+        if item.kind is SourceKind.TABLE and item not in context.relations and context.scope.find(item.name) is None:
+            context.relations[item] = context.rewriter.relation(item, context.scope)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from datasources.sql.query.block.block_context import BlockContext, CteEntry, Scope, find_column
+from datasources.sql.query.block.block_context import BlockContext, CteEntry, QueryScope, find_column
 from datasources.sql.query.windows.ranking import Ranking, ranking_of, row_bound
 from datasources.sql.query.windows.top_rows import TopRows, top_rows
 from datasources.sql.text.calls import column_path
@@ -74,9 +74,9 @@ def _replace(context: BlockContext, item: FromItem, ranked: _Ranked, entry: CteE
             f"Write WHERE {ranking.name} <= 3 around it, with a constant.",
         )
     scope = context.scope if entry is None else entry.scope
-    inner = Scope(entries=dict(scope.entries), parent=scope.parent, is_detached=True)
+    inner = QueryScope(entries=dict(scope.entries), parent=scope.parent, is_detached=True)
     for cte in query.ctes:
-        defining = Scope(entries=dict(inner.entries), parent=scope.parent, is_detached=True)
+        defining = QueryScope(entries=dict(inner.entries), parent=scope.parent, is_detached=True)
         inner.entries[cte.name.lower()] = CteEntry(cte, defining)
     wanted = TopRows(block=block, ranking=ranking, bound=bound, shown=context.words.source.of(query.span))
     relation = top_rows(context, inner, wanted)

@@ -1,4 +1,4 @@
-"""Finds what a FROM reads: tables, queries, window functions, their aliases, hints and joins."""
+"""Finds the sources of a FROM: tables, queries, window functions, their aliases, hints and joins."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class FromScanner:
         begin = at
         while at < last and words.word(at) in JOIN_WORDS - {"LATERAL"}:
             at += 1
-        said = tuple(words.word(each) for each in range(begin, at))
+        join_words = tuple(words.word(each) for each in range(begin, at))
         item: FromItem | None = None
         if at < last:
             item, at = self._item(at, last)
@@ -60,7 +60,7 @@ class FromScanner:
                 end = words.after(end)
             condition, at = Region(at + 1, end), end
         span = words.span(Region(begin, max(at, begin + 1)))
-        return Join(words=said, item=item, condition=condition, span=span), at
+        return Join(words=join_words, item=item, condition=condition, span=span), at
 
     def _ends_condition(self, at: int) -> bool:
         words = self._words

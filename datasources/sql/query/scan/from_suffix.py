@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from datasources.sql.text.lexer import TokenKind
+from datasources.grammar.lexer import TokenKind
+from datasources.grammar.source_text import Span
 from datasources.sql.text.query_tree import FromItem, Region
-from datasources.sql.text.source_text import Span
 from datasources.sql.text.word_cursor import Words
 
 __all__ = ["JOIN_WORDS", "MORE_WORDS", "NO_ALIAS", "read_suffix"]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import difflib
 
+from datasources.grammar.lexer import Token, TokenKind, tokenize
+from datasources.grammar.source_text import SqlText
 from datasources.sql.query.scan.intervals import interval_literal, interval_us
-from datasources.sql.text.lexer import Token, TokenKind, tokenize
 from datasources.sql.text.query_tree import FromItem, Region
 from datasources.sql.text.quoting import name_text
-from datasources.sql.text.source_text import SqlText
 from datasources.sql.text.word_cursor import Words
 
 __all__ = ["WATERMARK_AS", "WATERMARK_FOR", "clause_options", "hint_options", "refuse_options_hint"]

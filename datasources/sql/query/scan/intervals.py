@@ -5,22 +5,12 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from datasources.sql.text.lexer import TokenKind
+from datasources.durations import UNITS_US
+from datasources.grammar.lexer import TokenKind
 from datasources.sql.text.query_tree import Region
 from datasources.sql.text.word_cursor import Words
 
-__all__ = ["UNITS_US", "duration_text", "interval_literal", "interval_us"]
-
-UNITS_US: Final = {
-    "MICROSECOND": 1,
-    "MILLISECOND": 1_000,
-    "SECOND": 1_000_000,
-    "MINUTE": 60_000_000,
-    "HOUR": 3_600_000_000,
-    "DAY": 86_400_000_000,
-    "WEEK": 604_800_000_000,
-}
-"""Units of fixed length, in microseconds."""
+__all__ = ["duration_text", "interval_literal", "interval_us"]
 
 _CALENDAR: Final = frozenset({"MONTH", "QUARTER", "YEAR"})
 _FIELDS: Final = ("DAY", "HOUR", "MINUTE", "SECOND")
@@ -30,11 +20,6 @@ _NUMBER: Final = re.compile(r"\d+(\.\d*)?|\.\d+")
 
 def interval_us(words: Words, region: Region, what: str) -> int:
     """Return the microseconds of a constant interval; may be negative.
-
-    Args:
-        words: the tokens.
-        region: the interval.
-        what: for errors: "the size of the window".
 
     Raises:
         SqlError: it is no constant, or has months, whose length is not fixed.

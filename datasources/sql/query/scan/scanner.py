@@ -7,11 +7,11 @@ Spark validates it.
 
 from __future__ import annotations
 
+from datasources.grammar.lexer import TokenKind
+from datasources.grammar.source_text import Span, SqlText
 from datasources.sql.query.scan.from_scanner import FromScanner
 from datasources.sql.query.scan.select_items import select_item
-from datasources.sql.text.lexer import TokenKind
 from datasources.sql.text.query_tree import Block, Clause, Cte, FromItem, Opaque, Query, Region, Term
-from datasources.sql.text.source_text import Span, SqlText
 from datasources.sql.text.word_cursor import Words
 
 __all__ = ["Scanner", "scan"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from datasources.sql.text.lexer import TokenKind
+from datasources.grammar.lexer import TokenKind
 from datasources.sql.text.query_tree import Region, SelectItem
 from datasources.sql.text.word_cursor import Words
 

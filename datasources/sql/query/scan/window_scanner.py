@@ -62,7 +62,7 @@ class WindowScanner:
             shape = "input => TABLE rates" if is_snapshot else "TABLE orders, DESCRIPTOR(ts), ..."
             raise words.source.error(
                 words[at].span,
-                f"{words.word(at)} does not say what it {'reads' if is_snapshot else 'windows'}",
+                f"{words.word(at)} does not name what it {'reads' if is_snapshot else 'windows'}",
                 f"Write {words.word(at)}({shape}).",
             )
         return Tvf(

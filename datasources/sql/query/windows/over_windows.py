@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from datasources.grammar.lexer import TokenKind
 from datasources.sql.query.block.block_context import BlockContext, find_column
 from datasources.sql.query.block.relation import Relation, RelationColumn
 from datasources.sql.query.scan.intervals import interval_us
 from datasources.sql.query.windows.window_arguments import time_column
 from datasources.sql.text.calls import Call, column_path
-from datasources.sql.text.lexer import TokenKind
 from datasources.sql.text.query_tree import Clause, FromItem, Region
 
 __all__ = ["OverCall", "OverWindow", "over_calls", "over_window"]
@@ -28,11 +28,7 @@ _US_PER_MS: Final = 1_000
 class OverCall:
     """An aggregate over a window.
 
-    Attributes:
-        call: the aggregate's call.
-        aggregate: the same with the text before OVER: `FIRST_VALUE(v) IGNORE NULLS`.
-        region: everything, with OVER and the window.
-        window: the text inside the window's brackets.
+    ``aggregate`` is the call with the text before OVER: `FIRST_VALUE(v) IGNORE NULLS`; ``region`` is everything.
     """
 
     call: Call
@@ -45,11 +41,7 @@ class OverCall:
 class OverWindow:
     """A window.
 
-    Attributes:
-        keys: columns.
-        attribute: the column of ORDER BY.
-        is_rows: whether the frame counts rows.
-        preceding: how many rows, or how many ms; None = UNBOUNDED.
+    ``preceding`` is how many rows, or how many ms; None = UNBOUNDED.
     """
 
     keys: tuple[str, ...]

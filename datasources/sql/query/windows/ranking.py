@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from datasources.grammar.lexer import TokenKind
 from datasources.sql.query.block.block_context import BlockContext
 from datasources.sql.text.calls import column_path
-from datasources.sql.text.lexer import TokenKind
 from datasources.sql.text.query_tree import Block, Clause, FromItem, Region
 from datasources.sql.text.word_cursor import Words
 
@@ -24,16 +24,7 @@ class OrderTerm:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranking:
-    """A ROW_NUMBER in a select list.
-
-    Attributes:
-        index: of the select item.
-        name: the alias.
-        region: the expression.
-        partition: the expressions of PARTITION BY.
-        partition_paths: those of them that are columns.
-        order: of ORDER BY.
-    """
+    """A ROW_NUMBER in a select list."""
 
     index: int
     name: str

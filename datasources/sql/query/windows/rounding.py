@@ -42,13 +42,7 @@ def one_unit(unit: str) -> str:
 
 
 def floor(value: str, unit: str, type_name: str) -> str:
-    """Return the beginning of the unit that a time is in.
-
-    Args:
-        value: an expression.
-        unit: see `is_unit`.
-        type_name: `timestamp` or `timestamp_ntz`.
-    """
+    """Return the beginning of the unit that a time is in."""
     if type_name != "timestamp_ntz":
         return f"date_trunc('{unit}', {value})"
     if unit in _FIELDS:

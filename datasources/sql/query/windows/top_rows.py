@@ -11,14 +11,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from datasources.sql.query.block.block_context import BlockContext, Scope, output_name
+from datasources.grammar.literals import quoted
+from datasources.grammar.source_text import Span
+from datasources.sql.query.block.block_context import BlockContext, QueryScope, output_name
 from datasources.sql.query.block.relation import Relation, RelationColumn
 from datasources.sql.query.block.statement_planning import HIDDEN, TimeProperties
 from datasources.sql.query.windows.ranking import OrderTerm, Ranking
 from datasources.sql.text.calls import is_star
-from datasources.sql.text.literals import quoted
 from datasources.sql.text.query_tree import Block
-from datasources.sql.text.source_text import Span
 
 __all__ = ["TopRows", "top_rows"]
 
@@ -36,7 +36,7 @@ class TopRows:
     shown: str
 
 
-def top_rows(context: BlockContext, scope: Scope, wanted: TopRows) -> Relation:
+def top_rows(context: BlockContext, scope: QueryScope, wanted: TopRows) -> Relation:
     """Return the numbered rows."""
     inner = context.rewriter.block(wanted.block, scope, is_step=True, drops_row_watermark=True)
     listed = context.planning.run(_listing(inner, wanted), inner.time_properties)
@@ -98,7 +98,7 @@ def _order(
         raise context.error(
             context.words.span(wanted.ranking.region),
             "texts cannot be ordered up and down in one ranking of a window",
-            "Order them in one direction, or turn one of them into a number.",
+            "Order them in one direction, or convert one of them to a number.",
         )
     is_descending = True in fixed
     fields: list[str] = []

@@ -6,14 +6,15 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
+from datasources.durations import UNITS_US
+from datasources.grammar.source_text import Span
 from datasources.near_matches import near_matches
 from datasources.sql.query.block.block_context import BlockContext, find_column
 from datasources.sql.query.block.relation import Relation, RelationColumn
-from datasources.sql.query.scan.intervals import UNITS_US, interval_us
+from datasources.sql.query.scan.intervals import interval_us
 from datasources.sql.query.windows.windows import WINDOW_COLUMNS, WindowSpec
 from datasources.sql.text.calls import column_path
 from datasources.sql.text.query_tree import Region, Tvf
-from datasources.sql.text.source_text import Span
 
 __all__ = ["group_window", "table_function_window", "time_column"]
 

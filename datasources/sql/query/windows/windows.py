@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from datasources.grammar.literals import quoted
 from datasources.sql.query.block.relation import ROW_WATERMARK_COLUMN, Relation, RelationColumn, TableUse
 from datasources.sql.query.block.statement_planning import HIDDEN, Planning, TimeProperties
 from datasources.sql.query.scan.intervals import duration_text, interval_literal
-from datasources.sql.text.literals import quoted
 
 __all__ = ["WINDOW_COLUMNS", "WindowSpec", "windowed"]
 
@@ -49,11 +49,7 @@ class WindowSpec:
 def windowed(planning: Planning, relation: Relation, spec: WindowSpec, table: TableUse | None = None) -> Relation:
     """Return the rows of a relation with their windows.
 
-    Args:
-        planning: the statement.
-        relation: the input.
-        spec: the window.
-        table: the input if it is a table of ours as it is.
+    ``table`` is the input if it is a table of ours as it is.
     """
     if spec.kind == "SESSION" and planning.is_streaming:
         return planning.relations.session_windows(

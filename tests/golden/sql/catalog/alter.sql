@@ -214,7 +214,7 @@ CREATE TABLE t (a INT, ts TIMESTAMP(3), e ROW<ts TIMESTAMP(3)>, WATERMARK FOR ts
 --
 ALTER TABLE t SET ('password' = '******')
 =>
-error: line 1, column 20: option 'password' = '******' is what is shown in place of a secret, not its value. Write '${env:NAME}' or '${file:PATH}', or the value itself.
+error: line 1, column 20: option 'password' = '******' is shown instead of a secret, it is not its value. Write '${env:NAME}' or '${file:PATH}', or the value itself.
   ALTER TABLE t SET ('password' = ********)
                      ^^^^^^^^^^
 ;
@@ -302,7 +302,7 @@ CREATE TABLE t (a INT, ts TIMESTAMP(3)) WITH ('connector' = 'kafka')
 --
 ALTER TABLE t ADD (b STRING, B STRING)
 =>
-error: line 1, column 30: the column 'B' is there already (line 1, column 20). Rename one of the two; upper and lower case are not told apart.
+error: line 1, column 30: the column 'B' is there already (line 1, column 20). Rename one of the two; upper and lower case are not distinguished.
   ALTER TABLE t ADD (b STRING, B STRING)
                                ^
 ;

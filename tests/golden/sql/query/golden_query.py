@@ -21,11 +21,11 @@ from pathlib import Path
 from typing import Any
 
 from datasources.errors import SqlError
+from datasources.grammar.source_text import SqlText
 from datasources.sql.query import rewrite_query
-from datasources.sql.query.block.relation import QueryPlan, Step
+from datasources.sql.query.block.relation import QueryPlan, QueryStep
 from datasources.sql.query.block.temporal_request import TemporalBuild, TemporalRequest
 from datasources.sql.statements.catalog_objects import ViewDefinition
-from datasources.sql.text.source_text import SqlText
 from tests.support.sql_relations import SparkRelations, table
 
 __all__ = ["Pair", "answer", "prepare", "read_pairs"]
@@ -140,7 +140,7 @@ def _build(build: TemporalBuild) -> str:
     return " ".join([kind, build.use.name, time, "ON", " AND ".join(conditions), *loaded])
 
 
-def _step(step: Step) -> str:
+def _step(step: QueryStep) -> str:
     marks = []
     if step.event_times:
         marks.append(f"event time: {', '.join(step.event_times)}")

@@ -25,7 +25,7 @@ SELECT b.`__tidemark_r_k_1` AS `k`, b.`rate`, b.`since`, b.item FROM t_join_1 b;
 
 -- a part of the key that is equal to no column
 SELECT t.v, i.label FROM tick t LEFT JOIN items FOR SYSTEM_TIME AS OF t.pt AS i ON i.item = '1' AND t.v = i.shop AND CAST(t.v AS STRING) = i.item;
-ERROR line 1, column 84: ON does not say what i.item is equal to, the primary key of 'items'. Write ON o.column = i.item AND ...; other conditions may stand beside it.
+ERROR line 1, column 84: ON has no equality for i.item, the primary key of 'items'. Write ON o.column = i.item AND ...; other conditions may stand beside it.
   SELECT t.v, i.label FROM tick t LEFT JOIN items FOR SYSTEM_TIME AS OF t.pt AS i ON i.item = '1' AND t.v = i.shop AND CAST(t.v AS STRING) = i.item
                                                                                      ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^;
 
@@ -126,13 +126,13 @@ SELECT snapshot.k FROM t_bid snapshot;
 
 -- no primary key
 SELECT b.k FROM bid b JOIN keyless FOR SYSTEM_TIME AS OF b.ts r ON b.k = r.k;
-ERROR line 1, column 28: table 'keyless' has no PRIMARY KEY, so nobody knows which of its rows replaces which. Declare it: PRIMARY KEY (currency) NOT ENFORCED.
+ERROR line 1, column 28: table 'keyless' has no PRIMARY KEY, so it is unknown which of its rows replaces which. Declare it: PRIMARY KEY (currency) NOT ENFORCED.
   SELECT b.k FROM bid b JOIN keyless FOR SYSTEM_TIME AS OF b.ts r ON b.k = r.k
                              ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^;
 
 -- no equality
 SELECT b.k FROM bid b JOIN rates FOR SYSTEM_TIME AS OF b.ts r ON b.k > r.k;
-ERROR line 1, column 66: ON does not say what r.k is equal to, the primary key of 'rates'. Write ON o.column = r.k AND ...; other conditions may stand beside it.
+ERROR line 1, column 66: ON has no equality for r.k, the primary key of 'rates'. Write ON o.column = r.k AND ...; other conditions may stand beside it.
   SELECT b.k FROM bid b JOIN rates FOR SYSTEM_TIME AS OF b.ts r ON b.k > r.k
                                                                    ^^^^^^^^^;
 

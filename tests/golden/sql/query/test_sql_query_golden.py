@@ -32,7 +32,7 @@ UNTOUCHED = {
 
 @pytest.mark.spark
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_every_input_is_rewritten_as_its_pair_says(spark, path):
+def test_every_input_is_rewritten_as_its_pair_expects(spark, path):
     prepare(spark)
     pairs = read_pairs(path)
     made = {}

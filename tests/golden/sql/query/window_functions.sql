@@ -217,6 +217,6 @@ ERROR line 1, column 28: the input has the columns window_start, window_end, win
 
 -- nothing to window
 SELECT 1 AS one FROM TABLE(TUMBLE());
-ERROR line 1, column 28: TUMBLE does not say what it windows. Write TUMBLE(TABLE orders, DESCRIPTOR(ts), ...).
+ERROR line 1, column 28: TUMBLE does not name what it windows. Write TUMBLE(TABLE orders, DESCRIPTOR(ts), ...).
   SELECT 1 AS one FROM TABLE(TUMBLE())
                              ^^^^^^;

@@ -124,6 +124,6 @@ ERROR line 1, column 26: ROW_NUMBER has no ORDER BY. Say which rows come first.
 
 -- texts in two directions
 SELECT k FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY window_start, window_end ORDER BY item, upper(item) DESC) AS rn FROM TABLE(TUMBLE(TABLE bid, DESCRIPTOR(ts), INTERVAL '10' SECOND))) WHERE rn = 1;
-ERROR line 1, column 26: texts cannot be ordered up and down in one ranking of a window. Order them in one direction, or turn one of them into a number.
+ERROR line 1, column 26: texts cannot be ordered up and down in one ranking of a window. Order them in one direction, or convert one of them to a number.
   SELECT k FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY window_start, window_end ORDER BY item, upper(item) DESC) AS rn FROM TABLE(TUMBLE(TABLE bid, DESCRIPTOR(ts), INTERVAL '10' SECOND))) WHERE rn =
                            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^;

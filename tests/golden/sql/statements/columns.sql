@@ -172,7 +172,7 @@ CREATE TABLE t (
   ID STRING
 ) WITH ('connector' = 'kafka')
 =>
-error: line 3, column 3: the column 'ID' is there already (line 2, column 3). Rename one of the two; upper and lower case are not told apart.
+error: line 3, column 3: the column 'ID' is there already (line 2, column 3). Rename one of the two; upper and lower case are not distinguished.
     ID STRING
     ^^
 ;
@@ -319,14 +319,14 @@ error: line 1, column 37: expected the key of the metadata in single quotes, fou
 -- a key that would be enforced
 CREATE TABLE t (a INT PRIMARY KEY) WITH ('connector' = 'kafka')
 =>
-error: line 1, column 34: expected NOT ENFORCED, found ')'. Write NOT ENFORCED: the rows come from outside, so nobody checks the key.
+error: line 1, column 34: expected NOT ENFORCED, found ')'. Write NOT ENFORCED: the rows come from outside, so the key is not checked.
   CREATE TABLE t (a INT PRIMARY KEY) WITH ('connector' = 'kafka')
                                    ^
 ;
 -- ENFORCED
 CREATE TABLE t (a INT, PRIMARY KEY (a) ENFORCED) WITH ('connector' = 'kafka')
 =>
-error: line 1, column 40: a primary key cannot be enforced. Write NOT ENFORCED: the rows come from outside, so nobody checks the key.
+error: line 1, column 40: a primary key cannot be enforced. Write NOT ENFORCED: the rows come from outside, so the key is not checked.
   CREATE TABLE t (a INT, PRIMARY KEY (a) ENFORCED) WITH ('connector' = 'kafka')
                                          ^^^^^^^^
 ;

@@ -68,12 +68,8 @@ def compute(
 ) -> Computed:
     """Return the aggregates of the chosen rows.
 
-    Args:
-        aggregates: at least one.
-        rows: the argument columns, sorted like the frames.
-        frames: of these rows.
-        chosen: positions of the result rows, ascending.
-        before: carried partials; None for bounded frames.
+    The rows are sorted like the frames; ``chosen`` are the positions of the result rows, ascending; bounded frames
+    carry no partials (None).
 
     Raises:
         QueryError: a sum does not fit its type.

@@ -19,10 +19,7 @@ _Ints = NDArray[np.int64]
 class Frames:
     """Frames over rows that are sorted by generation, time and order of arrival.
 
-    Attributes:
-        low: per row the first position of its frame.
-        high: the last position.
-        start: the first position of its partition.
+    Each is a position per row: the first and the last of its frame, and the first of its partition.
     """
 
     low: _Ints

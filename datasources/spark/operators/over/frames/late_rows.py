@@ -155,9 +155,9 @@ def _without_timers(
 ) -> AssignedGenerations:
     """Every key keeps one generation."""
     generation = known.generation.copy()
-    is_met = np.zeros(len(generation), dtype=np.bool_)
-    is_met[arrived.key[is_accepted]] = True
-    fresh = np.flatnonzero(is_met & (generation == LATE))
+    is_reached = np.zeros(len(generation), dtype=np.bool_)
+    is_reached[arrived.key[is_accepted]] = True
+    fresh = np.flatnonzero(is_reached & (generation == LATE))
     generation[fresh] = next_generation + np.arange(len(fresh))
     return AssignedGenerations(
         generation=np.where(is_accepted, generation[arrived.key], LATE),

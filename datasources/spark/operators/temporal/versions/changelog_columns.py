@@ -67,7 +67,7 @@ class Changelog:
         ).cast("int")
         timeless = F.raise_error(
             F.lit(
-                f"[{QueryError.code}] the build side's table was truncated at an unknown time: the row that says so "
+                f"[{QueryError.code}] the build side's table was truncated at an unknown time: the truncate row "
                 f"has no values, so the time attribute must be metadata such as op_ts."
             )
         ).cast("int")
@@ -111,8 +111,8 @@ def changelog_of(schema: StructType, *, row_kind: str | None, sequence: str | No
     for field in fields:
         if not isinstance(field.dataType, IntegralType):
             raise QueryError(
-                f"column '{position}' is {data_type.simpleString().upper()}, but the place of a change in its log is a "
-                f"whole number or a struct of whole numbers."
+                f"column '{position}' is {data_type.simpleString().upper()}, but a change's position in its log is "
+                f"a whole number or a struct of whole numbers."
             )
     names = tuple(data_type.names) if isinstance(data_type, StructType) else ()
     return Changelog(row_kind=kind, sequence=position, sequence_fields=names)

@@ -25,17 +25,17 @@ _COMPARED: Final = (KIND_COLUMN, HASH_COLUMN)
 
 def drop_replaced_images(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield the rows without each -U that is directly followed by a +U of the same key; a function for mapInArrow."""
-    held: pa.RecordBatch | None = None
+    pending_row: pa.RecordBatch | None = None
     for batch in batches:
         if not batch.num_rows:
             continue
-        whole = [batch] if held is None else [held, batch]
+        whole = [batch] if pending_row is None else [pending_row, batch]
         table = pa.Table.from_batches(whole).combine_chunks()
         kept = table.slice(0, table.num_rows - 1).filter(pa.array(~_is_replaced(table)[:-1]))
         yield from kept.to_batches()
-        held = batch.slice(batch.num_rows - 1)
-    if held is not None:
-        yield held
+        pending_row = batch.slice(batch.num_rows - 1)
+    if pending_row is not None:
+        yield pending_row
 
 
 def _is_replaced(rows: pa.Table) -> NDArray[np.bool_]:

@@ -32,11 +32,7 @@ class CachedVersions:
 
 @dataclass(slots=True)
 class VersionCache:
-    """LRU cache of the versions of buckets, limited by size.
-
-    Attributes:
-        max_bytes: limit of the total size.
-    """
+    """LRU cache of the versions of buckets, limited by size."""
 
     max_bytes: int = DEFAULT_CACHE_BYTES
     _entries: OrderedDict[Hashable, tuple[CachedVersions, int]] = field(default_factory=OrderedDict)
@@ -68,10 +64,7 @@ def load_versions(
 ) -> Versions | None:
     """Return the versions of these segments, reading only segments that are not cached; None if there are none.
 
-    Args:
-        store: of the segments.
-        segments: listed by the state header, in order.
-        cached: the cache entry, of any micro-batch and attempt.
+    The cache entry may be of any micro-batch and attempt.
     """
     if not segments:
         return None

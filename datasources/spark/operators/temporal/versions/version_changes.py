@@ -22,7 +22,16 @@ from datasources.spark.operators.temporal.versions.versions import (
     key_names,
 )
 
-__all__ = ["DELETE", "INSERT", "KIND_COLUMN", "NO_CHANGE", "TRUNCATE", "UPDATE_AFTER", "UPDATE_BEFORE", "Changes"]
+__all__ = [
+    "DELETE",
+    "INSERT",
+    "KIND_COLUMN",
+    "NO_CHANGE",
+    "TRUNCATE",
+    "UPDATE_AFTER",
+    "UPDATE_BEFORE",
+    "VersionChanges",
+]
 
 KIND_COLUMN: Final = "__tidemark_kind"
 INSERT: Final = 0
@@ -38,7 +47,7 @@ _GONE: Final = (UPDATE_BEFORE, DELETE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Changes:
+class VersionChanges:
     """Changes of a micro-batch.
 
     Attributes:
@@ -56,7 +65,7 @@ class Changes:
     null_key_rows: int = 0
 
     @classmethod
-    def of(cls, row_batches: Sequence[RowBatch], *, first_arrival: int, timeless: bool) -> Changes:
+    def of(cls, row_batches: Sequence[RowBatch], *, first_arrival: int, timeless: bool) -> VersionChanges:
         """Return the changes.
 
         Args:

@@ -65,7 +65,7 @@ class Versions:
         time: start of validity, µs.
         arrival: ascending number of the change.
         deleted: whether the key is deleted from then on.
-        place: the version's row in `rows`.
+        place: the index of the version's row in `rows`.
         rows: key columns and values, unordered; may contain rows without a version.
     """
 

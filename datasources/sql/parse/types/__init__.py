@@ -1,1 +1,0 @@
-"""Types in a definition: scalar and composite ones."""
