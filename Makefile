@@ -50,8 +50,8 @@ unit: setup
 test: setup java  ## everything, on real servers, with fixed samples; AREA=kafka (mysql, sql, page ...): one area, in minutes
 	@$(BIN)/python -m tests.support.run_all $(AREA)
 
-test-all: setup java  ## everything, exhaustive forms included, with samples of its own
-	$(PYTEST) -q --hypothesis-profile=random
+test-all: setup java  ## everything, exhaustive forms included, with samples of its own: hours; MINUTES=45: as many slices as fit
+	@$(if $(MINUTES),$(BIN)/python -m tests.support.slices $(MINUTES),$(PYTEST) -q --hypothesis-profile=random)
 
 demo: setup java  ## Spark's watermark and Tidemark's on the same lagging topic, side by side
 	@$(BIN)/tidemark demo

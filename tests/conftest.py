@@ -16,11 +16,11 @@ from datasources.errors import EnvironmentProblem
 from datasources.kafka.client import consumers
 from datasources.native import NativeLibrary, native
 from tests.support.guard import FIXTURE_MARKERS, StartGuard
-from tests.support.kafka_cluster import KafkaCluster, OpenCluster, open_cluster
-from tests.support.kafka_server import KafkaServer, OwnKafka
-from tests.support.mysql_server import MySqlServer, MySqlServers, OpenMySql, OwnMySql
+from tests.support.kafka.kafka_cluster import KafkaCluster, OpenCluster, open_cluster
+from tests.support.kafka.kafka_server import KafkaServer, OwnKafka
+from tests.support.mysql.mysql_server import MySqlServer, MySqlServers, OpenMySql, OwnMySql
 from tests.support.servers import open_kafka, open_own_kafka
-from tests.support.spark_session import forget_connection, start_spark
+from tests.support.spark.spark_session import forget_connection, start_spark
 
 # How fast examples are made and tried says something about the machine, not about what is tested. `fixed` tries the same
 # examples everywhere, so that a change is judged by what it changes; `random` (make test-all) tries others each time.
@@ -193,7 +193,7 @@ def library() -> NativeLibrary:
 
 @pytest.fixture
 def ways(library: NativeLibrary) -> Iterator[None]:
-    """Let a test choose how Kafka is fetched (`tests.support.kafka_ways.use`); no consumer of it is left."""
+    """Let a test choose how Kafka is fetched (`tests.support.kafka.kafka_ways.use`); no consumer of it is left."""
     yield
     consumers._partition_pool._close_all()
     native.cache_clear()

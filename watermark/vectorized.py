@@ -4,7 +4,7 @@ Rules of this file:
 
 * Values are int64 microseconds. ``MIN_WATERMARK`` means "none"; ``valid`` marks nulls, ``None`` means no null.
 * No function changes its arguments. Every function has a property test against the class that it replaces
-  (``tests/property/test_watermark_vectorized.py``).
+  (``tests/property/watermark/test_vectorized.py``).
 """
 
 from __future__ import annotations

@@ -12,9 +12,9 @@ import pytest
 from tests.support.chaos.kafka_faults import STALL_S, KafkaFaults
 from tests.support.chaos.orders import Orders
 from tests.support.chaos.windows import emitted_windows
-from tests.support.kafka_cluster import OpenCluster
-from tests.support.query_process import CLUSTER, LOCAL, QueryProcess
-from tests.support.recording import QueryDirectory
+from tests.support.kafka.kafka_cluster import OpenCluster
+from tests.support.spark.query_process import CLUSTER, LOCAL, QueryProcess
+from tests.support.spark.recording import QueryDirectory
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow]
 

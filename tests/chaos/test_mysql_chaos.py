@@ -12,10 +12,10 @@ import pytest
 
 from tests.support.chaos.mysql_faults import MySqlFaults, catch_up, replicate
 from tests.support.chaos.mysql_writer import TABLE, Writer, create_table
-from tests.support.mysql_copy import BatchLog, strict_copy
-from tests.support.mysql_server import OpenMySql, OwnMySql
-from tests.support.query_process import CLUSTER, LOCAL, QueryProcess
-from tests.support.recording import QueryDirectory
+from tests.support.mysql.mysql_copy import BatchLog, strict_copy
+from tests.support.mysql.mysql_server import OpenMySql, OwnMySql
+from tests.support.spark.query_process import CLUSTER, LOCAL, QueryProcess
+from tests.support.spark.recording import QueryDirectory
 from tests.support.tcp_switch import TcpSwitch, tcp_switch
 
 pytestmark = [pytest.mark.mysql, pytest.mark.spark, pytest.mark.slow]

@@ -21,8 +21,8 @@ from typing import Any
 import pytest
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 
-from tests.support.scripted_stream import TINY_QUERIES, Running, Scripts, running, settings
-from tests.support.spark_state import RANG, TIMED_OUT, Alarms, Relay, time_out_after_silence
+from tests.support.spark.scripted_stream import TINY_QUERIES, Running, Scripts, running, settings
+from tests.support.spark.spark_state import RANG, TIMED_OUT, Alarms, Relay, time_out_after_silence
 
 pytestmark = pytest.mark.spark
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from tests.support.mysql_pair import Pair, mysql_pair
-from tests.support.mysql_server import OpenMySql
-from tests.support.scripted_stream import ROCKSDB, TINY_QUERIES, settings
+from tests.support.mysql.mysql_pair import Pair, mysql_pair
+from tests.support.mysql.mysql_server import OpenMySql
+from tests.support.spark.scripted_stream import ROCKSDB, TINY_QUERIES, settings
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from datasources.errors import OptionError, QueryError, SchemaError, SqlError
 from datasources.spark.operators import session_windows
 from datasources.spark.operators.buckets.partition_keys import require_keys
 from datasources.sql import TableEnvironment
-from tests.support.sql_tables import scripted_table, write_records
+from tests.support.sql.sql_tables import scripted_table, write_records
 
 pytestmark = pytest.mark.spark
 

@@ -33,12 +33,12 @@ import pytest
 from datasources.demo.spark.spark_home import link_spark_home
 from datasources.errors import EnvironmentProblem
 from tests.support.installed import ROOT, install_project
-from tests.support.kafka_orders import BASE, MINUTE, iso, order, orders
+from tests.support.kafka.kafka_orders import BASE, MINUTE, iso, order, orders
 
 pytestmark = [pytest.mark.spark, pytest.mark.kafka, pytest.mark.slow, pytest.mark.timeout(480)]
 
 LOCAL, CLUSTER = "local[2]", "local-cluster[2,1,1024]"
-JOB = ROOT / "tests" / "support" / "cluster_job.py"
+JOB = ROOT / "tests" / "support" / "spark" / "cluster_job.py"
 PARTITIONS = 4
 BATCHES = 3
 PER_BATCH = 3_000  # of one partition: three pieces of the job's reader

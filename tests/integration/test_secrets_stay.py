@@ -13,8 +13,8 @@ from confluent_kafka import Producer
 
 from datasources.embedded import EmbeddedKafka, KafkaLogin
 from datasources.secret_keys import PRIVATE_FAMILIES, SECRET_FAMILIES
-from tests.support.kafka_server import KafkaServer
-from tests.support.mysql_server import OpenMySql
+from tests.support.kafka.kafka_server import KafkaServer
+from tests.support.mysql.mysql_server import OpenMySql
 
 pytestmark = pytest.mark.spark
 
@@ -36,7 +36,7 @@ def run_job(folder: Path, job: dict) -> dict[str, str]:
     (folder / "job.json").write_text(json.dumps(job))
     environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
-        [sys.executable, str(ROOT / "tests" / "support" / "secrets_job.py"), str(folder)],
+        [sys.executable, str(ROOT / "tests" / "support" / "spark" / "secrets_job.py"), str(folder)],
         cwd=folder, env=environment, capture_output=True, text=True, timeout=DEADLINE_S, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-4_000:]

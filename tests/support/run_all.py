@@ -4,8 +4,8 @@ What needs no server runs on all cores, what needs servers two files at a time, 
 own. They leave cores idle, and what takes minutes of all cores (`beside`) runs with these, at the lowest priority, from
 the begin.
 
-An area is what the names of the test files begin with. Its tests run without those that need Spark or more than ten seconds, so
-that a change has an answer in about two minutes.
+The tests of an area run without those that need Spark or more than ten seconds, so that a change has an answer in about
+two minutes.
 """
 
 from __future__ import annotations
@@ -21,6 +21,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from tests.support.areas import areas, files_of_area
+from tests.support.project import ROOT
+
 PYTEST: Final = (sys.executable, "-m", "pytest", "-q")
 BESIDE: Final = ("-m", "beside and not full")
 IN_ORDER: Final = (
@@ -30,44 +33,24 @@ IN_ORDER: Final = (
 )
 
 
-AREAS: Final = {
-    "cli": ("cli", "doctor", "options", "option"),
-    "demo": ("demo",),
-    "embedded": ("embedded",),
-    "expressions": ("expression",),
-    "formats": ("format",),
-    "kafka": ("kafka",),
-    "mysql": ("mysql",),
-    "operators": ("operator",),
-    "page": ("observe",),
-    "source": ("source",),
-    "spark": ("spark", "register"),
-    "sql": ("sql",),
-    "watermark": ("watermark", "replays"),
-}
-"""Areas and what the names of their test files begin with."""
-FAST_TESTS: Final = ("-n", "auto", "-m", "not beside and not full and not slow and not spark")
+WITHOUT_SPARK: Final = ("-n", "auto", "-m", "not beside and not full and not slow and not spark")
 
 
-def files_of(area: str) -> list[str]:
-    """Return the test files of an area, and the rules of the architecture.
-
-    Raises:
-        KeyError: there is no such area.
-    """
-    names = AREAS[area]
-    found = [path for name in names for path in Path("tests").rglob(f"test_{name}*.py")]
-    return sorted(map(str, [*found, *Path("tests/architecture").glob("test_*.py")]))
+def run_areas(wanted: list[str]) -> int:
+    """Run the tests of areas and the rules of the architecture; return the status."""
+    if unknown := [area for area in wanted if not files_of_area(area)]:
+        sys.stderr.write(
+            f"no such area: {', '.join(unknown)}; there are {', '.join(areas())}, and folders within them\n"
+        )
+        return 2
+    files = {str(file.relative_to(ROOT)) for area in wanted for file in files_of_area(area)}
+    return subprocess.run([*PYTEST, *WITHOUT_SPARK, "tests/architecture", *sorted(files)], check=False).returncode
 
 
 def main() -> int:
     """Run everything up to the first part that fails, or one area; return the status."""
-    if areas := sys.argv[1:]:
-        if unknown := sorted(set(areas) - AREAS.keys()):
-            sys.stderr.write(f"no such area: {', '.join(unknown)}; there are {', '.join(AREAS)}\n")
-            return 2
-        files = sorted({file for area in areas for file in files_of(area)})
-        return subprocess.run([*PYTEST, *FAST_TESTS, *files], check=False).returncode
+    if wanted := sys.argv[1:]:
+        return run_areas(wanted)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that nothing is left behind
     with tempfile.TemporaryDirectory() as directory, beside(Path(directory) / "log") as other:
         for part in IN_ORDER:

@@ -14,7 +14,7 @@ from confluent_kafka.admin import AdminClient
 
 from datasources.embedded import KAFKA_VERSION, EmbeddedKafka
 from datasources.embedded.kafka.kafka_config import BROKER_DEFAULTS
-from tests.support.kafka_server import KafkaServer, OwnKafka
+from tests.support.kafka.kafka_server import KafkaServer, OwnKafka
 
 __all__ = ["KAFKA_IMAGE", "TEST_KAFKA_VARIABLE", "KafkaOrigin", "choose_kafka", "open_kafka", "open_own_kafka"]
 

@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from tests.support.chaos.orders import Orders
-from tests.support.kafka_cluster import BROKERS, KafkaCluster
-from tests.support.query_process import QueryProcess
-from tests.support.recording import QueryDirectory
+from tests.support.kafka.kafka_cluster import BROKERS, KafkaCluster
+from tests.support.spark.query_process import QueryProcess
+from tests.support.spark.recording import QueryDirectory
 from tests.support.tcp_switch import TcpSwitch
 
 __all__ = ["STALL_S", "KafkaFaults"]

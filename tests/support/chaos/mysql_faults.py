@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from tests.support.chaos.mysql_writer import Writer
-from tests.support.mysql_server import OwnMySql
-from tests.support.query_process import QueryProcess
-from tests.support.recording import QueryDirectory
+from tests.support.mysql.mysql_server import OwnMySql
+from tests.support.spark.query_process import QueryProcess
+from tests.support.spark.recording import QueryDirectory
 from tests.support.tcp_switch import TcpSwitch
 
 __all__ = ["STALL_S", "MySqlFaults", "catch_up", "replicate"]

@@ -10,7 +10,7 @@ from typing import Final, Self
 
 import pymysql
 
-from tests.support.mysql_server import MySqlServer
+from tests.support.mysql.mysql_server import MySqlServer
 
 __all__ = ["ROWS", "TABLE", "Writer", "create_table"]
 

@@ -11,7 +11,7 @@ from typing import Final, Self
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
-from tests.support.kafka_orders import BASE, iso
+from tests.support.kafka.kafka_orders import BASE, iso
 
 __all__ = ["WINDOW_MS", "Orders"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.support.recording import QueryDirectory
+from tests.support.spark.recording import QueryDirectory
 
 __all__ = ["emitted_windows"]
 

@@ -13,11 +13,11 @@ from typing import Any, Final
 from datasources.mysql.binlog import BinlogPosition
 from datasources.mysql.state.mysql_state import MySqlState
 from datasources.mysql.state.snapshot_scan import Coverage, SnapshotScan, coverage
+from tests.support.mysql.mysql_server import MySqlServer
 from tests.support.mysql_consistency.ledger import Ledger
 from tests.support.mysql_consistency.recording import Delivered
 from tests.support.mysql_consistency.tables import COLUMNS, INVISIBLE, TABLES, Row, Table, by_name
 from tests.support.mysql_consistency.truth import Change, History
-from tests.support.mysql_server import MySqlServer
 
 __all__ = ["Checked", "check_batches", "selected"]
 

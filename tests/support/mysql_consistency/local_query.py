@@ -13,7 +13,7 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMa
 
 from datasources.mysql.data_source import MySqlDataSource
 from tests.support.mysql_consistency.recording import Recording
-from tests.support.recording import store_attempt
+from tests.support.spark.recording import store_attempt
 
 __all__ = ["LocalQuery", "read_again", "read_batch", "read_parts"]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from datasources.mysql.state.mysql_state import MySqlState
 from tests.support.mysql_consistency.tables import COLUMNS, TRUNCATED, Row
-from tests.support.recording import QueryDirectory
+from tests.support.spark.recording import QueryDirectory
 
 __all__ = ["Delivered", "Recording", "equal_attempts"]
 

@@ -15,7 +15,7 @@ from tests.support.mysql_consistency.local_query import read_again
 from tests.support.mysql_consistency.recording import Recording, equal_attempts
 from tests.support.mysql_consistency.scene import Scene
 from tests.support.mysql_consistency.tables import LARGEST_KEY, TABLES, random_row
-from tests.support.query_process import ROOT
+from tests.support.spark.query_process import ROOT
 
 __all__ = ["read_in_fresh_processes"]
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Self
 
 from datasources.mysql.binlog import BinlogPosition
-from tests.support.mysql_binlog import position
+from tests.support.mysql.mysql_binlog import position
+from tests.support.mysql.mysql_server import MySqlServer
 from tests.support.mysql_consistency.check import Checked, check_batches, selected
 from tests.support.mysql_consistency.recording import Recording, equal_attempts
 from tests.support.mysql_consistency.tables import PATTERN, SCHEMA, TABLES, Row, create_tables
 from tests.support.mysql_consistency.truth import read_history
-from tests.support.mysql_server import MySqlServer
 
 __all__ = ["Scene"]
 

@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from datasources.embedded import MySqlVersion
-from tests.support.mysql_server import MySqlServer
+from tests.support.mysql.mysql_server import MySqlServer
 
 __all__ = [
     "COLUMNS",

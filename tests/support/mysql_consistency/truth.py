@@ -16,8 +16,8 @@ from pymysqlreplication.event import QueryEvent, XAPrepareEvent, XidEvent
 from pymysqlreplication.row_event import DeleteRowsEvent, UpdateRowsEvent, WriteRowsEvent
 
 from datasources.mysql.binlog import BinlogPosition
+from tests.support.mysql.mysql_server import MySqlServer
 from tests.support.mysql_consistency.tables import COLUMNS, INVISIBLE, Row
-from tests.support.mysql_server import MySqlServer
 
 __all__ = ["Change", "History", "State", "Transaction", "read_history"]
 

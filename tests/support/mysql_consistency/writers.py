@@ -11,8 +11,8 @@ from typing import Any, Final, Self
 
 import pymysql
 
+from tests.support.mysql.mysql_server import MySqlServer
 from tests.support.mysql_consistency.tables import LARGEST_KEY, TABLES, Table, random_row
-from tests.support.mysql_server import MySqlServer
 
 __all__ = ["Writers"]
 

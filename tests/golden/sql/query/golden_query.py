@@ -26,7 +26,7 @@ from datasources.sql.query import rewrite_query
 from datasources.sql.query.block.relation import QueryPlan, QueryStep
 from datasources.sql.query.block.temporal_request import TemporalBuild, TemporalRequest
 from datasources.sql.statements.catalog_objects import ViewDefinition
-from tests.support.sql_relations import SparkRelations, table
+from tests.support.sql.sql_relations import SparkRelations, table
 
 __all__ = ["Pair", "answer", "prepare", "read_pairs"]
 

@@ -1,0 +1,54 @@
+"""A query over a topic that is deleted and created again with more records: it stops, or reads the new one whole."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import suppress
+
+import pytest
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from datasources import read_stream
+from tests.support.kafka.kafka_orders import BASE, MINUTE, minute_counts, order, orders, start, wait_until
+from tests.support.spark.scripted_stream import process_all
+
+pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow]
+
+OLD, NEW = 50, 120
+
+
+def recreate(kafka, topic):
+    kafka.delete_topic(topic)
+    pause = threading.Event()
+    with AdminClient({"bootstrap.servers": kafka.bootstrap_servers}) as admin:
+        for _ in range(300):
+            with suppress(KafkaException):
+                admin.create_topics([NewTopic(topic, 1)])[topic].result(30)
+                return
+            pause.wait(0.1)
+
+
+@pytest.mark.parametrize("fail_on_data_loss", ["true", "false"])
+def test_a_topic_that_is_recreated_while_the_query_is_stopped(kafka, spark, tmp_path, fail_on_data_loss):
+    topic = kafka.create_topic()
+    df = read_stream(spark, "tidemark-kafka", orders(kafka, topic) | {"failOnDataLoss": fail_on_data_loss})
+    kafka.produce(topic, 0, [order(n, BASE + n * 100) for n in range(OLD)])
+    query, _ = start(minute_counts(df), tmp_path)
+    process_all(query)
+    query.stop()
+    recreate(kafka, topic)
+    later = BASE + 5 * MINUTE
+    kafka.produce(topic, 0, [order(n, later + n * 100) for n in range(NEW)])
+    kafka.produce(topic, 0, [order(NEW, later + 9 * MINUTE)])
+    query, found = start(minute_counts(df), tmp_path)
+    try:
+        if fail_on_data_loss == "false":
+            wait_until(lambda: 5 in found, query)
+            assert found == {0: OLD, 5: NEW}
+        else:
+            wait_until(lambda: query.exception() is not None)
+            assert "deleted and created again (topic id " in str(query.exception())
+            assert found == {}
+    finally:
+        query.stop()

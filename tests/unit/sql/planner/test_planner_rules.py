@@ -1,0 +1,25 @@
+"""The planner's rules: pairs of a table and the tree that the rules up to one of them make of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from datasources.sql.planner.explain import explain_tree
+from datasources.sql.planner.rules import RULES
+from tests.support.project import ROOT
+from tests.support.sql.sql_planning import cases_of, plan_case
+
+GOLDEN = ROOT / "tests" / "golden" / "sql" / "planner"
+CASES = [case for file in sorted(GOLDEN.glob("*.sql")) for case in cases_of(file)]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.file}-{case.number}")
+def test_a_rule_makes_the_tree_that_is_written_down(case):
+    assert explain_tree(plan_case(case, until=case.file)) == case.expected, case.reason
+
+
+def test_every_rule_has_eight_pairs_and_two_where_it_does_not_fire():
+    for rule in RULES:
+        own = [case for case in CASES if case.file == rule.__name__]
+        assert len(own) >= 8, rule.__name__
+        assert sum(case.reason.startswith("does not") for case in own) >= 2, rule.__name__
