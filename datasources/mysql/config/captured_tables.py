@@ -14,12 +14,7 @@ SYSTEM_DATABASES: Final = ("information_schema", "mysql", "performance_schema", 
 
 @dataclass(frozen=True, slots=True)
 class CapturedTables:
-    """The options database-name and table-name: regular expressions that must match whole names.
-
-    Attributes:
-        databases: for database names.
-        tables: for table names.
-    """
+    """The options database-name and table-name: regular expressions that must match whole names."""
 
     databases: str
     tables: str

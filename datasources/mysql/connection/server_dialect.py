@@ -91,9 +91,6 @@ def parse_version(text: str, comment: str = "") -> ServerVersion:
 def server_version(connection: Any) -> ServerVersion:
     """Query a server's version.
 
-    Args:
-        connection: An open PyMySQL connection.
-
     Raises:
         SourceUnavailable: The answer is no version.
     """

@@ -31,15 +31,7 @@ _SESSION: Final = ("SET SESSION TRANSACTION READ ONLY", "SET time_zone = '+00:00
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preflight:
-    """The findings of a preflight.
-
-    Attributes:
-        server: Login and server, for people.
-        version: Which server it is.
-        findings: One per check.
-        tables: The captured tables.
-        chunk_size: Rows of a chunk, for the number of chunks.
-    """
+    """The findings of a preflight."""
 
     server: str
     version: ServerVersion
@@ -55,10 +47,6 @@ class Preflight:
 
 def run_preflight(wanted: Wanted, *, clock: Clock | None = None) -> Preflight:
     """Check a server, a login and the captured tables.
-
-    Args:
-        wanted: What the user wants to read.
-        clock: This machine's, to compare with the server's.
 
     Raises:
         SourceUnavailable: The server cannot be reached, or refuses the login.

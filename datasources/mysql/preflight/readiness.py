@@ -42,11 +42,6 @@ def require_ready(wanted: Wanted) -> None:
 def common_columns(schemas: Iterable[TableSchema], captured: CapturedTables, login: str) -> pa.Schema:
     """Return the common columns of tables, which must all be equal.
 
-    Args:
-        schemas: the tables.
-        captured: the patterns that they match, for the error.
-        login: for the error.
-
     Raises:
         SchemaError: they differ, there is no table, or a column has no exact counterpart.
     """

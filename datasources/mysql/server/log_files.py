@@ -18,11 +18,7 @@ _HINT: Final = (
 
 
 class LogFiles:
-    """Sizes of a server's binlog files; queried again only for an unknown file.
-
-    Args:
-        query: runs a statement at the server; returns its rows.
-    """
+    """Sizes of a server's binlog files; queried again only for an unknown file."""
 
     def __init__(self, query: Callable[[str], list[tuple[Any, ...]]]) -> None:
         self._query = query

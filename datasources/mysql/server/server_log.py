@@ -171,11 +171,7 @@ class ServerLog:
             raise
 
     def lost(self, what: str) -> DataLossError:
-        """Return the error for something that the log no longer has.
-
-        Args:
-            what: the begin of the message.
-        """
+        """Return the error for something that the log no longer has."""
         return DataLossError(
             f"{what}; {self.available()}. Changes in between cannot be read any more: start the query with a new "
             f"checkpoint, so that the tables are read again, and keep the binlog longer (binlog_expire_logs_seconds, "

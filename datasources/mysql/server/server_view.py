@@ -41,11 +41,7 @@ class LogEnd:
 
 
 class ServerView:
-    """A connection that is opened when it is needed, and again when it broke.
-
-    Args:
-        settings: the server and the login.
-    """
+    """A connection that is opened when it is needed, and again when it broke."""
 
     def __init__(self, settings: ConnectionSettings) -> None:
         self._settings = settings

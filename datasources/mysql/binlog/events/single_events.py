@@ -52,11 +52,7 @@ class XaPrepare:
 
 
 def checksum_bytes(event: bytes) -> int:
-    """Return the size of the checksum of the events behind a FORMAT_DESCRIPTION, itself included, in bytes.
-
-    Args:
-        event: the whole event.
-    """
+    """Return the size of the checksum of the events behind a FORMAT_DESCRIPTION, itself included, in bytes."""
     return _CHECKSUM_BYTES if event[-_CHECKSUM_BYTES - 1] == _CRC32 else 0
 
 

@@ -159,10 +159,6 @@ class DomainPositions:
 def _uuid_text(name: str, where: str) -> str:
     """Return a server's UUID in the usual spelling.
 
-    Args:
-        name: as written.
-        where: the text that contains it, for the error.
-
     Raises:
         OptionError: it is not a UUID.
     """

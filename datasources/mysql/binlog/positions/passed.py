@@ -32,11 +32,7 @@ class PassedTransactions:
             self._fold()
 
     def gtids(self, names: list[str | None]) -> GtidSet | None:
-        """Return the transactions as a GTID set; None if one has no GTID.
-
-        Args:
-            names: of the sources, by index.
-        """
+        """Return the transactions as a GTID set; None if one has no GTID."""
         self._fold()
         if 0 in self._intervals:
             return None

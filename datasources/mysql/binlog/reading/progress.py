@@ -79,13 +79,7 @@ class Progress:
         return ends - _stored_sizes(run), ends
 
     def cut(self, run: EventBlock, begins: Int64s, changes: Int64s) -> int:
-        """Return the first event of a run that is behind the stop rule; the run's length if none is.
-
-        Args:
-            run: the events.
-            begins: their positions.
-            changes: rows of captured tables that each changes.
-        """
+        """Return the first event of a run that is behind the stop rule; the run's length if none is."""
         self._count_from_first(run, begins)
         passed = self._passed_before + begins - self._entered_at
         changed = self.changed_rows + np.cumsum(changes) - changes

@@ -37,12 +37,6 @@ def decode_partial_updates(
 ) -> RowBatch:
     """Return the rows of a PARTIAL_UPDATE_ROWS event, with whole documents.
 
-    Args:
-        event: the event.
-        known: its table, a captured one.
-        positions: its position.
-        log: the open transaction.
-
     Raises:
         RecordError: a change does not apply to the before image's document.
     """
