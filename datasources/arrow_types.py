@@ -12,39 +12,6 @@ from typing import Final
 
 import pyarrow as pa
 
-__all__ = [
-    "BIGINT",
-    "BINARY",
-    "BOOLEAN",
-    "COLUMN_TYPES",
-    "DATE",
-    "DOUBLE",
-    "FLOAT",
-    "INT",
-    "INTEGER_BITS",
-    "INTERVAL",
-    "MAX_DECIMAL_DIGITS",
-    "NTZ",
-    "SMALLINT",
-    "SPELLINGS",
-    "STRING",
-    "TIMESTAMP",
-    "TINYINT",
-    "VOID",
-    "as_decimal",
-    "canonical",
-    "decimal_of",
-    "decimal_product",
-    "decimal_sum",
-    "is_integral",
-    "is_numeric",
-    "is_time",
-    "list_of",
-    "map_of",
-    "spark_name",
-    "wider_integral",
-]
-
 BOOLEAN: Final = pa.bool_()
 TINYINT: Final = pa.int8()
 SMALLINT: Final = pa.int16()

@@ -8,8 +8,6 @@ from __future__ import annotations
 import importlib.metadata
 from typing import Final
 
-__all__ = ["DISTRIBUTION", "FOREIGN_DISTRIBUTION", "WITH_OBSERVE", "WITH_SPARK", "installed_version"]
-
 DISTRIBUTION: Final = "tidemark-spark"
 FOREIGN_DISTRIBUTION: Final = "tidemark"
 WITH_SPARK: Final = f"pip install '{DISTRIBUTION}[spark]'"

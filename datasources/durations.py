@@ -13,8 +13,6 @@ from typing import Final
 
 from datasources.errors import OptionError
 
-__all__ = ["UNITS_US", "format_duration_ms", "parse_duration_ms", "warn_of_missing_unit"]
-
 _logger = logging.getLogger(__name__)
 
 UNITS_US: Final = {

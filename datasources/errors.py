@@ -24,23 +24,6 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-__all__ = [
-    "CoordinatorError",
-    "DataLossError",
-    "EnvironmentProblem",
-    "ExpressionError",
-    "InternalError",
-    "NonDeterminismError",
-    "OffsetError",
-    "OptionError",
-    "QueryError",
-    "RecordError",
-    "SchemaError",
-    "SourceUnavailable",
-    "SqlError",
-    "TidemarkError",
-]
-
 
 class TidemarkError(Exception):
     """Base of all errors of Tidemark; catch it to catch them all."""

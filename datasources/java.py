@@ -17,8 +17,6 @@ from typing import Final
 
 from datasources.errors import EnvironmentProblem
 
-__all__ = ["MINIMUM_JAVA", "Java", "find_java"]
-
 MINIMUM_JAVA: Final = 17
 """The oldest Java that Spark 4 and Kafka 4 run on."""
 

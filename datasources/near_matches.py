@@ -5,8 +5,6 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
-__all__ = ["near_matches"]
-
 
 def near_matches(name: str, known: Iterable[str], *, likeness: float = 0.6) -> str:
     """Return " Did you mean 'x'?" for the names that look like `name`, whatever their case; "" if none does.

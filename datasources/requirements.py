@@ -10,8 +10,6 @@ from typing import Final
 from datasources.distribution import WITH_SPARK
 from datasources.errors import EnvironmentProblem
 
-__all__ = ["require_pyspark"]
-
 _OLDEST: Final = (4, 2)
 _NEEDED: Final = ("py4j",)
 """Protobuf is needed by some operators only, which ask for it themselves."""

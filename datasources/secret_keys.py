@@ -10,16 +10,6 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = [
-    "PRIVATE_FAMILIES",
-    "SECRET_FAMILIES",
-    "KeyFamily",
-    "is_secret_key",
-    "key_words",
-    "redaction_pattern",
-    "secret_values",
-]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyFamily:

@@ -18,8 +18,6 @@ from datasources.spark.plans.session_checks import require_classic
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["FORMATS", "read_stream", "register"]
-
 FORMATS: tuple[type[TidemarkDataSource], ...] = (KafkaDataSource, MySqlDataSource, ScriptedDataSource)
 
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["TASK_COUNTERS", "TaskCounter"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskCounter:

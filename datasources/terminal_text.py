@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["plain"]
-
 
 def plain(text: object, *, keep: str = "") -> str:
     """Return a text that cannot steer a terminal: what cannot be printed is written as in a Python literal.

@@ -16,8 +16,6 @@ from watermark.errors import InvalidTimeline
 from watermark.reference.replay import replay
 from watermark.reference.timeline import Timeline, parse_timeline
 
-__all__ = ["main"]
-
 _USAGE: Final = "usage: python -m watermark FILE.json"
 
 

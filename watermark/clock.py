@@ -12,8 +12,6 @@ from typing import Protocol
 from watermark.errors import ClockError
 from watermark.event_time import NANOS_PER_MICRO, EventTime
 
-__all__ = ["Clock", "ManualClock", "SystemClock"]
-
 
 class Clock(Protocol):
     """A source of time."""

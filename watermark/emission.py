@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import enum
 
-__all__ = ["EmitStrategy"]
-
 
 class EmitStrategy(enum.Enum):
     """When a split's watermark reaches the combination; the values are Flink's spelling in options."""

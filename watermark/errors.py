@@ -17,20 +17,6 @@ Each message is one sentence: what happened, to which split, and what to do abou
 
 from __future__ import annotations
 
-__all__ = [
-    "ClockError",
-    "DuplicateSplit",
-    "EventTimeAfterProcessingTime",
-    "IllegalTransition",
-    "InvalidStrategy",
-    "InvalidTimeline",
-    "ProcessingTimeError",
-    "ProcessingTimeTooEarly",
-    "SplitError",
-    "UnknownSplit",
-    "WatermarkError",
-]
-
 
 class WatermarkError(Exception):
     """Base of all errors of the algebra."""

@@ -14,17 +14,6 @@ from __future__ import annotations
 
 from typing import Final, TypeAlias
 
-__all__ = [
-    "MAX_WATERMARK",
-    "MICROS_PER_MILLI",
-    "MIN_WATERMARK",
-    "NANOS_PER_MICRO",
-    "EventTime",
-    "ms_to_us",
-    "saturating_add",
-    "us_to_ms",
-]
-
 EventTime: TypeAlias = int
 """An instant of an event, or a watermark: microseconds since the epoch, int64."""
 

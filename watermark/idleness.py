@@ -11,8 +11,6 @@ from __future__ import annotations
 
 from watermark.errors import ClockError, InvalidStrategy
 
-__all__ = ["IdlenessTimer"]
-
 
 class IdlenessTimer:
     """Measures the time since one split's last activity, without the time in which it was paused.

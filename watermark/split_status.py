@@ -16,8 +16,6 @@ from typing import Final
 
 from watermark.errors import IllegalTransition
 
-__all__ = ["TRANSITIONS", "SplitEvent", "SplitStatus", "next_status"]
-
 
 class SplitStatus(enum.IntEnum):
     """The status of one split; the integer values are those of the vectorised entry points (uint8)."""

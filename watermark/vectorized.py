@@ -15,14 +15,6 @@ from numpy.typing import NDArray
 from watermark.event_time import MAX_WATERMARK, MIN_WATERMARK, EventTime
 from watermark.split_status import SplitStatus
 
-__all__ = [
-    "combine_arrays",
-    "combined_row_watermarks",
-    "first_beyond",
-    "late_mask",
-    "running_watermarks",
-]
-
 
 def running_watermarks(
     candidates: NDArray[np.int64], valid: NDArray[np.bool_] | None, initial: EventTime

@@ -22,8 +22,6 @@ from datasources.demo.spark.silenced_output import silenced_output
 from datasources.demo.story.orders import generate_story
 from datasources.errors import EnvironmentProblem, InternalError, TidemarkError
 
-__all__ = ["DemoRequest", "demo"]
-
 _FALLBACK_COLUMNS: Final = 100
 _SIGNAL_EXIT: Final = 128
 

@@ -41,8 +41,6 @@ if TYPE_CHECKING:
 
     from datasources.demo.queries.window_queries import CountQuery
 
-__all__ = ["DemoSettings", "Display", "run_demo"]
-
 _LOOK_S: Final = 0.25
 _CLOSE_DEADLINE_NS: Final = 40_000_000_000
 _SPARK: Final = "spark"

@@ -20,8 +20,6 @@ import pyarrow as pa
 from datasources.arrow_types import COLUMN_TYPES, SPELLINGS, decimal_of
 from datasources.errors import ExpressionError, OptionError
 
-__all__ = ["ArrowFunction", "arrow_function"]
-
 _OTHER_NAMES: Final = {
     **SPELLINGS,
     "BOOL": "BOOLEAN",

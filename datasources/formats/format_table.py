@@ -7,8 +7,6 @@ from datasources.formats.debezium.debezium_descriptor import DEBEZIUM_JSON
 from datasources.formats.json.json_descriptor import JSON
 from datasources.formats.raw import RAW
 
-__all__ = ["DEFAULT_FORMAT", "FORMATS"]
-
 FORMATS: dict[str, Format] = {
     each.name: each
     for each in (

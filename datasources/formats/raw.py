@@ -18,8 +18,6 @@ from datasources.formats.api.decoder import Decoded, Decoder, statuses_of
 from datasources.formats.api.format import DecoderSettings, Format
 from datasources.formats.schema_text.ddl_types import type_text
 
-__all__ = ["RAW", "RawDecoder"]
-
 _NUMBERS: dict[pa.DataType, str] = {
     pa.int8(): ">i1",
     pa.int16(): ">i2",

@@ -11,8 +11,6 @@ from datasources.grammar.lexer import Token, TokenKind, meaningful, tokenize
 from datasources.grammar.source_text import Span, SqlText
 from datasources.grammar.string_literals import unusual_escape
 
-__all__ = ["Cursor"]
-
 
 class Cursor:
     """Reads the tokens of one text from left to right.

@@ -15,8 +15,6 @@ from typing import Final, NamedTuple
 from datasources.grammar.source_text import Span, SqlText
 from datasources.grammar.string_literals import string_value
 
-__all__ = ["Token", "TokenKind", "meaningful", "tokenize"]
-
 
 class TokenKind(Enum):
     """What a token is."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["literal", "quoted"]
-
 
 def quoted(name: str) -> str:
     """Return a name between backticks, as Spark's SQL takes it whatever it holds."""

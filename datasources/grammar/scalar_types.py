@@ -12,18 +12,6 @@ from datasources.grammar.cursor import Cursor
 from datasources.grammar.lexer import Token, TokenKind
 from datasources.grammar.sql_types import SqlType
 
-__all__ = [
-    "ScalarReader",
-    "read_decimal",
-    "read_double",
-    "read_instant_or_local",
-    "read_interval",
-    "read_precise_timestamp",
-    "read_time",
-    "refuse_parameter",
-    "sized",
-]
-
 ScalarReader: TypeAlias = Callable[[Cursor, Token], SqlType]
 """Takes the cursor behind the first word of a type, and that word."""
 

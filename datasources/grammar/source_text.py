@@ -9,8 +9,6 @@ from typing import Final
 from datasources.errors import SqlError
 from datasources.secret_keys import key_words
 
-__all__ = ["Span", "SqlText"]
-
 _SECRET: Final = re.compile(
     rf"""(?:{key_words()}|private)[\w.-]{{0,60}}['"`]?
         \s{{0,60}}[=:]?\s{{0,60}}(?P<value>'(?:[^'\\]|\\.|'')*+'?|"(?:[^"\\]|\\.)*+"?)""",

@@ -9,16 +9,6 @@ from __future__ import annotations
 import re
 from typing import Final
 
-__all__ = [
-    "MICROS_PER_DAY",
-    "SPARK_BLANKS",
-    "TimeWithoutDate",
-    "UnreadableText",
-    "day_of",
-    "days_from_civil",
-    "wall_clock",
-]
-
 SPARK_BLANKS: Final = "".join(map(chr, range(33))) + "\x7f"
 """The characters that Spark trims around a text."""
 MICROS_PER_DAY: Final = 86_400_000_000

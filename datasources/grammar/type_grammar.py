@@ -17,8 +17,6 @@ from datasources.grammar.lexer import Token, TokenKind
 from datasources.grammar.scalar_types import ScalarReader, refuse_parameter
 from datasources.grammar.sql_types import SqlField, SqlType
 
-__all__ = ["TypeDialect", "TypeReader"]
-
 _MAX_NESTING: Final = 100
 _SUFFIXES: Final = ("ARRAY", "MULTISET")
 

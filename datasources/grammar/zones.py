@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 
-__all__ = ["JAVA_BLANKS", "MICROS_PER_SECOND", "FixedOffset", "Region", "Zone", "find_zone", "fixed_offset_us"]
-
 MICROS_PER_SECOND = 1_000_000
 JAVA_BLANKS = "".join(map(chr, range(0x21)))
 """The characters that Spark trims around the name of a zone in a text."""

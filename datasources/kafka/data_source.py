@@ -8,8 +8,6 @@ from datasources.kafka.source import KafkaSource
 from datasources.source.api.connector import ScanSource
 from datasources.spark.adapter.data_source import TidemarkDataSource
 
-__all__ = ["KafkaDataSource"]
-
 
 class KafkaDataSource(TidemarkDataSource):
     """Kafka for Spark, with watermarks made per partition inside the reader."""

@@ -17,8 +17,6 @@ from datasources.source.api.enumerator import Absence
 from datasources.source.api.split import LogIdentity, SplitBounds, SplitId
 from watermark import Clock
 
-__all__ = ["KafkaEnumerator", "KafkaRange"]
-
 _logger = logging.getLogger(__name__)
 _NS_PER_MS = 1_000_000
 

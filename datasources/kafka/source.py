@@ -30,8 +30,6 @@ from datasources.source.api.abilities import DelaySettings, SourceWatermarkSpec
 from datasources.source.api.connector import ScanSource, SessionInfo
 from watermark import SystemClock
 
-__all__ = ["KafkaSource"]
-
 _logger = logging.getLogger(__name__)
 _MAX_TRIGGER_DELAY_MS = 15 * 60_000
 

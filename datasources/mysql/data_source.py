@@ -8,8 +8,6 @@ from datasources.mysql.source import MySqlSource
 from datasources.source.api.connector import ScanSource
 from datasources.spark.adapter.data_source import TidemarkDataSource
 
-__all__ = ["MySqlDataSource"]
-
 
 class MySqlDataSource(TidemarkDataSource):
     """MySQL for Spark: a snapshot of tables, then every change, with watermarks from the binlog."""

@@ -39,8 +39,6 @@ from datasources.source.api.connector import ScanSource, SessionInfo
 from datasources.source.api.enumerator import SplitEnumerator
 from datasources.source.watermarks.combine import to_ms
 
-__all__ = ["MySqlSource"]
-
 _METADATA: Final = "scan.metadata"
 _US_PER_MS: Final = 1_000
 

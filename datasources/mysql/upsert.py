@@ -18,8 +18,6 @@ from pyspark.sql.types import StructType
 
 from datasources.errors import QueryError
 
-__all__ = ["latest_changes"]
-
 _KIND: Final = "row_kind"
 _SEQUENCE: Final = "_seq"
 _SEQUENCE_FIELDS: Final = ("epoch", "file_no", "pos", "row", "side")

@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy.typing as npt
 
-__all__ = ["address", "function"]
-
 
 def function(library: ctypes.CDLL, name: str, kinds: str) -> Any:
     """Return a function that returns a 64-bit integer.

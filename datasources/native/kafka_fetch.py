@@ -10,8 +10,6 @@ import numpy as np
 
 from datasources.native.calls import address, function
 
-__all__ = ["ByteColumn", "FeedStruct", "FetchBuffers", "FetchStop", "KafkaFetch"]
-
 _MAX_MESSAGES: Final = 512
 _TEXT_BYTES: Final = 512
 

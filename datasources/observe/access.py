@@ -20,8 +20,6 @@ from urllib.parse import parse_qs, urlsplit
 
 from datasources.errors import OptionError
 
-__all__ = ["Access", "RemoteAccess", "access_of"]
-
 _SCHEME: Final = "bearer"
 _PARAMETER: Final = "token"
 _SHORTEST_TOKEN: Final = 16

@@ -18,8 +18,6 @@ from typing import Any, Final
 from datasources.observe.tables import STATUSES, Table, is_counted, worst_first
 from watermark.clock import Clock
 
-__all__ = ["History", "HistoryLimits"]
-
 _NONE: Final = -(1 << 63)
 _MAX_VALUE: Final = (1 << 63) - 1
 _ABSENT: Final = "-"

@@ -19,8 +19,6 @@ from prometheus_client.registry import Collector
 from datasources.observe.tables import STATUSES, Table
 from datasources.task_counters import TASK_COUNTERS
 
-__all__ = ["CONTENT_TYPE", "METRICS", "MetricMeaning", "render_metrics"]
-
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 """Every Prometheus reads this version of the format."""
 

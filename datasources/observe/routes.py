@@ -20,8 +20,6 @@ from datasources.observe.access import Access
 from datasources.observe.sampler import Sampler
 from datasources.task_counters import TASK_COUNTERS
 
-__all__ = ["SECURITY_HEADERS", "SERVER_NAME", "Request", "Response", "Routes", "problem"]
-
 _COUNTERS: Final = {each.key: each.label for each in TASK_COUNTERS}
 
 SERVER_NAME: Final = "tidemark"

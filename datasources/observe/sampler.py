@@ -12,8 +12,6 @@ from datasources.observe.history import History
 from datasources.observe.tables import Table, Tables, is_well_formed, worst_first
 from watermark.clock import Clock
 
-__all__ = ["Sampler", "TablesSnapshot"]
-
 _logger = logging.getLogger(__name__)
 
 _EVERY_S: Final = 1.0

@@ -26,8 +26,6 @@ from datasources.observe.sampler import Sampler
 from datasources.observe.tables import Tables
 from watermark.clock import Clock, SystemClock
 
-__all__ = ["Observer", "start_observer"]
-
 _logger = logging.getLogger(__name__)
 
 _HIGHEST_PORT: Final = 65_535

@@ -12,17 +12,6 @@ from typing import Any, Final
 
 from datasources.task_counters import TASK_COUNTERS
 
-__all__ = [
-    "END_OF_TIME_MS",
-    "STATUSES",
-    "Table",
-    "Tables",
-    "counts_by_status",
-    "is_counted",
-    "is_well_formed",
-    "worst_first",
-]
-
 Table = dict[str, Any]
 Tables = Callable[[], list[Table]]
 

@@ -19,8 +19,6 @@ from datasources.observe.tables import END_OF_TIME_MS, Table, counts_by_status, 
 from datasources.task_counters import TASK_COUNTERS
 from datasources.terminal_text import plain
 
-__all__ = ["Shown", "duration_text", "render", "time_text"]
-
 _NONE: Final = "-"
 _STALE_MS: Final = 5_000
 _LINES_AROUND: Final = 8

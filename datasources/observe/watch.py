@@ -24,8 +24,6 @@ from datasources.observe.terminal import Shown, render
 from datasources.terminal_text import plain
 from watermark.clock import Clock, SystemClock
 
-__all__ = ["DEFAULT_URL", "fetch", "watch"]
-
 DEFAULT_URL: Final = "http://127.0.0.1:4055"
 
 _ANSWER_S: Final = 5.0

@@ -8,8 +8,6 @@ from datasources.scripted.source import ScriptedSource
 from datasources.source.api.connector import ScanSource
 from datasources.spark.adapter.data_source import TidemarkDataSource
 
-__all__ = ["ScriptedDataSource"]
-
 
 class ScriptedDataSource(TidemarkDataSource):
     """Scripts for Spark: JSON-lines files as splits."""

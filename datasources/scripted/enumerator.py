@@ -7,8 +7,6 @@ from pathlib import Path
 
 from datasources.source.api.split import SplitBounds, SplitId
 
-__all__ = ["SUFFIX", "ScriptedEnumerator"]
-
 SUFFIX = ".jsonl"
 
 

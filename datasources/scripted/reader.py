@@ -17,8 +17,6 @@ from datasources.scripted.enumerator import SUFFIX
 from datasources.source.api.reader import Chunk, ReadCounts
 from datasources.source.api.split import SplitId
 
-__all__ = ["METADATA_TYPES", "ScriptedReader", "ScriptedReaderFactory"]
-
 METADATA_TYPES: Final[Mapping[str, pa.DataType]] = {"split": pa.string(), "position": pa.int64()}
 """The keys of metadata columns: the script's name, and the number of the line, counted from 0."""
 

@@ -18,8 +18,6 @@ from datasources.scripted.enumerator import ScriptedEnumerator
 from datasources.scripted.reader import METADATA_TYPES, ScriptedReaderFactory
 from datasources.source.api.connector import ScanSource, SessionInfo
 
-__all__ = ["ScriptedOptions", "ScriptedSource"]
-
 
 class ScriptedOptions(OptionGroup):
     """Where the scripts are, and whether they end."""

@@ -10,8 +10,6 @@ from pydantic import Field
 from datasources.options import DurationMs, OptionGroup, lower_keys, parse_group, reject_unknown
 from datasources.spark.options.watermark_options import GLOBAL_OPTIONS
 
-__all__ = ["LateRowsMode", "RuntimeMode", "Settings", "SqlOptions"]
-
 
 class RuntimeMode(enum.Enum):
     """How tables are read."""

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
-__all__ = ["TableEnvironment"]
-
 
 class TableEnvironment:
     """Runs SQL statements on a Spark session.

@@ -17,8 +17,6 @@ from watermark.event_time import MAX_WATERMARK, MIN_WATERMARK, EventTime, satura
 from watermark.reference.combined import PartialWatermark
 from watermark.split_status import SplitStatus
 
-__all__ = ["AlignmentDecision", "SplitAlignment", "group_minimum"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlignmentDecision:

@@ -27,8 +27,6 @@ from dataclasses import dataclass
 from watermark.reference.watermark import END_OF_INPUT, NO_WATERMARK, PROCESSING_TIME, Watermark
 from watermark.split_status import SplitStatus
 
-__all__ = ["Combination", "CombinedWatermark", "PartialWatermark", "combine", "is_later"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartialWatermark:

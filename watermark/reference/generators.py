@@ -12,8 +12,6 @@ from watermark.event_time import MIN_WATERMARK, EventTime
 from watermark.reference.output import WatermarkOutput
 from watermark.reference.watermark import Watermark
 
-__all__ = ["ExpressionValues"]
-
 
 class ExpressionValues:
     """The watermark is the largest value that an expression gave; a null value leaves it as it is.

@@ -24,8 +24,6 @@ from watermark.reference.output import WatermarkOutput
 from watermark.reference.watermark import NO_WATERMARK, Watermark
 from watermark.split_status import SplitEvent, SplitStatus, next_status
 
-__all__ = ["SplitWatermarks"]
-
 
 class SplitWatermarks:
     """The splits of one reader, each with its watermark and status, and their combination.

@@ -10,8 +10,6 @@ from watermark.errors import EventTimeAfterProcessingTime, ProcessingTimeTooEarl
 from watermark.reference.combined import is_later
 from watermark.reference.watermark import END_OF_INPUT, NO_WATERMARK, Watermark
 
-__all__ = ["EmissionGuard", "Emitted", "RecordingOutput", "StreamStatus", "WatermarkOutput"]
-
 
 class WatermarkOutput(Protocol):
     """What takes watermarks and the status of a stream: a split's part in a combination, or the world downstream."""

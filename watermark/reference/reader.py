@@ -21,8 +21,6 @@ from watermark.reference.output import WatermarkOutput
 from watermark.reference.strategy import WatermarkStrategy
 from watermark.reference.watermark import PROCESSING_TIME
 
-__all__ = ["ReaderWatermarks"]
-
 
 class ReaderWatermarks:
     """The watermarks of a reader's splits.

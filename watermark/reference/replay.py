@@ -28,8 +28,6 @@ from watermark.reference.reader import ReaderWatermarks
 from watermark.reference.timeline import StepKind, Timeline, TimelineStep
 from watermark.reference.watermark import END_OF_INPUT
 
-__all__ = ["Line", "replay"]
-
 Line: TypeAlias = dict[str, int | str | bool | list[str]]
 """One line of output."""
 

@@ -8,8 +8,6 @@ from watermark.emission import EmitStrategy
 from watermark.event_time import NANOS_PER_MICRO
 from watermark.idleness import IdlenessTimer
 
-__all__ = ["WatermarkStrategy"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatermarkStrategy:

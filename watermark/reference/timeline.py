@@ -17,8 +17,6 @@ from watermark.errors import InvalidTimeline
 from watermark.event_time import MAX_WATERMARK, MICROS_PER_MILLI, EventTime, ms_to_us, saturating_add
 from watermark.reference.strategy import WatermarkStrategy
 
-__all__ = ["JsonValue", "StepKind", "Timeline", "TimelineStep", "parse_timeline"]
-
 JsonValue: TypeAlias = "bool | int | float | str | list[JsonValue] | dict[str, JsonValue] | None"
 """What ``json.loads`` returns."""
 

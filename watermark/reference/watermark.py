@@ -7,8 +7,6 @@ from typing import Final
 
 from watermark.event_time import MAX_WATERMARK, MIN_WATERMARK, EventTime
 
-__all__ = ["END_OF_INPUT", "NO_WATERMARK", "PROCESSING_TIME", "Watermark"]
-
 
 @dataclass(frozen=True, slots=True)
 class Watermark:

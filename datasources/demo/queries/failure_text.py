@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["first_line"]
-
 
 def first_line(failure: BaseException) -> str:
     """Return the first informative line."""

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.listener import StreamingQueryProgress
     from pyspark.sql.streaming.query import StreamingQuery
 
-__all__ = ["SNIPPET", "JoinQuery"]
-
 _NAME: Final = "joined_orders"
 _TRIGGER: Final = "500 milliseconds"
 _BUCKETS: Final = 4

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
-__all__ = ["SNIPPET", "TableCopy", "copy_options"]
-
 _TRIGGER: Final = "500 milliseconds"
 _CHUNK: Final = "1000"
 # For a few thousand rows compiling takes longer than running.

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from datasources.demo.queries.mysql_copy import TableCopy
 
-__all__ = ["TableDisplay", "copy_table", "open_mysql"]
-
 _BATCHES_AFTERWARDS: Final = 3
 
 

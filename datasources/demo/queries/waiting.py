@@ -9,8 +9,6 @@ from typing import Final
 from datasources.errors import QueryError
 from watermark import Clock, SystemClock
 
-__all__ = ["wait_until"]
-
 _LOOK_S: Final = 0.2
 _SECONDS: Final = 120
 

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
-__all__ = ["SNIPPET", "CountQuery", "QuerySide", "tidemark_options"]
-
 _SCHEMA: Final = "user BIGINT, item STRING, price DOUBLE, ts TIMESTAMP"
 _TRIGGER: Final = "1 second"
 

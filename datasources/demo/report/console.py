@@ -24,8 +24,6 @@ from datasources.demo.story.orders import ROLES, Story
 from datasources.demo.story.producer import Produced
 from watermark import Clock, SystemClock
 
-__all__ = ["LiveDisplay", "PlainDisplay", "demo_display", "show_outcome"]
-
 _SPARK: Final = "bright_red"
 _TIDEMARK: Final = "cyan"
 _PLAIN_EVERY_NS: Final = 5_000_000_000

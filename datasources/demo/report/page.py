@@ -18,8 +18,6 @@ from datasources.demo.results.outcome import Outcome, SideOutcome
 from datasources.demo.story.mysql_shop import ROWS
 from datasources.demo.story.orders import ROLES, USERS
 
-__all__ = ["Snippets", "render_page"]
-
 _WIDE: Final = 960
 _NARROW: Final = 400
 _LINES: Final = (

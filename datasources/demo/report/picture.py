@@ -9,8 +9,6 @@ from datasources.demo.report.svg import element, text
 from datasources.demo.report.watermark_chart import watermark_chart
 from datasources.demo.results.outcome import Outcome
 
-__all__ = ["chart_style", "render_picture"]
-
 _WIDTH: Final = 960
 _CHART: Final = 470
 _HEAD: Final = 64

@@ -6,8 +6,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 
-__all__ = ["PlotFrame", "Point", "Scale", "element", "polygon_path", "step_path", "text"]
-
 Point = tuple[float, float]
 
 

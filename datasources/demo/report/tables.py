@@ -8,8 +8,6 @@ from datasources.demo.report.watermark_chart import clock_text
 from datasources.demo.results.outcome import Outcome, SideOutcome
 from datasources.demo.story.orders import ROLES
 
-__all__ = ["ComparisonRow", "PartitionRow", "comparison", "partition_rows"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparisonRow:

@@ -14,8 +14,6 @@ from datasources.demo.results.outcome import Outcome
 from datasources.demo.results.timeline import Moment
 from datasources.demo.story.orders import ROLES, Role
 
-__all__ = ["clock_text", "watermark_chart"]
-
 _MINUTE_MS: Final = 60_000
 _TICKS_S: Final = (1, 2, 5, 10, 20, 30, 60)
 _TICK_WIDTH: Final = 70

@@ -10,8 +10,6 @@ from datasources.demo.report.watermark_chart import clock_text
 from datasources.demo.results.accuracy import MinuteCount, per_minute
 from datasources.demo.results.outcome import Outcome, SideOutcome
 
-__all__ = ["window_chart"]
-
 _PANEL: Final = 150
 _HEAD: Final = 30
 _FOOT: Final = 40

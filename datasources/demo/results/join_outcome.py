@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from datasources.demo.results.accuracy import Accuracy
 
-__all__ = ["JoinOutcome", "Joined", "join_rows"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Joined:

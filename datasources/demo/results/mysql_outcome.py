@@ -8,8 +8,6 @@ from typing import Self
 
 from datasources.demo.story.mysql_shop import Item, Written
 
-__all__ = ["Copied", "TableOutcome", "TableProgress", "table_rows"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Copied:

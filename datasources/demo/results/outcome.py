@@ -12,8 +12,6 @@ from datasources.demo.results.timeline import Moment, QueryTimeline
 from datasources.demo.story.orders import Story
 from datasources.demo.story.producer import Produced
 
-__all__ = ["DemoSnapshot", "Outcome", "SideOutcome", "Surroundings"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DemoSnapshot:

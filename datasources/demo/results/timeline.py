@@ -10,8 +10,6 @@ from typing import Any, Self
 
 from datasources.kafka.client.topic_partition import parse_split
 
-__all__ = ["Moment", "QueryTimeline", "SplitMoment", "epoch_ms"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SplitMoment:

@@ -19,8 +19,6 @@ from datasources.java import find_java
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["local_spark"]
-
 _SETTINGS: Final[Mapping[str, str]] = {
     "spark.app.name": "tidemark",
     "spark.driver.memory": "1g",

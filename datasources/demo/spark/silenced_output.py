@@ -13,8 +13,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, TextIO
 
-__all__ = ["silenced_output"]
-
 _STDOUT: Final = 1
 _STDERR: Final = 2
 

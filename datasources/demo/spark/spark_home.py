@@ -14,8 +14,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-__all__ = ["installed_pyspark", "link_spark_home"]
-
 _VARIABLE: Final = "SPARK_HOME"
 _ARCHIVES: Final = "python"
 

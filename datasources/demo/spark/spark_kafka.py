@@ -15,8 +15,6 @@ from datasources.embedded.fetch.ivy import Artifact
 from datasources.embedded.fetch.jars import JarBundle, JarCache
 from datasources.errors import EnvironmentProblem
 
-__all__ = ["SparkKafka", "fetch_spark_kafka"]
-
 _CONNECTOR: Final = "spark-sql-kafka-0-10_2.13"
 _TOKENS: Final = "spark-token-provider-kafka-0-10_2.13"
 _OLDER: Final = (("4.2.0", "4.2.0"), ("4.2.0", "4.0.0"))

@@ -12,8 +12,6 @@ from datasources.demo.spark.silenced_output import silenced_output
 from datasources.distribution import DISTRIBUTION
 from datasources.errors import TidemarkError
 
-__all__ = ["probe_spark"]
-
 _PACKAGES = ("watermark", "datasources")
 
 

@@ -18,8 +18,6 @@ from datasources.embedded import EmbeddedKafka, KafkaProcessOptions
 from datasources.errors import SourceUnavailable
 from datasources.kafka.client.client_errors import explain
 
-__all__ = ["OrdersTopic", "open_broker", "open_topic", "require_answer"]
-
 _DEADLINE_S: Final = 20.0
 _ANSWER_S: Final = 5.0
 _LEADER_ATTEMPTS: Final = 200

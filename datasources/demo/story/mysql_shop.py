@@ -21,21 +21,6 @@ from datasources.demo.story.writer import Writer
 from datasources.embedded import MySqlAddress
 from datasources.errors import SourceUnavailable
 
-__all__ = [
-    "COLUMNS",
-    "CUSTOMERS_TABLE",
-    "DATABASE",
-    "LAST_ID",
-    "ROWS",
-    "TABLE",
-    "Item",
-    "ShopWriter",
-    "Written",
-    "create_tables",
-    "read_table",
-    "table_options",
-]
-
 DATABASE: Final = "shop"
 TABLE: Final = "stock"
 CUSTOMERS_TABLE: Final = "customers"

@@ -17,8 +17,6 @@ from datetime import UTC, datetime
 from enum import Enum
 from typing import Final
 
-__all__ = ["DELAY_MS", "ROLES", "USERS", "WINDOW_MS", "Order", "Role", "Story", "generate_story"]
-
 WINDOW_MS: Final = 60_000
 """Length of the windows that are counted."""
 

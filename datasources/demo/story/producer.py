@@ -14,8 +14,6 @@ from datasources.demo.story.broker import OrdersTopic
 from datasources.demo.story.orders import Story
 from datasources.demo.story.writer import Writer
 
-__all__ = ["Produced", "StoryProducer"]
-
 _BRISK_S: Final = 0.22
 _SLOW_S: Final = 0.8
 _WAITING_S: Final = 2.0

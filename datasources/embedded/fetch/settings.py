@@ -9,15 +9,6 @@ from typing import Final
 
 from datasources.errors import EnvironmentProblem
 
-__all__ = [
-    "CACHE_VARIABLE",
-    "IVY_SETTINGS_VARIABLE",
-    "KAFKA_VARIABLE",
-    "cache_directory",
-    "external_kafka",
-    "ivy_settings",
-]
-
 CACHE_VARIABLE: Final = "TIDEMARK_CACHE"
 """Directory that holds fetched servers; else ``tidemark`` under ``XDG_CACHE_HOME`` or ``~/.cache``."""
 

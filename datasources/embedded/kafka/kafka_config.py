@@ -11,8 +11,6 @@ from typing import Final
 from datasources.embedded.process.ports import LOOPBACK
 from datasources.errors import OptionError
 
-__all__ = ["BROKER_DEFAULTS", "KafkaAddress", "server_properties"]
-
 _MAX_INT64_TEXT: Final = str(2**63 - 1)
 
 BROKER_DEFAULTS: Final[Mapping[str, str]] = {

@@ -10,8 +10,6 @@ from typing import Final
 from datasources.embedded.process.certificates import AUTHORITY_FILE, key_and_certificate, make_certificates
 from datasources.errors import OptionError
 
-__all__ = ["KafkaLogin", "scram_arguments", "secured_client", "secured_listener"]
-
 _MECHANISMS: Final = ("PLAIN", "SCRAM-SHA-512")
 _KEYSTORE_FILE: Final = "tls-keystore.pem"
 _PREFIX: Final = "listener.name.secured"

@@ -22,8 +22,6 @@ from datasources.embedded.process.embedded_server import EmbeddedServer
 from datasources.errors import InternalError
 from datasources.java import find_java
 
-__all__ = ["KAFKA_VERSION", "EmbeddedKafka", "KafkaProcessOptions", "broker_metadata"]
-
 KAFKA_VERSION: Final = "4.3.1"
 
 _BUNDLE: Final = JarBundle(

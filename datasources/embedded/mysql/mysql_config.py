@@ -15,8 +15,6 @@ from datasources.embedded.fetch.mysql_programs import MySqlVersion
 from datasources.embedded.process.ports import LOOPBACK
 from datasources.errors import OptionError
 
-__all__ = ["MARIADB_DEFAULTS", "MYSQL_DEFAULTS", "SHARED_DEFAULTS", "server_options", "storage_options"]
-
 SHARED_DEFAULTS: Final[Mapping[str, str]] = {
     "log-bin": "binlog",
     "binlog-format": "ROW",

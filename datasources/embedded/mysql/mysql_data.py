@@ -36,19 +36,6 @@ from datasources.embedded.process.certificates import make_certificates
 from datasources.embedded.process.local_server import LocalServer
 from datasources.errors import EnvironmentProblem
 
-__all__ = [
-    "ADMINISTRATOR",
-    "READER",
-    "PreparedMySql",
-    "copy_data",
-    "directory_for_server",
-    "give_to_server",
-    "kept_release",
-    "password_script",
-    "prepare",
-    "run_as",
-]
-
 ADMINISTRATOR: Final = "root"
 """The login that may do everything."""
 

@@ -34,8 +34,6 @@ from datasources.embedded.process.embedded_server import EmbeddedServer
 from datasources.embedded.process.ports import LOOPBACK
 from datasources.errors import EnvironmentProblem
 
-__all__ = ["EmbeddedMySql", "MySqlProcessOptions", "start_any_mysql"]
-
 _PROBE_S: Final = 2
 _LARGEST_SERVER_ID: Final = 2**31 - 1
 # MySQL takes up to 32 characters for the password with which a replica logs in at its source: 24 random bytes.

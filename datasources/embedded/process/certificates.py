@@ -19,8 +19,6 @@ from cryptography.x509.oid import NameOID
 
 from datasources.embedded.process.ports import LOOPBACK
 
-__all__ = ["AUTHORITY_FILE", "certificate_settings", "key_and_certificate", "make_certificates"]
-
 AUTHORITY_FILE: Final = "tls-ca.pem"
 """Name of the authority's certificate in a server's data directory."""
 

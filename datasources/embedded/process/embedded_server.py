@@ -16,8 +16,6 @@ from datasources.embedded.process.local_server import LocalServer
 from datasources.embedded.process.ports import LOOPBACK, free_ports, is_free
 from datasources.errors import EnvironmentProblem, InternalError
 
-__all__ = ["EmbeddedServer"]
-
 _PORT_ATTEMPTS: Final = 5
 _TAKEN: Final = "Address already in use"
 

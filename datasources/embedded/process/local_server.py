@@ -24,8 +24,6 @@ from datasources.embedded.process import supervisor
 from datasources.errors import EnvironmentProblem, InternalError
 from watermark.clock import Clock, SystemClock
 
-__all__ = ["LocalServer"]
-
 _LOG_BYTES: Final = 262_144
 _LAST_LINES: Final = 10
 _MAX_INFORMATIVE_LINES: Final = 12

@@ -12,8 +12,6 @@ from typing import Final
 
 from datasources.errors import EnvironmentProblem
 
-__all__ = ["LOOPBACK", "free_ports", "is_free"]
-
 LOOPBACK: Final = "127.0.0.1"
 _FIRST: Final = 20_000
 _COUNT: Final = 10_000

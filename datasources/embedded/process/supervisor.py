@@ -29,8 +29,6 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, Final
 
-__all__ = ["Supervisor", "main"]
-
 _PARENT_CHECK_S: Final = 1.0
 _GRACE_S: Final = 10.0
 _READ_BYTES: Final = 65536

@@ -23,8 +23,6 @@ from datasources.expressions.evaluation.nodes import Apply, Constant, Node
 from datasources.expressions.kernels.datetime_casts import parse_timestamp
 from datasources.expressions.vectors.vectors import EvalError
 
-__all__ = ["bind"]
-
 _Rule = Callable[[Scope, exp.Expr], Node]
 
 _SYMBOLS: Final[dict[type[exp.Expr], str]] = {

@@ -21,8 +21,6 @@ from datasources.expressions.compiler.syntax import span_of
 from datasources.expressions.evaluation.nodes import Apply, Constant, Node
 from datasources.expressions.vectors.vectors import EvalError
 
-__all__ = ["cast", "literal_type", "target_type", "to_double", "widened"]
-
 _NAMES: Final = {name: name for name in types.COLUMN_TYPES if name != "BINARY"}
 _TARGETS: Final = {
     written: types.COLUMN_TYPES[name]

@@ -13,8 +13,6 @@ from datasources.errors import ExpressionError
 from datasources.expressions.compiler.scope import Scope
 from datasources.expressions.evaluation.nodes import FieldPath, Node
 
-__all__ = ["column", "field_of", "split_path"]
-
 
 def column(scope: Scope, tree: exp.Expr) -> Node:
     """Type a column, or a field that is reached from one by dots."""

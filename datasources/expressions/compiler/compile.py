@@ -27,14 +27,6 @@ from datasources.expressions.evaluation.compiled_expression import CompiledExpre
 from datasources.expressions.evaluation.function_call import ReaderFunction
 from datasources.expressions.evaluation.nodes import FieldPath, Node, children_of
 
-__all__ = [
-    "compile_expression",
-    "compile_filter",
-    "compile_rowtime",
-    "compile_rowtime_expression",
-    "compile_watermark",
-]
-
 _MILLISECOND_US: Final = 1_000
 _DEEPEST: Final = 150
 """The depth of nested operators: a task's stack may be smaller than the driver's."""

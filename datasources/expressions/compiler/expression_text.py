@@ -10,8 +10,6 @@ from dataclasses import dataclass
 
 from datasources.errors import ExpressionError
 
-__all__ = ["SourceText", "TextSpan"]
-
 
 @dataclass(frozen=True, slots=True)
 class TextSpan:

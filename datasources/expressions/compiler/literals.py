@@ -17,8 +17,6 @@ from datasources.expressions.evaluation.nodes import Constant
 from datasources.grammar.lexer import TokenKind, tokenize
 from datasources.grammar.source_text import SqlText
 
-__all__ = ["LiteralProblem", "date_literal", "interval_us", "number_literal", "string_literal"]
-
 _NUMBER: Final = re.compile(
     r"(?P<whole>[0-9]*)(?P<fraction>\.[0-9]*)?(?P<exponent>[eE][+-]?[0-9]+)?(?P<suffix>BD|[LSYDF])?", re.IGNORECASE
 )

@@ -21,19 +21,6 @@ from datasources.expressions.compiler.scope import Scope
 from datasources.expressions.evaluation.nodes import Apply, Constant, Node, children_of
 from datasources.expressions.vectors.vectors import EvalError
 
-__all__ = [
-    "add",
-    "common",
-    "comparable",
-    "comparison",
-    "divide",
-    "logical",
-    "logical_not",
-    "multiply",
-    "negate",
-    "remainder",
-]
-
 _DAY_US: Final = 86_400_000_000
 _ANY_PRECISION: Final = 80
 _CAST_FIRST: Final = "Make the types equal with CAST."

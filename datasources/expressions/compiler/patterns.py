@@ -12,8 +12,6 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["UnsupportedPattern", "from_like", "translate"]
-
 _LINE_ENDS: Final = r"\n\r\u0085\u2028\u2029"
 _ANY: Final = r"[\s\S]"
 _DOT: Final = f"[^{_LINE_ENDS}]"

@@ -11,8 +11,6 @@ from datasources.expressions.compiler.scope import Scope
 from datasources.expressions.evaluation.function_call import FunctionCall, ReaderFunction
 from datasources.expressions.evaluation.nodes import Node
 
-__all__ = ["bind_call", "by_name"]
-
 
 def by_name(functions: Mapping[str, ReaderFunction]) -> dict[str, ReaderFunction]:
     """Return the functions by lower-case name, as calls look them up."""

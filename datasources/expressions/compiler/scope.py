@@ -20,8 +20,6 @@ from datasources.grammar.zones import fixed_offset_us
 if TYPE_CHECKING:
     from datasources.expressions.evaluation.function_call import ReaderFunction
 
-__all__ = ["SEE_DOCS", "Scope"]
-
 SEE_DOCS: Final = "docs/expressions.md lists what the reader evaluates."
 
 

@@ -23,8 +23,6 @@ from sqlglot.parsers.spark import SparkParser
 from datasources.errors import ExpressionError
 from datasources.expressions.compiler.expression_text import SourceText, TextSpan
 
-__all__ = ["parse", "span_of"]
-
 _SPAN = "tidemark_span"
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.NullSafeEQ)
 _PREDICATES = (exp.Is, exp.Between, exp.In, exp.Like, exp.ILike, exp.RegexpLike)

@@ -19,8 +19,6 @@ from datasources.expressions.evaluation.function_failure import FunctionFailure
 from datasources.expressions.evaluation.nodes import Frame, Node
 from datasources.expressions.vectors.vectors import EvalErrors, Vector, from_arrow, merge_errors, to_arrow
 
-__all__ = ["FunctionCall", "ReaderFunction"]
-
 
 class ReaderFunction(Protocol):
     """A function that was registered under a name; `ArrowFunction` is one."""

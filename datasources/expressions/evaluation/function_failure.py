@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["FunctionFailure"]
-
 
 class FunctionFailure(Exception):
     """A function raised an error, or its result does not have the declared type and length.

@@ -16,8 +16,6 @@ from datasources.expressions.evaluation.nodes import Frame, Node
 from datasources.expressions.vectors.comparison import compare
 from datasources.expressions.vectors.vectors import Mask, Vector, merge_errors
 
-__all__ = ["Case", "Coalesce", "Conjunction", "Extreme", "InList", "IsNull", "NullSafeEqual"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conjunction:

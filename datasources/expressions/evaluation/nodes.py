@@ -30,8 +30,6 @@ from datasources.expressions.vectors.vectors import (
     objects,
 )
 
-__all__ = ["Apply", "Constant", "FieldPath", "Frame", "Node", "children_of"]
-
 
 @dataclass(slots=True)
 class Frame:

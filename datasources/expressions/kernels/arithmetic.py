@@ -11,8 +11,6 @@ from datasources.expressions.vectors.comparison import compare
 from datasources.expressions.vectors.kernel_call import Kernel, KernelCall, KernelResult
 from datasources.expressions.vectors.vectors import EvalError, EvalErrors, Mask, Values, objects
 
-__all__ = ["KERNELS", "errors_where", "in_range", "multiply_exact"]
-
 _SAFE_PRODUCT: Final = float(2**62)
 _LONG_BITS: Final = 64
 _MIN: Final = -(2**63)

@@ -12,8 +12,6 @@ from datasources.expressions.vectors.kernel_call import Kernel, KernelCall, Kern
 from datasources.expressions.vectors.vectors import EvalError, Mask, objects
 from datasources.grammar.timestamp_text import SPARK_BLANKS
 
-__all__ = ["KERNELS"]
-
 _MORE_THAN_LONG: Final = 20
 _WHOLE: Final = re.compile(r"[+-]?[0-9]+")
 _WITH_FRACTION: Final = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]*)")

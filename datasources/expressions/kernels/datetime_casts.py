@@ -13,8 +13,6 @@ from datasources.expressions.vectors.vectors import EvalError
 from datasources.grammar.timestamp_text import TimeWithoutDate, UnreadableText, wall_clock
 from datasources.grammar.zones import JAVA_BLANKS, fixed_offset_us
 
-__all__ = ["parse_timestamp"]
-
 _REGION: Final = re.compile(r"[A-Za-z][A-Za-z0-9~/._+-]+")
 _RANGE: Final = 2**63
 

@@ -18,8 +18,6 @@ import numpy as np
 from datasources.expressions.vectors.kernel_call import Kernel, KernelCall, KernelResult
 from datasources.expressions.vectors.vectors import EvalError, objects
 
-__all__ = ["KERNELS"]
-
 _MAX_DIGITS: Final = 1000
 _MAX_DEPTH: Final = 500
 _BLANKS: Final = " \t\r\n"

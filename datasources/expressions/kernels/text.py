@@ -12,8 +12,6 @@ import numpy as np
 from datasources.expressions.vectors.kernel_call import Kernel, KernelCall, KernelResult
 from datasources.expressions.vectors.vectors import EvalError, objects
 
-__all__ = ["KERNELS"]
-
 
 def _mapped(function: Callable[[str], str]) -> Kernel:
     """Map the case of ASCII text; beyond ASCII the result depends on the version of Unicode."""

@@ -10,8 +10,6 @@ import numpy as np
 
 from datasources.expressions.vectors.vectors import Mask, Values
 
-__all__ = ["compare"]
-
 _OPERATORS: Final[dict[str, Callable[[Any, Any], Any]]] = {
     "=": operator.eq,
     "<": operator.lt,

@@ -10,8 +10,6 @@ import numpy as np
 
 from datasources.expressions.vectors.vectors import EvalErrors, Mask, Values
 
-__all__ = ["Kernel", "KernelCall", "KernelResult"]
-
 
 @dataclass(slots=True, kw_only=True)
 class KernelCall:

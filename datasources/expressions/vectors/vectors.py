@@ -25,19 +25,6 @@ from datasources.arrow_types import BOOLEAN, DATE, DOUBLE, FLOAT, STRING
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = [
-    "EvalError",
-    "EvalErrors",
-    "Mask",
-    "Values",
-    "Vector",
-    "from_arrow",
-    "is_reader_limit",
-    "merge_errors",
-    "objects",
-    "to_arrow",
-]
-
 Values: TypeAlias = "NDArray[Any]"
 Mask: TypeAlias = "NDArray[np.bool_]"
 EvalErrors: TypeAlias = "NDArray[np.uint8]"

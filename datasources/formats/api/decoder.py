@@ -12,8 +12,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-__all__ = ["ROW_KINDS", "Decoded", "Decoder", "RecordStatus", "RowKind", "statuses_of"]
-
 _NO_REASONS: Mapping[int, str] = MappingProxyType({})
 
 

@@ -13,8 +13,6 @@ import pyarrow as pa
 from datasources.errors import RecordError
 from datasources.formats.api.decoder import Decoded, RecordStatus
 
-__all__ = ["OnError", "PolicyResult", "apply_policy"]
-
 
 class OnError(Enum):
     """The values of `format.on-error`."""

@@ -7,8 +7,6 @@ from typing import Final
 
 from datasources.formats.api.format import FormatOption
 
-__all__ = ["FAIL_ON_MISSING_FIELD", "IGNORE_PARSE_ERRORS", "TIMESTAMP_STANDARD", "TimestampStandard"]
-
 
 class TimestampStandard(enum.Enum):
     """How Flink writes a timestamp; both are read whichever is named."""

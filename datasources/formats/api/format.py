@@ -12,8 +12,6 @@ import pyarrow as pa
 
 from datasources.formats.api.decoder import Decoder
 
-__all__ = ["DecoderSettings", "Format", "FormatOption"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormatOption:

@@ -7,8 +7,6 @@ from pydantic import Field
 from datasources.formats.api.error_policy import OnError
 from datasources.options import OptionGroup
 
-__all__ = ["FormatOptions"]
-
 
 class FormatOptions(OptionGroup):
     """The columns of decoded records, and what a malformed record does."""

@@ -13,8 +13,6 @@ from datasources.formats.api.decoder import RecordStatus, RowKind
 from datasources.formats.json.json_engine import JsonColumns
 from datasources.formats.json.text.json_scanner import excerpt
 
-__all__ = ["Events", "rows_of"]
-
 _OPS = ("c", "r", "u", "d", "t")
 _CREATE, _READ, _UPDATE, _DELETE, _TRUNCATE = range(5)
 _NO_OP = -1

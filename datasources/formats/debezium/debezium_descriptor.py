@@ -10,8 +10,6 @@ from datasources.formats.api.format import DecoderSettings, Format, FormatOption
 from datasources.formats.debezium.source_columns import DEBEZIUM_METADATA
 from datasources.formats.json.json_types import check_json_types
 
-__all__ = ["DEBEZIUM_JSON"]
-
 _SCHEMA_INCLUDE: Final = FormatOption(
     key="schema-include",
     type=bool,

@@ -24,8 +24,6 @@ from datasources.formats.json.text.json_scanner import MAX_DEPTH
 from datasources.formats.values.usage_cache import UsageCache
 from datasources.grammar.zones import Zone
 
-__all__ = ["PayloadEngine"]
-
 _NO_PAYLOAD = (
     "it has no \"payload\"; if there is no schema around the event, set 'debezium-json.schema-include' to 'false'"
 )

@@ -10,8 +10,6 @@ import pyarrow.compute as pc
 
 from datasources.arrow_types import TIMESTAMP, map_of
 
-__all__ = ["DEBEZIUM_METADATA", "envelope_metadata", "metadata_column"]
-
 DEBEZIUM_METADATA: Mapping[str, pa.DataType] = {
     "ingestion-timestamp": TIMESTAMP,
     "source.timestamp": TIMESTAMP,

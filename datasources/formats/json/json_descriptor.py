@@ -7,8 +7,6 @@ from datasources.formats.api.flink_options import FAIL_ON_MISSING_FIELD, IGNORE_
 from datasources.formats.api.format import DecoderSettings, Format
 from datasources.formats.json.json_types import check_json_types
 
-__all__ = ["JSON"]
-
 
 def _decoder(settings: DecoderSettings) -> Decoder:
     from datasources.formats.json.json_format import JsonDecoder

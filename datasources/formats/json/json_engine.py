@@ -22,8 +22,6 @@ from datasources.formats.json.slow_path import BadRecord, SlowPathDecoder
 from datasources.grammar.zones import Zone
 from datasources.native import native
 
-__all__ = ["JsonColumns", "JsonEngine"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JsonColumns:

@@ -12,8 +12,6 @@ from datasources.formats.json.json_engine import JsonEngine
 from datasources.formats.json.json_types import check_json_types
 from datasources.grammar.zones import Zone, find_zone
 
-__all__ = ["JsonDecoder", "session_zone"]
-
 
 @dataclass(frozen=True, slots=True)
 class JsonDecoder:

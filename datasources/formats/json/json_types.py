@@ -7,8 +7,6 @@ import pyarrow as pa
 from datasources.errors import SchemaError
 from datasources.formats.schema_text.ddl_types import type_text
 
-__all__ = ["check_json_types"]
-
 
 def check_json_types(schema: pa.Schema) -> None:
     """Check that JSON supports every type.

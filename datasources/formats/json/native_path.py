@@ -22,8 +22,6 @@ from datasources.grammar.zones import FixedOffset, Zone
 from datasources.native import NativeLibrary
 from datasources.native.json_rows import MAX_NAME_BYTES, SPARE_BYTES
 
-__all__ = ["NativeDecoder"]
-
 _NOT_PLAIN: Final = re.compile(rb'[\x00-\x1f"\\]')
 _Buffer = tuple[npt.NDArray[Any] | None, npt.NDArray[np.int32] | None]
 

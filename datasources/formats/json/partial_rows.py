@@ -9,8 +9,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-__all__ = ["PartialRows", "filled_in", "joined", "nothing_done", "with_rows"]
-
 
 @dataclass(frozen=True, slots=True)
 class PartialRows:

@@ -17,8 +17,6 @@ from datasources.formats.json.text.json_text import without_surrogates
 from datasources.formats.json.text.json_values import BadValue, Convert, refusal, scalar_converter
 from datasources.grammar.zones import Zone
 
-__all__ = ["BadRecord", "SlowPathDecoder"]
-
 
 class BadRecord(ValueError):
     """The record cannot be decoded; the message is the reason."""

@@ -24,8 +24,6 @@ from datasources.grammar.scalar_types import read_decimal, read_instant_or_local
 from datasources.grammar.source_text import Span, SqlText
 from datasources.grammar.type_grammar import TypeDialect, TypeReader
 
-__all__ = ["RESERVED_COLUMNS", "parse_schema", "schema_ddl"]
-
 RESERVED_COLUMNS = frozenset({"_watermark", "_heartbeat", "_late"})
 """Names of the columns that Tidemark adds itself, in lower case."""
 

@@ -12,8 +12,6 @@ from datasources.errors import SchemaError
 from datasources.grammar.literals import quoted
 from datasources.grammar.sql_types import SqlField, SqlType
 
-__all__ = ["arrow_field", "field_name_text", "type_text"]
-
 _SIMPLE: Final = {
     **COLUMN_TYPES,
     "VARCHAR": STRING,

@@ -18,8 +18,6 @@ import unicodedata
 from datasources.grammar.timestamp_text import SPARK_BLANKS, UnreadableText, day_of, days_from_civil, wall_clock
 from datasources.grammar.zones import JAVA_BLANKS, MICROS_PER_SECOND, Zone, find_zone
 
-__all__ = ["ZoneMissing", "read_date", "read_local", "read_timestamp"]
-
 
 class ZoneMissing(UnreadableText):
     """The text names no zone and none was given to read it in."""

@@ -18,8 +18,6 @@ from datasources.kafka.client.client_config import ClientConfig
 from datasources.kafka.client.client_errors import is_retriable
 from watermark import Clock, SystemClock
 
-__all__ = ["Attempts", "no_answer", "refresh_metadata", "retried"]
-
 _FIRST_TIMEOUT_S: Final = 2.0
 _FIRST_PAUSE_S: Final = 0.1
 _MIN_TIMEOUT_S: Final = 0.1

@@ -13,8 +13,6 @@ from collections.abc import Iterator, Mapping
 from datasources.errors import OptionError
 from datasources.secret_keys import is_secret_key
 
-__all__ = ["DEFAULT_GROUP", "OWN_DEFAULTS", "PREFIXES", "ClientConfig", "client_config", "without_prefix"]
-
 PREFIXES = ("kafka.", "properties.")
 
 OWN_DEFAULTS = {

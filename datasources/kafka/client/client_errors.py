@@ -9,8 +9,6 @@ from confluent_kafka import KafkaError, KafkaException
 
 from datasources.errors import OptionError, SourceUnavailable, TidemarkError
 
-__all__ = ["MAYBE_DELETED", "explain", "is_refusal", "is_retriable"]
-
 _UNREACHABLE = frozenset(
     {
         KafkaError._TRANSPORT,  # noqa: SLF001 - librdkafka names its local errors so

@@ -10,8 +10,6 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-__all__ = ["CODE_SETTINGS", "code_settings"]
-
 CODE_SETTINGS: Final[Mapping[str, str]] = {
     "plugin.library.paths": "loads libraries",
     "ssl.engine.location": "loads a library",

@@ -24,15 +24,6 @@ from datasources.kafka.client.pool import ResourcePool
 from datasources.kafka.client.record_columns import Feed, Received, RecordFields, Records
 from datasources.kafka.client.topic_partition import TopicPartitionName
 
-__all__ = [
-    "PartitionConsumer",
-    "WideConsumer",
-    "return_consumer",
-    "return_wide_consumer",
-    "take_consumer",
-    "take_wide_consumer",
-]
-
 _MAX_POOLED = 8
 _OWN_SETTINGS = {
     "enable.auto.commit": "false",

@@ -14,8 +14,6 @@ from confluent_kafka.admin import AdminClient
 
 from datasources.kafka.client.client_errors import is_refusal
 
-__all__ = ["ConnectionErrors", "ErrorCapturingConsumer", "LazyClient", "error_capturing_admin"]
-
 
 class ConnectionErrors:
     """The connection errors that clients of one cluster reported since the last `forget`.

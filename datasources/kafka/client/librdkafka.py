@@ -16,8 +16,6 @@ from confluent_kafka import KafkaError, KafkaException, cimpl
 
 from datasources.native.kafka_fetch import FeedStruct
 
-__all__ = ["Librdkafka", "RawConsumer", "librdkafka"]
-
 _CONSUMER: Final = 1
 _ACCEPTED: Final = 0
 _NO_ERROR: Final = 0

@@ -18,8 +18,6 @@ from datasources.kafka.client.attempts import refresh_metadata
 from datasources.kafka.client.error_capture import ErrorCapturingConsumer, LazyClient
 from datasources.kafka.client.record_columns import Headers, Notice, Received, RecordFields
 
-__all__ = ["MessageFeed", "MessageRecords"]
-
 _REQUEST_RECORDS = 500
 _REQUEST_WAIT_S = 0.1
 

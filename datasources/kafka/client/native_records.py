@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from datasources.kafka.client.record_columns import Headers, RecordFields
 from datasources.native.kafka_fetch import ByteColumn, FetchBuffers
 
-__all__ = ["NativeRecords", "records_of"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NativeRecords:

@@ -19,8 +19,6 @@ from numpy.typing import NDArray
 
 from datasources.kafka.client.error_capture import LazyClient
 
-__all__ = ["Feed", "Headers", "Notice", "Received", "RecordColumn", "RecordFields", "Records", "joined"]
-
 
 class RecordFields(enum.Flag):
     """The fields of a record to fetch, besides its offset. Other fields are not copied."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from datasources.source.api.split import SplitId
 
-__all__ = ["TopicPartitionName", "parse_split", "split_id"]
-
 TopicPartitionName = tuple[str, int]
 
 

@@ -17,8 +17,6 @@ from datasources.kafka.metadata.subscriber import AssignedPartitions, Subscribed
 from datasources.source.api.enumerator import Absence
 from watermark import Clock
 
-__all__ = ["INTERNAL_TOPICS", "AbsentPartitions"]
-
 INTERNAL_TOPICS: Final = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
 """Internal topics of brokers, which patterns do not match. Source: Kafka's Topic.INTERNAL_TOPICS."""
 

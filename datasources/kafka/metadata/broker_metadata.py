@@ -39,8 +39,6 @@ from datasources.kafka.metadata.topic_ids import admin_settings, ask_topic_ids
 from datasources.near_matches import near_matches
 from watermark import Clock, SystemClock
 
-__all__ = ["BrokerMetadata"]
-
 _T = TypeVar("_T")
 _logger = logging.getLogger(__name__)
 _NOT_ALLOWED = frozenset({KafkaError.TOPIC_AUTHORIZATION_FAILED, KafkaError.CLUSTER_AUTHORIZATION_FAILED})

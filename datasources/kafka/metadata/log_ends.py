@@ -23,8 +23,6 @@ from datasources.kafka.client.native_client import is_for_native
 from datasources.kafka.client.topic_partition import TopicPartitionName
 from datasources.native import native
 
-__all__ = ["Int64s", "LogEnds", "open_log_ends"]
-
 _LATEST: Final = -1
 _MAX_WAIT_MS: Final = 1_000
 _MAX_PER_LIST: Final = 128

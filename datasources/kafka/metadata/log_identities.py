@@ -15,8 +15,6 @@ from datasources.kafka.metadata.planning_ends import CurrentEnds
 from datasources.source.api.split import LogIdentity
 from watermark import Clock
 
-__all__ = ["LogIdentities"]
-
 _PAUSE_NS: Final = 1_000_000_000
 _UNKNOWN: Final = LogIdentity()
 

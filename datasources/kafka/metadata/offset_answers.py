@@ -17,8 +17,6 @@ from datasources.kafka.client.attempts import no_answer, refresh_metadata
 from datasources.kafka.client.client_errors import MAYBE_DELETED, is_retriable
 from datasources.kafka.client.topic_partition import TopicPartitionName
 
-__all__ = ["OffsetAnswers", "ask_offsets"]
-
 _DELETED = frozenset({KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC})  # noqa: SLF001
 
 

@@ -22,8 +22,6 @@ from datasources.kafka.client.client_errors import explain, is_retriable
 from datasources.kafka.client.error_capture import LazyClient
 from watermark import Clock
 
-__all__ = ["Event", "FetchSettings", "PartitionLog", "RecordDeadline"]
-
 _logger = logging.getLogger(__name__)
 _NS_PER_MS = 1_000_000
 _CHECK_INTERVAL_NS = 1_000 * _NS_PER_MS

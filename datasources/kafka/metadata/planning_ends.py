@@ -24,8 +24,6 @@ from datasources.kafka.metadata.offset_answers import OffsetAnswers
 from datasources.source.api.split import Unanswered
 from watermark import Clock
 
-__all__ = ["CurrentEnds", "PlanningEnds"]
-
 _logger: Final = logging.getLogger(__name__)
 _PLANNING_WAIT_S: Final = 2.0
 _THREAD_WAIT_S: Final = 5.0

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from datasources.errors import OptionError
 from datasources.kafka.startup.kafka_options import KafkaOptions
 
-__all__ = ["AssignedPartitions", "SubscribedPattern", "SubscribedTopics", "Subscriber", "subscriber"]
-
 
 @dataclass(frozen=True, slots=True)
 class SubscribedTopics:

@@ -14,8 +14,6 @@ from datasources.kafka.client.attempts import Attempts, refresh_metadata, retrie
 from datasources.kafka.client.client_config import OWN_DEFAULTS, ClientConfig
 from datasources.kafka.client.pool import ResourcePool
 
-__all__ = ["admin_settings", "ask_topic_ids", "current_topic_id"]
-
 _logger: Final = logging.getLogger(__name__)
 _NO_ID: Final = "AAAAAAAAAAAAAAAAAAAAAA"
 _MISSING: Final = frozenset(

@@ -19,8 +19,6 @@ from datasources.source.api.reader import Chunk
 from datasources.source.api.split import LogIdentity, SplitId
 from watermark import SystemClock
 
-__all__ = ["KafkaReader", "KafkaReaderFactory"]
-
 # Opening a decoder and learning the templates costs as much as decoding some ten thousand records.
 _makers: ResourcePool[ChunkFormat, ChunkMaker] = ResourcePool(8, lambda _: None)
 

@@ -14,8 +14,6 @@ from datasources.kafka.metadata.partition_log import FetchSettings, PartitionLog
 from datasources.kafka.reader.fetcher import Fetched
 from datasources.source.api.split import SplitId
 
-__all__ = ["OpenRange", "OpenRanges"]
-
 _MAX_RECORDS = 16_384
 _MAX_BYTES = 8 << 20
 

@@ -32,8 +32,6 @@ from datasources.source.api.reader import Chunk
 from datasources.source.api.split import SplitId
 from watermark import Clock
 
-__all__ = ["RangePeeker", "peek_chunks"]
-
 _PARTITION_BYTES = (16 << 10, 64 << 10, 256 << 10, 1 << 20)
 _FEW = 8
 _SIZE_FOR_FEW = 1

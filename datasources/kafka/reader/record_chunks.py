@@ -16,8 +16,6 @@ from datasources.kafka.record.record_layout import RecordLayout
 from datasources.kafka.record.records import RecordDecoder
 from datasources.source.api.reader import Chunk, ReadCounts
 
-__all__ = ["ChunkFormat", "ChunkMaker"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChunkFormat:

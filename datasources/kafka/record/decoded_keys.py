@@ -11,8 +11,6 @@ import pyarrow as pa
 from datasources.formats.api.decoder import Decoded, RecordStatus
 from datasources.kafka.record.record_layout import RecordLayout
 
-__all__ = ["DecodedKeys", "check_keys", "with_bad_keys"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecodedKeys:

@@ -21,8 +21,6 @@ from datasources.formats.api.format_options import FormatOptions
 from datasources.formats.format_table import FORMATS
 from datasources.options import OptionGroup
 
-__all__ = ["FlinkFormatOptions", "FlinkOptions", "check_flink_options", "on_error", "switches"]
-
 _COMMON: Final = frozenset({FAIL_ON_MISSING_FIELD, IGNORE_PARSE_ERRORS, TIMESTAMP_STANDARD})
 """The options that have an equivalent for all formats; the others are passed to the decoder."""
 

@@ -7,8 +7,6 @@ import pyarrow as pa
 
 from datasources.kafka.client.record_columns import Headers, Records
 
-__all__ = ["header_lists", "header_maps"]
-
 
 def header_lists(records: Records, kind: pa.ListType, *, nulls: bool) -> pa.ListArray:
     """Return each record's headers in their order; with `nulls`, null where it has none, else an empty list."""

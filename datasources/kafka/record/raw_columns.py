@@ -8,8 +8,6 @@ from datasources.arrow_types import TIMESTAMP
 from datasources.kafka.client.record_columns import RecordColumn, RecordFields, Records
 from datasources.kafka.record.header_columns import header_lists
 
-__all__ = ["RAW_COLUMNS", "raw_schema"]
-
 _HEADERS = pa.list_(pa.struct([pa.field("key", pa.string()), pa.field("value", pa.binary())]))
 _US_PER_MS = 1_000
 

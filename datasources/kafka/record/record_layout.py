@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from datasources.formats.api.format import Format
 from datasources.formats.format_table import DEFAULT_FORMAT
 
-__all__ = ["RecordLayout"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordLayout:

@@ -15,8 +15,6 @@ from datasources.formats.format_table import FORMATS
 from datasources.kafka.client.record_columns import RecordColumn, RecordFields, Records
 from datasources.kafka.record.header_columns import header_lists, header_maps
 
-__all__ = ["METADATA_TYPES", "RECORD_METADATA", "ROW_KIND", "VALUE_PREFIX", "formats_with"]
-
 ROW_KIND = "row_kind"
 VALUE_PREFIX = "value."
 """The prefix of metadata keys that the value format provides."""

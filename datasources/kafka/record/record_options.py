@@ -12,8 +12,6 @@ from pydantic import BeforeValidator, Field
 from datasources.formats.format_table import FORMATS
 from datasources.options import Choices, OptionGroup
 
-__all__ = ["FieldsInclude", "RecordOptions"]
-
 
 class FieldsInclude(enum.Enum):
     """Which columns the value holds."""

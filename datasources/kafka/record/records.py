@@ -17,8 +17,6 @@ from datasources.kafka.record.raw_columns import RAW_COLUMNS
 from datasources.kafka.record.record_layout import RecordLayout
 from datasources.kafka.record.record_metadata import RECORD_METADATA, ROW_KIND, VALUE_PREFIX
 
-__all__ = ["RecordDecoder"]
-
 _Decode = Callable[[pa.Array], Decoded]
 
 

@@ -14,8 +14,6 @@ from datasources.errors import OptionError
 from datasources.formats.api.format import Format
 from datasources.kafka.record.record_options import FieldsInclude, RecordOptions
 
-__all__ = ["key_columns_of", "require_upsert", "value_columns_of"]
-
 
 def key_columns_of(options: RecordOptions, schema: pa.Schema) -> tuple[tuple[str, str], ...]:
     """Return the columns in the key and their names there.

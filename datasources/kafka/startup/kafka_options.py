@@ -8,8 +8,6 @@ from pydantic import Field
 
 from datasources.options import DurationMs, OptionGroup
 
-__all__ = ["BoundedMode", "KafkaOptions", "KafkaStartupMode", "TimestampStrategy"]
-
 
 class KafkaStartupMode(enum.Enum):
     """Flink's scan.startup.mode."""

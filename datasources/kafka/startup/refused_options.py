@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-__all__ = ["REFUSED"]
-
 _IN_ORDER = (
     "one task reads a partition's records in their order, because the watermark before each row follows from the rows "
     "before it; a range that is cut would give other watermarks and other late rows. Leave the option out. To spread "

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-__all__ = ["SYSTEM_DATABASES", "CapturedTables"]
-
 SYSTEM_DATABASES: Final = ("information_schema", "mysql", "performance_schema", "sys")
 
 

@@ -9,8 +9,6 @@ import pyarrow as pa
 
 from datasources.arrow_types import TIMESTAMP
 
-__all__ = ["METADATA_TYPES", "SEQUENCE_TYPE", "TRUNCATE"]
-
 SEQUENCE_TYPE: Final = pa.struct(
     [
         ("epoch", pa.int32()),

@@ -14,8 +14,6 @@ from typing import Any, Final, NoReturn
 
 from datasources.errors import OptionError
 
-__all__ = ["PluginHandlers", "missing_key"]
-
 _SIGNATURE: Final = "client_ed25519"
 _HASHES: Final = frozenset({"", "mysql_native_password", _SIGNATURE, "caching_sha2_password"})
 """The password is not sent, or (caching_sha2_password) only under TLS or encrypted with the connection's key."""

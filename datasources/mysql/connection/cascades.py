@@ -8,8 +8,6 @@ from typing import Final
 from datasources.mysql.connection.connection import ConnectionSettings, connect
 from datasources.mysql.connection.server_dialect import read_variables, server_version
 
-__all__ = ["logs_cascades"]
-
 _NATIVE: Final = "innodb_native_foreign_keys"
 
 

@@ -23,8 +23,6 @@ from datasources.mysql.connection.connection_errors import explain, is_unreachab
 from datasources.mysql.connection.server_dialect import parse_version
 from datasources.mysql.connection.tls import TlsSettings, tls_context
 
-__all__ = ["ConnectionSettings", "OtherServer", "connect", "connection_settings"]
-
 _FIRST_PAUSE_S: Final = 0.2
 _RETRIES_AT_FIRST: Final = 3
 _LONGEST_PAUSE_S: Final = 5.0

@@ -13,8 +13,6 @@ from pymysql.constants import CR, ER
 
 from datasources.errors import InternalError, SourceUnavailable, TidemarkError
 
-__all__ = ["ConnectionLost", "error_number", "explain", "is_refused", "is_unreachable", "lacks_tls"]
-
 _UNREACHABLE: Final = frozenset(
     {
         CR.CR_CONNECTION_ERROR,

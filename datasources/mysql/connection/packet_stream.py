@@ -22,8 +22,6 @@ from datasources.mysql.connection.packet_walk import HEADER_BYTES, LENGTH_MASK, 
 from datasources.mysql.types.cells import PADDING, Bytes, Int64s
 from datasources.native import native
 
-__all__ = ["PacketStream"]
-
 _HEADER: Final = struct.Struct("<I")
 _BLOCK_BYTES: Final = 4 << 20
 _ENOUGH_BYTES: Final = 1 << 20

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["quote_name", "quote_text", "table_name"]
-
 
 def quote_name(name: str) -> str:
     """Return a name as SQL writes it, in backticks."""

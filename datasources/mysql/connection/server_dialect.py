@@ -13,8 +13,6 @@ from typing import Any, Final
 
 from datasources.errors import SourceUnavailable
 
-__all__ = ["ServerVersion", "parse_version", "read_variables", "server_version"]
-
 _VERSION: Final = re.compile(r"(\d{1,4})\.(\d{1,4})(?:\.(\d{1,4}))?")
 _OLDEST_MYSQL: Final = (8, 0, 0)
 _OLDEST_MARIADB: Final = (10, 11, 0)

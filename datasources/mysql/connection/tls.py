@@ -10,8 +10,6 @@ from pathlib import Path
 from datasources.errors import OptionError
 from datasources.mysql.config.mysql_options import TlsMode
 
-__all__ = ["TlsSettings", "tls_context"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TlsSettings:

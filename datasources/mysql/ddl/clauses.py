@@ -13,16 +13,6 @@ from datasources.mysql.binlog.statements.statement_tokens import unquoted
 from datasources.mysql.ddl.columns import ColumnDefinition, parse_column
 from datasources.mysql.ddl.stored_type import StoredType, keeps_values
 
-__all__ = [
-    "CHANGES_PRIMARY_KEY",
-    "LOGGED_ENGINES",
-    "DeclaredColumns",
-    "redefined_columns",
-    "redefined_names",
-    "split_clauses",
-    "stop_reason",
-]
-
 _NO_COLUMNS: Final = frozenset({"PERIOD", "SYSTEM", "PARTITION", "CONSTRAINT", "PRIMARY"})
 _REDEFINING: Final = frozenset({"MODIFY", "CHANGE"})
 CHANGES_PRIMARY_KEY: Final = "changes the primary key, which identifies rows"

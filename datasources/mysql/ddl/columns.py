@@ -11,8 +11,6 @@ from sqlglot.errors import SqlglotError
 
 from datasources.mysql.ddl.stored_type import StoredType, parse_type
 
-__all__ = ["ColumnDefinition", "parse_column"]
-
 _VALUE_NEUTRAL: Final = (
     exp.CommentColumnConstraint,
     exp.AutoIncrementColumnConstraint,

@@ -10,8 +10,6 @@ from datasources.errors import SchemaError
 from datasources.mysql.binlog.positions.transaction_errors import SKIP_OPTION
 from datasources.mysql.binlog.statements.statements import Statement
 
-__all__ = ["Action", "DdlEffect"]
-
 _SHOWN: Final = 300
 
 

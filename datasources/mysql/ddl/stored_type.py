@@ -14,8 +14,6 @@ from typing import Final
 
 from datasources.mysql.types import ColumnType, Kind
 
-__all__ = ["StoredType", "keeps_values", "parse_type"]
-
 _STRICT: Final = 1 << 21 | 1 << 22
 """Bits of sql_mode: STRICT_TRANS_TABLES, STRICT_ALL_TABLES."""
 _MAX_BYTES_OF_CHARACTER: Final = 4

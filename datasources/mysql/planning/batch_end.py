@@ -18,8 +18,6 @@ from datasources.mysql.server.reconciled_state import merged_gtids, storable_gti
 from datasources.mysql.server.server_view import LogEnd
 from datasources.mysql.state.mysql_state import MySqlState
 
-__all__ = ["change_batch", "snapshot_batch"]
-
 _ROLE: Final = "mark"
 
 

@@ -15,8 +15,6 @@ from datasources.mysql.state.snapshot_scan import PlannedTable, SnapshotScan
 from datasources.source.api.connector_state import BoundedPart
 from datasources.source.api.split import SplitBounds, SplitId
 
-__all__ = ["MySqlBatchEnumerator"]
-
 _CHUNKS_PER_PART: Final = 4
 _MIN_ROWS: Final = 1_000_000
 _MAX_READERS: Final = 64

@@ -29,8 +29,6 @@ from datasources.mysql.tables.key_ranges import Bound
 from datasources.mysql.tables.key_values import key_order
 from datasources.mysql.tables.table_schema import TableSchema, read_named, table_names
 
-__all__ = ["BatchChunks", "ChunkPlanner"]
-
 _logger: Final = logging.getLogger(__name__)
 _DOING: Final = "looking for the bounds of chunks"
 _TRIES: Final = 5

@@ -15,8 +15,6 @@ from datasources.mysql.binlog.reading.log_scan import scan
 from datasources.mysql.ddl import concerns
 from datasources.mysql.scan.scan_settings import MySqlScanSettings
 
-__all__ = ["IrrelevantRange", "find_irrelevant_range"]
-
 _ROLE: Final = "quiet"
 _NOTHING: Final = Capture(columns=frozenset())
 

@@ -40,8 +40,6 @@ from datasources.source.api.connector_state import (
 from datasources.source.api.split import ENDLESS, SplitBounds, SplitId, SplitProgress
 from watermark import Clock, SystemClock
 
-__all__ = ["MySqlEnumerator", "MySqlPlan"]
-
 _NS_PER_MS: Final = 1_000_000
 _REFRESH_NS: Final = 50 * _NS_PER_MS
 _SKIP_NS: Final = 200 * _NS_PER_MS

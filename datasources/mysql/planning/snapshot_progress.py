@@ -14,8 +14,6 @@ from datasources.source.api.connector_state import RangeInfo
 from datasources.source.api.split import SplitId
 from watermark import Clock
 
-__all__ = ["SnapshotProgress"]
-
 _NS_PER_S: Final = 1_000_000_000
 
 

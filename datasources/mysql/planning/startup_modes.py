@@ -14,8 +14,6 @@ from datasources.mysql.connection.connection import ConnectionSettings, connect
 from datasources.mysql.connection.server_dialect import ServerVersion
 from datasources.mysql.server.server_log import Gtids, LogFile, ServerLog
 
-__all__ = ["StartPosition", "resolve_start"]
-
 _US_PER_MS: Final = 1000
 _FILE: Final = "scan.startup.specific-offset.file"
 _GTIDS: Final = "scan.startup.specific-offset.gtid-set"

@@ -15,8 +15,6 @@ from datasources.mysql.server.server_view import ServerView
 from datasources.mysql.state.mysql_state import MySqlState
 from datasources.mysql.tables.table_schema import read_schemas
 
-__all__ = ["StartupResolver"]
-
 
 class StartupResolver:
     """Starts queries of one scan."""

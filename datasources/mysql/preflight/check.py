@@ -23,8 +23,6 @@ from datasources.mysql.preflight.wanted import Wanted
 from datasources.mysql.tables.chunk_key import KeyKind
 from watermark.clock import Clock, SystemClock
 
-__all__ = ["Preflight", "run_preflight"]
-
 # The server refuses any change.
 _SESSION: Final = ("SET SESSION TRANSACTION READ ONLY", "SET time_zone = '+00:00'")
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
-__all__ = ["Finding", "Severity"]
-
 
 class Severity(enum.Enum):
     """Whether a finding prevents a query."""

@@ -10,8 +10,6 @@ import pymysql
 from datasources.mysql.connection.connection_errors import error_number
 from datasources.mysql.preflight.finding import Finding, Severity
 
-__all__ = ["check_prepared"]
-
 _MAY_NOT_ASK: Final = frozenset({1401, 1227})
 _SHOWN: Final = 3
 

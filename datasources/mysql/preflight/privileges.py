@@ -11,8 +11,6 @@ from datasources.mysql.connection.quoting import quote_name, quote_text
 from datasources.mysql.connection.server_dialect import ServerVersion
 from datasources.mysql.preflight.finding import Finding, Severity
 
-__all__ = ["Login", "check_privileges", "read_login"]
-
 _GRANT: Final = re.compile(r"GRANT (?P<privileges>.+?) ON (?P<scope>\S+) TO ", re.IGNORECASE)
 _COLUMN_LIST: Final = re.compile(r"\([^)]*(?:\)|\Z)")
 _EVERYWHERE: Final = "*.*"

@@ -16,8 +16,6 @@ from datasources.mysql.preflight.wanted import Wanted
 from datasources.mysql.tables.table_schema import TableSchema
 from datasources.mysql.types import ColumnType, arrow_type
 
-__all__ = ["can_represent", "common_columns", "require_columns", "require_ready"]
-
 _SHOWN: Final = 5
 _SIGNED: Final = (pa.int8(), pa.int16(), pa.int32(), pa.int64())
 

@@ -15,8 +15,6 @@ from datasources.mysql.connection.server_dialect import ServerVersion
 from datasources.mysql.preflight.finding import Finding, Severity
 from datasources.mysql.preflight.wanted import Wanted
 
-__all__ = ["VARIABLES", "ServerInfo", "check_settings"]
-
 _DAY_S: Final = 86_400
 _SECONDS_PER_HOUR: Final = 3_600
 _SMALL_PACKET: Final = 16 * 1024 * 1024

@@ -16,8 +16,6 @@ from datasources.mysql.preflight.wanted import Wanted
 from datasources.mysql.tables.chunk_key import KeyKind
 from datasources.mysql.tables.table_keys import HISTORY_IN_BINLOG
 
-__all__ = ["check_filters", "check_found", "check_tables"]
-
 _NEW_KEY: Final = "row_id BIGINT UNSIGNED NOT NULL INVISIBLE AUTO_INCREMENT PRIMARY KEY"
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_$]+")
 

@@ -19,8 +19,6 @@ from datasources.mysql.config.mysql_options import (
 from datasources.mysql.scan.row_options import MySqlBatchOptions, MySqlRowOptions
 from datasources.options import lower_keys, parse_group, reject_unknown
 
-__all__ = ["Wanted", "parse_wanted"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:

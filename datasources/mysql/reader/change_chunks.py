@@ -23,8 +23,6 @@ from datasources.mysql.reader.row_columns import without_columns
 from datasources.mysql.types.cells import Int64s
 from datasources.source.api.reader import Chunk
 
-__all__ = ["ChangeChunks", "PositionedRows"]
-
 _FULL_ROWS: Final = 8_192
 _FULL_BYTES: Final = 8 << 20
 _NO_RECORD: Final = -1

@@ -38,8 +38,6 @@ from datasources.mysql.tables.key_values import key_order
 from datasources.mysql.tables.table_schema import changed_key, key_types, read_schema
 from datasources.source.api.reader import Chunk, RangeEnd
 
-__all__ = ["ChangeRows"]
-
 _logger: Final = logging.getLogger(__name__)
 _PREPARED_ROLE: Final = "prepared"
 _OF_A_SEQUENCE: Final = (

@@ -11,8 +11,6 @@ from datasources.mysql.binlog import FIRST_POSITION, BinlogPosition
 from datasources.mysql.connection.connection import ConnectionSettings, connect
 from datasources.mysql.connection.connection_errors import explain
 
-__all__ = ["ranges_before"]
-
 _DOING = "looking at the binlog's files"
 
 

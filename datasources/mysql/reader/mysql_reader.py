@@ -31,8 +31,6 @@ from datasources.mysql.tables.table_schema import TableSchema, changed_key, read
 from datasources.source.api.reader import Chunk, RangeEnd
 from datasources.source.api.split import SplitId
 
-__all__ = ["MySqlReader"]
-
 _logger: Final = logging.getLogger(__name__)
 _TRIES: Final = 5
 _NO_RECORD: Final = -1

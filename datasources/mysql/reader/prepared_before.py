@@ -16,8 +16,6 @@ from datasources.mysql.reader.log_before import ranges_before
 from datasources.mysql.scan.scan_settings import MySqlScanSettings
 from datasources.mysql.state.mysql_state import MySqlState
 
-__all__ = ["PreparedBefore"]
-
 _UNREADABLE = (DataLossError, OffsetError, RecordError)
 
 

@@ -15,8 +15,6 @@ from datasources.mysql.binlog import BinlogPosition, StopRule
 from datasources.mysql.binlog.reading.committed import CommittedChanges
 from datasources.mysql.reader.prepared_before import PreparedBefore
 
-__all__ = ["PreparedAtSnapshot"]
-
 
 class PreparedAtSnapshot(PreparedBefore):
     """By name where each begins; lists those at the batch's begin, and finds the others by name."""

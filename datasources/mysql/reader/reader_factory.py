@@ -10,8 +10,6 @@ from datasources.mysql.reader.mysql_reader import MySqlReader
 from datasources.mysql.scan.scan_settings import MySqlScanSettings
 from datasources.source.api.connector_state import State
 
-__all__ = ["MySqlReaderFactory"]
-
 
 @dataclass(frozen=True, slots=True)
 class MySqlReaderFactory:

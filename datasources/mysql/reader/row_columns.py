@@ -18,8 +18,6 @@ from datasources.mysql.binlog import BinlogPosition, RowBatch, RowKind
 from datasources.mysql.config.metadata_columns import METADATA_TYPES, SEQUENCE_TYPE, TRUNCATE
 from datasources.mysql.tables.chunk_key import TableName
 
-__all__ = ["ConstantColumns", "RowColumns", "without_columns"]
-
 _US_PER_MS: Final = 1_000
 _AFTER: Final = 1
 _INT32: Final = np.int32

@@ -21,8 +21,6 @@ from datasources.mysql.tables.chunk_key import TableName
 from datasources.mysql.tables.table_schema import read_schema
 from datasources.mysql.types import arrow_type
 
-__all__ = ["TableCompatibility", "incompatible_type"]
-
 
 class TableCompatibility:
     """Checks the tables of one range."""

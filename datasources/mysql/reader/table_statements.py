@@ -18,8 +18,6 @@ from datasources.mysql.state.mysql_state import MySqlState
 from datasources.mysql.tables.chunk_key import TableName
 from datasources.mysql.types import arrow_type
 
-__all__ = ["TableStatements"]
-
 _logger: Final = logging.getLogger(__name__)
 
 

@@ -13,8 +13,6 @@ from datasources.mysql.binlog.rows.table_map import TableMap
 from datasources.mysql.ddl import StoredType
 from datasources.mysql.types import ColumnType, Kind
 
-__all__ = ["types_of"]
-
 _C: Final = ColumnCode
 _BYTES_OF_CHARACTER: Final = {
     **dict.fromkeys(("utf8mb4", "utf16", "utf16le", "utf32", "gb18030"), 4),

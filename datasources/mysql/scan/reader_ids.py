@@ -14,8 +14,6 @@ from typing import Final
 from datasources.mysql.binlog.reading.opening import ReaderId
 from datasources.mysql.config.mysql_options import parse_server_ids
 
-__all__ = ["reader_id"]
-
 _NAMESPACE: Final = uuid.UUID("6f0d3e4c-52b5-4f2a-9d7e-0f6b8f0f2b11")
 _OWN_RANGE: Final = 1 << 31  # servers and tools usually have small numbers
 

@@ -12,8 +12,6 @@ from datasources.mysql.binlog import FIRST_POSITION, BinlogPosition
 from datasources.mysql.types import ZeroDates
 from datasources.options import OptionGroup
 
-__all__ = ["MySqlBatchOptions", "MySqlRowOptions", "RewritePolicy", "parse_positions", "parse_tables"]
-
 _POSITION: Final = re.compile(r"([^\s,:]+\.[0-9]{6,}):([0-9]+)")
 _TABLE: Final = re.compile(r"([^\s,.`]+)\.([^\s,.`]+)")
 

@@ -24,8 +24,6 @@ from datasources.mysql.types import ZeroDates
 from datasources.source.api.connector_state import State
 from datasources.source.api.split import SplitId
 
-__all__ = ["BINLOG", "SNAPSHOT_READER", "MySqlScanSettings", "snapshot_reader_number"]
-
 BINLOG: Final = SplitId("binlog")
 """The split that is the binlog; a position is a number of bytes since the query began."""
 

@@ -25,8 +25,6 @@ from datasources.mysql.preflight.tables import server_is_replica
 from datasources.mysql.server.server_log import Gtids, ServerLog
 from watermark.clock import Clock, SystemClock
 
-__all__ = ["Continuation", "KnownPosition", "check_continuity"]
-
 _NANOS: Final = 1_000_000_000
 _PAUSE_S: Final = 0.1
 _COMMIT_S: Final = 10.0

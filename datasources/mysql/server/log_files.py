@@ -9,8 +9,6 @@ from typing import Any, Final
 from datasources.errors import DataLossError
 from datasources.mysql.binlog import FIRST_POSITION, BinlogPosition
 
-__all__ = ["LogFiles"]
-
 _HINT: Final = (
     "Keep more with binlog_expire_logs_seconds. To continue without what is lost, start with a new checkpoint: mode "
     "initial reads the tables again."

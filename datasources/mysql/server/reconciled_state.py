@@ -15,8 +15,6 @@ from datasources.mysql.state.range_report import RangeReport
 from datasources.source.api.connector_state import RangeInfo
 from datasources.source.api.split import SplitId
 
-__all__ = ["MAX_GTID_CHARS", "has_read", "merged_gtids", "reconciled", "storable_gtids"]
-
 MAX_GTID_CHARS: Final = 16_384
 """The limit of a GTID set in an offset: a longer one is dropped, and a switch to another server is then refused."""
 

@@ -27,8 +27,6 @@ from datasources.mysql.connection.quoting import quote_text
 from datasources.mysql.connection.server_dialect import ServerVersion
 from datasources.mysql.snapshot.barrier import wait_until_visible
 
-__all__ = ["Gtids", "LogFile", "ServerLog"]
-
 Gtids = GtidSet | DomainPositions
 """Transactions of MySQL, or MariaDB's newest ones per domain."""
 

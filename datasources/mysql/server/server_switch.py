@@ -24,8 +24,6 @@ from datasources.mysql.server.server_log import ServerLog
 from datasources.mysql.server.server_view import ServerView
 from datasources.mysql.state.mysql_state import MySqlState
 
-__all__ = ["batch_at_current_server", "batch_at_other_server", "resume_state"]
-
 _ROLE: Final = "switch"
 _LARGEST: Final = 1 << 40
 _NOWHERE: Final = BinlogPosition("", FIRST_POSITION)

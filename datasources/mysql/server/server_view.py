@@ -14,8 +14,6 @@ from datasources.mysql.connection.connection import ConnectionSettings, connect
 from datasources.mysql.connection.connection_errors import explain
 from datasources.mysql.connection.server_dialect import ServerVersion, server_version
 
-__all__ = ["LogEnd", "ServerView"]
-
 _SESSION: Final = ("SET time_zone = '+00:00'",)
 _CLOCK_US: Final = "CAST(UNIX_TIMESTAMP(NOW(6)) * 1000000 AS SIGNED)"
 _GTIDS_AT: Final = 4

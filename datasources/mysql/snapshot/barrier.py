@@ -28,8 +28,6 @@ from datasources.errors import SourceUnavailable
 from datasources.mysql.connection.quoting import table_name
 from watermark.clock import Clock, SystemClock
 
-__all__ = ["open_locked_snapshot", "open_positioned_snapshot", "owned_gtids", "wait_until_visible"]
-
 _NANOS_PER_SECOND: Final = 1_000_000_000
 _MIN_PAUSE_S: Final = 0.001
 _MAX_PAUSE_S: Final = 0.05

@@ -25,8 +25,6 @@ from datasources.mysql.tables.chunk_key import KeyKind, TableKey
 from datasources.mysql.tables.key_ranges import Bound, KeyRange, range_condition
 from datasources.mysql.tables.key_values import ValueForm, form_of, is_divisible, select_expression
 
-__all__ = ["BoundsPlan", "BoundsRequest", "is_table_change", "next_bounds", "tables_of_one_chunk"]
-
 _DENSE: Final = 0.5
 _CHANGED: Final = frozenset({1049, 1054, 1146, 1176})  # no such database, column, table, index
 

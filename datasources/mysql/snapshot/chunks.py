@@ -35,8 +35,6 @@ from datasources.mysql.tables.key_ranges import KeyRange, range_condition
 from datasources.mysql.tables.table_schema import TableSchema, read_again_advice
 from datasources.mysql.types import result_expression
 
-__all__ = ["read_as_of"]
-
 _GROUP_BYTES: Final = 64 << 20
 _TRIES: Final = 3
 _WHOLE_TABLE_MS: Final = 86_400_000

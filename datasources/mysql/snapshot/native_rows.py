@@ -23,8 +23,6 @@ from datasources.mysql.types.snapshot import cast_bytes, is_cast
 from datasources.mysql.types.temporal import FIRST_DAYS
 from datasources.native import NativeLibrary
 
-__all__ = ["WireColumn", "native_columns"]
-
 WireColumn = tuple[ColumnType, int, str]
 """A column: its type, the number of the type that the server sends, its name in errors."""
 

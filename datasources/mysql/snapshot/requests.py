@@ -17,8 +17,6 @@ from datasources.mysql.tables.key_ranges import KeyRange
 from datasources.mysql.tables.table_schema import TableSchema, key_types, read_again_advice
 from datasources.mysql.types import ColumnType, ZeroDates, arrow_type
 
-__all__ = ["ChunkRequest", "Selection", "SnapshotSettings"]
-
 _SELECT_TIMEOUT_MS: Final = 600_000
 
 

@@ -28,8 +28,6 @@ from datasources.mysql.types.cells import Bytes, Cells, Int64s, Mask, read_littl
 from datasources.mysql.types.result import TIMES, width_of
 from datasources.native import native
 
-__all__ = ["ResultColumn", "read_rows"]
-
 _ERROR: Final = 0xFF
 _EOF: Final = 0xFE
 _EOF_BYTES: Final = 9

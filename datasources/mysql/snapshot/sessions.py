@@ -26,8 +26,6 @@ from datasources.mysql.connection.server_dialect import read_variables, server_v
 from datasources.mysql.snapshot.barrier import open_locked_snapshot, open_positioned_snapshot, wait_until_visible
 from datasources.mysql.snapshot.requests import SnapshotSettings
 
-__all__ = ["ReadSession"]
-
 _LOCK_WAIT_S: Final = 30
 _NET_WAIT_S: Final = 600
 _MS: Final = 1000

@@ -7,8 +7,6 @@ from typing import Final
 
 from watermark.clock import Clock, SystemClock
 
-__all__ = ["Throttle"]
-
 _NANOS: Final = 1_000_000_000
 
 

@@ -20,8 +20,6 @@ from datasources.mysql.binlog import BinlogPosition
 from datasources.mysql.state.snapshot_scan import PlannedRange, PlannedTable, SnapshotScan
 from datasources.mysql.tables.chunk_key import TableName
 
-__all__ = ["MySqlState", "position_from_json", "position_to_json"]
-
 _VERSION: Final = 1
 
 

@@ -11,8 +11,6 @@ from datasources.mysql.binlog import BinlogPosition
 from datasources.mysql.state.mysql_state import position_from_json, position_to_json
 from datasources.mysql.tables.chunk_key import TableName
 
-__all__ = ["RangeReport"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RangeReport:

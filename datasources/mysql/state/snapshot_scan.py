@@ -19,8 +19,6 @@ from typing import Any
 from datasources.mysql.tables.chunk_key import TableName
 from datasources.mysql.tables.key_ranges import Bound, KeyRange
 
-__all__ = ["Coverage", "PlannedRange", "PlannedTable", "SnapshotScan", "coverage"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SnapshotScan:

@@ -7,8 +7,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["INVISIBLE_KEY", "Index", "KeyColumn", "KeyKind", "TableKey", "TableName", "choose_key"]
-
 TableName = tuple[str, str]
 """Database and table."""
 

@@ -11,8 +11,6 @@ from datasources.mysql.connection.quoting import quote_name
 from datasources.mysql.tables.chunk_key import KeyColumn, TableKey
 from datasources.mysql.tables.key_values import compared_expression, labels, literal
 
-__all__ = ["Bound", "KeyRange", "range_condition"]
-
 Bound = tuple[str, ...]
 """One canonical text per column of the key, in its order (see key_values.py)."""
 

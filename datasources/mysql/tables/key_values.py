@@ -31,19 +31,6 @@ from datasources.mysql.connection.quoting import quote_name
 from datasources.mysql.tables.chunk_key import KeyColumn
 from datasources.mysql.types.declared import members_of
 
-__all__ = [
-    "ValueForm",
-    "compared_expression",
-    "form_of",
-    "is_divisible",
-    "is_ordered_here",
-    "key_order",
-    "labels",
-    "literal",
-    "select_expression",
-    "sort_key",
-]
-
 
 class ValueForm(enum.Enum):
     """The representation and order of a column's values."""

@@ -12,8 +12,6 @@ from datasources.mysql.connection.server_dialect import parse_version
 from datasources.mysql.tables.chunk_key import Index, KeyColumn, TableName
 from datasources.mysql.tables.key_values import is_divisible
 
-__all__ = ["HISTORY_IN_BINLOG", "ColumnInfo", "TableCatalog", "placeholders", "read_catalog"]
-
 HISTORY_IN_BINLOG: Final = "its binlog has old rows among those of today, and deletes as updates"
 """Why a system-versioned table cannot be read."""
 

@@ -15,19 +15,6 @@ from datasources.mysql.tables.chunk_key import INVISIBLE_KEY, KeyColumn, TableKe
 from datasources.mysql.tables.table_keys import HISTORY_IN_BINLOG, TableCatalog, placeholders, read_catalog
 from datasources.mysql.types import ColumnType, column_type_of
 
-__all__ = [
-    "TableColumn",
-    "TableSchema",
-    "changed_key",
-    "key_types",
-    "read_again_advice",
-    "read_named",
-    "read_schema",
-    "read_schemas",
-    "table_names",
-    "table_sizes",
-]
-
 # The numbers of rows, which the other statements select, are what costs the server most here.
 _NAMES: Final = """
 SELECT table_schema, table_name FROM information_schema.tables WHERE table_type IN ('BASE TABLE', 'SYSTEM VERSIONED')"""

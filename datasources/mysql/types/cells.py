@@ -13,19 +13,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-__all__ = [
-    "PADDING",
-    "Bytes",
-    "Cells",
-    "Int64s",
-    "Mask",
-    "binary_values",
-    "from_numpy",
-    "read_big",
-    "read_little",
-    "validity",
-]
-
 PADDING: Final = 40
 """Spare bytes at the end of a buffer. A NULL at the end has no bytes, and is read like a value
 nevertheless: up to 30 bytes of a DECIMAL, eight at a time."""

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["BIG5_OWN", "EUCJPMS_OWN", "SINGLE_BYTE"]
-
 SINGLE_BYTE: Final[dict[str, tuple[str, dict[int, str]]]] = {
     "armscii8": (
         "ascii",

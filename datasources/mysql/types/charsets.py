@@ -13,8 +13,6 @@ import pyarrow.compute as pc
 from datasources.errors import RecordError, SchemaError
 from datasources.mysql.types.charset_tables import BIG5_OWN, EUCJPMS_OWN, SINGLE_BYTE
 
-__all__ = ["BINARY", "charset_of_collation", "decode_bytes", "decode_text"]
-
 BINARY: Final = "binary"
 
 _UTF8: Final = frozenset({"utf8mb4", "utf8mb3", "utf8"})

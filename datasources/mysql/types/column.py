@@ -12,8 +12,6 @@ import pyarrow as pa
 from datasources.arrow_types import MAX_DECIMAL_DIGITS, NTZ, TIMESTAMP
 from datasources.mysql.types.charsets import BINARY
 
-__all__ = ["ColumnType", "Kind", "ZeroDates", "arrow_type", "result_expression", "select_expression"]
-
 _SIGNED: Final = {1: pa.int8(), 2: pa.int16(), 3: pa.int32(), 4: pa.int32(), 8: pa.int64()}
 _UNSIGNED: Final = {1: pa.int16(), 2: pa.int32(), 3: pa.int32(), 4: pa.int64(), 8: pa.decimal128(20, 0)}
 

@@ -9,8 +9,6 @@ from datasources.errors import SchemaError
 from datasources.mysql.types.charsets import BINARY
 from datasources.mysql.types.column import ColumnType, Kind
 
-__all__ = ["column_type_of", "members_of"]
-
 _INTEGERS: Final = {"tinyint": 1, "smallint": 2, "mediumint": 3, "int": 4, "bigint": 8}
 _TEXTS: Final = frozenset({"char", "varchar", "tinytext", "text", "mediumtext", "longtext"})
 _BYTES: Final = frozenset({"varbinary", "tinyblob", "blob", "mediumblob", "longblob"})

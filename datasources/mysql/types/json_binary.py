@@ -15,8 +15,6 @@ from typing import Final
 
 from datasources.errors import RecordError
 
-__all__ = ["JsonTree", "JsonValue", "Opaque", "parse_json"]
-
 _LARGE_OBJECT: Final = 1
 _LARGE_ARRAY: Final = 3
 _OBJECTS: Final = (0, 1)

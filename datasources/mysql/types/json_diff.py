@@ -9,8 +9,6 @@ from typing import Final
 from datasources.errors import RecordError
 from datasources.mysql.types.json_binary import JsonTree, parse_json
 
-__all__ = ["apply_json_diffs"]
-
 _REPLACE: Final = 0
 _INSERT: Final = 1
 _REMOVE: Final = 2

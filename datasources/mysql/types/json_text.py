@@ -10,8 +10,6 @@ from typing import Final
 from datasources.mysql.types.json_binary import JsonTree, Opaque
 from datasources.mysql.types.numbers import GROUP_BYTES, digit_groups
 
-__all__ = ["json_text"]
-
 _DOUBLE_DIGITS: Final = 15
 _ESCAPES: Final = {
     **{code: f"\\u{code:04x}" for code in range(0x20)},

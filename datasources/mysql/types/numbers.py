@@ -12,18 +12,6 @@ from datasources.arrow_types import MAX_DECIMAL_DIGITS
 from datasources.mysql.types.cells import Cells, Int64s, from_numpy, read_big, read_little
 from datasources.mysql.types.column import ColumnType, arrow_type
 
-__all__ = [
-    "GROUP_BYTES",
-    "decimal_width",
-    "decode_bit",
-    "decode_decimal",
-    "decode_double",
-    "decode_float",
-    "decode_integer",
-    "decode_year",
-    "digit_groups",
-]
-
 _GROUP_DIGITS: Final = 9
 GROUP_BYTES: Final = (0, 1, 1, 2, 2, 3, 3, 4, 4, 4)
 """Bytes of a group of 0 to 9 digits."""

@@ -19,8 +19,6 @@ from datasources.mysql.types.column import ColumnType, Kind, ZeroDates, arrow_ty
 from datasources.mysql.types.snapshot import snapshot_column
 from datasources.mysql.types.temporal import date_values, datetime_values, instant_values
 
-__all__ = ["FIXED_BYTES", "INTEGERS", "TIMES", "result_column", "width_of"]
-
 _SECOND_US: Final = 1_000_000
 _SIGN_BITS: Final = 64
 _DATE_BYTES: Final = 4

@@ -17,21 +17,6 @@ from datasources.errors import RecordError
 from datasources.mysql.types.cells import Cells, Int64s, Mask, from_numpy, read_big, read_little
 from datasources.mysql.types.column import ColumnType, ZeroDates, arrow_type
 
-__all__ = [
-    "FIRST_DAYS",
-    "date_values",
-    "datetime_values",
-    "decode_date",
-    "decode_datetime",
-    "decode_old_datetime",
-    "decode_old_time",
-    "decode_old_timestamp",
-    "decode_time",
-    "decode_timestamp",
-    "fraction_width",
-    "instant_values",
-]
-
 _TextOf = Callable[[int], str]
 _SECOND_US: Final = 1_000_000
 _DAY_US: Final = 86_400 * _SECOND_US

@@ -11,8 +11,6 @@ from datasources.mysql.types.column import ColumnType
 from datasources.mysql.types.json_binary import parse_json
 from datasources.mysql.types.json_text import json_text
 
-__all__ = ["decode_binary", "decode_enum", "decode_json", "decode_set", "decode_string", "set_width"]
-
 
 def decode_string(cells: Cells, column: ColumnType) -> pa.Array:
     """Return texts."""

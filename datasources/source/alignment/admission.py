@@ -20,8 +20,6 @@ from numpy.typing import NDArray
 
 from datasources.source.api.split import SplitId
 
-__all__ = ["EventTimeSpan", "share_budget", "share_by_event_time"]
-
 
 class EventTimeSpan(NamedTuple):
     """What waits in one split.

@@ -32,8 +32,6 @@ from datasources.source.api.dialogue import Dialogue
 from datasources.source.api.scan_range import Stops
 from datasources.source.api.split import SplitId, SplitProgress
 
-__all__ = ["AlignedShares", "AlignmentInfo", "AlignmentState", "align"]
-
 _NS_PER_MS = 1_000_000
 
 

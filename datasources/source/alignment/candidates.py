@@ -19,8 +19,6 @@ from datasources.source.api.dialogue import Dialogue
 from datasources.source.api.scan_range import Stops
 from datasources.source.api.split import SplitId, SplitProgress
 
-__all__ = ["CandidateCache"]
-
 _WINDOW = 64
 _FIRST_WINDOWS = (4, 64, 1_024, 16_384, 65_536)
 _NONE = Candidates(positions=np.empty(0, dtype=np.int64), values_ms=np.empty(0, dtype=np.int64))

@@ -25,8 +25,6 @@ from datasources.source.api.reader import Chunk, SplitReaderFactory, SupportsBat
 from datasources.source.api.split import SplitId
 from datasources.source.watermarks.rowtime import RowTimes
 
-__all__ = ["AskCandidates", "Candidates", "Lookahead", "ReaderLookahead", "SupportsPeek"]
-
 _US_PER_MS = 1_000
 
 

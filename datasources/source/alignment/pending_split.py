@@ -6,8 +6,6 @@ from typing import NamedTuple
 
 from datasources.source.api.split import SplitId
 
-__all__ = ["PendingSplit"]
-
 
 class PendingSplit(NamedTuple):
     """Its unread range [start, end), what to plan of it, and candidates (ms) where they are known."""

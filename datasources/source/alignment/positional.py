@@ -17,8 +17,6 @@ from datasources.source.api.scan_range import ScanEnd, ScanRange, Stops
 from datasources.source.api.split import SplitId, SplitProgress
 from datasources.source.watermarks.combine import bound_us, to_us
 
-__all__ = ["MAX_ROWS", "end_of_allowed"]
-
 MAX_ROWS = 100_000
 
 

@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from datasources.source.alignment.pending_split import PendingSplit
 from datasources.source.api.split import SplitId
 
-__all__ = ["ReservedEnds", "reserve"]
-
 
 @dataclass(frozen=True, slots=True)
 class ReservedEnds:

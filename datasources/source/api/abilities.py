@@ -13,26 +13,6 @@ from numpy.typing import NDArray
 
 from watermark import EmitStrategy
 
-__all__ = [
-    "AdditionalAttribute",
-    "Alignment",
-    "ConditionEvaluator",
-    "DelaySettings",
-    "EventTimeEvaluator",
-    "EventTimeExpression",
-    "LateRows",
-    "NullRowtime",
-    "ProcessingTime",
-    "RowCondition",
-    "ScanStrategy",
-    "SourceWatermarkSpec",
-    "SupportsColumnPruning",
-    "SupportsReadingMetadata",
-    "SupportsSourceWatermark",
-    "SupportsWatermarkPushDown",
-    "WatermarkParams",
-]
-
 
 class NullRowtime(enum.Enum):
     """What happens to a row whose rowtime is null (`watermark.null-rowtime`). It never moves the watermark."""

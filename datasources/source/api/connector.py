@@ -22,8 +22,6 @@ from datasources.source.api.abilities import DelaySettings, ScanStrategy
 from datasources.source.api.enumerator import SplitEnumerator
 from datasources.source.api.reader import SplitReaderFactory
 
-__all__ = ["ScanSource", "SessionInfo"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionInfo:

@@ -16,16 +16,6 @@ from typing import Any, Protocol, runtime_checkable
 
 from datasources.source.api.split import SplitId, SplitProgress
 
-__all__ = [
-    "BoundedPart",
-    "PlannedBatch",
-    "PlansBoundedRead",
-    "RangeInfo",
-    "ReconciledState",
-    "State",
-    "StatefulEnumerator",
-]
-
 State = Mapping[str, Any]
 
 

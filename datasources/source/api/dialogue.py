@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from typing import Any, TypeAlias, TypeVar
 
-__all__ = ["Dialogue", "answered"]
-
 _T = TypeVar("_T")
 
 Dialogue: TypeAlias = Generator[Any, Any, _T]

@@ -8,8 +8,6 @@ from typing import Protocol, runtime_checkable
 
 from datasources.source.api.split import SplitBounds, SplitId
 
-__all__ = ["Absence", "ConfirmsAbsence", "SplitEnumerator"]
-
 
 class Absence(enum.Enum):
     """What it means that a split which was read is not among the bounds."""

@@ -11,17 +11,6 @@ import pyarrow as pa
 from datasources.source.api.connector_state import State
 from datasources.source.api.split import LogIdentity, SplitId
 
-__all__ = [
-    "Chunk",
-    "RangeEnd",
-    "ReadCounts",
-    "SplitReader",
-    "SplitReaderFactory",
-    "SupportsBatchState",
-    "SupportsLogs",
-    "SupportsRangeEnd",
-]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadCounts:

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from datasources.source.api.connector_state import State
 from datasources.source.api.split import SplitId
 
-__all__ = ["ScanEnd", "ScanRange", "ScanWatermark", "Stops"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScanRange:

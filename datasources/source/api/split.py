@@ -11,8 +11,6 @@ from typing import Final, NewType
 
 from watermark import SplitStatus
 
-__all__ = ["ENDLESS", "LogIdentity", "SplitBounds", "SplitId", "SplitProgress", "Unanswered"]
-
 ENDLESS: Final = 1 << 62
 """The end of a split whose end is not known: it is never caught up, and how much of it is unread is not shown."""
 

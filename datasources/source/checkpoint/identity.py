@@ -7,9 +7,6 @@ from typing import Protocol
 from datasources.errors import OffsetError
 from datasources.source.checkpoint.offset import Identity
 
-__all__ = ["require_same_identity"]
-
-
 _MAY_CHANGE = ("strategy", "schema", "subscription")
 
 

@@ -24,8 +24,6 @@ from datasources.source.checkpoint.offset_codec import (
     split_sort_key,
 )
 
-__all__ = ["GateState", "LoadGateSettings", "LoadSettings", "LoadState"]
-
 _MAX_SPLITS = 1_000_000
 
 

@@ -8,8 +8,6 @@ from typing import Any
 from datasources.source.api.split import LogIdentity
 from datasources.source.checkpoint.offset_codec import decode_column, encode_column, require_text
 
-__all__ = ["decode_logs", "encode_logs"]
-
 
 def encode_logs(logs: Sequence[LogIdentity | None]) -> dict[str, Any] | None:
     """Return the identities of splits as JSON primitives; None if none is known."""

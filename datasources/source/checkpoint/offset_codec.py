@@ -16,18 +16,6 @@ from typing import Any
 
 from watermark import SplitStatus
 
-__all__ = [
-    "decode_column",
-    "decode_names",
-    "decode_statuses",
-    "encode_column",
-    "encode_names",
-    "encode_statuses",
-    "require_int",
-    "require_text",
-    "split_sort_key",
-]
-
 _READABLE_CHARS = 8_000
 _CHARS_BETWEEN = 2  # json.dumps, and so PySpark, writes ", "
 _PACKED_PARTS = 3

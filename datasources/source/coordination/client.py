@@ -24,8 +24,6 @@ from datasources.source.load_gate.gate_protocol import LoadGateAnswer, LoadGateR
 from datasources.source.watermarks.source_status import Peer, SourceStatus
 from watermark import Clock, SystemClock
 
-__all__ = ["CoordinatorClient", "CoordinatorLink", "Requester"]
-
 _logger = logging.getLogger(__name__)
 _TIMEOUT_S = 10.0
 _NS_PER_S = 1_000_000_000

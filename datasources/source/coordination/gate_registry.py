@@ -11,8 +11,6 @@ from datasources.errors import CoordinatorError
 from datasources.source.coordination.request_fields import list_field, object_field
 from datasources.source.load_gate.gate_protocol import LoadGateRequest, LoadReport
 
-__all__ = ["LoadGateRegistry", "request_of", "unknown_query_answer"]
-
 _MAX_NAMES = 100
 
 

@@ -12,8 +12,6 @@ from typing import Protocol
 
 from datasources.source.watermarks.source_status import Peer, SourceStatus
 
-__all__ = ["StatusExchange", "group_minimums"]
-
 
 class StatusExchange(Protocol):
     """A planner's status exchange. Real: the coordinator. When called: by every planning that may decide anything.

@@ -15,8 +15,6 @@ from datasources.source.coordination.client import CoordinatorLink, Requester
 from datasources.source.load_gate.gate_protocol import LoadGateRequest
 from datasources.source.watermarks.source_status import SourceStatus
 
-__all__ = ["LeaseRenewal"]
-
 _LONGEST_INTERVAL_MS = 20_000
 _TABLE_INTERVAL_MS = 500
 

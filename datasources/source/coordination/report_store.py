@@ -8,8 +8,6 @@ from typing import Protocol
 from datasources.source.api.split import SplitId
 from datasources.source.coordination.reports import SplitReport
 
-__all__ = ["ReportStore"]
-
 
 class ReportStore(Protocol):
     """Holds the reports of one source run. Real: the coordinator over its channel. In tests: a dictionary."""

@@ -15,8 +15,6 @@ from typing import Any
 from datasources.errors import CoordinatorError, NonDeterminismError
 from datasources.source.api.split import SplitId
 
-__all__ = ["SplitReport"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SplitReport:

@@ -7,8 +7,6 @@ from typing import Any
 
 from datasources.errors import CoordinatorError
 
-__all__ = ["list_field", "number_field", "object_field", "text_field"]
-
 
 def text_field(message: Mapping[str, Any], name: str) -> str:
     """Return a field that must be text.

@@ -21,8 +21,6 @@ from datasources.errors import CoordinatorError
 from datasources.source.coordination.registry import SourceRegistry
 from datasources.source.coordination.wire import Channel, accept_channel
 
-__all__ = ["Coordinator", "Endpoint", "PeerLimits"]
-
 _logger = logging.getLogger(__name__)
 
 _KEY_BYTES = 32

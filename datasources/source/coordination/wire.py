@@ -20,8 +20,6 @@ from typing import Any
 from datasources.errors import CoordinatorError
 from watermark import SystemClock
 
-__all__ = ["MAX_ANSWER_BYTES", "MAX_FRAME_BYTES", "Channel", "accept_channel", "open_channel"]
-
 MAX_FRAME_BYTES = 1 << 20  # what a server accepts: a task's report is below 1 KB per split
 MAX_ANSWER_BYTES = 64 << 20  # what a client accepts from the server that proved the key
 _NONCE_BYTES = 32

@@ -17,8 +17,6 @@ from datasources.source.checkpoint.load_gate_state import LoadSettings, LoadStat
 from datasources.source.load_gate.gate_protocol import LoadReport, Progress
 from datasources.source.watermarks.planning_time import PlanningTime
 
-__all__ = ["BuildActivity", "LoadInfo", "load_after", "load_report"]
-
 _NS_PER_MS = 1_000_000
 
 

@@ -27,8 +27,6 @@ from datasources.source.load_gate.build_progress import BuildActivity, LoadInfo,
 from datasources.source.load_gate.gate_protocol import Build, LoadGateAnswer, LoadGateRequest
 from datasources.source.watermarks.planning_time import PlanningTime
 
-__all__ = ["LoadGate", "LoadGateStates", "decide_load_gate", "note_admission", "require_compatible_gate"]
-
 _REGISTRATION_NS = 1_000_000_000  # how often a batch without data is planned to register
 _REPEAT_NS = 30_000_000_000  # how often a loaded build repeats its report
 _PAUSE_NS = 200_000_000  # between the batches that only extend a run

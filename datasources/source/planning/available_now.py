@@ -8,8 +8,6 @@ from dataclasses import dataclass, field, replace
 from datasources.source.api.split import SplitBounds, SplitId, SplitProgress
 from datasources.source.watermarks.planning_time import PlanningTime
 
-__all__ = ["AvailableNowLimit"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AvailableNowLimit:

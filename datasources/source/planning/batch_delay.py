@@ -11,8 +11,6 @@ from collections.abc import Iterable, Mapping
 from datasources.source.api.abilities import DelaySettings
 from datasources.source.api.split import SplitId, SplitProgress
 
-__all__ = ["delayed_since_ns", "is_delayed"]
-
 _NS_PER_MS = 1_000_000
 
 

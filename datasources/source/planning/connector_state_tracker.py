@@ -13,14 +13,6 @@ from datasources.source.api.split import SplitId, SplitProgress
 from datasources.source.checkpoint.offset import Offset
 from datasources.source.planning.reconcile import ReconciledBatch
 
-__all__ = [
-    "AskBatch",
-    "AskGuaranteedWatermarks",
-    "AskStateWithoutData",
-    "ConnectorInfo",
-    "ConnectorStateTracker",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class AskGuaranteedWatermarks:

@@ -34,8 +34,6 @@ from datasources.source.watermarks.source_status import Peer, SourceStatus
 from datasources.source.watermarks.source_watermark import SourceWatermark, source_watermark, with_unread
 from watermark import SplitStatus
 
-__all__ = ["AskHasState", "AskMayLose", "PublishedStatus", "decide"]
-
 
 @dataclass(frozen=True, slots=True)
 class AskMayLose:

@@ -11,8 +11,6 @@ from datasources.source.api.enumerator import Absence
 from datasources.source.api.split import SplitBounds, SplitId, SplitProgress
 from datasources.source.checkpoint.offset import split_sort_key
 
-__all__ = ["AskAbsences", "AskLateStarts", "Discovered", "discover"]
-
 
 @dataclass(frozen=True, slots=True)
 class AskAbsences:

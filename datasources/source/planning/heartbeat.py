@@ -7,8 +7,6 @@ interval. Nothing keeps state for it: every 30 s, so that progress stays visible
 
 from __future__ import annotations
 
-__all__ = ["STATELESS_INTERVAL_MS", "is_heartbeat_due"]
-
 STATELESS_INTERVAL_MS = 30_000
 _NS_PER_MS = 1_000_000
 

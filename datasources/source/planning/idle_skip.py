@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from datasources.source.api.split import SplitBounds, SplitId
 
-__all__ = ["IdleSkip", "idle_skip"]
-
 _PEER_POLL_NS = 200_000_000  # how long a source that follows its peers may skip plannings
 
 

@@ -8,8 +8,6 @@ from datasources.source.api.abilities import DelaySettings, WatermarkParams
 from datasources.source.checkpoint.load_gate_state import LoadGateSettings, LoadSettings
 from datasources.source.checkpoint.offset import Identity
 
-__all__ = ["PlannerSettings"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannerSettings:

@@ -19,8 +19,6 @@ from datasources.source.watermarks.idleness import SplitActivity
 from datasources.source.watermarks.planning_time import PlanningTime
 from datasources.source.watermarks.source_status import Peer, SourceStatus
 
-__all__ = ["Batch", "Decision", "Heartbeat", "Nothing", "Observation", "PlannerState", "initial_state"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannerState:

@@ -20,8 +20,6 @@ from datasources.source.checkpoint.offset import Offset
 from datasources.source.coordination.reports import SplitReport
 from datasources.source.watermarks.combine import bound_us, to_ms, to_us
 
-__all__ = ["ReconciledBatch", "reconcile", "with_logs_at_range_end"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReconciledBatch:

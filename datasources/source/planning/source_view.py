@@ -11,8 +11,6 @@ from datasources.source.checkpoint.offset import Offset
 from datasources.source.planning.summary import SourceInfo, Totals, summarise
 from watermark import Clock, SplitStatus
 
-__all__ = ["SourceView"]
-
 
 class SourceView:
     """Sees one source in one process.

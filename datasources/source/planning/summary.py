@@ -12,8 +12,6 @@ from datasources.source.coordination.reports import SplitReport
 from datasources.task_counters import TASK_COUNTERS
 from watermark import SplitStatus
 
-__all__ = ["SourceInfo", "Totals", "summarise"]
-
 
 @dataclass(slots=True)
 class Totals:

@@ -17,8 +17,6 @@ from datasources.source.api.abilities import RowCondition
 from datasources.source.api.reader import Chunk
 from datasources.source.reading.split_run import WatermarkedRows
 
-__all__ = ["RowFilter"]
-
 
 class RowFilter:
     """Evaluates one condition, chunk by chunk.

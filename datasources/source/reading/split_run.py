@@ -16,8 +16,6 @@ from datasources.source.watermarks.combine import to_ms
 from datasources.source.watermarks.rowtime import EventTimes, RowTimes, stop_of
 from watermark import EmitStrategy, combined_row_watermarks, late_mask, running_watermarks
 
-__all__ = ["RunningWatermark", "SplitRun", "WatermarkedRows"]
-
 _US_PER_MS = 1_000
 
 

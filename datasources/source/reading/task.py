@@ -40,8 +40,6 @@ from datasources.source.reading.task_plan import SplitTask, TaskPlan
 from datasources.source.watermarks.row_watermark import OutputSchema
 from datasources.source.watermarks.rowtime import RowTimes, stop_of
 
-__all__ = ["TaskReader", "scan_watermark"]
-
 
 class TaskReader:
     """Runs task plans for one source on an executor.

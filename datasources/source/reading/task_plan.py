@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from datasources.source.api.connector_state import State
 from datasources.source.api.split import LogIdentity, SplitId
 
-__all__ = ["SplitTask", "TaskPlan"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SplitTask:

@@ -8,8 +8,6 @@ from datasources.source.checkpoint.offset import Offset
 from datasources.source.reading.task_plan import SplitTask, TaskPlan
 from datasources.source.watermarks.combine import bound_us, others_us, to_us
 
-__all__ = ["plan_tasks"]
-
 
 def plan_tasks(end: Offset, *, has_watermark: bool, max_tasks: int | None = None) -> list[TaskPlan]:
     """Return the tasks of the batch that ends at `end`.

@@ -8,8 +8,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-__all__ = ["ClockOnly"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClockOnly:

@@ -14,8 +14,6 @@ from datasources.source.api.split import SplitId, SplitProgress
 from datasources.source.watermarks.row_watermark import MAX_ROW_WATERMARK_MS
 from watermark import MIN_WATERMARK, SplitStatus, combine_arrays, ms_to_us
 
-__all__ = ["bound_us", "combined_ms", "others_us", "to_ms", "to_us"]
-
 
 def to_us(watermark_ms: int | None) -> int:
     """Return the algebra's microseconds, saturated; none is MIN_WATERMARK."""

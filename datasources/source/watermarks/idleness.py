@@ -13,8 +13,6 @@ from typing import NamedTuple
 
 from datasources.source.watermarks.planning_time import PlanningTime
 
-__all__ = ["SplitActivity", "is_idle", "next_idle_ns", "observed", "restored"]
-
 _NS_PER_MS = 1_000_000
 
 

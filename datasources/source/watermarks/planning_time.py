@@ -13,8 +13,6 @@ from typing import Self
 
 from watermark import Clock
 
-__all__ = ["PlanningTime"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanningTime:

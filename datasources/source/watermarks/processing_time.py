@@ -15,8 +15,6 @@ from datasources.source.api.enumerator import SplitEnumerator
 from datasources.source.api.split import SplitId, SplitProgress
 from datasources.source.checkpoint.offset import Offset
 
-__all__ = ["is_in_processing_time", "processing_starts_of", "require_no_return"]
-
 
 def processing_starts_of(
     mode: ProcessingTime, starts: Mapping[SplitId, int], enumerator: SplitEnumerator

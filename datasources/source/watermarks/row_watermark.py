@@ -13,16 +13,6 @@ from numpy.typing import NDArray
 
 from datasources.arrow_types import TIMESTAMP
 
-__all__ = [
-    "HEARTBEAT_COLUMN",
-    "HIDDEN_COLUMNS",
-    "LATE_COLUMN",
-    "MAX_ROW_WATERMARK_MS",
-    "RESERVED_COLUMNS",
-    "WATERMARK_COLUMN",
-    "OutputSchema",
-]
-
 WATERMARK_COLUMN = "_watermark"
 HEARTBEAT_COLUMN = "_heartbeat"
 LATE_COLUMN = "_late"

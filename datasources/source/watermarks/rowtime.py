@@ -14,9 +14,6 @@ from datasources.source.api.abilities import NullRowtime, ScanStrategy
 from datasources.source.api.reader import Chunk
 from watermark import first_beyond
 
-__all__ = ["EventTimes", "RowTimes", "Stop", "stop_of"]
-
-
 _Mask = NDArray[np.bool_] | None
 _Times = tuple[NDArray[np.int64], _Mask]
 

@@ -8,8 +8,6 @@ from typing import Any
 
 from datasources.errors import CoordinatorError
 
-__all__ = ["Peer", "SourceStatus", "followed_ms"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceStatus:

@@ -21,8 +21,6 @@ from datasources.source.watermarks.combine import combined_ms
 from datasources.source.watermarks.source_status import Peer, SourceStatus, followed_ms
 from watermark import SplitStatus
 
-__all__ = ["SourceWatermark", "source_watermark", "with_unread"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceWatermark:

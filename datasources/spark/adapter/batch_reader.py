@@ -22,8 +22,6 @@ from datasources.spark.boundary.worker_heap import freeze_worker_heap
 from datasources.spark.scan.scan import Scan
 from watermark import MIN_WATERMARK
 
-__all__ = ["TidemarkBatchReader"]
-
 
 class TidemarkBatchReader(DataSourceReader):
     """Reads one scan as a bounded table."""

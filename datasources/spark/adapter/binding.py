@@ -11,8 +11,6 @@ from datasources.source.coordination.server import Endpoint
 if TYPE_CHECKING:
     from datasources.expressions.evaluation.function_call import ReaderFunction
 
-__all__ = ["Binding"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Binding:

@@ -18,8 +18,6 @@ from datasources.spark.boundary.redaction import require_hidden_by_spark
 from datasources.spark.scan.scan import Scan, build_scan
 from datasources.spark.scan.schema import arrow_output_schema, spark_schema
 
-__all__ = ["TidemarkDataSource"]
-
 
 class TidemarkDataSource(DataSource):
     """Base of the formats; a subclass names its connector, and register() binds the application's settings."""

@@ -7,8 +7,6 @@ from pyspark.sql.datasource import InputPartition
 from datasources.source.coordination.server import Endpoint
 from datasources.source.reading.task_plan import TaskPlan
 
-__all__ = ["TaskPartition"]
-
 
 class TaskPartition(InputPartition):
     """One task's plan, and where to report.

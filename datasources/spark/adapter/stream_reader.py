@@ -43,8 +43,6 @@ from datasources.spark.boundary.worker_heap import freeze_worker_heap
 from datasources.spark.scan.scan import Scan
 from watermark import SystemClock
 
-__all__ = ["TidemarkStreamReader"]
-
 _RUNNER_STATE = ("planner", "_channel", "_coordinator", "_link", "_lease_renewal", "_source_id", "_pause")
 _WATCHED_SPLITS = 1_000
 _PROGRESS_SPLITS = 100

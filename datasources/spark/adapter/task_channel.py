@@ -13,8 +13,6 @@ from datasources.source.coordination.reports import SplitReport
 from datasources.source.coordination.server import Endpoint
 from datasources.spark.adapter.partition import TaskPartition
 
-__all__ = ["TaskChannel"]
-
 _clients: dict[Endpoint, CoordinatorClient] = {}
 _admitted: set[tuple[Endpoint, str]] = set()
 

@@ -20,8 +20,6 @@ from datasources.spark.attach.attach import AttachedColumn, projected
 from datasources.spark.plans.session_checks import require_classic, require_working_settings
 from datasources.spark.scan.schema import METADATA_KEY, watermark_metadata
 
-__all__ = ["assign_watermark"]
-
 # Always true, and never moved below the watermark. Spark removes conditions that it knows to be true, such as rand() <
 # 1.
 _BARRIER = f"spark_partition_id() * cast(unix_micros({WATERMARK_COLUMN}) as double) >= 0"

@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from py4j.java_gateway import JavaObject
     from pyspark.sql import SparkSession
 
-__all__ = ["QueryListener"]
-
 _logger = logging.getLogger(__name__)
 
 

@@ -17,8 +17,6 @@ from datasources.spark.scan.scan import build_scan
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["load_stream"]
-
 
 def load_stream(
     spark: SparkSession,

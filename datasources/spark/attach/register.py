@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from datasources.expressions.evaluation.function_call import ReaderFunction
     from datasources.observe.server import Observer
 
-__all__ = ["GLOBAL_PREFIX", "register_formats", "session_defaults", "session_functions"]
-
 _logger = logging.getLogger(__name__)
 
 GLOBAL_PREFIX = "spark.tidemark."

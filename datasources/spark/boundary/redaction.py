@@ -20,8 +20,6 @@ from datasources.secret_keys import is_secret_key, redaction_pattern, secret_val
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["redact_options", "require_hidden_by_spark"]
-
 _PATTERN: Final = "spark.sql.redaction.options.regex"
 _WIDENED: Final = "(?:{})|{}"
 _BY_SPARK: Final = re.compile(r"secret|password|token|access[.]?key|url", re.IGNORECASE)

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import gc
 
-__all__ = ["freeze_worker_heap"]
-
 _frozen: list[bool] = []
 
 

@@ -10,8 +10,6 @@ from datasources.errors import OptionError
 from datasources.source.api.abilities import ProcessingTime
 from datasources.spark.options.watermark_options import WatermarkOptions
 
-__all__ = ["AdditionalAttributeOptions", "additional_attribute_options", "is_numbered", "require_compatible"]
-
 _KEY = re.compile(r"watermark\.([1-9][0-9]*)\.(for|as|rowtime)")
 
 

@@ -15,8 +15,6 @@ from datasources.source.api.connector import ScanSource
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["ALLOW_CODE", "allows_code_options", "refuse_code"]
-
 ALLOW_CODE: Final = "spark.tidemark.allow-code-options"
 
 

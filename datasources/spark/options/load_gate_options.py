@@ -7,8 +7,6 @@ from pydantic import Field, model_validator
 from datasources.options import DurationMs, OptionGroup
 from datasources.source.checkpoint.load_gate_state import LoadGateSettings, LoadSettings
 
-__all__ = ["LoadGateOptions"]
-
 
 class LoadGateOptions(OptionGroup):
     """Which source waits for which, as the probe of a join waits for its table. They concern streams only."""

@@ -6,8 +6,6 @@ import re
 
 from datasources.errors import OptionError
 
-__all__ = ["parse_metadata", "parse_names"]
-
 _WORD = re.compile(r"\s*(?P<word>`(?:[^`]|``)*`|[^\s,`]+|,)")
 
 

@@ -10,8 +10,6 @@ from datasources.options import DurationMs, OptionGroup
 from datasources.source.api.abilities import Alignment, LateRows, NullRowtime, ProcessingTime, WatermarkParams
 from watermark import EmitStrategy
 
-__all__ = ["GLOBAL_OPTIONS", "AllIdle", "OnChange", "WatermarkOptions"]
-
 GLOBAL_OPTIONS = (
     "table.exec.source.idle-timeout",
     "pipeline.auto-watermark-interval",

@@ -11,8 +11,6 @@ from typing import Any
 from datasources.spark.plans.plan_walk import items, kind, nodes
 from datasources.spark.scan.time_attributes import DELAY_KEY
 
-__all__ = ["endless_grouping"]
-
 
 def endless_grouping(plan: Any) -> str | None:
     """Return why a plan has groups without event time beside those with it, and what to write; None if it has none."""

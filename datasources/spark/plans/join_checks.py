@@ -16,8 +16,6 @@ from typing import Any
 from datasources.spark.plans.plan_walk import items, kind, nodes
 from datasources.spark.scan.time_attributes import DELAY_KEY
 
-__all__ = ["lossy_join"]
-
 _WAITING = frozenset({"Aggregate", "Distinct"})
 _EQUALITIES = frozenset({"EqualTo", "EqualNullSafe"})
 

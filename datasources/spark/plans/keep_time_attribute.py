@@ -19,8 +19,6 @@ from datasources.spark.plans.plan_walk import attached_delays_ms, projected_expr
 from datasources.spark.plans.session_checks import require_frame
 from datasources.spark.scan.time_attributes import ROWTIME, time_metadata
 
-__all__ = ["keep_time_attribute"]
-
 _PAST = re.compile(r"-\s*INTERVAL|-\s*make_interval|\+\s*INTERVAL\s*'?-", re.IGNORECASE)
 
 

@@ -15,8 +15,6 @@ from datasources.spark.plans.session_checks import registered_formats
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["builds_by_name", "gate_options_of", "require_load_gate"]
-
 _KEYS = tuple(str(field.alias) for field in LoadGateOptions.model_fields.values())
 
 

@@ -19,8 +19,6 @@ from datasources.spark.plans.plan_walk import items, watermarked_sources
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["mark_attached"]
-
 _REMEMBERED: Final = 100
 
 

@@ -8,20 +8,6 @@ from typing import Any
 
 from datasources.source.watermarks.row_watermark import HEARTBEAT_COLUMN, WATERMARK_COLUMN
 
-__all__ = [
-    "SIDE_COLUMN",
-    "attached_delays_ms",
-    "forgets_duplicates_at_once",
-    "gives_windows",
-    "has_attachment",
-    "items",
-    "kind",
-    "nodes",
-    "projected_expression",
-    "source_options",
-    "watermarked_sources",
-]
-
 SIDE_COLUMN = "tidemark_side"
 """Marks the union of the two sides that an operator of ours joins: the side from which a row comes.
 

@@ -10,8 +10,6 @@ from datasources.errors import QueryError
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["EXCHANGE_REUSE", "registered_formats", "require_classic", "require_frame", "require_working_settings"]
-
 EXCHANGE_REUSE = "spark.sql.exchange.reuse"
 """Why it is off where a watermark is followed: see `datasources.spark.attach.listener`."""
 

@@ -13,8 +13,6 @@ from datasources.source.api.connector import ScanSource
 from datasources.source.watermarks.row_watermark import RESERVED_COLUMNS
 from datasources.spark.options.name_lists import parse_metadata, parse_names
 
-__all__ = ["delivered_columns", "with_decoded_columns", "with_metadata_columns"]
-
 _METADATA = "scan.metadata"
 _COLUMNS = "scan.columns"
 

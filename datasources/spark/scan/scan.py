@@ -36,8 +36,6 @@ from datasources.spark.scan.strategy import build_strategy
 if TYPE_CHECKING:
     from datasources.expressions.evaluation.function_call import ReaderFunction
 
-__all__ = ["Scan", "build_scan"]
-
 _NO_FUNCTIONS: Final[Mapping[str, ReaderFunction]] = MappingProxyType({})
 _LONGEST_PLAIN_TEXT = 1_000
 

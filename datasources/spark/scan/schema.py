@@ -16,15 +16,6 @@ from datasources.source.watermarks.row_watermark import HEARTBEAT_COLUMN, LATE_C
 from datasources.spark.scan.scan import Scan
 from datasources.spark.scan.time_attributes import DELAY_KEY, PROCTIME, ROWTIME
 
-__all__ = [
-    "METADATA_KEY",
-    "TimeAttribute",
-    "arrow_output_schema",
-    "spark_schema",
-    "time_attribute_of",
-    "watermark_metadata",
-]
-
 METADATA_KEY = "tidemark"
 """The key under which the metadata of `_watermark` describes its time attribute."""
 

@@ -19,8 +19,6 @@ from datasources.spark.options.scan_options import WatermarkOptions
 if TYPE_CHECKING:
     from datasources.expressions.evaluation.function_call import ReaderFunction
 
-__all__ = ["BuiltStrategy", "build_strategy"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuiltStrategy:

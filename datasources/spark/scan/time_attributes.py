@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["DELAY_KEY", "PROCTIME", "ROWTIME", "TIME_KEY", "time_metadata"]
-
 DELAY_KEY = "spark.watermarkDelayMs"
 TIME_KEY = "tidemark.time"
 ROWTIME = "rowtime"

@@ -26,8 +26,6 @@ from datasources.sql.definitions.properties import Definition, definition_of, pr
 from datasources.sql.statements.catalog_objects import FunctionDefinition
 from datasources.sql.statements.statements import ObjectKind
 
-__all__ = ["DirectoryStore"]
-
 _HIDDEN: Final = "."
 _Signature = tuple[int, int, int]
 

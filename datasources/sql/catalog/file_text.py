@@ -13,8 +13,6 @@ from urllib.parse import quote, unquote
 
 from datasources.errors import SqlError
 
-__all__ = ["SUFFIX", "file_name", "name_in", "properties_in", "text_of"]
-
 SUFFIX: Final = ".json"
 _LONGEST: Final = 180
 _KEPT: Final = 120

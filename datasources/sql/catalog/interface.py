@@ -13,8 +13,6 @@ from datasources.sql.statements.catalog_objects import FunctionDefinition, Table
 from datasources.sql.statements.statements import ObjectKind
 from datasources.sql.text.error_location import Site
 
-__all__ = ["Catalog", "CatalogEntry", "Namespace", "ObjectStore", "kind_of"]
-
 
 class Namespace(enum.Enum):
     """Within one, a name exists once: a table and a view cannot share it, a table and a function can."""

@@ -9,8 +9,6 @@ from contextlib import contextmanager
 from datasources.sql.catalog.interface import CatalogEntry, Namespace, kind_of
 from datasources.sql.definitions.properties import Definition
 
-__all__ = ["MemoryStore"]
-
 
 class MemoryStore:
     """Keeps definitions as they are; see `ObjectStore`."""

@@ -15,8 +15,6 @@ from datasources.sql.statements.catalog_objects import FunctionDefinition, Table
 from datasources.sql.statements.statements import ObjectKind
 from datasources.sql.text.error_location import Site
 
-__all__ = ["StoredCatalog"]
-
 
 class StoredCatalog:
     """Tables, views and functions by name; see `Catalog`."""

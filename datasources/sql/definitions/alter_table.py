@@ -22,8 +22,6 @@ from datasources.sql.statements.statements import (
 )
 from datasources.sql.text.error_location import Site
 
-__all__ = ["alter"]
-
 
 def alter(definition: TableDefinition, action: AlterAction, source: SqlText | None = None) -> TableDefinition:
     """Return the altered table.

@@ -35,8 +35,6 @@ from datasources.sql.statements.catalog_objects import (
 from datasources.sql.statements.statements import CreateTable, LikeOption, LikeRule
 from datasources.sql.text.error_location import Site
 
-__all__ = ["merge_like"]
-
 _DEFAULTS: Final = {
     "OPTIONS": LikeRule.OVERWRITING,
     "WATERMARKS": LikeRule.INCLUDING,

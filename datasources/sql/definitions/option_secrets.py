@@ -26,16 +26,6 @@ from datasources.secret_keys import is_secret_key, secret_values
 from datasources.sql.text.error_location import Site
 from datasources.sql.text.substitute import splice
 
-__all__ = [
-    "MASK",
-    "expand",
-    "is_literal_secret",
-    "masked_source",
-    "refuse_literal_secrets",
-    "refuse_masked",
-    "shown",
-]
-
 MASK: Final = "******"
 """Replacement of a secret where options are shown."""
 

@@ -51,8 +51,6 @@ from datasources.sql.statements.catalog_objects import (
 from datasources.sql.text.quoting import path_text
 from datasources.sql.types.type_names import sql_text
 
-__all__ = ["VERSION", "Definition", "definition_of", "properties_of"]
-
 Definition = TableDefinition | ViewDefinition | FunctionDefinition
 
 VERSION: Final = 1

@@ -12,8 +12,6 @@ from datasources.grammar.sql_types import SqlType
 from datasources.near_matches import near_matches
 from datasources.sql.parse import parse_type
 
-__all__ = ["PropertyReader"]
-
 _LIKENESS: Final = 0.9
 _NAME: Final = re.compile(r"`((?:[^`]|``)+)`|([^`.;]+)")
 

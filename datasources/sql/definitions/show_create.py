@@ -25,8 +25,6 @@ from datasources.sql.statements.catalog_objects import (
 from datasources.sql.text.quoting import name_text, path_text
 from datasources.sql.types.type_names import sql_text
 
-__all__ = ["column_text", "function_text", "options_text", "show_create", "table_text", "view_text", "watermark_text"]
-
 
 def show_create(definition: Definition) -> str:
     """Return the statement that defines an object, without a semicolon."""

@@ -7,8 +7,6 @@ from dataclasses import replace
 from datasources.sql.definitions.properties import Definition
 from datasources.sql.statements.catalog_objects import Column, ComputedColumn, TableDefinition
 
-__all__ = ["without_spans"]
-
 
 def without_spans(definition: Definition) -> Definition:
     """Return an equal definition without spans."""

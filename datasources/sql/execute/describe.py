@@ -12,8 +12,6 @@ from datasources.sql.types.spark_names import sql_name_of
 from datasources.sql.types.time_kind import TimeKind
 from datasources.sql.types.type_names import sql_text
 
-__all__ = ["describe"]
-
 _HEADERS: Final = ("name", "type", "null", "key", "extras", "watermark")
 
 

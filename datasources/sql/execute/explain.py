@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from datasources.sql.planner.tree import Node
     from datasources.sql.query.block.relation import QueryPlan
 
-__all__ = ["explain", "explain_table"]
-
 
 def explain(state: SessionState, statement: Explain) -> StatementResult:
     """Return the plan of a query without running it, as a tree or as JSON."""

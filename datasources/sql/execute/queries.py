@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from datasources.sql.execute.session_state import SessionState
     from datasources.sql.query.block.relation import QueryPlan
 
-__all__ = ["known_relations", "naming_unknown_tables", "query_frame", "run_of_spark", "run_query"]
-
 _TO_SPARK = (
     "Its rows come by queries, and go in by INSERT INTO table [(columns)] query; other forms (INSERT OVERWRITE, "
     "BY NAME, WITH ... INSERT) are for Spark's own tables."

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
-__all__ = ["StatementResult"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatementResult:

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from datasources.sql.catalog import Catalog
 
-__all__ = ["StatementRelations"]
-
 _numbers = count(1)
 
 

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from datasources.expressions.arrow_function import ArrowFunction
     from datasources.sql.catalog import Catalog
 
-__all__ = ["SessionState"]
-
 
 @dataclass(slots=True)
 class SessionState:

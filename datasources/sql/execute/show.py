@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from datasources.sql.execute.session_state import SessionState
 
-__all__ = ["HANDLERS", "describe", "reset", "set_option", "show", "show_create_object"]
-
 _TIME_ZONE = "table.local-time-zone"
 _OURS = {str(field.alias) for field in SqlOptions.model_fields.values()}
 

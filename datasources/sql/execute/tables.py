@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from datasources.grammar.source_text import SqlText
     from datasources.sql.execute.session_state import SessionState
 
-__all__ = ["HANDLERS", "alter_table", "create_function", "create_table", "create_view", "drop"]
-
 
 def create_table(state: SessionState, statement: CreateTable) -> StatementResult:
     """Check a table in full and put it into the catalog."""

@@ -16,8 +16,6 @@ from datasources.sql.parse.tokens.names import names_in_parentheses, object_name
 from datasources.sql.statements.catalog_objects import FunctionDefinition, ViewDefinition
 from datasources.sql.statements.statements import CreateFunction, CreateView, PassThrough
 
-__all__ = ["read_create_function", "read_create_view"]
-
 _PATH: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)+")
 
 

@@ -11,8 +11,6 @@ from datasources.grammar.lexer import TokenKind
 from datasources.sql.parse.tokens.names import object_name
 from datasources.sql.statements.statements import Describe, Drop, ObjectKind, PassThrough, Show, ShowCreate, Statement
 
-__all__ = ["READERS", "read_describe", "read_drop", "read_show"]
-
 _KINDS: Final = {each.value: each for each in ObjectKind}
 _PLURALS: Final = {f"{each.value}S": each for each in ObjectKind}
 _DESCRIBE_OF_SPARK: Final = frozenset({"DATABASE", "SCHEMA", "NAMESPACE", "CATALOG", "FUNCTION", "QUERY", "PROCEDURE"})

@@ -21,8 +21,6 @@ from datasources.sql.statements.statements import (
     StatementSet,
 )
 
-__all__ = ["QUERY_WORDS", "READERS", "read_execute", "read_explain", "read_insert", "read_query", "read_query_span"]
-
 QUERY_WORDS: Final = frozenset({"SELECT", "WITH", "VALUES", "FROM", "TABLE"})
 """Words that begin a query; a parenthesis does as well."""
 

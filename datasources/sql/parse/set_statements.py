@@ -16,8 +16,6 @@ from datasources.grammar.source_text import Span
 from datasources.grammar.string_literals import string_value
 from datasources.sql.statements.statements import PassThrough, Reset, Set, Statement
 
-__all__ = ["READERS", "is_own_key", "read_reset", "read_set"]
-
 _PREFIXES: Final = ("execution.", "pipeline.", "table.", "tidemark.")
 """What no key of Spark's begins with: those begin with `spark.`."""
 

@@ -17,8 +17,6 @@ from datasources.sql.parse.table.alter import read_alter
 from datasources.sql.parse.table.create_table import read_create_table
 from datasources.sql.statements.statements import PassThrough, Statement
 
-__all__ = ["parse_statement"]
-
 
 def parse_statement(source: SqlText) -> Statement:
     """Return the statement that a text holds. A semicolon at its end is no part of it.

@@ -23,8 +23,6 @@ from datasources.grammar.sql_types import SqlType
 from datasources.grammar.type_grammar import TypeDialect, TypeReader
 from datasources.sql.parse.tokens.names import name
 
-__all__ = ["is_type_name", "parse_type", "read_type"]
-
 _REFUSED: Final = {
     "RAW": "a serialised Java object cannot be read here; declare it as BYTES",
     "SYMBOL": "no column can have this type",

@@ -18,8 +18,6 @@ from datasources.sql.planner.tree import (
 from datasources.sql.resolve.resolved_table import ResolvedColumn, ResolvedMetadata, ResolvedTable, ResolvedWatermark
 from datasources.sql.text.substitute import references
 
-__all__ = ["build_tree"]
-
 
 def build_tree(table: ResolvedTable, connector: Connector, options: Mapping[str, str], *, is_streaming: bool) -> Node:
     """Return scan, projection of metadata columns, projection of computed columns, WatermarkAssigner.

@@ -20,8 +20,6 @@ from datasources.spark.adapter.data_source import TidemarkDataSource
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["SINKS", "Connector", "connector_of", "unknown_connector"]
-
 SINKS: Mapping[str, str] = {"print": "console", "blackhole": "noop", "memory": "memory"}
 """Sinks with a name of Flink's, and Spark's format for each. They cannot be read."""
 

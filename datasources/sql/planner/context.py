@@ -7,8 +7,6 @@ from typing import Protocol
 
 from datasources.sql.planner.tree import TableScan
 
-__all__ = ["PlanningContext", "TrialScan"]
-
 
 class TrialScan(Protocol):
     """Builds the scan that a node describes, without running it."""

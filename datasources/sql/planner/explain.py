@@ -5,8 +5,6 @@ from __future__ import annotations
 from datasources.sql.planner.scan_options import watermark_options
 from datasources.sql.planner.tree import Attribute, Node, Project, TableScan, WatermarkAssigner
 
-__all__ = ["explain_tree"]
-
 
 def explain_tree(tree: Node) -> str:
     """Return the tree, the scan at the bottom."""

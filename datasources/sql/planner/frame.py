@@ -32,8 +32,6 @@ from datasources.sql.types.time_kind import TimeKind
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
-__all__ = ["TableFrames", "attached_columns", "plain_column"]
-
 
 @dataclass(frozen=True, slots=True)
 class TableFrames:

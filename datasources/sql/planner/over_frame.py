@@ -14,8 +14,6 @@ from datasources.sql.query.block.relation import OverRequest
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["over_line", "over_rows"]
-
 
 def over_rows(rows: DataFrame, request: OverRequest, *, is_exact: bool, ttl_ms: int | None) -> DataFrame:
     """Return loaded rows with the aggregates, hidden columns last. Bounded RANGE frames need no TTL.

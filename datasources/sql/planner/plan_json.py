@@ -7,8 +7,6 @@ from typing import Any
 from datasources.sql.planner.scan_options import watermark_options
 from datasources.sql.planner.tree import Attribute, TableScan
 
-__all__ = ["abilities_of"]
-
 
 def abilities_of(scan: TableScan) -> list[dict[str, Any]]:
     """Return what was pushed into a scan, as JSON primitives: the watermarks that its reader makes or brings along."""

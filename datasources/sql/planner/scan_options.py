@@ -9,15 +9,6 @@ from datasources.options import lower_keys, parse_group
 from datasources.spark.options.watermark_options import GLOBAL_OPTIONS, WatermarkOptions
 from datasources.sql.planner.tree import Attribute, TableScan
 
-__all__ = [
-    "READER_OPTIONS",
-    "read_options",
-    "scan_options",
-    "spark_options",
-    "watermark_options",
-    "without_reader_options",
-]
-
 READER_OPTIONS = ("scan.watermark.", "watermark.", "scan.load-completed.timestamp-millis")
 """Beginnings of options that only a reader that makes watermarks obeys."""
 

@@ -17,8 +17,6 @@ from datasources.sql.query.block.relation import TableUse
 from datasources.sql.resolve.resolved_table import ResolvedTable
 from datasources.sql.settings import LateRowsMode, RuntimeMode, Settings
 
-__all__ = ["TableRequest", "first_tree", "merged_options", "plan_table"]
-
 _IN_DDL = {
     "schema": "the list of columns",
     "watermark.for": "WATERMARK FOR column AS expression among the columns",

@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from datasources.expressions.arrow_function import ArrowFunction
     from datasources.sql.settings import Settings
 
-__all__ = ["PlannedTable", "TablePlanner"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedTable:

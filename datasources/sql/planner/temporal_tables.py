@@ -12,8 +12,6 @@ from datasources.sql.planner.connectors import Connector
 from datasources.sql.query.block.temporal_request import TableTraits
 from datasources.sql.resolve.resolved_table import ResolvedColumn, ResolvedMetadata, ResolvedTable
 
-__all__ = ["CHANGELOG_NAMES", "ROW_KIND", "SEQUENCE", "changelog_columns", "traits_of", "with_changelog"]
-
 ROW_KIND: Final = "__tidemark_row_kind"
 """The column with the kind of change, where the connector knows it."""
 SEQUENCE: Final = "__tidemark_sequence"

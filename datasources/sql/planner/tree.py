@@ -16,20 +16,6 @@ from datasources.sql.planner.connectors import Connector
 from datasources.sql.resolve.resolved_table import ResolvedMetadata
 from datasources.sql.types.time_kind import TimeKind
 
-__all__ = [
-    "Attribute",
-    "Node",
-    "Project",
-    "ProjectColumn",
-    "ScanColumn",
-    "TableScan",
-    "WatermarkAssigner",
-    "assigner_of",
-    "attributes_of",
-    "scan_of",
-    "with_scan",
-]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScanColumn:

@@ -12,8 +12,6 @@ from datasources.sql.definitions.option_secrets import expand
 from datasources.sql.planner.scan_options import read_options
 from datasources.sql.planner.tree import TableScan
 
-__all__ = ["ScanTrial"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScanTrial:

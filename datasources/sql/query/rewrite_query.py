@@ -12,8 +12,6 @@ from datasources.sql.query.rewriter import Rewriter
 from datasources.sql.query.rules import RULES
 from datasources.sql.query.scan.scanner import scan
 
-__all__ = ["rewrite_query"]
-
 
 def rewrite_query(source: SqlText, relations: Relations) -> QueryPlan:
     """Rewrite a query: SELECT, WITH, VALUES, TABLE, or a query in brackets.

@@ -19,8 +19,6 @@ from datasources.sql.text.query_tree import Block, FromItem, Opaque, Query, Sour
 from datasources.sql.text.quoting import name_text
 from datasources.sql.text.word_cursor import Words
 
-__all__ = ["Rewriter", "select_all"]
-
 
 class Rewriter:
     """Rewrites the queries of one text."""

@@ -18,15 +18,6 @@ from datasources.sql.types.time_kind import TimeKind
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
-__all__ = [
-    "LAG_UNIT_KEY",
-    "LOST_REASON_KEY",
-    "column_metadata",
-    "make_view",
-    "relation_of",
-    "step_frame",
-]
-
 LOST_REASON_KEY: Final = "tidemark.why-not"
 """Where a column stopped being a time attribute."""
 LAG_UNIT_KEY: Final = "tidemark.held-back"

@@ -17,8 +17,6 @@ from typing import Final
 from datasources.grammar.literals import literal
 from datasources.sql.text.substitute import in_parentheses
 
-__all__ = ["UnsupportedFormat", "moment_of_number", "moment_of_text", "wall_clock_of_text"]
-
 _YEAR: Final = "(?:[1-9][0-9]{3}|0[1-9][0-9]{2}|00[1-9][0-9]|000[1-9]|[+][1-9][0-9]{4,5})"
 _DATE: Final = f"{_YEAR}-[0-9]{{1,2}}-[0-9]{{1,2}}"
 _TIME: Final = "[0-9]{1,2}:[0-9]{1,2}:[0-9]{1,2}"

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["CLOCK_WITHOUT_ARGUMENTS", "NON_DETERMINISTIC", "WITHOUT_PARENTHESES"]
-
 NON_DETERMINISTIC: Final = frozenset(
     {
         "curdate",

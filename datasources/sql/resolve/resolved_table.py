@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from datasources.sql.statements.catalog_objects import Column
 from datasources.sql.types.time_kind import TimeKind
 
-__all__ = ["ResolvedColumn", "ResolvedMetadata", "ResolvedTable", "ResolvedWatermark"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResolvedColumn:

@@ -15,8 +15,6 @@ from datasources.sql.text.query_tree import Region
 from datasources.sql.text.word_cursor import Words
 from datasources.sql.types.type_names import spark_ddl
 
-__all__ = ["CastSpelling", "cast_spelling", "is_local_literal"]
-
 _MICROSECONDS: Final = 6
 _OURS: Final = frozenset({"VARCHAR", "CHAR", "BYTES", "VARBINARY", "ROW", "MULTISET"})
 _TIMES: Final = frozenset({"TIMESTAMP", "TIMESTAMP_LTZ"})

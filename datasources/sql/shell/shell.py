@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql.streaming.query import StreamingQuery
 
-__all__ = ["Environment", "Shell", "line_reader"]
-
 _FAILED: Final = 1
 _STOPPED: Final = 130
 """What shells return for a program that Ctrl-C ended."""

@@ -15,8 +15,6 @@ from datasources.sql.shell.shell import Shell, line_reader
 from datasources.sql.shell.shell_session import start_session
 from datasources.sql.table_environment import TableEnvironment
 
-__all__ = ["ShellRequest", "run_shell"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShellRequest:

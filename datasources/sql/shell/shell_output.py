@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row
     from pyspark.sql.streaming.query import StreamingQuery
 
-__all__ = ["MAX_ROWS", "error_text", "print_result", "print_rows", "print_stream"]
-
 MAX_ROWS: Final = 1000
 """Rows of a result, or of one batch, that are shown."""
 

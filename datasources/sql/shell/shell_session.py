@@ -15,8 +15,6 @@ from datasources.java import find_java
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["parse_settings", "start_session"]
-
 _LOG_SETTINGS: Final = {
     "spark.app.name": "tidemark sql",
     "spark.ui.showConsoleProgress": "false",

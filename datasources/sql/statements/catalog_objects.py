@@ -12,18 +12,6 @@ from dataclasses import dataclass, field
 from datasources.grammar.source_text import Span
 from datasources.grammar.sql_types import SqlType
 
-__all__ = [
-    "Column",
-    "ComputedColumn",
-    "FunctionDefinition",
-    "MetadataColumn",
-    "PhysicalColumn",
-    "PrimaryKey",
-    "TableDefinition",
-    "ViewDefinition",
-    "WatermarkSpec",
-]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PhysicalColumn:

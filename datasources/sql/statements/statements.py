@@ -16,39 +16,6 @@ from datasources.sql.statements.catalog_objects import (
     WatermarkSpec,
 )
 
-__all__ = [
-    "AddColumns",
-    "AddWatermark",
-    "AlterAction",
-    "AlterTable",
-    "CreateFunction",
-    "CreateTable",
-    "CreateTableLike",
-    "CreateView",
-    "Describe",
-    "Drop",
-    "DropWatermark",
-    "Explain",
-    "ExplainMode",
-    "Insert",
-    "LikeOption",
-    "LikeRule",
-    "ModifyWatermark",
-    "ObjectKind",
-    "OtherAction",
-    "PassThrough",
-    "Query",
-    "RenameTable",
-    "Reset",
-    "ResetOptions",
-    "Set",
-    "SetOptions",
-    "Show",
-    "ShowCreate",
-    "Statement",
-    "StatementSet",
-]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Written:

@@ -10,8 +10,6 @@ from datasources.grammar.source_text import Span
 from datasources.sql.text.query_tree import Block, Clause, Region
 from datasources.sql.text.word_cursor import Words
 
-__all__ = ["Call", "calls", "column_path", "expression_regions", "is_star", "split_unit"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:

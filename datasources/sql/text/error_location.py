@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from datasources.errors import SqlError
 from datasources.grammar.source_text import Span, SqlText
 
-__all__ = ["Site"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Site:

@@ -20,8 +20,6 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from datasources.grammar.source_text import Span
 
-__all__ = ["Call", "ExpressionSyntax", "Names", "Reference", "names_of"]
-
 _WITH_UNIT: Final = frozenset({"timestampadd", "timestampdiff", "dateadd", "date_add", "datediff", "date_diff"})
 _UNIT_ARGUMENTS: Final = 3
 

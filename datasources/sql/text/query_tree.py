@@ -12,21 +12,6 @@ from dataclasses import dataclass
 
 from datasources.grammar.source_text import Span
 
-__all__ = [
-    "Block",
-    "Clause",
-    "Cte",
-    "FromItem",
-    "Join",
-    "Opaque",
-    "Query",
-    "Region",
-    "SelectItem",
-    "SourceKind",
-    "Term",
-    "Tvf",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Region:

@@ -6,8 +6,6 @@ from typing import Final
 
 from datasources.grammar.literals import quoted
 
-__all__ = ["name_text", "path_text"]
-
 _MISREAD: Final = frozenset({"AS", "CONSTRAINT", "IF", "LIKE", "NOT", "NULL", "PRIMARY", "UNIQUE", "WATERMARK", "WITH"})
 """Words that start another clause where a name is allowed."""
 

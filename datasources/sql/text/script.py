@@ -13,8 +13,6 @@ from typing import Final
 from datasources.grammar.lexer import Token, TokenKind, tokenize
 from datasources.grammar.source_text import Span, SqlText
 
-__all__ = ["is_complete", "split_script"]
-
 _BLOCKS_WITHOUT_BEGIN: Final = frozenset({"IF", "WHILE", "FOR", "LOOP", "REPEAT"})
 """What follows END where a block ends that no BEGIN began."""
 

@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from datasources.grammar.source_text import Span, SqlText
 from datasources.sql.text.expression_names import ExpressionSyntax, Names, names_of
 
-__all__ = ["capture_reason", "captured_by", "in_parentheses", "references", "splice", "substitute"]
-
 
 def substitute(expression: str, replacements: Mapping[str, str]) -> str:
     """Return an expression in which columns are replaced by expressions in parentheses.

@@ -9,8 +9,6 @@ from datasources.grammar.lexer import Token, TokenKind, tokenize
 from datasources.grammar.source_text import Span, SqlText
 from datasources.sql.text.query_tree import Region
 
-__all__ = ["Words"]
-
 _OPEN = {"(": ")", "[": "]"}
 _NAMES = (TokenKind.WORD, TokenKind.QUOTED)
 

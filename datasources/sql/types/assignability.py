@@ -11,8 +11,6 @@ from typing import Final
 
 from pyspark.sql import types as T  # noqa: N812 - Spark's own idiom
 
-__all__ = ["is_assignable"]
-
 _INTEGERS: Final = (T.ByteType, T.ShortType, T.IntegerType, T.LongType)
 _TIMESTAMPS: Final = (T.TimestampType, T.TimestampNTZType)
 _SOURCES: Final[dict[type[T.DataType], tuple[type[T.DataType], ...]]] = {

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Protocol
 
-__all__ = ["TypeOracle", "TypeOracleError"]
-
 
 class TypeOracleError(Exception):
     """An expression was refused.

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from typing import Final
 
-__all__ = ["sql_name_of"]
-
 _NAMES: Final = {
     "TIMESTAMP": "TIMESTAMP_LTZ(6)",
     "TIMESTAMP_NTZ": "TIMESTAMP(6)",

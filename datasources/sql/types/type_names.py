@@ -15,8 +15,6 @@ from datasources.grammar.literals import literal
 from datasources.grammar.sql_types import SqlField, SqlType
 from datasources.sql.text.quoting import name_text
 
-__all__ = ["refusal_of", "spark_ddl", "sql_text"]
-
 _SPARK_NAMES: Final = {
     **{each: each for each in ("BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "DATE", "BINARY")},
     **dict.fromkeys(("CHAR", "VARCHAR", "STRING"), "STRING"),

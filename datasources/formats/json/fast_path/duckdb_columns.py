@@ -15,8 +15,6 @@ from datasources.arrow_types import NTZ, TIMESTAMP
 from datasources.formats.json.fast_path.value_patterns import TimestampText
 from datasources.grammar.zones import MICROS_PER_SECOND, Zone
 
-__all__ = ["LocalTimes", "duckdb_structure", "finished"]
-
 _BUCKET_US = 900 * MICROS_PER_SECOND
 _MAX_BUCKETS = 50_000
 

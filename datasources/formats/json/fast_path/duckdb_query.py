@@ -12,8 +12,6 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-__all__ = ["DuckDbError", "PreparedQuery"]
-
 DuckDbError = duckdb.Error
 
 # No extension is loaded or downloaded and nothing is spilled; a Spark task has one core.

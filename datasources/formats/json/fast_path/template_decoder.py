@@ -30,8 +30,6 @@ from datasources.formats.json.text.json_syntax import parse
 from datasources.formats.values.usage_cache import UsageCache
 from datasources.grammar.zones import FixedOffset, Zone
 
-__all__ = ["TemplateDecoder"]
-
 _SAMPLES = 8
 _ROUNDS_PER_BATCH = 3
 _MAX_TEMPLATES = 8

@@ -13,19 +13,6 @@ import pyarrow as pa
 
 from datasources.arrow_types import NTZ, TIMESTAMP
 
-__all__ = [
-    "ANY_SCALAR",
-    "NULL",
-    "SPACE",
-    "STRING",
-    "TimestampText",
-    "base64",
-    "can_use_fast_path",
-    "holds_map",
-    "scalar_pattern",
-    "timestamp_pattern",
-]
-
 SPACE = r"[ \t\n\r]*"
 NULL = "null"
 

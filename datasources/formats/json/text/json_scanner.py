@@ -8,19 +8,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = [
-    "MAX_DEPTH",
-    "MAX_NAME_LENGTH",
-    "MAX_NUMBER_LENGTH",
-    "Fraction",
-    "Malformed",
-    "Members",
-    "Whole",
-    "check_number",
-    "excerpt",
-    "scan",
-]
-
 MAX_DEPTH = 1_000
 """Objects and arrays that may be open at once. Source: Jackson's StreamReadConstraints, Spark's default."""
 MAX_NAME_LENGTH = 50_000

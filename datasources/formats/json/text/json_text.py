@@ -11,8 +11,6 @@ import re
 
 from datasources.formats.json.text.json_scanner import Fraction, Members, Whole
 
-__all__ = ["as_text", "java_double", "without_surrogates"]
-
 _ESCAPED = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r"}
 # Java's generator escapes both halves of every character that UTF-16 needs two units for.
 _TO_ESCAPE = re.compile('["\\\\\x00-\x1f\ud800-\udfff\U00010000-\U0010ffff]')

@@ -26,8 +26,6 @@ from datasources.formats.values.datetime_text import ZoneMissing, read_date, rea
 from datasources.grammar.timestamp_text import UnreadableText
 from datasources.grammar.zones import MICROS_PER_SECOND, Zone
 
-__all__ = ["BadValue", "Convert", "refusal", "scalar_converter"]
-
 Convert = Callable[[object], object]
 
 

@@ -15,8 +15,6 @@ from datasources.mysql.binlog.dump.dump_errors import explain_dump
 from datasources.mysql.binlog.dump.dump_stream import DumpStream
 from datasources.mysql.binlog.positions.positions import FIRST_POSITION, BinlogPosition, encode_gtid_set
 
-__all__ = ["DumpRequest", "open_dump"]
-
 _NON_BLOCK: Final = 0x01
 _SEND_ANNOTATE: Final = 0x02  # without these events MariaDB's positions inside transactions could not be counted
 _THROUGH_GTID: Final = 0x04

@@ -10,8 +10,6 @@ from pymysql.err import MySQLError
 from datasources.errors import DataLossError, SourceUnavailable, TidemarkError
 from datasources.mysql.connection.connection_errors import ConnectionLost, is_unreachable
 
-__all__ = ["explain_dump"]
-
 _FATAL_READ: Final = 1236
 _ACCESS_DENIED: Final = frozenset({1045, 1227, 1142})
 _PURGED: Final = re.compile(

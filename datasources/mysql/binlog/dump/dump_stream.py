@@ -15,8 +15,6 @@ from datasources.mysql.binlog.events.blocks import EventBlock
 from datasources.mysql.connection.packet_stream import PacketStream
 from datasources.mysql.types.cells import Int64s
 
-__all__ = ["DumpStream"]
-
 _OK: Final = 0
 _ERROR: Final = 0xFF
 

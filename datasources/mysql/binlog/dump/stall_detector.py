@@ -7,8 +7,6 @@ from typing import Final
 from datasources.errors import SourceUnavailable
 from datasources.mysql.binlog.positions.positions import BinlogPosition
 
-__all__ = ["StallDetector"]
-
 _MAX_HEARTBEATS: Final = 60  # heartbeats, of a second each as a rule
 
 

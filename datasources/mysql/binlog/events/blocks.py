@@ -14,8 +14,6 @@ from datasources.errors import RecordError
 from datasources.mysql.binlog.events.event_types import IS_HEARTBEAT, EventType, type_mask
 from datasources.mysql.types.cells import PADDING, Bytes, Int64s, Mask, read_little
 
-__all__ = ["HEADER_BYTES", "MAX_EVENT_BYTES", "Enclosed", "EventBlock", "events_in", "padded", "too_large"]
-
 HEADER_BYTES: Final = 19
 MAX_EVENT_BYTES: Final = 1 << 30
 """The largest `max_allowed_packet` of any server, so the largest event, apart from a row's overhead."""

@@ -21,8 +21,6 @@ from datasources.mysql.binlog.positions.transaction_errors import with_transacti
 from datasources.mysql.types.cells import Bytes, Int64s, read_little
 from datasources.native import native
 
-__all__ = ["check_events", "checked_pieces"]
-
 _CHECKSUM_BYTES: Final = 4
 _IS_CHECKED: Final = type_mask(
     [

@@ -6,8 +6,6 @@ from typing import Final
 
 from datasources.errors import RecordError
 
-__all__ = ["ByteCursor"]
-
 _PREFIXED: Final = {0xFC: 2, 0xFD: 3, 0xFE: 8}
 
 

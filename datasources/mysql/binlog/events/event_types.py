@@ -13,22 +13,6 @@ import numpy as np
 
 from datasources.mysql.types.cells import Mask
 
-__all__ = [
-    "BOUNDARIES",
-    "COMPRESSED_ROWS",
-    "GTIDS",
-    "HEARTBEATS",
-    "IGNORED",
-    "IS_BOUNDARY",
-    "IS_GTID",
-    "IS_HEARTBEAT",
-    "ROWS",
-    "SKIPPABLE",
-    "UNREADABLE",
-    "EventType",
-    "type_mask",
-]
-
 
 class EventType(IntEnum):
     """The type of a binlog event."""

@@ -10,8 +10,6 @@ from datasources.mysql.binlog.events.blocks import HEADER_BYTES, EventBlock
 from datasources.mysql.binlog.events.event_types import GTIDS, HEARTBEATS, IGNORED, ROWS, EventType, type_mask
 from datasources.mysql.types.cells import Mask, read_little
 
-__all__ = ["is_ordinary"]
-
 _ORDINARY: Final = type_mask(ROWS | IGNORED | HEARTBEATS | (GTIDS - {EventType.GTID_TAGGED}))
 _BEGIN: Final = np.uint64(int.from_bytes(b"\0BEGIN", "little"))
 _BEGIN_BYTES: Final = 6

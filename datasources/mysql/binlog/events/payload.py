@@ -22,8 +22,6 @@ from datasources.mysql.binlog.events.ordinary import is_ordinary
 from datasources.mysql.binlog.positions.transaction_errors import decode_errors
 from datasources.mysql.types.cells import PADDING, Bytes, Int64s
 
-__all__ = ["expand_payloads", "payload_blocks", "unpack_event"]
-
 _PIECE_BYTES: Final = 4 << 20
 _MAX_EXPANDED_BYTES: Final = 256 << 10
 _SEGMENT_BYTES: Final = 1 << 20

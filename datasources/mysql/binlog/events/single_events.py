@@ -12,17 +12,6 @@ from datasources.mysql.binlog.events.blocks import HEADER_BYTES
 from datasources.mysql.binlog.events.cursor import ByteCursor
 from datasources.mysql.binlog.positions.positions import BinlogPosition
 
-__all__ = [
-    "TaggedGtid",
-    "XaPrepare",
-    "checksum_bytes",
-    "is_mariadbs",
-    "parse_first_rotate",
-    "parse_rotate",
-    "parse_tagged_gtid",
-    "parse_xa_prepare",
-]
-
 _CHECKSUM_BYTES: Final = 4
 _VERSION_END: Final = HEADER_BYTES + 2 + 50
 _CRC32: Final = 1

@@ -10,8 +10,6 @@ from typing import Final
 
 from datasources.errors import OptionError
 
-__all__ = ["DomainPositions", "GtidSet", "Interval"]
-
 Interval = tuple[int, int]
 """First and last number, both included."""
 

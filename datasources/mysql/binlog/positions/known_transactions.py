@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from datasources.mysql.binlog.positions.gtid_set import GtidSet
 from datasources.mysql.types.cells import Int64s
 
-__all__ = ["KnownTransactions"]
-
 _NOTHING: Final = np.empty(0, np.int64)
 
 

@@ -10,8 +10,6 @@ import numpy as np
 from datasources.mysql.binlog.positions.gtid_set import DomainPositions, GtidSet, Interval
 from datasources.mysql.types.cells import Int64s
 
-__all__ = ["PassedTransactions"]
-
 _FOLD_AT: Final = 1 << 16
 
 

@@ -11,8 +11,6 @@ from typing import Final
 from datasources.errors import OptionError
 from datasources.mysql.binlog.positions.gtid_set import GtidSet
 
-__all__ = ["FIRST_POSITION", "BinlogPosition", "encode_gtid_set"]
-
 FIRST_POSITION: Final = 4
 """The position of a file's first event, behind the magic number."""
 

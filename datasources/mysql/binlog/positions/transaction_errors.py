@@ -12,8 +12,6 @@ import pyarrow as pa
 from datasources.errors import RecordError, SchemaError
 from datasources.mysql.binlog.positions.positions import BinlogPosition
 
-__all__ = ["SKIP_OPTION", "decode_errors", "with_transaction"]
-
 SKIP_OPTION: Final = "scan.skip-transactions"
 """The option that lists transactions to skip, by the positions at which they begin."""
 

@@ -46,8 +46,6 @@ from datasources.mysql.binlog.rows.row_batch import RowBatch
 from datasources.mysql.binlog.statements.statements import Statement, StatementKind, parse_query
 from datasources.mysql.connection.connection_errors import ConnectionLost
 
-__all__ = ["ChangeReader"]
-
 _SECOND_US: Final = 1_000_000
 _NO_CHANGE: Final = frozenset({StatementKind.BEGIN, StatementKind.XA_END, StatementKind.OTHER, StatementKind.SAVEPOINT})
 _OF_ANY_TABLE: Final = frozenset({StatementKind.DATABASE, StatementKind.ROWS})

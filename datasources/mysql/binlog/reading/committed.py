@@ -30,8 +30,6 @@ from datasources.mysql.binlog.rows.changes import Idle, StopRule, XaChange, XaOu
 from datasources.mysql.binlog.rows.row_batch import RowBatch, RowKind, TransactionIds
 from datasources.mysql.binlog.statements.statements import Statement
 
-__all__ = ["MAX_PREPARED", "CommittedChange", "CommittedChanges", "OpenReader"]
-
 MAX_PREPARED: Final = 64
 """How many XA transactions may be open at once: the offset contains them all."""
 

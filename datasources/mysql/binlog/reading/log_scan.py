@@ -15,8 +15,6 @@ from datasources.mysql.binlog.rows.changes import XaChange
 from datasources.mysql.binlog.statements.statements import Statement
 from datasources.mysql.connection.connection_errors import ConnectionLost
 
-__all__ = ["BinlogRangeInfo", "scan", "scan_range"]
-
 _logger: Final = logging.getLogger(__name__)
 
 _TRIES: Final = 5

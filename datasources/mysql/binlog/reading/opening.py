@@ -17,8 +17,6 @@ from datasources.mysql.binlog.reading.committed import OpenReader
 from datasources.mysql.binlog.rows.changes import CaptureRule, StopRule
 from datasources.mysql.connection.connection import ConnectionSettings, connect
 
-__all__ = ["ReaderId", "reader_opener"]
-
 _SILENCE_MS: Final = 30_000
 
 

@@ -12,8 +12,6 @@ from datasources.mysql.binlog.positions.positions import BinlogPosition
 from datasources.mysql.binlog.rows.changes import StopRule
 from datasources.mysql.types.cells import Int64s
 
-__all__ = ["Progress"]
-
 _WRAP: Final = 1 << 32
 
 

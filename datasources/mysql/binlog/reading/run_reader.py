@@ -25,8 +25,6 @@ from datasources.mysql.binlog.rows.table_map import parse_table_map, peek_name
 from datasources.mysql.binlog.rows.transaction_log import TransactionLog, Transactions
 from datasources.mysql.types.cells import Int64s, read_little
 
-__all__ = ["RunReader"]
-
 _TABLE_ID_BYTES: Final = 6
 _MARIADB_FLAGS_AT: Final = HEADER_BYTES + 12
 _STANDALONE: Final = 1

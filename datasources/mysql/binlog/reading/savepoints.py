@@ -13,8 +13,6 @@ from datasources.mysql.binlog.reading.run_reader import RunReader
 from datasources.mysql.binlog.statements.statement_tokens import unquoted
 from datasources.mysql.binlog.statements.statements import Statement, StatementKind
 
-__all__ = ["Savepoints"]
-
 
 class Savepoints:
     """The savepoints of the transaction that is being read."""

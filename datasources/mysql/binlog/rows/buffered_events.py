@@ -14,8 +14,6 @@ from datasources.mysql.binlog.events.blocks import EventBlock, padded
 from datasources.mysql.binlog.positions.positions import BinlogPosition
 from datasources.mysql.binlog.rows.transaction_log import TransactionLog
 
-__all__ = ["BufferedEvents"]
-
 _MAX_BYTES: Final = 4 << 20
 
 

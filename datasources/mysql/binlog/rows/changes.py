@@ -13,8 +13,6 @@ from datasources.mysql.binlog.rows.row_batch import RowBatch
 from datasources.mysql.binlog.statements.statements import Statement
 from datasources.mysql.types.column import ZeroDates
 
-__all__ = ["Capture", "CaptureRule", "Change", "Idle", "StopRule", "XaChange", "XaOutcome"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capture:

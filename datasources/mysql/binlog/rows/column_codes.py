@@ -16,8 +16,6 @@ from datasources.mysql.types.cells import Cells
 from datasources.mysql.types.charsets import BINARY
 from datasources.mysql.types.column import ColumnType, Kind, ZeroDates
 
-__all__ = ["BLOBS", "CHARACTERS", "NUMERIC", "ColumnCode", "ColumnStorage", "storage_of"]
-
 
 class ColumnCode(IntEnum):
     """MySQL's column type codes, as TABLE_MAP events use them."""

@@ -25,8 +25,6 @@ from datasources.mysql.types.json_binary import parse_json
 from datasources.mysql.types.json_diff import apply_json_diffs
 from datasources.mysql.types.json_text import json_text
 
-__all__ = ["count_partial_updates", "decode_partial_updates"]
-
 _COUNT_AT: Final = HEADER_BYTES + 8
 _SECOND_US: Final = 1_000_000
 _Span = tuple[int, int, bool]

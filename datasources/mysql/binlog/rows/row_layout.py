@@ -18,8 +18,6 @@ from datasources.errors import RecordError, SchemaError
 from datasources.mysql.binlog.rows.table_map import TableMap
 from datasources.mysql.types.cells import Bytes, Int64s, Mask, read_little
 
-__all__ = ["ColumnSpans", "RowLayout"]
-
 _FEW_EVENTS: Final = 16
 _FULL_IMAGE: Final = (
     "SET PERSIST binlog_row_image = 'FULL' (MariaDB: SET GLOBAL, and in its configuration file) and reconnect the "

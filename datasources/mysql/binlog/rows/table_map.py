@@ -17,8 +17,6 @@ from datasources.mysql.binlog.events.cursor import ByteCursor
 from datasources.mysql.binlog.rows.column_codes import BLOBS, CHARACTERS, NUMERIC, ColumnCode, ColumnStorage, storage_of
 from datasources.mysql.types.charsets import BINARY, charset_of_collation, decode_bytes
 
-__all__ = ["TableMap", "parse_table_map", "peek_name"]
-
 _SIGNEDNESS: Final = 1
 _DEFAULT_CHARSET: Final = 2
 _COLUMN_CHARSET: Final = 3

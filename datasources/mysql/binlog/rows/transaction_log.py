@@ -18,8 +18,6 @@ from datasources.mysql.binlog.positions.positions import BinlogPosition
 from datasources.mysql.binlog.rows.row_batch import TransactionIds
 from datasources.mysql.types.cells import Int64s, read_little
 
-__all__ = ["TransactionLog", "Transactions", "per_image"]
-
 _SOURCE_AT: Final = HEADER_BYTES + 1
 _NUMBER_AT: Final = _SOURCE_AT + 16
 _TIME_AT: Final = _NUMBER_AT + 8 + 1 + 16

@@ -13,8 +13,6 @@ from datasources.errors import RecordError, SchemaError
 from datasources.mysql.binlog.events.cursor import ByteCursor
 from datasources.mysql.types.charsets import BINARY, charset_of_collation, decode_bytes
 
-__all__ = ["QueryEvent", "parse_query_event"]
-
 _SQL_MODE: Final = 1
 _CHARSET: Final = 4
 _DATABASES: Final = 12

@@ -9,8 +9,6 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-__all__ = ["ANSI_QUOTES", "NO_BACKSLASH_ESCAPES", "ONLY_MARIADB", "is_name", "tokens_of", "unquoted"]
-
 ANSI_QUOTES: Final = 1 << 2
 """Bit of sql_mode: ``"x"`` is a name."""
 NO_BACKSLASH_ESCAPES: Final = 1 << 20

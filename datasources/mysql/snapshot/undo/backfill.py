@@ -26,8 +26,6 @@ from datasources.mysql.snapshot.undo.multiset_undo import MultisetUndo
 from datasources.mysql.tables.chunk_key import TableName
 from datasources.mysql.tables.table_schema import read_again_advice
 
-__all__ = ["Backfill", "ReadChunk"]
-
 _UNSEEN: Final = (BackfillEffect.REPLACED, BackfillEffect.REWRITTEN)
 
 

@@ -16,8 +16,6 @@ from datasources.mysql.binlog.statements.statements import Statement, StatementK
 from datasources.mysql.ddl import Action, classify, concerns
 from datasources.mysql.tables.chunk_key import TableName
 
-__all__ = ["BackfillEffect", "effect_on"]
-
 
 class BackfillEffect(Enum):
     """The effect on a table's rows."""

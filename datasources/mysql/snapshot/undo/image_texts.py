@@ -14,8 +14,6 @@ from datasources.arrow_types import NTZ
 from datasources.mysql.tables.chunk_key import KeyColumn
 from datasources.mysql.types import ColumnType, Kind
 
-__all__ = ["CharsetHex", "value_texts"]
-
 _UTF8: Final = frozenset({"utf8mb4", "utf8mb3", "utf8", "ascii"})
 _VALUES_PER_QUERY: Final = 500
 _SECONDS_LENGTH: Final = len("2024-03-01 00:59:59")

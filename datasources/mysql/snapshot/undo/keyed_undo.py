@@ -19,8 +19,6 @@ from datasources.mysql.snapshot.undo.image_keys import ImageKeys
 from datasources.mysql.snapshot.undo.row_codes import RowCodes
 from datasources.mysql.tables.key_ranges import KeyRange
 
-__all__ = ["KeyedUndo"]
-
 _COMPACT_ROWS: Final = 200_000
 _BEFORE: Final = (RowKind.UPDATE_BEFORE, RowKind.DELETE)
 

@@ -19,8 +19,6 @@ from datasources.mysql.snapshot.requests import Selection
 from datasources.mysql.snapshot.undo.row_codes import RowCodes
 from datasources.mysql.types.cells import Int64s
 
-__all__ = ["MultisetUndo"]
-
 _COMPACT_ROWS: Final = 200_000
 
 

@@ -10,8 +10,6 @@ import pyarrow.compute as pc
 
 from datasources.mysql.types.cells import Int64s
 
-__all__ = ["RowCodes"]
-
 
 class RowCodes:
     """Numbers rows by the values of some columns; values are equal if their bits are.

@@ -16,8 +16,6 @@ from datasources.errors import SourceUnavailable
 from datasources.mysql.tables.chunk_key import KeyColumn
 from datasources.mysql.tables.key_values import literal
 
-__all__ = ["TextComparison"]
-
 _TEXTS_PER_QUERY: Final = 250
 _BYTES_PER_QUERY: Final = 500_000
 _MAX_BOUNDS: Final = 64

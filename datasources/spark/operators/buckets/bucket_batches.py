@@ -11,8 +11,6 @@ import pyarrow as pa
 from datasources.source.watermarks.row_watermark import HEARTBEAT_COLUMN
 from datasources.spark.operators.buckets.row_batches import MAX_BATCH_ROWS, from_blob, to_blob
 
-__all__ = ["RowBatch", "result_frames", "result_schema", "row_batches_of"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowBatch:

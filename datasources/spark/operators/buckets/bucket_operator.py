@@ -27,8 +27,6 @@ from datasources.spark.operators.buckets.row_batches import (
 from datasources.spark.operators.buckets.rowtime_micros import micros_of
 from datasources.spark.scan.schema import arrow_output_schema
 
-__all__ = ["DEFAULT_BUCKETS", "data_fields", "helper_columns", "packed", "require_buckets", "run_buckets"]
-
 DEFAULT_BUCKETS: Final = 16
 _MAX_BUCKETS: Final = 4_096
 _numbers: Final = defaultdict[str, Iterator[int]](lambda: count(1))

@@ -13,8 +13,6 @@ from datasources.spark.boundary.errors import spark_errors
 from datasources.spark.boundary.worker_heap import freeze_worker_heap
 from datasources.spark.operators.buckets.bucket_batches import result_frames
 
-__all__ = ["BucketProcessor"]
-
 
 class _Counts(Protocol):
     """The output of a bucket for one micro-batch; its fields include the counts."""

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from datasources.spark.operators.buckets.bucket_batches import RowBatch
 from datasources.spark.operators.buckets.row_batches import NO_WATERMARK, ROW_WATERMARK_COLUMN
 
-__all__ = ["SEQUENCE_PREFIX", "late_rows", "max_watermark_us", "rows_by_watermark", "rows_in_order", "whole_numbers"]
-
 SEQUENCE_PREFIX: Final = "__tidemark_sequence_"
 """Prefix of the integer columns that together give the position of a row in its log."""
 

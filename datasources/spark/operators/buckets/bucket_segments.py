@@ -13,8 +13,6 @@ from typing import Any, Protocol, Self
 
 import pyarrow as pa
 
-__all__ = ["SegmentStore", "StateSegment", "merge_from"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StateSegment:

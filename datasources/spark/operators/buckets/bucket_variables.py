@@ -12,8 +12,6 @@ from pyspark.sql.types import BinaryType, LongType, StringType, StructField, Str
 from datasources.spark.operators.buckets.row_batches import from_blob, to_blob
 from datasources.spark.operators.buckets.stored_settings import StoredSettings
 
-__all__ = ["ListedSegments", "NumberedSegments", "StoredText"]
-
 _TEXT: Final = StructType([StructField("settings", StringType()), StructField("brief", StringType())])
 _NUMBER: Final = StructType([StructField("number", LongType())])
 _SEGMENT: Final = StructType([StructField("part", BinaryType())])

@@ -8,8 +8,6 @@ from typing import Any, Final
 import duckdb
 import pyarrow as pa
 
-__all__ = ["DuckDBError", "query"]
-
 DuckDBError = duckdb.Error
 
 # No extensions, no downloads, no spilling; a Spark task has one core.

@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["pairs_as_integers"]
-
 _Ints = NDArray[np.int64]
 _MAX_CODE = 1 << 62
 

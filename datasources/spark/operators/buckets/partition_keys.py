@@ -19,8 +19,6 @@ from pyspark.sql.types import DataType, DoubleType, FloatType, StringType, Struc
 
 from datasources.errors import QueryError
 
-__all__ = ["HASH_VERSION", "bucket_of", "canonical", "equal_codes", "require_key_type", "require_keys"]
-
 HASH_VERSION: Final = "xxhash64-42-1"
 """Version of the mapping from key to bucket; stored in the state, since another mapping would look in other buckets."""
 

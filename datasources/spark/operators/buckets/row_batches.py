@@ -20,19 +20,6 @@ from datasources.source.watermarks.row_watermark import HEARTBEAT_COLUMN
 from datasources.spark.boundary.errors import spark_errors
 from datasources.spark.boundary.worker_heap import freeze_worker_heap
 
-__all__ = [
-    "BUCKET_COLUMN",
-    "MAX_BATCH_ROWS",
-    "NO_WATERMARK",
-    "ROWTIME_COLUMN",
-    "ROW_BATCH_SCHEMA",
-    "ROW_WATERMARK_COLUMN",
-    "Pack",
-    "Unpack",
-    "from_blob",
-    "to_blob",
-]
-
 BUCKET_COLUMN: Final = "__tidemark_bucket"
 ROWTIME_COLUMN: Final = "__tidemark_rowtime"
 ROW_WATERMARK_COLUMN: Final = "__tidemark_row_stamp"

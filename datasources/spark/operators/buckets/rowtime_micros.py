@@ -8,8 +8,6 @@ from pyspark.sql.types import StructField, StructType, TimestampNTZType, Timesta
 
 from datasources.errors import QueryError
 
-__all__ = ["micros_of", "require_time_column"]
-
 _NTZ_EPOCH = "TIMESTAMP_NTZ'1970-01-01 00:00:00'"
 
 

@@ -10,8 +10,6 @@ from datasources.errors import EnvironmentProblem, QueryError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["configure_state"]
-
 _PROVIDER: Final = "spark.sql.streaming.stateStore.providerClass"
 _ROCKSDB: Final = "RocksDBStateStoreProvider"
 _ROCKSDB_CLASS: Final = f"org.apache.spark.sql.execution.streaming.state.{_ROCKSDB}"

@@ -9,8 +9,6 @@ from typing import Any, Final, Self
 
 from datasources.errors import OffsetError
 
-__all__ = ["STATE_VERSION", "StoredSettings"]
-
 STATE_VERSION: Final = 1
 """Version of the state format."""
 

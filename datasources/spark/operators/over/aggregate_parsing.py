@@ -27,8 +27,6 @@ from datasources.source.watermarks.row_watermark import HEARTBEAT_COLUMN
 from datasources.spark.operators.over.frames.frame_spec import OverAggregate
 from datasources.spark.scan.schema import arrow_output_schema
 
-__all__ = ["FUNCTIONS", "ParsedAggregates", "parse_aggregates"]
-
 FUNCTIONS: Final = ("SUM", "COUNT", "AVG", "MIN", "MAX", "FIRST_VALUE", "LAST_VALUE", "ROW_NUMBER")
 _SAME: Final = {"FIRST": "FIRST_VALUE", "LAST": "LAST_VALUE", "MEAN": "AVG"}
 _CALL: Final = re.compile(r"\s*(\w+)\s*\((.*)\)\s*(?:(IGNORE|RESPECT)\s+NULLS\s*)?", re.IGNORECASE | re.DOTALL)

@@ -17,8 +17,6 @@ from datasources.spark.operators.over.key_generations import StoredKeys
 from datasources.spark.operators.over.over_state import NEVER, OverStore, SegmentTotals
 from datasources.spark.operators.over.pending_rows import GENERATION, OWN_COLUMNS, ROW, int_column
 
-__all__ = ["Firing"]
-
 _Ints = NDArray[np.int64]
 
 

@@ -17,8 +17,6 @@ from datasources.spark.operators.over.frames.cleanup_timers import LATE, NEVER_F
 from datasources.spark.operators.over.frames.frame_spec import OverRule, Unit
 from datasources.spark.operators.over.over_state import NEVER
 
-__all__ = ["StoredKeys", "forgotten_at", "number_keys"]
-
 _Ints = NDArray[np.int64]
 _Bools = NDArray[np.bool_]
 _PAIR: Final = 2

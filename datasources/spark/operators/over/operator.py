@@ -36,8 +36,6 @@ from datasources.spark.operators.over.over_processor import COUNTS, OverProcesso
 from datasources.spark.plans.session_checks import require_classic, require_frame
 from datasources.spark.scan.schema import arrow_output_schema, time_attribute_of
 
-__all__ = ["OVER_METRICS_PREFIX", "over"]
-
 _TIME = "__tidemark_rowtime"
 _PARTITION = "__tidemark_partition"
 OVER_METRICS_PREFIX: Final = "tidemark_over_"

@@ -15,8 +15,6 @@ from datasources.spark.operators.over.frames.frame_spec import OverRule
 from datasources.spark.operators.over.over_state import OverStateHeader, OverStore, SegmentTotals
 from datasources.spark.operators.over.over_step import OverBatchStep
 
-__all__ = ["OverEmitted", "advance_over"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OverEmitted:

@@ -16,8 +16,6 @@ from datasources.spark.operators.over.frames.frame_spec import OverRule
 from datasources.spark.operators.over.over_bucket import OverEmitted, advance_over
 from datasources.spark.operators.over.over_state import OverStateHeader
 
-__all__ = ["COUNTS", "OverProcessor"]
-
 COUNTS: Final = ("late_rows", "null_rowtime_rows", "state_keys")
 """Counted per micro-batch: the fields of `OverEmitted` of these names."""
 

@@ -21,8 +21,6 @@ import pyarrow as pa
 
 from datasources.spark.operators.buckets.row_batches import NO_WATERMARK
 
-__all__ = ["NEVER", "OverStateHeader", "OverStore", "SegmentTotals", "WaitingSegment"]
-
 NEVER: Final = np.iinfo(np.int64).max
 _MAX_SEGMENTS: Final = 32
 _SMALL: Final = 256

@@ -25,8 +25,6 @@ from datasources.spark.operators.over.key_generations import StoredKeys, forgott
 from datasources.spark.operators.over.over_state import OverStateHeader, OverStore, SegmentTotals
 from datasources.spark.operators.over.pending_rows import DUE, GENERATION, ROW, WaitingRows, int_column
 
-__all__ = ["OverBatchStep"]
-
 _Ints = NDArray[np.int64]
 _NONE: _Ints = np.empty(0, dtype=np.int64)
 

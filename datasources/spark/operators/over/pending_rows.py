@@ -13,8 +13,6 @@ from datasources.source.watermarks.row_watermark import WATERMARK_COLUMN
 from datasources.spark.operators.buckets.row_batches import ROWTIME_COLUMN
 from datasources.spark.operators.over.over_state import OverStateHeader, OverStore, WaitingSegment
 
-__all__ = ["DUE", "GENERATION", "OWN_COLUMNS", "ROW", "WaitingRows", "int_column"]
-
 GENERATION: Final = "__tidemark_generation"
 DUE: Final = "__tidemark_due"
 ROW: Final = "__tidemark_row"

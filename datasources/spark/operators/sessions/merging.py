@@ -30,8 +30,6 @@ from numpy.typing import NDArray
 
 from datasources.spark.operators.buckets.row_batches import NO_WATERMARK
 
-__all__ = ["LATE", "AssignedSessions", "OpenSessions", "Rows", "assign_sessions", "is_over"]
-
 LATE = -1
 """Session of a late row."""
 

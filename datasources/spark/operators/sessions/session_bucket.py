@@ -18,8 +18,6 @@ from datasources.spark.operators.buckets.bucket_rows import max_watermark_us, ro
 from datasources.spark.operators.sessions.session_state import SessionStore
 from datasources.spark.operators.sessions.session_step import SessionBatchStep, SessionRule
 
-__all__ = ["SessionEmitted", "advance_sessions"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionEmitted:

@@ -20,8 +20,6 @@ from datasources.spark.operators.sessions.session_bucket import SessionEmitted, 
 from datasources.spark.operators.sessions.session_state import Sessions, SessionStateHeader
 from datasources.spark.operators.sessions.session_step import SessionRule
 
-__all__ = ["COUNTS", "SessionProcessor"]
-
 COUNTS: Final = ("late_rows", "null_rowtime_rows")
 """Counted per micro-batch: the fields of `SessionEmitted` of these names."""
 

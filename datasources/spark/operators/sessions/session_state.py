@@ -22,8 +22,6 @@ from numpy.typing import NDArray
 from datasources.spark.operators.buckets.row_batches import NO_WATERMARK
 from datasources.spark.operators.sessions.merging import OpenSessions
 
-__all__ = ["FRAGMENT_COLUMN", "NEVER", "Ints", "SessionStateHeader", "SessionStore", "Sessions", "Spans"]
-
 FRAGMENT_COLUMN: Final = "__tidemark_fragment"
 NEVER: Final = np.iinfo(np.int64).max
 

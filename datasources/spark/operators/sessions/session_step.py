@@ -22,8 +22,6 @@ from datasources.spark.operators.sessions.session_state import (
     Spans,
 )
 
-__all__ = ["WINDOW_COLUMNS", "SessionBatchStep", "SessionRule"]
-
 WINDOW_COLUMNS: Final = ("window_start", "window_end", "window_time")
 
 _MS: Final = 1_000

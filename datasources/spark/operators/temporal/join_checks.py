@@ -15,8 +15,6 @@ from datasources.spark.plans.plan_walk import gives_windows
 from datasources.spark.scan.schema import TimeAttribute, time_attribute_of
 from datasources.spark.scan.time_attributes import DELAY_KEY, PROCTIME, TIME_KEY
 
-__all__ = ["PROCESSING_TIME", "is_windowed", "require_numbers", "require_sides", "times_of"]
-
 PROCESSING_TIME: Final = "PROCTIME()"
 """Value of `as_of`: each row joins the latest version."""
 

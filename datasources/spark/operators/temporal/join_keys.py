@@ -26,8 +26,6 @@ from datasources.grammar.literals import quoted
 from datasources.spark.operators.buckets.partition_keys import canonical, require_key_type
 from datasources.spark.operators.temporal.versions.versions import KEY_PREFIX
 
-__all__ = ["JoinKey", "join_keys", "key_columns"]
-
 _INTEGRAL: Final = (ByteType, ShortType, IntegerType, LongType)
 _FLOATING: Final = (FloatType, DoubleType)
 

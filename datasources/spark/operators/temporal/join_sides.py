@@ -21,8 +21,6 @@ from datasources.spark.operators.temporal.versions.version_changes import KIND_C
 from datasources.spark.operators.temporal.versions.versions import HASH_COLUMN, KEY_PREFIX, TIME_COLUMN
 from datasources.spark.plans.mark_attached import mark_attached
 
-__all__ = ["BuildSide", "ProbeSide", "result_fields"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeSide:

@@ -18,8 +18,6 @@ from datasources.spark.operators.buckets.bucket_rows import whole_numbers
 from datasources.spark.operators.buckets.bucket_segments import SegmentStore, StateSegment, merge_from
 from datasources.spark.operators.temporal.versions.versions import ARRIVAL_COLUMN, TIME_COLUMN
 
-__all__ = ["PendingProbe"]
-
 _MAX_ROWS: Final = 1 << 17
 
 

@@ -22,8 +22,6 @@ from datasources.spark.operators.temporal.versions.version_changes import (
 )
 from datasources.spark.operators.temporal.versions.versions import KEY_PREFIX, TIME_COLUMN
 
-__all__ = ["batch_temporal_join"]
-
 _READ: Final = "__tidemark_read"
 _UNTIL: Final = "__tidemark_until"
 _GONE: Final = "__tidemark_gone"

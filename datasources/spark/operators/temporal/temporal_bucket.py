@@ -36,8 +36,6 @@ from datasources.spark.operators.temporal.versions.versions import (
     key_names,
 )
 
-__all__ = ["Bucket", "JoinEmitted", "advance_join"]
-
 _Bools = NDArray[np.bool_]
 
 

@@ -20,8 +20,6 @@ from datasources.spark.operators.temporal.temporal_state import JoinRule, JoinSt
 from datasources.spark.operators.temporal.versions.version_cache import VersionCache
 from datasources.spark.plans.plan_walk import SIDE_COLUMN
 
-__all__ = ["BUILD", "COUNTS", "PROBE", "TemporalJoinProcessor", "WindowedJoinProcessor"]
-
 PROBE: Final = 0
 BUILD: Final = 1
 COUNTS: Final = ("late_probe_rows", "late_build_rows", "null_rowtime_rows", "null_key_build_rows")

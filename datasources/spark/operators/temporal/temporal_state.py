@@ -17,8 +17,6 @@ import pyarrow as pa
 from datasources.spark.operators.buckets.bucket_segments import SegmentStore, StateSegment
 from datasources.spark.operators.buckets.row_batches import NO_WATERMARK
 
-__all__ = ["NEVER", "JoinRule", "JoinStateHeader", "JoinStore"]
-
 NEVER: Final = int(np.iinfo(np.int64).max)
 """A watermark that no row waits for."""
 _STORED_NAMES: Final = {"next_segment": "next_part"}

@@ -27,8 +27,6 @@ from datasources.sql.statements.statements import (
     SetOptions,
 )
 
-__all__ = ["read_alter"]
-
 _ADD_OF_SPARK: Final = frozenset({"CONSTRAINT", "IF", "PARTITION", "PRIMARY"})
 
 

@@ -23,8 +23,6 @@ from datasources.sql.statements.catalog_objects import (
     PrimaryKey,
 )
 
-__all__ = ["ReadColumn", "read_column"]
-
 _REFUSED_CLAUSES: Final = {
     "DEFAULT": "Columns of Tidemark's tables have no default; use COALESCE in a query.",
     "GENERATED": "Write a computed column as: name AS expression.",

@@ -24,8 +24,6 @@ from datasources.sql.parse.tokens.table_options import read_options
 from datasources.sql.statements.catalog_objects import TableDefinition
 from datasources.sql.statements.statements import CreateTable, CreateTableLike, PassThrough
 
-__all__ = ["read_create_table"]
-
 _OF_SPARK: Final = frozenset({"USING", "TBLPROPERTIES", "LOCATION", "CLUSTERED", "CLUSTER", "OPTIONS", "AS"})
 _OF_SPARK_BEFORE: Final = {"STORED": ("AS", "BY"), "PARTITIONED": ("BY",), "ROW": ("FORMAT",), "SKEWED": ("BY",)}
 _NOTHING: Final = Token(TokenKind.END, "", 0, 0)

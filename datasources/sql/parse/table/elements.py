@@ -12,8 +12,6 @@ from datasources.sql.parse.table.watermarks import is_watermark, read_watermark
 from datasources.sql.statements.catalog_objects import Column, PrimaryKey, WatermarkSpec
 from datasources.sql.text.quoting import path_text
 
-__all__ = ["Elements"]
-
 
 class Elements:
     """Collects the elements of one list; nothing may be there twice."""

@@ -10,8 +10,6 @@ from datasources.grammar.lexer import Token
 from datasources.sql.parse.tokens.names import object_name
 from datasources.sql.statements.statements import CreateTableLike, LikeOption, LikeRule
 
-__all__ = ["read_like"]
-
 _PARTS: Final = ("ALL", "CONSTRAINTS", "GENERATED", "METADATA", "OPTIONS", "PARTITIONS", "WATERMARKS")
 _CAN_OVERWRITE: Final = ("GENERATED", "METADATA", "OPTIONS", "WATERMARKS")
 

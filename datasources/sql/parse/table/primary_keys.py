@@ -8,8 +8,6 @@ from datasources.grammar.cursor import Cursor
 from datasources.sql.parse.tokens.names import name, names_in_parentheses
 from datasources.sql.statements.catalog_objects import PrimaryKey
 
-__all__ = ["begins_column_key", "is_constraint", "read_column_key", "read_constraint"]
-
 _HINT: Final = "Write NOT ENFORCED: the rows come from outside, so the key is not checked."
 _OTHER_CONSTRAINTS: Final = frozenset({"UNIQUE", "CHECK", "FOREIGN"})
 

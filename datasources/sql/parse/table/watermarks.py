@@ -13,8 +13,6 @@ from datasources.sql.parse.tokens.names import path
 from datasources.sql.parse.types import is_type_name
 from datasources.sql.statements.catalog_objects import WatermarkSpec
 
-__all__ = ["is_watermark", "read_rowtime", "read_watermark"]
-
 _EXAMPLE: Final = "WATERMARK FOR ts AS ts - INTERVAL '5' SECOND"
 _HINT: Final = f"Write {_EXAMPLE}."
 _INSTEAD_OF_FOR: Final = frozenset({"ON", "OF", "OVER", "AT", "BY", "TO"})

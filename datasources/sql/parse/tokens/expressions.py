@@ -11,8 +11,6 @@ from datasources.grammar.cursor import Cursor
 from datasources.grammar.lexer import Token, TokenKind
 from datasources.grammar.source_text import Span
 
-__all__ = ["INTERVAL_UNITS", "read_expression", "skip_brackets"]
-
 INTERVAL_UNITS: Final = frozenset(
     unit + plural
     for unit in ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND", "MILLISECOND", "MICROSECOND")

@@ -8,8 +8,6 @@ from datasources.grammar.lexer import Token, TokenKind
 from datasources.grammar.source_text import Span
 from datasources.sql.text.quoting import path_text
 
-__all__ = ["name", "names_in_parentheses", "object_name", "path"]
-
 _NAMES = (TokenKind.WORD, TokenKind.QUOTED)
 
 

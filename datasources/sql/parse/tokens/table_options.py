@@ -9,8 +9,6 @@ from datasources.grammar.cursor import Cursor
 from datasources.grammar.lexer import Token, TokenKind
 from datasources.grammar.source_text import Span
 
-__all__ = ["read_keys", "read_options"]
-
 _HINT: Final = "Write 'key' = 'value', both in single quotes, with commas between the pairs."
 _INSTEAD_OF_EQUALS: Final = frozenset({":", "=>", "==", "->", "::"})
 

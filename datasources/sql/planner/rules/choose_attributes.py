@@ -11,8 +11,6 @@ from dataclasses import replace
 from datasources.sql.planner.context import PlanningContext
 from datasources.sql.planner.tree import Node, WatermarkAssigner
 
-__all__ = ["choose_attributes"]
-
 
 def choose_attributes(tree: Node, context: PlanningContext) -> Node:
     """WatermarkAssigner(a, b) -> WatermarkAssigner(b), if only b is named."""

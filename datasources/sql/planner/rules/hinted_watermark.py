@@ -15,8 +15,6 @@ from datasources.options import lower_keys
 from datasources.sql.query.block.relation import TableUse
 from datasources.sql.statements.catalog_objects import TableDefinition, WatermarkSpec
 
-__all__ = ["with_hinted_watermark"]
-
 _FOR, _AS = "watermark.for", "watermark.as"
 
 

@@ -8,8 +8,6 @@ from datasources.sql.planner.context import PlanningContext
 from datasources.sql.planner.tree import Node, Project, ProjectColumn, WatermarkAssigner
 from datasources.sql.text.substitute import substitute
 
-__all__ = ["merge_projections"]
-
 
 def merge_projections(tree: Node, context: PlanningContext) -> Node:
     """Project(Project(x)) -> Project(x)."""

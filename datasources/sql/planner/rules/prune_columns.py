@@ -12,8 +12,6 @@ from datasources.sql.planner.context import PlanningContext
 from datasources.sql.planner.tree import Node, Project, ProjectColumn, assigner_of, attributes_of, scan_of, with_scan
 from datasources.sql.text.substitute import references
 
-__all__ = ["prune_columns"]
-
 
 def prune_columns(tree: Node, context: PlanningContext) -> Node:
     """Project(a, b, c)(Scan) -> Project(a)(Scan(delivered=[a])), if only `a` is named."""

@@ -13,8 +13,6 @@ from datasources.sql.planner.context import PlanningContext
 from datasources.sql.planner.tree import Node, Project, assigner_of, scan_of, with_scan
 from datasources.sql.text.substitute import substitute
 
-__all__ = ["push_filter"]
-
 
 def push_filter(tree: Node, context: PlanningContext) -> Node:
     """Scan -> Scan(filter), if the source can."""

@@ -14,8 +14,6 @@ from datasources.sql.planner.context import PlanningContext
 from datasources.sql.planner.scan_options import READER_OPTIONS
 from datasources.sql.planner.tree import Attribute, Node, Project, TableScan, WatermarkAssigner
 
-__all__ = ["push_watermark"]
-
 
 def push_watermark(tree: Node, context: PlanningContext) -> Node:
     """WatermarkAssigner(Scan) -> Scan(watermark), otherwise the WatermarkAssigner carries the reason.

@@ -12,8 +12,6 @@ from datasources.sql.planner.context import PlanningContext
 from datasources.sql.planner.tree import Attribute, Node, Project, WatermarkAssigner
 from datasources.sql.text.substitute import substitute
 
-__all__ = ["transpose_watermark"]
-
 
 def transpose_watermark(tree: Node, context: PlanningContext) -> Node:
     """WatermarkAssigner(Project(x)) -> Project(WatermarkAssigner(x)), as deep as projections go."""

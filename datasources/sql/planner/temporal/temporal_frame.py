@@ -25,8 +25,6 @@ from datasources.sql.types.time_kind import TimeKind
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["PlannedBuild", "PlannedSide", "build_line", "frame_of_windows", "temporal_frame"]
-
 _PROCESSING_TIME = "PROCTIME()"
 _UNNAMED = "__tidemark_unnamed_"
 

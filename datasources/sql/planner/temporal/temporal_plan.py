@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from datasources.sql.planner.table_planner import PlannedTable, TablePlanner
     from datasources.sql.resolve.resolved_table import ResolvedTable
 
-__all__ = ["LoadGateNames", "PlannedTemporal", "plan_temporal"]
-
 _NAME: Final = "scan.hold.name"
 _UNTIL: Final = "scan.hold.until"
 _TIME: Final = "scan.load-completed.timestamp-millis"

@@ -6,8 +6,6 @@ from dataclasses import dataclass, field
 
 from datasources.grammar.source_text import Span
 
-__all__ = ["Edits"]
-
 
 @dataclass(slots=True)
 class Edits:

@@ -8,8 +8,6 @@ from datasources.sql.query.block.relation import OverRequest, QueryStep, Relatio
 from datasources.sql.query.block.temporal_request import TableTraits, TemporalRequest
 from datasources.sql.statements.catalog_objects import ViewDefinition
 
-__all__ = ["Relations"]
-
 
 class Relations(Protocol):
     """What the query layer asks while it rewrites; the planner answers by making views."""

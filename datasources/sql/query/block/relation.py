@@ -12,16 +12,6 @@ from dataclasses import dataclass, field
 
 from datasources.sql.types.time_kind import TimeKind
 
-__all__ = [
-    "ROW_WATERMARK_COLUMN",
-    "OverRequest",
-    "QueryPlan",
-    "QueryStep",
-    "Relation",
-    "RelationColumn",
-    "TableUse",
-]
-
 ROW_WATERMARK_COLUMN = "__tidemark_stamp"
 """The watermark before each row, in the type of the time attribute, NULL while there is none. A relation carries it
 where the statement needs it (`CURRENT_WATERMARK`, exact late rows); it never reaches the answer."""

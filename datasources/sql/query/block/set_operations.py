@@ -6,8 +6,6 @@ from datasources.grammar.source_text import Span, SqlText
 from datasources.sql.query.block.relation import Relation, RelationColumn
 from datasources.sql.text.query_tree import Query
 
-__all__ = ["is_union_all", "lost_by_set_operation"]
-
 
 def is_union_all(query: Query) -> bool:
     """Whether all terms are put together by UNION ALL."""

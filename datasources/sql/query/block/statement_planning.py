@@ -10,8 +10,6 @@ from datasources.sql.query.block.relation import QueryStep, Relation, TableUse
 from datasources.sql.query.block.survey import Survey, TableInfo
 from datasources.sql.types.time_kind import TimeKind
 
-__all__ = ["HIDDEN", "Planning", "TimeProperties"]
-
 HIDDEN = "__tidemark_"
 """How the names begin that the rewrites make up."""
 

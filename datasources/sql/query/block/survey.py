@@ -21,8 +21,6 @@ from datasources.sql.text.calls import is_star
 from datasources.sql.text.query_tree import Block, Clause, FromItem, Opaque, Query, SourceKind
 from datasources.sql.text.word_cursor import Words
 
-__all__ = ["Survey", "TableInfo", "ViewText", "survey"]
-
 _WINDOW_OPERATORS = frozenset({"GROUP", "JOIN", "ROW_NUMBER", "DISTINCT", "RANK", "DENSE_RANK"})
 
 

@@ -9,8 +9,6 @@ from datasources.grammar.lexer import TokenKind
 from datasources.sql.text.query_tree import Block, Clause, FromItem, Region
 from datasources.sql.text.word_cursor import Words
 
-__all__ = ["all_of", "conjuncts", "plain_condition", "table_filter"]
-
 _WORDS: Final = frozenset(
     {"AND", "OR", "NOT", "IS", "NULL", "TRUE", "FALSE", "IN", "BETWEEN", "LIKE", "RLIKE", "DISTINCT", "FROM", "DIV"}
     | {"CASE", "WHEN", "THEN", "ELSE", "END"}

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from datasources.sql.query.block.relation import Relation, TableUse
 
-__all__ = ["TableTraits", "TemporalBuild", "TemporalRequest"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableTraits:

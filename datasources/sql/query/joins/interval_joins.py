@@ -8,8 +8,6 @@ from datasources.sql.query.block.block_context import BlockContext
 from datasources.sql.text.calls import column_path
 from datasources.sql.text.query_tree import Clause, FromItem, Region
 
-__all__ = ["is_time_keeping_join"]
-
 _ORDERINGS: Final = frozenset({"<", "<=", ">", ">="})
 
 

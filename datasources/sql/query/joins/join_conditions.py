@@ -7,8 +7,6 @@ from datasources.sql.text.calls import column_path
 from datasources.sql.text.query_tree import Region
 from datasources.sql.text.word_cursor import Words
 
-__all__ = ["Path", "conjuncts_of", "sides_of"]
-
 Path = tuple[str, ...]
 """The names of `t.a.b`."""
 

@@ -18,8 +18,6 @@ from datasources.sql.query.block.table_filter import all_of
 from datasources.sql.text.calls import column_path, is_star
 from datasources.sql.text.query_tree import Clause, FromItem, Region
 
-__all__ = ["Found", "JoinSide", "JoinedColumns"]
-
 _NO_NAME_BEHIND = frozenset({"AS", "TO"})
 _NOTHING: frozenset[str] = frozenset()
 

@@ -12,8 +12,6 @@ from datasources.sql.query.block.temporal_request import TableTraits
 from datasources.sql.query.scan.intervals import interval_us
 from datasources.sql.text.query_tree import Region, Tvf
 
-__all__ = ["Loading", "loading_of"]
-
 _CONDITION, _TIME, _IDLE, _TTL = (
     "LOAD_COMPLETED_CONDITION",
     "LOAD_COMPLETED_TIME",

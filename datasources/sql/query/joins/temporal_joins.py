@@ -16,8 +16,6 @@ from datasources.sql.text.calls import column_path
 from datasources.sql.text.query_tree import FromItem, Join, Region, SourceKind
 from datasources.sql.types.time_kind import TimeKind
 
-__all__ = ["Probe", "Table", "TemporalJoin", "as_of_column", "probe_of", "temporal_joins"]
-
 _TIMES: Final = frozenset({"timestamp", "timestamp_ntz"})
 _SHAPE: Final = "FROM orders AS o JOIN rates FOR SYSTEM_TIME AS OF o.ts AS r ON o.currency = r.currency"
 _KINDS: Final = {("JOIN",): False, ("INNER", "JOIN"): False, ("LEFT", "JOIN"): True, ("LEFT", "OUTER", "JOIN"): True}

@@ -12,8 +12,6 @@ from datasources.sql.text.query_tree import FromItem
 from datasources.sql.text.quoting import name_text
 from datasources.sql.types.time_kind import TimeKind
 
-__all__ = ["rewrite_current_watermark"]
-
 _NAME = "CURRENT_WATERMARK"
 
 

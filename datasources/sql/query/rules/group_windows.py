@@ -17,8 +17,6 @@ from datasources.sql.query.windows.windows import WindowSpec, windowed
 from datasources.sql.text.calls import Call, column_path
 from datasources.sql.text.query_tree import Clause, FromItem, Region, SourceKind
 
-__all__ = ["rewrite_group_windows"]
-
 
 def rewrite_group_windows(context: BlockContext) -> None:
     """Window what the block reads, and group by the window's columns."""

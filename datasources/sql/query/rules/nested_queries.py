@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from datasources.sql.query.block.block_context import BlockContext
 
-__all__ = ["rewrite_nested_queries"]
-
 
 def rewrite_nested_queries(context: BlockContext) -> None:
     """Rewrite them in place."""

@@ -19,8 +19,6 @@ from datasources.sql.query.block.block_context import BlockContext
 from datasources.sql.query.joins.join_conditions import conjuncts_of
 from datasources.sql.text.query_tree import Region
 
-__all__ = ["bound_outer_interval_joins"]
-
 _ORDERINGS: Final = frozenset({"<", "<=", ">", ">="})
 _SIGNS: Final = frozenset({"+", "-"})
 _ALTERNATIVES: Final = frozenset({"OR", "CASE"})

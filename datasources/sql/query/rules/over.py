@@ -19,8 +19,6 @@ from datasources.sql.query.windows.over_windows import OverCall, OverWindow, ove
 from datasources.sql.text.query_tree import Clause, FromItem, Query, SourceKind
 from datasources.sql.types.time_kind import TimeKind
 
-__all__ = ["rewrite_over"]
-
 
 def rewrite_over(context: BlockContext) -> None:
     """Replace the windows of a block by columns of the operator."""

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from datasources.sql.query.block.block_context import BlockContext
 
-__all__ = ["rewrite_processing_time"]
-
 
 def rewrite_processing_time(context: BlockContext) -> None:
     """Replace every call by Spark's function."""

@@ -11,8 +11,6 @@ from datasources.sql.query.block.relation import ROW_WATERMARK_COLUMN
 from datasources.sql.text.calls import is_star
 from datasources.sql.text.query_tree import Clause
 
-__all__ = ["carry_row_watermark"]
-
 
 def carry_row_watermark(context: BlockContext) -> None:
     """Hide the row watermark from `*`; a step over one relation without aggregation carries it as its last column."""

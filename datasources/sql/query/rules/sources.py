@@ -14,8 +14,6 @@ from datasources.sql.query.scan.scanner import Scanner
 from datasources.sql.text.calls import calls, split_unit
 from datasources.sql.text.query_tree import Block, FromItem, Query, SourceKind
 
-__all__ = ["flat", "read_sources"]
-
 
 def read_sources(context: BlockContext) -> None:
     """Resolve sources to relations where their columns must be known; rewrite the others in place."""

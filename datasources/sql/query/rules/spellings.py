@@ -21,8 +21,6 @@ from datasources.sql.resolve.timestamp_calls import TimestampCallError, epoch_of
 from datasources.sql.resolve.type_spelling import cast_spelling, is_local_literal
 from datasources.sql.text.calls import Call, expression_regions
 
-__all__ = ["rewrite_spellings"]
-
 _VALUE: Final = "__value"
 _UNITS: Final = frozenset(
     unit + ending for unit in ("SECOND", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "YEAR") for ending in ("", "S")

@@ -11,8 +11,6 @@ from datasources.sql.query.block.block_context import BlockContext, own_alias
 from datasources.sql.query.block.relation import ROW_WATERMARK_COLUMN, Relation
 from datasources.sql.text.query_tree import FromItem, SourceKind
 
-__all__ = ["substitute_relations"]
-
 
 def substitute_relations(context: BlockContext) -> None:
     """Write every relation of the block into its text."""

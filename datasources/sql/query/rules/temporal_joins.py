@@ -24,8 +24,6 @@ from datasources.sql.query.joins.temporal_joins import Probe, TemporalJoin, as_o
 from datasources.sql.query.rules.sources import flat
 from datasources.sql.text.query_tree import Clause, FromItem, Region, SourceKind
 
-__all__ = ["rewrite_temporal_joins"]
-
 _CONNECTORS: Final = "Read it through kafka, upsert-kafka, mysql-cdc or scripted, or join as of an event time."
 
 

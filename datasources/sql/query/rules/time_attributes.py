@@ -14,8 +14,6 @@ from datasources.sql.query.joins.interval_joins import is_time_keeping_join
 from datasources.sql.text.calls import calls, column_path, is_star
 from datasources.sql.text.query_tree import Clause, Region, SelectItem
 
-__all__ = ["note_time_attributes"]
-
 
 def note_time_attributes(context: BlockContext) -> None:
     """Note the time attributes that the columns of a step lose."""

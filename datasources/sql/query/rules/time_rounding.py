@@ -20,8 +20,6 @@ from datasources.sql.query.windows.rounding import ceiling, floor, is_unit, one_
 from datasources.sql.text.calls import Call, column_path, split_unit
 from datasources.sql.text.query_tree import Clause, FromItem, Region, SourceKind
 
-__all__ = ["rewrite_time_rounding"]
-
 _WITH_ZONE: Final = frozenset({"TIMESTAMP_LTZ", "CURRENT_TIMESTAMP", "NOW", "PROCTIME", "TO_TIMESTAMP_LTZ"})
 _TIMES: Final = ("timestamp", "timestamp_ntz")
 

@@ -12,8 +12,6 @@ from datasources.sql.query.windows.window_arguments import table_function_window
 from datasources.sql.query.windows.windows import windowed
 from datasources.sql.text.query_tree import FromItem, SourceKind
 
-__all__ = ["expand_window_functions"]
-
 
 def expand_window_functions(context: BlockContext) -> None:
     """Make a relation of every window table function."""

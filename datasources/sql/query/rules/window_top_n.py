@@ -19,8 +19,6 @@ from datasources.sql.query.windows.top_rows import TopRows, top_rows
 from datasources.sql.text.calls import column_path
 from datasources.sql.text.query_tree import Block, FromItem, Query, SourceKind
 
-__all__ = ["rewrite_window_top_n"]
-
 
 def rewrite_window_top_n(context: BlockContext) -> None:
     """Replace a sub-query or CTE that ranks the rows of windows."""

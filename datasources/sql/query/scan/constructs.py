@@ -8,8 +8,6 @@ from datasources.sql.query.scan.window_scanner import WINDOW_FUNCTIONS
 from datasources.sql.text.calls import Call, split_unit
 from datasources.sql.text.word_cursor import Words
 
-__all__ = ["GROUP_WINDOWS", "WINDOW_AUXILIARIES", "is_construct"]
-
 GROUP_WINDOWS: Final = ("TUMBLE", "HOP", "SESSION")
 """The windows that are allowed in GROUP BY."""
 WINDOW_AUXILIARIES: Final = {

@@ -9,8 +9,6 @@ from datasources.sql.query.scan.window_scanner import SNAPSHOT, WINDOW_FUNCTIONS
 from datasources.sql.text.query_tree import FromItem, Join, Region, SourceKind
 from datasources.sql.text.word_cursor import Words
 
-__all__ = ["FromScanner"]
-
 
 class FromScanner:
     """Reads the region of one FROM."""

@@ -10,8 +10,6 @@ from datasources.grammar.source_text import Span
 from datasources.sql.text.query_tree import FromItem, Region
 from datasources.sql.text.word_cursor import Words
 
-__all__ = ["JOIN_WORDS", "MORE_WORDS", "NO_ALIAS", "read_suffix"]
-
 JOIN_WORDS: Final = frozenset(
     {"NATURAL", "INNER", "CROSS", "LEFT", "RIGHT", "FULL", "OUTER", "SEMI", "ANTI", "JOIN", "LATERAL", "ASOF"}
 )

@@ -11,8 +11,6 @@ from datasources.sql.text.query_tree import FromItem, Region
 from datasources.sql.text.quoting import name_text
 from datasources.sql.text.word_cursor import Words
 
-__all__ = ["WATERMARK_AS", "WATERMARK_FOR", "clause_options", "hint_options", "refuse_options_hint"]
-
 WATERMARK_FOR = "watermark.for"
 WATERMARK_AS = "watermark.as"
 _NAME = "OPTIONS"

@@ -10,8 +10,6 @@ from datasources.grammar.lexer import TokenKind
 from datasources.sql.text.query_tree import Region
 from datasources.sql.text.word_cursor import Words
 
-__all__ = ["duration_text", "interval_literal", "interval_us"]
-
 _CALENDAR: Final = frozenset({"MONTH", "QUARTER", "YEAR"})
 _FIELDS: Final = ("DAY", "HOUR", "MINUTE", "SECOND")
 _PARTS: Final = re.compile(r"[ :]")

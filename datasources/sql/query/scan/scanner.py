@@ -14,8 +14,6 @@ from datasources.sql.query.scan.select_items import select_item
 from datasources.sql.text.query_tree import Block, Clause, Cte, FromItem, Opaque, Query, Region, Term
 from datasources.sql.text.word_cursor import Words
 
-__all__ = ["Scanner", "scan"]
-
 _SET_OPERATORS = frozenset({"UNION", "EXCEPT", "INTERSECT", "MINUS"})
 _TERM_WORDS = frozenset({"SELECT", "VALUES", "TABLE", "FROM", "WITH"})
 _TAIL_WORDS = frozenset({"ORDER", "SORT", "CLUSTER", "DISTRIBUTE", "LIMIT", "OFFSET", "FETCH"})

@@ -8,8 +8,6 @@ from datasources.grammar.lexer import TokenKind
 from datasources.sql.text.query_tree import Region, SelectItem
 from datasources.sql.text.word_cursor import Words
 
-__all__ = ["select_item"]
-
 _UNITS: Final = frozenset(
     unit + ending
     for unit in ("MICROSECOND", "MILLISECOND", "SECOND", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "QUARTER", "YEAR")

@@ -8,8 +8,6 @@ from typing import Final, Protocol
 from datasources.sql.text.query_tree import FromItem, Query, Region, SourceKind, Tvf
 from datasources.sql.text.word_cursor import Words
 
-__all__ = ["SNAPSHOT", "WINDOW_FUNCTIONS", "QueryScanner", "WindowScanner"]
-
 WINDOW_FUNCTIONS: Final = ("TUMBLE", "HOP", "CUMULATE", "SESSION")
 """The window table functions."""
 SNAPSHOT: Final = "SNAPSHOT"

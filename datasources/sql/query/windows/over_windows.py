@@ -18,8 +18,6 @@ from datasources.sql.query.windows.window_arguments import time_column
 from datasources.sql.text.calls import Call, column_path
 from datasources.sql.text.query_tree import Clause, FromItem, Region
 
-__all__ = ["OverCall", "OverWindow", "over_calls", "over_window"]
-
 _SHAPE: Final = "OVER (PARTITION BY k ORDER BY ts RANGE BETWEEN INTERVAL '1' HOUR PRECEDING AND CURRENT ROW)"
 _US_PER_MS: Final = 1_000
 

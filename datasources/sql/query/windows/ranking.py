@@ -10,8 +10,6 @@ from datasources.sql.text.calls import column_path
 from datasources.sql.text.query_tree import Block, Clause, FromItem, Region
 from datasources.sql.text.word_cursor import Words
 
-__all__ = ["OrderTerm", "Ranking", "ranking_of", "row_bound"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrderTerm:

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["ceiling", "floor", "is_unit", "one_unit"]
-
 _ONE: Final = {
     "MILLISECOND": "INTERVAL '0.001' SECOND",
     "SECOND": "INTERVAL '1' SECOND",

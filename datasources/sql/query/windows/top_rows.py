@@ -20,8 +20,6 @@ from datasources.sql.query.windows.ranking import OrderTerm, Ranking
 from datasources.sql.text.calls import is_star
 from datasources.sql.text.query_tree import Block
 
-__all__ = ["TopRows", "top_rows"]
-
 _KEY, _ORDER, _ROWS = f"{HIDDEN}key_", f"{HIDDEN}order_", f"{HIDDEN}rows"
 _EPOCH = "TIMESTAMP_NTZ '1970-01-01 00:00:00'"
 

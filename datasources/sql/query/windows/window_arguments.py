@@ -16,8 +16,6 @@ from datasources.sql.query.windows.windows import WINDOW_COLUMNS, WindowSpec
 from datasources.sql.text.calls import column_path
 from datasources.sql.text.query_tree import Region, Tvf
 
-__all__ = ["group_window", "table_function_window", "time_column"]
-
 _PARAMETERS: Final = {
     "TUMBLE": ("TIMECOL", "SIZE", "OFFSET"),
     "HOP": ("TIMECOL", "SLIDE", "SIZE", "OFFSET"),

@@ -14,8 +14,6 @@ from datasources.sql.query.block.relation import ROW_WATERMARK_COLUMN, Relation,
 from datasources.sql.query.block.statement_planning import HIDDEN, Planning, TimeProperties
 from datasources.sql.query.scan.intervals import duration_text, interval_literal
 
-__all__ = ["WINDOW_COLUMNS", "WindowSpec", "windowed"]
-
 WINDOW_COLUMNS = ("window_start", "window_end", "window_time")
 """What a window adds to a row."""
 

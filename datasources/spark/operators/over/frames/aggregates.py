@@ -23,8 +23,6 @@ from datasources.spark.operators.over.frames.frame_bounds import Frames
 from datasources.spark.operators.over.frames.frame_spec import OverAggregate
 from datasources.spark.operators.over.frames.running_sums import by_running_sums
 
-__all__ = ["CarriedBefore", "Computed", "carried_schema", "compute"]
-
 _Ints = NDArray[np.int64]
 _BY_POSITION: Final = frozenset({"FIRST_VALUE", "LAST_VALUE"})
 _WIDE: Final = pa.decimal128(38, 0)

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from datasources.spark.operators.buckets.key_ranks import pairs_as_integers
 from datasources.spark.operators.over.frames.frame_spec import OverRule, Unit
 
-__all__ = ["LATE", "NEVER_FIRED", "Replay", "Steps", "Timers", "cleanup_at", "follow"]
-
 LATE = -1
 """Generation of a late row, or of a key without one."""
 NEVER_FIRED = np.iinfo(np.int64).min

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from datasources.spark.operators.buckets.key_ranks import pairs_as_integers
 from datasources.spark.operators.over.frames.frame_spec import OverRule, Unit
 
-__all__ = ["Frames", "frames_of"]
-
 _Ints = NDArray[np.int64]
 
 

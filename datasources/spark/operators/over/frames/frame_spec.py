@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-__all__ = ["OverAggregate", "OverFrame", "OverRule", "Unit"]
-
 
 class Unit(enum.Enum):
     """Unit of the frame."""

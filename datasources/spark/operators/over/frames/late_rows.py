@@ -30,8 +30,6 @@ from datasources.spark.operators.buckets.key_ranks import pairs_as_integers
 from datasources.spark.operators.over.frames.cleanup_timers import LATE, Replay, Steps, Timers, cleanup_at, follow
 from datasources.spark.operators.over.frames.frame_spec import OverRule, Unit
 
-__all__ = ["Arrived", "AssignedGenerations", "DueRows", "KnownKeys", "assign_generations", "due_of"]
-
 _Ints = NDArray[np.int64]
 _Bools = NDArray[np.bool_]
 

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from datasources.spark.operators.over.frames.frame_bounds import Frames
 from datasources.spark.operators.over.frames.frame_spec import OverAggregate
 
-__all__ = ["by_running_sums"]
-
 _Ints = NDArray[np.int64]
 _FITS = float(1 << 62)
 

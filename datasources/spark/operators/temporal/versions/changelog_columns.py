@@ -23,8 +23,6 @@ from datasources.spark.operators.temporal.versions.version_changes import (
     UPDATE_BEFORE,
 )
 
-__all__ = ["Changelog", "changelog_of"]
-
 _ROW_KIND: Final = "row_kind"
 _SEQUENCE: Final = "_seq"
 _KINDS: Final = {"+I": INSERT, "-U": UPDATE_BEFORE, "+U": UPDATE_AFTER, "-D": DELETE, "T": TRUNCATE}

@@ -18,8 +18,6 @@ from numpy.typing import NDArray
 from datasources.spark.operators.temporal.versions.version_changes import KIND_COLUMN, UPDATE_AFTER, UPDATE_BEFORE
 from datasources.spark.operators.temporal.versions.versions import HASH_COLUMN, key_names, rows_equal
 
-__all__ = ["drop_replaced_images"]
-
 _COMPARED: Final = (KIND_COLUMN, HASH_COLUMN)
 
 

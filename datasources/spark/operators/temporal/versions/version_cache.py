@@ -17,8 +17,6 @@ import pyarrow as pa
 from datasources.spark.operators.buckets.bucket_segments import SegmentStore, StateSegment
 from datasources.spark.operators.temporal.versions.versions import Versions
 
-__all__ = ["DEFAULT_CACHE_BYTES", "CachedVersions", "VersionCache", "load_versions"]
-
 DEFAULT_CACHE_BYTES: Final = 256 << 20
 
 

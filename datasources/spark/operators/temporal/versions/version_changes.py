@@ -22,17 +22,6 @@ from datasources.spark.operators.temporal.versions.versions import (
     key_names,
 )
 
-__all__ = [
-    "DELETE",
-    "INSERT",
-    "KIND_COLUMN",
-    "NO_CHANGE",
-    "TRUNCATE",
-    "UPDATE_AFTER",
-    "UPDATE_BEFORE",
-    "VersionChanges",
-]
-
 KIND_COLUMN: Final = "__tidemark_kind"
 INSERT: Final = 0
 UPDATE_BEFORE: Final = 1

@@ -21,18 +21,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-__all__ = [
-    "ARRIVAL_COLUMN",
-    "DELETED_COLUMN",
-    "HASH_COLUMN",
-    "KEY_PREFIX",
-    "NOT_FOUND",
-    "TIME_COLUMN",
-    "Versions",
-    "key_names",
-    "rows_equal",
-]
-
 HASH_COLUMN: Final = "__tidemark_hash"
 TIME_COLUMN: Final = "__tidemark_rowtime"
 ARRIVAL_COLUMN: Final = "__tidemark_arrival"
