@@ -19,11 +19,11 @@ class CapturedTables:
 
     def __call__(self, database: str, table: str) -> bool:
         """Return whether a table is captured; those of the server itself never are."""
-        return _matches(self.databases, database) and _matches(self.tables, table)
+        return self.names(database) and _matches(self.tables, table)
 
     def names(self, database: str) -> bool:
         """Return whether tables of a database may be captured."""
-        return _matches(self.databases, database)
+        return database.lower() not in SYSTEM_DATABASES and _matches(self.databases, database)
 
     def __str__(self) -> str:
         return f"{self.databases}.{self.tables}"
@@ -31,4 +31,4 @@ class CapturedTables:
 
 @lru_cache(maxsize=10_000)
 def _matches(pattern: str, name: str) -> bool:
-    return name.lower() not in SYSTEM_DATABASES and re.fullmatch(pattern, name) is not None
+    return re.fullmatch(pattern, name) is not None

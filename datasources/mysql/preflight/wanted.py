@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from datasources.mysql.config.captured_tables import SYSTEM_DATABASES
+from datasources.mysql.config.captured_tables import CapturedTables
 from datasources.mysql.config.mysql_options import (
     MYSQL_OPTION_GROUPS,
     BinlogOptions,
@@ -37,11 +36,7 @@ class Wanted:
 
     def captures(self, database: str, table: str) -> bool:
         """Return whether a table is captured."""
-        return (
-            database.lower() not in SYSTEM_DATABASES
-            and re.fullmatch(self.tables.database_name, database) is not None
-            and re.fullmatch(self.tables.table_name, table) is not None
-        )
+        return CapturedTables(self.tables.database_name, self.tables.table_name)(database, table)
 
 
 def parse_wanted(options: Mapping[str, str]) -> Wanted:
