@@ -210,7 +210,8 @@ def test_the_server_is_replaced_while_the_end_of_a_batch_is_planned(
         for _ in range(steps):
             pair.change(pair.old)
             query.step()
-        pair.change(pair.old)
+        for _ in range(3):  # more than a batch takes, so that its end is searched
+            pair.change(pair.old)
         pair.catch_up()
         monkeypatch.setattr(module, "scan", replace_and_scan)
         if back:
