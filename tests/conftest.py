@@ -134,6 +134,12 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[USED] = {}
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the files of slow tests, so that none of them runs alone at the end while the other cores wait."""
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Refuse a fixture that starts something to a test that is not marked for it, before it is started."""

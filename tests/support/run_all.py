@@ -1,8 +1,8 @@
 """`make test`: all tests but the exhaustive ones, as fast as two cores allow; `make test AREA=kafka`: those of one area.
 
-What needs no server runs on all cores, what needs servers two files at a time, each side with servers and a Spark of its
-own. They leave cores idle, and what takes minutes of all cores (`beside`) runs with these, at the lowest priority, from
-the begin.
+What needs no server runs on all cores. What needs servers mostly waits for them, so it runs in three processes, each with
+its own; Spark's run two files at a time. They leave cores idle, and what takes minutes of all cores (`beside`) runs with
+these, at the lowest priority, from the begin.
 
 The tests of an area run without those that need Spark or more than ten seconds, so that a change has an answer in about
 two minutes.
@@ -28,8 +28,8 @@ PYTEST: Final = (sys.executable, "-m", "pytest", "-q")
 BESIDE: Final = ("-m", "beside and not full")
 IN_ORDER: Final = (
     ("-n", "auto", "-m", "not beside and not full and not spark and not kafka and not mysql"),
-    ("-n", "2", "-m", "not full and (kafka or mysql) and not spark"),
-    ("-n", "2", "--dist", "loadfile", "-m", "not full and spark"),
+    ("-n", "3", "--dist", "worksteal", "-m", "not full and (kafka or mysql) and not spark"),
+    ("-n", "2", "--dist", "loadfile", "--no-loadscope-reorder", "--durations=20", "-m", "not full and spark"),
 )
 
 
