@@ -68,7 +68,7 @@ FAULTS = (
     "unaligned splits",
 )
 GATE_FAULTS = (
-    "held",
+    "closed gate",
     "held: available now",
     "held: crash after the commit",
     "held: crash before the batch is read",
