@@ -5,13 +5,12 @@ from __future__ import annotations
 import importlib.metadata
 import re
 import tomllib
-from pathlib import Path
 
 import pytest
 
 from datasources.distribution import DISTRIBUTION, installed_version
+from tests.support.project import ROOT
 
-ROOT = Path(__file__).parents[2]
 KINDS = {".py", ".md", ".toml", ".yaml", ".txt", ""}
 SEARCHED = (
     "README.md",

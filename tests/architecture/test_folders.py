@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.support.project import ROOT
+
 MAX_MODULES = 15
 TREES = ("datasources", "watermark", "tests", "benchmarks", "examples")
 

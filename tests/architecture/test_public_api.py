@@ -7,7 +7,6 @@ import functools
 import importlib
 import inspect
 import types
-from pathlib import Path
 
 import pytest
 
@@ -15,8 +14,8 @@ import datasources
 import watermark
 from datasources.options import OptionGroup, render_options
 from datasources.options_page import CONNECTORS, SHARED_GROUPS
+from tests.support.project import ROOT
 
-ROOT = Path(__file__).parents[2]
 MODULES = sorted(path for package in ("watermark", "datasources") for path in (ROOT / package).rglob("*.py"))
 CLOCK = ROOT / "watermark" / "clock.py"
 DEMO = ROOT / "datasources" / "demo"

@@ -15,10 +15,10 @@ from datasources.embedded import EmbeddedKafka, KafkaLogin
 from datasources.secret_keys import PRIVATE_FAMILIES, SECRET_FAMILIES
 from tests.support.kafka.kafka_server import KafkaServer
 from tests.support.mysql.mysql_server import OpenMySql
+from tests.support.project import ROOT
 
 pytestmark = pytest.mark.spark
 
-ROOT = Path(__file__).parents[2]
 DEADLINE_S = 400
 KEYS = sorted({key for family in (*SECRET_FAMILIES, *PRIVATE_FAMILIES) for key in family.keys})
 PRIVATE = {key for family in PRIVATE_FAMILIES for key in family.keys}

@@ -14,10 +14,10 @@ import venv
 from pathlib import Path
 
 from datasources.errors import EnvironmentProblem
+from tests.support.project import ROOT
 
 __all__ = ["install_project"]
 
-ROOT = Path(__file__).parents[2]
 _DEADLINE_S = 400
 
 

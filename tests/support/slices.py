@@ -16,13 +16,13 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Final
 
+from tests.support.run_all import PYTEST
 from watermark import Clock, SystemClock
 
 SLICE: Final = 20
 """The most tests of a slice."""
 STRIDE: Final = 5
 """How many slices further each day begins: about as many as an hour runs."""
-PYTEST: Final = (sys.executable, "-m", "pytest", "-q")
 _INTERRUPTED: Final = 2
 _LAST_SECONDS: Final = 120
 _US_PER_DAY: Final = 86_400_000_000

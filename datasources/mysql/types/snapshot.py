@@ -7,7 +7,7 @@ time (digits.py); the rest is cast by Arrow.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from datasources.errors import RecordError
-from datasources.mysql.types.cells import PADDING, Cells, Int64s, binary_values, from_numpy
+from datasources.mysql.types.cells import Cells, Int64s, binary_values, from_numpy
 from datasources.mysql.types.column import ColumnType, Kind, ZeroDates, arrow_type
 from datasources.mysql.types.digits import (
     LONGEST_FRACTION,
@@ -26,7 +26,7 @@ from datasources.mysql.types.digits import (
 )
 from datasources.mysql.types.temporal import date_values, datetime_values, instant_values
 
-__all__ = ["snapshot_column", "snapshot_values"]
+__all__ = ["snapshot_column"]
 
 _SECOND_US: Final = 1_000_000
 _FRACTION_DIGITS: Final = 6
@@ -57,23 +57,6 @@ def snapshot_column(column: ColumnType, cells: Cells, *, zero_dates: ZeroDates =
         raise RecordError(
             f"column '{cells.name}': the server returned what is no {column.kind.value}: {error}."
         ) from error
-
-
-def snapshot_values(
-    column: ColumnType, values: Sequence[bytes | None], *, name: str, zero_dates: ZeroDates = ZeroDates.FAIL
-) -> pa.Array:
-    """Return one column of a snapshot from single values, None where NULL; see `snapshot_column`."""
-    lengths = np.array([len(value or b"") for value in values], np.int64)
-    data = np.frombuffer(b" " * PADDING + b"".join(value or b"" for value in values) + b" " * PADDING, np.uint8)
-    is_null = np.array([value is None for value in values], np.bool_)
-    cells = Cells(
-        data=data,
-        at=PADDING + np.cumsum(lengths) - lengths,
-        lengths=lengths,
-        is_null=is_null if is_null.any() else None,
-        name=name,
-    )
-    return snapshot_column(column, cells, zero_dates=zero_dates)
 
 
 def is_cast(kind: Kind) -> bool:

@@ -251,7 +251,7 @@ def test_processing_time_reaches_the_planner(connector, from_when):
 
 
 @pytest.mark.parametrize("from_when", ["always", "after-backlog"])
-def test_a_timestamp_ntz_has_no_place_on_the_clock(connector, from_when):
+def test_a_timestamp_ntz_cannot_be_compared_with_the_clock(connector, from_when):
     message = connector.error(**NTZ, **{PROCESSING: from_when})
     assert message == (
         "option 'watermark.processing-time' needs a time attribute of type TIMESTAMP: 'local' is a TIMESTAMP_NTZ, "
