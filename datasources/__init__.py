@@ -2,7 +2,11 @@
 
     from datasources import register, read_stream, with_source_watermark, keep_time_attribute
 
-Names are loaded when first used: executors import parts of this package and should not pay for the rest.
+The way of a row: `spark.scan` makes a scan of options. On the driver `source.planning` decides what a batch reads and
+queries the connector (`kafka`, `mysql`) for that. On executors `source.reading` calls the connector's reader, which may
+decode with `formats`, and adds row watermarks, whose candidates `expressions` computes. `spark.adapter` passes the rows
+to Spark, and `spark.attach` lets its operators follow the watermark. `sql` builds such scans from statements.
+Names are loaded when first used: executors import only parts of this package.
 """
 
 from __future__ import annotations

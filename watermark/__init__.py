@@ -1,8 +1,10 @@
 """What every part of Tidemark shares about event time. Pure: no I/O, no clock but ``Clock``.
 
-``event_time`` has units and sentinels, ``clock`` the only reading of a clock, ``split_status`` the life of a split,
-``idleness`` the idle timer, ``emission`` when a watermark counts, ``vectorized`` the rules over whole columns. The
-per-record model of the same rules is ``watermark.reference``. ``DESIGN.md`` holds the decisions and names their tests.
+``event_time`` has units and sentinels, ``clock`` the only code that reads a clock, ``emission`` when a watermark takes
+effect, ``split_status`` the statuses of a split, ``vectorized`` the rules over whole columns. ``watermark.reference``
+is the same one record at a time; only it uses the transitions of ``split_status`` and the timer of ``idleness``: which
+splits are idle in a query is decided in ``datasources.source.watermarks.idleness``. ``DESIGN.md`` holds the decisions
+and names their tests.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""The main job: one windowed count on one lagging topic, with Spark's watermark and with Tidemark's."""
+"""`tidemark demo`: one windowed count of one lagging topic, with Spark's watermark and with Tidemark's."""

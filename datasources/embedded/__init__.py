@@ -1,4 +1,4 @@
-"""Real servers as processes of this machine: fetched once, started on free ports, gone when we are."""
+"""Real servers as processes of this machine: fetched once, started on free ports, stopped with their owner."""
 
 from datasources.embedded.fetch.mysql_address import MySqlAddress
 from datasources.embedded.fetch.mysql_programs import MySqlVersion

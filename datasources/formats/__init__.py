@@ -1,1 +1,5 @@
-"""Formats: bytes to typed Arrow columns."""
+"""Formats: bytes to typed Arrow columns.
+
+`format_table` lists them: `raw`, `json`, `debezium`. A new one is a module with a `Format` (`api.format`) and a line
+there. `api` is the interface and the policy for bad records, `schema_text` reads schemas, `values` is shared.
+"""

@@ -1,6 +1,7 @@
 """Kafka.
 
 `source` builds a scan from options; `enumerator` plans on the driver: which partitions, from where, to where.
-`startup` reads options and start positions, `client` opens librdkafka, `metadata` queries the brokers, `record` turns
-records into columns, `reader` fetches ranges. `data_source` is the format `tidemark-kafka`.
+`startup` reads options and start positions, `metadata` queries the brokers. On executors `reader` fetches ranges
+through `client` (librdkafka), and `record` decodes them into columns with `datasources.formats`. Watermarks are made
+above it, in `datasources.source.reading`. `data_source` is the format `tidemark-kafka`.
 """

@@ -1,4 +1,4 @@
-"""The framework under every source: splits, offsets, watermarks, planning, reading. It knows no Spark and no driver.
+"""The framework under every source: splits, offsets, watermarks, planning, reading. It imports no Spark and no client.
 
 Read in this order; each folder imports only those before it:
 
@@ -9,5 +9,5 @@ Read in this order; each folder imports only those before it:
 * `coordination`: the driver's server to which tasks report and through which sources exchange their statuses;
 * `alignment`: how far each split may go, so that none runs ahead;
 * `reading`: a task on an executor, from ranges to rows with row watermarks and a report;
-* `planning`: the driver's decision what the next batch is. `planning.decide` is the sequence.
+* `planning`: decides on the driver what the next batch is. `planning.decide` is the sequence.
 """

@@ -1,9 +1,9 @@
 """SQL tables with `WATERMARK FOR`, pushed down into the scan.
 
-The steps of a statement: `text` tokenizes it, `parse` reads it into one of `statements`, `definitions` and `catalog`
-store what it defines, `resolve` binds the names and types of a table, `query` rewrites a query into Spark SQL,
-`planner` builds DataFrames from tables, `execute` runs the statement. `table_environment` is the public API, `shell`
-the prompt.
+`table_environment` is the public API: `text` splits a script, `parse` reads each text into one of `statements`, and
+`execute` runs it. CREATE and ALTER store `definitions` in the `catalog`. A query is rewritten by `query` into Spark SQL
+over temporary views. For each of its tables `resolve` binds names and types, and `planner` builds the view's DataFrame:
+a scan with the watermark pushed into it, attached. INSERT starts the stream. `types` is shared, `shell` is the prompt.
 """
 
 from datasources.requirements import require_pyspark

@@ -1,6 +1,6 @@
-"""The per-record model: the rules of ``DESIGN.md`` one record at a time, as Flink's classes have them.
+"""The per-record model: the rules of ``DESIGN.md`` one record at a time, in classes like Flink's.
 
-``python -m watermark`` replays timelines with it, and property tests compare the product with it. Read
+``python -m watermark`` replays timelines with it, and property tests compare ``watermark.vectorized`` with it. Read
 ``strategy``, ``reader``, ``multiplexer``, ``combined``; then ``alignment``; ``timeline`` and ``replay`` are the
 command.
 """

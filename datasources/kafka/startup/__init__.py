@@ -1,4 +1,5 @@
 """Kafka's options, and where a query starts and ends.
 
-`refused_options` lists options of Spark's own source that are not supported, each with an alternative.
+`kafka_options` are the options, `startup_offsets` makes positions of them. `refused_options` lists options of Spark's
+own source that are not supported, each with an alternative.
 """

@@ -1,4 +1,4 @@
-"""MySQL's types: their Arrow and Spark types, and decoders by which snapshot and binlog give equal values."""
+"""MySQL's types: their Arrow and Spark types, and decoders that give equal values for snapshot and binlog."""
 
 from datasources.mysql.types.column import ColumnType, Kind, ZeroDates, arrow_type, result_expression, select_expression
 from datasources.mysql.types.declared import column_type_of

@@ -1,6 +1,7 @@
 """Alignment: no split and no source runs ahead of the slowest by more than the allowed drift.
 
-`aligner` decides how far each split goes; it looks at the next records of paused splits (`lookahead`, kept in
-`candidates` for each `pending_split`), honours the ends reserved for other sources (`reserved_ends`) and shares the
-row budget (`admission`). `positional` is for logs whose records may vanish.
+`aligner` decides which candidate no record of the next batch may exceed; `reading.split_run` stops there. The aligner
+reads a few records ahead of each `pending_split` (`lookahead`, cached in `candidates`), does not end a batch before
+ends that other sources rely on (`reserved_ends`) and shares the row budget by event time (`admission`). `positional`
+plans fixed ends for logs that may lose records, such as compacted topics.
 """

@@ -1,5 +1,6 @@
-"""A task on an executor: ranges become rows with row watermarks, a heartbeat and a report.
+"""A task on an executor: ranges become rows with row watermarks, heartbeats and a report.
 
-`task_planning` builds tasks from an offset on the driver, `task_plan` is sent to executors, `task` runs it, `split_run`
-reads one range of one split, `row_filter` applies a pushed-down condition.
+`task_planning` builds tasks from an offset on the driver, `task_plan` is sent to executors, `task` runs it. `split_run`
+reads one range of one split: candidates, row watermarks, late rows, and where alignment stops it. Then `row_filter`
+applies a pushed-down condition, so that the watermark is that of all rows.
 """

@@ -1,4 +1,6 @@
 """Making Spark's stateful operators follow the reader's watermark.
 
-`register`, `read_stream`, `attach`, the listener.
+`register` starts the coordinator and the `listener` of an application, `read_stream` loads and attaches in one call,
+`attach` puts EventTimeWatermark and the filter against heartbeats above a stream. `assigner` is for watermarks that
+no reader makes: Spark computes them from the rows.
 """

@@ -1,1 +1,5 @@
-"""Spark's analysed plan: `plan_walk` asks it questions; the checks refuse plans in which Spark would lose rows."""
+"""Spark's analysed plan and session settings.
+
+`plan_walk` reads the plan; the checks refuse plans and settings with which Spark would lose rows. `mark_attached` and
+`keep_time_attribute` change a plan's sources and columns.
+"""

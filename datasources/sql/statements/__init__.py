@@ -1,1 +1,1 @@
-"""Values: the statements that are ours, and the tables, views and functions that they define."""
+"""Values: the statements that Tidemark runs itself, and the tables, views and functions that they define."""

@@ -1,1 +1,1 @@
-"""Temporal joins: planned with the needs of each table, executed above the loaded scans."""
+"""Temporal joins: plans what the join needs of each table and the load gates, and joins the loaded tables."""

@@ -1,6 +1,6 @@
 """The versions of a changing table, by key and time.
 
-`changelog_columns` and `changelog_images` make changes of a changelog's rows, `version_changes` makes of changes
-into versions, `versions` finds the version that was valid at a time, `version_cache` keeps decoded versions in the
-worker.
+`changelog_columns` adds the columns that the operator needs of a changelog, `changelog_images` drops the before-images
+that the after-image of the same update replaces; `version_changes` turns a micro-batch of changes into versions,
+`versions` finds the version that was valid at a time, `version_cache` caches decoded versions in the worker.
 """
