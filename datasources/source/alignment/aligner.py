@@ -83,7 +83,7 @@ class AlignmentState:
     planned_ns: int
 
     def stopped(self, stops: Stops) -> AlignmentState:
-        """Return it with what reports say: where splits stopped, and at which candidates."""
+        """Return it with the reports: where splits stopped, and at which candidates."""
         return replace(self, candidates=self.candidates.with_next(stops), must_look=True) if stops else self
 
 

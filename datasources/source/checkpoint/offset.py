@@ -9,7 +9,7 @@ Rules of this file
 Layout, version 2. Per-split values are columns in the order of `splits`. A column is its smallest value followed by
 deltas; one that would be long is its smallest value, a width and bytes in base64 (`offset_codec`):
 
-    v           1
+    v           2
     seq, run    number of the batch; how many runner processes this query had
     splits      [[group, [[first, last], ...]], ...]: names "group-number" as ranges; names without number: [name, null]
     from, rows  columns of `start` and of `end - start`
@@ -38,7 +38,7 @@ deltas; one that would be long is its smallest value, a width and bytes in base6
     strategy, schema, subscription   what the checkpoint was written with, as text or fingerprint
     isolation   only where the connector has several: which records are visible, as text
 
-Version 1 had neither `allowed` nor `processing` nor `processing_start`.
+Version 1 had neither `allowed` nor `processing` nor `turn`.
 """
 
 from __future__ import annotations

@@ -22,10 +22,10 @@ _NS_PER_MS = 1_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadInfo:
-    """The facts about the own source that one planning has collected.
+    """What one planning knows of its own source.
 
     Attributes:
-        splits: settled: they stand where the batches that are over ended.
+        splits: reconciled: each is at the end of the last completed batch.
         bounds: what the source holds now, up to the limit of an AvailableNow run.
         is_unread: whether anything of that is unread.
         is_snapshot_over: whether the tables are read that come first; True where there are none.

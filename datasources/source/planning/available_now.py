@@ -36,7 +36,7 @@ class AvailableNowLimit:
 
         Args:
             bounds: what the source has now.
-            splits: settled. A connector may have gone beyond the limit, to read tables to their end.
+            splits: reconciled. A connector may have gone beyond the limit, to read tables to their end.
         """
         if self.at_ms is None:
             return bounds

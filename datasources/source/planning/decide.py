@@ -44,7 +44,7 @@ class AskMayLose:
 
 @dataclass(frozen=True, slots=True)
 class AskHasState:
-    """Does the query keep state? The answer: None if nobody knows."""
+    """Does the query keep state? The answer: None if it is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ def decide(
 
 
 def _begun(state: PlannerState, seen: Observation) -> PlannerState:
-    """Return the state with what the last batch's reports say; the first planning goes on from the offset."""
+    """Return the state with the reports of the last batch; the first planning continues from the offset."""
     alignment = state.alignment.stopped(seen.reconciled.stops)
     if state.run:
         return replace(state, alignment=alignment)

@@ -18,7 +18,7 @@ def is_heartbeat_due(*, waited_ns: int, interval_ms: int, at_once: bool, has_sta
         waited_ns: how long ago the last one was planned.
         interval_ms: `scan.watermark.heartbeat-interval`.
         at_once: data just stopped.
-        has_state: whether the query keeps state, None if nobody knows.
+        has_state: whether the query keeps state, None if it is not known.
     """
     waited_ms = waited_ns // _NS_PER_MS
     if has_state is False:

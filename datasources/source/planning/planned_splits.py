@@ -37,7 +37,7 @@ def new_splits(
 
 
 def planned(split: SplitProgress, rows: int, *, is_processing: bool) -> SplitProgress:
-    """Return a split with a range of so many positions behind it; in processing time its turn is behind it too."""
+    """Return a split with a range of so many positions behind it; in processing time also past its processing start."""
     if not rows and not is_processing:
         return split
     processing_start = None if is_processing else split.processing_start
@@ -55,7 +55,7 @@ def status_of(split: SplitProgress, log_end: int, *, is_idle: bool) -> SplitStat
     """Return the status of a split whose log ends at `log_end`.
 
     Args:
-        split: settled.
+        split: reconciled.
         log_end: where its log ends.
         is_idle: whether it has been caught up for the idle timeout.
     """

@@ -1,4 +1,4 @@
-"""What a planner shows of its source: the newest facts, kept while it plans, made into a table when somebody asks."""
+"""What a planner shows of its source: it notes the newest state while it plans, and makes a table of it on request."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class SourceView:
     def table(self, offset: Offset, *, max_splits: int) -> dict[str, Any]:
         """Return the state of the source at `offset` as JSON primitives (see `summarise`).
 
-        Where nothing was planned after the batch of `offset`, what was settled since is shown.
+        Where nothing was planned after the batch of `offset`, what was reconciled since is shown.
         """
         if self._reconciled is not None and self._reconciled.sequence == offset.sequence:
             offset = self._reconciled

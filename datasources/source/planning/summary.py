@@ -50,7 +50,7 @@ class SourceInfo:
         time_ms: the driver's clock.
         is_idle: all splits are idle, or there is none.
         max_allowed_ms: the candidate that no record of the newest batch exceeds (Flink's maxDesiredWatermark).
-        group_minimum_ms: the F that it is made from.
+        group_minimum_ms: the group minimum that it is made from.
         ends: how far each split's log reached when it was last looked at.
         idle_since_ms, paused_since_ms: per split that is idle or waits for slower ones.
         unanswered: splits whose server does not answer.

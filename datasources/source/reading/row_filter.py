@@ -1,7 +1,7 @@
 """A pushed-down condition: which rows of a chunk are delivered.
 
 It is applied last, after the watermark, the count of late rows and the row watermarks, so that event time does not
-depend on the filter (semantics P4). Heartbeats, positions and reports ignore it.
+depend on the filter. Heartbeats, positions and reports ignore it.
 """
 
 from __future__ import annotations

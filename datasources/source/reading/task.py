@@ -11,7 +11,7 @@ split's watermark at a known position, the other splits' minimum, the combined w
 3. Emit one heartbeat row: no data, the watermark after the last row.
 4. When the heartbeat was taken, report the end of each split. A consumer that stops early (LIMIT) gets no report.
 
-Source: Flink CURRENT_WATERMARK (the watermark before the row), semantics.md R1, R7, R8.
+Source: Flink CURRENT_WATERMARK (the watermark before the row).
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 Reports and the peers' status are fetched and records are read ahead while a planning is under way, and each takes
 time. If every rule read the clock for itself, two of them might disagree: a split that is not idle when statuses are
-decided, and is a millisecond later, would be looked for by nobody; a record beyond the bound of `watermark.max-ahead`
-for the rule that plans might be within it for the offset that tasks read.
+decided, but is a millisecond later, would be missed when plannings are skipped; a record beyond the bound of
+`watermark.max-ahead` for the rule that plans might be within it for the offset that tasks read.
 """
 
 from __future__ import annotations

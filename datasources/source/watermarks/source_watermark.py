@@ -77,7 +77,7 @@ def with_unread(splits: tuple[SplitProgress, ...], unread_ms: Mapping[SplitId, i
 
     Alignment lets a split that is far ahead wait before its very first record. As one that never had a watermark it
     would hold the combination at none, and no state would be evicted until the slow splits have come that far. But its
-    first record is known, and it lies beyond what any slower split may reach; whatever follows it is judged as if it
+    first record is known, and it lies beyond what any slower split may reach; whatever follows it is treated as if it
     had been read. The watermark stays a millisecond before it: it must not make that record itself late.
 
     Args:

@@ -1,8 +1,8 @@
 """The adapter to Spark's streaming reader.
 
-Two copies of this object live at once (DESIGN F3): one in the *runner process*, as long as the query, where Spark asks
-for offsets and partitions; and pickled ones on executors, which only ever see `read()`. What a task needs travels in
-its partition. camelCase is Spark's.
+Copies of this object live in two places: one in the *runner process*, as long as the query, where Spark asks for
+offsets and partitions; and pickled ones on executors, where only `read()` is called. What a task needs travels in its
+partition. camelCase is Spark's.
 """
 
 from __future__ import annotations

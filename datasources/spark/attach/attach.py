@@ -1,4 +1,4 @@
-"""Making Spark's stateful operators follow the reader's watermark (DESIGN F1).
+"""Making Spark's stateful operators follow the reader's watermark (docs/design.md, Attaching).
 
     df.withWatermark("_watermark", "0 seconds")             -- Spark's watermark = largest row watermark = the reader's
       .filter("spark_partition_id() + ... _heartbeat ...")  -- the barrier: heartbeats end here

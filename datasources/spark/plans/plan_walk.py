@@ -42,7 +42,7 @@ def attached_delays_ms(plan: Any) -> list[int]:
 
 
 def forgets_duplicates_at_once(plan: Any) -> bool:
-    """Return whether dropDuplicatesWithinWatermark runs on a source of which nobody said how late its rows may be."""
+    """Return whether dropDuplicatesWithinWatermark runs on a source whose rows have no bound of lateness."""
     attributes = [found for node in _watermark_nodes(plan) if (found := _attribute_metadata(node)) is not None]
     if all(found_one.get("is_delay_known", True) for found_one in attributes):
         return False
@@ -103,7 +103,7 @@ def _inputs(node: Any) -> list[Any]:
 
 
 def _attribute_metadata(node: Any) -> dict[str, Any] | None:
-    """Return what `_watermark` says about its time attribute, below the operators that dropped its metadata too."""
+    """Return the time attribute in the metadata of `_watermark`, below the operators that dropped its metadata too."""
     own = json.loads(node.eventTime().metadata().json()).get(_METADATA_KEY)
     if isinstance(own, dict):
         return own

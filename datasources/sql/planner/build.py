@@ -1,4 +1,4 @@
-"""The initial tree of a table: the DDL, in the order in which Flink builds it (semantics P1)."""
+"""The initial tree of a table: the DDL, in the order in which Flink builds it."""
 
 from __future__ import annotations
 

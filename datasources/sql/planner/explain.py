@@ -1,4 +1,4 @@
-"""A table's tree as EXPLAIN shows it, with Flink's names for what was pushed into the scan (semantics P7)."""
+"""A table's tree as EXPLAIN shows it, with Flink's names for what was pushed into the scan."""
 
 from __future__ import annotations
 

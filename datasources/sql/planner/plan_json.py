@@ -1,4 +1,4 @@
-"""What was pushed into a scan, as JSON: the abilities of Flink's compiled plan, under its names (semantics S2)."""
+"""What was pushed into a scan, as JSON: the abilities of Flink's compiled plan, under its names."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def first_tree(request: TableRequest, context: PlanningContext) -> Node:
 
 
 def merged_options(table: ResolvedTable, use: TableUse, settings: Settings) -> Mapping[str, str]:
-    """Return hint over table over session (semantics O4); `connector` is not among them.
+    """Return hint over table over session; `connector` is not among them.
 
     With exact late rows on-event emission is the default of a table that names no strategy.
     """

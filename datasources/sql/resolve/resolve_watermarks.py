@@ -57,7 +57,7 @@ class PendingWatermark:
     expression_site: Site
 
     def resolved(self, rowtime_type: str, expression_type: str) -> ResolvedWatermark:
-        """Return the watermark, its types checked (rule D4).
+        """Return the watermark, its types checked.
 
         Raises:
             SqlError: the attribute is no timestamp, or the expression is neither of its type nor BIGINT.
@@ -104,7 +104,7 @@ def pending_watermarks(
 
 
 def check_is_timestamp(name: str, spark_type: str, site: Site) -> None:
-    """Refuse an attribute that is no timestamp (rule D2).
+    """Refuse an attribute that is no timestamp.
 
     Raises:
         SqlError: saying how to make one of it.

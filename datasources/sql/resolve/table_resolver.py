@@ -2,9 +2,8 @@
 
 How it works. First everything that needs no types: names, metadata keys, the columns that expressions name, the
 functions that they call; computed columns are substituted. Then one request for all types at once (`TypeOracle`:
-Spark's analyser), and the rules about types. The rules have their names from the reference of watermark semantics
-(D2: the attribute exists and is a timestamp; D3: no watermark on a processing time; D4: the watermark has its type;
-D6: valid expressions; S1: SYSTEM_WATERMARK() is all of an expression).
+Spark's analyser), and the rules about types: the attribute exists and is a timestamp, a processing time has no
+watermark, a watermark has the type of its attribute, expressions are valid, and SYSTEM_WATERMARK() stands alone.
 """
 
 from __future__ import annotations

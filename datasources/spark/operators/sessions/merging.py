@@ -18,7 +18,7 @@ A join is *in time* if the element that came first was, on its own, still open w
 an island are in time and no row would be late on its own, every join happens in any order, so the island is one session
 and no row is late. Other islands have rows out of order by more than the gap; they are few and are replayed row by row.
 
-Source: Flink MergingWindowProcessFunction, TimeWindow.intersects; semantics.md 4.3.
+Source: Flink MergingWindowProcessFunction, TimeWindow.intersects.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A condition of the statement -> into the scan, where it runs after the watermark (semantics P4).
+"""A condition of the statement -> into the scan, where it runs after the watermark.
 
 The condition stays above as well: pushing it is about speed only. It is not pushed where the source cannot evaluate it
 with Spark's own result, nor below an un-pushed WatermarkAssigner, whose watermark must see every row.

@@ -1,7 +1,7 @@
 """WatermarkAssigner above a scan -> into the scan, if the source makes watermarks and can evaluate the expression.
 
-Source: Flink's PushWatermarkIntoTableSourceScanRule and the table P5 of the semantics. Unlike Flink, options that only
-a pushed watermark obeys are an error on a source that has none (O2).
+Source: Flink's PushWatermarkIntoTableSourceScanRule. Unlike Flink, options that only a pushed watermark obeys are an
+error on a source that has none.
 """
 
 from __future__ import annotations

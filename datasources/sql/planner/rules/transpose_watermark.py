@@ -1,7 +1,7 @@
 """WatermarkAssigner above a projection -> below it, with the projection's expressions instead of its columns.
 
 `d AS c + INTERVAL '5' SECOND, WATERMARK FOR d AS d - INTERVAL '5' SECOND` needs nothing but `c` then, and the scan may
-be able to do it. Source: Flink's PushWatermarkIntoTableSourceScanAcrossCalcRule (semantics P3).
+be able to do it. Source: Flink's PushWatermarkIntoTableSourceScanAcrossCalcRule.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What mysql-replication loses or corrupts silently (DESIGN F19) is read correctly here, or refused with a hint."""
+"""What mysql-replication loses or corrupts silently is read correctly here, or refused with a hint."""
 
 from __future__ import annotations
 

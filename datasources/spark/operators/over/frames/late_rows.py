@@ -15,8 +15,8 @@ follow from the running maximum of the times, whatever the watermark. A row behi
 row of its key fired at or after its time and the key has not been cleared since. Few keys have rows behind the
 watermark that are not certainly late; those are replayed row by row.
 
-Source: Flink RowTimeRangeBoundedPrecedingFunction, RowTimeRowsBoundedPrecedingFunction; semantics.md 4.3. Flink uses 0
-for "never fired" and so drops rows of 1970 and before; here they are ordinary rows.
+Source: Flink RowTimeRangeBoundedPrecedingFunction, RowTimeRowsBoundedPrecedingFunction. Flink uses 0 for "never fired"
+and so drops rows of 1970 and before; here they are ordinary rows.
 """
 
 from __future__ import annotations

@@ -2,9 +2,8 @@
 
 How it works. A version is found by the hash of its key and its time. Three integer columns are sorted by (hash, time,
 arrival); the rows themselves stay in arrival order and are found by position. A lookup is two binary searches over
-whole
-columns: the start of its hash, and the last entry of that hash at or below its time. Of versions with equal times the
-one that arrived last counts, because it is sorted last.
+whole columns: the start of its hash, and the last entry of that hash at or below its time. Of versions with equal times
+the one that arrived last counts, because it is sorted last.
 
 Two keys may share a hash, so the key found is compared with the key looked up; if they differ, earlier entries of the
 hash are compared one by one. Collisions of 64-bit hashes are rare, and results are correct with them.
