@@ -118,8 +118,8 @@ def own_mysql(pytestconfig: pytest.Config) -> Iterator[OpenMySql]:
 
 
 @pytest.fixture(scope="session")
-def spark(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """The Spark session that all tests share."""
+def spark_session(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """The Spark session of the process."""
     try:
         session = start_spark(tmp_path_factory.mktemp("spark"))
     except EnvironmentProblem as problem:
@@ -127,6 +127,15 @@ def spark(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory)
     pytestconfig.stash[USED]["spark"] = f"{session.version}, {session.sparkContext.master}"
     yield session
     session.stop()
+
+
+@pytest.fixture(scope="module")
+def spark(spark_session: Any) -> Iterator[Any]:
+    """The Spark session that all tests share; the temporary views of a file, its memory sinks too, end with it."""
+    yield spark_session
+    for table in spark_session.catalog.listTables():
+        if table.isTemporary:
+            spark_session.catalog.dropTempView(table.name)
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -19,7 +19,6 @@ TS = "id INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '5' SECOND"
 @pytest.fixture
 def t(spark, tmp_path) -> TableEnvironment:
     write_records(tmp_path / "o", "s-0", [{"id": 1, "ts": "2024-01-01 00:00:00"}])
-    spark.catalog.dropTempView("sink")  # another file's memory sink has left its result in the session
     environment = TableEnvironment(spark)
     environment.sql(scripted_table("orders", TS, tmp_path / "o"))
     return environment

@@ -22,6 +22,7 @@ FIXTURE_MARKERS: Final = {
     "mysql_servers": "mysql",
     "own_mysql": "mysql",
     "spark": "spark",
+    "spark_session": "spark",
 }
 """Fixtures that start something, and the marker that a test needs to use them."""
 
