@@ -194,7 +194,7 @@ def _check_pauses(planning: Planning) -> None:
     paused = [row["split"] for row in table["splits"] if row["paused_since"] is not None]
     parts = {split: planning.part(split, planning.positions) for split in planning.holding}
     known = [_known_part(planning, split, part) for split, part in parts.items()]
-    slowest = lower(*known, *(k.member.reported.planned_minimum_ms for k in _group(planning)))
+    slowest = lower(*known, *(k.member.reported.planned_minimum_ms for k in _group(planning, planning.known)))
     for split in paused:
         part = parts[split]
         require(
@@ -203,9 +203,17 @@ def _check_pauses(planning: Planning) -> None:
 
 
 def _known_part(planning: Planning, split: str, part: int | None) -> int | None:
-    """A planner need not look at the next record: it may take the watermark for it, where that is lower."""
+    """A planner need not look at the next record: it may take the watermark for it, where that is lower.
+
+    Where candidates have a ceiling it may have looked while the ceiling was lower: then another record had the first
+    candidate. The batch that reads up to it learns better.
+    """
     reached = planning.source.reached.get(split, NOTHING)
-    return part if reached == NOTHING else lower(part, reached)
+    known = part if reached == NOTHING else lower(part, reached)
+    if planning.ceiling_ms is None:
+        return known
+    script, start = planning.source.script(split), planning.positions[split]
+    return lower(known, *(c for _, c in candidates(script, start, planning.log_ends[split], planning.ceiling_ms)))
 
 
 def check_alignment(plannings: list[Planning]) -> None:
@@ -291,16 +299,20 @@ def _has_slower(planning: Planning, log_ends: dict[str, int], guaranteed_minimum
     return False
 
 
-def _group(planning: Planning) -> list[Known]:
+def _group(planning: Planning, known: list[Known]) -> list[Known]:
     alignment = planning.source.options.alignment
     assert alignment is not None
-    return [k for k in planning.known if k.member.reported.group == alignment.group]
+    return [k for k in known if k.member.reported.group == alignment.group]
 
 
 def _counted(planning: Planning) -> list[Known]:
     """The group without what is left of earlier runs of the own query: its splits are those of this run."""
     query, run = planning.source.query, planning.process.run
-    return [k for k in _group(planning) if k.member.process.source.query is not query or k.member.process.run == run]
+    return [
+        k
+        for k in _group(planning, planning.known_after)
+        if k.member.process.source.query is not query or k.member.process.run == run
+    ]
 
 
 def lower(*values: int | None) -> int | None:

@@ -112,6 +112,14 @@ class Process:
     def known_before(self) -> list[Known]:
         return self._peers
 
+    def still_known(self, known: list[Known]) -> list[Known]:
+        """Those of them whose leases are not over."""
+        app = self.source.app
+        if app.is_reachable:
+            living = [m.process for m in app.living(self)]
+            return [k for k in known if k.member.process in living]
+        return known if app.clock.monotonic_ns() <= self.peers_until_ns else []
+
     def _known(self) -> list[Known]:
         app = self.source.app
         return [Known(member=m, same_query=app.is_same_query(self, m.process)) for m in app.living(self)]
@@ -121,7 +129,8 @@ class Process:
 class Planning:
     """One planning as the naive model sees it: at the moment when its source said what it holds.
 
-    `stops` are the positions after the planned batch.
+    `stops` are the positions after the planned batch. `known_after` are those of the known sources whose leases were not
+    over when it had planned: while it plans, it asks twice.
     """
 
     source: Source
@@ -133,6 +142,7 @@ class Planning:
     ceiling_ms: int | None
     known: list[Known]
     known_before: list[Known]
+    known_after: list[Known] = field(default_factory=list)
     end: Offset | None = None
     stops: dict[str, int] = field(default_factory=dict)
 
@@ -146,8 +156,27 @@ class Planning:
             return None  # it was removed meanwhile
         script, start, end = self.source.script(split), self.positions.get(split, 0), (log_ends or self.log_ends)[split]
         stop = min(positions[split], end)
-        reached = reached_after(script, start, stop, self.source.reached.get(split, NOTHING), self.ceiling_ms)
+        reached = reached_after(script, start, stop, self._reached(split), self.ceiling_ms)
         return last_known(script, stop, end, reached, self.ceiling_ms)
+
+    def _reached(self, split: str) -> int:
+        """Its watermark where the batch begins, as far as it can be known: the record that it came from may be gone.
+
+        If the report of a record was lost and the record vanished since, no later planning learns of its candidate. Law
+        2 says between which values the watermark of the offset lies then. Where no batch is planned there is no such
+        offset: with the report the split has its true watermark, without it possibly none and so no part in F, which is
+        the larger F.
+        """
+        reached = self.source.reached.get(split, NOTHING)
+        if not self.source.options.is_compacted:
+            return reached
+        for s in (self.end or self.source.offset).splits:
+            if s.split == split:
+                known_ms = NOTHING if s.watermark_ms is None else s.watermark_ms
+                stop = s.start if self.end else self.positions[split]
+                known_ms = reached_after(self.source.script(split), s.known_at, stop, known_ms, self.ceiling_ms)
+                return known_ms if self.end or known_ms == NOTHING else reached
+        return reached
 
     @property
     def holding(self) -> list[str]:
@@ -205,6 +234,7 @@ class Source:
         planning = self._observe(process)
         start = self.offset
         planned = process.planner.plan(start, budget_rows)
+        planning.known_after = process.still_known(planning.known)
         planning.stops = dict(self.positions)
         if planned is not start:
             planning.end = planned
