@@ -9,7 +9,7 @@ PYTEST := $(BIN)/python -m pytest
 export PYSPARK_PYTHON := $(CURDIR)/$(BIN)/python
 export PYSPARK_DRIVER_PYTHON := $(CURDIR)/$(BIN)/python
 
-.PHONY: help setup check lint types imports unit test test-all demo demo-picture bench plots bench-quick bench-align bench-joins bench-mysql lock clean
+.PHONY: help setup check lint types imports unit test test-long test-all demo demo-picture bench plots bench-quick bench-align bench-joins bench-mysql lock clean
 
 help:  ## print this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -45,10 +45,13 @@ imports: setup
 	$(BIN)/lint-imports --no-cache
 
 unit: setup
-	$(PYTEST) -q -n auto -m "not spark and not kafka and not mysql and not slow and not full"
+	$(PYTEST) -q -n auto -m "not spark and not kafka and not mysql and not slow and not long and not full"
 
-test: setup java  ## everything, on real servers, with fixed samples; AREA=kafka (mysql, sql, page ...): one area, in minutes
+test: setup java  ## one form of every rule, on real servers: under 15 minutes; AREA=kafka (mysql, sql, page ...): one area
 	@$(BIN)/python -m tests.support.run_all $(AREA)
+
+test-long: setup java  ## the runs of many seconds that `make test` leaves out: kills, clusters, the demo; ten minutes
+	@$(BIN)/python -m tests.support.run_all --long
 
 test-all: setup java  ## everything, exhaustive forms included, with samples of its own: hours; MINUTES=45: as many slices as fit
 	@$(if $(MINUTES),$(BIN)/python -m tests.support.slices $(MINUTES),$(PYTEST) -q --hypothesis-profile=random)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Generator, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from typing import Any, Final, NoReturn
 
 import pytest
@@ -15,6 +15,7 @@ from datasources.embedded import EmbeddedMySql, MySqlProcessOptions, MySqlVersio
 from datasources.errors import EnvironmentProblem
 from datasources.kafka.client import consumers
 from datasources.native import NativeLibrary, native
+from tests.support.forms import full
 from tests.support.guard import FIXTURE_MARKERS, StartGuard
 from tests.support.kafka.kafka_cluster import KafkaCluster, OpenCluster, open_cluster
 from tests.support.kafka.kafka_server import KafkaServer, OwnKafka
@@ -66,20 +67,38 @@ def own_kafka(pytestconfig: pytest.Config) -> Iterator[OwnKafka]:
         yield server
 
 
+def _opened_cluster(stack: ExitStack, config: pytest.Config, users: str, **settings: Any) -> KafkaCluster:
+    try:
+        server = stack.enter_context(open_cluster(**settings))
+    except EnvironmentProblem as problem:
+        _cannot_run("a cluster of embedded brokers", problem)
+    config.stash[USED][f"kafka clusters of single {users}"] = "embedded"
+    return server
+
+
 @pytest.fixture
 def own_cluster(pytestconfig: pytest.Config) -> Iterator[OpenCluster]:
     """Starts clusters of three brokers of the test's own, which it may stop, kill, hang and start."""
     with ExitStack() as stack:
 
         def open_one(**settings: Any) -> KafkaCluster:
-            try:
-                server = stack.enter_context(open_cluster(**settings))
-            except EnvironmentProblem as problem:
-                _cannot_run("a cluster of embedded brokers", problem)
-            pytestconfig.stash[USED]["kafka clusters of single tests"] = "embedded"
-            return server
+            return _opened_cluster(stack, pytestconfig, "tests", **settings)
 
         yield open_one
+
+
+@pytest.fixture(scope="module")
+def module_cluster(pytestconfig: pytest.Config) -> Iterator[KafkaCluster]:
+    """A cluster of three brokers for a file."""
+    with ExitStack() as stack:
+        yield _opened_cluster(stack, pytestconfig, "files")
+
+
+@pytest.fixture
+def shared_cluster(module_cluster: KafkaCluster) -> Iterator[KafkaCluster]:
+    """A cluster that a file's tests may kill, hang and start; after each of them all its brokers run."""
+    yield module_cluster
+    module_cluster.restore()
 
 
 @pytest.fixture(scope="session")
@@ -183,17 +202,30 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         terminalreporter.write_line(f"{reason} ({count} test{'s' if count > 1 else ''})", yellow=True)
 
 
-@pytest.fixture(params=["native", "python"], scope="module")
-def both_ways(request: pytest.FixtureRequest) -> Iterator[str]:
-    """Run a module's tests with the C library and without; where it was not built, the first is one without it too."""
+@contextmanager
+def _in_way(way: str) -> Iterator[str]:
     with pytest.MonkeyPatch.context() as patch:
         native.cache_clear()
         consumers._partition_pool._close_all()  # what was opened in the other way
-        if request.param == "python":
+        if way == "python":
             patch.setenv("TIDEMARK_NATIVE", "off")
-        yield request.param
+        yield way
         native.cache_clear()
         consumers._partition_pool._close_all()
+
+
+@pytest.fixture(params=["native", "python"], scope="module")
+def both_ways(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Run a module's tests with the C library and without; where it was not built, the first is one without it too."""
+    with _in_way(request.param) as way:
+        yield way
+
+
+@pytest.fixture(params=["native", *full("python")], scope="module")
+def native_first(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Run a module's tests as `both_ways` does; those without the C library belong to the exhaustive run."""
+    with _in_way(request.param) as way:
+        yield way
 
 
 @pytest.fixture(scope="module")

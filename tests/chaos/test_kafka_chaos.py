@@ -18,6 +18,7 @@ from tests.support.spark.recording import QueryDirectory
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow]
 
+FEW = ("leader killed", "leader hangs", "driver killed")
 SHORT = ("leader killed", "worker killed", "network cut", "more partitions", "leader hangs", "driver killed")
 EVERY = (*SHORT, "rolling restart", "planner killed", "executor killed")
 ASSIGNED = [[1, 2, 3], [2, 3, 1], [3, 1, 2], [1, 3, 2]]
@@ -61,9 +62,11 @@ def run(own_cluster: OpenCluster, tmp_path: Path, *, kinds: Sequence[str], seed:
     assert orders.written > len(kinds) * 100, orders.written
 
 
+@pytest.mark.long
 @pytest.mark.timeout(600)
-def test_windows_are_exact_through_one_fault_of_each_common_kind(own_cluster, tmp_path):
-    run(own_cluster, tmp_path, kinds=SHORT, seed=11, master=LOCAL)
+@pytest.mark.parametrize("kinds", [FEW, pytest.param(SHORT, marks=pytest.mark.full)], ids=["few", "six"])
+def test_windows_are_exact_through_faults_of_common_kinds(own_cluster, tmp_path, kinds):
+    run(own_cluster, tmp_path, kinds=kinds, seed=11, master=LOCAL)
 
 
 @pytest.mark.full

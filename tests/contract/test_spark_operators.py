@@ -21,6 +21,7 @@ from typing import Any
 import pytest
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 
+from tests.support.forms import full
 from tests.support.spark.scripted_stream import TINY_QUERIES, Running, Scripts, running, settings
 from tests.support.spark.spark_state import RANG, TIMED_OUT, Alarms, Relay, time_out_after_silence
 
@@ -308,6 +309,23 @@ CASES = [
     ),
 ]
 
+SIMILAR = {
+    "window complete",
+    "dropDuplicates",
+    "window_time",
+    "left outer join, window on the other side",
+    "self-join",
+    "SQL view",
+    "SQL subquery",
+    "foreachBatch with persist",
+    "static join",
+    "filter",
+    "limit",
+    "count without window",
+    "transformWithState without the time attribute",
+}
+"""Operators that are close to another one."""
+
 
 def run(case: Case, inputs: Inputs) -> tuple[list[tuple[Any, ...]], Running]:
     found: list[Any] = []
@@ -324,7 +342,11 @@ def final(rows: list[tuple[Any, ...]], mode: str) -> list[tuple[Any, ...]]:
     return list({row[0]: row for row in rows}.values()) if mode == "update" else rows
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize(
+    "case",
+    [each for case in CASES for each in (full(case) if case.name in SIMILAR else [case])],
+    ids=lambda case: case.name,
+)
 def test_operator_follows_the_readers_watermark_and_never_sees_a_heartbeat(case: Case, spark: Any, tmp_path: Path):
     inputs = Inputs(spark, tmp_path)
     inputs.step_1()

@@ -187,6 +187,7 @@ def deaf(installed, topic) -> Run:
     return start_job(installed, topic, "deaf", CLUSTER, deafen_in=1)
 
 
+@pytest.mark.full
 def test_executors_run_the_installed_package_far_from_the_project(cluster, installed):
     reads = cluster.reads
     assert len({read["executor"] for read in reads}) == 2
@@ -196,6 +197,7 @@ def test_executors_run_the_installed_package_far_from_the_project(cluster, insta
     assert {Path(read["directory"]).parents[1] for read in reads} == {cluster.folder / "spark-home" / "work"}
 
 
+@pytest.mark.long
 def test_windows_and_watermarks_on_executors_are_those_of_one_process(local, cluster):
     assert local.windows == expected_windows()
     assert cluster.windows == expected_windows()
@@ -204,6 +206,7 @@ def test_windows_and_watermarks_on_executors_are_those_of_one_process(local, clu
     assert cluster.outcome["watermarks"][-1] == iso(watermark_at_the_end())[:23] + "Z"
 
 
+@pytest.mark.full
 def test_an_executor_killed_in_the_middle_of_a_range_changes_nothing(killed, cluster, topic):
     dead = json.loads((killed.folder / "stuck.json").read_text())["executor"]
     split, start = stuck_range(topic[1])
@@ -218,6 +221,7 @@ def test_an_executor_killed_in_the_middle_of_a_range_changes_nothing(killed, clu
     assert killed.offsets == cluster.offsets
 
 
+@pytest.mark.full
 def test_a_range_that_was_reported_before_its_executor_died_is_read_and_reported_again(killed):
     """Its shuffle files died with it, so Spark reads it again; the second report is equal and counts for nothing."""
     dead = json.loads((killed.folder / "stuck.json").read_text())["executor"]
@@ -229,6 +233,7 @@ def test_a_range_that_was_reported_before_its_executor_died_is_read_and_reported
     assert not any("TIDEMARK_NON_DETERMINISM" in log for log in killed.logs.values())
 
 
+@pytest.mark.full
 def test_without_a_coordinator_results_stay_exact_with_one_warning_each(deaf, cluster):
     assert deaf.windows == expected_windows()
     assert deaf.outcome["watermarks"][-1] == cluster.outcome["watermarks"][-1]

@@ -62,6 +62,7 @@ def given(invented) -> dict[str, str]:
     return {**{key: invented[key] for key in KEYS}, **{key: text.format(invented[key]) for key, text in VALUES.items()}}
 
 
+@pytest.mark.long
 @pytest.mark.kafka
 @pytest.mark.mysql
 def test_no_secret_is_shown_anywhere(tmp_path, invented, given, own_mysql: OpenMySql):
@@ -106,6 +107,7 @@ def test_no_secret_is_shown_anywhere(tmp_path, invented, given, own_mysql: OpenM
     assert VISIBLE in texts["explain.txt"]
 
 
+@pytest.mark.full
 def test_without_our_pattern_the_test_would_find_what_spark_does_not_redact(tmp_path, invented, given):
     found = leaks(run_job(tmp_path, {"registers": False, "options": given, "streams": []}), invented)
     assert ("explain.txt", "kafka.ssl.key.pem") in found

@@ -37,6 +37,7 @@ def outcome(spark, kafka, tmp_path_factory) -> SkewOutcome:
     return SkewOutcome(story=story, settings=_SETTINGS, results=results, surroundings="a test")
 
 
+@pytest.mark.long
 @pytest.mark.spark
 @pytest.mark.kafka
 @pytest.mark.slow

@@ -18,6 +18,8 @@ FIXTURE_MARKERS: Final = {
     "kafka": "kafka",
     "own_kafka": "kafka",
     "own_cluster": "kafka",
+    "module_cluster": "kafka",
+    "shared_cluster": "kafka",
     "mysql": "mysql",
     "mysql_servers": "mysql",
     "own_mysql": "mysql",

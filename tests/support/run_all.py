@@ -1,8 +1,9 @@
-"""`make test`: all tests but the exhaustive ones, as fast as two cores allow; `make test AREA=kafka`: those of one area.
+"""`make test`: one form of every rule, as fast as two cores allow; `make test-long`: the long ones; or one area.
 
-What needs no server runs on all cores. What needs servers mostly waits for them, so it runs in three processes, each with
-its own; Spark's run two files at a time. They leave cores idle, and what takes minutes of all cores (`beside`) runs with
-these, at the lowest priority, from the begin.
+What needs no server runs on all cores. What needs servers or Spark also waits for them, so it runs in more processes,
+the slow files first; a file stays in one of them, where it starts its servers once. Each part ends with its twenty
+longest tests. Runs of many seconds are marked `long`, exhaustive forms `full`; the latter are left to `make test-all` and
+`slices.py`.
 
 The tests of an area run without those that need Spark or more than ten seconds, so that a change has an answer in about
 two minutes.
@@ -10,30 +11,25 @@ two minutes.
 
 from __future__ import annotations
 
-import contextlib
-import os
-import signal
 import subprocess
 import sys
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 from typing import Final
 
 from tests.support.areas import areas, files_of_area
 from tests.support.project import ROOT
 
 PYTEST: Final = (sys.executable, "-m", "pytest", "-q")
-BESIDE: Final = ("-m", "beside and not full")
+BY_FILE: Final = ("-n", "4", "--dist", "loadfile", "--no-loadscope-reorder")
+WITH_SERVERS: Final = ("tests/integration", "tests/chaos", "tests/contract", "tests/property")
+"""Where the tests that need servers or Spark are; collecting the others takes as long as a part of them."""
 IN_ORDER: Final = (
-    ("-n", "auto", "-m", "not beside and not full and not spark and not kafka and not mysql"),
-    ("-n", "3", "--dist", "worksteal", "-m", "not full and (kafka or mysql) and not spark"),
-    ("-n", "2", "--dist", "loadfile", "--no-loadscope-reorder", "--durations=20", "-m", "not full and spark"),
+    ("-n", "auto", "-m", "not full and not long and not spark and not kafka and not mysql"),
+    (*BY_FILE, "-m", "not full and not long and (spark or kafka or mysql)", *WITH_SERVERS),
 )
-
-
-WITHOUT_SPARK: Final = ("-n", "auto", "-m", "not beside and not full and not slow and not spark")
+LONG: Final = ((*BY_FILE, "-m", "long and not full", *WITH_SERVERS),)
+LONGEST: Final = "--durations=20"
+WITHOUT_SPARK: Final = (*BY_FILE, "-n", "6", "-m", "not full and not long and not slow and not spark")
+"""Tests of an area wait for its servers most of the time."""
 
 
 def run_areas(wanted: list[str]) -> int:
@@ -48,32 +44,14 @@ def run_areas(wanted: list[str]) -> int:
 
 
 def main() -> int:
-    """Run everything up to the first part that fails, or one area; return the status."""
-    if wanted := sys.argv[1:]:
+    """Run everything up to the first part that fails, the long ones (`--long`), or areas; return the status."""
+    wanted = sys.argv[1:]
+    if wanted and wanted != ["--long"]:
         return run_areas(wanted)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that nothing is left behind
-    with tempfile.TemporaryDirectory() as directory, beside(Path(directory) / "log") as other:
-        for part in IN_ORDER:
-            if status := subprocess.run([*PYTEST, *part], check=False).returncode:
-                return status
-        status = other.wait()
-        print((Path(directory) / "log").read_text())
-        return status
-
-
-@contextmanager
-def beside(log: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """Run what runs beside the rest; nothing of it is left after the block."""
-    with log.open("wb") as output:
-        command = ["nice", "-n", "19", *PYTEST, *BESIDE]
-        # A group and no session of its own: Linux weighs sessions against each other first, whatever is nice in them.
-        process = subprocess.Popen(command, stdout=output, stderr=output, process_group=0)
-    try:
-        yield process
-    finally:
-        with contextlib.suppress(ProcessLookupError):  # then all has ended
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+    for part in LONG if wanted else IN_ORDER:
+        if status := subprocess.run([*PYTEST, LONGEST, *part], check=False).returncode:
+            return status
+    return 0
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ import pytest
 from datasources.demo.story.broker import require_answer
 from datasources.errors import SourceUnavailable
 
-pytestmark = [pytest.mark.spark, pytest.mark.kafka, pytest.mark.mysql, pytest.mark.slow]
+pytestmark = [pytest.mark.spark, pytest.mark.kafka, pytest.mark.mysql, pytest.mark.long]
 
 _DEADLINE_S = 420
 _SHORT_S = 60
@@ -149,6 +149,7 @@ def test_a_broker_that_does_not_answer_is_one_paragraph(tmp_path):
     assert _leftovers(tmp_path) == []
 
 
+@pytest.mark.full
 @pytest.mark.timeout(180)
 def test_a_terminated_demo_stops_its_kafka_and_spark_and_removes_its_files(tmp_path):
     with subprocess.Popen(

@@ -49,22 +49,26 @@ def rows(steps):
     return [[batch["rows"] for batch in step] for step in steps]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", CASES)
 def test_batches_have_the_rows_that_sparks_have(seen, name):
     assert rows(seen[name][OURS]) == rows(seen[name][SPARK])
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", CASES)
 def test_how_far_behind_the_latest_each_batch_is_has_sparks_names_and_values(seen, name):
     assert seen[name][OURS] == seen[name][SPARK]
     assert all(len(batch) == 4 for step in seen[name][OURS] for batch in step)
 
 
+@pytest.mark.full
 def test_a_batch_that_was_cut_is_behind(seen):
     first, second = seen["is cut"][OURS][0]
     assert (first["minOffsetsBehindLatest"], first["maxOffsetsBehindLatest"]) == (2, 4)
     assert (first["avgOffsetsBehindLatest"], second["avgOffsetsBehindLatest"]) == (3, 0)
 
 
+@pytest.mark.full
 def test_batches_wait_for_five_rows(seen):
     assert rows(seen["waits"][OURS]) == [[], [], [], [6], [], [12]]

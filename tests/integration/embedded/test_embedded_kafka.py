@@ -20,6 +20,7 @@ from datasources.embedded import EmbeddedKafka, KafkaProcessOptions
 from datasources.embedded.kafka import kafka_server as kafka_module
 from datasources.embedded.process import embedded_server
 from datasources.errors import EnvironmentProblem, InternalError
+from tests.support.forms import full
 from tests.support.kafka.kafka_server import KafkaServer, OwnKafka
 
 pytestmark = pytest.mark.kafka
@@ -110,7 +111,8 @@ def test_a_topic_that_was_not_created_does_not_come_into_being(own_kafka: OwnKaf
     assert "never-created" not in topics(own_kafka)
 
 
-@pytest.mark.parametrize("way", ["stop", "kill"])
+@pytest.mark.slow
+@pytest.mark.parametrize("way", [*full("stop"), "kill"])
 def test_after_an_outage_the_broker_is_back_on_its_port_with_its_data(own_kafka: OwnKafka, way: str):
     topic = own_kafka.create_topic()
     own_kafka.produce(topic, 0, [b"before"])
@@ -223,6 +225,7 @@ def test_a_killed_owner_leaves_neither_broker_nor_data():
     assert eventually(lambda: not psutil.pid_exists(int(pid)) and not Path(directory).exists())
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_an_empty_cache_is_filled_by_one_of_two_processes_and_repaired_after_damage(tmp_path: Path):
     environment = {**os.environ, "TIDEMARK_CACHE": str(tmp_path)}
@@ -244,6 +247,7 @@ def test_an_empty_cache_is_filled_by_one_of_two_processes_and_repaired_after_dam
     assert "fetching Kafka" in errors
 
 
+@pytest.mark.slow
 def test_options_of_the_process_reach_it():
     options = KafkaProcessOptions(heap_mb=300, jvm_options=("-Dtidemark.probe=1",))
     with EmbeddedKafka(options=options) as kafka:

@@ -1,4 +1,7 @@
-"""A query that runs while brokers are killed and hang: it does not stop, and its windows are the truth."""
+"""A query that runs while brokers are killed and hang: it does not stop, and its windows are the truth.
+
+In `make test` the same is held by metadata/test_kafka_outages.py without Spark, and by tests/chaos with it.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from datasources.source.checkpoint.offset import Offset
 from tests.support.kafka.kafka_cluster import OpenCluster
 from tests.support.kafka.kafka_orders import BASE, MINUTE, minute_counts, order, orders, start, wait_until
 
-pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow]
+pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow, pytest.mark.full]
 
 PER_MINUTE = 20
 

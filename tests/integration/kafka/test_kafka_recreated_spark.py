@@ -10,6 +10,7 @@ from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from datasources import read_stream
+from tests.support.forms import full
 from tests.support.kafka.kafka_orders import BASE, MINUTE, minute_counts, order, orders, start, wait_until
 from tests.support.spark.scripted_stream import process_all
 
@@ -29,7 +30,8 @@ def recreate(kafka, topic):
             pause.wait(0.1)
 
 
-@pytest.mark.parametrize("fail_on_data_loss", ["true", "false"])
+@pytest.mark.long
+@pytest.mark.parametrize("fail_on_data_loss", [*full("true"), "false"])
 def test_a_topic_that_is_recreated_while_the_query_is_stopped(kafka, spark, tmp_path, fail_on_data_loss):
     topic = kafka.create_topic()
     df = read_stream(spark, "tidemark-kafka", orders(kafka, topic) | {"failOnDataLoss": fail_on_data_loss})

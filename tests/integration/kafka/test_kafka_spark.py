@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from datasources import read_stream, register, with_source_watermark
+from tests.support.forms import full
 from tests.support.kafka.kafka_orders import (
     BASE,
     DEADLINE_S,
@@ -101,6 +102,7 @@ def test_heartbeats_close_the_windows_with_no_further_data(kafka, spark, tmp_pat
         query.stop()
 
 
+@pytest.mark.long
 def test_available_now_emits_what_the_watermark_passed_and_the_next_run_loses_nothing(kafka, spark, tmp_path):
     topic = kafka.create_topic(partitions=2)
     df = minute_counts(read_stream(spark, "tidemark-kafka", orders(kafka, topic)))
@@ -182,14 +184,12 @@ def test_a_missing_topic_stops_the_query_with_our_sentence_in_the_first_line(kaf
 JOB = """
 import json, sys
 from pathlib import Path
-from pyspark.sql import SparkSession, functions as F
+from pyspark.sql import functions as F
 from datasources import read_stream
-from tests.support.kafka.kafka_orders import BASE, DEADLINE_S, MINUTE, iso, minute_counts, order, orders, start, wait_until
+from tests.support.spark.spark_session import start_spark
 
 options, folder, slow = json.loads(sys.argv[1]), Path(sys.argv[2]), sys.argv[3] == "slow"
-spark = (SparkSession.builder.master("local[2]").config("spark.sql.shuffle.partitions", 2)
-         .config("spark.ui.enabled", "false").config("spark.sql.session.timeZone", "UTC")
-         .config("spark.driver.host", "127.0.0.1").getOrCreate())
+spark = start_spark(folder)
 df = read_stream(spark, "tidemark-kafka", options)
 windows = df.groupBy(F.window("ts", "1 minute")).agg(F.count("id").alias("n"))
 
@@ -226,13 +226,14 @@ def offsets_of(folder: Path) -> dict[str, str]:
     return {log.name: log.read_text().splitlines()[2] for log in logs}
 
 
-def test_a_run_killed_in_mid_batch_equals_an_undisturbed_one_after_restart(kafka, tmp_path):
+@pytest.mark.parametrize("seconds", full(210, 600))
+def test_a_run_killed_in_mid_batch_equals_an_undisturbed_one_after_restart(kafka, tmp_path, seconds):
     topic = kafka.create_topic(partitions=2)
     for partition, behind in ((0, 0), (1, 2)):
         kafka.produce(
             topic,
             partition,
-            [order(n, BASE + n * 1_000 - behind * MINUTE) for n in range(behind * 60, 600 + behind * 60)],
+            [order(n, BASE + n * 1_000 - behind * MINUTE) for n in range(behind * 60, seconds + behind * 60)],
         )
     options = orders(kafka, topic, maxOffsetsPerTrigger="200")
     undisturbed, disturbed = tmp_path / "undisturbed", tmp_path / "disturbed"

@@ -21,6 +21,7 @@ def split_count(query) -> int:
     return json.loads(progress.sources[0].latestOffset)["split_count"] if progress else 0
 
 
+@pytest.mark.long
 def test_a_partition_that_is_added_holds_until_it_has_caught_up_and_loses_no_row(kafka, spark, tmp_path):
     topic = kafka.create_topic()
     kafka.produce(topic, 0, [order(n, BASE + n * 10_000) for n in range(12)])
@@ -57,6 +58,7 @@ def test_a_deleted_topic_stops_the_query_with_a_hint(kafka, spark, tmp_path):
         query.stop()
 
 
+@pytest.mark.long
 def test_a_topic_and_another_source_of_one_group_move_together(kafka, spark, tmp_path):
     """The topic is a day ahead; the scripts decide how far it goes, then their silence lets it go on."""
     topic, scripts = kafka.create_topic(), Scripts(tmp_path / "scripts", schema="id BIGINT, ts TIMESTAMP")

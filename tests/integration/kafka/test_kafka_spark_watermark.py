@@ -10,6 +10,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from datasources import read_stream
 from datasources.source.checkpoint.offset import Offset
+from tests.support.forms import full
 from tests.support.kafka.kafka_orders import (
     BASE,
     DEADLINE_S,
@@ -59,7 +60,7 @@ def test_a_source_that_is_silent_since_a_restart_does_not_pin_the_query(kafka, s
         query.stop()
 
 
-@pytest.mark.parametrize("batches", [8, pytest.param(50, marks=pytest.mark.full)])
+@pytest.mark.parametrize("batches", full(8, 50))
 def test_batches_of_limit_or_without_an_action_stay_exact_at_flat_cost(kafka, spark, tmp_path, batches):
     """No report ever arrives. Each batch may read at most the range before it again, and no watermark is guessed."""
     topic = kafka.create_topic()

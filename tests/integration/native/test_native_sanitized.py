@@ -13,6 +13,7 @@ from typing import Final
 import pytest
 
 from hatch_build import SOURCES
+from tests.support.forms import full
 from tests.support.project import ROOT
 from tests.support.servers import TEST_KAFKA_VARIABLE
 
@@ -83,11 +84,19 @@ def test_records_from_memory_stay_in_their_buffers(sanitized):
     )
 
 
-def test_documents_stay_in_their_buffers(sanitized):
-    run_native_tests(sanitized, "tests/property/formats/test_json_native.py")
-    run_native_tests(sanitized, "tests/unit/formats/json/test_json_format.py", "-k", "native")
+@pytest.mark.parametrize(
+    "tests",
+    [
+        ["tests/unit/formats/json/test_json_format.py", "-k", "native"],
+        *full(["tests/property/formats/test_json_native.py"]),
+    ],
+    ids=["fixed", "generated"],
+)
+def test_documents_stay_in_their_buffers(sanitized, tests):
+    run_native_tests(sanitized, *tests)
 
 
+@pytest.mark.full
 @pytest.mark.kafka
 def test_records_from_a_broker_stay_in_their_buffers(sanitized, kafka):
     environment = {**sanitized, TEST_KAFKA_VARIABLE: kafka.bootstrap_servers}

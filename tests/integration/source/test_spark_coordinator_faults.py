@@ -16,6 +16,7 @@ from datasources import register
 from datasources.errors import CoordinatorError
 from datasources.source.coordination.server import Coordinator, PeerLimits
 from datasources.source.coordination.wire import open_channel
+from tests.support.forms import full
 from tests.support.source.loopback import prove, raw_connection, wait_until
 from tests.support.spark.scripted_stream import Running, Scripts, running
 
@@ -32,8 +33,9 @@ ALIGNED = {
 @pytest.fixture
 def coordinator(spark) -> Iterator[Coordinator]:
     """A coordinator that may be ill-treated, in the place of the application's own."""
+    register(spark)  # the session's listener belongs to the application's coordinator
     mine = Coordinator(limits=PeerLimits(connections=64, handshake_timeout_s=1.0))
-    before = spark.sparkContext.__dict__.get("_tidemark_coordinator")
+    before = spark.sparkContext._tidemark_coordinator
     spark.sparkContext._tidemark_coordinator = mine
     register(spark)
     yield mine
@@ -105,7 +107,7 @@ def flooded(address: tuple[str, int], key: bytes, attack: Callable[[tuple[str, i
         assert not any(thread.is_alive() for thread in threads)
 
 
-@pytest.mark.parametrize("attack", [garbage, wrong_key, a_frame_of_a_gigabyte, slow_peer])
+@pytest.mark.parametrize("attack", [garbage, *full(wrong_key, a_frame_of_a_gigabyte, slow_peer)])
 def test_peers_that_misbehave_change_no_result(spark, tmp_path, coordinator, attack):
     scripts = Scripts(tmp_path)
     batch_of(scripts, 0)

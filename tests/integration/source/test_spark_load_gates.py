@@ -10,6 +10,7 @@ import pytest
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 
 from datasources import read_stream
+from tests.support.forms import full, full_cases
 from tests.support.mysql.mysql_shop import Shop
 from tests.support.spark.scripted_stream import Running, Scripts, instant, running
 
@@ -85,7 +86,7 @@ def waits_for_loading(query: Running) -> bool:
 
 @pytest.mark.parametrize(
     ("is_probe_first", "changes"),
-    [(True, PLAIN), (False, PLAIN), (True, {}), (False, {})],
+    [(True, PLAIN), *full_cases((False, PLAIN), (True, {})), (False, {})],
     ids=["probe first, plain", "build first, plain", "probe first", "build first"],
 )
 def test_available_now_reads_the_build_then_the_probe_and_then_ends(spark, tmp_path, both, is_probe_first, changes):
@@ -104,6 +105,7 @@ def test_available_now_reads_the_build_then_the_probe_and_then_ends(spark, tmp_p
     assert later.values("probe") == ["o9"]
 
 
+@pytest.mark.long
 def test_a_restart_in_the_wait_waits_on_and_the_wait_is_shown(spark, tmp_path, orders, rates):
     late = {**NAMED, "scan.load-completed.timestamp-millis": 100_000}
     df = side(orders.stream(spark, WAITS), "probe").union(side(rates.stream(spark, late), "build"))
@@ -138,7 +140,7 @@ def test_a_name_that_no_source_of_the_query_has_is_refused(spark, tmp_path, orde
 
 
 @pytest.mark.mysql
-@pytest.mark.parametrize("is_probe_first", [True, False], ids=["probe first", "build first"])
+@pytest.mark.parametrize("is_probe_first", [True, *full(False)], ids=["probe first", "build first"])
 def test_a_probe_waits_for_the_snapshot_of_a_table(mysql, spark, tmp_path, orders, is_probe_first):
     shop = Shop.open(mysql, rates=150)
     rates = read_stream(spark, "tidemark-mysql", shop.options() | {"scan.max-rows-per-batch": "60"} | NAMED)

@@ -85,6 +85,7 @@ def test_a_source_that_is_silent_after_a_restart_does_not_pin_the_query(spark, t
     assert windows.found == [(0, 1), (10, 1)]
 
 
+@pytest.mark.long
 def test_a_source_that_never_had_a_row_holds_the_query_and_lets_go_with_its_first_after_a_restart_too(spark, tmp_path):
     busy, empty = Scripts(tmp_path / "busy"), Scripts(tmp_path / "empty")
     windows = Windows(tmp_path / "checkpoint")
@@ -182,6 +183,7 @@ def run_to_the_end(spark: Any, scripts: Scripts, checkpoint: Path, out: Path) ->
     return read_batches(out)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_run_killed_in_mid_batch_equals_an_undisturbed_one(spark, tmp_path):
     scripts = Scripts(tmp_path / "scripts")

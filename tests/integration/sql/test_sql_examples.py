@@ -41,6 +41,7 @@ def test_late_orders_are_shown_and_the_best_ones_found(spark, monkeypatch):
     assert ("2026-03-02 09:00:00", "oslo", "102", "9") in found["best_orders"]
 
 
+@pytest.mark.long
 def test_orders_meet_the_clicks_of_their_minute(spark, monkeypatch):
     (rows,) = results_of(spark, monkeypatch, "window_join").values()
     assert len(rows) > 20

@@ -9,6 +9,7 @@ from tests.support.kafka.kafka_cluster import BROKERS, OpenCluster
 pytestmark = [pytest.mark.kafka, pytest.mark.slow]
 
 
+@pytest.mark.long
 def test_a_leader_that_is_killed_hangs_or_stops_is_replaced_and_nothing_is_lost(own_cluster: OpenCluster):
     cluster = own_cluster(min_in_sync=2)
     topic = cluster.create_assigned_topic([[1, 2, 3], [2, 3, 1]])
@@ -29,6 +30,7 @@ def test_a_leader_that_is_killed_hangs_or_stops_is_replaced_and_nothing_is_lost(
         cluster.wait_until_in_sync(topic, 0)
 
 
+@pytest.mark.full
 def test_an_unclean_election_loses_records_where_it_is_allowed(own_cluster: OpenCluster):
     cluster = own_cluster(unclean_election=True)
     topic = cluster.create_assigned_topic([[1, 2]])

@@ -44,6 +44,7 @@ def drawn(size):
     return st.lists(expressions(), min_size=size, max_size=size)
 
 
+@pytest.mark.long
 @settings(
     max_examples=2, derandomize=True, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck)
 )

@@ -14,17 +14,34 @@ import pytest
 
 from datasources.embedded import EmbeddedMySql, MySqlAddress, MySqlVersion
 from datasources.embedded.mysql.mysql_data import READER
+from tests.support.forms import full
 from tests.support.mysql.mysql_url import parse_mysql_url
 
-__all__ = ["TEST_MYSQL_VARIABLE", "MySqlServer", "MySqlServers", "OpenMySql", "OwnMySql", "every_mysql", "every_server"]
+__all__ = [
+    "TEST_MYSQL_VARIABLE",
+    "MySqlServer",
+    "MySqlServers",
+    "OpenMySql",
+    "OwnMySql",
+    "each_server",
+    "every_mysql",
+    "every_server",
+    "newest_first",
+]
 
 TEST_MYSQL_VARIABLE: Final = "TIDEMARK_TEST_MYSQL"
 
-every_mysql: Final = pytest.mark.parametrize("mysql", ["newest", "8.0"], indirect=True)
-"""Runs a test on each MySQL."""
+every_mysql: Final = pytest.mark.parametrize("mysql", ["newest", *full("8.0")], indirect=True)
+"""Runs a test on each MySQL; `make test` runs it on the newest."""
 
-every_server: Final = pytest.mark.parametrize("mysql", ["newest", "8.0", "mariadb"], indirect=True)
-"""Runs a test on each MySQL and on MariaDB."""
+every_server: Final = pytest.mark.parametrize("mysql", ["newest", *full("8.0"), "mariadb"], indirect=True)
+"""Runs a test on each MySQL and on MariaDB; `make test` runs it on the newest and on MariaDB."""
+
+newest_first: Final = pytest.mark.parametrize("mysql", ["newest", *full("8.0", "mariadb")], indirect=True)
+"""Runs a test whose rule does not depend on the server on each of them; `make test` runs it on the newest."""
+
+each_server: Final = pytest.mark.parametrize("mysql", ["newest", "8.0", "mariadb"], indirect=True)
+"""Runs a test on each MySQL and on MariaDB, in `make test` too: what differs between them."""
 
 
 class MySqlServer:

@@ -15,6 +15,7 @@ from datasources.kafka.client.consumers import take_consumer
 from datasources.kafka.client.message_client import MessageFeed
 from datasources.kafka.client.native_client import NativeFeed
 from datasources.kafka.client.record_columns import RecordFields
+from tests.support.forms import full
 from tests.support.kafka.kafka_ways import WAYS, errors_in_both_ways, read_in_both_ways, settings_of, use
 from tests.support.project import ROOT
 
@@ -54,7 +55,7 @@ def test_each_way_is_the_one_that_was_asked_for(kafka, monkeypatch):
     used.close()
 
 
-@pytest.mark.parametrize("codec", ["none", "gzip", "lz4", "zstd", "snappy"])
+@pytest.mark.parametrize("codec", ["none", *full("gzip", "lz4"), "zstd", *full("snappy")])
 def test_every_column_is_equal(kafka, monkeypatch, codec):
     topic = kafka.create_topic()
     fill(kafka.bootstrap_servers, topic, 3_000, codec, **{"compression.type": codec})
@@ -73,6 +74,7 @@ def test_timestamps_of_the_broker_are_distinguished(kafka, monkeypatch):
     assert columns["fact timestamp-type"][1] == ["LogAppendTime"] * 2
 
 
+@pytest.mark.slow
 def test_any_ranges_in_any_order_are_equal(kafka, monkeypatch):
     topic = kafka.create_topic()
     random = Random(5)
@@ -119,6 +121,7 @@ def test_a_topic_that_never_was_is_the_same_error(kafka, monkeypatch):
     assert "does not exist any more" in text
 
 
+@pytest.mark.slow
 def test_brokers_that_do_not_answer_are_the_same_error(monkeypatch):
     settings = settings_of("127.0.0.1:1", poll_timeout_ms=1_500)
     kind, text = errors_in_both_ways(monkeypatch, settings, "orders", 2, 8)
@@ -126,6 +129,7 @@ def test_brokers_that_do_not_answer_are_the_same_error(monkeypatch):
     assert "did not answer" in text
 
 
+@pytest.mark.slow
 def test_brokers_that_refuse_are_the_same_error(kafka, monkeypatch):
     login = {"security__protocol": "SASL_PLAINTEXT", "sasl__mechanisms": "PLAIN", "sasl__username": "u"}
     settings = settings_of(kafka.bootstrap_servers, poll_timeout_ms=1_500, sasl__password="p", **login)

@@ -97,6 +97,7 @@ def test_the_ends_of_logs_are_asked_for_in_one_list(secured, topic, mechanism):
         assert found._log_ends is not None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_a_wrong_password_is_reported_and_not_shown(secured, topic, monkeypatch, mechanism):
     wrong = {"sasl.password": "wrong-horse"}
@@ -108,6 +109,7 @@ def test_a_wrong_password_is_reported_and_not_shown(secured, topic, monkeypatch,
     assert not any("horse" in text for text in texts)
 
 
+@pytest.mark.slow
 def test_a_server_whose_authority_is_unknown_is_refused(secured, topic, monkeypatch, tmp_path):
     make_certificates(tmp_path)
     other = {"ssl.ca.location": str(tmp_path / AUTHORITY_FILE)}
@@ -118,6 +120,7 @@ def test_a_server_whose_authority_is_unknown_is_refused(secured, topic, monkeypa
     assert all("certificate" in text and "refused" in text for text in texts)
 
 
+@pytest.mark.slow
 def test_no_tls_where_it_is_needed_is_refused(secured, topic, monkeypatch):
     plain = settings_of(secured.secured()["bootstrap.servers"], poll_timeout_ms=3_000)
     kind, _ = errors_in_both_ways(monkeypatch, plain, topic, 0, 8)

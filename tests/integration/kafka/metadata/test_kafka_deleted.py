@@ -26,6 +26,7 @@ from datasources.embedded import EmbeddedKafka
 from datasources.errors import DataLossError, SourceUnavailable
 from datasources.kafka.metadata.broker_metadata import BrokerMetadata
 from datasources.source.api.split import SplitId, SplitProgress
+from tests.support.forms import full
 from tests.support.kafka.kafka_scan import KafkaQuery, scan_of
 
 pytestmark = [pytest.mark.kafka]
@@ -33,6 +34,7 @@ pytestmark = [pytest.mark.kafka]
 AUTHORIZER = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
 LOOK = {"scan.topic-partition-discovery.interval": "100ms"}
 WAYS = ["subscribe", "subscribePattern"]
+FIRST_WAY = ["subscribe", *full("subscribePattern")]
 
 
 def texts(count: int, prefix: str = "r") -> list[bytes]:
@@ -92,8 +94,8 @@ def splits(query: KafkaQuery) -> list[str]:
     return [each.split for each in query.offset.splits]
 
 
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("goes_on", [False, True], ids=["running", "restarted"])
+@pytest.mark.parametrize("way", FIRST_WAY)
+@pytest.mark.parametrize("goes_on", [False, *full(True)], ids=["running", "restarted"])
 def test_one_of_two_topics_is_deleted_where_loss_is_accepted(kafka, way, goes_on):
     gone, stays = two_topics(kafka)
     made = scan(kafka, way, (gone, stays), failOnDataLoss="false")
@@ -111,7 +113,8 @@ def test_one_of_two_topics_is_deleted_where_loss_is_accepted(kafka, way, goes_on
     assert [each for each in found if each.startswith(b"anew")] == texts(4, "anew")
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.slow
+@pytest.mark.parametrize("way", FIRST_WAY)
 def test_every_topic_is_deleted_where_loss_is_accepted(kafka, way):
     topics = two_topics(kafka)
     query = KafkaQuery(scan(kafka, way, topics, failOnDataLoss="false"))
@@ -137,8 +140,9 @@ def test_a_deleted_topic_stops_a_query_that_needs_all_records(kafka, way):
         read_until(query, lambda _: False)
 
 
-@pytest.mark.parametrize("loss", ["true", "false"])
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.slow
+@pytest.mark.parametrize("loss", ["true", *full("false")])
+@pytest.mark.parametrize("way", FIRST_WAY)
 def test_an_answer_that_leaves_a_topic_out_is_not_believed(kafka, way, loss, monkeypatch):
     """One broker that is behind knows neither the topic nor its partitions for a while."""
     topics = two_topics(kafka)
@@ -192,7 +196,7 @@ def test_topics_that_brokers_keep_for_themselves_are_left_out_of_patterns(kafka)
     assert splits(resumed) == [f"{topic}-0"]
 
 
-@pytest.mark.parametrize("key", ["subscribe", "topic", "assign"])
+@pytest.mark.parametrize("key", ["subscribe", *full("topic"), "assign"])
 @pytest.mark.parametrize("written", ["{}s", "upper"], ids=["a letter more", "other case"])
 def test_a_topic_that_does_not_exist_is_named_with_the_one_that_is_meant(kafka, key, written):
     topic = kafka.create_topic()

@@ -163,6 +163,7 @@ def test_a_topic_deleted_while_its_start_is_looked_up_is_reported(kafka, start):
             enumerator.late_start_position(split_id(topic, 0))
 
 
+@pytest.mark.slow
 def test_brokers_that_do_not_answer_are_named(own_kafka):
     topic = own_kafka.create_topic()
     with opened_client(own_kafka.bootstrap_servers) as found:

@@ -12,7 +12,8 @@ from datasources.kafka.client.client_config import ClientConfig
 from datasources.kafka.metadata import broker_metadata as metadata
 from datasources.kafka.metadata.broker_metadata import BrokerMetadata
 from datasources.observe.prometheus import render_metrics
-from tests.support.kafka.kafka_cluster import OpenCluster
+from tests.support.forms import full
+from tests.support.kafka.kafka_cluster import KafkaCluster
 from tests.support.kafka.kafka_scan import KafkaQuery, scan_of
 from tests.support.kafka.kafka_ways import read, settings_of, use
 from watermark import SystemClock
@@ -31,12 +32,12 @@ QUESTIONS = {
 ANSWERS = {"ends": RECORDS, "beginnings": 0, "times": 0, "committed": None}
 
 
-@pytest.fixture(params=["kill", "hang"])
+@pytest.fixture(params=["kill", *full("hang")])
 def outage(request: pytest.FixtureRequest) -> str:
     return request.param
 
 
-@pytest.fixture(params=["native", "python"])
+@pytest.fixture(params=["native", *full("python")])
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, ways: None) -> str:
     use(monkeypatch, request.param)
     return request.param
@@ -49,9 +50,9 @@ def topic_of(cluster, partitions=3):
     return topic, [(topic, partition) for partition in range(partitions)]
 
 
-def test_every_question_is_answered_by_the_new_leader(own_cluster: OpenCluster, outage: str, monkeypatch):
+def test_every_question_is_answered_by_the_new_leader(shared_cluster: KafkaCluster, outage: str, monkeypatch):
     """A client asks a leader that is gone for long, and gives -1001 as its answer."""
-    cluster = own_cluster()
+    cluster = shared_cluster
     topic, asked = topic_of(cluster)
     config = ClientConfig({"bootstrap.servers": cluster.bootstrap_servers, "group.id": topic})
     with closing(BrokerMetadata(config)) as native, closing(BrokerMetadata(config)) as usual:
@@ -67,9 +68,9 @@ def test_every_question_is_answered_by_the_new_leader(own_cluster: OpenCluster, 
 
 
 def test_healthy_partitions_are_planned_while_a_leader_is_away_and_each_record_is_read_once(
-    own_cluster: OpenCluster, outage: str, way: str
+    shared_cluster: KafkaCluster, outage: str, way: str
 ):
-    cluster = own_cluster()
+    cluster = shared_cluster
     topic, _ = topic_of(cluster)
     query = KafkaQuery(scan_of(cluster.bootstrap_servers, subscribe=topic))
     seen = values(query.drain())
@@ -90,8 +91,8 @@ def test_healthy_partitions_are_planned_while_a_leader_is_away_and_each_record_i
     assert sorted(seen) == sorted([*wanted, b"0-new", b"1-new"])
 
 
-def test_a_range_whose_leader_goes_away_is_read_from_the_new_one(own_cluster: OpenCluster, outage: str, way: str):
-    cluster = own_cluster()
+def test_a_range_whose_leader_goes_away_is_read_from_the_new_one(shared_cluster: KafkaCluster, outage: str, way: str):
+    cluster = shared_cluster
     topic, _ = topic_of(cluster, partitions=1)
     settings = settings_of(cluster.bootstrap_servers, poll_timeout_ms=int(LONGEST_OUTAGE_S * 1_000))
     first, _ = read(settings, topic, 0, 2)
@@ -106,8 +107,8 @@ def test_a_range_whose_leader_goes_away_is_read_from_the_new_one(own_cluster: Op
     assert time.monotonic() - began < LONGEST_PLANNING_S
 
 
-def test_a_leader_that_hangs_is_seen_in_the_progress_and_in_the_metrics_until_it_answers(own_cluster: OpenCluster):
-    cluster = own_cluster()
+def test_a_leader_that_hangs_is_seen_in_the_progress_and_in_the_metrics_until_it_answers(shared_cluster: KafkaCluster):
+    cluster = shared_cluster
     topic = cluster.create_assigned_topic([[1], [2]])
     query = KafkaQuery(scan_of(cluster.bootstrap_servers, subscribe=topic))
     query.drain()

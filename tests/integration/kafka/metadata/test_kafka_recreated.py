@@ -12,6 +12,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from datasources.errors import DataLossError
 from datasources.kafka.reader import fetcher
 from datasources.source.checkpoint.offset import Offset
+from tests.support.forms import full
 from tests.support.kafka.kafka_cluster import OpenCluster
 from tests.support.kafka.kafka_scan import KafkaQuery, scan_of
 from tests.support.kafka.kafka_ways import use
@@ -21,7 +22,7 @@ pytestmark = [pytest.mark.kafka]
 OLD, NEW = 50, 120
 
 
-@pytest.fixture(params=["native", "python"])
+@pytest.fixture(params=["native", *full("python")])
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, ways: None) -> str:
     use(monkeypatch, request.param)
     return request.param
@@ -62,7 +63,7 @@ def eventually(query, count):
     return found
 
 
-@pytest.mark.parametrize("count", [NEW, OLD], ids=["more", "as many"])
+@pytest.mark.parametrize("count", [NEW, *full(OLD)], ids=["more", "as many"])
 @pytest.mark.parametrize("restarts", [False, True], ids=["running", "restarted"])
 def test_a_recreated_topic_stops_the_query_with_both_ids(kafka, way, count, restarts):
     topic = kafka.create_topic()
@@ -81,7 +82,7 @@ def test_a_recreated_topic_stops_the_query_with_both_ids(kafka, way, count, rest
     assert before != ids[topic]
 
 
-@pytest.mark.parametrize("restarts", [False, True], ids=["running", "restarted"])
+@pytest.mark.parametrize("restarts", [*full(False), True], ids=["running", "restarted"])
 def test_a_recreated_topic_is_read_from_its_beginning_where_loss_is_accepted(kafka, way, restarts, caplog):
     topic = kafka.create_topic()
     kafka.produce(topic, 0, numbered("old", OLD))
@@ -139,9 +140,9 @@ def test_brokers_without_ids_are_read_as_before(kafka, way, monkeypatch):
     assert query.offset.splits[0].log.id is None
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("accepts", [False, True], ids=["fails", "goes on"])
-@pytest.mark.parametrize("restarts", [False, True], ids=["running", "restarted"])
+@pytest.mark.long
+@pytest.mark.parametrize("accepts", [False, *full(True)], ids=["fails", "goes on"])
+@pytest.mark.parametrize("restarts", [False, *full(True)], ids=["running", "restarted"])
 def test_a_log_that_an_unclean_election_truncated_is_noticed_when_it_has_grown_again(
     own_cluster: OpenCluster, way, restarts, accepts, caplog
 ):

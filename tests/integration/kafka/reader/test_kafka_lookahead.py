@@ -33,10 +33,11 @@ from datasources.kafka.metadata.broker_metadata import BrokerMetadata
 from datasources.kafka.metadata.subscriber import SubscribedTopics
 from datasources.source.alignment.lookahead import ReaderLookahead, SupportsPeek
 from datasources.source.api.reader import ReadCounts
+from tests.support.forms import full
 from tests.support.kafka.kafka_scan import KafkaQuery, scan_of
 from tests.support.kafka.kafka_server import KafkaServer, OwnKafka
 
-pytestmark = [pytest.mark.kafka, pytest.mark.usefixtures("both_ways")]
+pytestmark = [pytest.mark.kafka, pytest.mark.usefixtures("native_first")]
 
 BASE = 1_760_000_000_000
 SCHEMA = "id BIGINT, ts TIMESTAMP"
@@ -142,10 +143,11 @@ def some_record(random: Random):
     return order(random.randint(0, 99), random.uniform(-50, 50))
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
-@pytest.mark.parametrize("isolation", [{}, CAREFUL], ids=["uncommitted", "committed"])
-@pytest.mark.parametrize("on_error", ["null", "skip"])
+@pytest.mark.parametrize("isolation", [*full({}), CAREFUL], ids=["uncommitted", "committed"])
+@pytest.mark.parametrize("on_error", [*full("null"), "skip"])
 def test_peek_gives_the_rows_of_read(kafka, mixed, isolation, on_error, data):
     topics, ends = mixed
     factory = factory_of(kafka, *topics, **{"format__on-error": on_error}, **isolation, **PROMPT)
@@ -159,7 +161,7 @@ def test_peek_gives_the_rows_of_read(kafka, mixed, isolation, on_error, data):
     assert found == {split: read_of(factory, split, *bounds, only) for split, bounds in ranges.items()}
 
 
-@pytest.mark.parametrize("isolation", [{}, CAREFUL], ids=["uncommitted", "committed"])
+@pytest.mark.parametrize("isolation", [{}, *full(CAREFUL)], ids=["uncommitted", "committed"])
 def test_peek_gives_the_rows_of_read_for_raw_columns(kafka, mixed, isolation):
     topics, ends = mixed
     factory = factory_of(kafka, *topics, format=None, schema=None, **isolation, **PROMPT)
@@ -182,6 +184,7 @@ def test_a_bad_record_fails_its_task_and_not_the_planning(kafka):
         read_of(factory, f"{topic}-0", 0, 3)
 
 
+@pytest.mark.slow
 def test_candidates_of_many_partitions_are_those_of_their_records(kafka):
     topic = kafka.create_topic(partitions=30)
     for partition in range(30):
@@ -198,6 +201,7 @@ def test_candidates_of_many_partitions_are_those_of_their_records(kafka):
             assert candidates.values_ms.tolist() == [first + n * SECOND for n in range(64)]
 
 
+@pytest.mark.slow
 def test_large_records_and_batches_are_peeked_at(kafka):
     topic = kafka.create_topic(partitions=20)
     pad = "x" * 40_000
@@ -212,6 +216,7 @@ def test_large_records_and_batches_are_peeked_at(kafka):
             assert [(position, values["id"]) for position, values, *_ in rows] == [(1, 1), (2, 2), (3, 3)]
 
 
+@pytest.mark.slow
 def test_a_broker_that_restarts_costs_the_next_peek_nothing(own_kafka):
     topic = own_kafka.create_topic(partitions=2)
     own_kafka.produce(topic, 0, [order(0, 0)])
@@ -255,6 +260,7 @@ def test_a_range_that_is_gone_is_counted_once(kafka):
     assert peek_of(factory, {f"{topic}-0": (2, 5)}, frozenset({"id"}))[f"{topic}-0"] == ([], ReadCounts(lost=3))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["peek", "read"])
 def test_a_topic_that_is_deleted_meanwhile_is_a_clear_error_soon(kafka, way):
     topic = kafka.create_topic(partitions=3)
@@ -339,7 +345,7 @@ def stopped_at(factory, split: str, start: int, end: int, stop: int) -> list[int
     return positions
 
 
-@pytest.mark.parametrize("isolation", [{}, CAREFUL], ids=["uncommitted", "committed"])
+@pytest.mark.parametrize("isolation", [*full({}), CAREFUL], ids=["uncommitted", "committed"])
 def test_a_range_that_stops_anywhere_goes_on_there_with_the_same_consumer(kafka, monkeypatch, isolation):
     topic = kafka.create_topic()
     for n in range(4):
@@ -492,7 +498,7 @@ def seconds_of(table: pa.Table) -> list[float]:
     return [time.timestamp() - BASE / SECOND for time in rows.column("ts").to_pylist()]
 
 
-@pytest.mark.parametrize("report", ["arrives", "lost"])
+@pytest.mark.parametrize("report", ["arrives", *full("lost")])
 def test_no_record_beyond_the_allowed_candidate_is_read_though_the_stopping_record_vanishes(fast_broker, report):
     """Split 1 runs ahead of split 0 and stops before its record of second 60, which compaction then removes."""
     topic = fast_broker.create_topic(partitions=2, config=COMPACTED)

@@ -14,7 +14,7 @@ from datasources.kafka.client.consumers import _partition_pool
 from datasources.kafka.source import KafkaSource
 from tests.support.kafka.kafka_scan import KafkaQuery, scan_of
 
-pytestmark = [pytest.mark.kafka, pytest.mark.usefixtures("both_ways")]
+pytestmark = [pytest.mark.kafka, pytest.mark.usefixtures("native_first")]
 
 BASE = 1_760_000_000_000
 SCHEMA = "id BIGINT, ts TIMESTAMP"
@@ -367,6 +367,7 @@ def test_a_source_without_a_watermark_counts_what_it_left_out_too(kafka):
     assert [query.planner.totals.counts[key] for key in ("bad_records", "null_values")] == [1, 1]
 
 
+@pytest.mark.slow
 def test_more_partitions_than_the_pool_keeps_share_its_consumers(kafka):
     topic = kafka.create_topic(partitions=12)
     for partition in range(12):

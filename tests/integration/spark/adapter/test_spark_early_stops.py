@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 
+from tests.support.forms import full
 from tests.support.source.counting_source import counted_stream, reads_of
 from tests.support.spark.scripted_stream import Running, Scripts, running
 
@@ -61,7 +62,8 @@ def assert_flat(scripts: Scripts, query: Running, batches: int) -> None:
     assert query.source()["splits"][0]["watermark"] >= ((batches - 3) * 10 + ROWS - 1 - 1) * 1_000
 
 
-@pytest.mark.parametrize("consume", [head, is_empty, no_action])
+@pytest.mark.long
+@pytest.mark.parametrize("consume", [head, *full(is_empty), no_action])
 @pytest.mark.parametrize("batches", [8, pytest.param(50, marks=pytest.mark.full)])
 def test_a_sink_that_stops_early_stays_exact_at_flat_cost(spark, tmp_path, consume, batches):
     scripts = Scripts(tmp_path)

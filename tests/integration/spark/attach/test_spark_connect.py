@@ -18,6 +18,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.timeout(300)]
 JOB = "tests.support.spark.connect_job"
 
 
+@pytest.mark.long
 def test_a_stream_that_was_never_attached_and_a_secret_that_spark_would_show_are_refused(tmp_path):
     scripts = Scripts(tmp_path / "scripts")
     scripts.append("s-0", (1, "a", "a1"), (12, "b", "b12"))

@@ -10,6 +10,7 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 
 from datasources import OverFrame, over, with_source_watermark
 from datasources.errors import QueryError
+from tests.support.forms import full
 from tests.support.oracles.oracle import CASES, load_case, oracle_stream
 from tests.support.spark.scripted_stream import PROVIDER, DyingSink, Scripts, process_all, running, settings
 
@@ -30,7 +31,6 @@ def answer_of(df: Any, query: str, buckets: int = 2) -> Any:
 def samples() -> list[Any]:
     default_cases = [
         ("stream_00", "over_range", 7),
-        ("stream_05", "over_rows", 1_000),
         ("stream_03", "over_unbounded", 1),
     ]
     every = [(name, query, rows) for name in CASES for query in QUERIES for rows in (1, 7, 1_000)]
@@ -58,6 +58,7 @@ def test_available_now_gives_the_whole_answer_of_a_bounded_stream_and_ends(spark
     assert sorted(found, key=repr) == load_case("stream_00").answers["over_range"].inserted
 
 
+@pytest.mark.full
 def test_a_query_that_died_goes_on_as_if_it_had_not_and_refuses_other_buckets(spark, tmp_path):
     batches: dict[int, list[tuple[Any, ...]]] = {}
 
@@ -116,7 +117,7 @@ EVERY_AGGREGATE = {
 
 
 @pytest.mark.parametrize(
-    "frame", [OverFrame.range(32 * 60_000), OverFrame.rows(1), OverFrame.rows(), OverFrame.range()]
+    "frame", [OverFrame.range(32 * 60_000), *full(OverFrame.rows(1), OverFrame.rows(), OverFrame.range())]
 )
 def test_wide_rows_unusual_keys_and_every_aggregate_equal_the_batch(spark, tmp_path, frame):
     scripts = Scripts(tmp_path, schema=WIDE)

@@ -58,6 +58,7 @@ def test_a_batch_gives_flinks_answer(spark, tmp_path):
         assert found == load_join_case("joins_03").answers[f"temporal_{how}"]
 
 
+@pytest.mark.long
 def test_a_query_that_died_goes_on_as_if_it_had_not_and_refuses_other_buckets(spark, tmp_path):
     batches: dict[int, list[tuple[Any, ...]]] = {}
 

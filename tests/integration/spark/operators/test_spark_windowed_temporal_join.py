@@ -12,6 +12,7 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 
 from datasources import temporal_join, with_source_watermark
 from datasources.errors import QueryError
+from tests.support.forms import full_cases
 from tests.support.oracles.oracle_joins import JoinCase, load_join_case
 from tests.support.spark.scripted_stream import DEADLINE_S, DyingSink, running
 
@@ -62,7 +63,8 @@ def chosen(joined: Any) -> Any:
     return joined.select("k", (F.unix_millis("at") + 1).alias("end_ms"), "total", "r_rate")
 
 
-@pytest.mark.parametrize(("how", "rows_per_batch"), [("left", 7), ("inner", 1_000), ("left", 3)])
+@pytest.mark.long
+@pytest.mark.parametrize(("how", "rows_per_batch"), [("left", 7), *full_cases(("inner", 1_000), ("left", 3))])
 def test_results_of_windows_meet_the_version_of_their_time(spark, tmp_path, how, rows_per_batch):
     with running(chosen(windowed(spark, tmp_path, rows_per_batch, how))) as query:
         query.drain()
@@ -71,6 +73,7 @@ def test_results_of_windows_meet_the_version_of_their_time(spark, tmp_path, how,
         assert query.counted("late_probe_rows") == query.counted("late_build_rows") == 0
 
 
+@pytest.mark.long
 def test_the_result_can_be_windowed_again(spark, tmp_path):
     joined = windowed(spark, tmp_path, 7)
     outer = joined.groupBy(F.window("at", "30 seconds")).agg(
@@ -87,6 +90,7 @@ def test_the_result_can_be_windowed_again(spark, tmp_path):
     assert found == sorted((end, *values) for end, values in wanted.items())
 
 
+@pytest.mark.full
 def test_a_query_that_died_goes_on_as_if_it_had_not(spark, tmp_path):
     batches: dict[int, list[tuple[Any, ...]]] = {}
 

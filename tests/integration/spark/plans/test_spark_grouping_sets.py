@@ -9,6 +9,7 @@ from pyspark.errors import StreamingQueryException
 
 from datasources.errors import SqlError
 from tests.integration.sql.query.test_spark_branches import STEPS, append, environment, run
+from tests.support.forms import full
 from tests.support.spark.scripted_stream import Scripts, running, seconds
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("registered", "tiny_queries")]
@@ -21,8 +22,7 @@ SELECT = f"SELECT k, window_start AS s, count(*) AS n FROM {WINDOWS} GROUP BY "
     "groups",
     [
         "GROUPING SETS ((window_start, window_end, k), (window_start, window_end))",
-        "window_start, window_end, CUBE (k)",
-        "window_start, window_end, ROLLUP (k)",
+        *full("window_start, window_end, CUBE (k)", "window_start, window_end, ROLLUP (k)"),
     ],
 )
 def test_grouping_sets_with_the_window_give_what_a_batch_gives(spark, tmp_path, groups):

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 
+from tests.support.forms import full
 from tests.support.spark.scripted_stream import Running, Scripts, running
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("tiny_queries")]
@@ -50,6 +51,7 @@ def late_rows(query: Running) -> int:
     return sum(o.numRowsDroppedByWatermark for progress in query.progress for o in progress.stateOperators)
 
 
+@pytest.mark.long
 def test_replay_26_an_inner_join_keeps_rows_as_long_as_they_can_be_met(spark, tmp_path):
     sides = Sides(spark, tmp_path, (-10, 20), "inner")
     with running(sides.df) as query:
@@ -71,6 +73,7 @@ def test_replay_26_an_inner_join_keeps_rows_as_long_as_they_can_be_met(spark, tm
         assert late_rows(query) == 1
 
 
+@pytest.mark.long
 def test_replay_26_a_join_whose_bound_lies_behind_the_other_side(spark, tmp_path):
     sides = Sides(spark, tmp_path, (-10, -7), "inner")
     with running(sides.df) as query:
@@ -110,7 +113,7 @@ def test_replay_26_a_left_join_gives_up_waiting_by_the_watermark(spark, tmp_path
         assert late_rows(query) == 2
 
 
-@pytest.mark.parametrize("column", ["l_ts", "r_ts"])
+@pytest.mark.parametrize("column", ["l_ts", *full("r_ts")])
 def test_both_times_of_the_result_are_time_attributes_and_no_result_is_late(spark, tmp_path, column):
     """The watermark behind the join is held back by its bounds, so that a window over either time loses nothing."""
     chance = random.Random(7)

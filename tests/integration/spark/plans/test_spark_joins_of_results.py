@@ -10,6 +10,7 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 
 from datasources.errors import SqlError
 from tests.integration.sql.query.test_spark_branches import COUNTS, environment, run, truth
+from tests.support.forms import full, full_cases
 from tests.support.spark.scripted_stream import Scripts, first_line, running
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("registered", "tiny_queries")]
@@ -42,12 +43,12 @@ def joined(left: Any, right: Any, how: str, condition: str = "") -> Any:
 
 
 ON = {"": "", "both": " AND n >= r_n", "left": " AND n > 1", "right": " AND r_n > 1", "key": " AND k = r_k"}
-OUTER = [("left_outer", "both"), ("right_outer", "left"), ("full_outer", "right"), ("full_outer", "both")]
+OUTER = [("left_outer", "both"), ("full_outer", "right")]
 MORE = [(how, on) for how in ("left_outer", "right_outer", "full_outer") for on in ON if (how, on) not in OUTER]
 
 
-@pytest.mark.parametrize("other", [windows, largest])
-@pytest.mark.parametrize(("how", "on"), [*OUTER, *(pytest.param(*case, marks=pytest.mark.full) for case in MORE)])
+@pytest.mark.parametrize("other", [windows, *full(largest)])
+@pytest.mark.parametrize(("how", "on"), [*OUTER, *full_cases(*MORE)])
 def test_an_outer_join_of_two_results_gives_what_a_batch_gives(spark, tmp_path, how, on, other):
     def build(df: Any) -> Any:
         both = joined(windows(df), other(df), how, ON[on])
@@ -59,7 +60,7 @@ def test_an_outer_join_of_two_results_gives_what_a_batch_gives(spark, tmp_path, 
     assert run(build(scripts.stream(spark)), scripts) == expected
 
 
-@pytest.mark.parametrize("on", [*ON])
+@pytest.mark.parametrize("on", ["", *full(*(on for on in ON if on))])
 @pytest.mark.parametrize(("left", "right"), [(windows, windows), (windows, largest)])
 def test_a_left_semi_join_of_two_results_is_refused(spark, tmp_path, left, right, on):
     scripts = Scripts(tmp_path / "scripts")
@@ -83,7 +84,8 @@ def test_a_left_semi_join_of_rows_gives_what_a_batch_gives(spark, tmp_path):
     assert run(build(scripts.stream(spark)), scripts) == expected
 
 
-@pytest.mark.parametrize("condition", ["", " AND l.n >= r.n", " AND l.k = r.k"])
+@pytest.mark.long
+@pytest.mark.parametrize("condition", ["", *full(" AND l.n >= r.n", " AND l.k = r.k")])
 def test_in_sql_the_refusal_of_left_semi_names_a_statement_that_gives_what_a_batch_gives(spark, tmp_path, condition):
     scripts = Scripts(tmp_path / "scripts")
     counts, t = COUNTS.format("t"), environment(spark, scripts.directory)
@@ -104,7 +106,7 @@ def test_in_sql_the_refusal_of_left_semi_names_a_statement_that_gives_what_a_bat
     assert run(t.sql(text), scripts) == expected
 
 
-@pytest.mark.parametrize(("left", "right"), [(rows, starts), (starts, rows), (rows, unmarked)])
+@pytest.mark.parametrize(("left", "right"), [(rows, starts), *full_cases((starts, rows), (rows, unmarked))])
 def test_a_join_by_event_time_of_one_side_only_is_refused(spark, tmp_path, left, right):
     scripts = Scripts(tmp_path / "scripts")
     scripts.append("s-0", (1, "a", "1"))
@@ -117,6 +119,7 @@ def test_a_join_by_event_time_of_one_side_only_is_refused(spark, tmp_path, left,
     assert "INTERVAL 0 SECONDS" in first_line(error.value)
 
 
+@pytest.mark.long
 def test_rows_meet_the_windows_that_begin_at_their_time(spark, tmp_path):
     """By a computed value, as the refusal proposes it."""
 

@@ -17,6 +17,7 @@ import pytest
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 
 from datasources.sql import TableEnvironment
+from tests.support.forms import full, full_cases, long
 from tests.support.spark.scripted_stream import Scripts, instant, running, seconds
 from tests.support.sql.sql_tables import scripted_table
 
@@ -76,13 +77,11 @@ PUT_TOGETHER = {
 }
 ALL = list(itertools.product(BRANCHES, BRANCHES, PUT_TOGETHER))
 ALWAYS = [
-    ("counts", "counts", "union"),
     ("counts", "largest", "join by n"),
-    ("counts", "counts", "join"),
     ("distinct", "distinct", "union"),
 ]
 REST = [case for case in random.Random(17).sample(ALL, len(ALL)) if case not in ALWAYS]
-CASES = [*ALWAYS, *(pytest.param(*case, marks=pytest.mark.full) for case in REST)]
+CASES = [*ALWAYS, *full_cases(*REST)]
 
 
 def append(scripts: Scripts, rows: list[tuple[int, str, str]]) -> None:
@@ -114,6 +113,7 @@ def truth(spark: Any, build: Any) -> Counter[tuple[Any, ...]]:
     return Counter(tuple(row) for row in df.select(*names).collect())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("left", "right", "how"), CASES)
 def test_two_branches_of_one_attached_stream_give_what_a_batch_gives(spark, tmp_path, left, right, how):
     def build(df: Any) -> Any:
@@ -182,8 +182,8 @@ STATEMENTS = {
     "a view of a view and its view": JOIN.format("counts_view", "counts_view_view"),
     "a union of one view": "SELECT k, s, n FROM counts_view UNION ALL SELECT k, s, n FROM counts_view",
 }
-SLOWER = {"a view of a view and its view", "a union of one view", "a view of rows twice"}
-SQL_CASES = [pytest.param(name, marks=pytest.mark.full) if name in SLOWER else name for name in STATEMENTS]
+SLOWER = ("a view of a view and its view", "a union of one view", "a view of rows twice")
+SQL_CASES = ["a table twice", *long("a CTE twice", "a view of counts twice"), *full(*SLOWER)]
 
 
 def environment(spark: Any, directory: Path) -> TableEnvironment:

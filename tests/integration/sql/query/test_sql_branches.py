@@ -14,6 +14,7 @@ from typing import Any, Final
 import pytest
 
 from tests.integration.sql.query.test_spark_branches import STEPS, append, environment, run
+from tests.support.forms import full_cases, long_cases
 from tests.support.spark.scripted_stream import Scripts, seconds
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("registered", "tiny_queries")]
@@ -60,8 +61,11 @@ TOGETHER: Final = {
 RELATIONS: Final = ("t", "rows_view", "(SELECT ts, k, v FROM rows_view WHERE k <> 'q')")
 ALL: Final = list(itertools.product(AGGREGATES, AGGREGATES, TOGETHER))
 RANDOM: Final = random.Random(17)
-ALWAYS: Final = [("counts", "best", "JOIN by n"), ("rollup", "hops", "of UNION ALL")]
-CASES: Final = [*ALWAYS, *(pytest.param(*case, marks=pytest.mark.full) for case in RANDOM.sample(ALL, 40))]
+CASES: Final = [
+    ("counts", "best", "JOIN by n"),
+    *long_cases(("rollup", "hops", "of UNION ALL")),
+    *full_cases(*RANDOM.sample(ALL, 40)),
+]
 
 
 def statement(left: str, right: str, how: str) -> str:

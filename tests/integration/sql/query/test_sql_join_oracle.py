@@ -60,7 +60,7 @@ def _normal(value: Any) -> Any:
 
 def samples() -> list[Any]:
     every = [(case, name, rows) for case in JOIN_CASES for name in QUERIES for rows in (1, 7, 1_000)]
-    default_cases = [("joins_01", name, 7) for name in QUERIES]
+    default_cases = [("joins_01", name, 7) for name in ("temporal_left", "interval_inner", "window_join")]
     return [each if each in default_cases else pytest.param(*each, marks=pytest.mark.full) for each in every]
 
 

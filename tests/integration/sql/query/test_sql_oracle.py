@@ -16,8 +16,9 @@ pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.usefixtures("tiny
 
 OFFSET = "tumble_offset"  # Flink loses rows of these: tests/unit/support/test_flink_buffers.py
 SHORT = "stream_03"  # 30 rows: the only one that is also read row by row
-ROW_BY_ROW = ("tumble", "window_top1", "current_watermark")
 QUERIES = list(load_case(SHORT).answers)
+SIMILAR = {"cumulate", "over_rows", "over_unbounded", "tumble_key", "tumble_offset"}
+"""Queries that are close to another one."""
 
 
 def table_of(case: OracleCase, directory: Path, rows_per_batch: int) -> str:
@@ -35,9 +36,7 @@ def table_of(case: OracleCase, directory: Path, rows_per_batch: int) -> str:
 def samples() -> list[Any]:
     every = [(stream, name, size) for stream in CASES for name in QUERIES for size in (1, 7, 1_000)]
     every = [(stream, name, size) for stream, name, size in every if stream == SHORT or size > 1]
-    default_cases = [
-        (SHORT, name, size) for name in QUERIES for size in ((1, 7, 1_000) if name in ROW_BY_ROW else (7, 1_000))
-    ]
+    default_cases = [(SHORT, name, 1 if name == "current_watermark" else 7) for name in QUERIES if name not in SIMILAR]
     return [each if each in default_cases else pytest.param(*each, marks=pytest.mark.full) for each in every]
 
 

@@ -92,6 +92,7 @@ def test_columns_of_both_sides_keep_their_names_and_other_conditions_give_nulls(
     assert [(row[0], row[6], row[8]) for row in batch(t, sql)] == wanted
 
 
+@pytest.mark.long
 def test_a_window_over_the_join_follows_the_watermark_of_both(t, tmp_path):
     t.sql("SET 'table.exec.late-rows' = 'exact'")
     t.sql(f"CREATE TEMPORARY VIEW priced AS SELECT o.ts, o.amount * r.rate AS price {AS_OF_TIME.replace('LEFT ', '')}")
@@ -108,6 +109,7 @@ WINDOWS = (
 )
 
 
+@pytest.mark.long
 def test_results_of_windows_meet_the_version_of_their_time(t, tmp_path):
     """As a sub-query, as a view, as a CTE; EXPLAIN shows the join, and what does not group is refused."""
     join = "JOIN rates FOR SYSTEM_TIME AS OF w.window_time AS r ON w.k = r.k"
@@ -133,6 +135,7 @@ def test_insert_writes_the_joined_rows(t, spark, tmp_path):
     assert sorted(map(tuple, spark.read.parquet(str(tmp_path / "sink")).collect())) == BY_TIME
 
 
+@pytest.mark.long
 def test_in_processing_time_the_left_table_waits_until_the_right_one_is_loaded(t, tmp_path):
     sql = f"SELECT o.id, r.rate {AS_OF_NOW}"
     latest = [(1, 102), (2, 102), (3, 200), (4, 102), (5, None), (6, 102)]
@@ -140,6 +143,7 @@ def test_in_processing_time_the_left_table_waits_until_the_right_one_is_loaded(t
     assert batch(t, sql) == latest
 
 
+@pytest.mark.long
 def test_several_tables_are_waited_for_and_one_leads_to_the_next(t, tmp_path):
     sql = (
         f"SELECT o.id, s.shop {AS_OF_NOW.replace('LEFT ', '')} "
@@ -152,6 +156,7 @@ def test_several_tables_are_waited_for_and_one_leads_to_the_next(t, tmp_path):
     assert "holds=[orders is not read until shops is loaded (shops)]" in explained(t, sql)
 
 
+@pytest.mark.long
 def test_a_join_by_time_may_lead_to_one_by_time(t, tmp_path):
     sql = (
         f"SELECT o.id, r.rate, s.shop {AS_OF_TIME} "
@@ -165,6 +170,7 @@ def test_a_join_by_time_may_lead_to_one_by_time(t, tmp_path):
 SNAPSHOT = "SELECT o.id, r.rate FROM orders AS o JOIN LATERAL TABLE(SNAPSHOT({})) AS r ON o.k = r.k"
 
 
+@pytest.mark.long
 def test_a_snapshot_is_loaded_at_the_time_that_the_user_sets(t, tmp_path):
     arguments = "input => TABLE rates, load_completed_idle_timeout => INTERVAL '2' SECOND"
     sql = SNAPSHOT.format(arguments)

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from datasources.spark.operators.temporal.versions.version_cache import VersionCache
+from tests.support.forms import full
 from tests.support.oracles.temporal_join_model import (
     Batch,
     Change,
@@ -189,7 +190,7 @@ def long_history(seed: int) -> list[Batch]:
     return [*batches, Batch(build_watermark=END, probe_watermark=END)]
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", [0, 1, *full(*range(2, 8))])
 def test_long_histories_in_which_old_versions_are_purged_on_the_way_give_what_the_rule_gives(seed):
     for number in range(4):
         batches = long_history(seed * 100 + number)
