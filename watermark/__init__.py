@@ -2,9 +2,8 @@
 
 ``event_time`` has units and sentinels, ``clock`` the only code that reads a clock, ``emission`` when a watermark takes
 effect, ``split_status`` the statuses of a split, ``vectorized`` the rules over whole columns. ``watermark.reference``
-is the same one record at a time; only it uses the transitions of ``split_status`` and the timer of ``idleness``: which
-splits are idle in a query is decided in ``datasources.source.watermarks.idleness``. ``DESIGN.md`` holds the decisions
-and names their tests.
+is the same one record at a time. Which splits are idle in a query is decided in
+``datasources.source.watermarks.idleness``. ``DESIGN.md`` holds the decisions and names their tests.
 """
 
 from __future__ import annotations
@@ -34,8 +33,7 @@ from watermark.event_time import (
     saturating_add,
     us_to_ms,
 )
-from watermark.idleness import IdlenessTimer
-from watermark.split_status import TRANSITIONS, SplitEvent, SplitStatus, next_status
+from watermark.split_status import SplitStatus
 from watermark.vectorized import (
     combine_arrays,
     combined_row_watermarks,
@@ -49,14 +47,12 @@ __all__ = [
     "MICROS_PER_MILLI",
     "MIN_WATERMARK",
     "NANOS_PER_MICRO",
-    "TRANSITIONS",
     "Clock",
     "ClockError",
     "DuplicateSplit",
     "EmitStrategy",
     "EventTime",
     "EventTimeAfterProcessingTime",
-    "IdlenessTimer",
     "IllegalTransition",
     "InvalidStrategy",
     "InvalidTimeline",
@@ -64,7 +60,6 @@ __all__ = [
     "ProcessingTimeError",
     "ProcessingTimeTooEarly",
     "SplitError",
-    "SplitEvent",
     "SplitStatus",
     "SystemClock",
     "UnknownSplit",
@@ -74,7 +69,6 @@ __all__ = [
     "first_beyond",
     "late_mask",
     "ms_to_us",
-    "next_status",
     "running_watermarks",
     "saturating_add",
     "us_to_ms",

@@ -21,8 +21,9 @@ from dataclasses import dataclass
 from watermark.errors import DuplicateSplit, EventTimeAfterProcessingTime, UnknownSplit
 from watermark.reference.combined import Combination, CombinedWatermark, PartialWatermark, is_later
 from watermark.reference.output import WatermarkOutput
+from watermark.reference.split_transitions import SplitEvent, next_status
 from watermark.reference.watermark import NO_WATERMARK, Watermark
-from watermark.split_status import SplitEvent, SplitStatus, next_status
+from watermark.split_status import SplitStatus
 
 
 class SplitWatermarks:

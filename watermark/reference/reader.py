@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 from watermark.emission import EmitStrategy
 from watermark.event_time import EventTime
-from watermark.idleness import IdlenessTimer
 from watermark.reference.combined import Combination, PartialWatermark
 from watermark.reference.generators import ExpressionValues
+from watermark.reference.idleness_timer import IdlenessTimer
 from watermark.reference.multiplexer import SplitWatermarks
 from watermark.reference.output import WatermarkOutput
 from watermark.reference.strategy import WatermarkStrategy

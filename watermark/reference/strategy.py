@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from watermark.emission import EmitStrategy
 from watermark.event_time import NANOS_PER_MICRO
-from watermark.idleness import IdlenessTimer
+from watermark.reference.idleness_timer import IdlenessTimer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

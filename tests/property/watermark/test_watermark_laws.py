@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from watermark import (
     MIN_WATERMARK,
     EmitStrategy,
-    IdlenessTimer,
     SplitStatus,
     ms_to_us,
     us_to_ms,
 )
 from watermark.reference import (
+    IdlenessTimer,
     PartialWatermark,
     ReaderWatermarks,
     RecordingOutput,

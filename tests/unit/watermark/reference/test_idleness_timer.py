@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from watermark import ClockError, IdlenessTimer, InvalidStrategy
+from watermark import ClockError, InvalidStrategy
+from watermark.reference import IdlenessTimer
 
 
 @pytest.mark.parametrize("timeout", [0, -1])
