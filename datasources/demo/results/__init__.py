@@ -1,1 +1,1 @@
-"""What the demo's queries answered, compared with the truth, and the timeline of their watermarks."""
+"""What the demo's queries returned, compared with the truth, and the timeline of their watermarks."""

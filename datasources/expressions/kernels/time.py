@@ -10,23 +10,17 @@ from typing import Final
 
 import numpy as np
 
+from datasources.durations import UNITS_US
 from datasources.expressions.kernels.arithmetic import errors_where, multiply_exact
 from datasources.expressions.kernels.datetime_casts import parse_timestamp
 from datasources.expressions.kernels.datetime_columns import parse_columns
 from datasources.expressions.vectors.kernel_call import Kernel, KernelCall, KernelResult
 from datasources.expressions.vectors.vectors import EvalError, Mask, Values
 
-__all__ = ["DAY_US", "KERNELS", "UNITS_US"]
+__all__ = ["KERNELS"]
 
-DAY_US: Final = 86_400_000_000
-UNITS_US: Final = {
-    "MICROSECOND": 1,
-    "MILLISECOND": 1_000,
-    "SECOND": 1_000_000,
-    "MINUTE": 60_000_000,
-    "HOUR": 3_600_000_000,
-    "DAY": DAY_US,
-}
+_DAY_US: Final = UNITS_US["DAY"]
+_WEEK: Final = "WEEK"  # it begins on a Monday, the epoch is a Thursday
 _THURSDAY_TO_MONDAY: Final = 3
 _LARGEST: Final = 2**63 - 1
 _SMALLEST: Final = -(2**63)
@@ -76,13 +70,13 @@ def _truncate(call: KernelCall) -> KernelResult:
 
 
 def _floor_to(local: Values, unit: str) -> Values:
-    if unit in UNITS_US:
+    if unit in UNITS_US and unit != _WEEK:
         with np.errstate(over="ignore"):
             return np.asarray(local - local % UNITS_US[unit])
-    days = local // DAY_US
-    days = days - (days + _THURSDAY_TO_MONDAY) % 7 if unit == "WEEK" else _first_day(days, unit)
+    days = local // _DAY_US
+    days = days - (days + _THURSDAY_TO_MONDAY) % 7 if unit == _WEEK else _first_day(days, unit)
     with np.errstate(over="ignore"):
-        return np.asarray(days * DAY_US)
+        return np.asarray(days * _DAY_US)
 
 
 def _first_day(days: Values, unit: str) -> Values:
@@ -101,14 +95,14 @@ def _field(call: KernelCall) -> KernelResult:
 
 def _date_to_moment(call: KernelCall) -> KernelResult:
     (offset_us,) = call.params
-    midnight, overflow = multiply_exact(call.arguments[0], np.full(call.rows, DAY_US, dtype=np.int64))
+    midnight, overflow = multiply_exact(call.arguments[0], np.full(call.rows, _DAY_US, dtype=np.int64))
     values, outside = shift(midnight, -offset_us)
     return KernelResult(values, errors_where(overflow | outside, EvalError.TIMESTAMP_OVERFLOW))
 
 
 def _moment_to_date(call: KernelCall) -> KernelResult:
     local, outside = shift(call.arguments[0], call.params[0])
-    return KernelResult(local // DAY_US, errors_where(outside, EvalError.TIMESTAMP_OVERFLOW))
+    return KernelResult(local // _DAY_US, errors_where(outside, EvalError.TIMESTAMP_OVERFLOW))
 
 
 def _text_to_moment(call: KernelCall) -> KernelResult:

@@ -1,4 +1,4 @@
-"""Decides on the driver what the next batch is.
+"""Decides, in the planner process on the driver, what the next batch is.
 
 `planner` observes and applies; in between `decide` is the sequence of rules, from values to values (`planner_state`,
 `planner_settings`), without a clock and without I/O. The rules, in their order: `reconcile` the last batch with the

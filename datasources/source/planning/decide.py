@@ -155,9 +155,7 @@ def _look_at_splits(
 ) -> Dialogue[tuple[PlannerState, _Source]]:
     """Decide which splits are idle or finished, and what waits in each."""
     known = {split: each for split, each in state.activities.items() if split not in found.gone}
-    splits, activities = with_statuses(
-        found.splits, seen.bounds, known, idle_timeout_ms=settings.watermark.idle_timeout_ms, now=seen.now
-    )
+    splits, activities = with_statuses(found.splits, seen.bounds, known, params=settings.watermark, now=seen.now)
     has_returned = any(
         was.status is SplitStatus.IDLE and split.status is SplitStatus.ACTIVE
         for was, split in zip(found.splits, splits, strict=True)
@@ -383,7 +381,7 @@ def _after(  # noqa: PLR0913 - the facts of one planning
     skip = idle_skip(
         seen.start.sequence,
         seen.bounds,
-        next_idle_ns=next_idle_ns(state.activities.values(), settings.watermark.idle_timeout_ms, seen.now),
+        next_idle_ns=next_idle_ns(state.activities.values(), settings.watermark, seen.now),
         depends_on_peers=settings.has_watermark and (state.status.is_idle or state.status.is_processing),
         now_ns=now_ns,
     )

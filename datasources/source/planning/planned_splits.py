@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from datasources.source.api.abilities import WatermarkParams
 from datasources.source.api.split import SplitBounds, SplitId, SplitProgress
 from datasources.source.checkpoint.offset_codec import split_sort_key
 from datasources.source.watermarks.idleness import SplitActivity, is_idle, observed
@@ -69,7 +70,7 @@ def with_statuses(
     bounds: Mapping[SplitId, SplitBounds],
     activities: Mapping[SplitId, SplitActivity],
     *,
-    idle_timeout_ms: int,
+    params: WatermarkParams,
     now: PlanningTime,
 ) -> tuple[tuple[SplitProgress, ...], Mapping[SplitId, SplitActivity]]:
     """Return the splits with their statuses, and their activities.
@@ -78,7 +79,7 @@ def with_statuses(
         splits: those that the source has now, reconciled.
         bounds: what the source holds.
         activities: as of the last planning.
-        idle_timeout_ms: after how long a caught-up split is idle; 0 = never.
+        params: when a split is idle.
         now: the time of the planning.
     """
     decided, seen = [], {}
@@ -92,7 +93,7 @@ def with_statuses(
             now=now,
             is_known=found is None or found.unanswered is None or split.status is SplitStatus.IDLE,
         )
-        status = status_of(split, log_end, is_idle=is_idle(activity, idle_timeout_ms, now))
+        status = status_of(split, log_end, is_idle=is_idle(activity, params, now))
         is_same = status is split.status and activity.moved_ms == split.moved_ms
         decided.append(
             split if is_same else _changed(split, split.end, status, activity.moved_ms, split.processing_start)

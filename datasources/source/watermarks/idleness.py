@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from datasources.source.api.abilities import WatermarkParams
 from datasources.source.watermarks.planning_time import PlanningTime
 
 _NS_PER_MS = 1_000_000
@@ -52,13 +53,15 @@ def observed(
     return SplitActivity(log_end, now.wall_ms, now.monotonic_ns)
 
 
-def is_idle(activity: SplitActivity, timeout_ms: int, now: PlanningTime) -> bool:
+def is_idle(activity: SplitActivity, params: WatermarkParams, now: PlanningTime) -> bool:
     """Return whether a split has been caught up for the timeout; 0 = never idle."""
+    timeout_ms = params.idle_timeout_ms
     return timeout_ms > 0 and now.monotonic_ns - activity.caught_up_ns >= timeout_ms * _NS_PER_MS
 
 
-def next_idle_ns(activities: Iterable[SplitActivity], timeout_ms: int, now: PlanningTime) -> int | None:
+def next_idle_ns(activities: Iterable[SplitActivity], params: WatermarkParams, now: PlanningTime) -> int | None:
     """Return when the next split will be idle if nothing happens, on the monotonic clock; None = never."""
+    timeout_ms = params.idle_timeout_ms
     if not timeout_ms:
         return None
     idle = (activity.caught_up_ns + timeout_ms * _NS_PER_MS for activity in activities)

@@ -1,6 +1,6 @@
 """The adapter to Spark's streaming reader.
 
-Copies of this object live in two places: one in the *runner process*, as long as the query, where Spark asks for
+Copies of this object live in two places: one in the *planner process*, as long as the query, where Spark asks for
 offsets and partitions; and pickled ones on executors, where only `read()` is called. What a task needs travels in its
 partition. camelCase is Spark's.
 """
@@ -64,7 +64,7 @@ class TidemarkStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """Executors get the description only: no planner, no connection, no thread."""
         return {key: value for key, value in self.__dict__.items() if key not in _RUNNER_STATE}
 
-    # -- in the runner process --
+    # -- in the planner process --
 
     @functools.cached_property
     def planner(self) -> BatchPlanner:

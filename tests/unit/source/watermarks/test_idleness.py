@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from datasources.source.api.abilities import WatermarkParams
 from datasources.source.watermarks.idleness import SplitActivity, is_idle, next_idle_ns, observed, restored
 from datasources.source.watermarks.planning_time import PlanningTime
 from watermark import ManualClock
@@ -14,7 +15,7 @@ MS = 1_000  # µs
 class Timeline:
     def __init__(self, timeout_ms=100, at_ms=1_000) -> None:
         self.clock = ManualClock(at_ms * MS)
-        self.timeout_ms = timeout_ms
+        self.params = WatermarkParams(idle_timeout_ms=timeout_ms)
         self.activity = None
 
     @property
@@ -29,7 +30,7 @@ class Timeline:
         self.clock.advance_us(ms * MS)
         if log_end is not None:
             self.look(planned=planned, log_end=log_end)
-        return is_idle(self.activity, self.timeout_ms, self.now)
+        return is_idle(self.activity, self.params, self.now)
 
 
 def test_a_split_is_idle_when_it_was_caught_up_for_exactly_the_timeout():
@@ -144,7 +145,9 @@ def test_a_split_of_the_same_name_begins_afresh_after_the_old_one_was_forgotten(
 )
 def test_when_the_next_split_will_be_idle(caught_up_ms, timeout_ms, next_ms):
     activities = [SplitActivity(5, 0, ms * 1_000_000) for ms in caught_up_ms]
-    found = next_idle_ns(activities, timeout_ms, PlanningTime(wall_ms=0, monotonic_ns=60_000_000))
+    found = next_idle_ns(
+        activities, WatermarkParams(idle_timeout_ms=timeout_ms), PlanningTime(wall_ms=0, monotonic_ns=60_000_000)
+    )
     assert found == (None if next_ms is None else next_ms * 1_000_000)
 
 
